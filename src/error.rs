@@ -237,6 +237,7 @@ catalogue! {
     TooManyRequests = "rest_too_many_requests", Fixed(429), "Too many requests; wait a little.";
     RequestTimeout = "rest_request_timeout", Fixed(408), "The request took too long to arrive.";
     BadRequest = "rest_bad_request", Fixed(400), "The request cannot be read.";
+    Cancelled = "rest_cancelled", Fixed(409), "The client has called the request off.";
     Internal = "internal_server_error", Fixed(500), "Something went wrong on the server. The log knows the request by its id.";
     Busy = "rest_busy", Fixed(503), "The server has too much to write at the moment; try again.";
     ReadTimeout = "rest_read_timeout", Fixed(503), "Reading took longer than this server allows; ask for less at a time.";

@@ -1,9 +1,11 @@
 //! The nouns that travel between the stages of a request. No logic that belongs to a stage.
 
 use bytes::Bytes;
+use futures_util::Stream;
 use serde_json::{Map, Value};
 use std::net::IpAddr;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
@@ -126,6 +128,21 @@ impl Request {
         self.headers.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
     }
 }
+
+/// A body that is sent as it comes.
+pub type EventStream = Pin<Box<dyn Stream<Item = Bytes>>>;
+
+/// Why a body that is sent as it comes has to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Other declarations are in charge.
+    Replaced,
+    /// The program ends.
+    Stopping,
+}
+
+/// Says whether bodies that are sent as they come have to end.
+pub type Endings = Arc<dyn Fn() -> Option<Ending> + Send + Sync>;
 
 /// Media type of JSON documents in lines.
 pub const LINES: &str = "application/x-ndjson";

@@ -12,6 +12,7 @@ use crate::storage::{ReadBudget, Snapshot, Storage, StorageError};
 use crate::text::time::Zone;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 /// The caller. An anonymous one has id 0 and no capability.
@@ -150,6 +151,38 @@ pub struct Scope {
     pub request_id: Arc<str>,
     /// What is written may still be taken back: nothing outside the database may follow from it.
     pub tentative: bool,
+    /// Whoever is told how far a request of several steps is, and may call it off.
+    pub progress: Option<Arc<Progress>>,
+}
+
+/// Gets the steps that are done, how many there are, and the name of the next one.
+type Report = dyn Fn(usize, usize, &str) + Send + Sync;
+
+/// How far a request of several steps is.
+pub struct Progress {
+    report: Box<Report>,
+    cancelled: AtomicBool,
+}
+
+impl Progress {
+    /// `report` is called before each step.
+    pub fn new(report: impl Fn(usize, usize, &str) + Send + Sync + 'static) -> Arc<Progress> {
+        Arc::new(Progress { report: Box::new(report), cancelled: AtomicBool::new(false) })
+    }
+
+    /// Another step begins; `false`: it must not, because the request was called off.
+    pub fn goes_on(&self, done: usize, of: usize, next: &str) -> bool {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return false;
+        }
+        (self.report)(done, of, next);
+        true
+    }
+
+    /// Calls the request off: no further step begins.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Scope {

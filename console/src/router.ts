@@ -122,4 +122,5 @@ export const places = {
   children: (resource: string, id: string | number, child: string): string =>
     `/r/${resource}/${encodeURIComponent(id)}/in/${child}`,
   declarations: (): string => "/declarations",
+  account: (): string => "/account",
 };

@@ -4,12 +4,12 @@ import { statesOf } from "../src/api";
 import type { Page } from "../src/api/adapter";
 import { Failure } from "../src/api/failure";
 import type { Query } from "../src/api/query";
-import { directOperations, removal, restoring, settable } from "../src/model/actions";
-import { assumedArgs, filterOffers, pageQuery, selection } from "../src/model/list-query";
-import { ALL, countsOf, restoredTo, stateValue, total } from "../src/model/list-states";
+import { directOperations, removal, restoring, settable, wholeOperations } from "../src/model/actions";
+import { assumedArgs, type Context, filterOffers, pageQuery, selection } from "../src/model/list-query";
+import { ALL, countsOf, requestName, restoredTo, stateValue, total } from "../src/model/list-states";
 import { Pager } from "../src/model/pager";
 import { waitingStates } from "../src/model/waiting";
-import { type Filter, initialView, layoutsOf, type ListView, readView, writeView } from "../src/model/view-state";
+import { type Filter, initialView, layoutsOf, type ListView, namedViews, readView, writeView } from "../src/model/view-state";
 import { fakeApi, resourceOf } from "./fixtures/api";
 
 const posts = resourceOf("posts");
@@ -21,7 +21,8 @@ const ARGS = {
   sticky: { type: "boolean" },
   format: { type: "array", items: { enum: ["aside", "quote"] } },
 };
-const context = (): { resource: typeof posts; args: typeof ARGS; states: ReturnType<typeof statesOf> } => ({ resource: posts, args: ARGS, states: statesOf(posts) });
+const SCHEMA = { properties: { title: { context: ["view", "edit"] }, password: { context: ["edit"] } } };
+const context = (): Context => ({ resource: posts, args: ARGS, states: statesOf(posts), schema: SCHEMA });
 
 beforeAll(() => void fakeApi(() => ({})));
 
@@ -56,6 +57,13 @@ describe("the view of a list and its address", () => {
     expect(readView("page=-1&per=1000&layout=circle&state=nowhere&f=x", initial, posts)).toEqual({ ...initial, filters: [] });
   });
 
+  it("begins with views that are declared, with comparisons that the list takes", () => {
+    const own = { title: "Mine", slug: "mine", view: { filters: [{ field: "author", operator: "isAny", value: [3] }, { field: "status", operator: "is", value: "draft" }] } };
+    const declared = { ...posts, view: { ...posts.view, view_list: [...posts.view.view_list, own] } };
+    const named = namedViews(declared, initial);
+    expect(named.map((one) => [one.name, one.view.state, one.view.filters])).toEqual([["mine", "draft", [{ field: "author", operator: "in", value: ["3"] }]]]);
+  });
+
   it("offers a tree for what is hierarchical", () => {
     expect(layoutsOf(resourceOf("categories"))).toContain("tree");
     expect(layoutsOf(posts)).not.toContain("tree");
@@ -65,8 +73,13 @@ describe("the view of a list and its address", () => {
 describe("the request of a list", () => {
   it("asks for the shown properties, in all states but the trash", () => {
     const query = pageQuery(initialView(posts), context());
-    expect(query).toMatchObject({ status: ["publish", "future", "draft", "pending", "private"], orderby: "date", order: "desc", per_page: 20, context: "edit" });
-    expect(query["_fields"]).toEqual(["id", "title", "status", "author", "categories", "date", "link", "parent"]);
+    expect(query).toMatchObject({ status: ["publish", "future", "draft", "pending", "private"], orderby: "date", order: "desc", per_page: 20 });
+    expect(query["context"]).toBeUndefined();
+    expect(query["_fields"]).toEqual(["id", "title", "status", "author", "categories", "tags", "date", "link", "parent", "featured_media"]);
+  });
+
+  it("asks as an editor where a column is for editors alone", () => {
+    expect(pageQuery({ ...initialView(posts), fields: ["password"] }, context())).toMatchObject({ context: "edit" });
   });
 
   it("takes filters as criteria and as arguments, and none that has no value yet", () => {
@@ -148,9 +161,10 @@ describe("states", () => {
     expect(total(counts, statesOf(posts))).toBe(6);
   });
 
-  it("of the same name are those of the resource", () => {
-    expect(statesOf(comments).at(-1)?.names).toEqual(["trash"]);
-    expect(statesOf(posts).at(-1)?.names).toEqual([]);
+  it("are spelled as the schema spells them", () => {
+    const publish = statesOf(posts)[0];
+    expect(publish === undefined ? "" : requestName(publish, { enum: ["Publish", "draft"] })).toBe("Publish");
+    expect(publish === undefined ? "" : requestName(publish)).toBe("publish");
   });
 
   it("that wait are drafts, reviews and what is scheduled; of messages, what is held back", () => {
@@ -176,6 +190,11 @@ describe("actions", () => {
   it("are operations that need nothing but the record", () => {
     const found = directOperations(resourceOf("media"), { process: { action: { required: true, enum: ["create-image-subsizes"] } } });
     expect(found).toMatchObject([{ name: "process", body: { action: "create-image-subsizes" } }]);
+  });
+
+  it("on a whole list are those that need nothing", () => {
+    expect(wholeOperations(resourceOf("sessions"), {}).map((one) => one.name)).toEqual(["delete_all"]);
+    expect(wholeOperations(resourceOf("users"), {})).toEqual([]);
   });
 
   it("set properties whose values are known", () => {

@@ -6,7 +6,7 @@ import * as en from "../src/i18n/en";
 import { format, type Message } from "../src/i18n";
 import { layouts } from "../src/layouts";
 import { LAYOUTS } from "../src/model/view-state";
-import { resourceOf } from "./fixtures/api";
+import { DESCRIPTION, resourceOf } from "./fixtures/api";
 
 describe("tables", () => {
   it("have a component for each display and each layout", () => {
@@ -62,5 +62,18 @@ describe("files", () => {
   it("write no style into markup as text: the policy of the page refuses it", () => {
     const screens = files.filter(([name]) => name.endsWith(".tsx"));
     expect(screens.filter(([, text]) => /\sstyle="|dangerouslySetInnerHTML/.test(text)).map(([name]) => name)).toEqual([]);
+  });
+
+  it("name no resource: what is special about one is declared", () => {
+    // Words of the contract, of HTML and of icons, too: arguments, features, operations, attributes, icons.
+    const words = ["search", "settings", "media", "types"];
+    const names = DESCRIPTION.resources.map((resource) => resource.name).filter((name) => !words.includes(name));
+    const quoted = new RegExp(`["'\`/](${names.join("|")})["'\`/?]`);
+    const named = files.flatMap(([file, text]) => {
+      const code = text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^(import|export) .*from .*$/gm, "").replace(/import\("[^"]*"\)/g, "");
+      const found = quoted.exec(code);
+      return found === null ? [] : [`${file}: ${found[0]}`];
+    });
+    expect(named).toEqual([]);
   });
 });

@@ -11,12 +11,12 @@ use crate::config::{shipped, units, watch};
 use crate::engine::Engine;
 use crate::families::file;
 use crate::files::Files;
-use crate::http::{self, Facts, Listeners, Service, Swap};
+use crate::http::{self, Answered, Facts, Listeners, Service, Streamed, Swap};
 use crate::log;
 use crate::mailer::{Mailer, Post};
-use crate::mcp::Mcp;
+use crate::mcp::{self, Mcp, Served};
 use crate::metrics::Reading;
-use crate::model::{Reply, Request};
+use crate::model::{Endings, Reply, Request};
 use crate::pages::Pages;
 use crate::registry::Registry;
 use crate::scheduler::Scheduler;
@@ -57,6 +57,16 @@ struct Site {
     facts: Facts,
 }
 
+impl mcp::Host for Site {
+    fn mcp(&self) -> &Mcp {
+        &self.mcp
+    }
+
+    fn engine(&self) -> &Engine {
+        &self.engine
+    }
+}
+
 impl Service for Site {
     fn call<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
         Box::pin(self.engine.serve(request))
@@ -81,8 +91,19 @@ impl Service for Site {
         Box::pin(async move {
             match &self.calls {
                 Some((own, calls)) if *own == request.path => calls.serve(&self.engine, request).await,
-                _ if self.mcp.serves(&request.path) => self.mcp.serve(&self.engine, request).await,
                 _ => self.pages.serve(&self.engine, request).await,
+            }
+        })
+    }
+
+    fn elsewhere_streamed(self: Arc<Self>, request: Request, endings: Endings) -> Streamed {
+        Box::pin(async move {
+            if !self.mcp.serves(&request.path) {
+                return Answered::Reply(self.elsewhere(request).await);
+            }
+            match mcp::serve(self, request, endings).await {
+                Served::Reply(reply) => Answered::Reply(reply),
+                Served::Stream(headers, stream) => Answered::Stream(headers, stream),
             }
         })
     }

@@ -260,6 +260,7 @@ impl Engine {
             depth: 0,
             request_id: request.id.clone(),
             tentative: false,
+            progress: None,
         })
     }
 
@@ -280,6 +281,7 @@ impl Engine {
             depth: 0,
             request_id: "".into(),
             tentative: false,
+            progress: None,
         })
     }
 

@@ -97,7 +97,12 @@ async fn sent(work: &Work<'_>, mut scope: Scope, ability: &Ability, input: &Valu
     let (mut last, mut version, mut written) = (None, None, Vec::new());
     // What the caller expects concerns the first row that is written.
     let mut expects = Some(work.expects);
-    for request in &ability.requests {
+    for (at, request) in ability.requests.iter().enumerate() {
+        if let Some(progress) = &scope.progress
+            && !progress.goes_on(at, ability.requests.len(), &request.name)
+        {
+            return Err(at_step(ApiError::new(Code::Cancelled), ability, request, &written));
+        }
         if request.when.as_ref().is_some_and(|when| !holds(when.value(&known))) {
             continue;
         }

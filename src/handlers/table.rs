@@ -261,6 +261,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
             Code::Internal,
             Code::AlreadyTrashed,
             Code::CannotCreate,
+            Code::Cancelled,
         ])
         .responds(Responds::Json(200, "{}"))
         .on(&[Family::Virtual]),

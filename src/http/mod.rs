@@ -10,6 +10,7 @@ mod body;
 mod connection;
 mod cors;
 mod encoding;
+mod events;
 mod files;
 mod guard;
 mod lines;
@@ -26,7 +27,7 @@ use crate::error::{ApiError, Code};
 use crate::files::Files;
 use crate::log;
 use crate::metrics::Reading;
-use crate::model::{LINES, Method, Payload, Peer, Reply, Request};
+use crate::model::{Endings, LINES, Method, Payload, Peer, Reply, Request};
 use crate::request::effective_method;
 use crate::storage;
 use crate::text::hex::hex;
@@ -53,10 +54,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio_rustls::TlsAcceptor;
 
+pub use events::{Answered, Streamed};
 pub use listen::{Listeners, bind};
 pub use tls::Certificates;
 
@@ -85,6 +87,11 @@ pub trait Service: Send + Sync + 'static {
     /// Handles a request for such a path.
     fn elsewhere<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
         self.call(request)
+    }
+
+    /// Handles a request for such a path where the response may come bit by bit. Such a stream watches `endings`.
+    fn elsewhere_streamed(self: Arc<Self>, request: Request, _endings: Endings) -> Streamed {
+        Box::pin(async move { Answered::Reply(self.elsewhere(request).await) })
     }
 
     /// The response for an address outside the REST base where nothing is served.
@@ -225,6 +232,7 @@ pub fn run(
         log: AccessLog::start(io::stderr(), log::format())?,
         metrics: listeners.admin.is_some().then(|| Arc::new(Metrics::new())),
         ids: Ids::new(),
+        stopping: Arc::default(),
     };
     actix_web::rt::System::new().block_on(serve(Arc::new(edge), &server, listeners, stop, ready))
 }
@@ -250,6 +258,11 @@ async fn serve(
     // A socket of ours is removed when this is dropped.
     let public = &public;
     let tls = tls.map(|certificates| certificates.acceptor()).transpose()?;
+    let stopping = edge.stopping.clone();
+    let stop = async move {
+        stop.await;
+        stopping.store(true, Ordering::Relaxed);
+    };
     let running = public_server(edge, server, (public, tls), stop)?;
     let admin = admin.map(|admin| {
         let handle = admin.handle();
@@ -360,6 +373,8 @@ struct Edge {
     log: AccessLog,
     metrics: Option<Arc<Metrics>>,
     ids: Ids,
+    /// No further request is served.
+    stopping: Arc<AtomicBool>,
 }
 
 /// Makes ids that are short, and different between runs too.
@@ -441,7 +456,7 @@ async fn respond_to(mut http: HttpRequest, edge: &Edge, id: Arc<str>) -> Respons
         }
         Destination::File(key) => file(&http, &key, &compiled, &id).await,
         Destination::Elsewhere if let Some(max_body) = service.serves(http.path()) => {
-            elsewhere(&http, (payload, max_body, busy.as_ref()), &compiled, (Arc::clone(&id), peer)).await
+            elsewhere(&http, (payload, max_body, busy.as_ref()), (&compiled, edge), (Arc::clone(&id), peer)).await
         }
         Destination::Elsewhere => respond::plain(service.not_found(), &id),
     };
@@ -530,7 +545,7 @@ async fn file(http: &HttpRequest, key: &str, compiled: &Compiled, id: &str) -> (
 async fn elsewhere(
     http: &HttpRequest,
     (payload, max_body, busy): (actix_http::Payload, usize, Option<&Busy>),
-    compiled: &Compiled,
+    (compiled, edge): (&Arc<Compiled>, &Edge),
     (id, peer): (Arc<str>, Peer),
 ) -> (Response<BoxBody>, usize) {
     let facts = compiled.service.facts();
@@ -549,8 +564,12 @@ async fn elsewhere(
     if let Some(busy) = busy {
         busy.has_read();
     }
-    match guard::guarded(compiled.service.elsewhere(request)).await {
-        Ok(reply) => respond::plain(reply, &id),
+    match guard::guarded(Arc::clone(&compiled.service).elsewhere_streamed(request, edge.endings(compiled))).await {
+        Ok(Answered::Reply(reply)) => respond::plain(reply, &id),
+        Ok(Answered::Stream(headers, stream)) => {
+            let (head, _) = respond::plain(Reply { status: 200, headers, payload: Payload::Empty }, &id);
+            (head.set_body(events::body(stream, http.conn_data::<Rc<ConnectionState>>().cloned())), 0)
+        }
         Err(panic) => {
             tracing::error!(request = &*id, panic, "a request failed inside the server");
             refused(&ApiError::new(Code::Internal))

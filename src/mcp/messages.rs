@@ -36,6 +36,9 @@ const MOST: usize = 25;
 /// How long clients may use a list of what is declared, in milliseconds.
 const FRESH: u64 = 60_000;
 
+/// The request for a stream of changes.
+const LISTEN: &str = "subscriptions/listen";
+
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const META_CLIENT: &str = "io.modelcontextprotocol/clientInfo";
@@ -105,20 +108,56 @@ fn bad(status: u16, id: &Value, code: i64, message: &str) -> Answer {
     Answer::Failed { status, body: error(id, code, message) }
 }
 
-/// Answers a text.
-pub(super) async fn answer(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &Peer, text: &[u8]) -> Answer {
-    let message = match json_value(text, scope.registry.declaration.server.max_depth) {
-        Ok(message) => message,
-        Err(error) => return bad(400, &Value::Null, PARSE, error.message()),
-    };
-    let Value::Array(batch) = message else { return one(mcp, engine, scope, peer, &message).await };
+/// What a text says.
+///
+/// # Errors
+/// It is no JSON: the answer.
+pub(super) fn read(scope: &Scope, text: &[u8]) -> Result<Value, Answer> {
+    let depth = scope.registry.declaration.server.max_depth;
+    json_value(text, depth).map_err(|error| bad(400, &Value::Null, PARSE, error.message()))
+}
+
+/// A message whose answer may come bit by bit.
+pub(super) enum Streamed {
+    Progress,
+    /// The id and the parameters of a subscription.
+    Subscription(Value, Map<String, Value>),
+}
+
+/// Whether the answer to a message may come bit by bit, and how.
+pub(super) fn streamed(peer: &Peer, message: &Value) -> Option<Streamed> {
+    let id = message.get("id").filter(|id| id.is_string() || id.is_i64() || id.is_u64())?;
+    let params = message.get("params")?.as_object()?;
+    match message.get("method")?.as_str()? {
+        "tools/call" => {
+            let token = params.get("_meta")?.get("progressToken")?;
+            (token.is_string() || token.is_i64() || token.is_u64()).then_some(Streamed::Progress)
+        }
+        LISTEN => (message.get("jsonrpc")? == "2.0" && revision(peer, LISTEN, params, id).is_ok_and(|modern| modern))
+            .then(|| Streamed::Subscription(id.clone(), params.clone())),
+        _ => None,
+    }
+}
+
+/// The notification that a call is so far.
+pub(super) fn progress(token: &Value, done: usize, of: usize, next: &str) -> Value {
+    let mut params = json!({"progressToken": token, "progress": done, "total": of});
+    if !next.is_empty() {
+        params["message"] = json!(next);
+    }
+    json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+}
+
+/// Answers a message, or several.
+pub(super) async fn answer(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &Peer, message: &Value) -> Answer {
+    let Value::Array(batch) = message else { return one(mcp, engine, scope, peer, message).await };
     let named = peer.version.as_deref().unwrap_or(UNNAMED);
     if named != UNNAMED || batch.is_empty() || batch.len() > MOST {
         let message = format!("A message is one object; in revision {UNNAMED} also a list of up to {MOST}.");
         return bad(400, &Value::Null, INVALID_REQUEST, &message);
     }
     let mut answers = Vec::new();
-    for message in &batch {
+    for message in batch {
         match one(mcp, engine, scope, peer, message).await {
             Answer::Nothing => {}
             Answer::Done(body) | Answer::Failed { body, .. } => answers.push(body),
@@ -129,9 +168,11 @@ pub(super) async fn answer(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &Pee
 
 /// A request that was read.
 struct Called<'a> {
+    id: &'a Value,
     method: &'a str,
     params: Map<String, Value>,
     modern: bool,
+    http: bool,
 }
 
 async fn one(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &Peer, message: &Value) -> Answer {
@@ -148,7 +189,15 @@ async fn one(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &Peer, message: &V
         return if response { Answer::Nothing } else { invalid("The message has no method.") };
     };
     let Some(id) = id else {
-        return if message.get("id").is_none() { Answer::Nothing } else { invalid("The id is a text or an integer.") };
+        if message.get("id").is_some() {
+            return invalid("The id is a text or an integer.");
+        }
+        if method == "notifications/cancelled"
+            && let Some(request) = message.get("params").and_then(|params| params.get("requestId"))
+        {
+            mcp.call_off(scope, request);
+        }
+        return Answer::Nothing;
     };
     let params = match message.get("params") {
         None => Map::new(),
@@ -159,7 +208,7 @@ async fn one(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &Peer, message: &V
         Ok(modern) => modern,
         Err(refusal) => return refusal,
     };
-    let called = Called { method, params, modern };
+    let called = Called { id, method, params, modern, http: peer.http };
     match dispatch(mcp, engine, scope, &called).await {
         Ok(result) => Answer::Done(json!({"jsonrpc": "2.0", "id": id, "result": finished(result, &called)})),
         Err(failure) => {
@@ -189,7 +238,9 @@ fn revision(peer: &Peer, method: &str, params: &Map<String, Value>, id: &Value) 
             }
             named
         }
-        (None, Some(header)) if header == MODERN => return differ("The message does not name its version in _meta."),
+        (None, Some(header)) if header == MODERN => {
+            return Err(bad(400, id, INVALID_PARAMS, "The message does not name its version in _meta."));
+        }
         (None, Some(header)) => header,
         (None, None) => UNNAMED,
     };
@@ -229,7 +280,7 @@ async fn dispatch(mcp: &Mcp, engine: &Engine, scope: &Scope, called: &Called<'_>
             .ok_or_else(|| Failure::new(INVALID_PARAMS, format!("The parameter `{name}` is missing, or no text.")))
     };
     match (called.method, called.modern) {
-        ("server/discover", true) => Ok(discovered(scope)),
+        ("server/discover", true) => Ok(discovered(scope, called.http)),
         ("initialize", false) => Ok(initialized(scope, text("protocolVersion"))),
         ("ping", false) => Ok(json!({})),
         ("tools/list", _) if text("cursor").is_some() => Err(Failure::new(INVALID_PARAMS, "There is no such page.")),
@@ -237,6 +288,7 @@ async fn dispatch(mcp: &Mcp, engine: &Engine, scope: &Scope, called: &Called<'_>
         ("tools/call", _) => {
             let name = needed("name")?;
             let scope = Scope { agent: client(params, scope), ..scope.clone() };
+            let (scope, _call) = mcp.callable(scope, called.id);
             let (login, client) = (&*scope.principal.login, &*scope.agent);
             tracing::info!(request = %scope.request_id, login, client, tool = name, "tool called");
             mcp.call_tool(engine, &scope, name, params.get("arguments")).await
@@ -244,6 +296,10 @@ async fn dispatch(mcp: &Mcp, engine: &Engine, scope: &Scope, called: &Called<'_>
         ("resources/list", _) => mcp.list_records(engine, scope, text("cursor")).await,
         ("resources/templates/list", _) => Ok(mcp.record_templates()),
         ("resources/read", _) => mcp.read_record(engine, scope, needed("uri")?).await,
+        (LISTEN, true) if called.http => {
+            let message = "Changes come as events: accept text/event-stream.";
+            Err(Failure::new(INVALID_REQUEST, message))
+        }
         (method, _) => Err(Failure::new(NO_METHOD, format!("There is no method `{method}`."))),
     }
 }
@@ -295,9 +351,14 @@ fn instructions(scope: &Scope) -> String {
     )
 }
 
-fn discovered(scope: &Scope) -> Value {
+fn discovered(scope: &Scope, http: bool) -> Value {
     let versions: Vec<&str> = std::iter::once(MODERN).chain(LEGACY).collect();
-    json!({"supportedVersions": versions, "capabilities": {"tools": {}, "resources": {}}, "instructions": instructions(scope)})
+    // Over standard input there are no subscriptions.
+    let capabilities = match http {
+        true => json!({"tools": {"listChanged": true}, "resources": {"listChanged": true, "subscribe": true}}),
+        false => json!({"tools": {}, "resources": {}}),
+    };
+    json!({"supportedVersions": versions, "capabilities": capabilities, "instructions": instructions(scope)})
 }
 
 /// The handshake of older revisions. Nothing of it is remembered.
@@ -342,7 +403,7 @@ mod tests {
             (header("2025-06-18", "a"), modern.clone(), HEADERS_DIFFER),
             (header(MODERN, "b"), modern.clone(), HEADERS_DIFFER),
             (Peer { method: None, ..header(MODERN, "a") }, modern.clone(), HEADERS_DIFFER),
-            (header(MODERN, "a"), json!({}), HEADERS_DIFFER),
+            (header(MODERN, "a"), json!({}), INVALID_PARAMS),
             (header("1900-01-01", "a"), json!({}), UNSUPPORTED),
             (header(MODERN, "a"), json!({"name": "a", "_meta": {META_VERSION: MODERN}}), INVALID_PARAMS),
             (Peer::default(), json!({"_meta": {META_VERSION: 7}}), UNSUPPORTED),

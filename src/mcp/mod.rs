@@ -2,26 +2,29 @@
 //!
 //! Every tool call is a request to the route that runs abilities, and every resource a request to the route of its item, in
 //! the caller's name: permissions, validation, limits and the audit trail are those of REST. There are no sessions: each
-//! message is answered by itself, by any node. `messages` reads and dispatches them, `tools` and `records` answer, and
-//! this file is the address: who may send what over HTTP. Revision 2026-07-28 and the older ones with a handshake are
+//! message is answered by itself, by any node. `messages` reads and dispatches them, `tools` and `records` answer, `streams`
+//! sends what comes bit by bit, and this file is the address: who may send what over HTTP. Revision 2026-07-28 and the older ones with a handshake are
 //! spoken, by what each request says.
 
 mod messages;
 mod records;
+mod streams;
 mod tools;
 
 pub use messages::{Answer, Peer};
 
 use crate::engine::Engine;
 use crate::error::{ApiError, Code};
-use crate::model::{Method, Payload, Reply, Request};
+use crate::model::{Endings, EventStream, Method, Payload, Reply, Request};
 use crate::registry::Registry;
-use crate::scope::Scope;
+use crate::scope::{Progress, Scope};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use records::Readable;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use streams::Open;
 use tools::Tool;
 
 /// See the module's description.
@@ -41,6 +44,49 @@ pub struct Mcp {
     records: Vec<Readable>,
     scheme: String,
     page: usize,
+    open: Arc<Open>,
+    running: Running,
+}
+
+/// Where messages are served.
+pub trait Host: 'static {
+    fn mcp(&self) -> &Mcp;
+    fn engine(&self) -> &Engine;
+}
+
+/// What becomes of a request over HTTP.
+pub enum Served {
+    Reply(Reply),
+    /// 200 with these headers, and events.
+    Stream(Vec<(String, String)>, EventStream),
+}
+
+/// Calls that are being carried out, by caller and id.
+#[derive(Default)]
+struct Running(Mutex<HashMap<CallKey, Weak<Progress>>>);
+
+/// The application password of a caller, and the id of a message as JSON.
+type CallKey = (Arc<str>, String);
+
+impl std::fmt::Debug for Running {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} running", self.lock().len())
+    }
+}
+
+impl Running {
+    fn lock(&self) -> MutexGuard<'_, HashMap<CallKey, Weak<Progress>>> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// A call that can be called off, as long as it lives.
+struct Call<'a>(&'a Running, CallKey);
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.0.lock().remove(&self.1);
+    }
 }
 
 impl Mcp {
@@ -62,6 +108,8 @@ impl Mcp {
             records: records::readable(registry),
             scheme: registry.site.prefix.clone(),
             page: usize::from(declared.page.clamp(1, 100)),
+            open: Arc::default(),
+            running: Running::default(),
         }
     }
 
@@ -70,34 +118,78 @@ impl Mcp {
         !self.path.is_empty() && self.path == path
     }
 
-    /// Handles a request to the address.
-    pub async fn serve(&self, engine: &Engine, mut request: Request) -> Reply {
+    /// Whether a request may be a message at all.
+    fn objection(&self, request: &Request) -> Option<Reply> {
         if request.method != Method::Post {
             let mut refusal = refused(405, "Messages are sent by POST.");
             refusal.headers.push(("Allow".into(), Method::Post.as_str().into()));
-            return refusal;
+            return Some(refusal);
         }
         if let Some(origin) = request.header("origin")
             && !self.origins.iter().any(|own| own.eq_ignore_ascii_case(origin))
         {
-            return refused(403, "Pages of this origin may not send messages here.");
+            return Some(refused(403, "Pages of this origin may not send messages here."));
         }
         let media_type = request.header("content-type").unwrap_or_default();
         if !media_type.split(';').next().is_some_and(|own| own.trim().eq_ignore_ascii_case("application/json")) {
-            return refused(415, "Messages are JSON: send them as application/json.");
+            return Some(refused(415, "Messages are JSON: send them as application/json."));
         }
-        let scope = match caller(engine, &mut request).await {
-            Ok(scope) => scope,
-            Err(refusal) => return refusal,
-        };
-        let peer = Peer::of(&request);
-        let answer = self.answer(engine, &scope, &peer, &request.body).await;
-        reply(answer)
+        None
     }
 
     /// Answers the text of a message, or of several.
     pub async fn answer(&self, engine: &Engine, scope: &Scope, peer: &Peer, text: &[u8]) -> Answer {
-        messages::answer(self, engine, scope, peer, text).await
+        match messages::read(scope, text) {
+            Ok(message) => self.answer_read(engine, scope, peer, &message).await,
+            Err(answer) => answer,
+        }
+    }
+
+    async fn answer_read(&self, engine: &Engine, scope: &Scope, peer: &Peer, message: &Value) -> Answer {
+        messages::answer(self, engine, scope, peer, message).await
+    }
+
+    /// The scope in which a call is carried out, which its client may call off meanwhile.
+    fn callable(&self, scope: Scope, id: &Value) -> (Scope, Option<Call<'_>>) {
+        let Some(password) = scope.principal.app_password.clone() else { return (scope, None) };
+        let progress = scope.progress.clone().unwrap_or_else(|| Progress::new(|_, _, _| {}));
+        let key = (password, id.to_string());
+        self.running.lock().insert(key.clone(), Arc::downgrade(&progress));
+        (Scope { progress: Some(progress), ..scope }, Some(Call(&self.running, key)))
+    }
+
+    /// Calls a call of the same caller off, if it is still being carried out by this process.
+    fn call_off(&self, scope: &Scope, id: &Value) {
+        let Some(password) = scope.principal.app_password.clone() else { return };
+        let running = self.running.lock().get(&(password, id.to_string())).and_then(Weak::upgrade);
+        if let Some(running) = running {
+            running.cancel();
+        }
+    }
+}
+
+/// Handles a request to the address. `endings` says when a subscription has to end.
+pub async fn serve<H: Host>(host: Arc<H>, mut request: Request, endings: Endings) -> Served {
+    let mcp = host.mcp();
+    if let Some(refusal) = mcp.objection(&request) {
+        return Served::Reply(refusal);
+    }
+    let scope = match caller(host.engine(), &mut request).await {
+        Ok(scope) => scope,
+        Err(refusal) => return Served::Reply(refusal),
+    };
+    let peer = Peer::of(&request);
+    let message = match messages::read(&scope, &request.body) {
+        Ok(message) => message,
+        Err(answer) => return Served::Reply(reply(answer)),
+    };
+    let events = request.header("accept").is_some_and(|types| types.contains("text/event-stream"));
+    match messages::streamed(&peer, &message).filter(|_| events) {
+        Some(messages::Streamed::Progress) => streams::progressing(host, scope, peer, message).await,
+        Some(messages::Streamed::Subscription(id, params)) => {
+            streams::listening(host, request, &scope, (id, params), endings).await
+        }
+        None => Served::Reply(reply(mcp.answer_read(host.engine(), &scope, &peer, &message).await)),
     }
 }
 

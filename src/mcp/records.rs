@@ -95,6 +95,17 @@ impl Mcp {
         Ok(json!({"resources": []}))
     }
 
+    /// The first page of every resource, as far as the caller may read it, as one text.
+    pub(super) async fn newest_records(&self, engine: &Engine, scope: &Scope) -> String {
+        let mut all = String::new();
+        for of in &self.records {
+            if let Ok(Some((records, _))) = self.page(engine, scope, of, 1).await {
+                all.extend(records.iter().filter_map(|record| record["uri"].as_str()).flat_map(|uri| [uri, "\n"]));
+            }
+        }
+        all
+    }
+
     fn place(&self, cursor: &str) -> Option<(usize, u64)> {
         let (word, page) = cursor.split_once(':')?;
         let at = self.records.iter().position(|of| of.word == word)?;
@@ -153,8 +164,10 @@ impl Mcp {
 
     /// The document of a record.
     pub(super) async fn read_record(&self, engine: &Engine, scope: &Scope, uri: &str) -> Result<Value, Failure> {
-        let absent =
-            || Failure::absent(format!("There is no resource `{}`.", uri.chars().take(200).collect::<String>()));
+        let absent = || {
+            let uri: String = uri.chars().take(200).collect();
+            Failure { data: Some(json!({"uri": uri})), ..Failure::absent(format!("There is no resource `{uri}`.")) }
+        };
         let below = uri.strip_prefix(&self.scheme).and_then(|rest| rest.strip_prefix("://"));
         let (word, key) = below.and_then(|below| below.split_once('/')).ok_or_else(absent)?;
         let of = self.records.iter().find(|of| of.word == word).ok_or_else(absent)?;

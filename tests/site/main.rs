@@ -37,6 +37,7 @@ mod link_preview;
 mod lists;
 mod mail;
 mod mcp;
+mod mcp_streams;
 mod media;
 mod menus;
 mod migrate;

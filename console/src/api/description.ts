@@ -124,8 +124,6 @@ export interface FieldHints {
 
 /** How lists and forms look. It has the members of `view-config` of WordPress 7.1. */
 export interface ResourceView {
-  /** Contents of other records may refer to records of this resource as a whole. */
-  reusable?: boolean;
   default_view: View;
   default_layouts: Record<string, View>;
   view_list: { title: string; slug: string; view?: View }[];

@@ -40,7 +40,9 @@ export function findResource(name: string): Resource | undefined {
 
 /** A state of a resource. Records and comments may have states of the same name. */
 export function findState(resource: Resource, name: string): State | undefined {
-  return statesOf(resource).find((state) => state.name === name || state.names.includes(name));
+  // Some schemas spell states with capitals.
+  const small = name.toLowerCase();
+  return statesOf(resource).find((state) => state.name === name || state.names.includes(name) || state.name === small);
 }
 
 /** The states of a resource, in their declared order. */

@@ -91,7 +91,7 @@ export function createSchemas(http: Http, version: string, shelf: Shelf | null =
         const values = Object.fromEntries(names.map((name) => [name, params[name] ?? NO_ITEM]));
         return fillPath(operation.path, values);
       };
-      const operations = Object.entries(resource.operations);
+      const operations = Object.entries(resource.operations).filter(([name, operation]) => isOwn(resource, name, operation));
       const paths = [...new Set(operations.map(([, operation]) => fill(operation)))];
       const answers = new Map(await Promise.all(paths.map(async (path) => [path, await options(path)] as const)));
       const args: Record<string, Args> = {};
@@ -101,6 +101,16 @@ export function createSchemas(http: Http, version: string, shelf: Shelf | null =
       return { schema: schema ?? { type: "object", properties: {} }, args };
     },
   };
+}
+
+const READ = ["list", "get"];
+
+/** Whether an operation is on the list or on a record. What is below a record, such as its versions, has forms of its own. */
+function isOwn(resource: Resource, name: string, operation: Operation): boolean {
+  if (operation.method === "GET") return READ.includes(name);
+  if (operation.file && name !== "create") return false;
+  const known = [resource.key, resource.parent?.parameter];
+  return [...operation.path.matchAll(/\{([^}]+)\}/g)].every((match) => known.includes(match[1]));
 }
 
 function argsOf(answer: unknown, method: string): Args {

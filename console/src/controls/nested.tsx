@@ -76,6 +76,18 @@ function Own({ field, at, label, value, onChange, readOnly, form, bare }: Requir
       </div>
     );
   }
+  if (field.control === "meta") {
+    return (
+      <details class="form-details" id={id} open={error !== undefined}>
+        <summary aria-describedby={ids["aria-describedby"]}>{label}</summary>
+        <fieldset>
+          <legend class="hidden-visually">{label}</legend>
+          {notes}
+          {control}
+        </fieldset>
+      </details>
+    );
+  }
   return (
     <fieldset class="fieldset" aria-describedby={ids["aria-describedby"]} id={id}>
       <legend class={bare ? "hidden-visually" : "fieldset-legend"}>{label}</legend>

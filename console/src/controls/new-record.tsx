@@ -8,6 +8,7 @@ import { Failure } from "../api/failure";
 import { messageOf } from "../api/http";
 import { t } from "../i18n";
 import { fieldsOf } from "../model/fields";
+import { addLabel } from "../model/naming";
 import { place, shownAt } from "../model/messages";
 import { hintsOf } from "../model/roles";
 import { changes, initial } from "../model/values";
@@ -51,7 +52,7 @@ export function NewRecord({ resource, recipe, name, form, onDone }: NewRecordPro
   const scope: FormScope = { ...form, resource, id: null, error: (at) => errors[at], read: (path) => values[path], record: () => ({}) };
   return (
     <Dialog
-      title={resource.labels["add_new_item"] ?? t("forms.create_one", { name: resource.singular })}
+      title={addLabel(resource)}
       onClose={() => onDone(null)}
       actions={
         <>

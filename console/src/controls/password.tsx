@@ -25,7 +25,7 @@ export function newPassword(): string {
   return signs.join("");
 }
 
-export function Password({ field, ids, value, onChange, readOnly }: ControlProps): JSX.Element {
+export function Password({ field, ids, value, onChange, readOnly, form }: ControlProps): JSX.Element {
   const [seen, setSeen] = useState(false);
   return (
     <div class="input-with">
@@ -36,7 +36,7 @@ export function Password({ field, ids, value, onChange, readOnly }: ControlProps
         autocomplete="new-password"
         spellcheck={false}
         value={shownText(value)}
-        placeholder={field.secret ? t("forms.password_kept") : undefined}
+        placeholder={field.secret && form.id !== null ? t("forms.password_kept") : undefined}
         readOnly={readOnly}
         dir="ltr"
         onInput={(event) => onChange(textValue(event.currentTarget.value, field))}

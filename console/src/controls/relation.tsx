@@ -7,6 +7,7 @@ import { messageOf } from "../api/http";
 import type { Resource } from "../api/description";
 import { t } from "../i18n";
 import { typesOf, type JsonSchema } from "../model/json-schema";
+import { href, places } from "../router";
 import { Combobox, toast, type Choice } from "../ui";
 import { NewRecord } from "./new-record";
 import { bodyOf, choiceOf, recipeOf, recordsOf, resourceOf, searchRecords, type Recipe } from "./records";
@@ -75,6 +76,9 @@ export function Relation(props: ControlProps): JSX.Element {
     return <p class="shown">{chosen.length === 0 ? t("forms.not_set") : chosen.join(", ")}</p>;
   }
   const choices = chosen.map((id): Choice => ({ value: String(id), label: known.get(String(id)) ?? `#${id}` }));
+  if (readOnly) {
+    return <Names target={target} choices={choices} />;
+  }
   const itself = target.name === form.resource.name ? form.id : null;
   const make = async (text: string): Promise<Choice | null> => {
     if (recipe === null) {
@@ -99,10 +103,9 @@ export function Relation(props: ControlProps): JSX.Element {
         field={ids}
         value={choices}
         multiple={field.kind === "array"}
-        readOnly={readOnly}
-        placeholder={readOnly ? undefined : (textOption(field, "placeholder") ?? t("forms.search_in", { name: target.label }))}
+        placeholder={textOption(field, "placeholder") ?? t("forms.search_in", { name: target.label })}
         search={async (text, signal) => (await searchRecords(form.adapter, target, text, signal)).map((item) => choiceOf(target, item)).filter((choice) => choice.value !== itself)}
-        create={recipe === null || readOnly ? undefined : { label: (text) => t("forms.create_named", { name: text }), make }}
+        create={recipe === null ? undefined : { label: (text) => t("forms.create_named", { name: text }), make }}
         onChange={(next) => {
           next.forEach(learn);
           onChange(valueOf(next.map((choice) => choice.value), field));
@@ -125,5 +128,19 @@ export function Relation(props: ControlProps): JSX.Element {
         />
       )}
     </>
+  );
+}
+
+/** Records that cannot be chosen here: their names lead to them. */
+function Names({ target, choices }: { target: Resource; choices: Choice[] }): JSX.Element {
+  if (choices.length === 0) {
+    return <p class="shown">{t("forms.not_set")}</p>;
+  }
+  return (
+    <ul class="shown shown-names">
+      {choices.map((choice) => (
+        <li key={choice.value}>{target.operations["get"] === undefined ? choice.label : <a href={href(places.item(target.name, choice.value))}>{choice.label}</a>}</li>
+      ))}
+    </ul>
   );
 }

@@ -5,6 +5,7 @@ import { language, number, t } from "../i18n";
 import { show } from "../model/dates";
 import type { Field } from "../model/fields";
 import { isObject } from "../model/json-schema";
+import { stripHtml } from "../model/record";
 import { find } from "../model/states";
 import { equal } from "../model/values";
 import type { FormScope } from "./types";
@@ -26,7 +27,7 @@ export function Shown({ field, value, form, id }: { field: Field; value: unknown
   }
   return (
     <p id={id} class="shown" dir="auto">
-      {textOf(field, value, form)}
+      {field.wrapped && typeof value === "string" ? stripHtml(value) || t("forms.not_set") : textOf(field, value, form)}
     </p>
   );
 }

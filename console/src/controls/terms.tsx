@@ -9,6 +9,7 @@ import { argument, type Item } from "../api/adapter";
 import type { Resource } from "../api/description";
 import { messageOf } from "../api/http";
 import { t } from "../i18n";
+import { addLabel } from "../model/naming";
 import { announce, Button, Loading, toast } from "../ui";
 import { bodyOf, nameOf, resourceOf } from "./records";
 import { idsOf, Relation, useRecipe, valueOf } from "./relation";
@@ -107,8 +108,8 @@ function termOf(target: Resource, item: Item): Term {
 export function Terms(props: ControlProps): JSX.Element {
   const { field, form } = props;
   const target = resourceOf(form.description, field.relation?.resource);
-  const { terms, add, failure } = useTerms(target, form);
-  if (target === null || !target.hierarchical || terms === "many") {
+  const { terms, add, failure } = useTerms(props.readOnly ? null : target, form);
+  if (props.readOnly || target === null || !target.hierarchical || terms === "many") {
     return <Relation {...props} />;
   }
   if (failure !== null) {
@@ -187,7 +188,7 @@ function NewTerm({ target, terms, onMake }: { target: Resource; terms: Term[]; o
     return (
       <div>
         <Button small kind="quiet" icon="add" onClick={() => setOpen(true)}>
-          {target.labels["add_new_item"] ?? t("forms.create_one", { name: target.singular })}
+          {addLabel(target)}
         </Button>
       </div>
     );
@@ -205,7 +206,7 @@ function NewTerm({ target, terms, onMake }: { target: Resource; terms: Term[]; o
     setBusy(false);
   };
   return (
-    <div class="stack-tight new-term" role="group" aria-label={t("forms.create_one", { name: target.singular })}>
+    <div class="stack-tight new-term" role="group" aria-label={addLabel(target)}>
       <label class="field-label" htmlFor={`${id}-name`}>
         {t("forms.name")}
       </label>

@@ -61,7 +61,8 @@ export function displayOf(resource: Resource, field: string, hints: FieldHints, 
   if (field === "status" && resource.states.length > 0) return "state";
   const format = schema.format === undefined ? undefined : FORMATS[schema.format];
   if (format !== undefined) return format;
-  if (schema.enum !== undefined || hints.labels !== undefined) return typesOf(schema).includes("array") ? "list" : "enum";
+  const labelled = Object.keys(hints.labels ?? {}).length > 0;
+  if (schema.enum !== undefined || labelled) return typesOf(schema).includes("array") ? "list" : "enum";
   const members = schema.properties;
   if (members !== undefined && ("rendered" in members || "raw" in members)) return "html";
   return typesOf(schema).map((type) => TYPES[type]).find((name) => name !== undefined) ?? "json";

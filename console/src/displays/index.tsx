@@ -79,8 +79,9 @@ const DateOnly: Display = ({ value, field }) => {
   const found = momentOf(value, field, "UTC");
   return found === null ? cut(plainText(value)) : dateText(found, "UTC", language.value, "date");
 };
+/** Seconds since 1970; dialects write the same moment as a text in UTC. */
 const Timestamp: Display = ({ value, field }) =>
-  typeof value === "number" ? moment(new Date(value * 1000).toISOString(), field, "both") : cut(plainText(value));
+  typeof value === "number" ? moment(new Date(value * 1000).toISOString(), field, "both") : moment(value, `${field}_gmt`, "both");
 
 const NumberText: Display = ({ value }) =>
   typeof value === "number" ? <span class="number">{numberText(value)}</span> : cut(plainText(value));
@@ -142,7 +143,8 @@ function smallPicture(item: DisplayProps["item"]): unknown {
 
 const TILE = 300;
 
-const Picture: Display = ({ value, item, resource }) => {
+const Picture: Display = ({ value, item, resource, hints }) => {
+  if (hints.relation !== undefined) return <RelatedPicture resource={hints.relation.resource} value={value} />;
   const type = plainText(item["mime_type"]);
   const file = resource.supports.includes("files");
   if (file && type !== "" && !type.startsWith("image/")) {
@@ -153,6 +155,16 @@ const Picture: Display = ({ value, item, resource }) => {
   if (address === null) return <Icon name={file ? "image" : "user"} size={24} />;
   return <img class="thumbnail" src={address} alt="" loading="lazy" decoding="async" />;
 };
+
+/** The picture of a record that another one refers to. */
+function RelatedPicture({ resource: name, value }: { resource: string; value: unknown }): JSX.Element | null {
+  const id = Array.isArray(value) ? value[0] : value;
+  const target = findResource(name);
+  const item = (typeof id === "number" && id !== 0) || typeof id === "string" ? related(name, id).value : null;
+  const field = target?.view.default_view.mediaField;
+  if (target === undefined || field === undefined || item === null || item === undefined) return null;
+  return <>{Picture({ value: valueAt(item, field), item, field, resource: target, hints: {}, schema: {} })}</>;
+}
 
 const Url: Display = ({ value }) => {
   const address = plainText(value);

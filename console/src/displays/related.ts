@@ -44,7 +44,9 @@ async function load(name: string, ids: Id[]): Promise<void> {
   const version = versions.get(name) ?? 0;
   const items = new Map<string, Item>();
   if (resource !== undefined && resource.operations["list"] !== undefined) {
-    const fields = [resource.key, titleField(resource), resource.view.default_view.mediaField, "slug"].filter((one) => one !== null && one !== undefined);
+    const file = resource.supports.includes("files") ? ["mime_type", "media_details.sizes"] : [];
+    const named = [resource.key, titleField(resource), resource.view.default_view.mediaField, "slug", ...file];
+    const fields = named.filter((one) => one !== null && one !== undefined);
     try {
       for (const item of await api().adapter.many(resource, ids, { query: { _fields: fields } })) {
         items.set(String(idOf(resource, item)), item);

@@ -5,7 +5,7 @@
  */
 import type { Node } from "prosemirror-model";
 import { jsonWith, usualTag } from "./generate";
-import { insideOf, withAttributes, withClasses } from "./html";
+import { hasClass, insideOf, withAttributes, withClasses } from "./html";
 import { alignment, safeAddress } from "./looks";
 import { attrsOf } from "./schema";
 
@@ -32,7 +32,8 @@ export function alignments(node: Node): Align[] {
 }
 
 export function alignOf(node: Node): Align | null {
-  const { tag } = attrsOf(node);
+  // The document itself has no tag.
+  const tag = attrsOf(node).tag ?? null;
   return tag === null ? null : (alignment(tag) as Align | null);
 }
 
@@ -52,7 +53,7 @@ export function aligned(node: Node, align: Align | null, classic: boolean): Reco
     const changes = { [TEXT[kind] as string]: align ?? undefined };
     return { ...node.attrs, json: jsonWith(json, changes), tag: withClasses(tag, gone, align === null ? [] : [`has-text-align-${align}`]) };
   }
-  const own = kind === "image" ? ["wp-block-image"] : [];
+  const own = kind === "image" && !hasClass(tag, "wp-block-image") ? ["wp-block-image"] : [];
   const attrs = { json: jsonWith(json, { align: align ?? undefined }), tag: withClasses(tag, gone, align === null ? own : [...own, `align${align}`]) };
   return kind === "image" ? { ...node.attrs, ...attrs, outer: null } : { ...node.attrs, ...attrs };
 }

@@ -129,19 +129,9 @@ function tableFigure(job: Job): string {
 }
 
 function table(job: Job): string {
-  const parts: string[] = [];
-  let section: string | null = null;
-  job.node.forEach((row) => {
-    const next = { head: "thead", body: "tbody", foot: "tfoot" }[row.attrs["section"] as string] ?? "tbody";
-    if (next !== section) {
-      if (section !== null) parts.push(`</${section}>`);
-      parts.push(`<${next}>`);
-      section = next;
-    }
-    parts.push(job.writer.node(row, "part"));
-  });
-  if (section !== null) parts.push(`</${section}>`);
-  return `<table${attrsOf(job.node).tag ?? (job.writer.classic ? "" : ' class="has-fixed-layout"')}>${parts.join("")}</table>`;
+  const section = (row: Node | null) => SECTIONS[(row?.attrs["section"] as string | undefined) ?? "body"] ?? "tbody";
+  const open = attrsOf(job.node).tag ?? (job.writer.classic ? "" : ' class="has-fixed-layout"');
+  return `<table${open}><${section(job.node.firstChild)}>${job.inside}</${section(job.node.lastChild)}></table>`;
 }
 
 function cell(name: string) {
@@ -203,6 +193,9 @@ function verbatim(job: Job): string {
 function cite(job: Job): string {
   return job.node.childCount === 0 ? "" : `<cite${attrsOf(job.node).tag ?? ""}>${job.inside}</cite>`;
 }
+
+/** Tags of the sections of a table, as the section of a row names them. */
+export const SECTIONS: Record<string, string> = { head: "thead", body: "tbody", foot: "tfoot" };
 
 const LINE = '<hr class="wp-block-separator has-alpha-channel-opacity"/>';
 const SPACE = '<div style="height:100px" aria-hidden="true" class="wp-block-spacer"></div>';

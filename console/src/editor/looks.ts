@@ -28,7 +28,20 @@ export function safeStyle(style: string | null): string {
     const value = part.slice(colon + 1).trim();
     if (colon > 0 && STYLES[name]?.test(value)) kept.push(`${name}: ${value}`);
   }
+  const ground = kept.find((part) => part.startsWith("background-color:"));
+  // Whoever chose a ground chose it for dark text, which the console may not have.
+  if (ground !== undefined && !kept.some((part) => part.startsWith("color:"))) kept.push(`color: ${inkOn(ground.slice("background-color:".length).trim())}`);
   return kept.join("; ");
+}
+
+/** Black or white, whichever can be read on a colour. */
+function inkOn(colour: string): string {
+  const hex = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(colour)?.[1];
+  if (hex === undefined) return "#1d1f21";
+  const parts = hex.length === 3 ? [...hex].map((digit) => digit + digit) : [hex.slice(0, 2), hex.slice(2, 4), hex.slice(4)];
+  const [red, green, blue] = parts.map((part) => Number.parseInt(part, 16) / 255) as [number, number, number];
+  const bright = 0.2126 * red ** 2.2 + 0.7152 * green ** 2.2 + 0.0722 * blue ** 2.2;
+  return bright > 0.18 ? "#1d1f21" : "#ffffff";
 }
 
 /** Looks of the inside of a tag, as attributes of an element of the editor. */
@@ -61,7 +74,8 @@ export function safeAddress(address: string | null): string | null {
   // Browsers skip white space and control characters within a scheme.
   const plain = address.replace(/[\u0000-\u0020\u007f-\u009f\u200b-\u200f\u2028\u2029\ufeff]/g, "");
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(plain)?.[1]?.toLowerCase();
-  if (scheme === undefined) return /^&|^[^/?#]*:/.test(plain) ? null : address.trim();
+  // A reference such as `&colon;` might be read as the sign that it stands for.
+  if (scheme === undefined) return /^[^/?#]*[&:]/.test(plain) ? null : address.trim();
   return ["http", "https", "mailto", "tel"].includes(scheme) ? address.trim() : null;
 }
 

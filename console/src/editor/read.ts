@@ -34,12 +34,13 @@ export interface Parts {
 const MAX_DEPTH = 40;
 
 export class Reader {
-  readonly slices = new Slices();
+  readonly slices: Slices;
   readonly classic: boolean;
   private readonly writer: Writer;
   private depth = 0;
 
-  constructor(classic: boolean) {
+  constructor(slices: Slices, classic: boolean) {
+    this.slices = slices;
     this.classic = classic;
     this.writer = new Writer(this.slices, classic);
   }
@@ -121,40 +122,63 @@ function missing(block: Block): string {
   return `${within}<!-- /wp:${short} -->`;
 }
 
-/** A document and what is needed to write it. */
+/**
+ * The documents of one record, with the slices that they were read from.
+ *
+ * Slices are only ever added, so that a document from before, which undo brings back, can be written, too.
+ */
 export class Content {
   readonly doc: Node;
-  private readonly text: string;
-  private readonly lead: string;
-  private readonly trail: string;
-  private readonly writers: Record<"classic" | "other", Writer>;
+  private readonly slices = new Slices();
+  private readonly texts = new WeakMap<Node, string>();
+  private readonly writers = { classic: new Writer(this.slices, true), other: new Writer(this.slices, false) };
 
   private constructor(text: string) {
-    const reader = new Reader(text.trim() !== "" && !hasBlocks(text));
-    const { found, rest } = reader.pieces(parse(text), "top");
-    const children = reader.children(found);
-    this.text = text;
-    this.lead = found[0]?.before ?? "";
-    this.trail = rest;
-    const filled = children.length === 0 ? [schema.node("paragraph")] : children;
-    this.doc = schema.node("doc", { classic: reader.classic }, filled);
-    this.writers = { classic: new Writer(reader.slices, true), other: new Writer(reader.slices, false) };
+    this.doc = this.another(text);
   }
 
   static read(text: string): Content {
     return new Content(text);
   }
 
+  /** The document of another text, such as one that was changed as source. */
+  another(text: string): Node {
+    const reader = new Reader(this.slices, text.trim() !== "" && !hasBlocks(text));
+    const { found, rest } = reader.pieces(parse(text), "top");
+    const children = reader.children(found);
+    const filled = children.length === 0 ? [schema.node("paragraph")] : children;
+    const doc = schema.node("doc", { classic: reader.classic, lead: found[0]?.before ?? "", trail: rest }, filled);
+    this.texts.set(doc, text);
+    return doc;
+  }
+
+  /** The nodes of a text that is to become a part of a document. */
+  nodes(text: string, place: Place, classic: boolean): Node[] {
+    const reader = new Reader(this.slices, classic);
+    return reader.children(reader.pieces(parse(text), place).found);
+  }
+
   /** The text of a document. A document that was not changed gives the text that it was read from. */
   write(doc: Node): string {
-    if (doc === this.doc) return this.text;
+    const known = this.texts.get(doc);
+    if (known !== undefined) return known;
     const inside = this.writer(doc).document(doc);
-    return inside === "" ? "" : this.lead + inside + this.trail;
+    const text = inside === "" ? "" : `${doc.attrs["lead"] as string}${inside}${doc.attrs["trail"] as string}`;
+    this.texts.set(doc, text);
+    return text;
   }
 
   /** The text of one block of a document. */
-  writeBlock(doc: Node, node: Node): string {
-    return this.writer(doc).node(node, "top");
+  writeBlock(doc: Node, node: Node, place: Place = "top"): string {
+    return this.writer(doc).node(node, place);
+  }
+
+  /** How a block in a document is placed: its text depends on it. */
+  placeOf(doc: Node, pos: number): Place {
+    const $pos = doc.resolve(pos);
+    let place: Place = "top";
+    for (let depth = 1; depth <= $pos.depth; depth++) place = this.writer(doc).placeIn($pos.node(depth), place);
+    return place;
   }
 
   private writer(doc: Node): Writer {

@@ -86,8 +86,9 @@ function cell(tag: string) {
 }
 
 const nodes: Record<string, NodeSpec> = {
-  doc: { content: "block+", attrs: { classic: { default: false } } },
-  paragraph: text("p"),
+  /** `lead` and `trail` are the white space around all blocks; `classic` content has no delimiters and gets none. */
+  doc: { content: "block+", attrs: { classic: { default: false }, lead: { default: "" }, trail: { default: "" } } },
+  paragraph: text("p", { defining: false }),
   heading: text(
     "h2",
     {
@@ -143,7 +144,7 @@ const nodes: Record<string, NodeSpec> = {
   image: text(
     "figure",
     { parseDOM: [], toDOM: picture, draggable: true, isolating: true },
-    { outer: { default: null }, link: { default: null }, img: { default: "<img/>" }, cap: { default: null }, waiting: { default: null } },
+    { outer: { default: null }, link: { default: null }, img: { default: "<img/>" }, cap: { default: null } },
   ),
   gallery: box("gallery", "image* caption?", { isolating: true, draggable: true }, { behind: { default: "" } }),
   embed: text(

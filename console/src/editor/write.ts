@@ -5,7 +5,7 @@
  * the slice around its new inside; any other is generated (`generate.ts`).
  */
 import type { Node } from "prosemirror-model";
-import { generate } from "./generate";
+import { SECTIONS, generate } from "./generate";
 import { type Mode, writeInline } from "./inline";
 import { type Style, attrsOf } from "./schema";
 import type { Place, Slice, Slices } from "./slices";
@@ -74,7 +74,7 @@ export class Writer {
       if (text === "" && bare && parent.type.name !== "list_item") return;
       if (before !== null) {
         if (before.type.name === "verbatim") parts.push(before.attrs["closers"] as string);
-        parts.push(this.slices.between(before, child) ?? separator(parent, child, place));
+        parts.push(this.slices.between(before, child) ?? separator(parent, before, child, place));
       }
       parts.push(text);
       before = child;
@@ -143,11 +143,17 @@ function keepsEnds(node: Node, read: Node): boolean {
 }
 
 /** What comes between two children that were not neighbours. */
-function separator(parent: Node, child: Node, place: Place): string {
+function separator(parent: Node, before: Node, child: Node, place: Place): string {
+  if (parent.type.name === "table") return betweenSections(before, child);
   if (child.type.name === "cite" || child.type.name === "caption") return "";
   // White space between lists in an item would become a part of its text.
   if (place === "inner") return parent.type.name === "list_item" ? "" : "\n\n";
   if (place === "top") return "\n\n";
   if (place === "html") return parent.type.name === "list" ? "\n\t" : parent.type.name === "list_item" ? "\n" : "\n\n";
   return "";
+}
+
+function betweenSections(before: Node, row: Node): string {
+  const [old, next] = [before, row].map((one) => SECTIONS[one.attrs["section"] as string] ?? "tbody");
+  return old === next ? "" : `</${old}><${next}>`;
 }

@@ -6,6 +6,7 @@ import type { Description, Resource } from "../api/description";
 import { Failure, isObject } from "../api/failure";
 import type { EditorProps, FileItem, LinkTarget, Picture, ReusablePiece } from "../editor/types";
 import { stripHtml, titleOf } from "../model/record";
+import { CONTENT } from "../model/roles";
 import { fileOf, libraryOf, type LibraryFile, takesFiles } from "./file";
 import { pickFiles } from "./picker";
 import { refusalText, send } from "./uploads";
@@ -67,7 +68,7 @@ function idIn(file: LibraryFile): { id?: number } {
 // ---------------------------------------------------------------- links
 
 /** The list of everything that can be found: it has results of several resources, told apart by `subtype`. */
-function finder(description: Description): Resource | null {
+export function finder(description: Description): Resource | null {
   return description.resources.find((resource) => resource.key === null && argument(resource, "list", "subtype") && argument(resource, "list", "search")) ?? null;
 }
 
@@ -88,9 +89,9 @@ function linkOf(item: Item, description: Description): LinkTarget[] {
 
 // ---------------------------------------------------------------- shared pieces
 
-/** The resource whose records contents refer to as a whole; its view says so. */
+/** The resource whose records contents refer to as a whole; what is declared of its content says so. */
 export function piecesOf(description: Description): Resource | null {
-  return description.resources.find((resource) => resource.view.reusable === true && resource.operations["list"] !== undefined) ?? null;
+  return description.resources.find((resource) => resource.fields[CONTENT]?.options?.["reusable"] === true && resource.operations["list"] !== undefined) ?? null;
 }
 
 function pieceOf(resource: Resource, item: Item): ReusablePiece[] {

@@ -35,8 +35,18 @@ export function FileSide(props: SideProps): JSX.Element {
   const label = useId();
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   const item = loaded.data?.item;
-  const file = item === undefined ? null : fileOf(resource, item);
-  const step = (to: Id | null): void => (to === null ? announce(t("files.at_end")) : props.onShow(to));
+  const read = item === undefined ? null : fileOf(resource, item);
+  // What came last stays while another file is loaded: it is not that file.
+  const file = read !== null && read.id === String(id) ? read : null;
+  // Somebody writes the same text of one file after the other: the field keeps the focus.
+  const field = useRef<string | null>(null);
+  const step = (to: Id | null): void => {
+    if (to === null) return announce(t("files.at_end"));
+    const here = document.activeElement;
+    field.current = here instanceof HTMLElement ? (here.dataset["text"] ?? null) : null;
+    if (field.current !== null) heading.current?.focus({ preventScroll: true });
+    props.onShow(to);
+  };
   return (
     <aside
       class="file-side"
@@ -57,12 +67,18 @@ export function FileSide(props: SideProps): JSX.Element {
         <Button kind="quiet" small icon="close" label={t("ui.close")} onClick={onClose} />
       </header>
       {loaded.error !== null && <Failed error={loaded.error} onRetry={loaded.reload} />}
-      {file === null ? loaded.error === null && <Skeleton lines={6} /> : <Details key={file.id} {...props} file={file} />}
+      {file === null ? loaded.error === null && <Skeleton lines={6} /> : <Details key={file.id} {...props} file={file} focus={field.current} />}
     </aside>
   );
 }
 
-function Details({ resource, file, onClose, onShow }: SideProps & { file: LibraryFile }): JSX.Element {
+interface DetailsProps extends SideProps {
+  file: LibraryFile;
+  /** Name of the text that gets the focus; null: none. */
+  focus: string | null;
+}
+
+function Details({ resource, file, focus, onClose, onShow }: DetailsProps): JSX.Element {
   const [editing, setEditing] = useState(false);
   const picture = kindOf(file.mime) === "image";
   return (
@@ -79,7 +95,7 @@ function Details({ resource, file, onClose, onShow }: SideProps & { file: Librar
         )}
         <Links file={file} />
       </div>
-      <Texts resource={resource} file={file} picture={picture} />
+      <Texts resource={resource} file={file} picture={picture} focus={focus} />
       <UsedBy resource={resource} file={file} />
       <div class="row">
         <LinkButton small icon="edit" href={href(places.item(resource.name, file.id))}>
@@ -155,7 +171,7 @@ function Links({ file }: { file: LibraryFile }): JSX.Element | null {
 }
 
 /** Texts are saved when somebody leaves a field. */
-function Texts({ resource, file, picture }: { resource: Resource; file: LibraryFile; picture: boolean }): JSX.Element {
+function Texts({ resource, file, picture, focus }: { resource: Resource; file: LibraryFile; picture: boolean; focus: string | null }): JSX.Element {
   const fields = textsOf(resource, picture);
   const [item, setItem] = useState<Item>(file.item);
   const [texts, setTexts] = useState<Record<string, string>>(() => Object.fromEntries(fields.map(({ name }) => [name, readText(file.item, name)])));
@@ -182,8 +198,12 @@ function Texts({ resource, file, picture }: { resource: Resource; file: LibraryF
   };
   // Going on to the next file saves, too.
   useEffect(() => queue, []);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (focus !== null) box.current?.querySelector<HTMLElement>(`[data-text="${focus}"]`)?.focus();
+  }, []);
   return (
-    <div class="stack">
+    <div class="stack" ref={box}>
       {fields.map(({ name, long }) => (
         <TextField key={name} name={name} long={long} value={texts[name] ?? ""} onInput={(text) => setTexts((before) => ({ ...before, [name]: text }))} onLeave={queue} />
       ))}
@@ -199,7 +219,7 @@ type TextName = "alt_text" | "title" | "caption" | "description";
 function TextField({ name, long, value, onInput, onLeave }: { name: string; long: boolean; value: string; onInput: (text: string) => void; onLeave: () => void }): JSX.Element {
   const id = useId();
   const help = name === "alt_text" ? t("files.alt_help") : null;
-  const common = { id, value, onBlur: onLeave, "aria-describedby": help === null ? undefined : `${id}-help` };
+  const common = { id, value, "data-text": name, onBlur: onLeave, "aria-describedby": help === null ? undefined : `${id}-help` };
   return (
     <div class="field">
       <label class="field-label" htmlFor={id}>

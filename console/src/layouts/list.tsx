@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { Shown } from "../displays";
 import { valueAt } from "../model/record";
+import { Icon } from "../ui";
 import { useRowKeys } from "./keys";
 import { RowActions, SelectBox, Title } from "./parts";
 import type { LayoutProps, Row } from "./types";
@@ -48,10 +49,22 @@ function Description({ row, props }: { row: Row; props: LayoutProps }): JSX.Elem
 export function Media({ row, props }: { row: Row; props: LayoutProps }): JSX.Element | null {
   const field = props.resource.view.default_view.mediaField;
   if (field === undefined || field === "") return null;
-  const hints = { display: "image", ...props.resource.fields[field] };
+  const value = valueAt(row.item, field);
+  const own = props.resource.fields[field];
+  const hints = { ...own, display: own?.display ?? "image" };
+  const none = value === 0 || value === null || value === undefined || value === "";
+  // Where records have no picture of their own, one that is missing leaves no gap in a list.
+  if (none && own?.relation !== undefined && props.view.layout !== "grid") return null;
+  if (none) {
+    return (
+      <span class="record-media">
+        <Icon name={props.resource.icon} size={24} />
+      </span>
+    );
+  }
   return (
     <span class="record-media">
-      <Shown value={valueAt(row.item, field)} item={row.item} field={field} resource={props.resource} hints={hints} schema={{}} />
+      <Shown value={value} item={row.item} field={field} resource={props.resource} hints={hints} schema={{}} />
     </span>
   );
 }

@@ -3,7 +3,8 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { t } from "../i18n";
-import { titleField } from "../model/record";
+import { displayOf } from "../displays/choice";
+import { labelOfField, plainText, titleField, valueAt } from "../model/record";
 import { Button, Icon } from "../ui";
 import { type RowKeys, useRowKeys } from "./keys";
 import { RowActions, SelectAll, SelectBox, Title } from "./parts";
@@ -41,11 +42,14 @@ export function TableLayout(props: LayoutProps): JSX.Element {
   );
 }
 
+/** Texts with more letters get some width. */
+const LONG = 40;
+
 /** The column of the title: it can be sorted by what names records. */
 function titleColumn({ resource }: LayoutProps): Column {
   const field = titleField(resource) ?? "";
   const hints = resource.fields[field] ?? {};
-  return { field, label: hints.label ?? t("lists.title"), hints, schema: {}, sortable: hints.sort !== undefined };
+  return { field, label: field === "" ? t("lists.title") : labelOfField(resource, field), hints, schema: {}, sortable: hints.sort !== undefined };
 }
 
 function Head({ props, column }: { props: LayoutProps; column: Column }): JSX.Element {
@@ -100,7 +104,13 @@ function TableRow({ row, place, props, keys }: TableRowProps): JSX.Element {
         </div>
       </td>
       {props.columns.map((column) => (
-        <td key={column.field} role={role} data-label={column.label}>
+        <td
+          key={column.field}
+          role={role}
+          data-label={column.label}
+          data-kind={displayOf(props.resource, column.field, column.hints, column.schema)}
+          data-long={plainText(valueAt(row.item, column.field)).length > LONG}
+        >
           {props.cell(row, column)}
         </td>
       ))}

@@ -3,7 +3,7 @@
 import type { Item } from "../api/adapter";
 import type { Operation, Resource, State } from "../api/description";
 import { type Args, type Schema, typesOf } from "../api/schema";
-import { choosable, restoredTo, STATE_ARGUMENT } from "./list-states";
+import { choosable, restoredTo, STATE_ARGUMENT, takesState } from "./list-states";
 
 /** Operations with screens, buttons or meanings of their own. */
 const KNOWN = new Set([
@@ -30,6 +30,17 @@ export function directOperations(resource: Resource, args: Record<string, Args>)
       body[arg] = schema.enum[0];
     }
     return [{ name, operation, body }];
+  });
+}
+
+/** Operations on the whole list that need nothing, such as ending all of what is listed. */
+export function wholeOperations(resource: Resource, args: Record<string, Args>): { name: string; operation: Operation }[] {
+  const { list } = resource.operations;
+  if (list === undefined) return [];
+  return Object.entries(resource.operations).flatMap(([name, operation]) => {
+    if (KNOWN.has(name) || operation.method === "GET" || operation.path !== list.path) return [];
+    const needed = Object.entries(args[name] ?? {}).some(([arg, schema]) => schema.required === true && !operation.path.includes(`{${arg}}`));
+    return needed ? [] : [{ name, operation }];
   });
 }
 
@@ -63,8 +74,7 @@ export function changesState(resource: Resource): boolean {
 /** States that a record, or a selection, may be put into. */
 export function targets(resource: Resource, states: readonly State[], present: string | null, args: Args): State[] {
   if (!changesState(resource)) return [];
-  const taken = args[STATE_ARGUMENT]?.enum;
-  return choosable(states, present).filter((state) => taken === undefined || [state.name, ...state.names].some((name) => taken.includes(name)));
+  return choosable(states, present).filter((state) => takesState(state, args[STATE_ARGUMENT]));
 }
 
 /** The state that brings records back from the trash. */

@@ -73,7 +73,7 @@ export const ROWS = [
 export type ControlName = (typeof ROWS)[number]["name"];
 
 /** A text this long needs more than one line. */
-const LONG = 1000;
+const LONG = 5000;
 
 /** Further conditions of the choice by kind. */
 const WHEN: Partial<Record<ControlName, (field: Field) => boolean>> = {

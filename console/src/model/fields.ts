@@ -124,7 +124,7 @@ export function fieldOf(given: JsonSchema, path: string, around: Around): Field 
   const name = path.slice(path.lastIndexOf(".") + 1);
   const readOnly = around.readOnly || (schema.readonly === true && !wrapped);
   const own: JsonSchema = viewWords(given);
-  const label = hint.label ?? text(own["label"]) ?? given.title ?? (name === "*" ? "" : words(name));
+  const label = hint.label ?? text(own["label"]) ?? text(given.title) ?? (name === "*" ? "" : words(name));
   const field: Field = {
     path,
     name,
@@ -158,7 +158,10 @@ export function fieldOf(given: JsonSchema, path: string, around: Around): Field 
 /** Nobody who chooses records by their names needs to know that they are stored by their ids. */
 function helpOf(schema: JsonSchema, label: string, name: string, hint: FieldHints): string {
   const said = schema.description ?? "";
-  return hint.relation !== undefined && /^ids? of /i.test(said) ? "" : helpBeside(label, name, said);
+  if (hint.relation === undefined) {
+    return helpBeside(label, name, said);
+  }
+  return /^ids? of /i.test(said) ? "" : helpBeside(label, name, said.replace(/[;,] 0 for [^.;,]+/i, ""));
 }
 
 /** What a schema file says to consoles, where it reaches them. */
@@ -249,7 +252,8 @@ function isScalar(type: JsonType): boolean {
 }
 
 function objectKind(schema: JsonSchema): Kind {
-  if (schema.properties !== undefined && (Object.keys(schema.properties).length > 0 || schema.additionalProperties === false)) {
+  const others = isSchema(schema.additionalProperties) || schema.patternProperties !== undefined;
+  if (schema.properties !== undefined && (Object.keys(schema.properties).length > 0 || !others)) {
     return "object";
   }
   const patterns = Object.values(schema.patternProperties ?? {});

@@ -68,13 +68,13 @@ function readOnlyGroup(fields: Field[], text: (group: GroupId) => string): Group
   return { id: "readOnly", label: text("readOnly"), help: "", layout: "details", children: fields.map((field) => ({ field })) };
 }
 
-/** Twins in UTC say nothing new; what the server computes is shown once there is a record. */
+/** Twins in UTC say nothing new, and an object without members has nothing to set; what the server computes is shown once there is a record. */
 function isShown(field: Field, fields: Field[], isNew: boolean): boolean {
   const properties = Object.fromEntries(fields.map((other) => [other.path, other.schema]));
   if (isTwin(field.path, properties)) {
     return false;
   }
-  return !(isNew && field.readOnly);
+  return !(isNew && field.readOnly) && !(field.kind === "object" && field.children.length === 0);
 }
 
 // ---------------------------------------------------------------- declared
@@ -178,7 +178,7 @@ function derivedForm(resource: Resource, fields: Field[], text: (group: GroupId)
   }
   const readable = groups.readOnly ?? [];
   const side = SIDE_ORDER.filter((id) => groups[id] !== undefined && groups[id].length > 0).map(
-    (id): Group => ({ id, label: text(id), help: "", layout: "panel", children: (groups[id] ?? []).map((field) => ({ field })) }),
+    (id): Group => ({ id, label: text(id), help: "", layout: "panel", children: stateFirst((groups[id] ?? []).map((field) => ({ field }))) }),
   );
   const rest = readable.length === 0 ? [] : [readOnlyGroup(readable, text)];
   return { main: inOrder(main, title).map((field) => ({ field })), side: [...side, ...rest] };

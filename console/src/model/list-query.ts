@@ -2,8 +2,7 @@
 
 import type { Resource, State } from "../api/description";
 import type { Query, QueryValue } from "../api/query";
-import type { Args } from "../api/schema";
-import { typesOf } from "../api/schema";
+import { type Args, type Schema, typesOf } from "../api/schema";
 import { titleField } from "./record";
 import { hasStates, STATE_ARGUMENT, stateValue } from "./list-states";
 import type { Filter, ListView } from "./view-state";
@@ -19,10 +18,12 @@ export interface Context {
   /** Arguments of the list. */
   args: Args;
   states: readonly State[];
+  /** Of a record. */
+  schema: Schema;
 }
 
 /** Arguments that decide which records there are: for pages, counts and whole selections alike. */
-export function selection(view: Pick<ListView, "state" | "search" | "filters">, context: Context): Query {
+export function selection(view: Pick<ListView, "state" | "search" | "filters">, context: Omit<Context, "schema">): Query {
   const { args, states, resource } = context;
   const query: Query = {};
   if (hasStates(resource, args)) query[STATE_ARGUMENT] = stateValue(view.state, states, args);
@@ -35,11 +36,20 @@ export function selection(view: Pick<ListView, "state" | "search" | "filters">, 
 export function pageQuery(view: ListView, context: Context): Query {
   const { resource, args } = context;
   const query: Query = { ...selection(view, context), ...order(view, context), per_page: "per_page" in args ? view.perPage : undefined };
-  if ("context" in args) query["context"] = "edit";
   const shown = [resource.key, titleField(resource), ...view.fields, ...ALWAYS, ...viewFields(resource)];
+  if ("context" in args && shown.some((name) => needsEdit(context.schema, name))) query["context"] = "edit";
   if (resource.states.length > 0) shown.push(STATE_ARGUMENT);
   query["_fields"] = [...new Set(shown.filter((name) => name !== null && name !== undefined))];
   return query;
+}
+
+/**
+ * Whether only those who may edit a record see a property. Lists ask as readers do where they can: asked as editors, they
+ * would leave out what somebody may read but not change.
+ */
+function needsEdit(schema: Schema, field: string | null | undefined): boolean {
+  const contexts = field === null || field === undefined ? undefined : schema.properties?.[field.split(".")[0] ?? ""]?.context;
+  return contexts !== undefined && contexts.includes("edit") && !contexts.includes("view");
 }
 
 function viewFields(resource: Resource): (string | undefined)[] {
@@ -114,8 +124,8 @@ function isFilterArgument(name: string, resource: Resource, args: Args): boolean
   const preset = schema.default !== undefined && schema.default !== null && !(Array.isArray(schema.default) && schema.default.length === 0);
   if (preset) return false;
   const hints = resource.fields[name];
-  const known = schema.enum ?? schema.items?.enum ?? hints?.labels;
-  return known !== undefined || hints?.relation !== undefined || typesOf(schema).includes("boolean");
+  const known = schema.enum ?? schema.items?.enum ?? Object.keys(hints?.labels ?? {});
+  return known.length > 0 || hints?.relation !== undefined || typesOf(schema).includes("boolean");
 }
 
 /** The property that keeps the order of records beside each other: what the layout of a tree declares. */

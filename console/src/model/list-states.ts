@@ -2,8 +2,7 @@
 
 import { everyState } from "../api/adapter";
 import type { Resource, State } from "../api/description";
-import type { Args } from "../api/schema";
-import { typesOf } from "../api/schema";
+import { type Args, type Schema, typesOf } from "../api/schema";
 
 /** The tab with every record that is not in the trash. */
 export const ALL = "all";
@@ -15,9 +14,18 @@ export function hasStates(resource: Resource, args: Args): boolean {
   return resource.states.length > 0 && STATE_ARGUMENT in args;
 }
 
-/** The name of a state in requests. */
-export function requestName(state: State): string {
-  return state.names[0] ?? state.name;
+/** The name of a state in requests; where a schema spells it in its own way, so. */
+export function requestName(state: State, schema: Schema = {}): string {
+  const names = [...state.names, state.name];
+  const spelled = (schema.enum ?? []).find((taken) => names.includes(String(taken).toLowerCase()) || names.includes(String(taken)));
+  return spelled === undefined ? (names[0] ?? state.name) : String(spelled);
+}
+
+/** Whether a schema takes a state. */
+export function takesState(state: State, schema: Schema = {}): boolean {
+  if (schema.enum === undefined) return true;
+  const names = [...state.names, state.name];
+  return schema.enum.some((taken) => names.includes(String(taken)) || names.includes(String(taken).toLowerCase()));
 }
 
 /** The value of the argument for a tab. */
@@ -27,13 +35,13 @@ export function stateValue(tab: string, states: readonly State[], args: Args): s
   if (!takesSeveral(states, args)) return ALL;
   const taken = args[STATE_ARGUMENT]?.items?.enum;
   const kept = states.filter((one) => !one.trash && (taken === undefined || taken.includes(one.name)));
-  return kept.map(requestName);
+  return kept.map((one) => requestName(one));
 }
 
 /** Whether the argument takes several states. As long as its schema is not there, states with other names in requests tell. */
 function takesSeveral(states: readonly State[], args: Args): boolean {
   const types = typesOf(args[STATE_ARGUMENT] ?? {});
-  return types.length > 0 ? types.includes("array") : states.every((state) => state.names.length === 0);
+  return types.length > 0 ? types.includes("array") : states.every((state) => requestName(state) === state.name);
 }
 
 /** The value that selects records in every state, the trash included, where the argument can say so. */
@@ -55,7 +63,7 @@ export function countsOf(answer: readonly Record<string, unknown>[], states: rea
 /** States whose records `_count_by` has not counted, because the argument cannot select them together with others. */
 export function uncounted(states: readonly State[], args: Args): State[] {
   if (takesSeveral(states, args)) return [];
-  return states.filter((state) => state.trash || state.names.length > 0);
+  return states.filter((state) => !state.public && !state.review);
 }
 
 /** Records of all states that are not the trash. */
@@ -81,11 +89,12 @@ export function choosable(states: readonly State[], present: string | null): Sta
 export function restoredTo(states: readonly State[]): string | null {
   const trash = states.find((state) => state.trash);
   if (trash === undefined) return null;
-  if (trash.names.length > 0) return `un${trash.name}`;
+  // A verdict is taken back; one's own work begins again.
+  if (moderated(states)) return `un${trash.name}`;
   return (states.find((state) => state.draft) ?? states.find((state) => !state.trash))?.name ?? null;
 }
 
 /** States are verdicts on what others have written, not steps of one's own work: they are one press away. */
 export function moderated(states: readonly State[]): boolean {
-  return states.length > 0 && !states.some((state) => state.draft);
+  return states.some((state) => state.review) && states.some((state) => state.public) && !states.some((state) => state.draft);
 }

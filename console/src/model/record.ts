@@ -3,6 +3,7 @@
 import { type Id, idOf, type Item } from "../api/adapter";
 import type { Resource } from "../api/description";
 import { isObject } from "../api/failure";
+import { words } from "./labels";
 
 /** The value of a property; `a.b` is nested. */
 export function valueAt(item: Item, path: string): unknown {
@@ -55,10 +56,9 @@ export function labelOf(resource: Resource, item: Item, untitled: (id: Id) => st
   return title === "" ? untitled(idOf(resource, item)) : title;
 }
 
-/** Words of a name in declarations: "featured_media" is "Featured media". */
+/** Words of a name in declarations: "featured_media" is "Featured media"; of a nested one its last part. */
 export function humanName(name: string): string {
-  const words = name.split(".").pop()?.replace(/[_-]+/g, " ") ?? name;
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return words(name.split(".").pop() ?? name);
 }
 
 export function labelOfField(resource: Resource, field: string): string {

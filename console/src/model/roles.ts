@@ -14,6 +14,8 @@ export const EXCERPT = "excerpt";
 export const SLUG = "slug";
 export const DATE = "date";
 export const PASSWORD = "password";
+export const AUTHOR = "author";
+export const PARENT = "parent";
 export const LINK = "link";
 
 /** A feature of a resource by which its content is edited visually. */
@@ -52,12 +54,25 @@ export function supportsFiles(resource: Resource): boolean {
 /** The declared hints, and those that follow from the features of the resource. What is declared wins. */
 export function hintsOf(resource: Resource, description: Description, properties: Record<string, JsonSchema>): Record<string, FieldHints> {
   const hints: Record<string, FieldHints> = { ...resource.fields };
+  const people = peopleOf(description);
+  if (people !== null && properties[AUTHOR] !== undefined && hints[AUTHOR]?.relation === undefined && typesOf(properties[AUTHOR]).includes("integer")) {
+    hints[AUTHOR] = { ...hints[AUTHOR], relation: { resource: people, many: false } };
+  }
+  if (resource.hierarchical && hints[PARENT]?.relation === undefined && properties[PARENT] !== undefined && typesOf(properties[PARENT]).includes("integer")) {
+    hints[PARENT] = { ...hints[PARENT], relation: { resource: resource.name, many: false } };
+  }
   for (const name of Object.keys(properties)) {
-    const declared = resource.fields[name] ?? {};
+    const declared = hints[name] ?? {};
     const control = declared.control ?? derivedControl(name, properties[name] ?? {}, declared, resource, description);
     hints[name] = control === undefined ? declared : { ...declared, control };
   }
   return hints;
+}
+
+/** Whoever writes one kind of record writes the others: where one says what its authors are, it holds for all. */
+function peopleOf(description: Description): string | null {
+  const relations = description.resources.map((resource) => resource.fields[AUTHOR]?.relation?.resource);
+  return relations.find((name) => description.resources.some((resource) => resource.name === name)) ?? null;
 }
 
 function derivedControl(name: string, schema: JsonSchema, hints: FieldHints, resource: Resource, description: Description): string | undefined {

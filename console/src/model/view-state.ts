@@ -1,7 +1,7 @@
 /** What a list shows, as a plain value that is kept in the address: it can be linked, kept and gone back to. */
 
 import type { Resource, View } from "../api/description";
-import { ALL } from "./list-states";
+import { ALL, STATE_ARGUMENT } from "./list-states";
 
 export interface Filter {
   /** A property with operators, or `arg:NAME` for an argument of the list. */
@@ -57,7 +57,7 @@ export function initialView(resource: Resource, habits: Habits = {}): ListView {
     layout: chosen,
     state: ALL,
     search: "",
-    filters: declaredFilters(merged),
+    filters: declaredFilters(resource, merged),
     sort: merged.sort === undefined ? null : { ...merged.sort },
     page: 1,
     perPage: Math.min(Math.max(sizes ?? 20, 1), 100),
@@ -65,12 +65,58 @@ export function initialView(resource: Resource, habits: Habits = {}): ListView {
   };
 }
 
-function declaredFilters(view: View): Filter[] {
-  return (view.filters ?? []).map(({ field, operator, value }) => ({
-    field,
-    operator,
-    value: (Array.isArray(value) ? value : [value]).map(String),
-  }));
+/** What declarations call comparisons, as lists take them. Of several names the first that the property takes is meant. */
+const COMPARISONS: Record<string, string[]> = {
+  is: ["eq", "any", "in"],
+  isNot: ["ne", "none", "not_in"],
+  isAny: ["in", "any"],
+  isNone: ["not_in", "none"],
+  isAll: ["all"],
+  isNotAll: ["none"],
+  lessThan: ["lt"],
+  greaterThan: ["gt"],
+  lessThanOrEqual: ["le"],
+  greaterThanOrEqual: ["ge"],
+  before: ["lt"],
+  beforeInc: ["le"],
+  after: ["gt"],
+  afterInc: ["ge"],
+  on: ["eq"],
+  notOn: ["ne"],
+};
+
+function declaredFilters(resource: Resource, view: View): Filter[] {
+  return (view.filters ?? [])
+    .filter(({ field }) => field !== STATE_ARGUMENT)
+    .map(({ field, operator, value }) => {
+      const taken = resource.fields[field]?.operators ?? [];
+      const names = COMPARISONS[operator] ?? [operator];
+      return { field, operator: names.find((name) => taken.includes(name)) ?? names[0] ?? operator, value: (Array.isArray(value) ? value : [value]).map(String) };
+    });
+}
+
+/** The state that a declared view selects. */
+function declaredState(resource: Resource, view: View): string {
+  const told = (view.filters ?? []).find(({ field }) => field === STATE_ARGUMENT)?.value;
+  const name = Array.isArray(told) ? told[0] : told;
+  return resource.states.find((state) => state === name) ?? ALL;
+}
+
+export interface NamedView {
+  name: string;
+  title: string;
+  view: ListView;
+}
+
+/** Declared views that select more than a state: states have tabs of their own. */
+export function namedViews(resource: Resource, initial: ListView): NamedView[] {
+  return resource.view.view_list.flatMap(({ title, slug, view }) => {
+    const filters = view === undefined ? [] : declaredFilters(resource, view);
+    if (view === undefined || (filters.length === 0 && view.sort === undefined && view.fields === undefined)) return [];
+    const layout = layoutsOf(resource).find((name) => name === view.type) ?? initial.layout;
+    const own = { layout, filters, state: declaredState(resource, view), sort: view.sort ?? initial.sort, fields: view.fields ?? initial.fields };
+    return [{ name: slug, title, view: { ...initial, ...own } }];
+  });
 }
 
 /** The query of the address: only what differs from the initial view. */
@@ -132,6 +178,6 @@ function whole(text: string | null, least: number, most: number): number | null 
   return value >= least && value <= most ? value : null;
 }
 
-function same(one: unknown, other: unknown): boolean {
+export function same(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -10,6 +10,7 @@ import { language, number, t } from "../i18n";
 import { countsOf, everyStateValue, hasStates, requestName, STATE_ARGUMENT, tone, uncounted } from "../model/list-states";
 import { assumedArgs } from "../model/list-query";
 import { momentOf, relativeText } from "../model/moments";
+import { addLabel } from "../model/naming";
 import { labelOf, titleField } from "../model/record";
 import { recency, waitingStates } from "../model/waiting";
 import { href, places } from "../router";
@@ -45,7 +46,7 @@ function QuickCreate({ resources }: { resources: Resource[] }): JSX.Element {
     <>
       {shown.slice(0, 3).map((resource, place) => (
         <LinkButton key={resource.name} icon="add" kind={place === 0 ? "primary" : "normal"} href={href(places.create(resource.name))}>
-          {resource.labels["add_new_item"] ?? t("lists.add", { name: resource.singular })}
+          {addLabel(resource)}
         </LinkButton>
       ))}
     </>

@@ -13,6 +13,7 @@ import { lazy } from "../shell/lazy";
 import { Page } from "../shell/page";
 import { Empty, LinkButton } from "../ui";
 import { ListScreen } from "./list";
+import { isQueue } from "./moderation/queue";
 
 export interface ScreenProps {
   /** Parameters of the address. */
@@ -35,6 +36,8 @@ interface Row {
 const Dashboard = lazy<ScreenProps>(async () => (await import("./dashboard")).DashboardScreen);
 const Declarations = lazy<ScreenProps>(async () => (await import("./declarations")).DeclarationsScreen);
 
+const Account = lazy<ScreenProps>(async () => (await import("./account")).AccountScreen);
+const Moderation = lazy<ResourceScreenProps>(async () => (await import("./moderation")).ModerationScreen);
 const Item = lazy<ResourceScreenProps>(async () => (await import("./item/screens")).ItemOf);
 const ChildItem = lazy<ResourceScreenProps>(async () => (await import("./item/screens")).ChildItemOf);
 const Revisions = lazy<ResourceScreenProps>(async () => (await import("./item/screens")).RevisionsOf);
@@ -48,6 +51,8 @@ const ofResource =
 const ROWS: Row[] = [
   { pattern: "/", show: (params) => <Dashboard params={params} /> },
   { pattern: "/declarations", show: (params) => <Declarations params={params} /> },
+  { pattern: "/account", show: (params) => <Account params={params} /> },
+  { pattern: "/r/:resource", when: isQueue, show: ofResource(Moderation) },
   { pattern: "/r/:resource", when: (resource) => resource.key !== null && resource.parent === null, show: ofResource(ListScreen) },
   { pattern: "/r/:resource", when: (resource) => resource.key === null, show: ofResource(Singleton) },
   { pattern: "/r/:resource/new", when: (resource) => resource.key !== null && resource.parent === null, show: ofResource(Item) },

@@ -75,7 +75,7 @@ function Sidebar(): JSX.Element {
   };
   return (
     <>
-      <div class="sidebar" id="navigation" data-open={navOpen.value}>
+      <header class="sidebar" id="navigation" data-open={navOpen.value}>
         <div class="sidebar-head">
           <a class="site-name" href={href(places.dashboard())} onClick={close}>
             {api().description.site.title}
@@ -89,7 +89,7 @@ function Sidebar(): JSX.Element {
         <div class="sidebar-foot">
           <UserMenu />
         </div>
-      </div>
+      </header>
       {navOpen.value && <div class="veil only-narrow" onClick={close} />}
     </>
   );
@@ -110,7 +110,7 @@ function SearchButton(): JSX.Element {
 
 function Topbar(): JSX.Element {
   return (
-    <div class="topbar only-narrow">
+    <section class="topbar only-narrow" aria-label={t("shell.topbar")}>
       <Button
         kind="quiet"
         icon="menu"
@@ -126,6 +126,6 @@ function Topbar(): JSX.Element {
         {api().description.site.title}
       </a>
       <Button kind="quiet" icon="search" label={t("shell.palette")} onClick={() => (paletteOpen.value = true)} />
-    </div>
+    </section>
   );
 }

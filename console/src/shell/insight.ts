@@ -9,11 +9,16 @@ import { Failure } from "../api/failure";
 export const findings = signal<Finding[] | null>(null);
 
 export async function loadFindings(): Promise<void> {
+  const { http, description } = api();
+  const refused = `console.health.refused.${http.boot.user}.${description.version}`;
+  // What was refused once in a visit is not asked for again.
+  if (sessionStorage.getItem(refused) !== null) return;
   try {
-    const { data } = await api().http.request<Finding[] | { findings: Finding[] }>("/console/v1/health");
+    const { data } = await http.request<Finding[] | { findings: Finding[] }>("/console/v1/health");
     findings.value = Array.isArray(data) ? data : data.findings;
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    // Without an answer there is no section about it.
     findings.value = null;
+    if (error instanceof Failure && error.forbidden) sessionStorage.setItem(refused, "");
   }
 }

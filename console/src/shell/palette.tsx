@@ -6,6 +6,7 @@ import { api } from "../api";
 import { idOf } from "../api/adapter";
 import type { Resource } from "../api/description";
 import { t } from "../i18n";
+import { addLabel } from "../model/naming";
 import { labelOf } from "../model/record";
 import { isSearchable, searchRecords } from "../model/search";
 import { navigate, places } from "../router";
@@ -154,7 +155,7 @@ function entries(): Entry[] {
         name: `create ${resource.name}`,
         group: "palette_create",
         icon: "add",
-        label: resource.labels["add_new_item"] ?? t("lists.add", { name: resource.singular }),
+        label: addLabel(resource),
         hint: groupOf(resource),
         path: places.create(resource.name),
       }),

@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { api } from "../api";
 import { chooseLanguage, language, LANGUAGES, t, type Language } from "../i18n";
+import { href, places } from "../router";
 import { Icon, Menu, type MenuItem } from "../ui";
 import { prefer, preference, type Theme } from "./preferences";
 import { helpOpen } from "./shortcuts";
@@ -17,7 +18,7 @@ export function UserMenu(): JSX.Element {
   const { boot } = api().http;
   const theme = preference<string>("theme", "auto");
   const items: MenuItem[] = [
-    { name: "profile", label: t("shell.profile"), icon: "user", href: boot.profile_url },
+    { name: "profile", label: t("people.account"), icon: "user", href: href(places.account()) },
     { name: "site", label: t("shell.visit"), icon: "globe", href: api().description.site.url },
     { name: "shortcuts", label: t("shell.shortcuts"), icon: "keyboard", onSelect: () => (helpOpen.value = true) },
     ...THEMES.map(

@@ -60,7 +60,10 @@ const TYPED = fc.constantFrom("a", "<", "&", "&amp;", "-->", "<!-- wp:more -->",
 
 const samples = [...themeTests, ...fixtures].filter(({ text }) => text.trim() !== "");
 
-describe("content that nobody changes", () => {
+/** Many random contents take their time on a busy machine. */
+const LONG = 60_000;
+
+describe("content that nobody changes", { timeout: LONG }, () => {
   it("is taken from the fixtures", () => {
     expect(fixtures.length).toBeGreaterThan(20);
   });
@@ -95,7 +98,7 @@ describe("content that nobody changes", () => {
         content.doc.check();
         expect(rewritten(content)).toBe(text);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -106,7 +109,7 @@ describe("content that nobody changes", () => {
         content.doc.check();
         expect(rewritten(content)).toBe(text);
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 
@@ -120,7 +123,7 @@ describe("content that nobody changes", () => {
   });
 });
 
-describe("content that somebody changes", () => {
+describe("content that somebody changes", { timeout: LONG }, () => {
   const any = fc.oneof(fc.constantFrom(...samples.map(({ text }) => text)), markups);
 
   it("differs only in the block that was typed in, and undo gives it back", () => {
@@ -140,7 +143,7 @@ describe("content that somebody changes", () => {
         undo(state, (tr) => (state = state.apply(tr)));
         expect(content.write(state.doc.copy(state.doc.content))).toBe(text);
       }),
-      { numRuns: 400 },
+      { numRuns: 250 },
     );
   });
 
@@ -158,7 +161,7 @@ describe("content that somebody changes", () => {
         expect(rewritten(again)).toBe(after);
         expect(words(again.doc)).toBe(words(state.doc));
       }),
-      { numRuns: 400 },
+      { numRuns: 250 },
     );
   });
 

@@ -124,15 +124,11 @@ describe("grammar", () => {
     ["delimiters", "<!-- wp:a -->"],
     ["closings", "<!-- /wp:a -->"],
   ])("takes time in proportion to the length: %s", (_, part) => {
-    const time = (size: number) => {
-      const text = `${part.repeat(size / part.length)}${" ".repeat(size)}-->`;
-      const start = performance.now();
-      expect(parse(text).length).toBeGreaterThan(0);
-      return performance.now() - start;
-    };
-    time(100_000);
-    // Ten times would be fair; a hundred times is what a quadratic search takes.
-    const [small, large] = [Math.max(time(200_000), 2), time(2_000_000)];
-    expect(large / small).toBeLessThan(50);
+    const size = 1_000_000;
+    const text = `${part.repeat(size / part.length)}${" ".repeat(size)}-->`;
+    const start = performance.now();
+    expect(parse(text).map(textOf).join("")).toBe(text);
+    // A search whose time grows with the square of the length takes minutes here.
+    expect(performance.now() - start).toBeLessThan(3000);
   });
 });

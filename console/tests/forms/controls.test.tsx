@@ -321,7 +321,7 @@ describe("changes", () => {
     expect((screen.getByLabelText("Land") as HTMLInputElement).checked).toBe(true);
     fireEvent.click(screen.getByLabelText("Ships"));
     expect(now()).toEqual([3, 2]);
-    fireEvent.click(await screen.findByRole("button", { name: "New: Topic" }));
+    fireEvent.click(await screen.findByRole("button", { name: "Add topic" }));
     type(screen.getByLabelText("Name"), "Sails");
     choose(screen.getByLabelText("Parent"), "2");
     fireEvent.click(screen.getByRole("button", { name: "Add" }));

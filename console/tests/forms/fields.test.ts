@@ -158,6 +158,20 @@ it("a help text that says no more than the label is left out", () => {
   expect(helpBeside("Slug", "slug", "Name in URLs.")).toBe("Name in URLs.");
 });
 
+it("records of a hierarchy have one of their own kind above them, and authors are people", () => {
+  const people = sampleResource({ name: "people" });
+  const pages = sampleResource({ name: "chapters", hierarchical: true, fields: { author: { relation: { resource: "people", many: false } } } });
+  const notes = sampleResource();
+  const properties: Record<string, JsonSchema> = { parent: { type: "integer" }, author: { type: "integer" } };
+  const description = sampleDescription([people, pages, notes]);
+  expect(hintsOf(pages, description, properties)["parent"]?.relation).toEqual({ resource: "chapters", many: false });
+  expect([hintsOf(notes, description, properties)["parent"]?.relation, hintsOf(notes, description, properties)["author"]?.relation]).toEqual([undefined, { resource: "people", many: false }]);
+});
+
+it("an empty title of a schema is no label", () => {
+  expect(sampleField({ type: "string", title: "" }).label).toBe("Value");
+});
+
 it("names become words", () => {
   expect(["menu_order", "menuOrder", "menu-order", "id", "site_url", "isPublic", "A", "_", "date_gmt"].map(words)).toEqual([
     "Menu order", "Menu order", "Menu order", "ID", "Site URL", "Is public", "A", "_", "Date UTC",
@@ -229,4 +243,14 @@ it("names of controls are unique, and no format has two", () => {
   const formats = ROWS.flatMap((row) => [...row.formats]);
   expect(new Set(formats).size).toBe(formats.length);
   expect(new Set(ROWS.map((row) => row.name)).size).toBe(ROWS.length);
+});
+
+it("the README lists every control, with its formats and options", () => {
+  const readme = Object.values(import.meta.glob<string>("../../README.md", { query: "?raw", import: "default", eager: true }))[0] ?? "";
+  const line = (name: string): string => readme.split("\n").find((text) => new RegExp(`^\\| [^|]*\`${name}\``).test(text)) ?? "";
+  for (const row of ROWS) {
+    const wanted = [...row.formats, ...Object.keys(row.options.properties ?? {})].filter((word) => !["date", "time"].includes(word));
+    expect(wanted.filter((word) => !line(row.name).includes(`\`${word}\``)), row.name).toEqual([]);
+    expect(line(row.name), row.name).not.toBe("");
+  }
 });

@@ -224,6 +224,37 @@ describe("what the caller may do", () => {
     expect(session.store.summary.value).toEqual(["You may not publish."]);
     expect(session.steps().primary.kind).toBe("submit");
     expect(session.store.cell("title").value).toBe("Mine");
+    expect((await open(null)).steps().primary.kind).toBe("submit");
+  });
+
+  it("is learnt from a record of their own", async () => {
+    server.item["_links"] = { "x:action-assign-author": [] };
+    await open();
+    const fresh = await open(null);
+    expect([fresh.steps().primary.kind, fresh.permissions.value.barred]).toEqual(["submit", { status: ["publish", "future"] }]);
+  });
+
+  it("where the editors' view is closed to them, the record is shown to be read", async () => {
+    const asked: unknown[] = [];
+    server.adapter.one = async (_, __, options) => {
+      asked.push(options?.query?.["context"]);
+      if (asked.length === 1) {
+        throw new Failure(403, { code: "rest_forbidden_context", message: "Closed." });
+      }
+      return { item: { id: 7, title: { rendered: "Read me" } }, etag: null, allow: ["GET"] };
+    };
+    const session = await open();
+    expect([session.mayWrite(), session.store.cell("title").value, asked]).toEqual([false, "Read me", [undefined, "view"]]);
+  });
+
+  it("a password that the server shows once is shown", async () => {
+    const secret = { ...properties, password: { type: "string", readonly: true } };
+    api.schemas = { of: async () => ({ schema: { type: "object", properties: secret, links } as never, args: { create: properties as never, update: properties as never } }) };
+    server.item["password"] = "made up by the server";
+    const session = await open(null);
+    session.store.set("title", "For my phone");
+    await session.save(QUIET);
+    expect(session.once.value).toBe("made up by the server");
   });
 
   it("without an update everything is read-only", async () => {

@@ -453,11 +453,23 @@ pub struct Mcp {
     /// Resources on one page of the list, at most 100.
     #[schemars(range(min = 1, max = 100))]
     pub page: u8,
+    /// Subscriptions that are open at once, of each process; of one user a tenth of them.
+    pub max_subscriptions: usize,
+    /// How long a subscription lasts, at most; the client subscribes again.
+    pub subscription: Duration,
 }
 
 impl Default for Mcp {
     fn default() -> Self {
-        Mcp { path: Optional::OFF, direct: 40, destructive: false, max_body: Size::mib(4), page: 50 }
+        Mcp {
+            path: Optional::OFF,
+            direct: 40,
+            destructive: false,
+            max_body: Size::mib(4),
+            page: 50,
+            max_subscriptions: 100,
+            subscription: Duration::seconds_of(3600),
+        }
     }
 }
 

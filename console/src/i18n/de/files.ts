@@ -83,7 +83,7 @@ export const files: Texts["files"] = {
   upload: "Hochladen",
   uploaded: "{name} ist da.",
   uploads: "Uploads",
-  use: { one: "Die Datei verwenden", other: "{count} Dateien verwenden" },
+  use: { zero: "Die Datei verwenden", one: "Die Datei verwenden", other: "{count} Dateien verwenden" },
   used_as: "({resource}, {field})",
   used_by: "Wo sie verwendet wird",
   used_more: "Vielleicht gibt es mehr: Nur die ersten Einträge jeder Liste wurden durchgesehen.",

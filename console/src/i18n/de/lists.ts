@@ -3,7 +3,7 @@ import type { Texts } from "../index";
 export const lists: Texts["lists"] = {
   actions: "Aktionen für „{name}“",
   actions_column: "Aktionen",
-  add: "Anlegen: {name}",
+  add: "{name} anlegen",
   add_filter: "Filter hinzufügen",
   all: "Alle",
   apply: "Anwenden",

@@ -27,7 +27,6 @@ export const shell: Texts["shell"] = {
   palette_records: "Einträge",
   palette_results: "Ergebnisse",
   path: "Pfad",
-  profile: "Ihr Profil",
   session_ended: "Sie sind abgemeldet",
   session_ended_text:
     "Ihre Sitzung ist beendet. Melden Sie sich in einem neuen Fenster wieder an und kommen Sie zurück: Nichts, was Sie eingegeben haben, geht verloren, und was Sie taten, geht weiter.",
@@ -39,6 +38,7 @@ export const shell: Texts["shell"] = {
   theme_auto: "Farben des Systems",
   theme_dark: "Dunkel",
   theme_light: "Hell",
+  topbar: "Kopfleiste",
   unreachable: "Der Server antwortet nicht. Was Sie eingeben, bleibt hier.",
   unsaved: "Es gibt Änderungen, die nicht gespeichert sind. Trotzdem weggehen?",
   visit: "Website besuchen",

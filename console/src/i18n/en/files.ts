@@ -83,7 +83,7 @@ export const files = {
   upload: "Upload",
   uploaded: "{name} is there.",
   uploads: "Uploads",
-  use: { one: "Use the file", other: "Use {count} files" },
+  use: { zero: "Use the file", one: "Use the file", other: "Use {count} files" },
   used_as: "({resource}, {field})",
   used_by: "Where it is used",
   used_more: "There may be more: only the first records of each list were looked through.",

@@ -3,5 +3,6 @@ export { editor } from "./editor";
 export { files } from "./files";
 export { forms } from "./forms";
 export { lists } from "./lists";
+export { people } from "./people";
 export { shell } from "./shell";
 export { ui } from "./ui";

@@ -3,7 +3,7 @@ import type { Message } from "../index";
 export const lists = {
   actions: "Actions for “{name}”",
   actions_column: "Actions",
-  add: "Add: {name}",
+  add: "Add {name}",
   add_filter: "Add a filter",
   all: "All",
   apply: "Apply",

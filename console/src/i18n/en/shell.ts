@@ -27,7 +27,6 @@ export const shell = {
   palette_records: "Records",
   palette_results: "Results",
   path: "Path",
-  profile: "Your profile",
   session_ended: "You are logged out",
   session_ended_text:
     "Your session has ended. Log in again in a new window and come back: nothing that you have typed is lost, and what you were doing goes on.",
@@ -39,6 +38,7 @@ export const shell = {
   theme_auto: "Colours of the system",
   theme_dark: "Dark",
   theme_light: "Light",
+  topbar: "Top bar",
   unreachable: "The server does not respond. What you type stays here.",
   unsaved: "There are changes that are not saved. Leave all the same?",
   visit: "Visit the site",

@@ -28,7 +28,7 @@ export function Actions({ session, more, preview, restore, onStep }: ActionsProp
   const link = session.record.value[LINK];
   const state = session.currentState();
   const writes = session.mayWrite();
-  const visible = typeof link === "string" && !session.isNew && (state === null || state.public);
+  const visible = typeof link === "string" && /^https?:/i.test(link) && !session.isNew && (state === null || state.public);
   const items: MenuItem[] = [
     ...steps.map((step): MenuItem => ({ name: step.kind, label: t(TEXTS[step.kind]), icon: step.kind === "revert" ? "undo" : "check", onSelect: () => onStep(step) })),
     ...more,

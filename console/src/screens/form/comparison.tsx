@@ -31,11 +31,11 @@ export function Comparison({ rows, before, after, scope, foot }: ComparisonProps
         <span>{after}</span>
       </div>
       {rows.map((row) => (
-        <section key={row.field.path} class="comparison-row" aria-label={row.field.label}>
+        <div key={row.field.path} class="comparison-row" role="group" aria-label={row.field.label}>
           <h3>{row.field.label}</h3>
           <Pair row={row} scope={scope} before={before} after={after} />
           {foot?.(row)}
-        </section>
+        </div>
       ))}
     </div>
   );

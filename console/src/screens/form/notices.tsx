@@ -15,7 +15,8 @@ export function Summary({ session }: { session: Session }): JSX.Element | null {
   const errors = Object.entries(session.store.errors.value);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (rest.length > 0) {
+    // The first field with a message has the focus, where there is one.
+    if (rest.length > 0 && errors.length === 0) {
       box.current?.focus();
     }
   }, [rest]);
@@ -46,8 +47,7 @@ export function Summary({ session }: { session: Session }): JSX.Element | null {
 export function focusField(at: string): void {
   const row = document.querySelector(`[data-field="${CSS.escape(at.split(".")[0] ?? at)}"]`);
   const target = row?.querySelector<HTMLElement>('[aria-invalid="true"]') ?? row?.querySelector<HTMLElement>("input, select, textarea, [contenteditable='true'], button, a[href]");
-  const folded = row?.closest("details");
-  if (folded instanceof HTMLDetailsElement) {
+  for (let folded = target?.closest("details"); folded !== null && folded !== undefined; folded = folded.parentElement?.closest("details")) {
     folded.open = true;
   }
   target?.scrollIntoView({ block: "center" });

@@ -54,7 +54,7 @@ export function GroupBox({ group, store, scope }: { group: Group; store: FormSto
     );
   }
   return (
-    <section class={`form-group form-${group.layout}`} aria-labelledby={group.label === "" ? undefined : id}>
+    <div class={`form-group form-${group.layout}`} role="group" aria-labelledby={group.label === "" ? undefined : id}>
       {group.label !== "" && (
         <h2 id={id} class="form-group-title">
           {group.label}
@@ -62,6 +62,6 @@ export function GroupBox({ group, store, scope }: { group: Group; store: FormSto
       )}
       {help}
       {content}
-    </section>
+    </div>
   );
 }

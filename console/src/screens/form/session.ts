@@ -14,14 +14,23 @@ import { isFuture, nowText } from "../../model/dates";
 import type { Field } from "../../model/fields";
 import { FormStore } from "../../model/form-store";
 import { place, shownAt } from "../../model/messages";
-import { allowed, permissionsOf, PUBLISH, unlimited, type Permissions } from "../../model/permissions";
-import { DATE, STATE } from "../../model/roles";
+import { allowed, limited, permissionsOf, PUBLISH, unlimited, type Permissions } from "../../model/permissions";
+import { DATE, PASSWORD, STATE } from "../../model/roles";
 import { find, named, statesOf, stepsOf, type Step, type Steps } from "../../model/states";
 import { readRecord } from "../../model/values";
 import { faultText } from "./faults";
 import { idText, type Loaded } from "./load";
 
 type Values = Record<string, unknown>;
+
+/** What the caller may do with records of their own, by resource: as the server said it of the last one. */
+const learnt = new WeakMap<Api, Map<string, Set<string>>>();
+
+function learntBy(api: Api): Map<string, Set<string>> {
+  const known = learnt.get(api) ?? new Map<string, Set<string>>();
+  learnt.set(api, known);
+  return known;
+}
 
 export type Progress = "idle" | "saving" | "saved" | "failed" | "offline";
 
@@ -44,6 +53,8 @@ export class Session {
   readonly clash: Signal<Clash | null> = signal(null);
   /** When it was saved, in milliseconds since 1970. */
   readonly savedAt: Signal<number | null> = signal(null);
+  /** What the server shows once, when a record is created: a password. */
+  readonly once: Signal<string | null> = signal(null);
   private etag: string | null;
   private readonly all: Field[];
   private running: Promise<Outcome> | null = null;
@@ -57,9 +68,22 @@ export class Session {
     this.etag = loaded.one?.etag ?? null;
     this.record = signal(item);
     this.id = signal(loaded.one === null || loaded.resource.key === null ? null : idText(loaded.resource, item));
-    this.permissions = signal(loaded.one === null ? unlimited(loaded.links) : permissionsOf(loaded.links, item));
+    this.permissions = signal(loaded.one === null ? this.expected() : permissionsOf(loaded.links, item));
+    this.learn();
     this.fields = signal(this.writable());
     this.store = new FormStore(this.fields.value, loaded.one === null ? defaults(this.all) : readRecord(this.all, item));
+  }
+
+  /** A new record has no relations yet: what was learnt from others counts, else everything is offered. */
+  private expected(): Permissions {
+    const actions = learntBy(this.api).get(this.resource.name);
+    return actions === undefined ? unlimited(this.loaded.links) : limited(this.loaded.links, actions);
+  }
+
+  private learn(): void {
+    if (this.id.peek() !== null && this.record.peek()["author"] === this.api.http.boot.user) {
+      learntBy(this.api).set(this.resource.name, this.permissions.peek().actions);
+    }
   }
 
   get resource(): Resource {
@@ -169,6 +193,10 @@ export class Session {
       const one = created
         ? await this.api.adapter.create(this.resource, body, { params: this.loaded.params })
         : await this.api.adapter.update(this.resource, this.id.value, body, { params: this.loaded.params, ifMatch: this.etag });
+      const shown = created ? one.item[PASSWORD] : undefined;
+      if (typeof shown === "string" && shown !== "" && this.all.some((field) => field.path === PASSWORD && field.readOnly)) {
+        this.once.value = shown;
+      }
       await this.take(one, sent);
       return created ? "created" : "saved";
     } catch (error) {
@@ -196,6 +224,7 @@ export class Session {
         this.id.value = idText(this.resource, whole.item);
       }
       this.permissions.value = permissionsOf(this.loaded.links, whole.item);
+      this.learn();
       this.fields.value = this.writable();
       this.store.fields = this.fields.value;
       this.store.rebase(readRecord(this.all, whole.item), sent === null ? null : forgetSecrets(this.all, this.store, sent));
@@ -240,8 +269,9 @@ export class Session {
 
   /** A new record does not say what the caller may do: the server did now. */
   private cannotPublish(): void {
-    const { actions, ...rest } = this.permissions.value;
-    this.permissions.value = { ...rest, actions: new Set([...actions].filter((action) => action !== PUBLISH)) };
+    const actions = new Set([...this.permissions.peek().actions].filter((action) => action !== PUBLISH));
+    learntBy(this.api).set(this.resource.name, actions);
+    this.permissions.value = limited(this.loaded.links, actions);
   }
 
   private refuse(fields: Record<string, string>, rest: string[]): void {

@@ -8,15 +8,18 @@ import type { Resource, State } from "../../api/description";
 import { touched } from "../../api/changes";
 import { t } from "../../i18n";
 import { arrange, type GroupId } from "../../model/form-layout";
+import { addLabel } from "../../model/naming";
 import { autosaveOf, revisionsOf } from "../../model/operations";
 import { STATE, titleName, titleOf } from "../../model/roles";
 import { written, type Step } from "../../model/states";
+import { RelatedPanels } from "../../related/related";
 import { href, navigate, places } from "../../router";
 import { Page, type Crumb } from "../../shell/page";
 import { confirmed, Failed, Skeleton, toast, type MenuItem } from "../../ui";
 import { Actions } from "../form/actions";
 import { FormFrame, useSaving } from "../form/form";
 import { ProgressText } from "../form/notices";
+import { Once } from "../form/once";
 import { GroupBox, Places } from "../form/places";
 import type { Session } from "../form/session";
 import { handOver, useSession, type Opened } from "../form/use-session";
@@ -38,7 +41,7 @@ export function ItemScreen({ resource, id, owner }: ItemProps): JSX.Element {
   if (state.kind === "open") {
     return <Item session={state.session} keeper={state.keeper} crumbs={crumbs} owned={owner !== undefined} />;
   }
-  const title = id === null ? newTitle(resource) : resource.singular;
+  const title = id === null ? addLabel(resource) : resource.singular;
   return (
     <Page title={title} crumbs={crumbs}>
       {state.kind === "loading" ? <Skeleton lines={9} /> : <Failed error={state.error} onRetry={reload} />}
@@ -46,23 +49,26 @@ export function ItemScreen({ resource, id, owner }: ItemProps): JSX.Element {
   );
 }
 
-function newTitle(resource: Resource): string {
-  return resource.labels["add_new_item"] ?? t("forms.create_one", { name: resource.singular });
-}
-
 function Item({ session, keeper, crumbs, owned }: Opened & { crumbs: Crumb[]; owned: boolean }): JSX.Element {
   const { resource } = session;
   const list = crumbs.at(-1)?.path ?? "/";
-  const saving = useSaving({ session, keeper }, (outcome) => {
-    touched(resource.name);
+  const leave = (): void => {
     const id = session.id.peek();
-    if (outcome === "created" && id !== null) {
+    if (id !== null) {
       if (!owned) {
         handOver({ session, keeper });
       }
       navigate(owned ? list : places.item(resource.name, id), { replace: !owned, force: true });
     }
+  };
+  const saving = useSaving({ session, keeper }, (outcome) => {
+    touched(resource.name);
+    // Somebody has to see what is shown once, before the address changes.
+    if (outcome === "created" && session.once.peek() === null) {
+      leave();
+    }
   });
+  const once = session.once.value;
   const fields = session.fields.value;
   const isNew = session.isNew;
   const arrangement = useMemo(() => arrange(resource, fields, (group: GroupId) => t(`forms.group_${group}`), isNew), [fields, isNew]);
@@ -83,6 +89,16 @@ function Item({ session, keeper, crumbs, owned }: Opened & { crumbs: Crumb[]; ow
           )}
         </div>
       </FormFrame>
+      {once !== null && (
+        <Once
+          secret={once}
+          onDone={() => {
+            session.once.value = null;
+            leave();
+          }}
+        />
+      )}
+      {!isNew && !owned && session.id.value !== null && <RelatedPanels resource={resource} id={session.id.value} item={session.record.value} />}
     </Page>
   );
 }
@@ -93,7 +109,7 @@ function useTitle(session: Session): string {
   const properties = Object.fromEntries(session.fields.value.map((field) => [field.path, field.schema]));
   const title = titleOf(record.value, titleName(resource, properties));
   if (session.isNew) {
-    return newTitle(resource);
+    return addLabel(resource);
   }
   return title === "" ? t("forms.untitled_one", { name: resource.singular }) : title;
 }
@@ -217,6 +233,8 @@ async function removeForever(session: Session, list: string): Promise<void> {
   const force = resource.operations["delete"]?.args.includes("force") === true;
   try {
     await services.adapter.remove(resource, session.id.peek() ?? "", { params: loaded.params, query: force ? { force: true } : {} });
+    // There is nothing left to keep.
+    session.store.reset();
     touched(resource.name);
     toast.done(t("forms.deleted", { name: resource.singular }));
     navigate(list, { force: true });

@@ -5,12 +5,24 @@ import { useEffect, useState } from "preact/hooks";
 import { api, findResource } from "../../api";
 import type { Resource } from "../../api/description";
 import { nameOf } from "../../controls/records";
-import { places } from "../../router";
+import { sendsFiles } from "../../files/area";
+import { navigate, places } from "../../router";
+import { Loading } from "../../ui";
 import { NotFound, type ResourceScreenProps } from "../table";
 import { RevisionsScreen } from "../revisions";
 import { ItemScreen } from "./index";
 
 export function ItemOf({ resource, id }: ResourceScreenProps): JSX.Element {
+  const uploads = id === null && sendsFiles(resource);
+  useEffect(() => {
+    // Files are sent from their list.
+    if (uploads) {
+      navigate(places.list(resource.name), { replace: true });
+    }
+  }, [uploads]);
+  if (uploads) {
+    return <Loading />;
+  }
   return <ItemScreen resource={resource} id={id} />;
 }
 

@@ -84,7 +84,7 @@ function changing(props: ListingProps, row: Row): MenuItem[] {
     name: `state-${state.name}`,
     label: t("lists.to_state", { name: state.label }),
     separated: place === 0,
-    onSelect: () => void changed(props, row, requestName(state)),
+    onSelect: () => void changed(props, row, requestName(state, schema.args["update"]?.["status"])),
   }));
 }
 
@@ -98,7 +98,7 @@ function verdicts(props: ListingProps, row: Row): QuickAction[] {
     name: state.name,
     label: state.label,
     pressed: state.name === present,
-    run: () => void changed(props, row, requestName(state)),
+    run: () => void changed(props, row, requestName(state, schema.args["update"]?.["status"])),
   }));
 }
 

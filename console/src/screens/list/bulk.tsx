@@ -60,7 +60,7 @@ export function BulkBar(props: BulkProps): JSX.Element {
 
   const stateItems: MenuItem[] = trashed
     ? []
-    : targets(resource, states, null, update).map((state) => ({ name: state.name, label: state.label, onSelect: () => change({ status: requestName(state) }) }));
+    : targets(resource, states, null, update).map((state) => ({ name: state.name, label: state.label, onSelect: () => change({ status: requestName(state, update["status"]) }) }));
   const fieldItems: MenuItem[] = settable(resource, update).map(([field]) => ({
     name: field,
     label: labelOfField(resource, field),

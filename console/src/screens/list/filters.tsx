@@ -139,8 +139,8 @@ function ValueField(given: ValueProps): JSX.Element {
   const hints = props.resource.fields[name];
   if (filter.operator === "set") return <YesNo {...given} />;
   if (hints?.relation !== undefined) return <RelationValue {...given} resource={hints.relation.resource} />;
-  const values = schema.enum ?? schema.items?.enum ?? (hints?.labels === undefined ? undefined : Object.keys(hints.labels));
-  if (values !== undefined) {
+  const values = schema.enum ?? schema.items?.enum ?? Object.keys(hints?.labels ?? {});
+  if (values.length > 0) {
     const choices = values.map((value) => ({ value: String(value), label: hints?.labels?.[String(value)] ?? humanName(String(value)) }));
     return <ChoiceValue {...given} choices={choices} />;
   }

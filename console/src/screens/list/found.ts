@@ -28,7 +28,7 @@ export interface Found {
 
 export function useFound(props: ListingProps, view: ListView): Found {
   const { resource, params } = props;
-  const context = { resource, states: props.states, args: props.schema.args["list"] ?? {} };
+  const context = { resource, states: props.states, args: props.schema.args["list"] ?? {}, schema: props.schema.schema };
   const query = pageQuery(view, context);
   const key = JSON.stringify(query);
   const version = versionOf(resource.name);
@@ -39,9 +39,9 @@ export function useFound(props: ListingProps, view: ListView): Found {
     [key, view.page, version, pager, params, tree],
   );
   const chosen = selection(view, context);
-  const counts = useCounts(props, chosen, version);
+  const { counts, counting } = useCounts(props, chosen, version);
   const ofStates = totalOf(counts, view);
-  const counted = useTotal(props, chosen, version, ofStates !== null || tree, page.data ?? null, view.page);
+  const counted = useTotal(props, chosen, version, counts !== null || counting || tree, page.data ?? null, view.page);
   const all = page.data?.total ?? ofStates ?? counted;
   return {
     items: page.data?.items ?? [],
@@ -56,7 +56,7 @@ export function useFound(props: ListingProps, view: ListView): Found {
 }
 
 /** Records of each state that fit the search and the filters. */
-function useCounts(props: ListingProps, chosen: Query, version: number): ReadonlyMap<string, number> | null {
+function useCounts(props: ListingProps, chosen: Query, version: number): { counts: ReadonlyMap<string, number> | null; counting: boolean } {
   const { resource, params, states, schema, described } = props;
   const args = schema.args["list"] ?? {};
   const wanted = described && hasStates(resource, args) && argument(resource, "list", "_count_by");
@@ -80,7 +80,8 @@ function useCounts(props: ListingProps, chosen: Query, version: number): Readonl
     return counts;
   };
   const found = useLoad(load, [JSON.stringify(rest), wanted, version, params]);
-  return found.data ?? null;
+  const countable = resource.states.length > 0 && argument(resource, "list", "_count_by");
+  return { counts: found.data ?? null, counting: countable && found.error === null && (!described || found.loading) };
 }
 
 function totalOf(counts: ReadonlyMap<string, number> | null, view: ListView): number | null {

@@ -2,20 +2,24 @@
 
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { api } from "../../api";
 import { type Id, type Item, type Params, idOf } from "../../api/adapter";
+import { touched } from "../../api/changes";
 import type { Resource, State } from "../../api/description";
 import type { ResourceSchema } from "../../api/schema";
 import { t } from "../../i18n";
+import { wholeOperations } from "../../model/actions";
 import { layouts, type Column, type LayoutProps, type Row } from "../../layouts";
 import { FileArea, pathBeside, sendsFiles, UploadButton } from "../../files/area";
 import { withOpened } from "../../files/open";
-import { labelOf, labelOfField, titleField } from "../../model/record";
+import { addLabel } from "../../model/naming";
+import { humanName, labelOf, labelOfField, titleField } from "../../model/record";
 import { initialView, type LayoutName, type ListView, readView, writeView } from "../../model/view-state";
 import { href, navigate, place, places } from "../../router";
 import { Page, type Crumb } from "../../shell/page";
 import { preference, prefer } from "../../shell/preferences";
 import { useShortcuts } from "../../shell/shortcuts";
-import { announce, Empty, Failed, LinkButton, Button, Pagination, Skeleton } from "../../ui";
+import { announce, confirmed, Empty, toast, Failed, LinkButton, Button, Pagination, Skeleton } from "../../ui";
 import { BulkBar } from "./bulk";
 import { Cell } from "./cell";
 import { Questions, useActions } from "./actions";
@@ -136,17 +140,40 @@ function Body({ found, layout, view, resource, states, show }: BodyProps): JSX.E
   );
 }
 
-/** Opens the form of a new record. Files are chosen instead. */
-function HeadActions({ resource, crumbs, params }: ListingProps): JSX.Element | null {
-  if (sendsFiles(resource)) return <UploadButton resource={resource} params={params} />;
-  if (resource.operations["create"] === undefined || (resource.parent !== null && crumbs.length === 0)) return null;
+/** Opens the form of a new record; files are chosen instead. Beside it what can be done with the whole list. */
+function HeadActions(props: ListingProps): JSX.Element {
+  const { resource, crumbs, params, schema } = props;
+  const orphan = resource.parent !== null && crumbs.length === 0;
   const owner = crumbs.at(-1)?.path;
   const path = resource.parent === null || owner === undefined ? places.create(resource.name) : `${owner}/in/${resource.name}/new`;
+  const creates = resource.operations["create"] !== undefined && !sendsFiles(resource) && !orphan;
   return (
-    <LinkButton kind="primary" icon="add" href={href(path)}>
-      {resource.labels["add_new_item"] ?? t("lists.add", { name: resource.singular })}
-    </LinkButton>
+    <>
+      {wholeOperations(resource, schema.args).map(({ name, operation }) => (
+        <Button key={name} kind={operation.method === "DELETE" ? "danger" : "normal"} onClick={() => void runOnAll(props, name, operation.method === "DELETE")}>
+          {humanName(name)}
+        </Button>
+      ))}
+      {sendsFiles(resource) && <UploadButton resource={resource} params={params} />}
+      {creates && (
+        <LinkButton kind="primary" icon="add" href={href(path)}>
+          {addLabel(resource)}
+        </LinkButton>
+      )}
+    </>
   );
+}
+
+async function runOnAll({ resource, params }: ListingProps, name: string, deletes: boolean): Promise<void> {
+  const action = humanName(name);
+  if (deletes && !(await confirmed({ title: `${action}: ${resource.label}?`, text: t("lists.delete_text"), action, danger: true }))) return;
+  try {
+    await api().adapter.call(resource, name, { params });
+    touched(resource.name);
+    toast.done(t("lists.ran", { action, name: resource.label }));
+  } catch (error) {
+    toast.failed(error);
+  }
 }
 
 function useListKeys(resource: Resource): void {

@@ -1,9 +1,11 @@
-/** States as tabs, each with the number of its records. */
+/** States as tabs, each with the number of its records, and the views that are declared beside them. */
 
 import type { JSX } from "preact";
+import { argument } from "../../api/adapter";
+import type { State } from "../../api/description";
 import { number, t } from "../../i18n";
 import { ALL, hasStates } from "../../model/list-states";
-import { type ListView, writeView } from "../../model/view-state";
+import { type ListView, namedViews, same, writeView } from "../../model/view-state";
 import { href } from "../../router";
 import { NavTabs } from "../../ui";
 import type { ListingProps } from "./listing";
@@ -15,17 +17,39 @@ interface StateTabsProps extends ListingProps {
   here: string;
 }
 
-export function StateTabs({ resource, states, schema, view, initial, counts, here }: StateTabsProps): JSX.Element | null {
-  if (!hasStates(resource, schema.args["list"] ?? {})) return null;
-  const shown = states.filter((state) => state.name === view.state || (counts?.get(state.name) ?? 0) > 0);
-  const address = (state: string): string => {
-    const query = writeView({ ...view, state, page: 1 }, initial);
+export function StateTabs(props: StateTabsProps): JSX.Element | null {
+  const { resource, view, initial, counts, here } = props;
+  const states = shownStates(props);
+  const named = namedViews(resource, initial);
+  if (states === null && named.length === 0) return null;
+  const address = (next: ListView): string => {
+    const query = writeView(next, initial);
     return href(`${here}${query === "" ? "" : `?${query}`}`);
   };
-  const count = (value: number | undefined): string | undefined => (value === undefined ? undefined : number(value));
+  const count = (state: string): string | undefined => {
+    const value = counts?.get(state);
+    return value === undefined ? undefined : number(value);
+  };
+  const selects = ({ state, filters, sort }: ListView): unknown => [state, filters, sort];
+  const current = named.find((one) => same(selects(one.view), selects(view)));
+  // A state keeps the search and the filters; a declared view brings its own.
   const tabs = [
-    { name: ALL, label: t("lists.all"), count: count(counts?.get(ALL)), href: address(ALL) },
-    ...shown.map((state) => ({ name: state.name, label: state.label, count: count(counts?.get(state.name)), href: address(state.name) })),
+    { name: ALL, label: t("lists.all"), count: count(ALL), href: address({ ...view, ...(current === undefined ? {} : { filters: [] }), state: ALL, page: 1 }) },
+    ...(states ?? []).map((state) => ({ name: state.name, label: state.label, count: count(state.name), href: address({ ...view, state: state.name, page: 1 }) })),
+    ...named.map((one) => ({ name: `view ${one.name}`, label: one.title, href: address(one.view) })),
   ];
-  return <NavTabs label={t("lists.states")} tabs={tabs} current={view.state} />;
+  return <NavTabs label={t("lists.states")} tabs={tabs} current={current === undefined ? view.state : `view ${current.name}`} />;
+}
+
+/** Null: there is nothing to choose. */
+function shownStates({ resource, states, schema, view, counts }: StateTabsProps): State[] | null {
+  if (!hasStates(resource, schema.args["list"] ?? {})) return null;
+  if (!argument(resource, "list", "_count_by")) return states;
+  const all = counts?.get(ALL) ?? 0;
+  // A state that all records have says no more than the first tab, unless it is the one that visitors see.
+  const shown = states.filter((state) => {
+    const count = counts?.get(state.name) ?? 0;
+    return state.name === view.state || (count > 0 && (state.trash || state.public || count < all));
+  });
+  return shown.length === 0 && counts !== null ? null : shown;
 }

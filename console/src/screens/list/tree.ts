@@ -58,7 +58,7 @@ export function useTree(props: ListingProps, view: ListView, found: Found): Tree
 
 function treeQuery(props: ListingProps, view: ListView, order: string | null): Query {
   const { resource, schema, states } = props;
-  const query = pageQuery({ ...view, perPage: PAGE }, { resource, states, args: schema.args["list"] ?? {} });
+  const query = pageQuery({ ...view, perPage: PAGE }, { resource, states, args: schema.args["list"] ?? {}, schema: schema.schema });
   const key = order === null ? undefined : resource.fields[order]?.sort;
   return key === undefined ? query : { ...query, orderby: key, order: "asc" };
 }

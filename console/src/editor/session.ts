@@ -1,0 +1,374 @@
+/**
+ * One mounted editor: its ProseMirror view, its content, and what its toolbar shows.
+ */
+import { signal } from "@preact/signals";
+import { baseKeymap, toggleMark } from "prosemirror-commands";
+import { dropCursor } from "prosemirror-dropcursor";
+import { gapCursor } from "prosemirror-gapcursor";
+import { closeHistory, history, redoDepth, undoDepth } from "prosemirror-history";
+import { keymap } from "prosemirror-keymap";
+import { Fragment, type MarkType, type Node } from "prosemirror-model";
+import { type Command, EditorState, NodeSelection, Plugin } from "prosemirror-state";
+import { tableEditing } from "prosemirror-tables";
+import { Decoration, DecorationSet, EditorView } from "prosemirror-view";
+import { t } from "../i18n";
+import { announce } from "../ui";
+import { type Align, alignOf, alignments } from "./change";
+import { copy, paste } from "./clipboard";
+import { dropped } from "./drop";
+import { alignable, currentBlock, find, textKind } from "./commands";
+import { type Say, keys, typingRules } from "./keys";
+import { nodeViews } from "./node-views";
+import { Content } from "./read";
+import { schema } from "./schema";
+import { slashPlugin, type Slash } from "./slash";
+import { hasSection } from "./table-commands";
+import type { EditorProps } from "./types";
+import { takes, upload, uploadsPlugin } from "./uploads";
+
+const marks = schema.marks as Record<string, MarkType>;
+const SHOWN_MARKS = ["strong", "em", "underline", "code_text", "strike", "link"] as const;
+
+/** Kinds that are selected as one where their body, not their caption, is clicked. */
+const FIGURES = new Set(["image", "embed", "player"]);
+
+/** What the toolbar shows. Plain values, so that it is drawn again only when one of them differs. */
+export interface Status {
+  kind: string | null;
+  marks: string[];
+  align: Align | null;
+  aligns: Align[];
+  undo: boolean;
+  redo: boolean;
+  list: "ordered" | "plain" | null;
+  quote: boolean;
+  table: { head: boolean; foot: boolean; caption: boolean } | null;
+  /** The kind of block whose details can be changed, and where it is. */
+  panel: { kind: string; pos: number } | null;
+  block: string | null;
+  classic: boolean;
+}
+
+/** A dialog that is open, with what it is about. */
+export type Asked =
+  | { kind: "link" }
+  | { kind: "embed" }
+  | { kind: "table" }
+  | { kind: "reusable" }
+  | { kind: "raw"; pos: number | null; name: "core/html" | "core/shortcode" }
+  | { kind: "source"; pos: number }
+  | { kind: "help" };
+
+/** After so many milliseconds without a key, the content is written. */
+const QUIET = 400;
+
+export class Session {
+  readonly view: EditorView;
+  content: Content;
+  readonly status = signal<Status | null>(null);
+  readonly asked = signal<Asked | null>(null);
+  readonly slash = signal<Slash | null>(null);
+  /** Takes the keys of the list of insertions while it is open. */
+  slashKey: ((event: KeyboardEvent) => boolean) | null = null;
+  /** The node whose details are shown: it changes with each of them. */
+  readonly panel = signal<Node | null>(null);
+  private readonly props: () => EditorProps;
+  private last: string;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private frame = 0;
+
+  constructor(place: HTMLElement, props: () => EditorProps) {
+    this.props = props;
+    this.last = props().value;
+    this.content = Content.read(this.last);
+    this.view = new EditorView(place, {
+      state: EditorState.create({ doc: this.content.doc, plugins: this.plugins() }),
+      nodeViews: nodeViews(
+        () => props().reusable,
+        (pos) => this.editRaw(pos),
+      ),
+      attributes: () => this.attributes(),
+      editable: () => props().readOnly !== true,
+      dispatchTransaction: (tr) => {
+        this.view.updateState(this.view.state.apply(tr));
+        if (tr.docChanged && tr.getMeta("known") !== true) this.changed();
+        this.show();
+      },
+      handleDOMEvents: {
+        copy: (view, event) => copy(view, event, this.content),
+        cut: (view, event) => {
+          if (!copy(view, event, this.content)) return false;
+          if (view.editable) view.dispatch(view.state.tr.deleteSelection().scrollIntoView());
+          return true;
+        },
+        // Before ProseMirror parses it: nothing of a clipboard gets into its parser.
+        paste: (view, event) => {
+          if (!view.editable || !this.pasted(view, event)) return false;
+          event.preventDefault();
+          return true;
+        },
+        blur: () => {
+          this.flush();
+          return false;
+        },
+      },
+      handleClickOn: (view, _, node, pos, event) => {
+        const card = FIGURES.has(node.type.name) && (event.target as Element).closest(".editor-figure") !== null;
+        if (card) view.dispatch(view.state.tr.setSelection(NodeSelection.create(view.state.doc, pos)));
+        return card;
+      },
+      handleDrop: (view, event, _, moved) => dropped(view, event, moved, props()),
+    });
+    this.status.value = this.current();
+    this.panel.value = this.panelNode();
+  }
+
+  private plugins(): Plugin[] {
+    return [
+      slashPlugin(this),
+      ...keys({
+        say: (what) => this.say(what),
+        link: () => {
+          // A selection that was made by the key before may not be known yet.
+          (this.view as unknown as { domObserver?: { flush(): void } }).domObserver?.flush();
+          return this.ask({ kind: "link" });
+        },
+        insert: () => {
+          this.slash.value = { from: null, query: "", at: this.view.state.selection.from, active: 0 };
+          return true;
+        },
+        help: () => this.ask({ kind: "help" }),
+      }),
+      typingRules(),
+      keymap(baseKeymap),
+      history(),
+      dropCursor({ class: "editor-drop", color: false, width: 2 }),
+      gapCursor(),
+      tableEditing(),
+      uploadsPlugin(),
+      new Plugin({ props: { decorations: (state) => this.decorations(state) } }),
+    ];
+  }
+
+  private attributes(): Record<string, string> {
+    const { label, describedBy, invalid, readOnly } = this.props();
+    return {
+      class: "editor-text",
+      role: "textbox",
+      "aria-multiline": "true",
+      "aria-label": label,
+      spellcheck: "true",
+      ...(describedBy === undefined ? {} : { "aria-describedby": describedBy }),
+      ...(invalid === true ? { "aria-invalid": "true" } : {}),
+      ...(readOnly === true ? { "aria-readonly": "true", tabindex: "0" } : {}),
+    };
+  }
+
+  /** Marks what is empty, for its hint. */
+  private decorations(state: EditorState): DecorationSet {
+    const found: Decoration[] = [];
+    const { $from } = state.selection;
+    const { doc } = state;
+    const hint = this.props().placeholder ?? t("editor.placeholder");
+    const only = doc.childCount === 1 ? doc.firstChild : null;
+    if (only !== null && only.type.name === "paragraph" && only.content.size === 0) {
+      found.push(Decoration.node(0, only.nodeSize, { class: "editor-hint", "data-placeholder": hint }));
+    } else if ($from.parent.type.name === "paragraph" && $from.parent.content.size === 0 && $from.depth > 0) {
+      const inItem = $from.node(-1).type.name === "list_item";
+      if (!inItem) found.push(Decoration.node($from.before(), $from.after(), { class: "editor-hint", "data-placeholder": hint }));
+    }
+    doc.descendants((node, pos) => {
+      const name = node.type.name;
+      if (node.isTextblock) {
+        const text = name === "cite" ? t("editor.cite") : name === "caption" ? t("editor.caption") : name === "button" ? t("editor.button") : null;
+        if (text !== null && node.content.size === 0) found.push(Decoration.node(pos, pos + node.nodeSize, { class: "editor-hint", "data-placeholder": text }));
+        return false;
+      }
+      return !node.isAtom;
+    });
+    return DecorationSet.create(doc, found);
+  }
+
+  private pasted(view: EditorView, event: ClipboardEvent): boolean {
+    const files = Array.from(event.clipboardData?.files ?? []);
+    const html = event.clipboardData?.getData("text/html") ?? "";
+    const usable = files.filter((file) => takes(file, this.props()));
+    if (usable.length > 0 && !/<(?:p|table|li|h[1-6])[\s>]/i.test(html)) {
+      upload(view, usable, view.state.selection.from, this.props());
+      return true;
+    }
+    const shift = (view as unknown as { input?: { shiftKey?: boolean } }).input?.shiftKey === true;
+    return paste(view, event, shift);
+  }
+
+  /** Opens a dialog. */
+  ask(asked: Asked): boolean {
+    if (!this.view.editable && asked.kind !== "help") return false;
+    this.asked.value = asked;
+    return true;
+  }
+
+  /** Opens the source of the block that the cursor is in. */
+  editCurrent(): void {
+    const place = currentBlock(this.view.state);
+    if (place !== null) this.editRaw(place.pos);
+  }
+
+  /** Opens the source of the node at a place. */
+  editRaw(pos: number): void {
+    const node = this.view.state.doc.nodeAt(pos);
+    if (node?.type.name === "raw") this.ask({ kind: "raw", pos, name: node.attrs["name"] as "core/html" | "core/shortcode" });
+    else this.ask({ kind: "source", pos });
+  }
+
+  /** The source of the block at a place. */
+  source(pos: number): string {
+    const { doc } = this.view.state;
+    const node = doc.nodeAt(pos);
+    return node === null ? "" : this.content.writeBlock(doc, node, this.content.placeOf(doc, pos));
+  }
+
+  /** Puts other source in the place of a block; false when it would not stand there by itself. */
+  putSource(pos: number, text: string): boolean {
+    const { state } = this.view;
+    const node = state.doc.nodeAt(pos);
+    if (node === null) return false;
+    const $pos = state.doc.resolve(pos);
+    const nodes = this.content.nodes(text, this.content.placeOf(state.doc, pos), state.doc.attrs["classic"] === true);
+    const fragment = Fragment.fromArray(nodes);
+    if (nodes.some((one) => one.type.name === "verbatim" && one.attrs["closers"] !== "")) return false;
+    if (!$pos.parent.canReplace($pos.index(), $pos.index() + 1, fragment)) return false;
+    this.view.dispatch(closeHistory(state.tr.replaceWith(pos, pos + node.nodeSize, fragment)).scrollIntoView());
+    return true;
+  }
+
+  /** Whether a node's text, read again, is that one node: source could end the block that it stands in. */
+  holds(node: Node): boolean {
+    const text = this.content.writeBlock(this.view.state.doc, node);
+    const again = Content.read(text).doc;
+    return again.childCount === 1 && again.firstChild?.type === node.type;
+  }
+
+  /** Runs a command and gives the focus back to the text. */
+  run(command: Command): boolean {
+    const did = command(this.view.state, (tr) => this.view.dispatch(tr.docChanged ? closeHistory(tr) : tr), this.view);
+    this.view.focus();
+    return did;
+  }
+
+  can(command: Command): boolean {
+    return command(this.view.state);
+  }
+
+  toggle(mark: string): void {
+    this.run(toggleMark(marks[mark] as MarkType));
+  }
+
+  /** Says what happened to a block. */
+  say(what: Parameters<Say>[0]): void {
+    const place = currentBlock(this.view.state);
+    const values = { place: (place?.index ?? 0) + 1, count: place?.parent.childCount ?? 0 };
+    announce(t(`editor.${what}`, values));
+  }
+
+  private changed(): void {
+    if (this.timer === undefined) this.props().onTyping?.();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.flush(), QUIET);
+  }
+
+  /** Writes the content, and hands it on where it differs. */
+  flush(): string {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const text = this.content.write(this.view.state.doc);
+    if (text !== this.last) {
+      this.last = text;
+      this.props().onChange(text);
+    }
+    return text;
+  }
+
+  /** The content as it is now, without telling anybody. */
+  text(): string {
+    return this.content.write(this.view.state.doc);
+  }
+
+  /** Another content, from the form or from the source view. Undo brings the old one back. */
+  replace(text: string, known: boolean): void {
+    if (known) this.last = text;
+    if (text === this.text()) return;
+    const doc = this.content.another(text);
+    const { state } = this.view;
+    const tr = state.tr.replaceWith(0, state.doc.content.size, doc.content);
+    for (const name of ["classic", "lead", "trail"]) {
+      if (tr.doc.attrs[name] !== doc.attrs[name]) tr.setDocAttribute(name, doc.attrs[name]);
+    }
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.view.dispatch(closeHistory(tr).setMeta("known", known));
+  }
+
+  /** Draws the toolbar at the next frame: typing does not wait for it. */
+  private show(): void {
+    if (this.frame !== 0) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      if (this.view.isDestroyed) return;
+      const status = this.current();
+      if (JSON.stringify(status) !== JSON.stringify(this.status.value)) this.status.value = status;
+      const panel = this.panelNode();
+      if (panel !== this.panel.value) this.panel.value = panel;
+    });
+  }
+
+  private current(): Status {
+    const { state } = this.view;
+    const target = alignable(state);
+    const list = find(state, "list");
+    const table = find(state, "table");
+    const figure = find(state, "table_figure");
+    const panel = panelOf(state);
+    return {
+      kind: textKind(state),
+      marks: SHOWN_MARKS.filter((name) => isActive(state, marks[name] as MarkType)),
+      align: target === null ? null : alignOf(target.node),
+      aligns: target === null ? [] : alignments(target.node),
+      undo: undoDepth(state) > 0,
+      redo: redoDepth(state) > 0,
+      list: list === null ? null : list.node.attrs["ordered"] === true ? "ordered" : "plain",
+      quote: find(state, "quote") !== null,
+      table:
+        table === null
+          ? null
+          : { head: hasSection(table.node, "head"), foot: hasSection(table.node, "foot"), caption: (figure?.node.childCount ?? 0) > 1 },
+      panel: panel === null ? null : { kind: panel.node.type.name, pos: panel.pos },
+      block: currentBlock(state)?.node.type.name ?? null,
+      classic: state.doc.attrs["classic"] === true,
+    };
+  }
+
+  private panelNode(): Node | null {
+    return panelOf(this.view.state)?.node ?? null;
+  }
+
+  destroy(): void {
+    this.flush();
+    cancelAnimationFrame(this.frame);
+    this.view.destroy();
+  }
+}
+
+/** The innermost block with details: of a picture, a button, an embed, an ordered list. */
+function panelOf(state: EditorState): { node: Node; pos: number } | null {
+  const found = find(state, "image", "button", "embed", "raw", "list");
+  if (found === null || (found.node.type.name === "list" && found.node.attrs["ordered"] !== true)) return null;
+  return found;
+}
+
+function isActive(state: EditorState, type: MarkType): boolean {
+  const { from, to, empty, $from } = state.selection;
+  if (state.selection instanceof NodeSelection) return false;
+  if (empty) return type.isInSet(state.storedMarks ?? $from.marks()) !== undefined;
+  return state.doc.rangeHasMark(from, to, type);
+}

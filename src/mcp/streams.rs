@@ -1,0 +1,365 @@
+//! Responses that are streams of events: the progress of a call, and subscriptions to changes.
+//!
+//! A subscription remembers what its documents were made from, as the cache of responses does. Where that has been written
+//! since, it reads again, in the caller's name and after the caller has been identified again, and tells the client if
+//! the document differs. Nothing of it outlives the stream, so any node can serve it.
+
+use super::messages::{self, Answer, Failure, INTERNAL, INVALID_PARAMS, Peer};
+use super::{Host, Mcp, Served, caller, refused};
+use crate::model::{Ending, Endings, EventStream, Request};
+use crate::registry::name;
+use crate::scope::{Progress, Scope};
+use crate::storage::{ReadSet, TrackedStorage};
+use bytes::Bytes;
+use futures_util::future::{Either, select};
+use futures_util::stream::unfold;
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+use std::collections::{HashMap, VecDeque};
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+/// Between two looks at what a subscription depends on.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// A stream without events shows so often that it is there; the caller is identified again.
+const SIGN: Duration = Duration::from_secs(15);
+
+/// Most addresses of one subscription.
+const MOST_WATCHED: usize = 100;
+
+const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+fn headers() -> Vec<(String, String)> {
+    // Proxies would hold events back.
+    let headers = [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")];
+    headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
+}
+
+fn event(message: &Value) -> Bytes {
+    Bytes::from(format!("event: message\ndata: {message}\n\n"))
+}
+
+/// An answer that is being made.
+type Answering = Pin<Box<dyn Future<Output = Answer>>>;
+
+/// What comes first: the answer, or a report of how far it is.
+enum Sooner {
+    Answer(Answer),
+    Report(Option<Value>),
+}
+
+async fn sooner(answer: &mut Answering, reports: &mut UnboundedReceiver<Value>) -> Sooner {
+    match select(answer, pin!(reports.recv())).await {
+        Either::Left((answer, _)) => Sooner::Answer(answer),
+        Either::Right((report, _)) => Sooner::Report(report),
+    }
+}
+
+/// The answer to a message that wants to know of its progress: a stream if there is any before the answer.
+pub(super) async fn progressing<H: Host>(host: Arc<H>, scope: Scope, peer: Peer, message: Value) -> Served {
+    let (sender, mut reports) = unbounded_channel();
+    let token = message["params"]["_meta"]["progressToken"].clone();
+    let progress = Progress::new(move |done, of, next| {
+        // Nobody listens any more.
+        let _ = sender.send(messages::progress(&token, done, of, next));
+    });
+    let mut answer: Answering = Box::pin(async move {
+        let scope = Scope { progress: Some(progress), ..scope };
+        host.mcp().answer_read(host.engine(), &scope, &peer, &message).await
+    });
+    let (report, answered) = match sooner(&mut answer, &mut reports).await {
+        // What was reported before the answer comes before it.
+        Sooner::Answer(answer) => match reports.try_recv() {
+            Err(_) => return Served::Reply(super::reply(answer)),
+            Ok(report) => (Some(report), Some(answer)),
+        },
+        Sooner::Report(report) => (report, None),
+    };
+    let state = Progressing { reports, answer, answered, next: report };
+    Served::Stream(headers(), Box::pin(unfold(Some(state), progressed)))
+}
+
+struct Progressing {
+    reports: UnboundedReceiver<Value>,
+    answer: Answering,
+    answered: Option<Answer>,
+    next: Option<Value>,
+}
+
+/// The next event of a call: reports, then the answer.
+async fn progressed(state: Option<Progressing>) -> Option<(Bytes, Option<Progressing>)> {
+    let mut state = state?;
+    if let Some(report) = state.next.take() {
+        return Some((event(&report), Some(state)));
+    }
+    if state.answered.is_none() {
+        match sooner(&mut state.answer, &mut state.reports).await {
+            Sooner::Answer(answer) => state.answered = Some(answer),
+            Sooner::Report(Some(report)) => return Some((event(&report), Some(state))),
+            Sooner::Report(None) => {}
+        }
+    }
+    if let Ok(report) = state.reports.try_recv() {
+        return Some((event(&report), Some(state)));
+    }
+    let answer = match state.answered {
+        Some(answer) => answer,
+        None => state.answer.await,
+    };
+    match answer {
+        Answer::Done(body) | Answer::Failed { body, .. } => Some((event(&body), None)),
+        Answer::Nothing => None,
+    }
+}
+
+/// The open subscriptions of a process, by user.
+#[derive(Debug, Default)]
+pub(super) struct Open(Mutex<HashMap<i64, usize>>);
+
+/// One of them, as long as it lives.
+struct Place(Arc<Open>, i64);
+
+impl Open {
+    fn lock(&self) -> MutexGuard<'_, HashMap<i64, usize>> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn enter(self: &Arc<Open>, user: i64, most: usize) -> Option<Place> {
+        let mut open = self.lock();
+        let own = open.get(&user).copied().unwrap_or(0);
+        if open.values().sum::<usize>() >= most || own >= (most / 10).max(1) {
+            return None;
+        }
+        open.insert(user, own + 1);
+        Some(Place(self.clone(), user))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut open = self.0.lock();
+        match open.get_mut(&self.1) {
+            Some(own) if *own > 1 => *own -= 1,
+            _ => {
+                open.remove(&self.1);
+            }
+        }
+    }
+}
+
+/// What a subscription watches.
+#[derive(Clone, Debug, PartialEq)]
+enum Subject {
+    /// One document.
+    Record(String),
+    /// The addresses of all documents.
+    List,
+}
+
+struct Watched {
+    subject: Subject,
+    digest: [u8; 32],
+    /// What the digest was made from; `None`: that is not known, so it is read each time.
+    made_from: Option<ReadSet>,
+}
+
+struct Subscription<H> {
+    host: Arc<H>,
+    request: Request,
+    endings: Endings,
+    id: Value,
+    tools: bool,
+    watched: Vec<Watched>,
+    events: VecDeque<Value>,
+    until: Instant,
+    /// When the client heard something last, and the caller was known.
+    seen: Instant,
+    ended: bool,
+    _place: Place,
+}
+
+/// The stream of a subscription.
+pub(super) async fn listening<H: Host>(
+    host: Arc<H>,
+    request: Request,
+    scope: &Scope,
+    (id, params): (Value, Map<String, Value>),
+    endings: Endings,
+) -> Served {
+    let failed = |failure: Failure| {
+        let status = if failure.code == INTERNAL { 429 } else { 400 };
+        Served::Reply(refused(status, &failure.message))
+    };
+    let Some(wanted) = params.get("notifications").and_then(Value::as_object) else {
+        return failed(Failure::new(INVALID_PARAMS, "The parameter `notifications` is missing, or no object."));
+    };
+    let flag = |name: &str| wanted.get(name) == Some(&json!(true));
+    let uris: Vec<&str> = wanted
+        .get("resourceSubscriptions")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    if uris.len() > MOST_WATCHED {
+        let message = format!("A subscription has {MOST_WATCHED} addresses at most.");
+        return failed(Failure::new(INVALID_PARAMS, message));
+    }
+    let declared = &scope.registry.declaration.mcp;
+    let (until, most) = (Instant::now() + declared.subscription.std(), declared.max_subscriptions);
+    let Some(place) = host.mcp().open.enter(scope.principal.id, most) else {
+        return failed(Failure::new(INTERNAL, "There are too many subscriptions; end one of them first."));
+    };
+    let subjects = uris.iter().map(|uri| Subject::Record((*uri).to_owned()));
+    let mut watched = Vec::new();
+    for subject in subjects.chain(flag("resourcesListChanged").then_some(Subject::List)) {
+        watched.extend(look(&*host, scope, subject).await);
+    }
+    let mut agreed = Map::new();
+    for name in ["toolsListChanged", "resourcesListChanged"] {
+        agreed.extend(flag(name).then(|| (name.to_owned(), json!(true))));
+    }
+    let records: Vec<&String> = watched.iter().filter_map(|one| one.subject.uri()).collect();
+    if !uris.is_empty() {
+        agreed.insert("resourceSubscriptions".into(), json!(records));
+    }
+    let tools = flag("toolsListChanged");
+    let now = Instant::now();
+    let (events, seen, ended) = (VecDeque::new(), now, false);
+    let mut subscription =
+        Subscription { host, request, endings, id, tools, watched, events, until, seen, ended, _place: place };
+    subscription.tell("notifications/subscriptions/acknowledged", json!({"notifications": agreed}));
+    let stream: EventStream = Box::pin(unfold(subscription, |mut subscription| async move {
+        let next = subscription.next().await?;
+        Some((next, subscription))
+    }));
+    Served::Stream(headers(), stream)
+}
+
+impl Subject {
+    fn uri(&self) -> Option<&String> {
+        match self {
+            Subject::Record(uri) => Some(uri),
+            Subject::List => None,
+        }
+    }
+}
+
+/// The state of a subject as the caller sees it; `None` of a document that the caller cannot read.
+async fn look<H: Host>(host: &H, scope: &Scope, subject: Subject) -> Option<Watched> {
+    let storage = Arc::new(TrackedStorage::new(scope.storage.clone()));
+    storage.note(name("setting"), scope.settings.version);
+    let scope = Scope { storage: storage.clone(), ..scope.clone() };
+    let mcp: &Mcp = host.mcp();
+    let text = match &subject {
+        Subject::Record(uri) => mcp.read_record(host.engine(), &scope, uri).await.ok()?.to_string(),
+        Subject::List => mcp.newest_records(host.engine(), &scope).await,
+    };
+    Some(Watched { subject, digest: Sha256::digest(text).into(), made_from: storage.seen() })
+}
+
+impl<H: Host> Subscription<H> {
+    fn tell(&mut self, method: &str, mut params: Value) {
+        params["_meta"] = json!({META_SUBSCRIPTION: self.id});
+        self.events.push_back(json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    fn end(&mut self) {
+        self.ended = true;
+        let meta = json!({META_SUBSCRIPTION: self.id});
+        self.events
+            .push_back(json!({"jsonrpc": "2.0", "id": self.id, "result": {"resultType": "complete", "_meta": meta}}));
+    }
+
+    /// The next bytes of the stream.
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(message) = self.events.pop_front() {
+                self.seen = Instant::now();
+                return Some(event(&message));
+            }
+            if self.ended {
+                return None;
+            }
+            tokio::time::sleep(PAUSE).await;
+            match (self.endings)() {
+                Some(Ending::Replaced) => {
+                    // What is declared may differ by now; who is interested subscribes again.
+                    if self.tools {
+                        self.tell("notifications/tools/list_changed", json!({}));
+                    }
+                    if self.watched.iter().any(|one| one.subject == Subject::List) {
+                        self.tell("notifications/resources/list_changed", json!({}));
+                    }
+                    self.end();
+                }
+                Some(Ending::Stopping) => self.end(),
+                None if Instant::now() >= self.until => self.end(),
+                None => self.check().await,
+            }
+            if self.events.is_empty() && self.seen.elapsed() >= SIGN {
+                self.seen = Instant::now();
+                return Some(Bytes::from_static(b":\n\n"));
+            }
+        }
+    }
+
+    /// Reads again what may have changed.
+    async fn check(&mut self) {
+        let host = self.host.clone();
+        let Ok(anonymous) = host.engine().anonymous(&self.request) else { return };
+        let storage = &anonymous.storage;
+        if !storage.hears_commits() && storage.catch_up().is_err() {
+            return;
+        }
+        let old = |one: &Watched| one.made_from.as_ref().is_none_or(|read| !read.holds(&**storage));
+        let due: Vec<usize> = (0..self.watched.len()).filter(|at| old(&self.watched[*at])).collect();
+        if due.is_empty() && self.seen.elapsed() < SIGN {
+            return;
+        }
+        // The password may have been revoked meanwhile, or the user's rights have changed.
+        let Ok(scope) = caller(host.engine(), &mut self.request).await else { return self.end() };
+        for at in due {
+            let subject = self.watched[at].subject.clone();
+            let (digest, uri) = (self.watched[at].digest, subject.uri().cloned());
+            match look(&*host, &scope, subject).await {
+                Some(now) => self.watched[at] = now,
+                // It is gone, or not for this caller any more.
+                None => {
+                    self.watched[at].digest = [0; 32];
+                    self.watched[at].made_from = None;
+                }
+            }
+            if self.watched[at].digest == digest {
+                continue;
+            }
+            match uri {
+                Some(uri) => self.tell("notifications/resources/updated", json!({"uri": uri})),
+                None => self.tell("notifications/resources/list_changed", json!({})),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_has_more_than_a_tenth_of_the_subscriptions() {
+        let open = Arc::new(Open::default());
+        let mut own: Vec<Place> = (0..2).filter_map(|_| open.enter(1, 20)).collect();
+        assert!(own.len() == 2 && open.enter(1, 20).is_none());
+        assert!(open.enter(2, 20).is_some());
+        own.pop();
+        assert!(open.enter(1, 20).is_some());
+        drop(own);
+        assert!(open.lock().is_empty(), "{open:?}");
+        let few: Vec<Place> = (0..3).filter_map(|user| open.enter(user, 2)).collect();
+        assert_eq!(few.len(), 2);
+    }
+}
