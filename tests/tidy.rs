@@ -345,6 +345,7 @@ fn markup_is_made_by_its_writer() {
 /// Words that are names of resources and mean something else in the console, too, and what.
 const OTHER_WORDS: &[(&str, &str)] = &[
     ("autosaves", "the operation of a record that lists what was saved while it was written"),
+    ("media", "the attribute of a picture or recording in the editor"),
     ("navigation", "the part of the page"),
     ("revisions", "the feature, and the operation of a record"),
     ("search", "the argument of lists, the type of a field of HTML, and an icon"),
@@ -368,10 +369,14 @@ fn console_sources() -> Vec<(String, String)> {
     let mut files = Vec::new();
     walk(&root, &mut files);
     files.sort();
-    let left_out = regex::Regex::new(
-        r#"(?s)/\*.*?\*/|(?m)(?:^|\s)//.*$|^(?:import|export) [^;]*?from "[^"]*";|import\("[^"]*"\)"#,
-    );
-    let left_out = left_out.expect("a pattern");
+    // Comments of both kinds, imports, and imports at run time.
+    let left_out = [
+        r"(?s:/\*.*?\*/)",
+        r"(?m:(?:^|\s)//[^\n]*$)",
+        r#"(?m:^(?:import|export) [^;]*?from "[^"]*";)"#,
+        r#"import\("[^"]*"\)"#,
+    ];
+    let left_out = regex::Regex::new(&left_out.join("|")).expect("a pattern");
     let read = files.iter().map(|path| {
         let text = std::fs::read_to_string(path).expect("a file");
         let name = path.strip_prefix(&root).expect("below").display().to_string();

@@ -312,12 +312,8 @@ pub const GUARDS: &[Named<Guard>] = &[
     guard("app_password.delete_all", passwords::delete_all, "Allows callers who may edit the user.").parent(),
     guard("app_password.introspect", passwords::introspect, "Allows the user.").parent(),
     guard("account.edit", users::account_edit, "Allows the user, and callers who may edit the user.").parent(),
-    guard(
-        "account.invite",
-        users::account_invite,
-        "Allows callers who may edit the user, which is another one, where e-mail is sent.",
-    )
-    .parent(),
+    guard("account.invite", users::account_invite, "Allows callers who may edit another user, where mail is on.")
+        .parent(),
     guard(
         "ability.run",
         abilities::run,

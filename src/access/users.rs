@@ -58,7 +58,7 @@ fn in_path<'a>(asking: &Asking<'a>) -> Option<&'a Value> {
 }
 
 /// Captures of routes that name a user.
-const USER_CAPTURES: [&str; 2] = ["id", "user_id"];
+const USER_CAPTURES: [&str; 2] = ["user_id", "id"];
 
 pub(super) fn user_resource<'a>(asking: &Asking<'a>) -> Result<&'a Resource, ApiError> {
     asking.registry().family(Family::User).next().ok_or_else(|| ApiError::new(Code::Internal))
@@ -171,8 +171,8 @@ pub(super) fn account_invite(asking: &Asking<'_>) -> Decision {
     }
     let found = account_edit(asking)?;
     let users = user_resource(asking)?;
-    let own =
-        found.parent.as_ref().is_some_and(|row| Record { resource: users, row }.id() == asking.scope.principal.id);
+    let own = in_path(asking).is_some()
+        && found.parent.as_ref().is_some_and(|row| Record { resource: users, row }.id() == asking.scope.principal.id);
     if own { Err(asking.refuse(Code::Forbidden)) } else { Ok(found) }
 }
 

@@ -186,11 +186,11 @@ impl Follower {
                 self.status.note(Vec::new());
             }
             Err(error) => {
-                log::notice(&format!("{error}\nthe old declarations stay in force"));
                 self.status.note(match &error {
                     BootError::Problems(problems) => problems.iter().map(ToString::to_string).collect(),
                     error => vec![error.to_string()],
                 });
+                log::notice(&format!("{error}\nthe old declarations stay in force"));
             }
         }
         files

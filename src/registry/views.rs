@@ -13,6 +13,9 @@ use serde_json::{Map, Value, json};
 /// Columns of own properties that a list has where none are declared.
 const MOST_COLUMNS: usize = 4;
 
+/// Members of a view that name a property.
+pub const NAMING: [&str; 3] = ["titleField", "mediaField", "descriptionField"];
+
 /// Rows of a page where none are declared.
 const PER_PAGE: u64 = 20;
 
@@ -31,6 +34,7 @@ pub fn view(registry: &Registry, resource: &Resource) -> Map<String, Value> {
     let declared = &resource.declared.view;
     let mut first = facts.default_view();
     first.extend(declared.default_view.clone());
+    facts.leave_out(&mut first);
     let mut layouts = facts.layouts(&first);
     layouts.extend(declared.default_layouts.clone());
     let choices = declared.view_list.as_ref().map(|list| list.iter().map(|one| choice(resource, one)).collect());
@@ -219,6 +223,18 @@ impl<'r> Facts<'r> {
             view.insert("showLevels".to_owned(), json!(true));
         }
         view
+    }
+
+    /// Takes away what a view says of properties that there are not.
+    fn leave_out(&self, view: &mut Map<String, Value>) {
+        let known = |name: &Value| {
+            let top = name.as_str().and_then(|name| name.split('.').next());
+            top.is_some_and(|name| self.resource.property(name).is_some())
+        };
+        if let Some(Value::Array(fields)) = view.get_mut("fields") {
+            fields.retain(known);
+        }
+        view.retain(|member, value| !NAMING.contains(&member.as_str()) || known(value));
     }
 
     fn layouts(&self, view: &Map<String, Value>) -> Map<String, Value> {

@@ -1,6 +1,8 @@
 //! How the console shows resources: names of sections, icons, controls and properties in `view` and `x-view`.
 
 use super::super::resource::{Property, Resource, Source};
+use super::super::views::NAMING;
+use crate::config::shipped;
 use super::{Linker, escape};
 use serde_json::{Map, Value};
 
@@ -117,6 +119,9 @@ pub const DISPLAYS: &[&str] = &[
     "json",
 ];
 
+/// What names of properties are called in problems.
+const PROPERTY: &str = "property";
+
 /// How a list is arranged.
 const LAYOUTS: &[&str] = &["table", "list", "grid", "tree"];
 
@@ -137,9 +142,6 @@ const MEMBERS: &[&str] = &[
     "showLevels",
 ];
 
-/// Members of a view that name a property.
-const NAMING: &[&str] = &["titleField", "mediaField", "descriptionField"];
-
 impl Linker<'_> {
     /// The words of `view` of every resource, and of `x-view` of its properties.
     pub(super) fn views(&mut self, resources: &[Resource]) {
@@ -153,7 +155,7 @@ impl Linker<'_> {
             self.word(&path, "icon", "icon", view.icon.as_deref(), ICONS);
             for (name, field) in &view.fields {
                 let path = [&path[..], &["fields", name]].concat();
-                self.word(&path[..path.len() - 1], name, "property", Some(name), &names);
+                self.word(&path[..path.len() - 1], name, PROPERTY, Some(name), &names);
                 self.word(&path, "control", "control", field.control.as_deref(), CONTROLS);
                 self.word(&path, "display", "display", field.display.as_deref(), DISPLAYS);
             }
@@ -173,32 +175,39 @@ impl Linker<'_> {
         }
     }
 
-    /// A word of a closed list; nothing where there is none.
+    /// A word of a closed list; nothing where there is none. What is shipped may name a property that a schema of one's own
+    /// does not have: views leave it out.
     fn word(&mut self, path: &[&str], key: &str, what: &str, word: Option<&str>, known: &[&str]) {
-        if let Some(word) = word {
-            self.known(&[path, &[key]].concat(), what, word, known);
+        let Some(word) = word else { return };
+        let path = [path, &[key]].concat();
+        if what == PROPERTY && !known.contains(&word) {
+            let file = self.loaded.problem(&path, "", None).file;
+            if shipped::FILES.iter().any(|(name, _)| file.ends_with(name)) {
+                return;
+            }
         }
+        self.known(&path, what, word, known);
     }
 
     fn list_view(&mut self, path: &[&str], view: &Map<String, Value>, names: &[&str]) {
         for (member, value) in view {
             self.word(path, member, "member of a view", Some(member), MEMBERS);
             if NAMING.contains(&member.as_str()) {
-                self.word(path, member, "property", value.as_str(), names);
+                self.word(path, member, PROPERTY, value.as_str(), names);
             }
         }
         self.word(path, "type", "layout", view.get("type").and_then(Value::as_str), LAYOUTS);
         let list = |member: &str| view.get(member).and_then(Value::as_array).cloned().unwrap_or_default();
         for (i, field) in list("fields").iter().enumerate() {
-            self.word(&[path, &["fields"]].concat(), &i.to_string(), "property", field.as_str(), names);
+            self.word(&[path, &["fields"]].concat(), &i.to_string(), PROPERTY, field.as_str(), names);
         }
         for (i, filter) in list("filters").iter().enumerate() {
             let i = i.to_string();
             let path = [path, &["filters", i.as_str()]].concat();
-            self.word(&path, "field", "property", filter["field"].as_str(), names);
+            self.word(&path, "field", PROPERTY, filter["field"].as_str(), names);
         }
         let sort = view.get("sort").cloned().unwrap_or_default();
-        self.word(&[path, &["sort"]].concat(), "field", "property", sort["field"].as_str(), names);
+        self.word(&[path, &["sort"]].concat(), "field", PROPERTY, sort["field"].as_str(), names);
         self.word(&[path, &["sort"]].concat(), "direction", "direction", sort["direction"].as_str(), &["asc", "desc"]);
     }
 
@@ -209,8 +218,8 @@ impl Linker<'_> {
             let below = [path, &[i.as_str()]].concat();
             match &field["children"] {
                 Value::Array(_) => self.form_fields(&[&below[..], &["children"]].concat(), &field["children"], names),
-                _ if field.is_string() => self.word(path, &i, "property", field.as_str(), names),
-                _ => self.word(&below, "id", "property", field["id"].as_str(), names),
+                _ if field.is_string() => self.word(path, &i, PROPERTY, field.as_str(), names),
+                _ => self.word(&below, "id", PROPERTY, field["id"].as_str(), names),
             }
         }
     }
