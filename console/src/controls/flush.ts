@@ -3,8 +3,8 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { FormScope } from "./types";
 
-export function useFlush(form: FormScope, flush: () => void): void {
+export function useFlush(form: FormScope, flush: (settled: boolean) => void): void {
   const latest = useRef(flush);
   latest.current = flush;
-  useEffect(() => form.onFlush(() => latest.current()), [form]);
+  useEffect(() => form.onFlush((settled) => latest.current(settled)), [form]);
 }

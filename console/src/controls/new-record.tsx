@@ -7,12 +7,14 @@ import type { Resource } from "../api/description";
 import { Failure } from "../api/failure";
 import { messageOf } from "../api/http";
 import { t } from "../i18n";
+import { faultsOf, type Faults } from "../model/checks";
 import { fieldsOf } from "../model/fields";
 import { addLabel } from "../model/naming";
 import { place, shownAt } from "../model/messages";
 import { hintsOf } from "../model/roles";
 import { changes, initial } from "../model/values";
 import { Button, Dialog } from "../ui";
+import { faultText } from "./faults";
 import { Nested } from "./nested";
 import type { Recipe } from "./records";
 import type { FormScope } from "./types";
@@ -39,6 +41,11 @@ export function NewRecord({ resource, recipe, name, form, onDone }: NewRecordPro
   const [summary, setSummary] = useState<string[]>([]);
   const [busy, setBusy] = useState(false);
   const save = async (): Promise<void> => {
+    const faults = Object.assign({}, ...fields.map((field) => faultsOf(field, values[field.path]))) as Faults;
+    if (Object.keys(faults).length > 0) {
+      setErrors(Object.fromEntries(Object.entries(faults).map(([at, fault]) => [at, faultText(fault)])));
+      return;
+    }
     setBusy(true);
     try {
       onDone((await form.adapter.create(resource, changes(fields, {}, values))).item);

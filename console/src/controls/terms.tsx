@@ -225,17 +225,7 @@ function NewTerm({ target, terms, onMake }: { target: Resource; terms: Term[]; o
           }
         }}
       />
-      <label class="field-label" htmlFor={`${id}-parent`}>
-        {t("forms.parent")}
-      </label>
-      <select id={`${id}-parent`} class="select" value={parent} onChange={(event) => setParent(event.currentTarget.value)}>
-        <option value="">{t("forms.no_parent")}</option>
-        {terms.map((term) => (
-          <option key={term.id} value={term.id}>
-            {term.name}
-          </option>
-        ))}
-      </select>
+      <ParentChoice id={`${id}-parent`} terms={terms} value={parent} onChange={setParent} />
       <div class="row">
         <Button small kind="primary" busy={busy} disabled={name.trim() === ""} onClick={() => void make()}>
           {t("forms.add")}
@@ -245,5 +235,23 @@ function NewTerm({ target, terms, onMake }: { target: Resource; terms: Term[]; o
         </Button>
       </div>
     </div>
+  );
+}
+
+function ParentChoice({ id, terms, value, onChange }: { id: string; terms: Term[]; value: string; onChange(id: string): void }): JSX.Element {
+  return (
+    <>
+      <label class="field-label" htmlFor={id}>
+        {t("forms.parent")}
+      </label>
+      <select id={id} class="select" value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        <option value="">{t("forms.no_parent")}</option>
+        {terms.map((term) => (
+          <option key={term.id} value={term.id}>
+            {term.name}
+          </option>
+        ))}
+      </select>
+    </>
   );
 }

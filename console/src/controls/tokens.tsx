@@ -20,7 +20,7 @@ export function Tokens({ field, ids, value, onChange, readOnly, form, at }: Cont
     onChange([...words, fresh]);
     announce(t("forms.added", { name: fresh }));
   };
-  useFlush(form, () => add(text));
+  useFlush(form, (settled) => settled && add(text));
   const remove = (place: number): void => {
     onChange(words.filter((_, index) => index !== place));
     announce(t("forms.removed", { name: String(words[place]) }));

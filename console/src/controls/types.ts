@@ -23,8 +23,8 @@ export interface FormScope {
   error(at: string): string | undefined;
   /** The text of a control is no value; null: it is again. */
   setBroken(at: string, message: string | null): void;
-  /** Registers what tells a late value; returns what takes it back. */
-  onFlush(flush: () => void): () => void;
+  /** Registers what tells a late value, `settled` where it is to be saved; returns what takes it back. */
+  onFlush(flush: (settled: boolean) => void): () => void;
   /** States that records of this resource can have. */
   states: State[];
   /** Values that the caller may not choose, by property. */

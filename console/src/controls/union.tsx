@@ -52,6 +52,8 @@ export function Union({ field, at, ids, value, onChange, readOnly, form }: Contr
   // What was picked stays while its value is not whole yet.
   const current = picked ?? fitting;
   const alternative = field.alternatives[current];
+  // It has none of the shapes; it stays until another one is chosen.
+  const isOther = current === NOTHING && value !== null && value !== undefined;
   const pick = (place: number): void => {
     setPicked(place);
     const next = field.alternatives[place];
@@ -67,7 +69,7 @@ export function Union({ field, at, ids, value, onChange, readOnly, form }: Contr
         {t("forms.kind_of", { name: field.label })}
       </label>
       <select id={name} class="select select-small" value={String(current)} disabled={readOnly} onChange={(event) => pick(Number(event.currentTarget.value))}>
-        {(field.nullable || current === NOTHING) && <option value={String(NOTHING)}>{t("forms.not_set")}</option>}
+        {(field.nullable || current === NOTHING) && <option value={String(NOTHING)}>{t(isOther ? "forms.other_value" : "forms.not_set")}</option>}
         {field.alternatives.map((one, place) => (
           <option key={place} value={String(place)}>
             {nameOf(one)}
@@ -77,7 +79,7 @@ export function Union({ field, at, ids, value, onChange, readOnly, form }: Contr
       {alternative !== undefined && !isSingle(alternative) && (
         <Nested key={current} field={{ ...alternative, help: alternative.help === field.help ? "" : alternative.help }} at={at} label={nameOf(alternative)} bare value={value} onChange={onChange} readOnly={readOnly} form={form} />
       )}
-      {current === NOTHING && value !== null && value !== undefined && <code class="field-help">{JSON.stringify(value)}</code>}
+      {isOther && <code class="field-help">{JSON.stringify(value)}</code>}
     </div>
   );
 }

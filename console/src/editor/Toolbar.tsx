@@ -7,7 +7,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { type Key, t } from "../i18n";
 import { Button, Icon, Menu, type MenuItem } from "../ui";
 import type { Align } from "./change";
-import { deleteBlock, duplicateBlock, indent, moveBlock, outdent, setAlign, setText, toggleList, toggleQuote } from "./commands";
+import { addSource, deleteBlock, duplicateBlock, indent, moveBlock, outdent, setAlign, setText, toggleList, toggleQuote } from "./commands";
 import { convertToBlocks } from "./convert";
 import { insertions } from "./insert";
 import { schema } from "./schema";
@@ -248,6 +248,7 @@ function blockItems(session: Session): MenuItem[] {
     { name: "duplicate", label: t("editor.duplicate"), icon: "copy", onSelect: () => act(session, duplicateBlock, "duplicated") },
     { name: "indent", label: t("editor.indent"), icon: "chevron-right", disabled: !session.can(indent), onSelect: () => session.run(indent) },
     { name: "outdent", label: t("editor.outdent"), icon: "chevron-left", disabled: !session.can(outdent), onSelect: () => session.run(outdent) },
+    ...(session.can(addSource) ? [{ name: "cite", label: t("editor.cite_add"), icon: "quote", onSelect: () => session.run(addSource) }] : []),
     { name: "source", label: t("editor.edit_source"), icon: "code", separated: true, onSelect: () => session.editCurrent() },
     { name: "delete", label: t("editor.delete_block"), icon: "trash", danger: true, separated: true, onSelect: () => act(session, deleteBlock, "deleted") },
   ];

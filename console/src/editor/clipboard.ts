@@ -117,8 +117,8 @@ function putMarkup(view: EditorView, html: string): boolean {
 export function sliceOf(html: string, classic: boolean): Slice {
   const nodes = Content.read("")
     .nodes(html, "top", false)
-    .map(fresh)
-    .map((node) => (node.type.name === "verbatim" || (classic && !isPlain(node.type.name)) ? textOf(node) : node))
+    .map((node) => (node.type.name === "verbatim" ? textOf(node) : fresh(node)))
+    .map((node) => (classic && !isPlain(node.type.name) ? textOf(node) : node))
     .map(pictureAlone);
   const open = (node: Node | undefined) => (node?.type.name === "paragraph" ? 1 : 0);
   return new Slice(Fragment.fromArray(nodes), open(nodes[0]), open(nodes[nodes.length - 1]));

@@ -9,6 +9,7 @@ import { type Command, type EditorState, NodeSelection, Selection, TextSelection
 import { canJoin } from "prosemirror-transform";
 import { type Align, alignOf, aligned, alignments } from "./change";
 import { attrsOf, schema } from "./schema";
+import { isPlain } from "./write";
 
 const types = schema.nodes as Record<string, NodeType>;
 
@@ -104,7 +105,8 @@ export const deleteBlock: Command = (state, dispatch) => {
   if (dispatch !== undefined) {
     const tr = state.tr;
     const end = place.pos + place.node.nodeSize;
-    const alone = place.parent.childCount === 1;
+    const last = place.parent.lastChild?.type.name;
+    const alone = place.parent.childCount - (last === "cite" || last === "caption" ? 1 : 0) <= 1;
     if (!alone) tr.delete(place.pos, end);
     else if (place.parent.type === types["doc"] || place.parent.contentMatchAt(0).matchType(types["paragraph"] as NodeType) !== null) {
       tr.replaceWith(place.pos, end, schema.node("paragraph"));
@@ -186,6 +188,18 @@ export const toggleQuote: Command = (state, dispatch) => {
   return true;
 };
 
+/** Adds a line for the source of a quote, and goes there. */
+export const addSource: Command = (state, dispatch) => {
+  const quote = find(state, "quote", "pullquote");
+  if (quote === null || quote.node.lastChild?.type.name === "cite") return false;
+  if (dispatch !== undefined) {
+    const at = quote.pos + quote.node.nodeSize - 1;
+    const tr = state.tr.insert(at, schema.node("cite"));
+    dispatch(tr.setSelection(TextSelection.create(tr.doc, at + 1)).scrollIntoView());
+  }
+  return true;
+};
+
 /** The node that an alignment is set of. */
 export function alignable(state: EditorState): { node: Node; pos: number } | null {
   for (const one of around(state)) if (alignments(one.node).length > 0) return one;
@@ -233,8 +247,10 @@ function keepSelected(tr: Transaction, state: EditorState): Transaction {
 export function insertBlocks(nodes: Node[]): Command {
   return (state, dispatch) => {
     if (nodes.length === 0) return false;
+    // A single delimiter would change how all the rest of such content is shown.
+    if (state.doc.attrs["classic"] === true && nodes.some((node) => !isPlain(node.type.name))) return false;
     const { $from } = state.selection;
-    const depth = hostDepth($from, nodes);
+    const depth = hostDepth($from, nodes, state.selection instanceof NodeSelection);
     if (depth < 0) return false;
     if (dispatch === undefined) return true;
     const tr = state.tr;
@@ -244,7 +260,7 @@ export function insertBlocks(nodes: Node[]): Command {
       at = $from.before(depth + 1);
       tr.replaceWith(at, $from.after(depth + 1), nodes);
     } else {
-      at = state.selection instanceof NodeSelection ? state.selection.to : depth < $from.depth ? $from.after(depth + 1) : $from.pos;
+      at = depth < $from.depth ? $from.after(depth + 1) : state.selection.to;
       tr.insert(at, Fragment.fromArray(nodes));
     }
     select(tr, at, nodes);
@@ -254,11 +270,11 @@ export function insertBlocks(nodes: Node[]): Command {
 }
 
 /** How deep the innermost parent is that takes the nodes. */
-function hostDepth($from: ResolvedPos, nodes: Node[]): number {
+function hostDepth($from: ResolvedPos, nodes: Node[], selected: boolean): number {
   for (let depth = $from.depth; depth >= 0; depth--) {
     const parent = $from.node(depth);
     const index = $from.index(depth);
-    const behind = depth < $from.depth ? index + 1 : index;
+    const behind = depth < $from.depth || selected ? index + 1 : index;
     if (!parent.isTextblock && PARENTS.has(parent.type.name) && parent.canReplace(behind, behind, Fragment.fromArray(nodes))) return depth;
   }
   return -1;

@@ -6,11 +6,13 @@ import type { Command } from "prosemirror-state";
 import { alignOf, aligned, alignments } from "./change";
 import { jsonWith, usualTag } from "./generate";
 import { attribute, withAttributes, withClasses } from "./html";
+import { makeRaw } from "./make";
 import { attrsOf } from "./schema";
 
 /** A node that is written anew, as its place asks for. */
 export function fresh(node: Node): Node {
-  if (node.isText || node.type.name === "verbatim" || node.isInline) return inlineFresh(node);
+  if (node.isInline) return inlineFresh(node);
+  if (node.type.name === "verbatim") return node.attrs["name"] === "" ? makeRaw("core/html", node.attrs["source"] as string) : node;
   const children: Node[] = [];
   node.forEach((child) => children.push(fresh(child)));
   const kept = "slice" in (node.type.spec.attrs ?? {}) ? { slice: null, style: null } : {};
@@ -18,13 +20,16 @@ export function fresh(node: Node): Node {
   return node.type.create({ ...node.attrs, ...kept, ...gone, ...tagFresh(node) }, children, node.marks);
 }
 
+/** The blocks of a classic document. */
+export function asBlocks(doc: Node): Node[] {
+  return doc.content.content.map(fresh);
+}
+
 /** Writes a classic document as blocks from now on. */
 export const convertToBlocks: Command = (state, dispatch) => {
   if (state.doc.attrs["classic"] !== true) return false;
   if (dispatch !== undefined) {
-    const children: Node[] = [];
-    state.doc.forEach((child) => children.push(fresh(child)));
-    const tr = state.tr.replaceWith(0, state.doc.content.size, children);
+    const tr = state.tr.replaceWith(0, state.doc.content.size, asBlocks(state.doc));
     dispatch(tr.setDocAttribute("classic", false));
   }
   return true;
@@ -38,8 +43,9 @@ function inlineFresh(node: Node): Node {
 /** What tags of classic content say, as blocks say it: their alignment, classes and `id`. */
 function tagFresh(node: Node): Record<string, unknown> {
   const { tag } = attrsOf(node);
-  if (tag === null || tag === undefined || node.type.name.startsWith("table_")) return {};
+  if (tag === null || tag === undefined) return {};
   const align = alignOf(node);
+  if (node.type.name.startsWith("table")) return { tag: align !== null && alignments(node).includes(align) ? aligned(node.type.create(), align, false)["tag"] : null };
   let bare = node.type.create({ ...node.attrs, tag: null, json: null, style: null });
   const classes = (attribute(tag, "class") ?? "").split(/\s+/).filter((name) => name !== "" && !/^(?:has-text-)?align/.test(name) && !name.startsWith("wp-block-"));
   const id = attribute(tag, "id");

@@ -9,6 +9,7 @@ import { Line, Markup } from "./inputs";
 import { LinkDialog } from "./LinkDialog";
 import { makeEmbed, makeRaw, makeReusable, makeTable } from "./make";
 import { nameOf } from "./node-views";
+import { schema } from "./schema";
 import type { Asked, Session } from "./session";
 import { applied, shown } from "./source";
 import type { EditorProps, ReusablePiece } from "./types";
@@ -65,9 +66,12 @@ function EmbedDialog({ session, onClose }: Common): JSX.Element {
   const [wrong, setWrong] = useState(false);
   const submit = (event: Event) => {
     event.preventDefault();
-    const node = makeEmbed(address.trim());
-    setWrong(node === null);
-    if (node === null) return;
+    const made = makeEmbed(address.trim());
+    setWrong(made === null);
+    if (made === null) return;
+    // Without blocks, an address alone in a paragraph is embedded.
+    const classic = session.view.state.doc.attrs["classic"] === true;
+    const node = classic ? schema.node("paragraph", null, [schema.text(made.attrs["url"] as string)]) : made;
     onClose();
     session.run(insertBlocks([node]));
   };
@@ -89,9 +93,8 @@ function TableDialog({ session, onClose }: Common): JSX.Element {
   const submit = (event: Event) => {
     event.preventDefault();
     const within = (text: string) => Math.min(50, Math.max(1, Number.parseInt(text, 10) || 1));
-    const classic = session.view.state.doc.attrs["classic"] === true;
     onClose();
-    session.run(insertBlocks([makeTable(within(rows), within(columns), head && !classic ? true : head)]));
+    session.run(insertBlocks([makeTable(within(rows), within(columns), head)]));
   };
   const number = (label: string, value: string, set: (text: string) => void, first: boolean) => (
     <Field label={label}>

@@ -9,6 +9,7 @@ import { type Element, type Read, childrenOf, elementOf, onlyText, readCaption }
 import type { Found, Reader } from "./read";
 import { schema } from "./schema";
 import type { Place } from "./slices";
+import { readTableFigure } from "./tables";
 
 /** What a figure with a caption in it is made of. */
 interface Captioned {
@@ -46,16 +47,24 @@ function pictureOf(html: string): { link: string | null; img: string } | null {
 function imageOf(
   reader: Reader,
   figure: Element,
-  around: { head: string; tail: string; outer: string | null; json: string | null; place: Place },
+  around: { head: string; tail: string; outer: string | null; json: string | null; place: Place; style?: string },
 ): Node | null {
   const parts = captioned(figure.inside);
   const picture = parts === null ? null : pictureOf(parts.body);
   if (parts === null || picture === null) return null;
-  const attrs = { style: "block", json: around.json, tag: figure.tag ?? "", outer: around.outer, ...picture, cap: parts.cap };
+  const attrs = { style: around.style ?? "block", json: around.json, tag: figure.tag ?? "", outer: around.outer, ...picture, cap: parts.cap };
   return reader.make(
     { head: around.head + figure.head + parts.head, inside: parts.inside, tail: parts.tail + figure.tail + around.tail, place: around.place },
     (slice) => schema.node("image", { slice, ...attrs }, parts.content),
   );
+}
+
+/** A figure without delimiters: a picture or a table. */
+export function readFigure(reader: Reader, text: string, place: Place): Node | null {
+  const figure = elementOf(text);
+  if (figure?.name !== "figure") return null;
+  const around = { head: "", tail: "", outer: null, json: null, style: "html", place };
+  return imageOf(reader, figure, around) ?? readTableFigure(reader, figure, around);
 }
 
 export const readImage: Read = (reader, block, place) => {

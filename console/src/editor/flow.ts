@@ -2,6 +2,7 @@
  * Markup without delimiters, cut at blank lines and elements.
  */
 import type { Node } from "prosemirror-model";
+import { readFigure } from "./figures";
 import { type Token, tokens } from "./html";
 import { type Mode, closing, readInline } from "./inline";
 import { readList } from "./lists";
@@ -118,6 +119,7 @@ function readElement(reader: Reader, text: string, token: Token, place: Place): 
   }
   if (token.kind !== "open") return null;
   if (token.name === "hr") return reader.object(text, place, (slice) => schema.node("separator", { slice, style: "html", source: text }));
+  if (token.name === "figure") return readFigure(reader, text, place);
   if (token.name === "ul" || token.name === "ol") return readList(reader, text, place);
   const close = `</${token.name}>`;
   if (!text.endsWith(close) || text.length < token.raw.length + close.length) return null;

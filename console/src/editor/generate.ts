@@ -3,7 +3,7 @@
  */
 import type { Node } from "prosemirror-model";
 import { delimited, readJson, writeJson } from "./grammar";
-import { escapedText, withAttributes } from "./html";
+import { attribute, escapedText, insideOf, withAttributes } from "./html";
 import { type Style, attrsOf } from "./schema";
 import type { Place } from "./slices";
 import type { Writer } from "./write";
@@ -85,7 +85,13 @@ function object(block: string, usual: string, plain = usual) {
 
 function figcaption({ node, inside }: Job, usual = "wp-element-caption"): string {
   if (node.childCount === 0) return "";
-  return `<figcaption${(node.attrs["cap"] as string | null) ?? ` class="${usual}"`}>${inside}</figcaption>`;
+  // Pictures of before WordPress 6.1 have captions without a class, and the editor knows them by that.
+  const old = node.type.name === "image" && usual === "wp-element-caption" && isOldImage(node);
+  return `<figcaption${(node.attrs["cap"] as string | null) ?? (old ? "" : ` class="${usual}"`)}>${inside}</figcaption>`;
+}
+
+function isOldImage(node: Node): boolean {
+  return node.attrs["outer"] !== null || attribute(insideOf(node.attrs["img"] as string), "width") !== null;
 }
 
 function heading(job: Job): string {
@@ -168,7 +174,6 @@ function caption(job: Job, parent: "gallery" | "table"): string {
 
 function embed(job: Job): string {
   const { name, url } = job.node.attrs as { name: string; url: string };
-  if (job.style === "html") return url;
   const inner = `<div class="wp-block-embed__wrapper">\n${escapedText(url)}\n</div>`;
   return delimiters(job, name, `<figure${tag(job, "wp-block-embed")}>${inner}${figcaption(job)}</figure>`, { url });
 }

@@ -5,7 +5,7 @@
  * they are written. A reader that meets something else gives null, and the block stays one object with its source.
  */
 import type { Node } from "prosemirror-model";
-import { type Element, type Read, childrenOf, elementOf, onlyText, readCaption } from "./element";
+import { type Element, type Read, childrenOf, elementOf, onlyText } from "./element";
 import { embedReaders, readGallery, readImage, readPlayer } from "./figures";
 import { readFlow } from "./flow";
 import { type Block, type Piece, readJson } from "./grammar";
@@ -14,7 +14,7 @@ import { itemOf, readListParts } from "./lists";
 import type { Found, Reader, Series } from "./read";
 import { schema } from "./schema";
 import type { Place } from "./slices";
-import { readTable } from "./tables";
+import { readTableFigure } from "./tables";
 
 function element(block: Block, names: RegExp): Element | null {
   const text = onlyText(block);
@@ -218,23 +218,7 @@ const readCode: Read = (reader, block, place) => {
 
 const readTableBlock: Read = (reader, block, place) => {
   const figure = element(block, /^figure$/);
-  if (figure === null) return null;
-  const end = figure.inside.lastIndexOf("</table>");
-  if (end < 0) return null;
-  const text = figure.inside.slice(0, end + 8);
-  const lead = /^\s*/.exec(text)?.[0] ?? "";
-  const table = readTable(reader, text.slice(lead.length));
-  if (table === null) return null;
-  const found: Found[] = [{ before: lead, node: table }];
-  const behind = figure.inside.slice(end + 8);
-  if (behind.trim() !== "") {
-    const caption = readCaption(reader, behind.trim(), "part");
-    if (caption === null) return null;
-    found.push({ before: /^\s*/.exec(behind)?.[0] ?? "", node: caption });
-  }
-  const rest = /\s*$/.exec(behind)?.[0] ?? "";
-  const frame = { name: "figure", tag: figure.tag ?? "", head: block.open + figure.head, pieces: [], tail: figure.tail + (block.close ?? "") };
-  return boxOf(reader, "table_figure", block, frame, { found, rest }, place, {});
+  return figure === null ? null : readTableFigure(reader, figure, { head: block.open, tail: block.close ?? "", style: "block", json: block.json, place });
 };
 
 const readButton: Read = (reader, block, place) => {

@@ -3,7 +3,7 @@
  */
 import type { Node } from "prosemirror-model";
 import { writeJson } from "./grammar";
-import { escapedText, escapedValue } from "./html";
+import { decoded, escapedText, escapedValue } from "./html";
 import { safeAddress, safePicture } from "./looks";
 import { schema } from "./schema";
 import type { FileItem, Picture } from "./types";
@@ -39,8 +39,7 @@ export function makeImage(picture: Picture): Node | null {
 
 /** The text of a caption, which may come as HTML. */
 function plainCaption(caption: string): string {
-  return caption
-    .replace(/<[^>]*>/g, "")
+  return decoded(caption.replace(/<[^>]*>/g, ""))
     .replace(/\s+/g, " ")
     .trim();
 }

@@ -252,8 +252,20 @@ export class Session {
   /** Runs a command and gives the focus back to the text. */
   run(command: Command): boolean {
     const did = command(this.view.state, (tr) => this.view.dispatch(tr.docChanged ? closeHistory(tr) : tr), this.view);
-    this.view.focus();
+    this.focus();
     return did;
+  }
+
+  /** The focus to the text; a menu gives it back to its button a moment later, from where it is taken once more. */
+  focus(): void {
+    this.view.focus();
+    let frames = 3;
+    const again = () => {
+      if (this.view.isDestroyed || this.asked.value !== null) return;
+      if (document.activeElement?.closest(".editor-toolbar") !== null && document.activeElement !== document.body) this.view.focus();
+      if (--frames > 0) requestAnimationFrame(again);
+    };
+    requestAnimationFrame(again);
   }
 
   can(command: Command): boolean {

@@ -2,10 +2,12 @@
  * Tables of plain markup.
  */
 import type { Node } from "prosemirror-model";
+import { type Element, readCaption } from "./element";
 import { type Token, attribute, tokens } from "./html";
 import { closing, readInline } from "./inline";
 import type { Found, Reader } from "./read";
 import { schema } from "./schema";
+import type { Place } from "./slices";
 
 const SECTIONS: Record<string, string> = { thead: "head", tbody: "body", tfoot: "foot" };
 
@@ -109,4 +111,33 @@ function readCell(reader: Reader, open: Token, inside: string, close: string): N
   const parts = { head: open.raw + lead, inside: text, tail: inside.slice(lead.length + text.length) + close, place: "part" as const };
   const kind = open.name === "th" ? "table_header" : "table_cell";
   return reader.make(parts, (slice) => schema.node(kind, { slice, tag: tag === "" ? null : tag, colspan, rowspan }, content));
+}
+
+/** A figure with a table and perhaps a caption. `around` is what comes before and behind the figure. */
+export function readTableFigure(
+  reader: Reader,
+  figure: Element,
+  around: { head: string; tail: string; style: string; json: string | null; place: Place },
+): Node | null {
+  const end = figure.inside.lastIndexOf("</table>");
+  if (end < 0) return null;
+  const text = figure.inside.slice(0, end + 8);
+  const lead = /^\s*/.exec(text)?.[0] ?? "";
+  const table = readTable(reader, text.slice(lead.length));
+  if (table === null) return null;
+  const found: Found[] = [{ before: lead, node: table }];
+  const behind = figure.inside.slice(end + 8);
+  let inside = text.slice(lead.length);
+  if (behind.trim() !== "") {
+    const caption = readCaption(reader, behind.trim(), "part");
+    if (caption === null) return null;
+    const between = /^\s*/.exec(behind)?.[0] ?? "";
+    found.push({ before: between, node: caption });
+    inside += between + behind.trim();
+  }
+  const rest = /\s*$/.exec(behind)?.[0] ?? "";
+  const attrs = { style: around.style, json: around.json, tag: figure.tag ?? "" };
+  return reader.make({ head: around.head + figure.head + lead, inside, tail: rest + figure.tail + around.tail, place: around.place }, (slice) =>
+    schema.node("table_figure", { slice, ...attrs }, reader.children(found)),
+  );
 }

@@ -14,7 +14,7 @@ import type { Place, Slice, Slices } from "./slices";
 const CAPTIONED = new Set(["image", "embed", "player"]);
 const PRE = new Set(["preformatted", "verse"]);
 /** Kinds that can be written without delimiters. */
-const PLAIN = new Set("paragraph heading list quote code preformatted verse table_figure separator more nextpage image embed".split(" "));
+const PLAIN = new Set("paragraph heading list quote code preformatted verse table_figure separator more nextpage image".split(" "));
 
 /** Whether a node of this kind can be part of content without delimiters. */
 export function isPlain(name: string): boolean {
@@ -84,12 +84,23 @@ export class Writer {
 
   /** How a node is written in a place. */
   style(node: Node, place: Place): Style {
-    const own = attrsOf(node).style;
+    const own = this.outgrown(node) ? "block" : attrsOf(node).style;
     if (place === "inner") return own === "old" ? "old" : "block";
     if (place !== "top") return own === "bare" && place === "html" ? "bare" : "html";
     if (own !== null) return own === "bare" && (attrsOf(node).tag ?? "") !== "" ? "html" : own;
     if (!this.classic || !PLAIN.has(node.type.name)) return "block";
     return node.type.name === "paragraph" && (attrsOf(node).tag ?? "") === "" ? "bare" : "html";
+  }
+
+  /** Quotes of before WordPress 6.0 have only paragraphs in them: with anything else they are written as of today. */
+  private outgrown(node: Node): boolean {
+    if (node.type.name !== "quote" || attrsOf(node).style !== "old") return false;
+    let other = false;
+    node.forEach((child) => {
+      const plain = child.type.name === "paragraph" || child.type.name === "cite" || this.slices.of(child)?.place === "flow";
+      other ||= !plain;
+    });
+    return other;
   }
 
   /** Where the children of a node are. */

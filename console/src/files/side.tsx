@@ -1,6 +1,6 @@
 /** A file beside the list: its texts, where it is used, and what can be done with it. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { api } from "../api";
 import type { Id, Item } from "../api/adapter";
@@ -9,11 +9,9 @@ import { t } from "../i18n";
 import { href, places } from "../router";
 import { announce, Button, confirmed, Failed, LinkButton, Skeleton, toast } from "../ui";
 import { useLoad } from "../ui/hooks";
-import { editsPictures, fileOf, kindOf, type LibraryFile } from "./file";
-import { PictureEditor } from "./picture-editor";
+import { fileOf, kindOf, type LibraryFile } from "./file";
+import { Summary } from "./summary";
 import { changedTexts, readText, textsOf } from "./texts";
-import { addressOf, Thumbnail } from "./thumbnail";
-import { bytesText } from "./uploads";
 import { UsedBy } from "./used-by";
 import "./files.css";
 
@@ -79,23 +77,10 @@ interface DetailsProps extends SideProps {
 }
 
 function Details({ resource, file, focus, onClose, onShow }: DetailsProps): JSX.Element {
-  const [editing, setEditing] = useState(false);
-  const picture = kindOf(file.mime) === "image";
   return (
     <div class="file-side-body stack">
-      <div class="file-side-picture">
-        <Shown file={file} />
-      </div>
-      <Facts file={file} />
-      <div class="row">
-        {picture && editsPictures(resource) && (
-          <Button small icon="crop" onClick={() => setEditing(true)}>
-            {t("files.edit")}
-          </Button>
-        )}
-        <Links file={file} />
-      </div>
-      <Texts resource={resource} file={file} picture={picture} focus={focus} />
+      <Summary resource={resource} file={file} onMade={onShow} />
+      <Texts resource={resource} file={file} picture={kindOf(file.mime) === "image"} focus={focus} />
       <UsedBy resource={resource} file={file} />
       <div class="row">
         <LinkButton small icon="edit" href={href(places.item(resource.name, file.id))}>
@@ -104,69 +89,7 @@ function Details({ resource, file, focus, onClose, onShow }: DetailsProps): JSX.
         <span class="spread" />
         {resource.operations["delete"] !== undefined && <RemoveButton resource={resource} file={file} onRemoved={onClose} />}
       </div>
-      {editing && (
-        <PictureEditor
-          resource={resource}
-          file={file}
-          onClose={() => setEditing(false)}
-          onSaved={(item) => {
-            setEditing(false);
-            onShow(fileOf(resource, item).id);
-          }}
-        />
-      )}
     </div>
-  );
-}
-
-function Shown({ file }: { file: LibraryFile }): JSX.Element {
-  const address = addressOf(file.url);
-  const kind = kindOf(file.mime);
-  if (kind === "audio" && address !== null) return <audio controls src={address} aria-label={file.name} />;
-  if (kind === "video" && address !== null) return <video controls src={address} aria-label={file.name} preload="metadata" />;
-  return <Thumbnail file={file} width={320} alt={file.alt} />;
-}
-
-function Facts({ file }: { file: LibraryFile }): JSX.Element {
-  const facts: [string, ComponentChildren][] = [
-    [t("files.fact_name"), file.filename],
-    [t("files.fact_type"), file.mime],
-  ];
-  if (file.width !== null && file.height !== null) facts.push([t("files.fact_size"), t("files.pixels", { width: file.width, height: file.height })]);
-  if (file.bytes !== null) facts.push([t("files.fact_bytes"), bytesText(file.bytes)]);
-  return (
-    <dl class="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-function Links({ file }: { file: LibraryFile }): JSX.Element | null {
-  const address = addressOf(file.url);
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(file.url);
-      toast.done(t("files.copied"));
-    } catch {
-      toast.problem(t("files.not_copied", { text: file.url }));
-    }
-  };
-  return (
-    <>
-      {address !== null && (
-        <LinkButton small icon="download" href={address} download={file.filename}>
-          {t("files.download")}
-        </LinkButton>
-      )}
-      <Button small icon="copy" onClick={() => void copy()}>
-        {t("files.copy_address")}
-      </Button>
-    </>
   );
 }
 

@@ -38,25 +38,7 @@ export function Stage({ image, cut, onChange, describedBy }: StageProps): JSX.El
   useLayoutEffect(() => {
     if (canvas.current !== null && scale > 0) draw(canvas.current, image, cut, { left: 0, top: 0, ...size }, scale);
   }, [image, cut.pose, scale]);
-  const start = useRef<{ cut: Cut; x: number; y: number; handle: Handle } | null>(null);
-  const pointed = (event: PointerEvent): void => {
-    const place = (event.currentTarget as Element).getBoundingClientRect();
-    onChange(setPoint(cut, { x: (event.clientX - place.left) / scale, y: (event.clientY - place.top) / scale }));
-  };
-  const down = (handle: Handle) => (event: PointerEvent) => {
-    if (event.button !== 0 || cut.point !== null) return;
-    event.preventDefault();
-    event.stopPropagation();
-    (event.currentTarget as Element).setPointerCapture(event.pointerId);
-    start.current = { cut, x: event.clientX, y: event.clientY, handle };
-  };
-  const move = (event: PointerEvent): void => {
-    const from = start.current;
-    if (from !== null) onChange(drag(from.cut, from.handle, (event.clientX - from.x) / scale, (event.clientY - from.y) / scale));
-  };
-  const up = (): void => {
-    start.current = null;
-  };
+  const drags = useDrags(cut, scale, onChange);
   const key = (event: KeyboardEvent): void => {
     const next = event.ctrlKey || event.metaKey ? null : press(cut, { key: event.key, shift: event.shiftKey, alt: event.altKey });
     if (next === null) return;
@@ -73,9 +55,9 @@ export function Stage({ image, cut, onChange, describedBy }: StageProps): JSX.El
         onPointerDown={(event) => {
           if (point === null || event.button !== 0) return;
           event.currentTarget.setPointerCapture(event.pointerId);
-          pointed(event);
+          drags.point(event);
         }}
-        onPointerMove={(event) => point !== null && event.buttons === 1 && pointed(event)}
+        onPointerMove={(event) => point !== null && event.buttons === 1 && drags.point(event)}
       >
         <canvas ref={canvas} class="crop-canvas" />
         <div
@@ -86,10 +68,7 @@ export function Stage({ image, cut, onChange, describedBy }: StageProps): JSX.El
           aria-describedby={describedBy}
           style={{ left: px(rect.left), top: px(rect.top), width: px(rect.width), height: px(rect.height) }}
           onKeyDown={key}
-          onPointerDown={down(MOVE)}
-          onPointerMove={move}
-          onPointerUp={up}
-          onPointerCancel={up}
+          {...drags.of(MOVE)}
         >
           {point === null &&
             HANDLES.map((handle) => (
@@ -99,10 +78,7 @@ export function Stage({ image, cut, onChange, describedBy }: StageProps): JSX.El
                 data-x={handle.x}
                 data-y={handle.y}
                 aria-hidden="true"
-                onPointerDown={down(handle)}
-                onPointerMove={move}
-                onPointerUp={up}
-                onPointerCancel={up}
+                {...drags.of(handle)}
               />
             ))}
         </div>
@@ -110,6 +86,40 @@ export function Stage({ image, cut, onChange, describedBy }: StageProps): JSX.El
       </div>
     </div>
   );
+}
+
+interface Drags {
+  /** What the frame or one of its handles does. */
+  of: (handle: Handle) => Record<"onPointerDown" | "onPointerMove" | "onPointerUp" | "onPointerCancel", (event: PointerEvent) => void>;
+  /** Puts the point where the pointer is. */
+  point: (event: PointerEvent) => void;
+}
+
+function useDrags(cut: Cut, scale: number, onChange: (cut: Cut) => void): Drags {
+  const start = useRef<{ cut: Cut; x: number; y: number; handle: Handle } | null>(null);
+  const end = (): void => {
+    start.current = null;
+  };
+  const move = (event: PointerEvent): void => {
+    const from = start.current;
+    if (from !== null) onChange(drag(from.cut, from.handle, (event.clientX - from.x) / scale, (event.clientY - from.y) / scale));
+  };
+  const down = (event: PointerEvent, handle: Handle): void => {
+    if (event.button !== 0 || cut.point !== null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
+    // The frame takes keys from now on, too.
+    (event.currentTarget as HTMLElement).closest<HTMLElement>(".crop-frame")?.focus();
+    start.current = { cut, x: event.clientX, y: event.clientY, handle };
+  };
+  return {
+    of: (handle) => ({ onPointerDown: (event) => down(event, handle), onPointerMove: move, onPointerUp: end, onPointerCancel: end }),
+    point: (event) => {
+      const place = (event.currentTarget as Element).getBoundingClientRect();
+      onChange(setPoint(cut, { x: (event.clientX - place.left) / scale, y: (event.clientY - place.top) / scale }));
+    },
+  };
 }
 
 function frameLabel(cut: Cut): string {

@@ -39,7 +39,7 @@ export const ROWS = [
   { ...TEXT, name: "state" },
   { ...TEXT, name: "slug" },
   { ...TEXT, name: "password" },
-  { ...TEXT, name: "markup", formats: ["html", "markup"], options: options({ rows: { description: "Lines of the source view.", type: "integer", minimum: 2 } }) },
+  { ...TEXT, name: "markup", formats: ["html", "markup"], options: options({ rows: { description: "Lines of the source view.", type: "integer", minimum: 2 }, reusable: { description: "Other contents may show the content of a record: editors offer it as a shared piece.", type: "boolean" } }) },
   { ...TEXT, name: "headline", options: options({ placeholder: PLACEHOLDER }) },
   { ...TEXT, name: "date-time", formats: ["date-time", "date-time-local"], options: options({ zone: { description: "`site`: times without a zone are the site's; `utc`: they are UTC.", type: "string", enum: ["site", "utc"], default: "site" } }) },
   { ...TEXT, name: "date", formats: ["date"] },

@@ -181,7 +181,9 @@ function derivedForm(resource: Resource, fields: Field[], text: (group: GroupId)
     (id): Group => ({ id, label: text(id), help: "", layout: "panel", children: stateFirst((groups[id] ?? []).map((field) => ({ field }))) }),
   );
   const rest = readable.length === 0 ? [] : [readOnlyGroup(readable, text)];
-  return { main: inOrder(main, title).map((field) => ({ field })), side: [...side, ...rest] };
+  const places = inOrder(main, title).map((field) => ({ field }));
+  // A column for what is folded alone would be empty.
+  return side.length === 0 ? { main: [...places, ...rest], side } : { main: places, side: [...side, ...rest] };
 }
 
 function groupOf(field: Field, withStates: boolean): GroupId | null {

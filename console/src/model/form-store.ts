@@ -19,7 +19,7 @@ export class FormStore {
   private readonly differs: Signal<boolean> = signal(false);
   private readonly cells = new Map<string, Signal<unknown>>();
   private readonly changed = new Set<string>();
-  private readonly flushers = new Set<() => void>();
+  private readonly flushers = new Set<(settled: boolean) => void>();
   private readonly broken = new Map<string, string>();
   private readonly listeners = new Set<() => void>();
 
@@ -57,7 +57,7 @@ export class FormStore {
 
   /** Values as they are, with what controls have not told yet. */
   values(): Values {
-    this.flush();
+    this.flush(false);
     return Object.fromEntries([...this.cells].map(([path, cell]) => [path, cell.peek()]).filter(([, value]) => value !== undefined));
   }
 
@@ -113,8 +113,11 @@ export class FormStore {
     return () => this.listeners.delete(listener);
   }
 
-  /** A control that tells its value late is asked before the value is needed. */
-  onFlush(flush: () => void): () => void {
+  /**
+   * A control that tells its value late is asked before the value is needed. `settled`: it is to be saved, so that half a word
+   * counts as one.
+   */
+  onFlush(flush: (settled: boolean) => void): () => void {
     this.flushers.add(flush);
     return () => this.flushers.delete(flush);
   }
@@ -143,9 +146,10 @@ export class FormStore {
     return { ...found, ...Object.fromEntries(this.broken) };
   }
 
-  private flush(): void {
+  /** Asks the controls for what they have not told yet. */
+  flush(settled: boolean): void {
     for (const flush of this.flushers) {
-      flush();
+      flush(settled);
     }
   }
 

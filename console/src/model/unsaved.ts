@@ -35,6 +35,7 @@ export interface Limits {
 export const LIMITS: Limits = { entries: 50, size: 3_000_000, age: 30 * 86_400_000 };
 
 const PREFIX = "cms-unsaved:";
+const DECLINED = "cms-declined";
 
 type Store = Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">;
 
@@ -76,6 +77,31 @@ export class UnsavedWork {
       this.store.removeItem(keyOf(place));
     } catch {
       // A storage that is closed to us holds nothing of ours.
+    }
+  }
+
+  /** An autosave of the server was declined: it is not offered again. Of so many declined ones the oldest is forgotten. */
+  decline(place: Place, at: number): void {
+    const { [keyOf(place)]: _, ...others } = this.declined();
+    const kept = Object.entries(others).slice(1 - this.limits.entries);
+    try {
+      this.store.setItem(DECLINED, JSON.stringify(Object.fromEntries([...kept, [keyOf(place), at]])));
+    } catch {
+      // It is offered once more.
+    }
+  }
+
+  /** When the declined autosave was made, in milliseconds since 1970; 0: none was declined. */
+  declinedAt(place: Place): number {
+    return this.declined()[keyOf(place)] ?? 0;
+  }
+
+  private declined(): Record<string, number> {
+    try {
+      const kept: unknown = JSON.parse(this.store.getItem(DECLINED) ?? "{}");
+      return isObject(kept) ? Object.fromEntries(Object.entries(kept).filter((entry): entry is [string, number] => typeof entry[1] === "number")) : {};
+    } catch {
+      return {};
     }
   }
 

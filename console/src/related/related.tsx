@@ -8,6 +8,7 @@ import type { Resource } from "../api/description";
 import { labelOf } from "../model/record";
 import { Icon } from "../ui";
 import { BelowPanel } from "./below";
+import { Operations } from "./operations";
 import { nameOfPanel, type Panel, panelsOf, presetOf, treeFieldsOf } from "./panels";
 import { ReferringPanel } from "./referring";
 import { Structure } from "./structure";
@@ -19,14 +20,15 @@ interface RelatedProps {
   item: Item;
 }
 
-export function RelatedPanels({ resource, id, item }: RelatedProps): JSX.Element | null {
+export function RelatedPanels({ resource, id, item }: RelatedProps): JSX.Element {
   const { description } = api();
   const panels = useMemo(() => panelsOf(resource, id, item, description), [resource, id, item, description]);
-  if (panels.length === 0) return null;
+  const title = labelOf(resource, item, (own) => `${resource.singular} ${own}`);
   return (
     <div class="record-panels">
+      <Operations resource={resource} id={id} title={title} />
       {panels.map((panel) => (
-        <OnePanel key={nameOfPanel(panel)} panel={panel} resource={resource} owner={id} title={labelOf(resource, item, (own) => `${resource.singular} ${own}`)} />
+        <OnePanel key={nameOfPanel(panel)} panel={panel} resource={resource} owner={id} title={title} />
       ))}
     </div>
   );

@@ -4,7 +4,6 @@
  * The order is a draft until somebody saves it. Every move has a key and a button; what happened is announced.
  */
 
-import { type Signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "../api";
@@ -62,22 +61,30 @@ export function Structure(props: StructureProps): JSX.Element {
   const loaded = useLoad((signal) => loadAll(props, signal), [resource, JSON.stringify(props.query), versionOf(resource.name)]);
   if (loaded.error !== null) return <Failed error={loaded.error} onRetry={loaded.reload} />;
   if (loaded.data === undefined) return <Skeleton lines={4} />;
-  return <Tree key={loaded.data.map((item) => String(idOf(resource, item))).join()} {...props} items={loaded.data} />;
+  return <Tree {...props} items={loaded.data} />;
+}
+
+/** What somebody has moved, over what is saved; records that were added meanwhile stay where they are. */
+function overlaid(saved: readonly TreeNode[], draft: readonly TreeNode[] | null): TreeNode[] {
+  const moved = new Map((draft ?? []).map((node) => [String(node.id), node]));
+  return saved.map((node) => moved.get(String(node.id)) ?? node);
 }
 
 function Tree(props: StructureProps & { items: Item[] }): JSX.Element {
   const { resource, items, fields } = props;
   const saved = useMemo(() => nodesOf(props, items), [items]);
-  const nodes = useSignal(saved);
+  const [draft, setDraft] = useState<TreeNode[] | null>(null);
   const [busy, setBusy] = useState(false);
+  const nodes = useMemo(() => overlaid(saved, draft), [saved, draft]);
+  const changes = changesOf(saved, nodes);
+  // Once it is saved, what others change is seen again.
+  const before = useRef(saved);
   useEffect(() => {
-    nodes.value = saved;
+    if (before.current !== saved && changes.length === 0) setDraft(null);
+    before.current = saved;
   }, [saved]);
-  const changes = changesOf(saved, nodes.value);
-  // What differs only because positions are counted anew is no change of somebody.
-  const dirty = nodes.value !== saved && changes.length > 0;
-  const guard = useRef(dirty);
-  guard.current = dirty;
+  const guard = useRef(false);
+  guard.current = changes.length > 0;
   useEffect(() => guardLeaving(() => guard.current), []);
   const save = async (): Promise<void> => {
     setBusy(true);
@@ -96,16 +103,16 @@ function Tree(props: StructureProps & { items: Item[] }): JSX.Element {
   };
   return (
     <div class="stack">
-      {items.length === 0 ? <Empty title={t("people.none")} icon={resource.icon} /> : <Rows {...props} nodes={nodes} />}
+      {items.length === 0 ? <Empty title={t("people.none")} icon={resource.icon} /> : <Rows {...props} nodes={nodes} onMove={setDraft} />}
       <div class="row">
-        {resource.operations["create"] !== undefined && <Add {...props} last={Math.max(0, ...nodes.value.map((node) => node.position))} />}
+        {resource.operations["create"] !== undefined && <Add {...props} last={Math.max(0, ...nodes.map((node) => node.position))} />}
         <span class="spread" />
-        {dirty && (
+        {changes.length > 0 && (
           <>
             <span class="soft" role="status">
               {t("people.order_changed")}
             </span>
-            <Button onClick={() => (nodes.value = saved)}>{t("people.order_back")}</Button>
+            <Button onClick={() => setDraft(null)}>{t("people.order_back")}</Button>
             <Button kind="primary" icon="save" busy={busy} onClick={() => void save()}>
               {t("people.order_save")}
             </Button>
@@ -119,7 +126,8 @@ function Tree(props: StructureProps & { items: Item[] }): JSX.Element {
 
 interface RowsProps extends StructureProps {
   items: Item[];
-  nodes: Signal<TreeNode[]>;
+  nodes: TreeNode[];
+  onMove: (nodes: TreeNode[]) => void;
 }
 
 interface Drop {
@@ -128,7 +136,7 @@ interface Drop {
 }
 
 function Rows(props: RowsProps): JSX.Element {
-  const { resource, items, nodes, label } = props;
+  const { resource, items, nodes, label, onMove } = props;
   const list = useRef<HTMLOListElement>(null);
   const [dragged, setDragged] = useState<Id | null>(null);
   const [over, setOver] = useState<Drop | null>(null);
@@ -136,17 +144,17 @@ function Rows(props: RowsProps): JSX.Element {
   const nameOf = (id: Id): string => labelOf(resource, known.get(String(id)) ?? {}, () => `${resource.singular} ${id}`);
   const take = (next: TreeNode[] | null, id: Id): void => {
     if (next === null) return announce(t("people.not_moved", { name: nameOf(id) }));
-    nodes.value = next;
+    onMove(next);
     const row = rowsOf(next).find((one) => one.id === id);
     if (row !== undefined) announce(placeText(row, nameOf));
   };
   const move = (id: Id, step: Step): void => {
-    take(stepped(nodes.value, id, step), id);
+    take(stepped(nodes, id, step), id);
     requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(`[data-handle="${CSS.escape(String(id))}"]`)?.focus());
   };
   return (
     <ol ref={list} class="structure" aria-label={label}>
-      {rowsOf(nodes.value).map((row) => (
+      {rowsOf(nodes).map((row) => (
         <li
           key={row.id}
           class="structure-row"
@@ -156,14 +164,14 @@ function Rows(props: RowsProps): JSX.Element {
           onDragOver={(event) => {
             if (dragged === null) return;
             const where = whereIn(event, event.currentTarget);
-            if (placed(nodes.value, dragged, row.id, where) === null) return setOver(null);
+            if (placed(nodes, dragged, row.id, where) === null) return setOver(null);
             event.preventDefault();
             setOver({ id: row.id, where });
           }}
           onDrop={(event) => {
             if (dragged === null || over === null) return;
             event.preventDefault();
-            take(placed(nodes.value, dragged, over.id, over.where), dragged);
+            take(placed(nodes, dragged, over.id, over.where), dragged);
             setOver(null);
           }}
         >

@@ -3,7 +3,7 @@
 import { effect, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { api } from "../api";
+import { api, generation } from "../api";
 import { queues } from "../files/uploads";
 import { language, t } from "../i18n";
 import { href, place, places } from "../router";
@@ -15,7 +15,7 @@ import { Navigation } from "./navigation";
 import { lazy } from "./lazy";
 import { paletteOpen } from "./palette-state";
 import { applyLook } from "./preferences";
-import { SessionEnded, Unreachable } from "./session";
+import { Outdated, SessionEnded, Unreachable } from "./session";
 import { helpOpen, keyNames, ShortcutHelp, startShortcuts, useShortcuts } from "./shortcuts";
 import { UserMenu } from "./usermenu";
 
@@ -42,16 +42,15 @@ export function App(): JSX.Element {
     addEventListener("keydown", escape);
     return () => removeEventListener("keydown", escape);
   }, []);
-  // Another language renders everything again.
+  // Another language, and another description, render everything again.
   return (
-    <div class="app" key={language.value}>
-      <a class="skip" href="#main">
-        {t("shell.skip")}
-      </a>
+    <div class="app" key={`${language.value} ${generation.value}`}>
+      <SkipLink />
       <Sidebar />
       <div class="app-body">
         <Topbar />
         <Unreachable />
+        <Outdated />
         <main id="main" class="main" tabIndex={-1}>
           <Boundary key={place.value.path}>
             <Screen />
@@ -66,6 +65,20 @@ export function App(): JSX.Element {
       <Toasts />
       <Announcements />
     </div>
+  );
+}
+
+/** Addresses are relative to the console's, so that "#main" alone would lead to its first screen. */
+function SkipLink(): JSX.Element {
+  const { path, search } = place.value;
+  const skip = (event: MouseEvent): void => {
+    event.preventDefault();
+    document.getElementById("main")?.focus();
+  };
+  return (
+    <a class="skip" href={`${href(path)}${search === "" ? "" : `?${search}`}#main`} onClick={skip}>
+      {t("shell.skip")}
+    </a>
   );
 }
 

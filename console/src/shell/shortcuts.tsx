@@ -41,7 +41,8 @@ export function singleKeys(): boolean {
 
 function typing(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  return target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName);
+  if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button", "submit", "reset", "file"].includes(target.type);
+  return target.isContentEditable || /^(textarea|select)$/i.test(target.tagName);
 }
 
 function keysOf(event: KeyboardEvent): string {

@@ -1,6 +1,7 @@
 /** What a part of a screen shows while it loads, when it is empty, and when it failed. */
 
 import type { ComponentChildren, JSX } from "preact";
+import { Failure } from "../api/failure";
 import { messageOf } from "../api/http";
 import { t } from "../i18n";
 import { Button } from "./button";
@@ -43,12 +44,20 @@ export function Empty({ title = t("ui.empty"), icon = "archive", children }: Emp
   );
 }
 
+/** What the server says of single arguments. */
+function details(error: unknown): string[] {
+  return error instanceof Failure ? [...new Set(Object.values(error.params))].filter((text) => text !== error.message) : [];
+}
+
 export function Failed({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }): JSX.Element {
   return (
     <div class="failed" role="alert">
       <Icon name="warning" size={28} />
       <p class="empty-title">{t("ui.failed")}</p>
       <p>{messageOf(error)}</p>
+      {details(error).map((detail) => (
+        <p key={detail}>{detail}</p>
+      ))}
       {onRetry !== undefined && (
         <Button icon="refresh" onClick={onRetry}>
           {t("ui.retry")}

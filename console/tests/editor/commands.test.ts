@@ -259,7 +259,7 @@ describe("classic content", () => {
         '<!-- wp:list -->\n<ul class="wp-block-list"><!-- wp:list-item -->\n<li>a</li>\n<!-- /wp:list-item --></ul>\n<!-- /wp:list -->',
         '<!-- wp:separator -->\n<hr class="wp-block-separator has-alpha-channel-opacity"/>\n<!-- /wp:separator -->',
         "<!-- wp:more -->\n<!--more-->\n<!-- /wp:more -->",
-        "<dl><dt>kept</dt></dl>",
+        "<!-- wp:html -->\n<dl><dt>kept</dt></dl>\n<!-- /wp:html -->",
       ].join("\n\n"),
     );
     bench.run(undo);

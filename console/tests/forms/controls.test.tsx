@@ -261,6 +261,16 @@ describe("changes", () => {
     expect(now()).toEqual([]);
   });
 
+  it("of words: half a word becomes one when the form is saved, and not before", () => {
+    let flush: (settled: boolean) => void = () => undefined;
+    const { now } = show(sampleOf("tokens"), ["a"], scope({ onFlush: (given) => ((flush = given), () => undefined) }));
+    type(screen.getByLabelText("Value"), "half");
+    flush(false);
+    expect(now()).toEqual(["a"]);
+    flush(true);
+    expect(now()).toEqual(["a", "half"]);
+  });
+
   it("of a list: items are added, changed, moved by keys, and removed", () => {
     const { now } = show(sampleOf("list"), [1, 2, 3]);
     const handles = screen.getAllByRole("button", { name: /^Move:/ });

@@ -215,6 +215,12 @@ describe("arrangement", () => {
     expect(side.map((group) => group.id)).not.toContain("readOnly");
   });
 
+  it("has one column where nothing stands beside it but what is folded", () => {
+    const plain = fields.filter((field) => ["id", "title", "starts"].includes(field.path));
+    const { main, side } = arrange(sampleResource(), plain, text, false);
+    expect([paths(main), side]).toEqual([["title", "starts", "id"], []]);
+  });
+
   it("follows the declaration where there is one", () => {
     const view = { default_view: {}, default_layouts: {}, view_list: [], form: { layout: { type: "regular" }, fields: ["title", { id: "when", label: "When", layout: { type: "panel" }, children: ["starts", "date"] }, { id: "r", layout: { type: "row" }, children: ["slug", "author"] }, "title", "no_such_field"] } };
     const { main, side } = arrange(sampleResource({ view }), fields, text, false);

@@ -416,7 +416,13 @@ describe("unsaved work", () => {
     const keeper = keeperOf(await open());
     const stop = keeper.start();
     await vi.waitFor(() => expect(keeper.offer.value).toMatchObject({ from: "server", values: { title: "From another tab" } }));
+    keeper.discard();
     stop();
+    const declined = keeperOf(await open());
+    const stopDeclined = declined.start();
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    expect(declined.offer.value).toBeNull();
+    stopDeclined();
     server.autosaves = [{ ...autosave, modified_gmt: "2026-07-15T09:00:00" }];
     const older = keeperOf(await open());
     const stopOlder = older.start();

@@ -84,6 +84,13 @@ it("a full storage gives up older entries, then says so", () => {
   expect(work.write(place("3"), null, { text: "z" })).toBe(false);
 });
 
+it("remembers what was declined, of so many records", () => {
+  const work = new UnsavedWork(new Memory(), limits, () => 0);
+  ["1", "2", "3", "4"].forEach((id, at) => work.decline(place(id), at + 10));
+  work.decline(place("2"), 99);
+  expect(["1", "2", "3", "4"].map((id) => work.declinedAt(place(id)))).toEqual([0, 99, 12, 13]);
+});
+
 it("a broken entry, and a storage that is closed, are none", () => {
   const store = new Memory();
   const work = new UnsavedWork(store, limits, () => 0);

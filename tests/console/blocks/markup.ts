@@ -1,6 +1,7 @@
 // Markup that the console's editor writes: each kind of node with its variants, and old markup that somebody has changed.
 import type { Node } from "prosemirror-model";
 import * as change from "../../../console/src/editor/change";
+import { asBlocks } from "../../../console/src/editor/convert";
 import * as make from "../../../console/src/editor/make";
 import { Content } from "../../../console/src/editor/read";
 import { schema } from "../../../console/src/editor/schema";
@@ -116,6 +117,7 @@ const OLD = [
   "<!-- wp:list -->\n<ul><li>a<ul><li>b</li></ul></li></ul>\n<!-- /wp:list -->",
   "<!-- wp:quote -->\n<blockquote class=\"wp-block-quote\"><p>a</p><cite>c</cite></blockquote>\n<!-- /wp:quote -->",
   "<!-- wp:image {\"id\":9,\"align\":\"center\"} -->\n<div class=\"wp-block-image\"><figure class=\"aligncenter\"><img src=\"https://example.org/a.jpg\" alt=\"\" class=\"wp-image-9\"/><figcaption>c</figcaption></figure></div>\n<!-- /wp:image -->",
+  "<!-- wp:image {\"id\":9,\"align\":\"left\",\"width\":160,\"height\":120} -->\n<div class=\"wp-block-image\"><figure class=\"alignleft is-resized\"><img src=\"https://example.org/a.jpg\" alt=\"\" class=\"wp-image-9\" width=\"160\" height=\"120\"/></figure></div>\n<!-- /wp:image -->",
   "<!-- wp:table -->\n<figure class=\"wp-block-table\"><table class=\"\"><tbody><tr><td>a</td><td></td></tr></tbody></table></figure>\n<!-- /wp:table -->",
   "<!-- wp:button -->\n<div class=\"wp-block-button\"><a class=\"wp-block-button__link\">A button</a></div>\n<!-- /wp:button -->",
   "<!-- wp:paragraph {\"align\":\"center\",\"fontSize\":\"large\",\"textColor\":\"red\"} -->\n<p class=\"has-text-align-center has-red-color has-text-color has-large-font-size\" id=\"x\">a &amp; b</p>\n<!-- /wp:paragraph -->",
@@ -127,6 +129,18 @@ for (const old of OLD) {
   const written = content.write(changed);
   if (written === old || content.doc.firstChild?.type.name === "verbatim") throw new Error(`not changed: ${old}`);
   samples.push({ name: `old: ${old.slice(0, 60)}`, text: written, fresh: false });
+}
+
+// Content without delimiters that somebody has converted.
+const CLASSIC = [
+  "one\nmore &amp; <em>x</em>\n\n<p class=\"lead\" style=\"text-align:center\" id=\"i\">two</p>\n<h3 align=\"right\">H</h3>\n<blockquote cite=\"x\">q\n\nr</blockquote>",
+  "<ol start=\"2\">\n\t<li class=\"x\">a\n<ul>\n\t<li>b</li>\n</ul>\n</li>\n</ol>\n<table class=\"t\"><tr class=\"odd\"><th class=\"v\">a</th><td align=\"right\">b</td></tr></table>",
+  "<pre>a\n  b</pre>\n<pre><code>c [d]</code></pre>\n<hr class=\"x\" />\n<!--more-->\n<dl><dt>a</dt></dl>\n<img class=\"alignleft\" src=\"https://example.org/a.jpg\" alt=\"\" width=\"1\" />",
+];
+for (const classic of CLASSIC) {
+  const content = Content.read(classic);
+  const doc = schema.node("doc", null, asBlocks(content.doc));
+  samples.push({ name: `converted: ${classic.slice(0, 40)}`, text: content.write(doc), fresh: false });
 }
 
 function typedIn(node: Node): Node {

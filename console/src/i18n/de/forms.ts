@@ -124,6 +124,7 @@ export const forms: Texts["forms"] = {
   offline: "Der Server antwortet nicht. Was Sie geschrieben haben, ist nicht verloren; es ist in diesem Browser gesichert.",
   once_text: "Es wird nur dieses eine Mal gezeigt: Kopieren Sie es jetzt.",
   once_title: "Neues Passwort",
+  other_value: "Ein anderer Wert",
   parent: "Übergeordnet",
   password_hide: "Passwort verbergen",
   password_kept: "Leer lassen, damit es bleibt",

@@ -124,6 +124,7 @@ export const forms = {
   offline: "The server does not respond. Nothing that you typed is lost; it is kept in this browser.",
   once_text: "It is shown this once: copy it now.",
   once_title: "New password",
+  other_value: "Another value",
   parent: "Parent",
   password_hide: "Hide the password",
   password_kept: "Leave it empty to keep it as it is",

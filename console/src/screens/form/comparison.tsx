@@ -32,7 +32,7 @@ export function Comparison({ rows, before, after, scope, foot }: ComparisonProps
       </div>
       {rows.map((row) => (
         <div key={row.field.path} class="comparison-row" role="group" aria-label={row.field.label}>
-          <h3>{row.field.label}</h3>
+          <h2 class="comparison-title">{row.field.label}</h2>
           <Pair row={row} scope={scope} before={before} after={after} />
           {foot?.(row)}
         </div>

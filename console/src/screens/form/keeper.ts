@@ -95,8 +95,9 @@ export class Keeper {
       const names = this.session.loaded.autosaved;
       const fields = this.session.fields.peek().filter((field) => field.wrapped && names.includes(field.path) && Object.hasOwn(found, field.path));
       const values = this.differing(Object.fromEntries(fields.map((field) => [field.path, read(field, found[field.path])])));
-      if (Object.keys(values).length > 0) {
-        this.offer.value = { from: "server", at: Date.parse(`${time}Z`), values, outdated: false };
+      const at = Date.parse(`${time}Z`);
+      if (Object.keys(values).length > 0 && at > this.work.declinedAt(this.place())) {
+        this.offer.value = { from: "server", at, values, outdated: false };
       }
     } catch {
       // Without the look there is no offer; the record is as it is.
@@ -118,6 +119,10 @@ export class Keeper {
   }
 
   discard(): void {
+    const offer = this.offer.peek();
+    if (offer?.from === "server") {
+      this.work.decline(this.place(), offer.at);
+    }
     this.offer.value = null;
     this.work.remove(this.place());
   }

@@ -9,6 +9,7 @@ import type { Item, One } from "../../api/adapter";
 import type { Resource, State } from "../../api/description";
 import { Failure, NetworkFailure } from "../../api/failure";
 import { messageOf } from "../../api/http";
+import { faultText } from "../../controls/faults";
 import { conflictsOf, merged, type Choice, type Conflict } from "../../model/conflicts";
 import { isFuture, nowText } from "../../model/dates";
 import type { Field } from "../../model/fields";
@@ -18,7 +19,6 @@ import { allowed, limited, permissionsOf, PUBLISH, unlimited, type Permissions }
 import { DATE, PASSWORD, STATE } from "../../model/roles";
 import { find, named, statesOf, stepsOf, type Step, type Steps } from "../../model/states";
 import { readRecord } from "../../model/values";
-import { faultText } from "./faults";
 import { idText, type Loaded } from "./load";
 
 type Values = Record<string, unknown>;
@@ -175,6 +175,7 @@ export class Session {
   }
 
   private async send(step: Step): Promise<Outcome> {
+    this.store.flush(true);
     const wrong = this.store.check(faultText, this.isNew);
     if (Object.keys(wrong).length > 0) {
       this.refuse(wrong, []);

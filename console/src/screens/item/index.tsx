@@ -12,6 +12,8 @@ import { addLabel } from "../../model/naming";
 import { autosaveOf, revisionsOf } from "../../model/operations";
 import { STATE, titleName, titleOf } from "../../model/roles";
 import { written, type Step } from "../../model/states";
+import { holdsFiles } from "../../files/file";
+import { FilePanel } from "../../files/panel";
 import { RelatedPanels } from "../../related/related";
 import { href, navigate, places } from "../../router";
 import { Page, type Crumb } from "../../shell/page";
@@ -75,6 +77,7 @@ function Item({ session, keeper, crumbs, owned }: Opened & { crumbs: Crumb[]; ow
   const step = (next: Step): void => void saving.run(next);
   return (
     <Page title={useTitle(session)} crumbs={crumbs} aside={<StateBadge session={session} />} actions={<Bar session={session} keeper={keeper} list={list} onStep={step} />}>
+      {!isNew && holdsFiles(resource) && <FilePanel resource={resource} item={session.record.value} />}
       <FormFrame session={session} keeper={keeper} saving={saving} label={resource.singular}>
         <div class={`form-columns${arrangement.side.length === 0 ? " form-single" : ""}`}>
           <div class="form-main">

@@ -201,6 +201,11 @@ function RelationValue({ filter, label, props, onChange, resource: name }: Value
 
 const INPUTS: Record<string, "datetime-local" | "date" | "email"> = { "date-time": "datetime-local", date: "date", email: "email" };
 
+/** Requests take times with their seconds, which the field leaves out when they are zero. */
+function wholeTime(text: string): string {
+  return /T\d\d:\d\d$/.test(text) ? `${text}:00` : text;
+}
+
 /** A value that is typed: it counts when somebody leaves the field or presses Enter. */
 function TypedValue({ filter, label, onChange, schema }: ValueProps & { schema: Schema }): JSX.Element {
   const [text, setText] = useState(filter.value.join(", "));
@@ -210,7 +215,7 @@ function TypedValue({ filter, label, onChange, schema }: ValueProps & { schema: 
   const many = LISTED.has(filter.operator);
   const type = many ? "text" : numeric ? "number" : (INPUTS[schema.format ?? ""] ?? "text");
   const done = (): void => {
-    const value = many ? text.split(",").map((one) => one.trim()) : [text.trim()];
+    const value = many ? text.split(",").map((one) => one.trim()) : [type === "datetime-local" ? wholeTime(text) : text.trim()];
     if (value.join(",") !== filter.value.join(",")) onChange(value);
   };
   return (

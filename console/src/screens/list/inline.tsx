@@ -32,7 +32,7 @@ export function EditValue({ row, column, resource, params, args, onClose }: Inli
   const [error, setError] = useState<string | undefined>(undefined);
   const [broken, setBroken] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const flushes = useRef(new Set<() => void>());
+  const flushes = useRef(new Set<(settled: boolean) => void>());
   const latest = useRef(value);
   const field = useMemo(
     () => fieldsOf({ properties: { [name]: column.schema as JsonSchema }, args: { [name]: (args[name] ?? {}) as JsonSchema }, hints: { [name]: column.hints }, parameters: [] })[0],
@@ -56,7 +56,7 @@ export function EditValue({ row, column, resource, params, args, onClose }: Inli
     unfilteredHtml: true,
   };
   const save = async (): Promise<void> => {
-    for (const flush of flushes.current) flush();
+    for (const flush of flushes.current) flush(true);
     setBusy(true);
     try {
       await api().adapter.update(resource, row.id, { [name]: latest.current }, { params });

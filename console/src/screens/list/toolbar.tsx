@@ -155,5 +155,6 @@ function ViewOptions({ resource, schema, view, look, onClose }: OptionsProps): J
 function columnChoices(hints: Record<string, unknown>, properties: Record<string, { context?: string[] }>, title: string | null): string[] {
   const shown = Object.entries(properties).filter(([, schema]) => schema.context === undefined || schema.context.length > 0);
   const names = shown.length > 0 ? shown.map(([name]) => name) : Object.keys(hints);
-  return names.filter((name) => name !== title && !name.startsWith("_"));
+  // The same time in UTC says nothing more.
+  return names.filter((name) => name !== title && !name.startsWith("_") && !(name.endsWith("_gmt") && names.includes(name.slice(0, -4))));
 }

@@ -3,6 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
 import type { Item } from "../../api/adapter";
+import { updateEach } from "../../api/batch";
 import { versionOf } from "../../api/changes";
 import type { Query } from "../../api/query";
 import { t } from "../../i18n";
@@ -80,7 +81,8 @@ async function save({ resource, params }: ListingProps, changes: Change[], moved
   try {
     // The moved record first: if it may not be changed, nothing is.
     const sorted = [...changes].sort((one, other) => Number(other.id === moved.id) - Number(one.id === moved.id));
-    for (const change of sorted) await api().adapter.update(resource, change.id, change.values, { params });
+    const { failed } = await updateEach(api(), resource, sorted, params);
+    if (failed[0] !== undefined) throw failed[0].failure;
     announce(t("lists.moved", { name: moved.title }));
   } catch (error) {
     toast.failed(error);

@@ -8,6 +8,7 @@ import { place } from "../../router";
 /** What an address says of the list itself: then the list is shown. */
 const OF_LIST = /(^|&)(layout|f|sort|columns)=/;
 
+/** Who does not look after the records sees those that are public, as a list. */
 export function isQueue(resource: Resource): boolean {
-  return resource.key !== null && resource.parent === null && !OF_LIST.test(place.value.search) && verdictsOf(resource, statesOf(resource)) !== null;
+  return resource.group !== "" && resource.key !== null && resource.parent === null && !OF_LIST.test(place.value.search) && verdictsOf(resource, statesOf(resource)) !== null;
 }
