@@ -26,7 +26,7 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::thread;
 
 const DATABASE: &str = "database.db";
@@ -339,9 +339,22 @@ pub struct Status {
     newest: AtomicI64,
     made: Counter,
     failed: Counter,
+    /// The last attempt failed.
+    failing: AtomicBool,
 }
 
 impl Status {
+    /// Hours since the newest snapshot; nothing where there is none.
+    pub fn age(&self) -> Option<i64> {
+        let newest = self.newest.load(Ordering::Relaxed);
+        (newest > 0).then(|| (self.clock.now() - newest).max(0) / 3600)
+    }
+
+    /// Whether the last attempt failed.
+    pub fn failing(&self) -> bool {
+        self.failing.load(Ordering::Relaxed)
+    }
+
     /// What `/metrics` shows of it.
     pub fn readings(&self) -> Vec<Reading> {
         let mut readings = vec![
@@ -364,7 +377,7 @@ impl Status {
 pub fn start(declared: &Backup, database: Option<&Path>, services: &Services) -> Result<Arc<Status>, BootError> {
     let (clock, files) = (services.clock.clone(), services.media.files.clone());
     let (made, failed) = Default::default();
-    let status = Arc::new(Status { clock, newest: AtomicI64::new(0), made, failed });
+    let status = Arc::new(Status { clock, newest: AtomicI64::new(0), made, failed, failing: AtomicBool::new(false) });
     let (Some(folder), Some(every)) = (declared.folder.get(), declared.every.get()) else { return Ok(status) };
     let Some(database) = database.map(Path::to_owned) else {
         tracing::warn!("backup.folder has no effect on a PostgreSQL server: back its database up with pg_dump");
@@ -383,11 +396,13 @@ pub fn start(declared: &Backup, database: Option<&Path>, services: &Services) ->
                 match make(&folder, &database, with_files.then_some(&*files), keep, now) {
                     Ok(taken) => {
                         shown.made.inc();
+                        shown.failing.store(false, Ordering::Relaxed);
                         shown.newest.store(now, Ordering::Relaxed);
                         tracing::info!("{}", taken.described());
                     }
                     Err(error) => {
                         shown.failed.inc();
+                        shown.failing.store(true, Ordering::Relaxed);
                         retry_at = now + every.min(RETRY);
                         tracing::error!("the backup failed: {error}");
                     }

@@ -341,3 +341,105 @@ fn markup_is_made_by_its_writer() {
         FINISHED_HTML.iter().map(|(file, count)| ((*file).to_owned(), *count)).collect();
     assert_eq!(finished, expected, "check each new place: is it safe HTML whoever wrote its content?");
 }
+
+/// Words that are names of resources and mean something else in the console, too, and what.
+const OTHER_WORDS: &[(&str, &str)] = &[
+    ("autosaves", "the operation of a record that lists what was saved while it was written"),
+    ("media", "the attribute of a picture or recording in the editor"),
+    ("navigation", "the part of the page"),
+    ("revisions", "the feature, and the operation of a record"),
+    ("search", "the argument of lists, the type of a field of HTML, and an icon"),
+    ("settings", "an icon"),
+    ("types", "an option of the control for files"),
+];
+
+/// The console's source without comments and imports.
+fn console_sources() -> Vec<(String, String)> {
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|end| end == "ts" || end == "tsx") {
+                found.push(path);
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("console/src");
+    let mut files = Vec::new();
+    walk(&root, &mut files);
+    files.sort();
+    // Comments of both kinds, imports, and imports at run time.
+    let left_out = [
+        r"(?s:/\*.*?\*/)",
+        r"(?m:(?:^|\s)//[^\n]*$)",
+        r#"(?m:^(?:import|export) [^;]*?from "[^"]*";)"#,
+        r#"import\("[^"]*"\)"#,
+    ];
+    let left_out = regex::Regex::new(&left_out.join("|")).expect("a pattern");
+    let read = files.iter().map(|path| {
+        let text = std::fs::read_to_string(path).expect("a file");
+        let name = path.strip_prefix(&root).expect("below").display().to_string();
+        (name, left_out.replace_all(&text, " ").into_owned())
+    });
+    read.collect()
+}
+
+#[test]
+fn the_console_names_no_resource() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let table = regex::Regex::new(r"(?m)^\[resources\.(\w+)\]").expect("a pattern");
+    let mut names = BTreeSet::new();
+    for file in ["routes.toml", "schemas/abilities.toml", "schemas/console.toml", "schemas/dialects/wp.toml"] {
+        let text = std::fs::read_to_string(root.join(file)).expect("declarations");
+        names.extend(table.captures_iter(&text).map(|found| found[1].to_owned()));
+    }
+    assert!(names.len() > 40, "{names:?}");
+    let (mut wrong, mut other) = (Vec::new(), BTreeSet::new());
+    let sources = console_sources();
+    assert!(sources.len() > 50, "{} files", sources.len());
+    for name in &names {
+        // As a text of its own, as a segment of a path, and as a member.
+        let path = name.replace('_', "[-_]");
+        let quoted = regex::Regex::new(&format!(r#"["'`]{path}["'`]|/{path}(?:[/?"'`$]|$)"#)).expect("a pattern");
+        let requested = regex::Regex::new(&format!(r"/v\d+/{path}\b")).expect("a pattern");
+        let meant = OTHER_WORDS.iter().any(|(word, _)| word == name);
+        for (file, text) in &sources {
+            let found = quoted.find(text).filter(|_| !meant).or_else(|| requested.find(text));
+            wrong.extend(found.map(|found| format!("{file}: {}", found.as_str())));
+            if meant && quoted.is_match(text) {
+                other.insert(name.as_str());
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "the console follows from what the server describes; it names resources here: {wrong:#?}"
+    );
+    assert_eq!(other.len(), OTHER_WORDS.len(), "one of these is not needed any more: {OTHER_WORDS:?}, {other:?}");
+}
+
+/// `check` knows the words of the console: each that it accepts is in the console's tables.
+#[test]
+fn the_console_has_the_words_that_declarations_may_use() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |file: &str| std::fs::read_to_string(root.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let words = read("src/registry/link/views.rs");
+    let tables = [
+        ("ICONS", "console/src/ui/icon.tsx", r#"(?m)^  "?([a-z-]+)"?: ""#),
+        ("CONTROLS", "console/src/model/control-table.ts", r#"name: "([a-z-]+)""#),
+        ("DISPLAYS", "console/src/displays/choice.ts", r#"(?m)^  "([a-z-]+)","#),
+    ];
+    for (list, file, pattern) in tables {
+        let (_, rest) = words.split_once(&format!("const {list}: &[&str] = &[")).expect("the list");
+        let accepted = rest.split_once("];").expect("its end").0.split('"').skip(1).step_by(2);
+        let accepted: BTreeSet<&str> = accepted.collect();
+        let text = read(file);
+        let pattern = regex::Regex::new(pattern).expect("a pattern");
+        let known: BTreeSet<&str> =
+            pattern.captures_iter(&text).filter_map(|found| Some(found.get(1)?.as_str())).collect();
+        assert!(accepted.len() > 10 && known.len() > 10, "{list}");
+        let missing: Vec<_> = accepted.difference(&known).collect();
+        assert!(missing.is_empty(), "{file} has none of {missing:?}");
+    }
+}

@@ -311,6 +311,9 @@ pub const GUARDS: &[Named<Guard>] = &[
     guard("app_password.delete", passwords::delete, "Allows callers who may edit the user.").parent(),
     guard("app_password.delete_all", passwords::delete_all, "Allows callers who may edit the user.").parent(),
     guard("app_password.introspect", passwords::introspect, "Allows the user.").parent(),
+    guard("account.edit", users::account_edit, "Allows the user, and callers who may edit the user.").parent(),
+    guard("account.invite", users::account_invite, "Allows callers who may edit another user, where mail is on.")
+        .parent(),
     guard(
         "ability.run",
         abilities::run,

@@ -8,7 +8,7 @@ use crate::records::{self, Record, columns, eq, txt};
 use crate::registry::columns::{outbox as col, user};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
-use crate::storage::plan::{Change, DbValue, Input, Put, Target};
+use crate::storage::plan::{Change, Cond, DbValue, Input, Op, Put, Target};
 use crate::storage::{Snapshot, StorageError};
 use serde_json::{Value, json};
 
@@ -128,6 +128,17 @@ pub fn notified(registry: &Registry, subject: Subject, owner: Owner<'_>, mut dat
 pub fn waiting(snapshot: &dyn Snapshot, subject: Option<Subject>) -> Result<u64, StorageError> {
     let filter = subject.map_or_else(records::everything, |subject| eq(col::KIND, txt(subject.as_str())));
     snapshot.count(&columns(col::TABLE, &["id"], filter))
+}
+
+/// Messages that wait, and of these the ones that are due and whose last attempt has failed.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn backlog(snapshot: &dyn Snapshot, now: i64) -> Result<(u64, u64), StorageError> {
+    let tried = Cond::Compare(name(col::ATTEMPTS), Op::Gt, DbValue::Int(0));
+    let since = Cond::Compare(name(col::CREATED), Op::Le, DbValue::Int(now));
+    let late = snapshot.count(&columns(col::TABLE, &["id"], Cond::All(vec![tried, since])))?;
+    Ok((waiting(snapshot, None)?, late))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Guards of users: the path names one by its number or says `me`.
 
-use super::{Asking, Decision, Found, policy, target};
+use super::{Asking, Decision, Found, outbox, policy, target};
 use crate::config::declaration::{Action, Family};
 use crate::error::{ApiError, Code};
 use crate::records::Record;
@@ -58,7 +58,7 @@ fn in_path<'a>(asking: &Asking<'a>) -> Option<&'a Value> {
 }
 
 /// Captures of routes that name a user.
-const USER_CAPTURES: [&str; 2] = ["id", "user_id"];
+const USER_CAPTURES: [&str; 2] = ["user_id", "id"];
 
 pub(super) fn user_resource<'a>(asking: &Asking<'a>) -> Result<&'a Resource, ApiError> {
     asking.registry().family(Family::User).next().ok_or_else(|| ApiError::new(Code::Internal))
@@ -147,6 +147,33 @@ pub(super) fn user_update(asking: &Asking<'_>) -> Decision {
         return Err(asking.refuse(Code::CannotEdit));
     }
     target(row)
+}
+
+/// The user that the path names, for callers who may edit that user.
+pub(super) fn account_edit(asking: &Asking<'_>) -> Decision {
+    if !asking.scope.principal.known() {
+        return Err(asking.refuse(Code::NotLoggedIn));
+    }
+    let row = named_user(asking)?;
+    let record = Record { resource: user_resource(asking)?, row: &row };
+    match policy::may(asking.scope, Action::Edit, record) {
+        true => Ok(Found { parent: Some(row), ..Found::default() }),
+        false => Err(asking.refuse(Code::CannotEdit)),
+    }
+}
+
+/// Nobody invites themselves: who is here has a way in.
+pub(super) fn account_invite(asking: &Asking<'_>) -> Decision {
+    if !outbox::sends_links(asking.registry())
+        || !asking.scope.principal.can(user_resource(asking)?.capability(Action::Edit))
+    {
+        return Err(asking.refuse(Code::Forbidden));
+    }
+    let found = account_edit(asking)?;
+    let users = user_resource(asking)?;
+    let own = in_path(asking).is_some()
+        && found.parent.as_ref().is_some_and(|row| Record { resource: users, row }.id() == asking.scope.principal.id);
+    if own { Err(asking.refuse(Code::Forbidden)) } else { Ok(found) }
 }
 
 pub(super) fn user_delete(asking: &Asking<'_>) -> Decision {

@@ -6,11 +6,14 @@ use crate::boot::{self, BootError, Services, Source};
 use crate::config::declaration::Migrate;
 use crate::config::grammar::Grammar;
 use crate::config::load::Loaded;
+use crate::config::places::DeclaredAt;
+use crate::handlers::Inside;
 use crate::http::{Certificates, Swap};
 use crate::log;
 use crate::mailer::{self, Mailer, Post};
 use crate::metrics::{Counter, Reading};
 use crate::scheduler::{Progress, Scheduler};
+use crate::storage::Database;
 use crate::storage::plan::Layout;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -23,8 +26,8 @@ pub struct Status {
     mail: Arc<mailer::Progress>,
     accepted: Counter,
     refused: Counter,
-    /// Why the newest declarations are not in force.
-    refusal: Mutex<Option<String>>,
+    /// Why the newest declarations are not in force: a text for each problem.
+    refusal: Mutex<Vec<String>>,
     /// Keys whose newest values need a restart.
     pending: Mutex<Vec<String>>,
 }
@@ -43,8 +46,8 @@ impl Status {
         }
     }
 
-    fn note(&self, refusal: Option<String>) {
-        if refusal.is_none() { &self.accepted } else { &self.refused }.inc();
+    fn note(&self, refusal: Vec<String>) {
+        if refusal.is_empty() { &self.accepted } else { &self.refused }.inc();
         *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = refusal;
     }
 
@@ -52,13 +55,22 @@ impl Status {
         *self.pending.lock().unwrap_or_else(PoisonError::into_inner) = keys;
     }
 
+    fn refusal(&self) -> Vec<String> {
+        self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn waiting(&self) -> Vec<String> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// What `/health` says below `ok`: a line for each thing that wants an operator.
     pub fn warnings(&self) -> String {
         let mut text = String::new();
-        if let Some(why) = &*self.refusal.lock().unwrap_or_else(PoisonError::into_inner) {
+        let refusal = self.refusal();
+        if let Some(why) = refusal.first().and_then(|first| first.lines().next()) {
             text += &format!("the newest declarations are refused, older ones are in force: {why}\n");
         }
-        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        let pending = self.waiting();
         if !pending.is_empty() {
             text += &format!("changed keys wait for a restart: {}\n", pending.join(", "));
         }
@@ -67,8 +79,8 @@ impl Status {
 
     /// What `/metrics` shows of it.
     pub fn readings(&self) -> Vec<Reading> {
-        let refused = self.refusal.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let refused = !self.refusal().is_empty();
+        let pending = self.waiting().len();
         let mut readings = vec![
             Reading::count("cms_server_reloads", &["accepted"], self.accepted.get()),
             Reading::count("cms_server_reloads", &["refused"], self.refused.get()),
@@ -79,6 +91,46 @@ impl Status {
         readings.extend(self.backups.readings());
         readings.extend(self.mail.readings());
         readings
+    }
+}
+
+/// What requests are told of the process.
+pub struct Insight {
+    pub storage: Arc<dyn Database>,
+    pub status: Arc<Status>,
+    declared: Vec<DeclaredAt>,
+}
+
+impl Insight {
+    /// Over a database, with what is declared.
+    pub fn new(storage: Arc<dyn Database>, status: &Arc<Status>, loaded: &Loaded) -> Insight {
+        Insight { storage, status: status.clone(), declared: loaded.places() }
+    }
+}
+
+impl Inside for Insight {
+    fn declared(&self) -> &[DeclaredAt] {
+        &self.declared
+    }
+
+    fn refusal(&self) -> Vec<String> {
+        self.status.refusal()
+    }
+
+    fn waiting(&self) -> Vec<String> {
+        self.status.waiting()
+    }
+
+    fn disagreements(&self) -> Vec<String> {
+        self.storage.disagreements()
+    }
+
+    fn backup_age(&self) -> Option<i64> {
+        self.status.backups.age()
+    }
+
+    fn backup_failed(&self) -> bool {
+        self.status.backups.failing()
     }
 }
 
@@ -131,12 +183,14 @@ impl Follower {
                     tracing::warn!("these changed keys keep their old values until a restart: {}", pending.join(", "));
                 }
                 self.status.note_pending(pending);
-                self.status.note(None);
+                self.status.note(Vec::new());
             }
             Err(error) => {
+                self.status.note(match &error {
+                    BootError::Problems(problems) => problems.iter().map(ToString::to_string).collect(),
+                    error => vec![error.to_string()],
+                });
                 log::notice(&format!("{error}\nthe old declarations stay in force"));
-                let text = error.to_string();
-                self.status.note(Some(text.lines().next().unwrap_or_default().to_owned()));
             }
         }
         files
@@ -163,7 +217,8 @@ impl Follower {
         let registry = Arc::new(registry);
         let calls = boot::calls(loaded, &registry)?;
         let post = Post::new(registry.clone(), &services)?;
-        self.site.store(site(&services, calls, registry.clone(), &self.status)?);
+        let insight = Insight::new(services.storage.clone(), &self.status, loaded);
+        self.site.store(site(&services, calls, registry.clone(), insight)?);
         self.scheduler.take(registry, services.storage.clone());
         self.mailer.take(post);
         *current = (layout, services);

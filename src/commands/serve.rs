@@ -1,6 +1,6 @@
 //! Serving: boot, listen, follow changes of the declarations.
 
-use super::reload::{self, Follower, Status};
+use super::reload::{self, Follower, Insight, Status};
 use crate::access::outbox;
 use crate::backup;
 use crate::boot::{self, BootError, Secret, Services, Source};
@@ -191,8 +191,6 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let services = services?;
     drop(recovered);
     let fixed = reload::fixed(&loaded);
-    // The places of declarations are not needed any more.
-    drop(loaded);
     let layout = registry.layout.clone();
     let orphan_timeout = registry.declaration.media.orphan_timeout;
     let sweeper = services.clone();
@@ -201,7 +199,10 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let backups = backup::start(&registry.declaration.backup, place.file(), &services)?;
     let mailer = Arc::new(Mailer::start(Post::new(registry.clone(), &services)?)?);
     let status = Arc::new(Status::new(scheduler.progress().clone(), backups, mailer.progress().clone()));
-    let site = Arc::new(Swap::new(self::site(&services, calls, registry.clone(), &status)?));
+    let insight = Insight::new(services.storage.clone(), &status, &loaded);
+    // Of the places of declarations no others are needed any more.
+    drop(loaded);
+    let site = Arc::new(Swap::new(self::site(&services, calls, registry.clone(), insight)?));
     let rest_url = site.load().facts().rest_url.clone();
     let current = Arc::new(Mutex::new((layout, services)));
     let follower = Follower {
@@ -325,7 +326,7 @@ pub(super) fn site(
     services: &Services,
     calls: Option<Rpc>,
     registry: Arc<Registry>,
-    status: &Arc<Status>,
+    insight: Insight,
 ) -> Result<Arc<dyn Service>, BootError> {
     let mut server = registry.declaration.server.clone();
     let storage = &registry.declaration.storage;
@@ -352,7 +353,9 @@ pub(super) fn site(
     let calls = calls.map(|calls| (registry.declaration.xmlrpc.path.clone(), calls));
     let (pages, mcp) = (Pages::new(&registry), Mcp::new(&registry));
     let engine = services.engine(registry)?;
-    let (storage, status) = (services.storage.clone(), status.clone());
+    let (storage, status) = (insight.storage.clone(), insight.status.clone());
+    // It has none yet.
+    let _ = engine.shared().inside.set(Box::new(insight));
     Ok(Arc::new(Site { engine, calls, mcp, pages, storage, status, facts }))
 }
 

@@ -30,9 +30,9 @@ pub struct Loaded {
     pub declaration: Declaration,
     /// Schema files by path relative to the main file, overlays merged, `{prefix}` filled in.
     pub schemas: IndexMap<String, Value>,
-    sources: Sources,
-    root: Node,
-    schema_trees: IndexMap<String, Node>,
+    pub(super) sources: Sources,
+    pub(super) root: Node,
+    pub(super) schema_trees: IndexMap<String, Node>,
 }
 
 /// Loads the declaration that starts in a file, or the shipped one.

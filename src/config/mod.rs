@@ -3,7 +3,7 @@
 //! `load` is the entry point and shows the order of steps. `declaration`, `units`, `xmlrpc` and `grammar` define what
 //! may be written; `source` and `read` get texts, `parse_toml` and `parse_json` make `tree`s of them; `settings`,
 //! `layers`, `merge`, `inherit`, `prefix`, `taxonomies`, `schema_files` and `references` combine them; `check` reports
-//! what is wrong. Nothing here knows what a declaration means.
+//! what is wrong; `places` says where what is sound was written. Nothing here knows what a declaration means.
 
 pub(crate) mod check;
 pub mod declaration;
@@ -14,6 +14,7 @@ pub mod load;
 mod merge;
 mod parse_json;
 mod parse_toml;
+pub mod places;
 mod prefix;
 mod read;
 mod references;

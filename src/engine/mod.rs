@@ -151,6 +151,7 @@ impl Engine {
                 outbound,
                 menus: Menus::default(),
                 descriptions: Default::default(),
+                inside: Default::default(),
             },
             responses,
             embedded,

@@ -84,6 +84,9 @@ pub(super) fn may_use(work: &Work<'_>, route: &Route, endpoint: &Endpoint) -> bo
 /// The same with some arguments.
 pub(super) fn may_use_with(work: &Work<'_>, route: &Route, endpoint: &Endpoint, query: &Map<String, Value>) -> bool {
     let (scope, guard) = (work.scope, GUARDS[endpoint.guard.0].is);
+    if scope.principal.limits.as_ref().is_some_and(|limits| !limits.admit(&scope.registry, route, endpoint)) {
+        return false;
+    }
     if guard.anonymous == Anonymous::Never && !scope.principal.known() {
         return false;
     }

@@ -47,6 +47,7 @@ mod widget_html;
 mod widgets;
 mod written;
 
+pub use console::Inside;
 pub use outcome::{Outcome, Rendered};
 pub use table::HANDLERS;
 pub use written::{Refusal, Written};
@@ -73,7 +74,7 @@ use crate::storage::plan::{Change, CommitError, Committed, Row, WritePlan};
 use serde_json::{Map, Value};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What a handler works on.
 pub struct Work<'a> {
@@ -122,6 +123,8 @@ pub struct Shared {
     pub menus: auto_add::Menus,
     /// Descriptions of the service.
     pub descriptions: description::Descriptions,
+    /// What the process knows of itself beside the requests; nothing where requests are not served.
+    pub inside: OnceLock<Box<dyn Inside>>,
 }
 
 /// Requests inside a request.

@@ -12,6 +12,7 @@ const ENTRIES: &[&str] =
 
 /// Responses that no declared schema describes.
 const COUNTED: &str = r#"{"type": "object", "properties": {"deleted": {"type": "boolean"}, "count": {"type": "integer", "description": "How many were deleted."}}}"#;
+const INVITED: &str = r#"{"type": "object", "properties": {"invited": {"type": "boolean"}, "user": {"type": "integer", "description": "Id of the user."}}}"#;
 const PREVIEW: &str =
     r#"{"type": "object", "properties": {"preview": {"type": "string", "description": "A page as HTML."}}}"#;
 const ADDED: &str = r#"{"type": "object", "properties": {
@@ -278,6 +279,42 @@ pub const HANDLERS: &[Named<Handler>] = &[
         "Responds with what the console shows to the caller: resources, their operations, fields and views.",
     )
     .on(&[Family::Virtual]),
+    handler(
+        "console.health",
+        |w| Box::pin(async move { console::health(w) }),
+        "Responds with what can be seen of the site's health from inside.",
+    )
+    .responds(Responds::List)
+    .on(&[Family::Virtual]),
+    handler(
+        "console.declarations",
+        |w| Box::pin(async move { console::declarations(w) }),
+        "Responds with what is declared, with files and lines, and why the newest declarations are refused, where they are.",
+    )
+    .on(&[Family::Virtual]),
+    handler(
+        "session.list",
+        |w| Box::pin(async move { console::sessions(w) }),
+        "Lists the sessions of a user, the one that was used last first.",
+    )
+    .responds(Responds::List)
+    .parent(),
+    handler("session.delete", |w| Box::pin(console::end_session(w)), "Ends a session of a user.")
+        .fails(&[Code::RecordInvalidId, Code::CannotEdit])
+        .responds(Responds::Deleted)
+        .parent(),
+    handler(
+        "session.delete_all",
+        |w| Box::pin(console::end_sessions(w)),
+        "Ends all sessions of a user but the one that the request was sent with.",
+    )
+    .fails(&[Code::CannotEdit])
+    .responds(Responds::Json(200, COUNTED))
+    .parent(),
+    handler("user.invite", |w| Box::pin(console::invite(w)), "Sends a user a link to set a password.")
+        .fails(&[Code::CannotEdit, Code::Forbidden, Code::InvalidParam])
+        .responds(Responds::Json(200, INVITED))
+        .parent(),
     handler("block.render", |w| Box::pin(async move { rendering::render(w) }), "Renders one block as a page shows it.")
         .settings(&["types"])
         .fails(&[Code::Forbidden, Code::RecordInvalidId]),

@@ -5,6 +5,7 @@ use crate::access::views::entity;
 use crate::config::declaration::{ViewChange, ViewParts, ViewSource, ViewsOf};
 use crate::error::{ApiError, Code};
 use crate::model::Method;
+use crate::registry::views::view;
 use crate::request::BodyParams;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -27,8 +28,16 @@ pub async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let labels = resource.map(|resource| &resource.declared.labels);
     let base = parts(&views.base, labels);
     let mut config = base.clone();
-    for change in [kind.to_owned(), format!("{kind}/{name}")].iter().filter_map(|key| views.changes.get(key)) {
-        let ViewChange { set, replace, merge, remove, lists } = change;
+    // Entities that the declaration of views does not list look as their resources say.
+    let own = views.kinds.get(kind).is_some_and(|kind| !kind.listed.iter().any(|listed| listed == name));
+    let own = resource.filter(|_| own).map(|resource| view(&work.scope.registry, resource));
+    for (change, own) in
+        [(kind.to_owned(), own), (format!("{kind}/{name}"), None)].into_iter().filter_map(|(key, own)| {
+            let change = views.changes.get(&key).cloned();
+            (change.is_some() || own.is_some()).then(|| (change.unwrap_or_default(), own))
+        })
+    {
+        let ViewChange { set, replace, merge, remove, lists } = &change;
         config.extend(parts(set, labels));
         view_patch::patch(&mut config, parts(replace, labels), view_patch::Lists::Replace);
         view_patch::patch(&mut config, parts(merge, labels), view_patch::Lists::Merge);
@@ -39,6 +48,7 @@ pub async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
                 all.extend(added);
             }
         }
+        config.extend(own.into_iter().flatten());
     }
     let mut document = Map::new();
     document.insert("kind".to_owned(), json!(kind));

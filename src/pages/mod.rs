@@ -6,7 +6,6 @@
 
 mod addresses;
 mod authorize;
-mod browsers;
 mod console;
 mod explorer;
 mod home;

@@ -1,7 +1,7 @@
 //! The profile: own data, password, sessions and application passwords; those of others for users who may edit them.
 
 use super::authorize::users_path;
-use super::{Visit, browsers, said, see_other};
+use super::{Visit, said, see_other};
 use crate::access::attempts::AttemptLimit;
 use crate::access::identity::{LoginContext, available};
 use crate::error::ApiError;
@@ -10,6 +10,7 @@ use crate::records::{columns, eq, int, ordered, text, txt};
 use crate::registry::name;
 use crate::request::call::Part;
 use crate::storage::plan::{Change, Cond, DbValue, Op, WritePlan};
+use crate::text::browsers;
 use crate::text::dates;
 use crate::text::time;
 use serde_json::{Map, Value, json};

@@ -13,6 +13,9 @@ use serde_json::{Map, Value, json};
 /// Columns of own properties that a list has where none are declared.
 const MOST_COLUMNS: usize = 4;
 
+/// Members of a view that name a property.
+pub const NAMING: [&str; 3] = ["titleField", "mediaField", "descriptionField"];
+
 /// Rows of a page where none are declared.
 const PER_PAGE: u64 = 20;
 
@@ -31,6 +34,7 @@ pub fn view(registry: &Registry, resource: &Resource) -> Map<String, Value> {
     let declared = &resource.declared.view;
     let mut first = facts.default_view();
     first.extend(declared.default_view.clone());
+    facts.leave_out(&mut first);
     let mut layouts = facts.layouts(&first);
     layouts.extend(declared.default_layouts.clone());
     let choices = declared.view_list.as_ref().map(|list| list.iter().map(|one| choice(resource, one)).collect());
@@ -221,15 +225,31 @@ impl<'r> Facts<'r> {
         view
     }
 
+    /// Takes away what a view says of properties that there are not.
+    fn leave_out(&self, view: &mut Map<String, Value>) {
+        let known = |name: &Value| {
+            let top = name.as_str().and_then(|name| name.split('.').next());
+            top.is_some_and(|name| self.resource.property(name).is_some())
+        };
+        if let Some(Value::Array(fields)) = view.get_mut("fields") {
+            fields.retain(known);
+        }
+        view.retain(|member, value| !NAMING.contains(&member.as_str()) || known(value));
+    }
+
     fn layouts(&self, view: &Map<String, Value>) -> Map<String, Value> {
         let mut names = vec!["table", "list"];
         if view.contains_key("mediaField") || view.get("type") == Some(&json!("grid")) {
             names.push("grid");
         }
+        let mut layouts: Map<String, Value> = names.into_iter().map(|name| (name.to_owned(), json!({}))).collect();
         if self.resource.declared.hierarchical {
-            names.push("tree");
+            let fields = [("parentField", "parent"), ("orderField", "menu_order")];
+            let held = fields.into_iter().filter_map(|(key, column)| Some((key, &holder(self.resource, column)?.name)));
+            let layout: Map<String, Value> = held.map(|(key, name)| (key.to_owned(), json!(name))).collect();
+            layouts.insert("tree".to_owned(), json!({"layout": layout}));
         }
-        names.into_iter().map(|name| (name.to_owned(), json!({}))).collect()
+        layouts
     }
 
     /// All items, and those in each state.

@@ -12,6 +12,7 @@ pub(crate) mod blocks;
 #[cfg(test)]
 #[path = "../../tests/common/html.rs"]
 mod browser;
+pub(crate) mod browsers;
 pub(crate) mod clickable;
 #[cfg(test)]
 mod corpus;

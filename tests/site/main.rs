@@ -12,6 +12,7 @@ mod blocks_shown;
 mod books;
 mod cli;
 mod collections;
+mod console;
 mod criteria;
 mod databases;
 mod described;

@@ -28,6 +28,9 @@ pub struct EntityKind {
     /// Family of the resources whose kinds are its names; absent: any name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<Family>,
+    /// Names whose configuration follows from `base` and `changes` alone; others look as `view` of their resource says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub listed: Vec<String>,
     /// Action that a caller has to be allowed to do with such items; absent: `edit`.
     pub act: Option<Action>,
     /// Capability that shows the configuration, where there is no family.

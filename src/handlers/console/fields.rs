@@ -1,11 +1,11 @@
 //! What the schemas that clients may see do not say of properties: relations, criteria, sort keys, labels of values, and
 //! what declarations say about showing and editing them.
 
-use crate::config::declaration::{FieldView, LabelsFrom};
+use crate::config::declaration::{Family, FieldView, LabelsFrom};
 use crate::registry::Registry;
 use crate::registry::args::{Filter, Role};
 use crate::registry::criteria::Criteria;
-use crate::registry::resource::{Property, Resource, Source};
+use crate::registry::resource::{Kind, Link, Property, Resource, Source, Target};
 use crate::registry::views::{self, words};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -27,6 +27,11 @@ pub fn hints(registry: &Registry, resource: &Resource) -> Map<String, Value> {
         hints.entry(name.clone()).or_insert_with(|| Value::Object(facts.declared(declared)));
     }
     hints
+}
+
+/// Whether a link has an attribute with the type of what it leads to.
+fn names_type(link: &Link) -> bool {
+    link.attrs.values().any(|value| value == "@post_type")
 }
 
 struct Facts<'r> {
@@ -53,10 +58,8 @@ impl Facts<'_> {
     fn hint(&self, property: &Property, name: &str, top: bool) -> Map<String, Value> {
         let mut hint = Map::new();
         if top {
-            let relation = self.resource.relations.iter().find(|relation| relation.property == property.name);
-            if let Some(relation) = relation {
-                let to = &self.registry.resources[relation.to].name;
-                hint.insert("relation".to_owned(), json!({"resource": to, "many": relation.many}));
+            if let Some((to, many)) = self.relation(property) {
+                hint.insert("relation".to_owned(), json!({"resource": to.name, "many": many}));
             }
             let criterion = self.criteria.and_then(|criteria| criteria.0.get(&property.name));
             if let Some(criterion) = criterion {
@@ -75,6 +78,23 @@ impl Facts<'_> {
             hint.extend(self.declared(declared));
         }
         hint
+    }
+
+    /// What a property refers to: by its relation, or by a link that has its key from the property's column.
+    fn relation(&self, property: &Property) -> Option<(&Resource, bool)> {
+        let resources = &self.registry.resources;
+        let declared = self.resource.relations.iter().find(|relation| relation.property == property.name);
+        if let Some(relation) = declared {
+            return Some((&resources[relation.to], relation.many));
+        }
+        let column = self.resource.column(property.column.as_deref()?)?;
+        let leads = |link: &Link| match link.target {
+            // Where the link says of which type the item is, it may be one of any type.
+            Target::Item { resource, column: own } if own == column && !names_type(link) => Some(resource),
+            _ => None,
+        };
+        let target = self.resource.links.iter().find_map(leads)?;
+        (property.kind == Kind::Integer).then(|| (&resources[target], false))
     }
 
     /// The labels of states, as documents write their names.
@@ -112,8 +132,8 @@ impl Facts<'_> {
             LabelsFrom::Statuses => {
                 declared.statuses.iter().map(|(name, own)| (name.clone(), own.label.clone())).collect()
             }
-            LabelsFrom::Types => self.registry.kinds(crate::config::declaration::Family::Content).map(of).collect(),
-            LabelsFrom::Taxonomies => self.registry.kinds(crate::config::declaration::Family::Term).map(of).collect(),
+            LabelsFrom::Types => self.registry.kinds(Family::Content).map(of).collect(),
+            LabelsFrom::Taxonomies => self.registry.kinds(Family::Term).map(of).collect(),
             LabelsFrom::Resources => {
                 let rows = self.registry.resources.iter();
                 rows.map(|own| (own.name.clone(), words(&own.name))).collect()

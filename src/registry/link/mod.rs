@@ -21,6 +21,7 @@ mod shown;
 mod site;
 mod states;
 mod unset;
+pub mod views;
 mod words;
 
 use super::capabilities;
@@ -88,6 +89,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.auto_add(&resources);
     linker.adjustments(&resources);
     linker.settings(&resources);
+    linker.views(&resources);
     let problems = linker.problems;
     let Some(site) = site else { return Err(Problem::sorted(problems)) };
     if !problems.is_empty() {

@@ -24,7 +24,7 @@ const SYSTEMS: [(&str, &str); 7] = [
 ];
 
 /// `Firefox on Linux`; the text itself where it names no known browser, and nothing where it is empty.
-pub(super) fn described(agent: &str) -> String {
+pub fn described(agent: &str) -> String {
     let find =
         |marks: &[(&str, &'static str)]| marks.iter().find(|(mark, _)| agent.contains(mark)).map(|(_, name)| *name);
     match (find(&BROWSERS), find(&SYSTEMS)) {

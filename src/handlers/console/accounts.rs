@@ -1,0 +1,102 @@
+//! The sessions of a user, and the link by which a user sets a first password.
+
+use crate::access::outbox::{self, Message, Subject};
+use crate::config::declaration::Family;
+use crate::error::{ApiError, Code};
+use crate::families::user::end_sessions as all_but;
+use crate::families::{self};
+use crate::handlers::{Outcome, Work};
+use crate::records::{Record, columns, eq, int, ordered, text, txt};
+use crate::registry::columns::user;
+use crate::registry::name;
+use crate::storage::plan::{Change, Cond, DbValue, Op, Row, WritePlan};
+use crate::text::browsers;
+use crate::text::time::format_local;
+use serde_json::{Value, json};
+
+const COLUMNS: [&str; 6] = ["hash", "created", "seen", "expires", "ip", "agent"];
+
+/// The sessions that have not ended, the one that was used last first.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn sessions(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let documents = rows(work)?.iter().map(|row| document(work, row)).collect();
+    Ok(Outcome { private: true, ..Outcome::ok(Value::Array(documents)) })
+}
+
+/// Ends one.
+///
+/// # Errors
+/// The user has no such session.
+pub async fn end_session(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let wanted = work.captures.get("id").and_then(Value::as_str).unwrap_or_default();
+    let found = rows(work)?.into_iter().find(|row| text(&row[0]) == wanted);
+    let row = found.ok_or_else(|| missing(work))?;
+    let filter = Cond::All(vec![eq("user", DbValue::Int(account(work)?.id())), eq("hash", txt(wanted))]);
+    write(work, vec![Change::RemoveWhere { table: name("session"), filter }]).await?;
+    Ok(Outcome::ok(json!({"deleted": true, "previous": document(work, &row)})))
+}
+
+/// Ends all but the one in use.
+///
+/// # Errors
+/// The database cannot be written.
+pub async fn end_sessions(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let own = work.scope.principal.session.as_deref();
+    let count = rows(work)?.iter().filter(|row| Some(text(&row[0])) != own).count();
+    write(work, vec![all_but(&DbValue::Int(account(work)?.id()), own)]).await?;
+    Ok(Outcome::ok(json!({"deleted": true, "count": count})))
+}
+
+/// Sends the link.
+///
+/// # Errors
+/// The user has no e-mail address.
+pub async fn invite(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let account = account(work)?;
+    if account.text(user::EMAIL).is_empty() {
+        return Err(ApiError::invalid_one("user_id", "This user has no e-mail address."));
+    }
+    let message = Message { subject: Subject::Invitation, user: account.id(), address: "", data: json!({}) };
+    write(work, vec![outbox::stored(&message, work.scope.now, work.scope.now)]).await?;
+    Ok(Outcome::ok(json!({"invited": true, "user": account.id()})))
+}
+
+/// The user that the path names.
+fn account<'a>(work: &Work<'a>) -> Result<Record<'a>, ApiError> {
+    let users = work.scope.registry.family(Family::User).next();
+    let (resource, row) = users.zip(work.allowed.parent()).ok_or_else(|| ApiError::new(Code::Internal))?;
+    Ok(Record { resource, row })
+}
+
+fn rows(work: &Work<'_>) -> Result<Vec<Row>, ApiError> {
+    let still = Cond::Compare(name("expires"), Op::Gt, DbValue::Int(work.scope.now));
+    let filter = Cond::All(vec![eq("user", DbValue::Int(account(work)?.id())), still]);
+    Ok(work.scope.snapshot()?.rows(&ordered(columns("session", &COLUMNS, filter), "seen", true))?)
+}
+
+fn document(work: &Work<'_>, row: &Row) -> Value {
+    let moment = |value: &DbValue| format!("{}Z", format_local(int(value)));
+    json!({
+        "id": text(&row[0]),
+        "browser": browsers::described(text(&row[5])),
+        "current": work.scope.principal.session.as_deref() == Some(text(&row[0])),
+        "created": moment(&row[1]),
+        "seen": moment(&row[2]),
+        "expires": moment(&row[3]),
+        "ip": text(&row[4]),
+        "agent": text(&row[5]),
+    })
+}
+
+/// The resource's own code for what is not there.
+fn missing(work: &Work<'_>) -> ApiError {
+    let code = Code::RecordInvalidId;
+    ApiError::new(work.resource().map_or(code, |resource| resource.code(code)))
+}
+
+async fn write(work: &Work<'_>, changes: Vec<Change>) -> Result<(), ApiError> {
+    let done = work.commit(WritePlan::new(changes)).await;
+    done.map(|_| ()).map_err(|error| families::unwritten(work.scope, error))
+}

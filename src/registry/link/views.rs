@@ -1,0 +1,254 @@
+//! How the console shows resources: names of sections, icons, controls and properties in `view` and `x-view`.
+
+use super::super::resource::{Property, Resource, Source};
+use super::super::views::NAMING;
+use super::{Linker, escape};
+use crate::config::shipped;
+use serde_json::{Map, Value};
+
+/// Icons of the console. A test compares these lists with its source.
+pub const ICONS: &[&str] = &[
+    "alert",
+    "archive",
+    "block",
+    "calendar",
+    "check",
+    "clock",
+    "code",
+    "columns",
+    "comment",
+    "copy",
+    "crop",
+    "dashboard",
+    "database",
+    "document",
+    "download",
+    "edit",
+    "external",
+    "eye",
+    "file",
+    "filter",
+    "folder",
+    "globe",
+    "grid",
+    "help",
+    "image",
+    "info",
+    "key",
+    "keyboard",
+    "link",
+    "list",
+    "lock",
+    "menu",
+    "music",
+    "page",
+    "palette",
+    "pin",
+    "quote",
+    "search",
+    "settings",
+    "shield",
+    "split",
+    "star",
+    "table",
+    "tag",
+    "trash",
+    "tree",
+    "upload",
+    "user",
+    "users",
+    "video",
+    "warning",
+];
+
+/// What edits a value.
+pub const CONTROLS: &[&str] = &[
+    "state",
+    "slug",
+    "password",
+    "markup",
+    "headline",
+    "date-time",
+    "date",
+    "time",
+    "colour",
+    "e-mail",
+    "address",
+    "ip",
+    "uuid",
+    "file",
+    "terms",
+    "relation",
+    "checkboxes",
+    "radio",
+    "select",
+    "multi-line",
+    "text",
+    "integer",
+    "number",
+    "switch",
+    "tokens",
+    "list",
+    "meta",
+    "object",
+    "union",
+    "map",
+    "json",
+    "time-zone",
+];
+
+/// What shows a value in a list.
+pub const DISPLAYS: &[&str] = &[
+    "text",
+    "html",
+    "boolean",
+    "enum",
+    "state",
+    "date-time",
+    "date",
+    "timestamp",
+    "number",
+    "bytes",
+    "colour",
+    "image",
+    "url",
+    "email",
+    "relation",
+    "list",
+    "code",
+    "json",
+];
+
+/// What names of properties are called in problems.
+const PROPERTY: &str = "property";
+
+/// How a list is arranged.
+const LAYOUTS: &[&str] = &["table", "list", "grid", "tree"];
+
+/// Members of a view.
+const MEMBERS: &[&str] = &[
+    "type",
+    "layout",
+    "filters",
+    "sort",
+    "perPage",
+    "fields",
+    "titleField",
+    "mediaField",
+    "descriptionField",
+    "showTitle",
+    "showMedia",
+    "showDescription",
+    "showLevels",
+];
+
+impl Linker<'_> {
+    /// The words of `view` of every resource, and of `x-view` of its properties.
+    pub(super) fn views(&mut self, resources: &[Resource]) {
+        for resource in resources {
+            let names = names_of(&resource.properties);
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let path = ["resources", resource.name.as_str(), "view"];
+            let view = resource.declared.view.clone();
+            let groups: Vec<&str> = self.declared.view_groups.keys().map(String::as_str).collect();
+            self.word(&path, "group", "section", view.group.as_deref(), &groups);
+            self.word(&path, "icon", "icon", view.icon.as_deref(), ICONS);
+            for (name, field) in &view.fields {
+                let path = [&path[..], &["fields", name]].concat();
+                self.word(&path[..path.len() - 1], name, PROPERTY, Some(name), &names);
+                self.word(&path, "control", "control", field.control.as_deref(), CONTROLS);
+                self.word(&path, "display", "display", field.display.as_deref(), DISPLAYS);
+            }
+            self.list_view(&[&path[..], &["default_view"]].concat(), &view.default_view, &names);
+            for (layout, change) in &view.default_layouts {
+                let path = [&path[..], &["default_layouts"]].concat();
+                self.word(&path, layout, "layout", Some(layout), LAYOUTS);
+                let change = change.as_object().cloned().unwrap_or_default();
+                self.list_view(&[&path[..], &[layout]].concat(), &change, &names);
+            }
+            for (i, choice) in view.view_list.iter().flatten().enumerate() {
+                self.list_view(&[&path[..], &["view_list", &i.to_string(), "view"]].concat(), &choice.view, &names);
+            }
+            let fields = view.form.get("fields").cloned().unwrap_or_default();
+            self.form_fields(&[&path[..], &["form", "fields"]].concat(), &fields, &names);
+            self.property_views(resource);
+        }
+    }
+
+    /// A word of a closed list; nothing where there is none. What is shipped may name a property that a schema of one's own
+    /// does not have: views leave it out.
+    fn word(&mut self, path: &[&str], key: &str, what: &str, word: Option<&str>, known: &[&str]) {
+        let Some(word) = word else { return };
+        let path = [path, &[key]].concat();
+        if what == PROPERTY && !known.contains(&word) {
+            let file = self.loaded.problem(&path, "", None).file;
+            if shipped::FILES.iter().any(|(name, _)| file.ends_with(name)) {
+                return;
+            }
+        }
+        self.known(&path, what, word, known);
+    }
+
+    fn list_view(&mut self, path: &[&str], view: &Map<String, Value>, names: &[&str]) {
+        for (member, value) in view {
+            self.word(path, member, "member of a view", Some(member), MEMBERS);
+            if NAMING.contains(&member.as_str()) {
+                self.word(path, member, PROPERTY, value.as_str(), names);
+            }
+        }
+        self.word(path, "type", "layout", view.get("type").and_then(Value::as_str), LAYOUTS);
+        let list = |member: &str| view.get(member).and_then(Value::as_array).cloned().unwrap_or_default();
+        for (i, field) in list("fields").iter().enumerate() {
+            self.word(&[path, &["fields"]].concat(), &i.to_string(), PROPERTY, field.as_str(), names);
+        }
+        for (i, filter) in list("filters").iter().enumerate() {
+            let i = i.to_string();
+            let path = [path, &["filters", i.as_str()]].concat();
+            self.word(&path, "field", PROPERTY, filter["field"].as_str(), names);
+        }
+        let sort = view.get("sort").cloned().unwrap_or_default();
+        self.word(&[path, &["sort"]].concat(), "field", PROPERTY, sort["field"].as_str(), names);
+        self.word(&[path, &["sort"]].concat(), "direction", "direction", sort["direction"].as_str(), &["asc", "desc"]);
+    }
+
+    /// Names of properties, and groups of them.
+    fn form_fields(&mut self, path: &[&str], fields: &Value, names: &[&str]) {
+        for (i, field) in fields.as_array().into_iter().flatten().enumerate() {
+            let i = i.to_string();
+            let below = [path, &[i.as_str()]].concat();
+            match &field["children"] {
+                Value::Array(_) => self.form_fields(&[&below[..], &["children"]].concat(), &field["children"], names),
+                _ if field.is_string() => self.word(path, &i, PROPERTY, field.as_str(), names),
+                _ => self.word(&below, "id", PROPERTY, field["id"].as_str(), names),
+            }
+        }
+    }
+
+    /// Controls and displays that a schema names.
+    fn property_views(&mut self, resource: &Resource) {
+        for property in &resource.properties {
+            let words = [
+                ("control", "control", &property.view.control, CONTROLS),
+                ("display", "display", &property.view.display, DISPLAYS),
+            ];
+            for (key, what, word, known) in words {
+                let Some(word) = word else { continue };
+                let pointer = format!("/properties/{}/x-view/{key}", escape(&property.name));
+                let place = super::Declared::Schema(resource.declared.schema.clone(), pointer);
+                self.known_in((&place, ""), what, word, known);
+            }
+        }
+    }
+}
+
+/// The names of properties; `a.b` of what is nested.
+fn names_of(properties: &[Property]) -> Vec<String> {
+    let mut names = Vec::new();
+    for property in properties.iter().filter(|property| !property.hidden) {
+        names.push(property.name.clone());
+        if let Source::Object(children) = &property.source {
+            names.extend(names_of(children).iter().map(|child| format!("{}.{child}", property.name)));
+        }
+    }
+    names
+}
