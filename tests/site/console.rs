@@ -499,10 +499,10 @@ fn invitations_are_sent_where_there_is_mail() {
     assert_eq!(server.ask("POST", &route, Some(&helper), None).status, 403);
     let trail = server.admin("GET", "/server/v1/audit?event=user_invited", None);
     assert_eq!((trail.body.as_array().map(Vec::len), &trail.body[0]["subject"]), (Some(1), &json!(guest)));
-    server.log_until("was sent");
-    let letter =
-        fs::read_dir(&mails).expect("a folder").flatten().find_map(|file| fs::read_to_string(file.path()).ok());
-    assert!(letter.is_some_and(|letter| letter.contains("guest@example.org")));
+    server.log_until("(invitation) was sent");
+    let letters = fs::read_dir(&mails).expect("a folder").flatten();
+    let mut letters = letters.filter_map(|file| fs::read_to_string(file.path()).ok());
+    assert!(letters.any(|letter| letter.contains("guest@example.org")));
 }
 
 #[test]
