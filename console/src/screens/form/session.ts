@@ -121,11 +121,11 @@ export class Session {
   }
 
   mayPublish(): boolean {
+    const declared = this.loaded.links.some((link) => link.rel.endsWith(`action-${PUBLISH}`));
     // A record that is not there yet has no links that tell.
-    if (this.isNew && this.resource.publishes === false) {
+    if (this.isNew && declared && this.resource.publishes === false) {
       return false;
     }
-    const declared = this.loaded.links.some((link) => link.rel.endsWith(`action-${PUBLISH}`));
     return !declared || this.permissions.value.actions.has(PUBLISH);
   }
 
