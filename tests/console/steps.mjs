@@ -68,8 +68,13 @@ export function png(width, height, [red, green, blue] = [11, 98, 105]) {
       raw[at + 2] = stripe ? 255 : blue;
     }
   }
-  const chunk = (type, data) => {
-    const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  return pngOf(width, height, { depth: 8, type: 2 }, deflateSync(raw));
+}
+
+/** A PNG of compressed lines; `palette` has three bytes for each colour. */
+export function pngOf(width, height, { depth, type }, packed, palette = null) {
+  const chunk = (name, data) => {
+    const body = Buffer.concat([Buffer.from(name, "latin1"), data]);
     const out = Buffer.alloc(body.length + 8);
     out.writeUInt32BE(data.length, 0);
     body.copy(out, 4);
@@ -79,10 +84,10 @@ export function png(width, height, [red, green, blue] = [11, 98, 105]) {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
-  head.set([8, 2, 0, 0, 0], 8);
+  head.set([depth, type, 0, 0, 0], 8);
   return Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
-    chunk("IHDR", head), chunk("IDAT", deflateSync(raw)), chunk("IEND", Buffer.alloc(0)),
+    chunk("IHDR", head), ...(palette === null ? [] : [chunk("PLTE", palette)]), chunk("IDAT", packed), chunk("IEND", Buffer.alloc(0)),
   ]);
 }
 

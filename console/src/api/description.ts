@@ -31,6 +31,8 @@ export interface Site {
   max_upload: number;
   /** MIME types that are taken. */
   upload_types: string[];
+  /** False: the caller may not ask for the site's health. */
+  health?: boolean;
 }
 
 export interface Group {

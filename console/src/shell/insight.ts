@@ -10,6 +10,7 @@ export const findings = signal<Finding[] | null>(null);
 
 export async function loadFindings(): Promise<void> {
   const { http, description } = api();
+  if (description.site.health === false) return;
   const refused = `console.health.refused.${http.boot.user}.${description.version}`;
   // What was refused once in a visit is not asked for again.
   if (sessionStorage.getItem(refused) !== null) return;

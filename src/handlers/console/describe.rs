@@ -58,7 +58,15 @@ fn site(work: &Work<'_>) -> Value {
         "start_of_week": settings.int("start_of_week").rem_euclid(7),
         "max_upload": media.max_upload.bytes(),
         "upload_types": types.collect::<Vec<_>>(),
+        "health": may_see(work, "console.health"),
     })
+}
+
+/// Whether the caller may use an endpoint with this handler.
+fn may_see(work: &Work<'_>, handler: &str) -> bool {
+    let handles = |endpoint: &&Endpoint| HANDLERS[endpoint.handler.0].is.name == handler;
+    let mut routes = work.scope.registry.routes.iter();
+    routes.any(|route| route.endpoints.iter().filter(handles).any(|endpoint| may_use(work, route, endpoint)))
 }
 
 /// An IANA name, or an offset such as `+02:00`: settings write `UTC+2` and `UTC-3.5`.

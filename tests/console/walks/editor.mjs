@@ -79,10 +79,10 @@ export const walks = {
     await choose(page, page.getByRole("button", { name: "More actions" }), "Versions");
     await settled(page);
     await erin.accessible("the versions");
-    // The newest comes first; the one before it is compared, and brought back.
-    const versions = page.getByRole("main").getByRole("list").filter({ has: page.getByRole("button") }).last().getByRole("button");
-    await versions.nth(1).click();
-    await page.getByText(/Three\./).first().waitFor();
+    // The newest comes first; the one before it is compared with what is there, and brought back.
+    await page.getByRole("navigation", { name: "Versions" }).getByRole("button").nth(1).click();
+    await page.getByRole("combobox", { name: "Compare with" }).selectOption({ label: "Present version" });
+    await page.getByRole("deletion").filter({ hasText: "Three." }).waitFor();
     await page.getByRole("button", { name: "Bring this version back" }).click();
     await page.getByRole("dialog").getByRole("button", { name: /Bring|Restore/ }).click();
     await eventually("the version is back", async () => /<p>One\. Two\.<\/p>/.test((await read(server, id)).content.raw));

@@ -75,7 +75,7 @@ export const walks = {
     await nav.getByRole("link", { name: "Venues" }).click();
     await heading(page, "Venues").waitFor();
     await page.getByRole("main").getByRole("link", { name: /venue/i }).first().click();
-    await page.getByRole("textbox", { name: "Name" }).fill("Harbour Hall");
+    await page.getByRole("textbox", { name: "Name (required)" }).fill("Harbour Hall");
     await page.getByRole("textbox", { name: "City" }).fill("Bergen");
     await page.getByRole("spinbutton", { name: "Capacity" }).fill("300");
     await olga.accessible("a new venue");
