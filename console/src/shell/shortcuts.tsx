@@ -55,7 +55,7 @@ export function startShortcuts(): void {
     const keys = keysOf(event);
     if (event.defaultPrevented || event.altKey || event.isComposing) return;
     const plain = !keys.startsWith("mod+");
-    if (plain && (typing(event.target) || !singleKeys() || document.querySelector("dialog[open]") !== null)) return;
+    if (plain && (typing(event.target) || !singleKeys() || document.querySelector("dialog[open], [role='menu']") !== null)) return;
     // The newest first: what is on top handles a key.
     for (const entry of active.peek().toReversed()) {
       const found = entry.get().find((shortcut) => shortcut.keys === keys && shortcut.listed !== true);

@@ -54,6 +54,7 @@ export const walks = {
     assert.match(await focused(page), /Set the state/, "the focus returns to the button of the menu");
     await page.keyboard.press("Enter");
     await page.getByRole("menuitem", { name: "Pending review" }).waitFor();
+    await page.waitForFunction(() => document.activeElement?.closest("[role=menu]") !== null);
     await page.keyboard.type("Pend");
     await page.waitForFunction(() => document.querySelector("[role=menuitem][data-highlighted]")?.textContent === "Pending review");
     await page.keyboard.press("Enter");
