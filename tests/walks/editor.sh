@@ -28,7 +28,9 @@ nobody=$(browse "$site/login" --data-urlencode "$user=nobody" --data-urlencode "
 is "$(grep -o 'role="alert">[^<]*' <<<"$wrong")" "$(grep -o 'role="alert">[^<]*' <<<"$nobody")"
 
 step "sign in"
-profile=$(browse "$site/login" --data-urlencode "$user=emma" --data-urlencode "$password=what emma knows")
+entered=$(browse "$site/login" --data-urlencode "$user=emma" --data-urlencode "$password=what emma knows")
+contains "$entered" '<base href="/admin/">'
+profile=$(browse "$site/profile")
 contains "$profile" 'Your profile'
 token=$(hidden "$profile" token)
 
@@ -55,8 +57,8 @@ browse "$site/profile" --data-urlencode "token=$token" -d act=password --data-ur
   --data-urlencode 'new=what emma will know' >page
 rm jar
 contains "$(browse "$site/login" --data-urlencode "$user=emma" --data-urlencode "$password=what emma knows")" 'role="alert"'
-profile=$(browse "$site/login" --data-urlencode "$user=emma@example.org" --data-urlencode "$password=what emma will know")
-contains "$profile" 'this one'
+browse "$site/login" --data-urlencode "$user=emma@example.org" --data-urlencode "$password=what emma will know" >page
+contains "$(browse "$site/profile")" 'this one'
 
 step "sign out"
 out=$(browse "$site/logout")
