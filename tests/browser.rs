@@ -154,7 +154,8 @@ fn a_profile_makes_and_revokes_passwords(browser: &Browser, site: &Server) {
 
 fn the_keyboard_is_enough(browser: &Browser, site: &Server) {
     browser.open(&format!("{}/authorize?app_name=Reader", site.site));
-    // The first field has the focus.
+    // The first field gets the focus.
+    browser.until(|| browser.run("return document.activeElement.tagName === 'INPUT'").as_bool().filter(|&there| there));
     browser.keys(&format!("admin{TAB}{PASSWORD}{ENTER}"));
     browser.until(|| Some(browser.text("h1")).filter(|t| t == "Authorize a program?"));
     let mut visited = Vec::new();
