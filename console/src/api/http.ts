@@ -1,7 +1,7 @@
 /**
  * Requests in the name of the session: nonce, retries, errors.
  *
- * A nonce that no longer fits is fetched anew, and the request is repeated once. When the session has ended, requests wait
+ * A nonce that no longer fits is fetched again, and the request is repeated once. When the session has ended, requests wait
  * until somebody has logged in again, so that nothing that was typed is lost.
  */
 

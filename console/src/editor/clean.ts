@@ -1,7 +1,7 @@
 /**
  * Foreign HTML, such as from a clipboard, to markup of text alone.
  *
- * It is parsed in a document that runs and loads nothing; only elements and attributes named here come out, written anew. Classes,
+ * It is parsed in a document that runs and loads nothing; only elements and attributes named here come out, generated. Classes,
  * styles and what word processors add go.
  */
 import { escapedText, escapedValue, tokens } from "./html";

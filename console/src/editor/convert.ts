@@ -9,7 +9,7 @@ import { attribute, withAttributes, withClasses } from "./html";
 import { makeRaw } from "./make";
 import { attrsOf } from "./schema";
 
-/** A node that is written anew, as its place asks for. */
+/** A node that is generated, as its place asks for. */
 export function fresh(node: Node): Node {
   if (node.isInline) return inlineFresh(node);
   if (node.type.name === "verbatim") return node.attrs["name"] === "" ? makeRaw("core/html", node.attrs["source"] as string) : node;
