@@ -13,7 +13,7 @@ import { NewRecord } from "./new-record";
 import { bodyOf, choiceOf, recipeOf, recordsOf, resourceOf, searchRecords, type Recipe } from "./records";
 import { textOption, type ControlProps } from "./types";
 
-/** 0 stands for no record. */
+/** 0 means no record. */
 export function idsOf(value: unknown): Id[] {
   const all: unknown[] = Array.isArray(value) ? value : [value];
   return all.filter((id): id is Id => (typeof id === "number" && id !== 0) || (typeof id === "string" && id !== "" && id !== "0"));

@@ -15,7 +15,7 @@ export interface FormScope {
   resource: Resource;
   /** The record's id; null: it is new. */
   id: string | null;
-  /** The value of another field; whoever reads it while rendering follows it. */
+  /** The value of another field; a component that reads it while rendering follows it. */
   read(path: string): unknown;
   /** The record as the server has it; empty for a new one. */
   record(): Record<string, unknown>;

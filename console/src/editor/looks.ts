@@ -29,7 +29,7 @@ export function safeStyle(style: string | null): string {
     if (colon > 0 && STYLES[name]?.test(value)) kept.push(`${name}: ${value}`);
   }
   const ground = kept.find((part) => part.startsWith("background-color:"));
-  // Whoever chose a ground chose it for dark text, which the console may not have.
+  // An author who chose a background chose it for dark text, which the console may not have.
   if (ground !== undefined && !kept.some((part) => part.startsWith("color:"))) kept.push(`color: ${inkOn(ground.slice("background-color:".length).trim())}`);
   return kept.join("; ");
 }

@@ -63,7 +63,7 @@ const PROVIDERS: [RegExp, string, string][] = [
   [/^https?:\/\/(?:www\.)?flickr\.com\//i, "flickr", "photo"],
 ];
 
-/** What is at an address, shown by whoever shows the page. */
+/** What is at an address, shown by the front end. */
 export function makeEmbed(address: string): Node | null {
   const url = safeAddress(address);
   if (url === null || !/^https?:\/\/\S+$/i.test(url)) return null;
