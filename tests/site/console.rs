@@ -10,13 +10,13 @@ use tempfile::TempDir;
 
 type User = (String, String);
 
-fn describe(server: &Server, user: &User) -> Value {
+pub fn describe(server: &Server, user: &User) -> Value {
     let answer = server.ask("GET", "/console/v1/description", Some(user), None);
     assert_eq!(answer.status, 200, "{}", answer.text);
     answer.body
 }
 
-fn resource<'d>(description: &'d Value, name: &str) -> Option<&'d Value> {
+pub fn resource<'d>(description: &'d Value, name: &str) -> Option<&'d Value> {
     description["resources"].as_array()?.iter().find(|resource| resource["name"] == name)
 }
 

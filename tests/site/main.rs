@@ -44,6 +44,7 @@ mod migrate;
 mod new_resource;
 mod nodes;
 mod notes;
+mod one_save;
 mod one_state;
 mod openapi;
 mod operate;

@@ -24,7 +24,7 @@ fn message(server: &Server, message: &Value, headers: &[(&str, &str)]) -> Answer
 }
 
 /// The answer to a request of a revision with a handshake.
-fn asked(server: &Server, user: &(String, String), method: &str, params: Value) -> Value {
+pub fn asked(server: &Server, user: &(String, String), method: &str, params: Value) -> Value {
     let request = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
     let body = ("application/json", request.to_string().into_bytes());
     let headers = [("mcp-protocol-version", "2025-11-25")];
@@ -34,11 +34,11 @@ fn asked(server: &Server, user: &(String, String), method: &str, params: Value) 
     answer.body
 }
 
-fn called(server: &Server, name: &str, arguments: Value) -> Value {
+pub fn called(server: &Server, name: &str, arguments: Value) -> Value {
     asked(server, &server.admin, "tools/call", json!({"name": name, "arguments": arguments}))["result"].clone()
 }
 
-fn names(server: &Server, user: &(String, String)) -> Vec<String> {
+pub fn names(server: &Server, user: &(String, String)) -> Vec<String> {
     let tools = asked(server, user, "tools/list", json!({}))["result"]["tools"].clone();
     let tools = tools.as_array().expect("a list").iter();
     tools.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect()
