@@ -2,7 +2,7 @@ import { render } from "preact";
 import { startApi } from "./api";
 import { readBoot } from "./api/boot";
 import { createHttp } from "./api/http";
-import { useLanguage } from "./i18n";
+import { preferredLanguage, useLanguage } from "./i18n";
 import { startRouter } from "./router";
 import { App, startShell } from "./shell/app";
 import { Failed, Loading } from "./ui";
@@ -16,7 +16,7 @@ async function start(place: HTMLElement): Promise<void> {
   let typed = false;
   addEventListener("input", () => (typed = true), { once: true, capture: true });
   try {
-    await Promise.all([startApi(createHttp(boot), sessionStorage, () => !typed), useLanguage()]);
+    await Promise.all([startApi(createHttp(boot), sessionStorage, () => !typed, preferredLanguage()), useLanguage()]);
     startRouter(boot.path);
     startShell();
     render(<App />, place);

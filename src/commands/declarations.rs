@@ -2,8 +2,12 @@
 
 use super::{linked, present, print};
 use crate::boot::{self, BootError, Source};
+use crate::config::check::nearest;
 use crate::config::declaration::Family;
+use crate::config::load::Loaded;
+use crate::config::shipped;
 use crate::error::Problem;
+use crate::handlers::texts::{self, Dictionary};
 use crate::model::Method;
 use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Registry};
@@ -14,6 +18,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::Path;
+
+/// Texts without a translation that a warning names.
+const MOST_NAMED: usize = 20;
 
 /// What [`check`] found.
 #[derive(Default)]
@@ -63,7 +70,7 @@ fn checked(source: &Source, data: bool) -> Result<Checked, BootError> {
              \"x-index\": true to the property"
         )
     });
-    let warnings = unheld.chain(unindexed).collect();
+    let warnings = unheld.chain(unindexed).chain(translations(&loaded, &registry)).collect();
     let data = match data {
         false => None,
         true => {
@@ -82,6 +89,35 @@ fn checked(source: &Source, data: bool) -> Result<Checked, BootError> {
     };
     let (resources, routes) = (registry.resources.len(), registry.routes.len());
     Ok(Checked { problems: Vec::new(), resources, routes, methods, warnings, data })
+}
+
+/// Translations of one's own files that translate nothing, and how many texts their languages lack.
+fn translations(loaded: &Loaded, registry: &Registry) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (language, texts) in &registry.declaration.translations {
+        let file = |text: &String| loaded.problem(&["translations", language, text], "", None).file;
+        let own = |text: &&String| !shipped::FILES.iter().any(|(name, _)| file(text).ends_with(name));
+        let own: Vec<&String> = texts.keys().filter(own).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let known = texts::all(registry, false);
+        let lost = own.iter().filter(|text| !known.contains(text.as_str()));
+        warnings.extend(lost.map(|text| {
+            let near = nearest(text, known.iter().map(String::as_str));
+            let hint = near.map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
+            format!("`translations.{language}` has `{text}`, which is no text of the console{hint}")
+        }));
+        let dictionary = Dictionary::of(registry, language);
+        let lacks = texts::all(registry, true).into_iter().filter(|text| dictionary.get(text).is_none());
+        let lacks: Vec<String> = lacks.collect();
+        if !lacks.is_empty() {
+            let first: Vec<String> = lacks.iter().take(MOST_NAMED).map(|text| format!("`{text}`")).collect();
+            let first = first.join(", ");
+            warnings.push(format!("`translations.{language}` lacks {} texts of the console: {first} …", lacks.len()));
+        }
+    }
+    warnings
 }
 
 impl Checked {

@@ -47,7 +47,7 @@ mod widget_html;
 mod widgets;
 mod written;
 
-pub use console::Inside;
+pub use console::{Inside, texts};
 pub use outcome::{Outcome, Rendered};
 pub use table::HANDLERS;
 pub use written::{Refusal, Written};

@@ -57,11 +57,43 @@ fn choice(resource: &Resource, declared: &ViewChoice) -> Value {
     }
 }
 
-/// A name of a declaration as people read it: `menu_order` becomes `Menu order`.
+/// Parts of names that are written in a way of their own.
+const WRITTEN: [(&str, &str); 14] = [
+    ("id", "ID"),
+    ("url", "URL"),
+    ("uri", "URI"),
+    ("ip", "IP"),
+    ("html", "HTML"),
+    ("css", "CSS"),
+    ("json", "JSON"),
+    ("uuid", "UUID"),
+    ("gmt", "UTC"),
+    ("email", "E-mail"),
+    ("api", "API"),
+    ("rss", "RSS"),
+    ("seo", "SEO"),
+    ("isbn", "ISBN"),
+];
+
+/// A name of a declaration as people read it: `menu_order` and `menuOrder` become `Menu order`. The console makes the same
+/// of it.
 pub fn words(name: &str) -> String {
-    let text = name.replace(['_', '-'], " ");
-    let mut letters = text.trim().chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    let mut parted = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && parted.ends_with(|last: char| last.is_lowercase() || last.is_numeric()) {
+            parted.push(' ');
+        }
+        parted.push(letter);
+    }
+    let part = |part: &str| {
+        let small = part.to_lowercase();
+        let written = WRITTEN.iter().find(|(known, _)| *known == small).map(|(_, written)| (*written).to_owned());
+        written.unwrap_or_else(|| if part.chars().all(char::is_uppercase) { part.to_owned() } else { small })
+    };
+    let parts = parted.split(|c: char| c.is_whitespace() || "_-.:/".contains(c)).filter(|one| !one.is_empty());
+    let text = parts.map(part).collect::<Vec<_>>().join(" ");
+    let mut letters = text.chars();
+    letters.next().map_or_else(|| name.to_owned(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// An endpoint of a resource by its name, on a route that shows the resource itself.
@@ -318,4 +350,32 @@ pub fn state_label(registry: &Registry, state: &str) -> String {
     let label = declared.statuses.get(state).map(|status| &status.label);
     let label = label.or_else(|| declared.comment_statuses.get(state).map(|status| &status.label));
     label.filter(|label| !label.is_empty()).cloned().unwrap_or_else(|| words(state))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn names_are_read_as_words() {
+        // The console's tests have the same pairs.
+        for (name, expected) in [
+            ("menu_order", "Menu order"),
+            ("menuOrder", "Menu order"),
+            ("menu-order", "Menu order"),
+            ("cms:menu/order", "Cms menu order"),
+            ("featured_media", "Featured media"),
+            ("id", "ID"),
+            ("date_gmt", "Date UTC"),
+            ("avatar_urls", "Avatar urls"),
+            ("SEO_title", "SEO title"),
+            ("MP3 file", "Mp3 file"),
+            ("email", "E-mail"),
+            ("größe", "Größe"),
+            ("_", "_"),
+            ("", ""),
+        ] {
+            assert_eq!(words(name), expected, "{name}");
+        }
+    }
 }

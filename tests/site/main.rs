@@ -68,6 +68,7 @@ mod selection;
 mod server;
 mod templates;
 mod tls;
+mod translations;
 mod values;
 mod versions;
 mod views;

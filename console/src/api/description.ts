@@ -15,6 +15,8 @@ export interface Description {
   resources: Resource[];
   /** States of records and comments, in their declared order. */
   states: State[];
+  /** What `OPTIONS` says in the language of the page, by the texts there. The description itself is in this language. */
+  texts?: Record<string, string>;
 }
 
 export interface Site {

@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import { type Adapter, createAdapter } from "./adapter";
 import type { Description, Resource, State } from "./description";
 import type { Http } from "./http";
+import { say, useTranslations } from "../model/labels";
 import { createSchemas, type Schemas, type Shelf } from "./schema";
 
 export interface Api {
@@ -24,12 +25,12 @@ export const outdated = signal(false);
 /**
  * Loads the description and makes everything that depends on it. A description that the visit has seen before is used at
  * once, and compared with the present one while the first screen loads: where they differ, the present one takes its place
- * as long as nobody has typed anything.
+ * as long as nobody has typed anything. `language` is that of its texts, where there are translations.
  */
-export async function startApi(http: Http, shelf: Shelf | null = null, untouched: () => boolean = () => false): Promise<Api> {
-  const key = `console.description.${http.boot.user}`;
+export async function startApi(http: Http, shelf: Shelf | null = null, untouched: () => boolean = () => false, language = "en"): Promise<Api> {
+  const key = `console.description.${http.boot.user}.${language}`;
   const kept = shelf?.getItem(key) ?? null;
-  const fresh = http.request<Description>("/console/v1/description").then(({ data }) => {
+  const fresh = http.request<Description>("/console/v1/description", { query: { lang: language } }).then(({ data }) => {
     const text = JSON.stringify(data);
     try {
       shelf?.setItem(key, text);
@@ -58,7 +59,8 @@ function compare(kept: string | null, data: Description): void {
 }
 
 export function setApi(http: Http, description: Description, shelf: Shelf | null = null): Api {
-  const schemas = createSchemas(http, description.version, shelf);
+  useTranslations(description.texts);
+  const schemas = createSchemas(http, description.version, shelf, description.texts === undefined ? undefined : say);
   const api = { http, adapter: createAdapter(http, schemas), schemas, description };
   current.value = api;
   outdated.value = false;

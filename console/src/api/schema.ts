@@ -58,7 +58,8 @@ export interface Shelf {
 /** An id for paths whose item does not matter. */
 const NO_ITEM = 0;
 
-export function createSchemas(http: Http, version: string, shelf: Shelf | null = null): Schemas {
+/** `say` gives a text in the language of the page. */
+export function createSchemas(http: Http, version: string, shelf: Shelf | null = null, say: (text: string) => string = (text) => text): Schemas {
   const loaded = new Map<string, Promise<unknown>>();
   const key = (path: string): string => `console.options.${http.boot.user}.${version}.${path}`;
 
@@ -77,7 +78,7 @@ export function createSchemas(http: Http, version: string, shelf: Shelf | null =
   const options = (path: string): Promise<unknown> => {
     let answer = loaded.get(path);
     if (answer === undefined) {
-      answer = load(path);
+      answer = load(path).then((told) => inLanguage(told, say));
       loaded.set(path, answer);
       answer.catch(() => loaded.delete(path));
     }
@@ -101,6 +102,17 @@ export function createSchemas(http: Http, version: string, shelf: Shelf | null =
       return { schema: schema ?? { type: "object", properties: {} }, args };
     },
   };
+}
+
+/** Members of schemas that people read. */
+const READ_BY_PEOPLE = ["title", "description"];
+
+function inLanguage(told: unknown, say: (text: string) => string): unknown {
+  if (Array.isArray(told)) return told.map((item) => inLanguage(item, say));
+  if (!isObject(told)) return told;
+  const member = (name: string, value: unknown): unknown =>
+    typeof value === "string" ? (READ_BY_PEOPLE.includes(name) ? say(value) : value) : inLanguage(value, say);
+  return Object.fromEntries(Object.entries(told).map(([name, value]) => [name, member(name, value)]));
 }
 
 const READ = ["list", "get"];

@@ -25,10 +25,15 @@ const texts = signal<Texts>(en);
 export const language = signal<Language>("en");
 const KEPT = "console.language";
 
-/** Loads the texts of a language; without one the kept one, else the browser's. */
-export async function useLanguage(wanted?: string): Promise<void> {
+/** The kept language, else the first of the browser's that there is. */
+export function preferredLanguage(wanted?: string): Language {
   const candidates = [wanted, kept(), ...navigator.languages].map((tag) => tag?.split("-")[0]);
-  const chosen = (candidates.find((tag) => tag !== undefined && tag in LANGUAGES) ?? "en") as Language;
+  return (candidates.find((tag) => tag !== undefined && tag in LANGUAGES) ?? "en") as Language;
+}
+
+/** Loads the texts of a language; without one the preferred one. */
+export async function useLanguage(wanted?: string): Promise<void> {
+  const chosen = preferredLanguage(wanted);
   texts.value = await loaders[chosen]();
   language.value = chosen;
   document.documentElement.lang = chosen;

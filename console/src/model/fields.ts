@@ -7,7 +7,7 @@
 import type { FieldHints } from "../api/description";
 import { chooseControl, type ControlName } from "./control-table";
 import { isObject, isSchema, typeOf, typesOf, type JsonSchema, type JsonType } from "./json-schema";
-import { helpBeside, words } from "./labels";
+import { helpBeside, say, words } from "./labels";
 
 export type Kind = "string" | "integer" | "number" | "boolean" | "array" | "object" | "map" | "union" | "any";
 
@@ -124,7 +124,7 @@ export function fieldOf(given: JsonSchema, path: string, around: Around): Field 
   const name = path.slice(path.lastIndexOf(".") + 1);
   const readOnly = around.readOnly || (schema.readonly === true && !wrapped);
   const own: JsonSchema = viewWords(given);
-  const label = hint.label ?? text(own["label"]) ?? text(given.title) ?? (name === "*" ? "" : words(name));
+  const label = hint.label ?? text(own["label"]) ?? text(given.title) ?? (name === "*" ? "" : say(words(name)));
   const field: Field = {
     path,
     name,
@@ -326,7 +326,7 @@ function labelled(schema: JsonSchema, labels: Record<string, string>): unknown[]
 
 /** An empty text has no words of its own: the control says what it stands for. */
 function choiceLabel(value: unknown): string {
-  return typeof value === "string" ? (value === "" ? "" : /^[a-z][a-z0-9_-]*$/.test(value) ? words(value) : value) : JSON.stringify(value);
+  return typeof value === "string" ? (value === "" ? "" : /^[a-z][a-z0-9_-]*$/.test(value) ? say(words(value)) : value) : JSON.stringify(value);
 }
 
 const COUNTS = ["minLength", "maxLength", "multipleOf", "minItems", "maxItems", "minProperties", "maxProperties"] as const;

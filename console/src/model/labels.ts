@@ -1,4 +1,17 @@
-/** Names of properties as words that people read. */
+/** Names of properties as words that people read, in the language of the page where there are translations. */
+
+/** Texts of schemas in the language of the page, by those of the declarations. */
+let translations: Readonly<Record<string, string>> = {};
+
+/** What the description says of texts of schemas. */
+export function useTranslations(texts: Readonly<Record<string, string>> = {}): void {
+  translations = texts;
+}
+
+/** A text of the declarations in the language of the page. */
+export function say(text: string): string {
+  return Object.hasOwn(translations, text) ? (translations[text] ?? text) : text;
+}
 
 const WORDS: Record<string, string> = {
   id: "ID", url: "URL", uri: "URI", ip: "IP", html: "HTML", css: "CSS", json: "JSON", uuid: "UUID", gmt: "UTC", email: "E-mail", api: "API", rss: "RSS", seo: "SEO", isbn: "ISBN",
@@ -15,7 +28,10 @@ export function words(name: string): string {
 }
 
 /** Words that say nothing beside a label. */
-const EMPTY = new Set(["a", "an", "the", "of", "its", "this", "record", "item", "value", "is", "that", "shown"]);
+const EMPTY = new Set([
+  ...["a", "an", "the", "of", "its", "this", "record", "item", "value", "is", "that", "shown"],
+  ...["der", "die", "das", "des", "dem", "ein", "eine", "eines", "einer", "dieses", "dieser", "eintrag", "eintrags", "wert"],
+]);
 
 function wordsIn(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];

@@ -3,7 +3,7 @@
 import { type Id, idOf, type Item } from "../api/adapter";
 import type { Resource } from "../api/description";
 import { isObject } from "../api/failure";
-import { words } from "./labels";
+import { say, words } from "./labels";
 
 /** The value of a property; `a.b` is nested. */
 export function valueAt(item: Item, path: string): unknown {
@@ -69,7 +69,7 @@ export function labelOf(resource: Resource, item: Item, untitled: (id: Id) => st
 
 /** Words of a name in declarations: "featured_media" is "Featured media"; of a nested one its last part. */
 export function humanName(name: string): string {
-  return words(name.split(".").pop() ?? name);
+  return say(words(name.split(".").pop() ?? name));
 }
 
 export function labelOfField(resource: Resource, field: string): string {

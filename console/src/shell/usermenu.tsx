@@ -2,9 +2,10 @@
 
 import type { JSX } from "preact";
 import { api } from "../api";
-import { chooseLanguage, language, LANGUAGES, t, type Language } from "../i18n";
+import { language, LANGUAGES, t, type Language } from "../i18n";
 import { href, places } from "../router";
 import { Icon, Menu, type MenuItem } from "../ui";
+import { changeLanguage } from "./language";
 import { prefer, preference, type Theme } from "./preferences";
 import { helpOpen } from "./shortcuts";
 
@@ -38,7 +39,7 @@ export function UserMenu(): JSX.Element {
         icon: "globe",
         checked: language.value === tag,
         separated: place === 0,
-        onSelect: () => void chooseLanguage(tag),
+        onSelect: () => void changeLanguage(tag),
       }),
     ),
     { name: "logout", label: t("shell.log_out"), icon: "logout", separated: true, href: boot.logout_url },

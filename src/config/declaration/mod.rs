@@ -181,6 +181,10 @@ pub struct Declaration {
     /// Sections of the console's navigation by name, in their order.
     #[serde(default)]
     pub view_groups: IndexMap<String, ViewGroup>,
+    /// Texts of the console in other languages: by language, such as `de`, and by the text that is translated. Labels, help,
+    /// descriptions of properties and the like; the interface keeps the texts of the declarations.
+    #[serde(default)]
+    pub translations: IndexMap<String, IndexMap<String, String>>,
     /// Overlays of schema files: `schemas.<file stem>` is merged into the schema file of that name. Empty once loaded:
     /// the loader has merged them.
     #[serde(default)]

@@ -1,7 +1,7 @@
 //! The description: the site, the states, and the resources that the caller may list or edit, with the operations that they
-//! may use for some records at least.
+//! may use for some records at least. Its texts are in the language that the caller asks for, where there are translations.
 
-use super::fields;
+use super::texts::{self, Dictionary};
 use crate::config::declaration::{Action, CommentStatus, Family};
 use crate::error::ApiError;
 use crate::handlers::description::{may_use, may_use_with};
@@ -37,13 +37,18 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let groups: Vec<Value> = groups.map(|(name, group)| json!({"name": name, "label": group.label})).collect();
     let listed: HashSet<&str> = shown.iter().map(|one| one.resource.name.as_str()).collect();
     let resources: Vec<Value> = shown.iter().map(|one| one.document(work, &listed)).collect();
-    Ok(Outcome::ok(json!({
+    let mut description = json!({
         "version": format!("{:016x}", registry.fingerprint),
         "site": site(work),
         "groups": groups,
         "resources": resources,
         "states": states(registry),
-    })))
+    });
+    let dictionary = work.allowed.args().text("lang").map(|tag| Dictionary::of(registry, tag));
+    if let Some(dictionary) = dictionary.filter(|dictionary| !dictionary.is_empty()) {
+        texts::translate(registry, &mut description, &dictionary);
+    }
+    Ok(Outcome::ok(description))
 }
 
 fn site(work: &Work<'_>) -> Value {
@@ -87,7 +92,7 @@ fn zone(name: &str) -> String {
 
 /// States of records, then those of comments: requests know these by names of their own, even where a record's state has
 /// the same name.
-fn states(registry: &Registry) -> Vec<Value> {
+pub fn states(registry: &Registry) -> Vec<Value> {
     let declared = &registry.declaration;
     let records = declared.statuses.iter().map(|(name, status)| {
         json!({
@@ -151,19 +156,13 @@ impl<'r> Shown<'r> {
     fn document(&self, work: &Work<'_>, listed: &HashSet<&str>) -> Value {
         let registry = &work.scope.registry;
         let (resource, declared) = (self.resource, &self.resource.declared);
-        let title = resource.schema["title"].as_str().unwrap_or(&resource.name);
-        let singular = declared.labels.get("singular_name").cloned().unwrap_or_else(|| words(title));
         let taxonomies: Vec<&String> =
             declared.taxonomies.iter().filter(|name| listed.contains(name.as_str())).collect();
-        json!({
-            "name": resource.name,
+        let mut document = texts::document(registry, resource);
+        let more = json!({
             "api_name": resource.api_name,
             "group": self.group,
-            "label": label(resource),
-            "singular": singular,
-            "description": declared.listing.description.clone().unwrap_or_default(),
             "icon": declared.view.icon.as_deref().unwrap_or(icon(resource)),
-            "labels": declared.labels,
             "key": self.key,
             "parent": parent(registry, resource),
             "operations": self.operations,
@@ -172,9 +171,11 @@ impl<'r> Shown<'r> {
             "states": views::states(registry, resource),
             "publishes": work.scope.principal.can(resource.capability(Action::Publish)),
             "taxonomies": taxonomies,
-            "fields": fields::hints(registry, resource),
-            "view": views::view(registry, resource),
-        })
+        });
+        if let (Value::Object(document), Value::Object(more)) = (&mut document, more) {
+            document.extend(more);
+        }
+        document
     }
 }
 
@@ -203,7 +204,7 @@ fn icon(resource: &Resource) -> &'static str {
 }
 
 /// The endpoints of the routes that a resource took over, each with its route.
-fn endpoints<'r>(
+pub fn endpoints<'r>(
     registry: &'r Registry,
     resource: &Resource,
     secure: bool,
@@ -215,7 +216,7 @@ fn endpoints<'r>(
 }
 
 /// The declared name of an endpoint; on a route that shows the resource itself, otherwise what its handler does.
-fn operation_name<'r>(route: &Route, endpoint: &'r Endpoint) -> Option<&'r str> {
+pub fn operation_name<'r>(route: &Route, endpoint: &'r Endpoint) -> Option<&'r str> {
     let own = route.owner.is_none() || route.owner == route.resource;
     let verb = || HANDLERS[endpoint.handler.0].is.name.rsplit('.').next().filter(|_| own);
     endpoint.name.as_deref().or_else(verb)

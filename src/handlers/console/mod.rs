@@ -4,6 +4,7 @@ mod accounts;
 mod describe;
 mod fields;
 mod health;
+pub mod texts;
 
 pub use accounts::{end_session, end_sessions, invite, sessions};
 pub use describe::get as description;

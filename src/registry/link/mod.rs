@@ -90,6 +90,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.adjustments(&resources);
     linker.settings(&resources);
     linker.views(&resources);
+    linker.translations();
     let problems = linker.problems;
     let Some(site) = site else { return Err(Problem::sorted(problems)) };
     if !problems.is_empty() {
@@ -147,6 +148,7 @@ fn shared(loaded: &Loaded) -> String {
         cache: Default::default(),
         storage: Default::default(),
         backup: Default::default(),
+        translations: Default::default(),
         media: Media { url: None, workers: own.workers, queue: own.queue, ..loaded.declaration.media.clone() },
         site: Site { url: None, ..loaded.declaration.site.clone() },
         ..loaded.declaration.clone()

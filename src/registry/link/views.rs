@@ -142,7 +142,34 @@ const MEMBERS: &[&str] = &[
     "showLevels",
 ];
 
+/// Characters of a translation.
+const LONGEST_TRANSLATION: usize = 1_000;
+
 impl Linker<'_> {
+    /// Languages, and that their texts say something of a reasonable length.
+    pub(super) fn translations(&mut self) {
+        for (language, texts) in &self.declared.translations {
+            let path = ["translations", language.as_str()];
+            let parts = || language.split('-');
+            let plain = |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphanumeric());
+            let letters = |part: &str| (2..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphabetic());
+            if !parts().all(plain) || !parts().next().is_some_and(letters) {
+                let hint = "write the tag of a language: `de`, `pt-BR`".to_owned();
+                self.problem(&path, format!("`{language}` is no language"), Some(hint));
+            }
+            for (text, translation) in texts {
+                let place = [path[0], path[1], text.as_str()];
+                if translation.trim().is_empty() {
+                    let hint = "leave it out: the text stays as it is declared".to_owned();
+                    self.problem(&place, "the translation is empty", Some(hint));
+                } else if translation.chars().count() > LONGEST_TRANSLATION {
+                    let message = format!("the translation has more than {LONGEST_TRANSLATION} characters");
+                    self.problem(&place, message, None);
+                }
+            }
+        }
+    }
+
     /// The words of `view` of every resource, and of `x-view` of its properties.
     pub(super) fn views(&mut self, resources: &[Resource]) {
         for resource in resources {

@@ -3,11 +3,12 @@
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 import { api } from "../../api";
-import { chooseLanguage, language, LANGUAGES, t, type Language } from "../../i18n";
+import { language, LANGUAGES, t, type Language } from "../../i18n";
 import { labelOf } from "../../model/record";
 import { below, ownResource } from "../../related/panels";
 import { BelowPanel } from "../../related/below";
 import { href, places } from "../../router";
+import { changeLanguage } from "../../shell/language";
 import { Page } from "../../shell/page";
 import { prefer, preference } from "../../shell/preferences";
 import { Failed, LinkButton, Skeleton } from "../../ui";
@@ -63,7 +64,7 @@ function Looks(): JSX.Element {
         <h2 id={id}>{t("people.console")}</h2>
       </header>
       <div class="account-choices">
-        <Choice label={t("people.language")} value={language.value} values={Object.entries(LANGUAGES)} onChange={(tag) => void chooseLanguage(tag as Language)} />
+        <Choice label={t("people.language")} value={language.value} values={Object.entries(LANGUAGES)} onChange={(tag) => void changeLanguage(tag as Language)} />
         <Choice label={t("people.theme")} value={preference<string>("theme", "auto")} values={THEMES.map((name) => [name, t(`people.theme_${name}`)])} onChange={(name) => prefer("theme", name)} />
         <Choice label={t("people.density")} value={preference<string>("density", "comfortable")} values={DENSITIES.map((name) => [name, t(`people.density_${name}`)])} onChange={(name) => prefer("density", name)} />
       </div>
