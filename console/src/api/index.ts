@@ -15,54 +15,17 @@ export interface Api {
 
 const current = signal<Api | null>(null);
 
-/** Grows with each description that takes the place of another one. */
-export const generation = signal(0);
-
-/** The server describes itself in another way than this page knows: it should be loaded again. */
-export const outdated = signal(false);
-
-/**
- * Loads the description and makes everything that depends on it. A description that the visit has seen before is used at
- * once, and compared with the present one while the first screen loads: where they differ, the present one takes its place
- * as long as nobody has typed anything.
- */
-export async function startApi(http: Http, shelf: Shelf | null = null, untouched: () => boolean = () => false): Promise<Api> {
-  const key = `console.description.${http.boot.user}`;
-  const kept = shelf?.getItem(key) ?? null;
-  const fresh = http.request<Description>("/console/v1/description").then(({ data }) => {
-    const text = JSON.stringify(data);
-    try {
-      shelf?.setItem(key, text);
-    } catch {
-      // No room, or none allowed: the next page waits for the description.
-    }
-    compare(kept, data);
-    if (outdated.value && untouched()) setApi(http, data, shelf);
-    return data;
-  });
-  if (kept === null) return setApi(http, await fresh, shelf);
-  // A failure shows at the first request of the screen.
-  fresh.catch(() => undefined);
-  return setApi(http, JSON.parse(kept) as Description, shelf);
-}
-
-/** What changed since the visit began: the name of the site and the like are taken over, more needs a new page. */
-function compare(kept: string | null, data: Description): void {
-  const before = kept === null ? data : (JSON.parse(kept) as Description);
-  const rest = ({ site: _, ...others }: Description): string => JSON.stringify(others);
-  outdated.value = rest(before) !== rest(data);
-  const now = current.peek();
-  if (!outdated.value && now !== null && JSON.stringify(now.description.site) !== JSON.stringify(data.site)) {
-    current.value = { ...now, description: { ...now.description, site: data.site } };
-  }
+/** Makes everything that depends on the description, which came with the page. */
+export async function startApi(http: Http, shelf: Shelf | null = null): Promise<Api> {
+  const brought = http.boot.description ?? null;
+  const description = brought ?? (await http.request<Description>("/console/v1/description")).data;
+  return setApi(http, description, shelf);
 }
 
 export function setApi(http: Http, description: Description, shelf: Shelf | null = null): Api {
   const schemas = createSchemas(http, description.version, shelf);
   const api = { http, adapter: createAdapter(http, schemas), schemas, description };
   current.value = api;
-  outdated.value = false;
-  generation.value = generation.peek() + 1;
   return api;
 }
 
