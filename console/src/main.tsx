@@ -13,10 +13,8 @@ const root = document.getElementById("console");
 async function start(place: HTMLElement): Promise<void> {
   const boot = readBoot(document);
   render(<Loading />, place);
-  let typed = false;
-  addEventListener("input", () => (typed = true), { once: true, capture: true });
   try {
-    await Promise.all([startApi(createHttp(boot), sessionStorage, () => !typed, preferredLanguage()), useLanguage()]);
+    await Promise.all([startApi(createHttp(boot), sessionStorage, preferredLanguage()), useLanguage()]);
     startRouter(boot.path);
     startShell();
     render(<App />, place);

@@ -39,7 +39,7 @@ describe("texts of the declarations", () => {
 
   it("are in the language of the page", async () => {
     const server = new FakeServer(({ method }) => ({ body: method === "OPTIONS" ? options : { ...DESCRIPTION, texts: TEXTS } }));
-    await startApi(createHttp(BOOT, server), null, undefined, "de");
+    await startApi(createHttp(BOOT, server), null, "de");
     expect(server.seen[0]?.address).toBe("/cms-json/console/v1/description?lang=de");
     const { schema, args } = await api().schemas.of(resourceOf("posts"));
     const [field] = fieldsOf({ properties: (schema.properties ?? {}) as Record<string, JsonSchema>, args: args["create"] as Record<string, JsonSchema>, hints: {}, parameters: [] });
@@ -51,20 +51,19 @@ describe("texts of the declarations", () => {
   });
 
   it("are those of the declarations in a language without translations", async () => {
-    await startApi(createHttp(BOOT, new FakeServer(({ method }) => ({ body: method === "OPTIONS" ? options : { ...DESCRIPTION, texts: TEXTS } }))), null, undefined, "de");
-    await startApi(createHttp(BOOT, new FakeServer(({ method }) => ({ body: method === "OPTIONS" ? options : DESCRIPTION }))), null, undefined, "en");
+    await startApi(createHttp(BOOT, new FakeServer(({ method }) => ({ body: method === "OPTIONS" ? options : { ...DESCRIPTION, texts: TEXTS } }))), null, "de");
+    await startApi(createHttp(BOOT, new FakeServer(({ method }) => ({ body: method === "OPTIONS" ? options : DESCRIPTION }))), null, "en");
     expect(say("Menu order")).toBe("Menu order");
     const { schema } = await api().schemas.of(resourceOf("posts"));
     expect(schema.properties?.["menu_order"]?.description).toBe("Place among others.");
   });
 
-  it("of each language are kept apart between pages", async () => {
-    const kept = new Map<string, string>();
-    const shelf = { getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => void kept.set(key, value) };
-    const http = createHttp(BOOT, new FakeServer(({ address }) => ({ body: { ...DESCRIPTION, version: address.split("lang=")[1] } })));
-    expect((await startApi(http, shelf, undefined, "de")).description.version).toBe("de");
-    expect((await startApi(http, shelf, undefined, "en")).description.version).toBe("en");
-    expect((await startApi(http, shelf, undefined, "de")).description.version).toBe("de");
+  it("came with the page where they are in the language that is wanted", async () => {
+    const server = new FakeServer(({ address }) => ({ body: { ...DESCRIPTION, version: address.split("lang=")[1] } }));
+    const http = createHttp({ ...BOOT, description: { ...DESCRIPTION, version: "page" }, language: "de" }, server);
+    expect((await startApi(http, null, "de")).description.version).toBe("page");
+    expect((await startApi(http, null, "en")).description.version).toBe("en");
+    expect(server.seen).toHaveLength(1);
   });
 
   it("say nothing beside a label that says as much", () => {

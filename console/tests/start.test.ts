@@ -1,55 +1,50 @@
 import { describe, expect, it } from "vitest";
-import { api, outdated, startApi } from "../src/api";
+import { api, startApi } from "../src/api";
 import { createHttp } from "../src/api/http";
 import { DESCRIPTION } from "./fixtures/api";
 import { BOOT, FakeServer } from "./fixtures/http";
 
-function shelf(): { getItem: (key: string) => string | null; setItem: (key: string, value: string) => void } {
-  const kept = new Map<string, string>();
-  return { getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => void kept.set(key, value) };
-}
-
 describe("the start", () => {
-  it("uses the description that the visit has seen, and says when there is another one", async () => {
-    let present = DESCRIPTION;
-    const http = createHttp(BOOT, new FakeServer(() => ({ body: present })));
-    const place = shelf();
-    await startApi(http, place);
-    expect(outdated.value).toBe(false);
-    present = { ...DESCRIPTION, version: "another" };
-    expect((await startApi(http, place)).description.version).toBe(DESCRIPTION.version);
-    await expect.poll(() => outdated.value).toBe(true);
-    expect((await startApi(http, place)).description.version).toBe("another");
-    await expect.poll(() => outdated.value).toBe(false);
+  it("uses the description that came with the page, and asks for nothing", async () => {
+    const server = new FakeServer(() => ({ status: 500 }));
+    await startApi(createHttp({ ...BOOT, description: DESCRIPTION }, server));
+    expect(api().description).toBe(DESCRIPTION);
+    expect(server.seen).toEqual([]);
   });
 
-  it("takes another description over as long as nobody has typed", async () => {
-    let present = DESCRIPTION;
-    const http = createHttp(BOOT, new FakeServer(() => ({ body: present })));
-    const place = shelf();
-    await startApi(http, place);
-    present = { ...DESCRIPTION, version: "another" };
-    await startApi(http, place, () => true);
-    await expect.poll(() => api().description.version).toBe("another");
-    expect(outdated.value).toBe(false);
+  it("asks for the description where the page has none", async () => {
+    const server = new FakeServer(() => ({ body: DESCRIPTION }));
+    await startApi(createHttp({ ...BOOT, description: null }, server));
+    expect(api().description).toEqual(DESCRIPTION);
+    expect(server.seen.map((one) => one.address)).toEqual(["/cms-json/console/v1/description?lang=en"]);
+  });
+});
+
+describe("answers that came with the page", () => {
+  const answers = [{ path: "/cms/v2/things", query: { per_page: "20", _fields: "id,title" }, headers: [["X-CMS-Total", "1"]] as [string, string][], body: [{ id: 1 }] }];
+  const query = { _fields: ["id", "title"], per_page: 20 };
+
+  it("are used once, whatever the order of the arguments", async () => {
+    const server = new FakeServer(() => ({ body: [] }));
+    const http = createHttp({ ...BOOT, answers }, server);
+    const first = await http.request("/cms/v2/things", { query });
+    expect([first.data, first.headers.get("x-cms-total")]).toEqual([[{ id: 1 }], "1"]);
+    expect(server.seen).toEqual([]);
+    expect((await http.request("/cms/v2/things", { query })).data).toEqual([]);
   });
 
-  it("takes the name of the site over as it is now", async () => {
-    let present = DESCRIPTION;
-    const http = createHttp(BOOT, new FakeServer(() => ({ body: present })));
-    const place = shelf();
-    await startApi(http, place);
-    present = { ...DESCRIPTION, site: { ...DESCRIPTION.site, title: "Renamed" } };
-    await startApi(http, place);
-    await expect.poll(() => api().description.site.title).toBe("Renamed");
-    expect(outdated.value).toBe(false);
+  it("are not used for another query, nor for another method", async () => {
+    const server = new FakeServer(() => ({ body: "asked" }));
+    const http = createHttp({ ...BOOT, answers }, server);
+    expect((await http.request("/cms/v2/things", { query: { ...query, per_page: 10 } })).data).toBe("asked");
+    expect((await http.request("/cms/v2/things", { query, method: "OPTIONS" })).data).toBe("asked");
+    expect((await http.request("/cms/v2/things", { query })).data).toEqual([{ id: 1 }]);
   });
 
-  it("is another one for another user", async () => {
-    const place = shelf();
-    await startApi(createHttp(BOOT, new FakeServer(() => ({ body: DESCRIPTION }))), place);
-    const own = { ...DESCRIPTION, resources: [] };
-    const other = await startApi(createHttp({ ...BOOT, user: 13 }, new FakeServer(() => ({ body: own }))), place);
-    expect(other.description.resources).toEqual([]);
+  it("are forgotten when something is changed", async () => {
+    const server = new FakeServer(() => ({ body: "asked" }));
+    const http = createHttp({ ...BOOT, answers }, server);
+    await http.request("/cms/v2/things", { method: "POST", body: {} });
+    expect((await http.request("/cms/v2/things", { query })).data).toBe("asked");
   });
 });

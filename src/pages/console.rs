@@ -1,14 +1,16 @@
 //! The console: its files, and the page that starts it below every address of it.
 //!
 //! The files are built from `console/` and compressed in the program. The page is the built `index.html` with what the
-//! console has to know before its first request. It knows nothing of resources: the console asks for their description.
+//! console has to know before its first rows: the description of the resources, and the answer to the request that it makes
+//! first. So what is shown first costs two round trips, the page and its files.
 
+use super::first_list;
 use super::packed::PackedAsset;
 use super::{HTML, Visit, frame_headers};
 use crate::access::sessions::nonce_header;
 use crate::config::declaration::{Action, Declaration};
 use crate::handlers::HANDLERS;
-use crate::model::{Payload, Reply};
+use crate::model::{Method, Payload, Reply};
 use crate::registry::{Registry, Route};
 use crate::scope::Principal;
 use serde_json::{Value, json};
@@ -23,6 +25,12 @@ const PAGE: &str = "index.html";
 
 /// The folder of files whose names follow from their contents.
 const HASHED: &str = "assets/";
+
+/// The language of the declarations.
+const DECLARED: &str = "en";
+
+/// Languages of a browser that are looked at.
+const MOST_LANGUAGES: usize = 20;
 
 /// Types of files by the ends of their names.
 const TYPES: [(&str, &str); 12] = [
@@ -87,7 +95,7 @@ pub(super) fn is_for(registry: &Registry, caller: &Principal) -> bool {
 }
 
 /// The page.
-pub(super) fn show(visit: &Visit<'_>) -> Reply {
+pub(super) async fn show(visit: &Visit<'_>) -> Reply {
     let page = FILES.iter().find(|file| file.name == PAGE);
     let Some(built) = page.and_then(|page| std::str::from_utf8(page.plain()).ok()).and_then(body) else {
         let lines = [
@@ -102,8 +110,9 @@ pub(super) fn show(visit: &Visit<'_>) -> Reply {
         "lang": scope.settings.text("language").replace('_', "-"),
         "title": visit.site_name(),
         "path": path,
-        "boot": in_script(&boot(visit)),
-        "rest": built,
+        "head": built.0,
+        "boot": in_script(&boot(visit).await),
+        "end": built.1,
     });
     match visit.pages.render("console.html", data) {
         Ok(bytes) => {
@@ -115,19 +124,30 @@ pub(super) fn show(visit: &Visit<'_>) -> Reply {
     }
 }
 
-/// What follows the title in the built page. Its own beginning gives way to ours.
-fn body(built: &str) -> Option<String> {
+/// The built page from its head on, in two parts: what refers to the files, and its end. Its own title gives way to ours. The
+/// data is between them, so that the browser fetches the files while the data is still on its way.
+fn body(built: &str) -> Option<(String, &str)> {
     let (_, head) = built.split_once("<head>")?;
-    let Some((before, after)) = head.split_once("<title>") else { return Some(head.trim_start().to_owned()) };
+    let (head, end) = head.split_at(head.rfind("</body>")?);
+    let Some((before, after)) = head.split_once("<title>") else { return Some((head.trim_start().to_owned(), end)) };
     let (_, after) = after.split_once("</title>")?;
-    Some(format!("{}{}", before.trim_start(), after.trim_start()))
+    Some((format!("{}{}", before.trim_start(), after.trim_start()), end))
 }
 
-/// What the console has to know before its first request.
-fn boot(visit: &Visit<'_>) -> Value {
+/// What the console has to know before its first rows.
+async fn boot(visit: &Visit<'_>) -> Value {
     let (scope, pages) = (&visit.scope, &visit.pages.declared);
     let registry = &scope.registry;
+    let language = language(visit);
+    let description = description(visit, &language).await;
+    let answer = match &description {
+        Some(description) => first_answer(visit, description).await,
+        None => None,
+    };
     json!({
+        "description": description,
+        "language": language,
+        "answers": answer.into_iter().collect::<Vec<_>>(),
         "base": registry.site.rest_path,
         "prefix": registry.site.prefix,
         "path": registry.declaration.console.path,
@@ -143,11 +163,43 @@ fn boot(visit: &Visit<'_>) -> Value {
     })
 }
 
+/// The first language of the browser's that the declarations are in or have translations for.
+fn language(visit: &Visit<'_>) -> String {
+    let translations = &visit.scope.registry.declaration.translations;
+    let accepted = visit.request.header("accept-language").unwrap_or_default().to_ascii_lowercase();
+    let tags = accepted.split(',').filter_map(|part| part.split([';', '-']).next()).map(str::trim);
+    let known = |tag: &&str| *tag == DECLARED || translations.contains_key(*tag);
+    tags.take(MOST_LANGUAGES).find(known).unwrap_or(DECLARED).to_owned()
+}
+
+/// The description for the caller; `None` where the caller may not have it.
+async fn description(visit: &Visit<'_>, language: &str) -> Option<Value> {
+    let route = route_of(&visit.scope.registry, "console.description")?;
+    let part = visit.rest(Method::Get, &route.pattern, json!({"lang": language}), Value::Null).await;
+    (part.status == 200).then_some(part.body)
+}
+
+/// The answer to the first request of the list that the address names; `None` for other addresses, and for lists that somebody
+/// has narrowed. A failure is left to the request that the console makes then.
+async fn first_answer(visit: &Visit<'_>, description: &Value) -> Option<Value> {
+    let request = visit.request;
+    let below = request.path.strip_prefix(visit.scope.registry.declaration.console.path.as_str())?;
+    let first = first_list::of(description, below).filter(|_| request.raw_query.is_empty())?;
+    let part = visit.rest(Method::Get, &first.path, Value::Object(first.query.clone()), Value::Null).await;
+    let answer = json!({"path": first.path, "query": first.query, "headers": part.headers, "body": part.body});
+    (part.status == 200).then_some(answer)
+}
+
 /// The route that takes several requests at once.
 fn batch(registry: &Registry) -> Option<&str> {
-    let batches =
-        |route: &&Route| route.endpoints.iter().any(|endpoint| HANDLERS[endpoint.handler.0].is.name == "batch");
-    registry.routes.iter().find(batches).map(|route| route.pattern.as_str())
+    route_of(registry, "batch").map(|route| route.pattern.as_str())
+}
+
+/// The first route with this handler.
+fn route_of<'r>(registry: &'r Registry, handler: &str) -> Option<&'r Route> {
+    let handles =
+        |route: &&Route| route.endpoints.iter().any(|endpoint| HANDLERS[endpoint.handler.0].is.name == handler);
+    registry.routes.iter().find(handles)
 }
 
 /// JSON that no text in it can end the element around it, or begin another one.
@@ -188,9 +240,10 @@ mod tests {
     fn the_built_page_keeps_what_is_after_its_title() {
         let built = "<!doctype html>\n<html lang=\"en\">\n  <head>\n    <meta charset=\"utf-8\">\n    <title>Console</title>\n    \
                      <script type=\"module\" src=\"./assets/a.js\"></script>\n  </head>\n<body></body></html>\n";
-        let rest = body(built).expect("a head");
+        let (rest, end) = body(built).expect("a head");
         assert!(rest.starts_with("<meta charset=\"utf-8\">\n") && !rest.contains("title"), "{rest}");
-        assert!(rest.contains("./assets/a.js") && rest.ends_with("</html>\n"), "{rest}");
+        assert!(rest.contains("./assets/a.js"), "{rest}");
+        assert_eq!(end, "</body></html>\n");
         assert_eq!(body("no page"), None);
     }
 

@@ -8,6 +8,7 @@ mod addresses;
 mod authorize;
 mod console;
 mod explorer;
+mod first_list;
 mod home;
 mod media;
 mod packed;
@@ -244,7 +245,7 @@ impl<'a> Visit<'a> {
             (PageKind::Reset, false) => reset::open(self),
             (PageKind::Reset, true) => reset::set(self).await,
             _ if !self.known() => self.to_login(),
-            (PageKind::Console(_), false) => console::show(self),
+            (PageKind::Console(_), false) => console::show(self).await,
             (PageKind::Logout, false) => self.page(200, "Log out", "logout.html", json!({})),
             (PageKind::Profile, false) => profile::show(self, profile::Notice::default()).await,
             (PageKind::Profile, true) => profile::change(self).await,

@@ -26,8 +26,10 @@ async function useBuilt(context) {
     if (path.startsWith("assets/") && existsSync(join(built, path))) return route.fulfill({ path: join(built, path) });
     const response = await route.fetch({ maxRedirects: 0 });
     const page = await response.text();
-    const end = page.indexOf("</script>", page.indexOf('id="boot"')) + "</script>".length;
-    return page.includes('id="boot"') ? route.fulfill({ response, body: page.slice(0, end) + own }) : route.continue();
+    const data = /<script[^>]* id="boot">.*?<\/script>/s.exec(page)?.[0];
+    if (data === undefined) return route.continue();
+    const head = page.slice(0, page.indexOf("</title>") + "</title>".length);
+    return route.fulfill({ response, body: head + own.replace("</body>", () => `${data}</body>`) });
   });
 }
 

@@ -110,6 +110,40 @@ fn the_page_says_where_everything_is() {
 }
 
 #[test]
+fn the_page_brings_what_is_asked_first() {
+    let server = Server::start();
+    let hostile = "</script><script>alert(1)</script> & more";
+    let made =
+        server.ask("POST", "/cms/v2/posts", Some(&server.admin), Some(&json!({"title": hostile, "status": "draft"})));
+    assert_eq!(made.status, 201, "{}", made.text);
+    let mut browser = Browser::of(&server, "admin", PASSWORD);
+    let page = browser.get("/admin/r/posts");
+    let told = boot(&page);
+    assert_eq!(told["description"], describe(&server, &server.admin));
+    let answer = &told["answers"][0];
+    assert_eq!((&answer["path"], told["answers"].as_array().map(Vec::len)), (&json!("/cms/v2/posts"), Some(1)));
+    let query = answer["query"].as_object().expect("a query").iter();
+    let query: Vec<(&str, &str)> =
+        query.map(|(name, value)| (name.as_str(), value.as_str().expect("a text"))).collect();
+    let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
+    let asked = server.ask("GET", &format!("/cms/v2/posts?{query}"), Some(&server.admin), None);
+    assert_eq!((asked.status, &asked.body), (200, &answer["body"]), "{}", asked.text);
+    assert!(
+        asked.body.as_array().is_some_and(|rows| rows.iter().any(|row| row["id"] == made.body["id"])),
+        "{}",
+        asked.text
+    );
+    for path in ["/admin/", "/admin/r/posts?state=draft", "/admin/r/posts/12", "/admin/r/none", "/admin/r/comments"] {
+        assert_eq!(boot(&browser.get(path))["answers"], json!([]), "{path}");
+    }
+    // Others are told what concerns them.
+    let reader = server.user("reader", "subscriber");
+    let told = boot(&Browser::of(&server, "reader", "long enough").get("/admin/r/posts"));
+    assert_eq!(told["description"], describe(&server, &reader));
+    assert!(!told["answers"].to_string().contains("more"), "{}", told["answers"]);
+}
+
+#[test]
 fn a_visitor_logs_in_and_comes_back() {
     let server = Server::start();
     let mut browser = Browser::new(&server);

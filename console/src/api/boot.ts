@@ -1,5 +1,16 @@
 /** What the page knows before the first request: the data block that the server writes into it. */
 
+import type { Description } from "./description";
+
+/** The answer to a request that the page makes first: it came with the page. */
+export interface Brought {
+  /** Below the base. */
+  path: string;
+  query: Record<string, string>;
+  headers: [string, string][];
+  body: unknown;
+}
+
 export interface Boot {
   /** Path of the API, such as "/cms-json". */
   base: string;
@@ -19,6 +30,12 @@ export interface Boot {
   /** Id of the user who is logged in. */
   user: number;
   user_name?: string;
+  /** Absent where it could not be made: it is asked for. */
+  description?: Description | null;
+  /** Language of the description's texts; absent: that of the declarations. */
+  language?: string;
+  /** Answers to first requests, such as that of the list that the address names. */
+  answers?: Brought[];
 }
 
 const PREFIX = "cms";

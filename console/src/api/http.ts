@@ -6,7 +6,7 @@
  */
 
 import { signal, type ReadonlySignal, type Signal } from "@preact/signals";
-import { type Boot, readBoot } from "./boot";
+import { type Boot, type Brought, readBoot } from "./boot";
 import { Failure, NetworkFailure, isAbort, isObject } from "./failure";
 import { encodeQuery, type Query } from "./query";
 
@@ -48,6 +48,8 @@ export interface Surroundings {
 const RETRIES = 3;
 const LONGEST_WAIT = 60_000;
 const READ_RETRIES = [300, 1200];
+/** How long after the start what came with the page is as good as asked for. */
+const FRESH = 10_000;
 
 export function createHttp(boot: Boot, around: Surroundings = { fetch: globalThis.fetch.bind(globalThis), wait }): Http {
   return new Session(boot, around);
@@ -59,15 +61,21 @@ class Session implements Http {
   private nonce: string | null;
   private renewal: Promise<boolean> | null = null;
   private waiting: { resolve: (again: boolean) => void }[] = [];
+  /** Answers that came with the page, each for one request. */
+  private brought: Brought[];
+  private readonly begun = Date.now();
 
   constructor(
     readonly boot: Boot,
     private readonly around: Surroundings,
   ) {
     this.nonce = boot.nonce;
+    this.brought = boot.answers ?? [];
   }
 
   async request<T>(path: string, options: RequestOptions = {}): Promise<Answer<T>> {
+    const brought = this.take(path, options);
+    if (brought !== null) return brought as Answer<T>;
     let renewed = false;
     for (let attempt = 0; ; attempt++) {
       const answer = await this.sent(path, options);
@@ -98,6 +106,20 @@ class Session implements Http {
 
   giveUp(): void {
     this.settle(false);
+  }
+
+  /** The answer that came with the page; null: there is none, or something may have changed since. */
+  private take(path: string, options: RequestOptions): Answer | null {
+    if (this.brought.length === 0 || options.method === "OPTIONS") return null;
+    if ((options.method ?? "GET") !== "GET" || Date.now() - this.begun > FRESH) {
+      this.brought = [];
+      return null;
+    }
+    const wanted = canonical(options.query ?? {});
+    const found = this.brought.find((one) => one.path === path && canonical(one.query) === wanted);
+    if (found === undefined) return null;
+    this.brought = this.brought.filter((one) => one !== found);
+    return { status: 200, data: found.body, headers: new Headers(found.headers) };
   }
 
   private settle(again: boolean): void {
@@ -172,6 +194,13 @@ function payload(body: unknown, headers: Record<string, string>): FormData | Blo
   if (body instanceof FormData || body instanceof Blob) return body;
   headers["Content-Type"] ??= "application/json";
   return JSON.stringify(body);
+}
+
+/** A query by what it says, whatever the order of its arguments. */
+function canonical(query: Query): string {
+  const pairs = new URLSearchParams(encodeQuery(query));
+  pairs.sort();
+  return pairs.toString();
 }
 
 /** `fetch` tells nothing of the progress of an upload. */

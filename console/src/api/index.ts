@@ -16,46 +16,17 @@ export interface Api {
 
 const current = signal<Api | null>(null);
 
-/** Grows with each description that takes the place of another one. */
-export const generation = signal(0);
-
-/** The server describes itself in another way than this page knows: it should be loaded again. */
-export const outdated = signal(false);
+/** The language of the declarations. */
+const DECLARED = "en";
 
 /**
- * Loads the description and makes everything that depends on it. A description that the visit has seen before is used at
- * once, and compared with the present one while the first screen loads: where they differ, the present one takes its place
- * as long as nobody has typed anything. `language` is that of its texts, where there are translations.
+ * Makes everything that depends on the description. It came with the page, unless its texts are in another language than
+ * the one that is wanted.
  */
-export async function startApi(http: Http, shelf: Shelf | null = null, untouched: () => boolean = () => false, language = "en"): Promise<Api> {
-  const key = `console.description.${http.boot.user}.${language}`;
-  const kept = shelf?.getItem(key) ?? null;
-  const fresh = http.request<Description>("/console/v1/description", { query: { lang: language } }).then(({ data }) => {
-    const text = JSON.stringify(data);
-    try {
-      shelf?.setItem(key, text);
-    } catch {
-      // No room, or none allowed: the next page waits for the description.
-    }
-    compare(kept, data);
-    if (outdated.value && untouched()) setApi(http, data, shelf);
-    return data;
-  });
-  if (kept === null) return setApi(http, await fresh, shelf);
-  // A failure shows at the first request of the screen.
-  fresh.catch(() => undefined);
-  return setApi(http, JSON.parse(kept) as Description, shelf);
-}
-
-/** What changed since the visit began: the name of the site and the like are taken over, more needs a new page. */
-function compare(kept: string | null, data: Description): void {
-  const before = kept === null ? data : (JSON.parse(kept) as Description);
-  const rest = ({ site: _, ...others }: Description): string => JSON.stringify(others);
-  outdated.value = rest(before) !== rest(data);
-  const now = current.peek();
-  if (!outdated.value && now !== null && JSON.stringify(now.description.site) !== JSON.stringify(data.site)) {
-    current.value = { ...now, description: { ...now.description, site: data.site } };
-  }
+export async function startApi(http: Http, shelf: Shelf | null = null, language = DECLARED): Promise<Api> {
+  const brought = (http.boot.language ?? DECLARED) === language ? http.boot.description : null;
+  const description = brought ?? (await http.request<Description>("/console/v1/description", { query: { lang: language } })).data;
+  return setApi(http, description, shelf);
 }
 
 export function setApi(http: Http, description: Description, shelf: Shelf | null = null): Api {
@@ -63,8 +34,6 @@ export function setApi(http: Http, description: Description, shelf: Shelf | null
   const schemas = createSchemas(http, description.version, shelf, description.texts === undefined ? undefined : say);
   const api = { http, adapter: createAdapter(http, schemas), schemas, description };
   current.value = api;
-  outdated.value = false;
-  generation.value = generation.peek() + 1;
   return api;
 }
 

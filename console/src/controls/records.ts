@@ -5,7 +5,7 @@ import type { Description, Resource } from "../api/description";
 import type { Query } from "../api/query";
 import type { JsonSchema } from "../model/json-schema";
 import { titleName, titleOf } from "../model/roles";
-import type { Choice } from "../ui";
+import type { Choice } from "../ui/combobox";
 import { t } from "../i18n";
 
 export function resourceOf(description: Description, name: string | undefined): Resource | null {

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { t } from "../i18n";
 import { href } from "../router";
-import { Button, LazyMenu } from "../ui";
+import { Button, Menu } from "../ui";
 import type { LayoutProps, Row } from "./types";
 
 export function SelectBox({ row, props }: { row: Row; props: LayoutProps }): JSX.Element | null {
@@ -58,7 +58,7 @@ export function RowActions({ row, props }: { row: Row; props: LayoutProps }): JS
           ))}
         </span>
       )}
-      <LazyMenu small label={t("lists.actions", { name: row.title })} icon="more" items={() => props.menu(row)} />
+      <Menu small label={t("lists.actions", { name: row.title })} icon="more" items={() => props.menu(row)} />
     </span>
   );
 }

@@ -8,7 +8,8 @@ import { isObject } from "../api/failure";
 import { finder } from "../files/abilities";
 import { t } from "../i18n";
 import { stripHtml } from "../model/record";
-import { type Choice, Combobox, toast } from "../ui";
+import { toast } from "../ui";
+import { type Choice, Combobox } from "../ui/combobox";
 
 /** Properties of a record that stands for another one: what kind it is, and its id. */
 const KIND = "object";

@@ -3,19 +3,20 @@
 import { effect, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { api, generation } from "../api";
+import { api } from "../api";
 import { queues } from "../files/uploads";
 import { language, t } from "../i18n";
 import { href, place, places } from "../router";
 import { Screen } from "../screens/table";
 import { Announcements, Button, Questions, Toasts } from "../ui";
 import { Boundary } from "./boundary";
+import { whenIdle } from "../ui/hooks";
 import { loadFindings } from "./insight";
 import { Navigation } from "./navigation";
 import { lazy } from "./lazy";
 import { paletteOpen } from "./palette-state";
 import { applyLook } from "./preferences";
-import { Outdated, SessionEnded, Unreachable } from "./session";
+import { SessionEnded, Unreachable } from "./session";
 import { helpOpen, keyNames, ShortcutHelp, startShortcuts, useShortcuts } from "./shortcuts";
 import { UserMenu } from "./usermenu";
 
@@ -27,7 +28,8 @@ const navOpen = signal(false);
 export function startShell(): void {
   effect(applyLook);
   startShortcuts();
-  void loadFindings();
+  // What the first screen asks for comes before.
+  whenIdle(() => void loadFindings());
 }
 
 export function App(): JSX.Element {
@@ -42,15 +44,14 @@ export function App(): JSX.Element {
     addEventListener("keydown", escape);
     return () => removeEventListener("keydown", escape);
   }, []);
-  // Another language, and another description, render everything again.
+  // Another language renders everything again.
   return (
-    <div class="app" key={`${language.value} ${generation.value}`}>
+    <div class="app" key={language.value}>
       <SkipLink />
       <Sidebar />
       <div class="app-body">
         <Topbar />
         <Unreachable />
-        <Outdated />
         <main id="main" class="main" tabIndex={-1}>
           <Boundary key={place.value.path}>
             <Screen />

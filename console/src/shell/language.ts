@@ -5,6 +5,6 @@ import { chooseLanguage, type Language } from "../i18n";
 
 export async function changeLanguage(wanted: Language): Promise<void> {
   // Without the description in this language its texts stay as they are; the console's own ones change.
-  await startApi(api().http, sessionStorage, () => true, wanted).catch(() => undefined);
+  await startApi(api().http, sessionStorage, wanted).catch(() => undefined);
   await chooseLanguage(wanted);
 }

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { api, outdated } from "../api";
+import { api } from "../api";
 import { messageOf } from "../api/http";
 import { t } from "../i18n";
 import { Button, Dialog, Icon, LinkButton } from "../ui";
@@ -67,20 +67,6 @@ export function Unreachable(): JSX.Element | null {
       <span>{t(offline ? "shell.offline" : "shell.unreachable")}</span>
       <Button small icon="refresh" onClick={() => void http.request("/", { query: { _fields: "name" } }).catch(() => undefined)}>
         {t("ui.retry")}
-      </Button>
-    </div>
-  );
-}
-
-/** The declarations, or what the caller may do, have changed since this page knows them. Nothing that is typed is taken away. */
-export function Outdated(): JSX.Element | null {
-  if (!outdated.value) return null;
-  return (
-    <div class="banner" role="status">
-      <Icon name="info" />
-      <span>{t("shell.outdated")}</span>
-      <Button small icon="refresh" onClick={() => location.reload()}>
-        {t("shell.reload")}
       </Button>
     </div>
   );

@@ -1,6 +1,6 @@
 /** Hooks that screens share. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isAbort } from "../api/failure";
 
 export interface Loaded<T> {
@@ -15,7 +15,8 @@ export interface Loaded<T> {
 export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, needs: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<{ data?: T; error: unknown; loading: boolean }>({ error: null, loading: true });
   const [times, setTimes] = useState(0);
-  useEffect(() => {
+  // Before the browser paints: the request is on its way sooner, and an answer that is there already is painted at once.
+  useLayoutEffect(() => {
     const abort = new AbortController();
     setState((before) => ({ ...before, error: null, loading: true }));
     load(abort.signal).then(
@@ -46,4 +47,10 @@ export function useLatest<T>(value: T): { readonly current: T } {
   const latest = useRef(value);
   latest.current = value;
   return latest;
+}
+
+/** Runs something once the browser has nothing more urgent to do; browsers without a sign of it wait a moment. */
+export function whenIdle(run: () => void): void {
+  if ("requestIdleCallback" in globalThis) requestIdleCallback(run, { timeout: 2000 });
+  else setTimeout(run, 500);
 }

@@ -1,9 +1,8 @@
 export { Button, LinkButton } from "./button";
-export { Combobox, type Choice } from "./combobox";
 export { confirmed, Dialog, Questions } from "./dialog";
 export { Field, type FieldIds } from "./field";
 export { Icon, isIcon, type IconName } from "./icon";
-export { LazyMenu, Menu, type MenuItem } from "./menu";
+export { Menu, type MenuItem } from "./menu";
 export { Pagination } from "./pagination";
 export { Empty, Failed, Loading, Skeleton } from "./states";
 export { NavTabs, Tabs, type Tab } from "./tabs";

@@ -1,7 +1,7 @@
 import { cleanup, render, screen } from "@testing-library/preact";
 import { useState } from "preact/hooks";
 import { afterEach, expect, it, vi } from "vitest";
-import { Combobox, type Choice } from "../../src/ui";
+import { Combobox, type Choice } from "../../src/ui/combobox";
 
 afterEach(cleanup);
 

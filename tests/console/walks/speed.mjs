@@ -1,5 +1,5 @@
 // How fast it is: the first list behind a slow line, keys in a long text, a list of many rows. Figures are printed; what is
-// asserted leaves room for busy machines, but for what does not depend on them: bytes, and requests one after the other.
+// asserted leaves room for busy machines, but for what does not depend on them: bytes, and round trips.
 import { assert, open, settled } from "../steps.mjs";
 
 const ROWS = Number(process.env.CMS_WALKS_ROWS ?? 20_000);
@@ -44,6 +44,24 @@ async function visit(person, path, row) {
   return { ...told, bytes };
 }
 
+/** No request to the interface is waited for before the first row. */
+function asksNothing({ shown, rest }, base) {
+  const asked = rest.filter(([name, , to]) => to <= shown && name.startsWith(base)).map(([name]) => name);
+  assert.deepEqual(asked, [], "the first row waits for no request");
+}
+
+/**
+ * The first rows cost two round trips: the page, then its files, all at once. Nothing is fetched after a file has come.
+ */
+function inTwoSteps({ shown, rest }, base) {
+  asksNothing({ shown, rest }, base);
+  const files = rest.filter(([name, , to]) => to <= shown && name.includes("/assets/"));
+  const first = Math.min(...files.map(([, , to]) => to));
+  const late = files.filter(([, from]) => from >= first).map(([name]) => name);
+  assert.ok(files.length > 0, "the page has files");
+  assert.deepEqual(late, [], "files are fetched at once");
+}
+
 const percentile = (values, part) => values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))];
 
 export const walks = {
@@ -63,7 +81,10 @@ export const walks = {
     console.log(`  files in the cache: first row after ${Math.round(again.shown)} ms, ${Math.round(again.bytes / 1024)} KB`);
     assert.ok(first.bytes <= 400 * 1024, `the first list transfers ${first.bytes} bytes`);
     assert.ok(again.bytes < first.bytes / 2, "files are kept in the cache");
-    assert.ok(again.shown < 3000, `the first list takes ${again.shown} ms`);
+    inTwoSteps(first, "/cms-json");
+    asksNothing(again, "/cms-json");
+    // On a machine that has nothing else to do it is 300 ms and less, with an optimized build.
+    assert.ok(first.shown < 2000 && again.shown < 1500, `the first list takes ${first.shown} and ${again.shown} ms`);
   },
 
   async "keys in a text of 5,000 words"({ server, meet }) {

@@ -18,7 +18,6 @@ export const shell: Texts["shell"] = {
   open_navigation: "Navigation öffnen",
   other: "Weiteres",
   other_user: "Jetzt ist jemand anders angemeldet. Laden Sie die Seite neu, um in dessen Namen zu arbeiten.",
-  outdated: "Woraus die Website besteht, oder was Sie dürfen, hat sich geändert.",
   palette: "Etwas suchen oder tun",
   palette_create: "Anlegen",
   palette_go: "Gehe zu",
@@ -28,7 +27,6 @@ export const shell: Texts["shell"] = {
   palette_records: "Einträge",
   palette_results: "Ergebnisse",
   path: "Pfad",
-  reload: "Neu laden",
   session_ended: "Sie sind abgemeldet",
   session_ended_text:
     "Ihre Sitzung ist beendet. Melden Sie sich in einem neuen Fenster wieder an und kommen Sie zurück: Nichts, was Sie eingegeben haben, geht verloren, und was Sie taten, geht weiter.",

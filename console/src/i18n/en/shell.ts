@@ -18,7 +18,6 @@ export const shell = {
   open_navigation: "Open the navigation",
   other: "Other",
   other_user: "Somebody else is logged in now. Load the page again to work in their name.",
-  outdated: "What the site is made of, or what you may do, has changed.",
   palette: "Find or do something",
   palette_create: "Create",
   palette_go: "Go to",
@@ -28,7 +27,6 @@ export const shell = {
   palette_records: "Records",
   palette_results: "Results",
   path: "Path",
-  reload: "Load again",
   session_ended: "You are logged out",
   session_ended_text:
     "Your session has ended. Log in again in a new window and come back: nothing that you have typed is lost, and what you were doing goes on.",

@@ -14,9 +14,12 @@ import { humanName } from "../../model/record";
 import type { ListView } from "../../model/view-state";
 import { places } from "../../router";
 import { href } from "../../router";
+import { lazy } from "../../shell/lazy";
 import { confirmed, type MenuItem, toast } from "../../ui";
 import type { ListingProps } from "./listing";
-import { RemovalDialog } from "./removal";
+import type { RemovalProps } from "./removal";
+
+const RemovalDialog = lazy<RemovalProps>(async () => (await import("./removal")).RemovalDialog);
 
 export interface Actions {
   selectable: boolean;

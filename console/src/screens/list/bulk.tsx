@@ -16,7 +16,7 @@ import { RemovalDialog } from "./removal";
 import { reportBatch } from "./report";
 import { SetValueDialog } from "./set-value";
 
-interface BulkProps extends ListingProps {
+export interface BulkProps extends ListingProps {
   view: ListView;
   rows: Row[];
   /** The ids that stay selected: those that were not changed. */

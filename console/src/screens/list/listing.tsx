@@ -19,15 +19,20 @@ import { href, navigate, place, places } from "../../router";
 import { Page, type Crumb } from "../../shell/page";
 import { preference, prefer } from "../../shell/preferences";
 import { useShortcuts } from "../../shell/shortcuts";
+import { lazy } from "../../shell/lazy";
 import { announce, confirmed, Empty, toast, Failed, LinkButton, Button, Pagination, Skeleton } from "../../ui";
-import { BulkBar } from "./bulk";
+import type { BulkProps } from "./bulk";
 import { Cell } from "./cell";
 import { Questions, useActions } from "./actions";
-import { FilterBar } from "./filters";
+import type { FiltersProps } from "./filters";
 import { StateTabs } from "./tabs";
 import { Toolbar } from "./toolbar";
 import { useTree } from "./tree";
 import { type Found, useFound } from "./found";
+
+/** Comboboxes and dialogs are not part of the first list. */
+const FilterBar = lazy<FiltersProps>(async () => (await import("./filter-bar")).FilterBar);
+const BulkBar = lazy<BulkProps>(async () => (await import("./bulk")).BulkBar);
 
 export interface ListingProps {
   resource: Resource;
@@ -83,7 +88,7 @@ export function Listing(props: ListingProps): JSX.Element {
     <Page title={resource.label} crumbs={props.crumbs} actions={<HeadActions {...props} />}>
       <StateTabs {...props} view={view} initial={initial} counts={found.counts} here={here} />
       <Toolbar {...props} view={view} show={show} onLook={(next) => keepHabits(resource, next)} />
-      <FilterBar {...props} view={view} show={show} />
+      {view.filters.length > 0 && <FilterBar {...props} view={view} show={show} />}
       <FileArea resource={resource} params={props.params} ids={rows.map((row) => row.id)}>
         <Body found={found} layout={layout} view={view} resource={resource} states={states} show={show} />
       </FileArea>

@@ -8,11 +8,12 @@ import { t } from "../../i18n";
 import { removalArguments } from "../../model/actions";
 import { labelOf, labelOfField } from "../../model/record";
 import { searchRecords } from "../../model/search";
-import { Button, type Choice, Combobox, Dialog, Field, toast } from "../../ui";
+import { Button, Dialog, Field, toast } from "../../ui";
+import { type Choice, Combobox } from "../../ui/combobox";
 import type { ListingProps } from "./listing";
 import { reportBatch } from "./report";
 
-interface RemovalProps extends ListingProps {
+export interface RemovalProps extends ListingProps {
   ids: Id[];
   onClose: () => void;
   /** The ids that are still there. */

@@ -8,7 +8,8 @@ import { typesOf } from "../../api/schema";
 import { t } from "../../i18n";
 import { humanName, labelOf, labelOfField } from "../../model/record";
 import { searchRecords } from "../../model/search";
-import { Button, type Choice, Combobox, Dialog, Field } from "../../ui";
+import { Button, Dialog, Field } from "../../ui";
+import { type Choice, Combobox } from "../../ui/combobox";
 import type { ListingProps } from "./listing";
 
 interface SetValueProps extends ListingProps {
