@@ -110,6 +110,25 @@ fn the_page_says_where_everything_is() {
 }
 
 #[test]
+fn the_page_brings_the_description_in_the_language_of_the_browser() {
+    let server = Server::start();
+    let mut browser = Browser::of(&server, "admin", PASSWORD);
+    for (accepted, language, label) in [
+        ("de-AT,de;q=0.9,en;q=0.8", "de", "Beiträge"),
+        ("fr,DE;q=0.5", "de", "Beiträge"),
+        ("en-GB,de;q=0.5", "en", "Posts"),
+        ("fr, ;q, xx", "en", "Posts"),
+        ("", "en", "Posts"),
+    ] {
+        let page = browser.send("GET", &format!("{}/admin", server.site), None, &[("accept-language", accepted)]);
+        let told = boot(&page);
+        assert_eq!(told["language"], language, "{accepted}");
+        let posts = resource(&told["description"], "posts").expect("posts");
+        assert_eq!(posts["label"], label, "{accepted}");
+    }
+}
+
+#[test]
 fn the_page_brings_what_is_asked_first() {
     let server = Server::start();
     let hostile = "</script><script>alert(1)</script> & more";
