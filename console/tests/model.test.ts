@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { branches, matching, partsOf } from "../src/model/declarations";
 import { dateText, momentOf, relativeText, toWall } from "../src/model/moments";
-import { labelOf, plainText, stripHtml, titleOf, valueAt } from "../src/model/record";
+import { inert, labelOf, plainText, stripHtml, titleOf, valueAt } from "../src/model/record";
 import { dropChanges, stepChanges, treeOf, visible } from "../src/model/tree";
 import { matchPath } from "../src/router";
 import { resourceOf } from "./fixtures/api";
@@ -18,6 +18,20 @@ describe("records", () => {
     expect(valueAt({ a: { b: 1 } }, "a.b")).toBe(1);
     expect(valueAt({ a: null }, "a.b")).toBeUndefined();
     expect(plainText(["a", null, 2])).toBe("a, 2");
+  });
+
+  it("parses no handler and no style under its own name, and leaves texts alone", () => {
+    const cases: [string, string][] = [
+      ['<img src=x onerror="a" onload=b>', '<img src=x data-onerror="a" data-onload=b>'],
+      ["<svg/onload=a><p title='>' style = 'x'>", "<svg/data-onload=a><p title='>' data-style = 'x'>"],
+      ['<a href="b"onclick=c', '<a href="b"data-onclick=c'],
+      ["once on = two, style = three", "once on = two, style = three"],
+      ["<style>p { color: red }</style>a < b", "a < b"],
+    ];
+    for (const [html, expected] of cases) expect(inert(html)).toBe(expected);
+    const before = performance.now();
+    inert(`<a '"`.repeat(20_000));
+    expect(performance.now() - before).toBeLessThan(1000);
   });
 
   it("show hostile markup as text alone", () => {

@@ -53,6 +53,8 @@ export interface State {
   /** They wait for somebody who may publish. */
   review: boolean;
   trash: boolean;
+  /** Records in this state are as visible as what they belong to: it says nothing of the record. */
+  inherits?: boolean;
   /** The state that a time in the future turns this one into, such as "future". */
   schedules_to: string | null;
   /** Names that requests use for the state (comments). The first is written. */

@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import { t } from "../i18n";
+import { readEntities, valueAt } from "../model/record";
 import { Button } from "../ui";
 import { textOption, type ControlProps } from "./types";
 
@@ -16,12 +17,23 @@ export function textValue(text: string, field: ControlProps["field"]): string | 
   return text === "" && field.nullable ? null : text;
 }
 
+/** Texts that the server stores with entities (`options.entities`) are shown as people write them. */
+export function readText(value: unknown, field: ControlProps["field"]): string {
+  const text = shownText(value);
+  return field.options["entities"] === true ? readEntities(text) : text;
+}
+
+/** What is typed; a text that reads as the saved one is the saved one, byte for byte. */
+export function typedText(text: string, saved: unknown, field: ControlProps["field"]): unknown {
+  return typeof saved === "string" && text === readText(saved, field) ? saved : textValue(text, field);
+}
+
 export function shownText(value: unknown): string {
   return value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function line(kind: Line): (props: ControlProps) => JSX.Element {
-  return function TextLine({ field, ids, value, onChange, readOnly }: ControlProps): JSX.Element {
+  return function TextLine({ field, ids, value, onChange, readOnly, form }: ControlProps): JSX.Element {
     return (
       <input
         {...ids}
@@ -31,11 +43,11 @@ function line(kind: Line): (props: ControlProps) => JSX.Element {
         spellcheck={kind.code === true ? false : undefined}
         autocapitalize={kind.code === true ? "off" : undefined}
         autocomplete="off"
-        value={shownText(value)}
+        value={readText(value, field)}
         placeholder={textOption(field, "placeholder")}
         readOnly={readOnly}
         dir={kind.code === true ? "ltr" : "auto"}
-        onInput={(event) => onChange(textValue(event.currentTarget.value, field))}
+        onInput={(event) => onChange(typedText(event.currentTarget.value, valueAt(form.record(), field.path), field))}
       />
     );
   };

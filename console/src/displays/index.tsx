@@ -58,6 +58,7 @@ const Enum: Display = ({ value, hints }) => <span class="badge">{labelOfValue(hi
 
 const StateBadge: Display = ({ value, resource }) => {
   const state = findState(resource, String(value));
+  if (state?.inherits === true) return null;
   return <span class={`badge badge-${state === undefined ? "plain" : tone(state)}`}>{state?.label ?? humanName(String(value))}</span>;
 };
 

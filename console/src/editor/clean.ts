@@ -77,10 +77,10 @@ export function clean(html: string): string {
   return joinLists(writer.blocks).join("\n");
 }
 
-/** Styles under another name: they are read, and the policy of the page would complain about each. */
+/** Styles and event handlers under other names: styles are read, and the policy of the page would complain about each. */
 function withoutStyles(html: string): string {
   return tokens(html)
-    .map((token) => (token.kind === "open" ? token.raw.replace(/(\s)style(\s*=)/gi, "$1data-style$2") : token.raw))
+    .map((token) => (token.kind === "open" ? token.raw.replace(/([\s/"'])(on[a-z]+|style)(?=\s*=)/gi, "$1data-$2") : token.raw))
     .join("");
 }
 

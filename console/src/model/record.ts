@@ -11,12 +11,20 @@ export function valueAt(item: Item, path: string): unknown {
   return path.split(".").reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), item);
 }
 
+/**
+ * HTML whose styles and event handlers have other names: they would do nothing where it is parsed, but the browser reports each
+ * as a violation of the page's policy.
+ */
+export function inert(html: string): string {
+  const tag = /<[a-z](?:"[^"]*"|'[^']*'|[^'">])*>?/gi;
+  const attribute = /([\s/"'])(on[a-z]+|style)(?=\s*=)/gi;
+  return html.replace(/<style[\s\S]*?<\/style>/gi, "").replace(tag, (found) => found.replace(attribute, "$1data-$2"));
+}
+
 /** The text of HTML: without tags, entities read, white space collapsed. Nothing of it runs or is loaded. */
 export function stripHtml(html: string): string {
   if (!/[<&]/.test(html)) return html.replace(/\s+/g, " ").trim();
-  // Styles of the text would be reported as violations of the page's policy.
-  const unstyled = html.replace(/<style[\s\S]*?<\/style>/gi, "").replace(/(<[^>]*\s)style\s*=/gi, "$1data-style=");
-  const page = new DOMParser().parseFromString(unstyled, "text/html");
+  const page = new DOMParser().parseFromString(inert(html), "text/html");
   for (const element of page.querySelectorAll("script, style, template")) element.remove();
   return (page.body.textContent ?? "").replace(/\s+/g, " ").trim();
 }
@@ -24,7 +32,7 @@ export function stripHtml(html: string): string {
 const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
 /** Names of terms and of people are stored with entities; nothing else of HTML is read in them. */
-function readEntities(text: string): string {
+export function readEntities(text: string): string {
   return text.replace(/&(?:#0*(3[489]|6[02])|(amp|lt|gt|quot|apos));/g, (_, code: string | undefined, name: string | undefined) =>
     name === undefined ? String.fromCharCode(Number(code)) : (ENTITIES[name] ?? ""),
   );

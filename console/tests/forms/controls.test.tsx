@@ -191,6 +191,22 @@ describe("changes", () => {
     expect(plain.now()).toBe("");
   });
 
+  it("of texts with entities: they are shown as people write them, and what reads as the saved text is the saved text", () => {
+    const saved = "Fish &amp; chips &lt;3";
+    const field = sampleField({ type: "string" }, { options: { entities: true } });
+    const { changes, now } = show(field, saved, scope({ record: () => ({ [field.path]: saved }) }));
+    const input = screen.getByLabelText<HTMLInputElement>("Value");
+    expect(input.value).toBe("Fish & chips <3");
+    type(input, "Fish & chip <3");
+    expect(now()).toBe("Fish & chip <3");
+    type(input, "Fish & chips <3");
+    expect(now()).toBe(saved);
+    expect(changes).toHaveLength(2);
+    cleanup();
+    show(sampleField({ type: "string" }), saved);
+    expect(screen.getByLabelText<HTMLInputElement>("Value").value).toBe(saved);
+  });
+
   it("of numbers: what is no number stays as it is typed", () => {
     const { now } = show(sampleOf("number"), 1);
     const input = screen.getByLabelText("Value") as HTMLInputElement;

@@ -97,7 +97,8 @@ pub fn states(registry: &Registry) -> Vec<Value> {
     let records = declared.statuses.iter().map(|(name, status)| {
         json!({
             "name": name, "label": status.label, "public": status.public, "private": status.private, "draft": status.draft,
-            "review": status.review, "trash": status.trash, "schedules_to": status.schedules_to, "names": [],
+            "review": status.review, "trash": status.trash, "inherits": status.inherits, "schedules_to": status.schedules_to,
+            "names": [],
         })
     });
     let waits = |status: &CommentStatus| !status.public && !status.removed;
@@ -105,7 +106,7 @@ pub fn states(registry: &Registry) -> Vec<Value> {
         let names = if status.names.is_empty() { std::slice::from_ref(name) } else { &status.names[..] };
         json!({
             "name": name, "label": state_label(registry, name), "public": status.public, "private": false, "draft": false,
-            "review": waits(status), "trash": status.trash, "schedules_to": null, "names": names,
+            "review": waits(status), "trash": status.trash, "inherits": false, "schedules_to": null, "names": names,
         })
     });
     records.chain(comments).collect()

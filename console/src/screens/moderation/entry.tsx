@@ -10,7 +10,7 @@ import { displays } from "../../displays";
 import { t } from "../../i18n";
 import { tone } from "../../model/list-states";
 import { ANSWERS, placeOfAnswer, type Subject, SUBJECT, subjectOf, type Verdict, type VerdictName } from "../../model/moderation";
-import { labelOf, stripHtml, valueAt } from "../../model/record";
+import { inert, labelOf, stripHtml, valueAt } from "../../model/record";
 import { CONTENT, DATE } from "../../model/roles";
 import { href, places } from "../../router";
 import { Button, toast } from "../../ui";
@@ -165,7 +165,7 @@ function Text({ item }: { item: Item }): JSX.Element {
 
 /** The text of HTML with its paragraphs and line breaks. */
 export function linesOf(html: string): string {
-  const page = new DOMParser().parseFromString(html.replace(/<br\s*\/?>(\r?\n)?/gi, "\n").replace(/<\/(p|div|li|blockquote|h[1-6])>/gi, "$&\n"), "text/html");
+  const page = new DOMParser().parseFromString(inert(html).replace(/<br\s*\/?>(\r?\n)?/gi, "\n").replace(/<\/(p|div|li|blockquote|h[1-6])>/gi, "$&\n"), "text/html");
   for (const element of page.querySelectorAll("script, style, template")) element.remove();
   return (page.body.textContent ?? "").replace(/\n{3,}/g, "\n\n").trim();
 }
