@@ -140,6 +140,8 @@ pub struct Connection {
     timer: Option<Pin<Box<Sleep>>>,
     /// Runs while the client reads nothing of a response.
     stalled: Option<Pin<Box<Sleep>>>,
+    /// Bytes that were read, and that actix had no room for once the request line was encoded.
+    held: Vec<u8>,
     /// actix was given the chance to see whether the head is complete at its largest.
     asked: bool,
     mode: Mode,
@@ -174,6 +176,7 @@ impl Connection {
             patience,
             timer: None,
             stalled: None,
+            held: Vec::new(),
             asked: false,
             mode: Mode::Open,
             edge,
@@ -188,7 +191,7 @@ impl Connection {
 
     fn poll_open(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if self.standing.busy.get() {
-            return Pin::new(&mut self.stream).poll_read(context, buffer);
+            return self.poll_within(context, buffer, usize::MAX);
         }
         let (most, code) = match self.standing.line.get() {
             true => (MOST_HEAD, Code::HeadTooLarge),
@@ -208,6 +211,7 @@ impl Connection {
         let before = buffer.filled().len();
         match self.poll_within(context, buffer, room) {
             Poll::Ready(outcome) => {
+                self.encode_line(buffer, before, room);
                 self.standing.hear(&buffer.filled()[before..]);
                 Poll::Ready(outcome)
             }
@@ -230,6 +234,12 @@ impl Connection {
         buffer: &mut ReadBuf<'_>,
         room: usize,
     ) -> Poll<io::Result<()>> {
+        if !self.held.is_empty() {
+            let most = room.min(buffer.remaining()).min(self.held.len());
+            buffer.put_slice(&self.held[..most]);
+            self.held.drain(..most);
+            return Poll::Ready(Ok(()));
+        }
         if buffer.remaining() <= room {
             return Pin::new(&mut self.stream).poll_read(context, buffer);
         }
@@ -238,6 +248,33 @@ impl Connection {
         let read = part.filled().len();
         buffer.advance(read);
         Poll::Ready(Ok(()))
+    }
+
+    /// Percent-encodes what was read of a request line from `before` on, as other servers take it: people type
+    /// `?search=Grüße` into a terminal, and actix reads no such address. A line of a request that was sent ahead, in one
+    /// read with the one before it, stays as it is.
+    fn encode_line(&mut self, buffer: &mut ReadBuf<'_>, before: usize, room: usize) {
+        if self.standing.unread.get() || self.standing.line.get() {
+            return;
+        }
+        let read = &buffer.filled()[before..];
+        let end = read.iter().position(|byte| *byte == b'\n').unwrap_or(read.len());
+        if !read[..end].iter().any(is_encoded) {
+            return;
+        }
+        let mut text = Vec::with_capacity(read.len() + 64);
+        for byte in &read[..end] {
+            match is_encoded(byte) {
+                // Writing to memory cannot fail.
+                true => drop(write!(text, "%{byte:02X}")),
+                false => text.push(*byte),
+            }
+        }
+        text.extend_from_slice(&read[end..]);
+        text.append(&mut self.held);
+        buffer.set_filled(before);
+        self.held = text.split_off(text.len().min(room).min(buffer.remaining()));
+        buffer.put_slice(&text);
     }
 
     /// Whether the wait for a request has been too long. Wakes the task when it is.
@@ -373,6 +410,11 @@ impl AsyncWrite for Connection {
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
+}
+
+/// Whether a byte of a request line stands for itself only when it is encoded.
+fn is_encoded(byte: &u8) -> bool {
+    !byte.is_ascii() || matches!(byte, b'"' | b'<' | b'>' | b'`')
 }
 
 /// A whole response, where there was no complete request.
