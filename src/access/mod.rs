@@ -427,8 +427,8 @@ fn open_criteria(asking: &Asking<'_>, context: Context) -> Result<(), ApiError> 
     Ok(())
 }
 
-/// Callers who may not see edit-only columns learn nothing of them by a filter, a sort order or a searched column
-/// either.
+/// Callers who may not see edit-only columns learn nothing of them by a filter or a sort order either. A search leaves
+/// such columns out: `lists::searched`.
 fn edit_only(asking: &Asking<'_>) -> Result<(), ApiError> {
     let set = &asking.endpoint.args;
     let Some(resource) =
@@ -447,16 +447,8 @@ fn edit_only(asking: &Asking<'_>) -> Result<(), ApiError> {
     let keys = keys.filter_map(|key| resource.sort.get(key.strip_prefix('-').unwrap_or(key)));
     let hidden = |sort: &Sort| matches!(sort, Sort::Column(column) if resource.edit_only.contains(column));
     let sorts = sort.into_iter().chain(keys).any(hidden);
-    let named = args.role(set, Role::SearchColumns).and_then(Value::as_array).into_iter().flatten();
-    let closed = |name: &&str| resource.search.get(*name).is_some_and(|column| resource.edit_only.contains(column));
-    let searched = named.filter_map(Value::as_str).find(closed);
-    if (filter.is_none() && !sorts && searched.is_none())
-        || policy::sees_edit_only(asking.scope, resource, asking.context())
-    {
+    if (filter.is_none() && !sorts) || policy::sees_edit_only(asking.scope, resource, asking.context()) {
         return Ok(());
-    }
-    if let (Some(column), Some(arg)) = (searched, set.role(Role::SearchColumns)) {
-        return Err(ApiError::invalid_one(&arg.name, format!("{}: you may not search in {column}.", arg.name)));
     }
     match filter {
         Some(arg) => {

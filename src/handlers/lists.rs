@@ -523,12 +523,15 @@ pub fn filter(
     Ok(Cond::All(all))
 }
 
-/// The columns that a search covers: the chosen ones or else all, of which the caller may see the values.
+/// The columns that a search covers, of those whose values the caller may see: the chosen ones, or all where none is
+/// left.
 pub fn searched(scope: &Scope, resource: &Resource, context: Context, chosen: &[&str]) -> Vec<Name> {
     let sees_all = policy::sees_edit_only(scope, resource, context);
-    let wanted = |name: &str| chosen.is_empty() || chosen.contains(&name);
-    let columns = resource.search.iter().filter(|(name, _)| wanted(name)).map(|(_, column)| column);
-    columns.filter(|column| sees_all || !resource.edit_only.contains(*column)).cloned().collect()
+    let open = |(_, column): &(&String, &Name)| sees_all || !resource.edit_only.contains(*column);
+    let (wanted, others): (Vec<_>, Vec<_>) =
+        resource.search.iter().filter(open).partition(|(name, _)| chosen.contains(&name.as_str()));
+    let columns = if wanted.is_empty() { others } else { wanted };
+    columns.into_iter().map(|(_, column)| column.clone()).collect()
 }
 
 /// Columns with a list of wanted values, and those whose unwanted values outrank that. In lists of comments

@@ -60,9 +60,7 @@ pub fn reached(resource: &Resource, set: &ArgSet) -> bool {
     let sorts = |sort: &Sort| matches!(sort, Sort::Column(column) if resource.edit_only.contains(column));
     let sorted =
         (set.role(Role::Orderby).is_some() || set.role(Role::OrderKeys).is_some()) && resource.sort.values().any(sorts);
-    let named = set.role(Role::SearchColumns).is_some()
-        && resource.search.values().any(|column| resource.edit_only.contains(column));
-    sorted || named || set.args.iter().any(|arg| arg.edit_only)
+    sorted || set.args.iter().any(|arg| arg.edit_only)
 }
 
 /// Whether only the edit context shows the targets of a relation.
