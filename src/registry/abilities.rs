@@ -7,6 +7,9 @@ use crate::model::Method;
 use crate::schema::{Schema, draft4};
 use serde_json::{Map, Value, json};
 
+/// The handler of the route that runs abilities.
+pub const RUNS: &str = "ability.run";
+
 /// An ability that is shown.
 #[derive(Clone, Debug)]
 pub struct Ability {
