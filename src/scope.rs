@@ -155,7 +155,7 @@ pub struct Scope {
     pub request_id: Arc<str>,
     /// What is written may still be taken back: nothing outside the database may follow from it.
     pub tentative: bool,
-    /// Whoever is told how far a request of several steps is, and may call it off.
+    /// Gets how far a request of several steps is, and may cancel it.
     pub progress: Option<Arc<Progress>>,
 }
 

@@ -19,7 +19,7 @@ pub struct Ability {
     /// Schema of the result; `None`: any value.
     pub output: Option<Schema>,
     pub run: Behaviour,
-    /// The requests that it stands for, in their order.
+    /// The requests that it sends, in their order.
     pub requests: Vec<Request>,
     pub declared: declaration::Ability,
 }
