@@ -288,7 +288,8 @@ fn invalid_json(message: String, fault: JsonFault) -> ApiError {
 }
 
 /// Whether a text or a name in the value holds a NUL.
-fn holds_nul(value: &Value) -> bool {
+/// Whether a text in a value has a NUL, which databases do not store.
+pub fn holds_nul(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\0'),
         Value::Array(list) => list.iter().any(holds_nul),
