@@ -127,6 +127,13 @@ impl Request {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
     }
+
+    /// Whether the client wants a collection in lines: it accepts them, and not JSON rather than that.
+    pub fn wants_lines(&self) -> bool {
+        let accepted = self.header("accept").unwrap_or_default();
+        let place = |media_type: &str| accepted.find(media_type);
+        place(LINES).is_some_and(|lines| place("application/json").is_none_or(|json| lines < json))
+    }
 }
 
 /// A body that is sent as it comes.

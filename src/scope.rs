@@ -70,10 +70,14 @@ impl Limits {
     pub fn admit(&self, registry: &Registry, route: &Route, endpoint: &Endpoint) -> bool {
         let reads = endpoint.methods.iter().all(|method| matches!(method, Method::Get | Method::Head));
         let resource = route.owner.or(route.resource).map(|index| &*registry.resources[index].name);
-        let named = |resource: &str| self.resources.is_empty() || self.resources.iter().any(|name| **name == *resource);
-        let within =
-            endpoint.envelope || endpoint.forwards || ((reads || !self.read_only) && resource.is_none_or(named));
+        let reached = resource.is_none_or(|resource| self.reach(resource));
+        let within = endpoint.envelope || endpoint.forwards || ((reads || !self.read_only) && reached);
         !endpoint.credentials && within
+    }
+
+    /// Whether a resource is within the limits.
+    pub fn reach(&self, resource: &str) -> bool {
+        self.resources.is_empty() || self.resources.iter().any(|name| **name == *resource)
     }
 }
 
@@ -151,7 +155,7 @@ pub struct Scope {
     pub request_id: Arc<str>,
     /// What is written may still be taken back: nothing outside the database may follow from it.
     pub tentative: bool,
-    /// Whoever is told how far a request of several steps is, and may call it off.
+    /// Gets how far a request of several steps is, and may cancel it.
     pub progress: Option<Arc<Progress>>,
 }
 

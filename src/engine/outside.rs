@@ -6,7 +6,7 @@ use super::{Dispatched, Engine};
 use crate::cache::responses::ResponseKey;
 use crate::config::declaration::Consistency;
 use crate::error::{ApiError, Code};
-use crate::model::{LINES, Method, Reply, Request};
+use crate::model::{Method, Reply, Request};
 use crate::registry::name;
 use crate::request;
 use crate::request::call::Call;
@@ -30,7 +30,7 @@ pub(super) struct Outside<'a> {
 
 impl<'a> Outside<'a> {
     pub(super) fn new(request: &'a Request) -> Outside<'a> {
-        let lines = request.header("accept").is_some_and(|types| types.contains(LINES));
+        let lines = request.wants_lines();
         Outside { request, cached: !lines, lines, kept: None }
     }
 }

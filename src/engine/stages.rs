@@ -17,6 +17,9 @@ use std::future::poll_fn;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::pin::{Pin, pin};
 
+/// How deep requests may be inside others. Each level takes some of the stack.
+const MOST_NESTED: u8 = 8;
+
 impl Engine {
     /// Serves one request from outside.
     pub async fn serve(&self, request: Request) -> Reply {
@@ -25,6 +28,9 @@ impl Engine {
 
     /// Carries out a request that is inside another, up to what is made of its outcome.
     pub async fn dispatch(&self, scope: &Scope, call: &Call) -> Dispatched {
+        if scope.depth > MOST_NESTED {
+            return Dispatched::early(Err(scope.internal(&"requests inside each other without end")));
+        }
         last(self.stages(Inside { scope, call }).await)
     }
 

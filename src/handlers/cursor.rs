@@ -96,7 +96,8 @@ pub(crate) fn read(word: &str, column: &str, descending: bool) -> Option<(DbValu
         Value::Null => DbValue::Null,
         Value::Number(n) if n.is_i64() => DbValue::Int(n.as_i64()?),
         Value::Number(n) => DbValue::Real(n.as_f64()?),
-        Value::String(text) => DbValue::Text(text.as_str().into()),
+        // No text of a request holds a NUL, so none that was stored does.
+        Value::String(text) if !text.contains('\0') => DbValue::Text(text.as_str().into()),
         _ => return None,
     };
     Some((value, told[3].as_i64()?))

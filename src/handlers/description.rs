@@ -15,10 +15,45 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Descriptions that were made already: one for each namespace and format. They follow from the declarations alone.
+/// Descriptions for callers that are kept: callers with the same rights share one.
+const MOST_FOR_CALLERS: usize = 8;
+
+/// What a description depends on beside the declarations.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Wanted {
+    namespace: String,
+    yaml: bool,
+    /// Of each endpoint in the order of the routes, whether the caller may use it; `None`: all are described.
+    usable: Option<Vec<bool>>,
+}
+
+/// Descriptions that were made already. They follow from the declarations and from what is wanted.
 #[derive(Default)]
 pub struct Descriptions {
-    made: Mutex<HashMap<(String, bool), DocumentText>>,
+    made: Mutex<HashMap<Wanted, DocumentText>>,
+}
+
+impl Descriptions {
+    /// The description, which is made where it is not kept.
+    fn text(
+        &self,
+        wanted: Wanted,
+        make: impl FnOnce(&Wanted) -> Result<Vec<u8>, ApiError>,
+    ) -> Result<DocumentText, ApiError> {
+        let made = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = made().get(&wanted).cloned();
+        if let Some(text) = found {
+            return Ok(text);
+        }
+        let text: DocumentText = make(&wanted)?.into();
+        let mut made = made();
+        let for_callers = made.keys().filter(|kept| kept.usable.is_some()).count();
+        if wanted.usable.is_some() && for_callers >= MOST_FOR_CALLERS {
+            made.retain(|kept, _| kept.usable.is_none());
+        }
+        made.insert(wanted, text.clone());
+        Ok(text)
+    }
 }
 
 /// `namespace`: its routes alone; `for=me`: what the caller may use; `format`: `json` or `yaml`.
@@ -32,33 +67,19 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Err(ApiError::invalid_one("namespace", format!("There is no namespace {namespace}.")));
     }
     let yaml = args.text("format") == Some("yaml");
-    let selection = |endpoints: &dyn Fn(&Route, &Endpoint) -> bool| {
+    let for_caller = args.text("for") == Some("me");
+    let endpoints = registry.routes.iter().flat_map(|route| route.endpoints.iter().map(move |own| (route, own)));
+    let usable = for_caller.then(|| endpoints.map(|(route, own)| may_use(work, route, own)).collect());
+    let wanted = Wanted { namespace: namespace.to_owned(), yaml, usable };
+    let text = work.shared.descriptions.text(wanted, |wanted| {
+        let described = |route: &Route, own: &Endpoint| wanted.usable.is_none() || may_use(work, route, own);
         let vocabulary =
             Vocabulary { handlers: descriptions(HANDLERS), guards: descriptions(GUARDS), ..Vocabulary::default() };
         let namespace = Some(namespace).filter(|wanted| !wanted.is_empty());
-        let document = openapi::document(
-            registry,
-            &vocabulary,
-            &Selection { namespace, endpoints, server: &registry.site.rest_path },
-        );
-        written(work, &document, yaml)
-    };
-    if args.text("for") == Some("me") {
-        let text = selection(&|route, endpoint| may_use(work, route, endpoint))?;
-        return Ok(Outcome { private: true, ..outcome(text.into(), yaml) });
-    }
-    let key = (namespace.to_owned(), yaml);
-    let made = &work.shared.descriptions.made;
-    let found = made.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-    let text = match found {
-        Some(text) => text,
-        None => {
-            let text: DocumentText = selection(&|_, _| true)?.into();
-            made.lock().unwrap_or_else(PoisonError::into_inner).insert(key, text.clone());
-            text
-        }
-    };
-    Ok(outcome(text, yaml))
+        let selection = Selection { namespace, endpoints: &described, server: &registry.site.rest_path };
+        written(work, &openapi::document(registry, &vocabulary, &selection), yaml)
+    })?;
+    Ok(Outcome { private: for_caller, ..outcome(text, yaml) })
 }
 
 fn written(work: &Work<'_>, document: &Value, yaml: bool) -> Result<Vec<u8>, ApiError> {
@@ -111,4 +132,28 @@ pub(super) fn may_use_with(work: &Work<'_>, route: &Route, endpoint: &Endpoint, 
     let (args, sources, loaded) = (&&args, &sources, &Loaded::default());
     let asking = Asking { scope, route, endpoint, method, args, sources, loaded, given: None };
     access::ask(&asking).map_or_else(|error| !error.is_denial(), |_| true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn callers_with_the_same_rights_share_a_description_and_few_are_kept() {
+        let kept = Descriptions::default();
+        let wanted = |usable: Option<Vec<bool>>| Wanted { namespace: String::new(), yaml: false, usable };
+        let text = |usable: Option<Vec<bool>>, own: &str| {
+            let text = kept.text(wanted(usable), |_| Ok(own.as_bytes().to_vec())).expect("a description");
+            String::from_utf8_lossy(&text).into_owned()
+        };
+        assert_eq!(text(None, "all"), "all");
+        assert_eq!(text(Some(vec![true]), "some"), "some");
+        assert_eq!(text(Some(vec![true]), "made again"), "some");
+        assert_eq!(text(Some(vec![false]), "none"), "none");
+        for rights in 0..100 {
+            text(Some(vec![true; rights]), "other");
+            assert!(kept.made.lock().expect("unpoisoned").len() <= MOST_FOR_CALLERS + 1);
+        }
+        assert_eq!(text(None, "made again"), "all");
+    }
 }

@@ -5,13 +5,13 @@
 //! transaction; a line that fails leaves the others as they are.
 
 use super::{Outcome, Work};
+use crate::access::policy;
 use crate::error::{ApiError, Code};
 use crate::families;
 use crate::model::{LINES, Method};
 use crate::records::{self, Record, txt};
-use crate::registry::resource::{Property, Resource};
-use crate::request::BodyParams;
-use crate::request::route;
+use crate::registry::resource::{Context, Property, Resource};
+use crate::request::{self, BodyParams, route};
 use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue, Name, Op, ReadPlan};
 use serde_json::{Map, Value, json};
@@ -33,9 +33,12 @@ const LONGEST_LINE: u64 = 8 << 20;
 pub async fn import(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let args = work.allowed.args();
-    let by = args.text("upsert").map(|name| found_by(resource, name)).transpose()?;
+    let by = args.text("upsert").map(|name| found_by(work.scope, resource, name)).transpose()?;
     let from = args.int("from").unwrap_or(0).unsigned_abs();
-    let BodyParams::Upload(upload) = work.body else { return Err(ApiError::new(Code::UploadNoData)) };
+    let BodyParams::Upload(upload) = work.body else {
+        let message = "Send the lines as the body of the request, with `Content-Type: application/x-ndjson`.";
+        return Err(ApiError::new(Code::UploadNoData).with_message(message));
+    };
     let [file] = upload.files.as_slice() else { return Err(ApiError::new(Code::UploadNoData)) };
     let unread = |error: &io::Error| work.scope.internal(error);
     let mut lines = Lines::of(File::open(file.path()).map_err(|error| unread(&error))?);
@@ -79,14 +82,20 @@ struct FoundBy<'r> {
     column: Name,
 }
 
-/// The property that items are found by: the key, the slug, or one whose values are texts or integers.
-fn found_by<'r>(resource: &'r Resource, wanted: &str) -> Result<FoundBy<'r>, ApiError> {
+/// The property that items are found by: the key, the slug, or one whose values are texts or integers. Whether an item is
+/// found says what value it has, so the caller has to be allowed to see it.
+fn found_by<'r>(scope: &Scope, resource: &'r Resource, wanted: &str) -> Result<FoundBy<'r>, ApiError> {
     let found = resource.property(wanted).and_then(|property| Some((property, property.column.clone()?)));
     let usable = |(property, _): &(&Property, Name)| {
         use crate::registry::resource::Kind::{Integer, Text};
         matches!(property.kind, Text | Integer) && !property.digest
     };
+    let hidden = |column: &Name| resource.edit_only.contains(column) || resource.locked.contains(column);
     match found.filter(usable) {
+        Some((_, column)) if hidden(&column) && !policy::sees_edit_only(scope, resource, Context::VIEW) => {
+            let message = format!("You may not find items by {wanted}: you do not see the values of all of them.");
+            Err(scope.principal.refuse(Code::Forbidden).with_message(message))
+        }
         Some((property, column)) => Ok(FoundBy { property, column }),
         None => Err(ApiError::invalid_one("upsert", format!("upsert: items are not found by {wanted}."))),
     }
@@ -116,12 +125,10 @@ impl Done {
 
 /// Carries out one line.
 async fn write(work: &Work<'_>, scope: &Scope, resource: &Resource, by: Option<&FoundBy<'_>>, line: &[u8]) -> Done {
-    let document: Map<String, Value> = match serde_json::from_slice(line) {
-        Ok(document) => document,
-        Err(error) => {
-            let message = format!("The line is no JSON object: {error}.");
-            return Done::failed(&ApiError::new(Code::InvalidJson).with_message(message));
-        }
+    let document = match request::json_text("The line", line, scope.registry.declaration.server.max_depth) {
+        Ok(Value::Object(document)) => document,
+        Ok(_) => return Done::failed(&ApiError::new(Code::InvalidJson).with_message("The line is no JSON object.")),
+        Err(error) => return Done::failed(&error),
     };
     let key = match by.map(|by| existing(scope, resource, by, &document)).transpose() {
         Ok(key) => key.flatten(),

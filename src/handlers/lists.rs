@@ -192,7 +192,10 @@ impl<'w> Listing<'w> {
         let Some(Filter::Where(criteria)) = filter else { return Ok(Outcome::ok(Value::Array(Vec::new()))) };
         let counted = criteria.0.get(by).and_then(|criterion| Some((criterion, criteria::column(criterion)?)));
         let Some((criterion, column)) = counted else { return Ok(Outcome::ok(Value::Array(Vec::new()))) };
-        let plan = ReadPlan { columns: vec![column], limit: Some(MOST_GROUPS), ..self.plan.clone() };
+        // The values of locked records are not shown here either.
+        let unlocked = policy::unlocked(self.work.scope, self.resource).filter(|_| criterion.locked);
+        let filter = Cond::All([self.plan.filter.clone()].into_iter().chain(unlocked).collect());
+        let plan = ReadPlan { columns: vec![column], limit: Some(MOST_GROUPS), filter, ..self.plan.clone() };
         let groups = self.work.scope.snapshot()?.groups(&plan)?;
         Ok(Outcome::ok(Value::Array(groups.iter().map(|row| criteria::group(criterion, row)).collect())))
     }
@@ -476,6 +479,7 @@ pub fn filter(
     let (chosen, ruled_out) = decided_columns(resource, args, set);
     for arg in &set.args {
         let (Some(filter), Some(value)) = (&arg.filter, args.get(&arg.name)) else { continue };
+        let before = all.len();
         match filter {
             // A list of wanted values outranks a list of unwanted ones.
             Filter::Column { column, op: FilterOp::NotIn, first: false, .. } if chosen.contains(&column) => {}
@@ -499,6 +503,9 @@ pub fn filter(
                     all.push(condition);
                 }
             }
+        }
+        if arg.locked && all.len() > before {
+            all.extend(policy::unlocked(scope, resource));
         }
     }
     if !any_taxonomy.is_empty() {

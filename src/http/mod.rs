@@ -27,7 +27,7 @@ use crate::error::{ApiError, Code};
 use crate::files::Files;
 use crate::log;
 use crate::metrics::Reading;
-use crate::model::{Endings, LINES, Method, Payload, Peer, Reply, Request};
+use crate::model::{Endings, Method, Payload, Peer, Reply, Request};
 use crate::request::effective_method;
 use crate::storage;
 use crate::text::hex::hex;
@@ -506,7 +506,7 @@ async fn rest(
     // A POST that overrides its method with HEAD gets no body either; of a real HEAD actix keeps the length and drops
     // the bytes.
     let overridden = request.method != Method::Head && effective_method(&request) == Some(Method::Head);
-    let following = request.header("accept").is_some_and(|types| types.contains(LINES)).then(|| request.clone());
+    let following = request.wants_lines().then(|| request.clone());
     match guard::guarded(compiled.service.call(request)).await {
         Ok(Reply { payload: Payload::Lines { bytes, next: Some(next) }, status, headers }) if !overridden => {
             let first = Payload::Lines { bytes: bytes.clone(), next: None };

@@ -27,8 +27,8 @@ const NO_RESOURCE: i64 = -32002;
 const HEADERS_DIFFER: i64 = -32020;
 const UNSUPPORTED: i64 = -32022;
 
-/// Longest name of a client, in characters.
-const LONGEST_CLIENT: usize = 100;
+/// Longest name that a client gives itself or asks for, as the log and the audit trail have it, in characters.
+const LONGEST_NAME: usize = 100;
 
 /// Most messages in a batch.
 const MOST: usize = 25;
@@ -290,7 +290,8 @@ async fn dispatch(mcp: &Mcp, engine: &Engine, scope: &Scope, called: &Called<'_>
             let scope = Scope { agent: client(params, scope), ..scope.clone() };
             let (scope, _call) = mcp.callable(scope, called.id);
             let (login, client) = (&*scope.principal.login, &*scope.agent);
-            tracing::info!(request = %scope.request_id, login, client, tool = name, "tool called");
+            let shown: String = name.chars().take(LONGEST_NAME).collect();
+            tracing::info!(request = %scope.request_id, login, client, tool = shown, "tool called");
             mcp.call_tool(engine, &scope, name, params.get("arguments")).await
         }
         ("resources/list", _) => mcp.list_records(engine, scope, text("cursor")).await,
@@ -311,7 +312,7 @@ fn client(params: &Map<String, Value>, scope: &Scope) -> Arc<str> {
     match (of("name"), of("version")) {
         (Some(name), version) => {
             let all = [name, version.unwrap_or_default()].join(" ");
-            all.trim().chars().take(LONGEST_CLIENT).collect::<String>().into()
+            all.trim().chars().take(LONGEST_NAME).collect::<String>().into()
         }
         (None, _) => scope.agent.clone(),
     }

@@ -15,7 +15,7 @@ use futures_util::future::{Either, select};
 use futures_util::stream::unfold;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -214,7 +214,8 @@ pub(super) async fn listening<H: Host>(
     let Some(place) = host.mcp().open.enter(scope.principal.id, most) else {
         return failed(Failure::new(INTERNAL, "There are too many subscriptions; end one of them first."));
     };
-    let subjects = uris.iter().map(|uri| Subject::Record((*uri).to_owned()));
+    let distinct: BTreeSet<&str> = uris.iter().copied().collect();
+    let subjects = distinct.into_iter().map(|uri| Subject::Record(uri.to_owned()));
     let mut watched = Vec::new();
     for subject in subjects.chain(flag("resourcesListChanged").then_some(Subject::List)) {
         watched.extend(look(&*host, scope, subject).await);

@@ -7,18 +7,15 @@ use crate::access::identity;
 use crate::engine::{self, Engine};
 use crate::model::Method;
 use crate::openapi::schemas::{Side, modern};
-use crate::registry::Registry;
-use crate::registry::abilities::Ability;
+use crate::registry::abilities::{Ability, RUNS, Request};
+use crate::registry::{Endpoint, Registry, Route};
 use crate::request::BodyParams;
 use crate::request::call::{Call, Part};
-use crate::scope::Scope;
+use crate::scope::{Limits, Scope};
 use crate::text::hex::hex;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
-
-/// The handler of the route that runs abilities.
-const RUNS: &str = "ability.run";
 
 /// What the audit trail calls a call of a tool that does not only read.
 const CALLED: &str = "tool_called";
@@ -37,6 +34,8 @@ pub(super) struct Tool {
     method: Method,
     reads: bool,
     capability: String,
+    /// Route and endpoint of each request that it always sends, by their positions.
+    sends: Vec<(usize, usize)>,
     /// It is offered by itself, however many there are.
     pub chosen: bool,
     /// The input is the member `input` of the arguments: it is no object.
@@ -58,9 +57,7 @@ pub(super) fn finders() -> Vec<String> {
 /// Path of the collection of abilities: what is before the name in the route that runs one.
 pub(super) fn collection(registry: &Registry) -> Option<String> {
     let handlers = engine::vocabulary().handlers;
-    let runs = |route: &&crate::registry::Route| {
-        route.endpoints.iter().any(|endpoint| handlers[endpoint.handler.0].name == RUNS)
-    };
+    let runs = |route: &&Route| route.endpoints.iter().any(|endpoint| handlers[endpoint.handler.0].name == RUNS);
     let pattern = &registry.routes.iter().find(runs)?.pattern;
     Some(pattern.split_once("/(?P<")?.0.to_owned())
 }
@@ -80,10 +77,24 @@ pub(super) fn offered(registry: &Registry) -> Vec<(String, Tool)> {
         .map(|(name, ability)| {
             let own = tool_name(name, &taken);
             taken.insert(own.clone());
-            let tool = Tool::of(&own, name, ability, empty_lists);
+            let sends = sent(registry, ability);
+            let tool = Tool { sends, ..Tool::of(&own, name, ability, empty_lists) };
             (own, tool)
         })
         .collect()
+}
+
+/// Where the requests go that an ability sends in any case.
+fn sent(registry: &Registry, ability: &Ability) -> Vec<(usize, usize)> {
+    let always = ability.requests.iter().filter(|request| request.when.is_none());
+    let place = |request: &Request| {
+        let paths = request.path.samples();
+        let matches = |route: &Route| paths.iter().any(|path| route.matcher.is_match(path.as_bytes()));
+        let takes = |endpoint: &Endpoint| endpoint.methods.contains(&request.method);
+        let found = registry.routes.iter().enumerate().filter(|(_, route)| matches(route));
+        found.filter_map(|(at, route)| Some((at, route.endpoints.iter().position(takes)?))).next()
+    };
+    always.filter_map(place).collect()
 }
 
 /// A name of letters, digits and hyphens. One that is too long or taken ends in a digest of the ability's.
@@ -128,6 +139,7 @@ impl Tool {
             method: compiled.method,
             reads: compiled.method == Method::Get,
             capability: declared.capability.clone(),
+            sends: Vec::new(),
             chosen: declared.tool,
             wrapped,
             input: (document["inputSchema"] != whole).then_some(whole),
@@ -138,8 +150,21 @@ impl Tool {
     /// Whether the caller may run it, as far as that does not depend on the input.
     fn open_to(&self, scope: &Scope) -> bool {
         let caller = &scope.principal;
-        let writes = caller.limits.as_ref().is_none_or(|limits| !limits.read_only);
-        (self.reads || writes) && (self.capability.is_empty() || caller.capabilities.contains(&*self.capability))
+        let capable = self.capability.is_empty() || caller.capabilities.contains(&*self.capability);
+        capable && caller.limits.as_ref().is_none_or(|limits| self.is_within(limits, &scope.registry))
+    }
+}
+
+impl Tool {
+    /// Whether a limited password is good for it: what sends no request belongs to no resource.
+    fn is_within(&self, limits: &Limits, registry: &Registry) -> bool {
+        let admitted = |(route, endpoint): &(usize, usize)| {
+            let route = &registry.routes[*route];
+            limits.admit(registry, route, &route.endpoints[*endpoint])
+        };
+        (self.reads || !limits.read_only)
+            && self.sends.iter().all(admitted)
+            && (limits.resources.is_empty() || !self.sends.is_empty())
     }
 }
 

@@ -7,6 +7,9 @@ use crate::model::Method;
 use crate::schema::{Schema, draft4};
 use serde_json::{Map, Value, json};
 
+/// The handler of the route that runs abilities.
+pub const RUNS: &str = "ability.run";
+
 /// An ability that is shown.
 #[derive(Clone, Debug)]
 pub struct Ability {
@@ -16,7 +19,7 @@ pub struct Ability {
     /// Schema of the result; `None`: any value.
     pub output: Option<Schema>,
     pub run: Behaviour,
-    /// The requests that it stands for, in their order.
+    /// The requests that it sends, in their order.
     pub requests: Vec<Request>,
     pub declared: declaration::Ability,
 }

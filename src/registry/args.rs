@@ -159,6 +159,8 @@ pub struct Arg {
     pub filter: Option<Filter>,
     /// The filter uses what only the edit context shows.
     pub edit_only: bool,
+    /// The filter compares what a record's password locks.
+    pub locked: bool,
     /// How many words a search may have.
     pub words: Option<WordLimit>,
     /// Spelling of values: stored to public.

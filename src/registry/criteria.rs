@@ -88,6 +88,8 @@ pub struct Criterion {
     pub edit_only: bool,
     /// A record's password locks the property.
     pub locked: bool,
+    /// Documents show what is made of the value, not the value.
+    pub made: bool,
     /// Spelling of values: stored to public.
     pub aliases: Vec<(String, String)>,
 }
@@ -101,7 +103,7 @@ impl Criterion {
     /// Rows can be counted by its values.
     pub fn counts(&self) -> bool {
         let compared = matches!(&self.subject, Subject::Column { operand: Operand::Id | Operand::Value, .. });
-        self.through.is_none() && compared
+        self.through.is_none() && !self.made && compared
     }
 
     /// The operator of a value that names none.

@@ -12,6 +12,7 @@ pub mod columns;
 pub mod criteria;
 mod edit_only;
 pub mod link;
+mod locked;
 pub mod operations;
 pub mod resource;
 mod statuses;

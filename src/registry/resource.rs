@@ -290,6 +290,8 @@ pub struct Resource {
     pub search: IndexMap<String, Name>,
     /// Columns that only the edit context shows: see [`super::edit_only`].
     pub edit_only: HashSet<Name>,
+    /// Columns that a record's password locks: see [`super::locked`].
+    pub locked: HashSet<Name>,
     /// Act to primitive capability.
     pub capabilities: HashMap<Action, String>,
     pub codes: HashMap<Code, Code>,

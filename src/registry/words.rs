@@ -51,7 +51,8 @@ pub struct PropertyWords {
     /// The column holds a digest of what the value is computed from, so that the value does not follow from the column.
     #[serde(rename = "x-stored-digest")]
     pub stored_digest: bool,
-    /// Whether a record's password protects the value. Default: so it is for contents, excerpts and meta.
+    /// Whether a record's password protects the value. Default: so it is for contents, excerpts and meta. Filters and counts
+    /// use it for those who may edit the record; it is no sort key.
     #[serde(rename = "x-password-protected")]
     pub password_protected: Option<bool>,
     /// Most bytes of a text, or of the JSON of a value that no schema describes.

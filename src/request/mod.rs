@@ -213,23 +213,31 @@ fn json_params(body: &[u8], max_depth: usize) -> Result<BodyParams, ApiError> {
 /// # Errors
 /// It is none, or more than that: 400.
 pub fn json_value(body: &[u8], max_depth: usize) -> Result<Value, ApiError> {
+    json_text("The body", body, max_depth)
+}
+
+/// As [`json_value`], of a text that errors call `what`.
+///
+/// # Errors
+/// The text is no JSON, or more than is read.
+pub fn json_text(what: &str, text: &[u8], max_depth: usize) -> Result<Value, ApiError> {
     let max_depth = max_depth.min(DEEPEST);
-    match extent(body) {
+    match extent(text) {
         Extent { depth, .. } if depth > max_depth => {
-            let message = format!("The body is nested deeper than the {max_depth} levels that this server reads.");
+            let message = format!("{what} is nested deeper than the {max_depth} levels that this server reads.");
             return Err(invalid_json(message, JsonFault::Depth));
         }
         Extent { values, .. } if values > MOST_VALUES => return Err(too_many(MOST_VALUES)),
         _ => {}
     }
-    match serde_json::from_slice(body) {
+    match serde_json::from_slice(text) {
         // An escape is the only way to write one.
-        Ok(value) if memmem::find(body, b"\\u0000").is_some() && holds_nul(&value) => Err(unreadable("The body")),
+        Ok(value) if memmem::find(text, b"\\u0000").is_some() && holds_nul(&value) => Err(unreadable(what)),
         Ok(value) => Ok(value),
         Err(error) => {
-            let fault = JsonFault::of(&error, body);
-            let (what, line, column) = (fault.what(), error.line(), error.column());
-            let message = format!("The body is announced as JSON but has {what} at line {line}, column {column}.");
+            let fault = JsonFault::of(&error, text);
+            let (wrong, line, column) = (fault.what(), error.line(), error.column());
+            let message = format!("{what} is announced as JSON but has {wrong} at line {line}, column {column}.");
             Err(invalid_json(message, fault))
         }
     }
@@ -280,7 +288,8 @@ fn invalid_json(message: String, fault: JsonFault) -> ApiError {
 }
 
 /// Whether a text or a name in the value holds a NUL.
-fn holds_nul(value: &Value) -> bool {
+/// Whether a text in a value has a NUL, which databases do not store.
+pub fn holds_nul(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\0'),
         Value::Array(list) => list.iter().any(holds_nul),

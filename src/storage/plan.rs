@@ -119,7 +119,7 @@ pub struct Layout {
     pub counts: Vec<CountDef>,
     /// Columns by table whose texts are searched by their parts.
     pub searched: Vec<(Name, Vec<Name>)>,
-    /// References of declared properties, to recognise one that is declared anew over values for another target.
+    /// References of declared properties, to recognise one that is declared again over values for another target.
     pub references: Vec<Reference>,
 }
 

@@ -19,8 +19,8 @@ use crate::handlers::Rendered;
 use crate::model::{Incoming, Request, Upload};
 use crate::records::{self, eq, int, text};
 use crate::registry::Registry;
-use crate::request::BodyParams;
 use crate::request::call::Call;
+use crate::request::{BodyParams, holds_nul};
 use crate::scope::{Principal, Scope};
 use crate::storage::plan::DbValue;
 use indexmap::IndexMap;
@@ -382,11 +382,13 @@ impl Session<'_> {
         let path = ask.path.eval(names.value())?.to_string();
         let map = |shape: &Option<super::Shape>| -> Result<Map<String, serde_json::Value>, Failure> {
             let value = shape.as_ref().map(|shape| shape.eval(names)).transpose()?;
-            Ok(match value.as_ref().and_then(to_json) {
+            Ok(match value.as_ref().map(argument).transpose()? {
                 Some(serde_json::Value::Object(map)) => map,
                 _ => Map::new(),
             })
         };
+        let custom_fields = ask.custom_fields.as_ref().map(|shape| shape.eval(names)).transpose()?;
+        custom_fields.as_ref().map(argument).transpose()?;
         let body = match &ask.file {
             Some(file) => self.upload(&file.eval(names)?, map(&ask.body)?)?,
             None if ask.body.is_some() => BodyParams::Json(map(&ask.body)?),
@@ -402,11 +404,7 @@ impl Session<'_> {
             expects: Default::default(),
             text: false,
             lines: false,
-            custom_fields: ask
-                .custom_fields
-                .as_ref()
-                .map(|shape| shape.eval(names))
-                .transpose()?
+            custom_fields: custom_fields
                 .map_or_else(Vec::new, |list| elements(&list).iter().map(custom_field).collect()),
         };
         let outcome = match &ask.number {
@@ -510,4 +508,10 @@ struct PageRequest {
     total: Option<i64>,
     /// Data of an error that was tolerated.
     failed: Option<Value>,
+}
+
+/// A value as an argument of a request. A text may be bytes (`base64`), so the reader of the call has not seen what is in it.
+fn argument(value: &Value) -> Result<serde_json::Value, Fault> {
+    let value = to_json(value).unwrap_or_default();
+    if holds_nul(&value) { Err(Fault::InvalidParams) } else { Ok(value) }
 }

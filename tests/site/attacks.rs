@@ -3,6 +3,7 @@
 
 mod fields;
 mod files;
+mod hidden;
 #[path = "../common/html.rs"]
 mod html;
 mod identity;

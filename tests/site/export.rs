@@ -53,6 +53,10 @@ fn those_who_may_not_export_are_refused() {
     assert_eq!(types.status, 200);
     assert!(types.header("content-type").is_some_and(|own| own.starts_with("application/json")));
     assert!(server.get("/cms/v2/posts").body.is_array());
+    // Those who accept both, JSON first, get JSON.
+    let url = format!("{}/cms/v2/posts", server.rest);
+    let both = server.send("GET", &url, None, None, &[("accept", "application/json, application/x-ndjson;q=0.5")]);
+    assert_eq!(both.status, 200, "{}", both.text);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Abilities and their categories.
 
-use super::super::abilities::{Ability, Input, Path, Request};
+use super::super::abilities::{Ability, Input, Path, RUNS, Request};
 use super::super::operations;
 use super::super::resource::*;
 use super::super::templates::{Reference, Template};
@@ -236,9 +236,17 @@ impl Linker<'_> {
             let of_method = |route: &&Route| route.endpoints.iter().any(|endpoint| endpoint.methods.contains(&method));
             routes.iter().filter(of_method).any(|route| route.matcher.is_match(path.as_bytes()))
         };
-        if !path.samples().iter().any(answers) {
+        let samples = path.samples();
+        if !samples.iter().any(answers) {
             let message = format!("no route answers {} `{}`", method.as_str(), request.path);
             self.problem(&extend(at, "path"), message, None);
+        }
+        // They could run each other without end.
+        let handlers = &self.vocabulary.handlers;
+        let runs = |route: &&Route| route.endpoints.iter().any(|endpoint| handlers[endpoint.handler.0].name == RUNS);
+        if routes.iter().filter(runs).any(|route| samples.iter().any(|path| route.matcher.is_match(path.as_bytes()))) {
+            let hint = "write the requests of the other ability here";
+            self.problem(&extend(at, "path"), "an ability cannot run abilities", Some(hint.into()));
         }
         Some(Request { name: String::new(), when: None, method, path, args, if_match, apart: None })
     }

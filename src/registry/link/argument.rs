@@ -3,7 +3,7 @@
 use super::super::args::{Arg, Filter, JsonText, Role as ArgRole, Spelling, spell};
 use super::super::resource::*;
 use super::super::words::{ArgumentWords, JsonWord, PropertyWords};
-use super::super::{bounds, edit_only, without_x_words};
+use super::super::{bounds, edit_only, locked, without_x_words};
 use super::filter::word_limit;
 use super::shown::{meta_properties, show_no_meta, without_bounds};
 use super::{Declared, Linker, escape};
@@ -230,6 +230,7 @@ impl Linker<'_> {
             default,
             role,
             edit_only: resource.zip(filter.as_ref()).is_some_and(|(r, filter)| edit_only::filters(r, filter)),
+            locked: resource.zip(filter.as_ref()).is_some_and(|(r, filter)| locked::filters(r, filter)),
             filter,
             words: words.search_words.map(word_limit),
             aliases,

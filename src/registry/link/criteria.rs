@@ -134,6 +134,7 @@ impl Linker<'_> {
                 kind,
                 edit_only,
                 locked,
+                made: matches!(property.source, Source::Read(..)),
                 aliases,
             }
         };

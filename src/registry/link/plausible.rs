@@ -40,23 +40,7 @@ impl Linker<'_> {
             let place = ["cors", "origins", &i.to_string()];
             self.problem(&place, format!("`{origin}` is no origin"), Some(hint.into()));
         }
-        let pages = &declared.pages;
-        let paths = [
-            (["pages", "login"], Some(&pages.login)),
-            (["pages", "logout"], Some(&pages.logout)),
-            (["pages", "profile"], Some(&pages.profile)),
-            (["pages", "authorize"], Some(&pages.authorize)),
-            (["pages", "nonce"], pages.nonce.get()),
-            (["pages", "assets"], Some(&pages.assets)),
-            (["mcp", "path"], declared.mcp.path.get()),
-            (["console", "path"], Some(&declared.console.path)),
-        ];
-        for (place, path) in paths.into_iter().filter_map(|(place, path)| Some((place, path?))) {
-            if !path.starts_with('/') || path.contains(|c: char| c.is_whitespace() || c.is_control()) {
-                let hint = "begin with a slash, without blanks: /login";
-                self.problem(&place, format!("`{path}` is no path"), Some(hint.into()));
-            }
-        }
+        self.paths();
         self.message_address();
         self.console_address();
         for (name, namespace) in &declared.namespaces {
@@ -65,6 +49,30 @@ impl Linker<'_> {
             if !path.split('/').all(|part| !part.is_empty() && part.chars().all(plain)) {
                 let hint = "write vendor/v1: letters, digits, - _ . and single slashes between them";
                 self.problem(&["namespaces", name, "path"], format!("`{path}` is no namespace"), Some(hint.into()));
+            }
+        }
+    }
+
+    /// Whether each path is one, and no page has the path of another.
+    fn paths(&mut self) {
+        let declared = self.declared;
+        let pages = pages(declared);
+        let further = [
+            (["pages", "assets"], Some(&declared.pages.assets)),
+            (["mcp", "path"], declared.mcp.path.get()),
+            (["console", "path"], Some(&declared.console.path)),
+        ];
+        let further = further.into_iter().filter_map(|(place, path)| Some((place, path?)));
+        for (place, path) in pages.iter().copied().chain(further) {
+            if !path.starts_with('/') || path.contains(|c: char| c.is_whitespace() || c.is_control()) {
+                let hint = "begin with a slash, without blanks: /login";
+                self.problem(&place, format!("`{path}` is no path"), Some(hint.into()));
+            }
+        }
+        for (i, (place, path)) in pages.iter().enumerate() {
+            if let Some((other, _)) = pages[..i].iter().find(|(_, other)| other == path) {
+                let message = format!("`{path}` is the address of `{}` and of `{}`", other.join("."), place.join("."));
+                self.problem(place, message, Some("choose another path".into()));
             }
         }
     }
@@ -170,10 +178,24 @@ impl Linker<'_> {
 
 /// Addresses that something is at outside the REST interface, and nothing below them.
 fn addresses(declared: &Declaration) -> impl Iterator<Item = &str> {
+    let pages = pages(declared).into_iter().map(|(_, path)| path);
+    pages.chain([&declared.xmlrpc.path]).map(String::as_str).chain(["/", "/index.php"])
+}
+
+/// The addresses of pages, each with the key that it is declared by.
+fn pages(declared: &Declaration) -> Vec<([&'static str; 2], &String)> {
     let pages = &declared.pages;
-    let own = [&pages.login, &pages.logout, &pages.profile, &pages.authorize, &pages.lost, &pages.reset];
-    let further = [pages.nonce.get(), pages.explorer.get(), Some(&declared.xmlrpc.path)];
-    own.into_iter().chain(further.into_iter().flatten()).map(String::as_str).chain(["/", "/index.php"])
+    let all = [
+        (["pages", "login"], Some(&pages.login)),
+        (["pages", "logout"], Some(&pages.logout)),
+        (["pages", "profile"], Some(&pages.profile)),
+        (["pages", "authorize"], Some(&pages.authorize)),
+        (["pages", "lost"], Some(&pages.lost)),
+        (["pages", "reset"], Some(&pages.reset)),
+        (["pages", "nonce"], pages.nonce.get()),
+        (["pages", "explorer"], pages.explorer.get()),
+    ];
+    all.into_iter().filter_map(|(place, path)| Some((place, path?))).collect()
 }
 
 /// Addresses that something is below.

@@ -3,7 +3,7 @@
 use super::super::resource::*;
 use super::super::tables::{self};
 use super::super::words::PropertyWords;
-use super::super::{edit_only, name};
+use super::super::{edit_only, locked, name};
 use super::layout::ident;
 use super::property::kind_of;
 use super::shown::shown_schema;
@@ -91,6 +91,7 @@ impl Linker<'_> {
             sort: IndexMap::new(),
             search: IndexMap::new(),
             edit_only: HashSet::new(),
+            locked: HashSet::new(),
             capabilities: HashMap::new(),
             codes: HashMap::new(),
             not_empty: Vec::new(),
@@ -115,6 +116,7 @@ impl Linker<'_> {
             resource.extension = Some(name(&own_table));
         }
         resource.edit_only = edit_only::columns(&resource);
+        resource.locked = locked::columns(&resource);
         resource.schema = shown_schema(schema, &resource, self.declared, self.dialect);
         self.names(&mut resource);
         self.originals(&mut resource);
@@ -179,6 +181,13 @@ impl Linker<'_> {
                 "@slugs" => Sort::Slugs,
                 "@relevance" => Sort::Relevance,
                 column => match self.column(resource, &[self.table, &owner, "sort", value], column) {
+                    // The order tells something of each value, and cursors hold it.
+                    Some(found) if resource.locked.contains(&found) => {
+                        let message = format!("records cannot be sorted by `{column}`: their passwords protect it");
+                        let hint = "remove the sort key, or write `\"x-password-protected\": false` in the schema";
+                        self.problem(&[self.table, &owner, "sort", value], message, Some(hint.into()));
+                        continue;
+                    }
                     Some(column) => Sort::Column(column),
                     None => continue,
                 },

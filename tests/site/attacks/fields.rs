@@ -719,3 +719,21 @@ fn a_schema_says_what_a_password_locks() {
     let shown = site.ask(None, "GET", &format!("posts/{id}?password=sesame"), &Value::Null).body;
     assert_eq!((&shown["menu_note"], &shown["meta"]["footnotes"]), (&json!("SECRET"), &json!("SECRET")));
 }
+
+#[test]
+fn a_line_of_an_import_is_read_as_any_other_body() {
+    let server = Server::start();
+    let deep = format!("{{\"name\": {}1{}}}", "[".repeat(70), "]".repeat(70));
+    let many = format!("{{\"name\": [{}1]}}", "1,".repeat(50_000));
+    let lines = ["{\"name\": \"a\\u0000b\"}", &deep, &many, "[\"a\"]", "{\"name\": \"kept\"}"].join("\n");
+    let url = format!("{}/cms/v2/tags/import", server.rest);
+    let answer =
+        server.send("POST", &url, Some(&server.admin), Some(("application/x-ndjson", lines.into_bytes())), &[]);
+    let results = answer.text.lines().map(|line| serde_json::from_str::<Value>(line).expect("a result in each line"));
+    let results: Vec<String> = results.map(|line| format!("{} {}", line["result"], line["error"]["code"])).collect();
+    let failed = |code: &str| format!("\"failed\" \"{code}\"");
+    let (bad, invalid) = (failed("rest_bad_request"), failed("rest_invalid_json"));
+    assert_eq!(results, [&bad, &invalid, &bad, &invalid, "\"created\" null"]);
+    let tags = server.get("/cms/v2/tags").body;
+    assert_eq!(tags.as_array().map(Vec::len), Some(1), "{tags}");
+}

@@ -1,6 +1,8 @@
 //! Lists and searches: limits of requests, and that no caller learns by them what it may not read.
 
 use crate::server::{Answer, Server, stdout};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use cms_server::boot;
 use cms_server::config::load;
 use serde_json::{Value, json};
@@ -434,4 +436,19 @@ fn the_columns_that_only_editors_see() {
         searched.sort_unstable();
         assert_eq!(searched, ["author_email", "author_ip", "email", "username"], "{prefix}: {all:?}");
     }
+}
+
+#[test]
+fn a_cursor_holds_no_nul() {
+    let server = Server::start();
+    server.user("zoe", "author");
+    let route = "/cms/v2/users?orderby=name&order=desc&per_page=1";
+    let first = server.admin("GET", &format!("{route}&_cursor="), None);
+    let link = first.header("link").expect("a link");
+    let cursor = link.split("_cursor=").nth(1).and_then(|rest| rest.split(['&', '>']).next()).expect("a cursor");
+    let told = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).expect("base64")).expect("UTF-8");
+    let forged = URL_SAFE_NO_PAD.encode(told.replace("\"zoe\"", "\"z\\u0000e\""));
+    assert_ne!(forged, cursor, "{told}");
+    let refused = server.admin("GET", &format!("{route}&_cursor={forged}"), None);
+    assert_eq!((refused.status, refused.code()), (400, "rest_invalid_param"), "{}", refused.text);
 }

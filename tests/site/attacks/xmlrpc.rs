@@ -145,3 +145,18 @@ fn trackbacks_do_not_tell_which_records_exist() {
         }
     }
 }
+
+#[test]
+fn a_text_that_comes_as_bytes_holds_no_nul() {
+    let server = Server::start();
+    let call = |bytes: &str| {
+        let title = json!({"post_title": "TITLE", "post_status": "draft"});
+        let params = [json!(1), json!(server.admin.0), json!(server.admin.1), title];
+        let text = body("wp.newPost", &params).replace("<string>TITLE</string>", &format!("<base64>{bytes}</base64>"));
+        assert!(text.contains("<base64>"), "{text}");
+        post(&server, &text).text
+    };
+    assert!(!call("VGl0bGU=").contains("faultCode"), "`Title`");
+    let refused = read(&call("VGkAdGxl"));
+    assert_eq!(refused, json!({"fault": -32602}), "`Ti`, a NUL, `tle`");
+}
