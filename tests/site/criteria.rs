@@ -23,7 +23,7 @@ fn declared() -> Vec<(&'static str, &'static str, Value, &'static str)> {
         "venue": {"type": "integer", "x-relation": {"to": "venues"}, "x-filterable": true},
         "stages": {"type": "array", "items": {"type": "integer"}, "x-relation": {"to": "venues"}, "x-filterable": true}
     });
-    let sort = "sort = { id = \"id\", start = \"start\", price = \"price\" }\n";
+    let sort = "sort = { id = \"id\", start = \"start\", price = \"price\", words = \"words\" }\n";
     vec![
         ("venues", "plain", venue, ""),
         ("p_events", "plain", event.clone(), sort),
@@ -125,6 +125,120 @@ fn a_list_has_the_items_that_meet_all_criteria() {
             assert_eq!(titles(&server.get(&format!("/own/v1/{resource}?{query}"))), expected, "{query}");
         }
     }
+}
+
+/// The titles of a walk, page by page.
+fn walked(server: &Server, resource: &str, query: &str) -> String {
+    let mut found = String::new();
+    let mut query = query.to_owned();
+    loop {
+        let page = server.get(&format!("/own/v1/{resource}?{query}"));
+        found.push_str(&titles(&page));
+        let Some((_, next)) = page.header("link").and_then(|link| link.split_once('?')) else { return found };
+        query = next.split('>').next().unwrap_or_default().to_owned();
+        let cursor = query.split('&').find_map(|pair| pair.strip_prefix("_cursor=")).expect("a cursor");
+        assert!(cursor.len() <= 2000, "a cursor of {} bytes", cursor.len());
+    }
+}
+
+#[test]
+fn a_walk_by_several_keys_sees_every_row_once() {
+    let server = server();
+    let long = |letter: &str| format!("{letter}{}", "ö".repeat(1500));
+    let rest = [
+        // The same values as others have, in one or in all keys, and none.
+        json!({"title": "e", "price": 5, "start": "2099-01-01T10:00:00", "form": "walk", "words": long("b")}),
+        json!({"title": "f", "price": 5, "start": "2099-01-01T10:00:00", "form": "walk", "words": long("a")}),
+        json!({"title": "g", "price": 0.1, "words": "red"}),
+        json!({"title": "h", "start": "2020-01-01T10:00:00"}),
+        json!({"title": "i", "price": 0.30000000000000004, "start": "2020-01-01T10:00:00"}),
+        json!({"title": "j"}),
+    ];
+    for resource in ["p_events", "c_events"] {
+        for body in &rest {
+            make(&server, resource, body.clone());
+        }
+        for order in [
+            "start",
+            "-start",
+            "price,-start",
+            "-price,start",
+            "price,start,words",
+            "-words,price",
+            "words,-price,start",
+            "-price,-id",
+            "id,price",
+            "price,price",
+            "-start,price,-words",
+        ] {
+            let whole = titles(&server.get(&format!("/own/v1/{resource}?per_page=100&order_by={order}")));
+            assert_eq!(whole.len(), 10, "{order}");
+            for per_page in [1, 2, 3, 9, 10] {
+                let found = walked(&server, resource, &format!("order_by={order}&per_page={per_page}&_cursor="));
+                assert_eq!(found, whole, "{resource} by {order}, {per_page} at once");
+            }
+            let lines = server.send(
+                "GET",
+                &format!("{}/own/v1/{resource}?order_by={order}&per_page=3&_fields=title", server.rest),
+                Some(&server.admin.clone()),
+                None,
+                &[("accept", "application/x-ndjson")],
+            );
+            let title = |line: &str| serde_json::from_str::<Value>(line).expect("a document")["title"].clone();
+            let found: String =
+                lines.text.lines().map(|line| title(line).as_str().unwrap_or_default().to_owned()).collect();
+            assert_eq!(found, whole, "{resource} by {order}, as lines");
+        }
+    }
+}
+
+#[test]
+fn a_cursor_of_another_order_is_refused() {
+    let server = server();
+    let cursor = |query: &str| {
+        let page = server.get(&format!("/own/v1/p_events?{query}&per_page=1&_cursor="));
+        let link = page.header("link").expect("more").to_owned();
+        link.split("_cursor=").nth(1).and_then(|rest| rest.split('>').next()).expect("a cursor").to_owned()
+    };
+    let two = cursor("order_by=-price,start");
+    let refused = |query: &str| {
+        let answer = server.get(&format!("/own/v1/p_events?{query}"));
+        assert_eq!((answer.status, answer.code()), (400, "rest_invalid_param"), "{query}: {}", answer.text);
+        assert!(answer.body["data"]["params"]["_cursor"].is_string(), "{}", answer.text);
+    };
+    for order in ["price,start", "-price", "-price,-start", "-price,start,words", "start,-price", "id"] {
+        refused(&format!("order_by={order}&_cursor={two}"));
+    }
+    // Values of other types, too few of them, and more text than a cursor has.
+    let forged = |values: &str| {
+        use base64::Engine as _;
+        let engine = base64::engine::general_purpose::URL_SAFE_NO_PAD;
+        let told: Value = serde_json::from_slice(&engine.decode(&two).expect("base64")).expect("JSON");
+        engine.encode(format!("[{},{values}]", told[0]))
+    };
+    for values in [
+        "\"x\",5,1",
+        "[\"1.5\"],\"x\",1",
+        "[\"1.5\"],5,null",
+        "[\"1.5\"],1",
+        "[\"NaN\"],5,1",
+        "1.5,5,1",
+        "[],5,1",
+        "",
+        "1",
+        "0",
+    ] {
+        // The key alone is a cursor, but of a row that is there.
+        let expected = if values == "1" { 200 } else { 400 };
+        let query = format!("order_by=-price,start&_cursor={}", forged(values));
+        if expected == 400 {
+            refused(&query)
+        } else {
+            assert_eq!(server.get(&format!("/own/v1/p_events?{query}")).status, 200)
+        }
+    }
+    let long = forged(&format!("[\"1.5\"],5,1,\"{}\"", "x".repeat(3000)));
+    refused(&format!("order_by=-price,start&_cursor={long}"));
 }
 
 #[test]

@@ -184,7 +184,11 @@ pub fn lower<'p>(
     }
     let (lead, filter) = match &leader {
         None => {
-            let lead = join_order::extension(&conjuncts, &lowering.extensions).map(Lead::Extension);
+            let first = match plan.order.first() {
+                Some(Order::Column(name, _)) if want == Want::Rows && plan.limit.is_some() => Some(name),
+                _ => None,
+            };
+            let lead = join_order::extension(&conjuncts, first, &lowering.extensions).map(Lead::Extension);
             let filter = lowering.conjuncts(scope, &conjuncts, lead.is_none())?;
             (lead, filter)
         }
@@ -209,7 +213,7 @@ pub fn lower<'p>(
     }
     if want == Want::Rows {
         if !lead.as_ref().is_some_and(Lead::orders) {
-            order = lowering.order(scope, plan)?;
+            order = lowering.order(scope, plan, &conjuncts)?;
         }
         if plan.limit.is_some() || plan.offset > 0 {
             let most = lowering.bind(DbValue::Int(plan.limit.map_or(i64::MAX, whole)));
@@ -229,6 +233,16 @@ pub fn conjuncts(cond: &Cond) -> Vec<&Cond> {
     match cond {
         Cond::All(conds) => conds.iter().flat_map(conjuncts).collect(),
         other => vec![other],
+    }
+}
+
+/// Whether no row that meets a condition lacks a value of the column.
+pub fn has_value(cond: &Cond, column: &Name) -> bool {
+    match cond {
+        Cond::Compare(name, op, value) => name == column && *op != Op::Ne && *value != DbValue::Null,
+        Cond::In(name, values) => name == column && !values.contains(&DbValue::Null),
+        Cond::Not(cond) => matches!(&**cond, Cond::IsNull(name) if name == column),
+        _ => false,
     }
 }
 
@@ -490,7 +504,12 @@ impl<'p> Lowering<'p, '_> {
         Ok(Test::LinkedTo(LinkedTo { key, rel, edges, table, end, filter, gathered }))
     }
 
-    fn order(&mut self, scope: Scope<'p>, plan: &'p ReadPlan) -> Result<Vec<Sort<'p>>, StorageError> {
+    fn order(
+        &mut self,
+        scope: Scope<'p>,
+        plan: &'p ReadPlan,
+        conjuncts: &[&Cond],
+    ) -> Result<Vec<Sort<'p>>, StorageError> {
         let key = self.key(scope);
         let mut sorts = Vec::new();
         let mut total = plan.order.is_empty();
@@ -498,8 +517,8 @@ impl<'p> Lowering<'p, '_> {
             match order {
                 Order::Column(name, descending) => {
                     total |= **name == *key.name;
-                    let own = name.contains('.') || (scope.table.def.is_declared() && **name != *key.name);
-                    sorts.push(Sort::Column(self.column(scope, name)?, *descending, own));
+                    let last = scope.table.def.unset_last(name) && !conjuncts.iter().any(|cond| has_value(cond, name));
+                    sorts.push(Sort::Column(self.column(scope, name)?, *descending, last));
                 }
                 Order::Given(_, values) if values.is_empty() => {}
                 Order::Given(name, values) if **name == *key.name && values == self.leading => sorts.push(Sort::Keys),

@@ -144,8 +144,9 @@ impl Shape {
 
     fn sort(&mut self, sort: &Sort<'_>) {
         match sort {
-            Sort::Column(column, descending, _) => {
+            Sort::Column(column, descending, last) => {
                 self.tag(if *descending { "-" } else { "+" });
+                self.tag(if *last { "last" } else { "" });
                 self.column(column);
             }
             Sort::Given(column, ..) => {
