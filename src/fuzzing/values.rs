@@ -100,7 +100,7 @@ pub(super) fn arguments(bytes: &[u8], _: Judge) {
     let Ok(query) = decode_query(&String::from_utf8_lossy(raw), DEPTH) else { return };
     let Ok(body) = body_params(&posted("application/json", body), DEPTH) else { return };
     let sources = Sources { path: &Map::new(), body: &body, query: &query };
-    let checked = match args::check(set, &sources, &|_, _| None) {
+    let checked = match args::check(set, &sources, &|_, _| None, &|_| false) {
         Ok(checked) => checked,
         Err(refusal) => return assert_eq!(refusal.status(), 400),
     };

@@ -131,6 +131,13 @@ pub struct Property {
     pub longest: Option<(usize, Code)>,
 }
 
+impl Property {
+    /// Whether documents show it in any context.
+    pub fn is_shown(&self) -> bool {
+        self.contexts.0 != 0
+    }
+}
+
 /// See [`Property::refusal`].
 #[derive(Clone, Debug)]
 pub struct Refusal {
