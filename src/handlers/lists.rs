@@ -197,11 +197,11 @@ impl<'w> Listing<'w> {
     fn counts_by(&self, by: &str) -> Result<Outcome, ApiError> {
         let filter = self.work.endpoint.args.role(Role::Where).and_then(|arg| arg.filter.as_ref());
         let Some(Filter::Where(criteria)) = filter else { return Ok(Outcome::ok(Value::Array(Vec::new()))) };
-        let counted = criteria.0.get(by).and_then(|criterion| Some((criterion, criteria::column(criterion)?)));
-        let Some((criterion, column)) = counted else { return Ok(Outcome::ok(Value::Array(Vec::new()))) };
-        let plan = ReadPlan { columns: vec![column], limit: Some(MOST_GROUPS), ..self.plan.clone() };
+        let Some(criterion) = criteria.0.get(by) else { return Ok(Outcome::ok(Value::Array(Vec::new()))) };
+        let plan =
+            ReadPlan { columns: vec![criteria::counted(criterion)], limit: Some(MOST_GROUPS), ..self.plan.clone() };
         let groups = self.work.scope.snapshot()?.groups(&plan)?;
-        Ok(Outcome::ok(Value::Array(groups.iter().map(|row| criteria::group(criterion, row)).collect())))
+        Ok(Outcome::ok(criteria::groups(criterion, &groups)))
     }
 
     /// The rows of the window, with the columns that they are shown by.

@@ -334,6 +334,166 @@ fn items_are_counted_by_the_values_of_a_property() {
 }
 
 #[test]
+fn items_are_counted_by_what_they_refer_to() {
+    let server = server();
+    let venues = server.get("/own/v1/venues?_fields=id&order=asc").body;
+    let (oslo, rome) = (&venues[0]["id"], &venues[1]["id"]);
+    for resource in ["p_events", "c_events"] {
+        let of = |query: &str| server.get(&format!("/own/v1/{resource}?_count_by=stages{query}")).body;
+        let all = json!([{"value": null, "count": 2}, {"value": rome, "count": 2}, {"value": oslo, "count": 1}]);
+        assert_eq!(of(""), all, "{resource}");
+        assert_eq!(of("&where[stages][any]=1,2&where[price]=7.5"), json!([{"value": rome, "count": 1}]), "{resource}");
+    }
+    for prefix in ["cms", "wp"] {
+        let server = Server::with(&[&format!("site.prefix={prefix}")]);
+        let at = |route: &str| format!("/{prefix}/v2/{route}");
+        let term = |name: &str| server.admin("POST", &at("tags"), Some(&json!({"name": name}))).body["id"].clone();
+        let (one, two) = (term("one"), term("two"));
+        let post = |tags: Value, status: &str| {
+            let made = server.admin("POST", &at("posts"), Some(&json!({"title": "x", "tags": tags, "status": status})));
+            assert_eq!(made.status, 201, "{}", made.text);
+            made.body["id"].clone()
+        };
+        post(json!([one, two]), "publish");
+        let second = post(json!([two]), "publish");
+        post(json!([one, two]), "draft");
+        post(json!([]), "publish");
+        let counted = |query: &str| server.get(&at(&format!("posts?_count_by=tags{query}"))).body;
+        let expected = |one_has: i64, two_has: i64| {
+            json!([
+            {"value": two, "count": two_has}, {"value": null, "count": 1}, {"value": one, "count": one_has}])
+        };
+        assert_eq!(counted(""), expected(1, 2), "what the list does not show is not counted");
+        let any = server.admin("GET", &at("posts?_count_by=tags&status=any"), None).body;
+        assert_eq!(any, json!([{"value": two, "count": 3}, {"value": one, "count": 2}, {"value": null, "count": 1}]));
+        assert_eq!(counted("&where[tags.slug]=one"), json!([{"value": one, "count": 1}, {"value": two, "count": 1}]));
+        // A cached count follows the terms of the items.
+        let changed = server.admin("POST", &at(&format!("posts/{second}")), Some(&json!({"tags": [one]})));
+        assert_eq!(changed.status, 200, "{}", changed.text);
+        assert_eq!(counted("&where[tags][set]=true"), json!([{"value": one, "count": 2}, {"value": two, "count": 1}]));
+    }
+}
+
+#[test]
+fn criteria_agree_with_what_documents_show_of_what_is_unset() {
+    let filterable = |mut doc: Value| {
+        doc["x-filterable"] = json!(true);
+        doc
+    };
+    let added = json!({
+        "city": filterable(json!({"type": "string", "default": "Oslo"})),
+        "seats": filterable(json!({"type": "integer", "default": 100})),
+        "open": filterable(json!({"type": "boolean", "default": true})),
+        "tags": filterable(json!({"type": "array", "items": {"type": "string"}, "default": ["big", "old"]})),
+        "since": filterable(json!({"type": "string", "format": "date-time", "default": "2000-01-01T00:00:00"})),
+        "note": filterable(json!({"type": "string"}))
+    });
+    let events = json!({
+        "hall": {"type": "integer", "x-relation": {"to": "c_halls"}}, "room": {"type": "integer", "x-relation": {"to": "rooms"}},
+        "halls": {"type": "array", "items": {"type": "integer"}, "x-relation": {"to": "c_halls"}}
+    });
+    let declared = |own: &Value| {
+        folder(&[
+            ("c_halls", "content", own.clone(), ""),
+            ("rooms", "plain", own.clone(), ""),
+            ("events", "plain", events.clone(), ""),
+        ])
+    };
+    let server = Server::over(declared(&json!({})), &[]);
+    let (hall, room) =
+        (make(&server, "c_halls", json!({"title": "old"})), make(&server, "rooms", json!({"title": "old"})));
+    make(&server, "events", json!({"title": "old", "hall": hall, "room": room, "halls": [hall]}));
+    // The properties are declared when there are items already.
+    let after = declared(&added);
+    for file in ["site.toml", "schemas/c_halls.json", "schemas/rooms.json"] {
+        std::fs::copy(after.path().join(file), server.path(file)).expect("a copy");
+    }
+    let server = server.restart_with(&[]);
+    let body = json!({"title": "new", "city": "Rome", "seats": 20, "open": false, "tags": ["new"], "since": "2020-01-01T00:00:00", "note": "x"});
+    let (hall, room) = (make(&server, "c_halls", body.clone()), make(&server, "rooms", body));
+    make(&server, "events", json!({"title": "new", "hall": hall, "room": room, "halls": [hall]}));
+    assert_eq!(server.get("/own/v1/c_halls?_fields=city&order=asc").body, json!([{"city": "Oslo"}, {"city": "Rome"}]));
+    for (criterion, test, expected) in [
+        ("city", "=Oslo", "old"),
+        ("city", "=Rome", "new"),
+        ("city", "[ne]=Oslo", "new"),
+        ("city", "[ne]=Rome", "old"),
+        ("city", "[in]=Oslo,Rome", "oldnew"),
+        ("city", "[not_in]=Oslo", "new"),
+        ("city", "[not_in]=Rome", "old"),
+        ("city", "[contains]=SLO", "old"),
+        ("city", "[set]=true", "oldnew"),
+        ("city", "[set]=false", ""),
+        ("seats", "=100", "old"),
+        ("seats", "[gt]=50", "old"),
+        ("seats", "[le]=100", "oldnew"),
+        ("seats", "[lt]=100", "new"),
+        ("seats", "[ne]=20", "old"),
+        ("open", "=true", "old"),
+        ("open", "=false", "new"),
+        ("open", "[ne]=true", "new"),
+        ("tags", "=big", "old"),
+        ("tags", "[any]=old,new", "oldnew"),
+        ("tags", "[all]=big,old", "old"),
+        ("tags", "[all]=big,new", ""),
+        ("tags", "[none]=big", "new"),
+        ("tags", "[none]=new", "old"),
+        ("since", "[lt]=2010-01-01T00:00:00", "old"),
+        ("since", "[ge]=2000-01-01T00:00:00", "oldnew"),
+        ("note", "[set]=false", "old"),
+        ("note", "[ne]=x", "old"),
+        ("note", "[not_in]=x,y", "old"),
+        ("note", "=x", "new"),
+    ] {
+        for resource in ["c_halls", "rooms"] {
+            let route = format!("/own/v1/{resource}?order=asc&where[{criterion}]{test}");
+            assert_eq!(titles(&server.get(&route)), expected, "{route}");
+        }
+        for relation in ["hall", "room", "halls"] {
+            let route = format!("/own/v1/events?order=asc&where[{relation}.{criterion}]{test}");
+            assert_eq!(titles(&server.get(&route)), expected, "{route}");
+        }
+    }
+    for resource in ["c_halls", "rooms"] {
+        make(&server, resource, json!({"title": "third"}));
+        let counted = server.get(&format!("/own/v1/{resource}?_count_by=city")).body;
+        assert_eq!(counted, json!([{"value": "Oslo", "count": 2}, {"value": "Rome", "count": 1}]), "{resource}");
+    }
+}
+
+#[test]
+fn check_names_filters_without_an_index() {
+    let doc = |mut doc: Value| {
+        doc["x-filterable"] = json!(true);
+        doc
+    };
+    let venue =
+        json!({"city": doc(json!({"type": "string"})), "code": doc(json!({"type": "string", "x-index": true}))});
+    let event = json!({
+        "price": doc(json!({"type": "number"})), "start": doc(json!({"type": "string", "format": "date-time"})),
+        "open": doc(json!({"type": "boolean"})), "tags": doc(json!({"type": "array", "items": {"type": "string"}})),
+        "venue": doc(relation("venues", "clear")), "at": {"type": "integer", "x-relation": {"to": "venues"}},
+        "stages": doc(json!({"type": "array", "items": {"type": "integer"}, "x-relation": {"to": "venues"}}))
+    });
+    let sort = "sort = { id = \"id\", start = \"start\", price = \"price\" }\n";
+    for family in ["content", "plain"] {
+        let folder = folder(&[("venues", family, venue.clone(), ""), ("events", family, event.clone(), sort)]);
+        let config = folder.path().join("routes.toml");
+        let done = super::server::run(&["--config", config.to_str().expect("a path"), "check"], "");
+        assert!(done.status.success());
+        let shown = String::from_utf8_lossy(&done.stderr).into_owned();
+        let lines: Vec<&str> = shown.lines().filter(|line| line.contains("no index")).collect();
+        let named = |listed: &str, criterion: &str| {
+            let text = format!("lists of `{listed}` can be filtered by `{criterion}`");
+            lines.iter().any(|line| line.contains(&text))
+        };
+        // What is sorted by has an index; yes and no need none; lists of values can have none.
+        assert!(named("events", "venue") && named("venues", "city"), "{family}: {shown}");
+        assert_eq!(lines.len(), 2, "{family}: {shown}");
+    }
+}
+
+#[test]
 fn shipped_resources_have_criteria_under_both_prefixes() {
     for prefix in ["cms", "wp"] {
         let set = format!("site.prefix={prefix}");

@@ -19,7 +19,8 @@ pub enum Want {
     Count,
     /// The sum of the plan's one column.
     Sum,
-    /// The values of the plan's one column, each with the number of rows that have it, the most frequent first.
+    /// The values of the plan's one column, or the targets of the relation that is named in its place, each with the number
+    /// of rows that have it, the most frequent first.
     Groups,
 }
 
@@ -33,6 +34,8 @@ pub struct Lowered<'p> {
     pub extensions: Vec<(&'p Table, u32)>,
     /// Empty where rows are counted; the one that is summed where a sum is selected.
     pub columns: Vec<Column<'p>>,
+    /// The edges whose targets rows are grouped by: the relation, and the row's own key. The one column is of them.
+    pub grouped: Option<(Param, Column<'p>)>,
     pub lead: Option<Lead<'p>>,
     pub filter: Vec<Test<'p>>,
     pub order: Vec<Sort<'p>>,
@@ -179,7 +182,13 @@ pub fn lower<'p>(
     let conjuncts = conjuncts(&plan.filter);
     let leader = Driver::choose(plan, want, table, &conjuncts, catalogue);
     let (mut columns, mut order, mut limit) = (Vec::new(), Vec::new(), None);
-    if want != Want::Count {
+    let mut grouped = None;
+    if let (Want::Groups, [rel]) = (want, plan.columns.as_slice())
+        && catalogue.relation(rel).is_ok()
+    {
+        grouped = Some((lowering.bind_word(rel), lowering.key(scope)));
+        columns = vec![Column { alias: lowering.alias(), name: "dst", ty: ColumnType::Int, default: None }];
+    } else if want != Want::Count {
         columns = plan.columns.iter().map(|c| lowering.column(scope, c)).collect::<Result<_, _>>()?;
     }
     let (lead, filter) = match &leader {
@@ -221,7 +230,7 @@ pub fn lower<'p>(
         }
     }
     let Lowering { binds, extensions, .. } = lowering;
-    Ok(Lowered { table, extensions, columns, lead, filter, order, limit, want, binds })
+    Ok(Lowered { table, extensions, columns, grouped, lead, filter, order, limit, want, binds })
 }
 
 fn whole(n: u64) -> i64 {

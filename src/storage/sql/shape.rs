@@ -19,6 +19,7 @@ impl Lowered<'_> {
         }
         key.tag(":");
         self.columns.iter().for_each(|c| key.column(c));
+        key.tag(if self.grouped.is_some() { "targets" } else { "" });
         match &self.lead {
             None => {}
             Some(Lead::Keys(_)) => key.tag("keys"),
