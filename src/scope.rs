@@ -155,8 +155,17 @@ pub struct Scope {
     pub request_id: Arc<str>,
     /// What is written may still be taken back: nothing outside the database may follow from it.
     pub tentative: bool,
+    /// The request writes what an import contains.
+    pub imported: Option<Imported>,
     /// Gets how far a request of several steps is, and may cancel it.
     pub progress: Option<Arc<Progress>>,
+}
+
+/// What an import says of an item beside its document.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Imported {
+    /// The key of an item that is created.
+    pub key: Option<i64>,
 }
 
 /// Gets the steps that are done, how many there are, and the name of the next one.

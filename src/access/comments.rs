@@ -115,7 +115,8 @@ pub(super) fn create(asking: &Asking<'_>) -> Decision {
     .unwrap_or_default();
     match (takes, open) {
         (false, _) => Err(asking.fail(Code::CommentNotSupported)),
-        (_, false) => Err(asking.fail(Code::CommentClosed)),
+        // What is imported was written when it was open.
+        (_, false) if asking.scope.imported.is_none() => Err(asking.fail(Code::CommentClosed)),
         _ => Ok(Found::default()),
     }
 }

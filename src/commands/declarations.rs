@@ -64,10 +64,15 @@ fn checked(source: &Source, data: bool) -> Result<Checked, BootError> {
     let unheld = registry.unheld_capabilities().into_iter().map(|(capability, place)| {
         format!("no role has the capability `{capability}`, which {place} asks for: everybody is refused there")
     });
-    let unindexed = registry.unindexed_criteria().into_iter().map(|(resource, property)| {
+    let unindexed = registry.unindexed_criteria().into_iter().map(|slow| {
+        let of = match slow.listed == slow.resource {
+            true => String::new(),
+            false => format!(" `{}` of `{}`", slow.property, slow.resource),
+        };
         format!(
-            "lists of `{resource}` can be filtered by `{property}`, which has no index: where there are many rows, add \
-             \"x-index\": true to the property"
+            "lists of `{}` can be filtered by `{}`, which has no index: where there are many rows, add \
+             \"x-index\": true to the property{of}",
+            slow.listed, slow.criterion
         )
     });
     let warnings = unheld.chain(unindexed).chain(translations(&loaded, &registry)).collect();

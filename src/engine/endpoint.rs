@@ -13,7 +13,7 @@ use crate::handlers::{HANDLERS, Outcome, Work};
 use crate::model::Method;
 use crate::records::{self, Record};
 use crate::registry::args::Arg;
-use crate::registry::resource::Resource;
+use crate::registry::resource::{Property, Resource};
 use crate::render::{Batch, View};
 use crate::request::args::{self, Checked, Judged, Sources};
 use crate::storage::plan::DbValue;
@@ -65,7 +65,11 @@ impl<'a> Question<'a> {
         if asked || self.found.scope.registry.declaration.dialect.refuse_unknown_parameters {
             args::refuse_unknown(set, &self.sources)?;
         }
-        args::check(set, &self.sources, &judge)
+        // What no document shows, such as a password, cannot be in what is imported.
+        let imports = self.found.scope.imported.is_some();
+        let shown =
+            |arg: &Arg| resource.and_then(|resource| resource.property(&arg.name)).is_none_or(Property::is_shown);
+        args::check(set, &self.sources, &judge, &|arg| imports && !shown(arg))
     }
 
     /// Whether the item that the path names has this value already.

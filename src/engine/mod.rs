@@ -260,6 +260,7 @@ impl Engine {
             depth: 0,
             request_id: request.id.clone(),
             tentative: false,
+            imported: None,
             progress: None,
         })
     }
@@ -281,6 +282,7 @@ impl Engine {
             depth: 0,
             request_id: "".into(),
             tentative: false,
+            imported: None,
             progress: None,
         })
     }

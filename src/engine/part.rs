@@ -73,6 +73,6 @@ impl Dispatch for Engine {
         let (matched, endpoint) = found.ok_or_else(|| ApiError::new(Code::NoRoute))?;
         let body = call.body.as_ref().unwrap_or(&BodyParams::None);
         let sources = Sources { path: &matched.captures, body, query: &call.query };
-        args::check(&endpoint.args, &sources, &|_, _| None).map(|_| ())
+        args::check(&endpoint.args, &sources, &|_, _| None, &|_| false).map(|_| ())
     }
 }

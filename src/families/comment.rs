@@ -77,7 +77,8 @@ pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let status = given.and_then(|word| transition(&edit.scope.registry, first, "", &word));
     draft.set_status(status.unwrap_or_else(|| (first.into(), None)));
     let mut changes = vec![on_a_record(&draft)];
-    if declared.is_none() {
+    // What is imported was accepted before.
+    if declared.is_none() && edit.scope.imported.is_none() {
         changes.push(twice(&edit.scope.registry, &draft));
         changes.extend(too_soon(edit, &draft));
     }
@@ -199,7 +200,7 @@ fn draft(edit: &RowEdit<'_>) -> Result<Draft, ApiError> {
     // Recorded: the last author's user agent is stored, also of an update.
     let ip = scope.peer.ip.map(|ip| ip.to_string()).unwrap_or_default();
     for (column, seen) in [(col::AUTHOR_USER_AGENT, &*scope.agent), (col::AUTHOR_IP, ip.as_str())] {
-        if draft.text(column).is_empty() && !seen.is_empty() {
+        if draft.text(column).is_empty() && !seen.is_empty() && scope.imported.is_none() {
             draft.set.insert(column, txt(seen));
         }
     }
@@ -231,7 +232,8 @@ fn author(edit: &RowEdit<'_>, draft: &mut Draft) -> Result<(), ApiError> {
     let Some(id) = edit.args.given("author").and_then(Value::as_i64) else { return Ok(()) };
     // The author may be nobody, or be gone: it can be sent back as it is.
     let same = edit.record().is_some_and(|record| record.int(col::AUTHOR) == id);
-    if !(sign(edit.scope, draft, id)? || same) {
+    let nobody = id == 0 && edit.scope.imported.is_some();
+    if !(sign(edit.scope, draft, id)? || same || nobody) {
         return Err(failure(edit.resource, Code::CommentAuthorInvalid));
     }
     Ok(())
@@ -250,7 +252,11 @@ fn sign(scope: &Scope, draft: &mut Draft, id: i64) -> Result<bool, ApiError> {
 }
 
 /// A new comment without an author belongs to the caller; an author that is given is given completely.
+/// What is imported says itself whose it is.
 fn signed(edit: &RowEdit<'_>, draft: &mut Draft) -> Result<(), ApiError> {
+    if edit.scope.imported.is_some() && edit.args.given("author").is_some() {
+        return Ok(());
+    }
     let nobody = SIGNATURE.iter().all(|(column, _)| draft.text(column).is_empty());
     if nobody && draft.int(col::AUTHOR) == 0 {
         sign(edit.scope, draft, edit.scope.principal.id)?;
@@ -280,6 +286,8 @@ fn dates(edit: &RowEdit<'_>, draft: &mut Draft) {
     let zone = &scope.settings.zone;
     let parsed = |name: &str| edit.given_text(name).and_then(time::parse_datetime);
     let (local, utc) = match (parsed("date"), parsed("date_gmt")) {
+        // What is imported may have been written in another zone.
+        (Some(local), Some(utc)) if scope.imported.is_some() => (local.in_zone(zone).0, utc.as_utc()),
         (Some(moment), _) => moment.in_zone(zone),
         (None, Some(moment)) => (zone.utc_to_local(moment.as_utc()), moment.as_utc()),
         (None, None) if edit.row.is_none() => (scope.local_now(), scope.now),

@@ -10,15 +10,8 @@ use serde_json::Value;
 
 /// A comparison of a column with a value of the request; empty lists select everything.
 pub fn column(scope: &Scope, column: &Name, op: FilterOp, operand: Operand, value: &Value) -> Option<Cond> {
-    let one = |value: &Value| match operand {
-        Operand::Time(clock) => seconds(scope, clock, value),
-        _ => scalar(value),
-    };
-    let list = |value: &Value| -> Vec<DbValue> {
-        let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-        let items = items.iter().map(one);
-        if operand == Operand::Id { items.map(listed).collect() } else { items.collect() }
-    };
+    let one = |value: &Value| operand_of(scope, operand, value);
+    let list = |value: &Value| operands(scope, operand, value);
     Some(match op {
         FilterOp::Compare(Op::Eq) | FilterOp::In if operand == Operand::Member => {
             Cond::HasMember(column.clone(), Some(list(value)).filter(|values| !values.is_empty())?)
@@ -39,6 +32,38 @@ pub fn column(scope: &Scope, column: &Name, op: FilterOp, operand: Operand, valu
         FilterOp::Contains => Cond::Contains(vec![column.clone()], value.as_str()?.into()),
         FilterOp::HasWord => Cond::HasWord(column.clone(), value.as_str()?.into()),
     })
+}
+
+/// The values of a list, or of one value, as columns hold them.
+pub fn operands(scope: &Scope, operand: Operand, value: &Value) -> Vec<DbValue> {
+    let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+    let items = items.iter().map(|value| operand_of(scope, operand, value));
+    if operand == Operand::Id { items.map(listed).collect() } else { items.collect() }
+}
+
+fn operand_of(scope: &Scope, operand: Operand, value: &Value) -> DbValue {
+    match operand {
+        Operand::Time(clock) => seconds(scope, clock, value),
+        _ => scalar(value),
+    }
+}
+
+/// Whether an order of numbers holds.
+pub fn ordered(own: &DbValue, op: Op, value: &DbValue) -> bool {
+    let number = |value: &DbValue| match value {
+        DbValue::Int(n) => Some(*n as f64),
+        DbValue::Real(n) => Some(*n),
+        _ => None,
+    };
+    let Some((own, value)) = number(own).zip(number(value)) else { return false };
+    match op {
+        Op::Lt => own < value,
+        Op::Le => own <= value,
+        Op::Gt => own > value,
+        Op::Ge => own >= value,
+        Op::Eq => own == value,
+        Op::Ne => own != value,
+    }
 }
 
 /// A comparison that the declaration names: true selects the rows for which it holds, false the others.

@@ -7,6 +7,7 @@ use crate::registry::args::{FilterOp, Operand, Spelling, spell};
 use crate::registry::criteria::{Criteria, Criterion, Subject, Test, Through};
 use crate::registry::resource::{Kind, Resource};
 use crate::scope::Scope;
+use crate::storage::fold;
 use crate::storage::plan::{Cond, DbValue, Name, Op, Row};
 use serde_json::{Value, json};
 
@@ -58,16 +59,51 @@ fn compared(scope: &Scope, criterion: &Criterion, test: Test, value: &Value) -> 
                 None => (column.clone(), None),
             };
             let condition = of_column(scope, &name, *operand, test, &value)?;
-            Some(match apart {
+            let unset =
+                criterion.unset.as_ref().map(|unset| spell(unset.clone(), &criterion.aliases, Spelling::ToStored));
+            let empty = unset_meets(scope, *operand, test, &value, unset.as_ref());
+            let condition = match unset {
                 None => condition,
-                Some(table) => Cond::Related {
-                    table: table.clone(),
-                    inner: target.key.clone(),
-                    outer: target.key.clone(),
-                    filter: Box::new(condition),
-                },
+                Some(_) if empty => Cond::Any(vec![condition, Cond::IsNull(name)]),
+                Some(_) => Cond::All(vec![condition, Cond::Not(Box::new(Cond::IsNull(name)))]),
+            };
+            let Some(table) = apart else { return Some(condition) };
+            let row = |filter| Cond::Related {
+                table: table.clone(),
+                inner: target.key.clone(),
+                outer: target.key.clone(),
+                filter: Box::new(filter),
+            };
+            // A row without a row of the extension is one where nothing is stored.
+            Some(match empty {
+                true => Cond::Not(Box::new(row(Cond::Not(Box::new(condition))))),
+                false => row(condition),
             })
         }
+    }
+}
+
+/// Whether a row in which nothing is stored meets a test: documents show `unset` for it, or null.
+fn unset_meets(scope: &Scope, operand: Operand, test: Test, value: &Value, unset: Option<&Value>) -> bool {
+    let of = |value: &Value| comparisons::operands(scope, operand, value);
+    let (own, given) = (unset.map(of).unwrap_or_default(), of(value));
+    let same = |value: &DbValue| own.iter().any(|own| own == value || comparisons::ordered(own, Op::Eq, value));
+    let any = || given.iter().any(same);
+    match test {
+        Test::Set => unset.is_some() == (*value != Value::Bool(false)),
+        Test::All => given.iter().all(same),
+        Test::Compare(FilterOp::Compare(Op::Eq) | FilterOp::In) => any(),
+        Test::Compare(FilterOp::Compare(Op::Ne) | FilterOp::NotIn) => !any(),
+        Test::Compare(FilterOp::Compare(op)) => match (own.as_slice(), given.as_slice()) {
+            ([own], [value]) => comparisons::ordered(own, op, value),
+            _ => false,
+        },
+        Test::Compare(FilterOp::Contains) => {
+            let text = |value: &Value| value.as_str().map(|text| fold(text).into_owned());
+            let texts = unset.and_then(text).zip(text(value));
+            texts.is_some_and(|(own, part)| own.contains(&part))
+        }
+        Test::Compare(FilterOp::HasWord) => false,
     }
 }
 
@@ -109,24 +145,37 @@ fn switched(condition: Cond, value: &Value) -> Cond {
     if *value == Value::Bool(false) { Cond::Not(Box::new(condition)) } else { condition }
 }
 
-/// The column of a criterion, by the name that plans have for it; `None`: its values are not in a column of the row.
-pub fn column(criterion: &Criterion) -> Option<Name> {
+/// What rows are counted by: the column of a criterion, or its relation.
+pub fn counted(criterion: &Criterion) -> Name {
     match &criterion.subject {
-        Subject::Column { column, extension: Some(table), .. } => Some(format!("{table}.{column}").into()),
-        Subject::Column { column, .. } => Some(column.clone()),
-        Subject::Edges(_) => None,
+        Subject::Column { column, extension: Some(table), .. } => format!("{table}.{column}").into(),
+        Subject::Column { column, .. } => column.clone(),
+        Subject::Edges(rel) => rel.clone(),
     }
 }
 
-/// A value, as documents show it, with the number of rows that have it.
-pub fn group(criterion: &Criterion, row: &Row) -> Value {
-    let [value, count] = row.as_slice() else { return Value::Null };
-    let value = match (value, criterion.kind) {
+/// The values of rows as documents show them, each with the number of rows that have it, the most frequent first.
+pub fn groups(criterion: &Criterion, rows: &[Row]) -> Value {
+    let mut counted: Vec<(Value, i64)> = Vec::with_capacity(rows.len());
+    for row in rows {
+        let [value, count] = row.as_slice() else { continue };
+        let (value, count) = (shown(criterion, value), records::int(count));
+        // What is unset may be shown as a value that other rows have.
+        match counted.iter_mut().find(|(known, _)| criterion.unset.is_some() && *known == value) {
+            Some((_, known)) => *known += count,
+            None => counted.push((value, count)),
+        }
+    }
+    counted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counted.into_iter().map(|(value, count)| json!({"value": value, "count": count})).collect()
+}
+
+fn shown(criterion: &Criterion, value: &DbValue) -> Value {
+    match (value, criterion.kind) {
         (DbValue::Int(n), Kind::Boolean) => json!(*n != 0),
         (DbValue::Int(n), _) => json!(n),
         (DbValue::Real(n), _) => json!(n),
         (DbValue::Text(text), _) => spell(json!(&**text), &criterion.aliases, Spelling::ToApi),
-        (DbValue::Null, _) => Value::Null,
-    };
-    json!({"value": value, "count": records::int(count)})
+        (DbValue::Null, _) => criterion.unset.clone().unwrap_or(Value::Null),
+    }
 }

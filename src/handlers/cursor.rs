@@ -1,115 +1,281 @@
 //! Walks through a collection: the cost of a page does not depend on its position, and no row is repeated because
 //! others were inserted before it.
 //!
-//! `_cursor=` starts the walk; the `Link` of each response leads on, until there is nothing more. The cursor is opaque.
+//! `_cursor=` starts the walk; the `Link` of each response leads on, until there is nothing more. The cursor is opaque: it
+//! holds the sort values and the key of the last row seen, or the key alone where the values are long.
 
 use super::Work;
-use crate::config::declaration::Family;
 use crate::error::ApiError;
-use crate::records::Record;
+use crate::records::{self, Record};
 use crate::registry::resource::Resource;
-use crate::storage::plan::{Cond, DbValue, Name, Op, Order, Row};
+use crate::storage::Snapshot;
+use crate::storage::plan::{ColumnType, Cond, DbValue, Layout, Name, Op, Order, ReadPlan, Row};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 /// Name of the parameter.
 pub const PARAM: &str = "_cursor";
 
+/// Most bytes of a cursor.
+const LONGEST: usize = 2000;
+
+/// A sort key. The last one of an order is the key of the rows.
+struct Key {
+    column: Name,
+    ty: ColumnType,
+    descending: bool,
+    /// Where the rows without a value are; `None`: every row has one.
+    unset: Option<Unset>,
+    /// Rows can be read in this order from an index.
+    indexed: bool,
+}
+
+/// Where rows without a value are.
+#[derive(Clone, Copy, PartialEq)]
+enum Unset {
+    First,
+    Last,
+}
+
+/// The sort keys of an order that determines the place of each row.
+pub struct Keys(Vec<Key>);
+
 /// A walk that a request continues.
 pub struct Cursor {
-    column: Name,
-    descending: bool,
-    /// The sort value and key of the last row seen.
-    after: Option<(DbValue, i64)>,
+    keys: Keys,
+    /// Sort values of the last row seen.
+    after: Option<Vec<DbValue>>,
+}
+
+/// Rows that follow each other in an index. The stretches of a collection follow each other, too.
+pub struct Stretch {
+    filter: Cond,
+    order: Vec<Order>,
+}
+
+impl Stretch {
+    /// The plan, of the rows of the stretch.
+    pub fn of(&self, plan: &ReadPlan) -> ReadPlan {
+        let filter = Cond::All(vec![plan.filter.clone(), self.filter.clone()]);
+        ReadPlan { filter, order: self.order.clone(), ..plan.clone() }
+    }
 }
 
 impl Cursor {
-    /// The walk of the request, if any.
+    /// The walk of the request, if any, through the rows of a plan.
     ///
     /// # Errors
-    /// A cursor of another order, or not one of ours; an order without a column.
-    pub fn of(work: &Work<'_>, resource: &Resource, order: &[Order]) -> Result<Option<Cursor>, ApiError> {
+    /// A cursor of another order, or not one of ours; an order without columns; a database that cannot be read.
+    pub fn of(work: &Work<'_>, resource: &Resource, plan: &ReadPlan) -> Result<Option<Cursor>, ApiError> {
         let begin = Value::from("");
         let Some(given) = work.query.get(PARAM).or(work.lines.then_some(&begin)) else { return Ok(None) };
         let invalid = |message: &str| ApiError::invalid_one(PARAM, message);
-        let (column, descending) = match order {
-            [Order::Column(column, descending)] => (column, *descending),
-            [Order::Column(column, descending), Order::Column(key, same)]
-                if *key == resource.key && same == descending =>
-            {
-                (column, *descending)
-            }
-            _ => return Err(invalid("This order knows no next row; walk by date or id.")),
-        };
+        let keys = Keys::of(&work.scope.registry.layout, resource, &plan.order)
+            .ok_or_else(|| invalid("This order knows no next row; walk by columns such as date or id."))?;
         if resource.key_is_text {
             return Err(invalid("Only what has numbers for keys can be walked through."));
         }
-        let mut cursor = Cursor { column: column.clone(), descending, after: None };
         let word = given.as_str().unwrap_or("");
-        if !word.is_empty() {
-            let after = read(word, &cursor.column, descending);
-            cursor.after = Some(after.ok_or_else(|| invalid("Not a cursor of this order; begin with an empty one."))?);
+        if word.is_empty() {
+            return Ok(Some(Cursor { keys, after: None }));
         }
-        Ok(Some(cursor))
+        let told = read(word, &keys.mark()).and_then(|told| keys.fitting(told));
+        let told = told.ok_or_else(|| invalid("Not a cursor of this order; begin with an empty one."))?;
+        let after = match told.as_slice() {
+            [id] if keys.0.len() > 1 => {
+                let gone = "The item that this cursor continues after is no longer there; begin with an empty one.";
+                keys.values_of(&*work.scope.snapshot()?, resource, plan, id)?.ok_or_else(|| invalid(gone))?
+            }
+            _ => told,
+        };
+        Ok(Some(Cursor { keys, after: Some(after) }))
     }
 
     /// The cursor that continues after a row.
     pub fn next(&self, resource: &Resource, row: &Row) -> String {
         let record = Record { resource, row };
-        let column = self.column.rsplit('.').next().unwrap_or_default();
-        write(&self.column, self.descending, record.value(column), record.id())
+        let column = |key: &Key| record.value(key.column.rsplit('.').next().unwrap_or_default()).clone();
+        let values: Vec<DbValue> = self.keys.0.iter().map(column).collect();
+        let mark = self.keys.mark();
+        let whole = write(&mark, &values);
+        if whole.len() <= LONGEST { whole } else { write(&mark, &[DbValue::Int(record.id())]) }
     }
 
-    /// The remaining rows. Null sorts before everything else in columns that a family shares, after it in declared ones.
-    pub fn to_come(&self, resource: &Resource) -> Option<Cond> {
-        let (value, id) = self.after.as_ref()?;
-        let (beyond, to) = if self.descending { (Op::Lt, Op::Le) } else { (Op::Gt, Op::Ge) };
-        let than = |op, value: DbValue| Cond::Compare(self.column.clone(), op, value);
-        let key = Cond::Compare(resource.key.clone(), beyond, DbValue::Int(*id));
-        if self.column == resource.key {
-            return Some(key);
-        }
-        let null = || Cond::IsNull(self.column.clone());
-        let range = |value: &DbValue| {
-            // The range follows from the rest, and is what an index can start from.
-            Cond::All(vec![than(to, value.clone()), Cond::Any(vec![than(beyond, value.clone()), key.clone()])])
-        };
-        let declared = self.column.contains('.') || resource.family == Family::Plain;
-        Some(match (value, self.descending) {
-            (DbValue::Null, descending) if declared || descending => Cond::All(vec![null(), key]),
-            (DbValue::Null, _) => Cond::Any(vec![Cond::All(vec![null(), key]), Cond::Not(Box::new(null()))]),
-            (value, _) if declared => Cond::Any(vec![range(value), null()]),
-            (value, _) => range(value),
-        })
+    /// The remaining rows.
+    pub fn to_come(&self) -> Vec<Stretch> {
+        self.keys.stretches(self.after.as_deref())
     }
 }
 
-/// The sort value and key in the cursor of a walk along a column; `None` for another walk's and for what is no cursor
-/// of ours.
-pub(crate) fn read(word: &str, column: &str, descending: bool) -> Option<(DbValue, i64)> {
-    let told: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(word).ok()?).ok()?;
-    if told[0] != json!(column) || told[1] != json!(descending) {
+impl Keys {
+    /// `None`: the order is not by columns.
+    pub fn of(layout: &Layout, resource: &Resource, order: &[Order]) -> Option<Keys> {
+        let table = layout.table(&resource.table)?;
+        let key = |name: &Name, descending: bool| {
+            let (holder, column) = layout.column(&resource.table, name)?;
+            let short = &column.name;
+            let always = column.default.is_some() || *name == resource.key;
+            let unset = match (table.unset_last(name), descending) {
+                _ if always => None,
+                (true, _) | (false, true) => Some(Unset::Last),
+                (false, false) => Some(Unset::First),
+            };
+            let indexed = holder.indexes.iter().any(|index| index.columns.first().is_some_and(|(own, _)| own == short));
+            Some(Key { column: name.clone(), ty: column.ty, descending, unset, indexed })
+        };
+        let mut keys: Vec<Key> = Vec::new();
+        for order in order {
+            let Order::Column(name, descending) = order else { return None };
+            if keys.iter().all(|known| known.column != *name) {
+                keys.push(key(name, *descending)?);
+            }
+            if *name == resource.key {
+                return Some(Keys(keys));
+            }
+        }
+        let descending = keys.first()?.descending;
+        keys.push(key(&resource.key, descending)?);
+        Some(Keys(keys))
+    }
+
+    /// The stretches of the whole order, where its first column has an index that the rows without a value would keep from
+    /// being used.
+    pub fn from_the_start(&self) -> Option<Vec<Stretch>> {
+        let first = self.0.first()?;
+        (first.indexed && first.unset.is_some()).then(|| self.stretches(None))
+    }
+
+    /// What cursors of this order have in common.
+    fn mark(&self) -> String {
+        let keys: Vec<Value> = self.0.iter().map(|key| json!([&*key.column, key.descending])).collect();
+        let digest = Sha256::digest(json!(keys).to_string());
+        URL_SAFE_NO_PAD.encode(&digest[..9])
+    }
+
+    /// The values, if they are of the types of the columns: of all sort keys, or of the last one.
+    fn fitting(&self, values: Vec<DbValue>) -> Option<Vec<DbValue>> {
+        let keys = match values.len() {
+            1 => &self.0[self.0.len() - 1..],
+            _ => &self.0[..],
+        };
+        let fits = |(key, value): (&Key, &DbValue)| match (key.ty, value) {
+            (_, DbValue::Null) => key.unset.is_some(),
+            (ColumnType::Int, DbValue::Int(_)) | (ColumnType::Real, DbValue::Real(_)) => true,
+            (ColumnType::Int | ColumnType::Real, _) => false,
+            (_, value) => matches!(value, DbValue::Text(text) if !text.contains('\0')),
+        };
+        (keys.len() == values.len() && keys.iter().zip(&values).all(fits)).then_some(values)
+    }
+
+    /// The sort values of a row that the plan selects.
+    fn values_of(
+        &self,
+        snapshot: &dyn Snapshot,
+        resource: &Resource,
+        plan: &ReadPlan,
+        id: &DbValue,
+    ) -> Result<Option<Row>, ApiError> {
+        let same = Cond::Compare(resource.key.clone(), Op::Eq, id.clone());
+        let filter = Cond::All(vec![plan.filter.clone(), same]);
+        let columns = self.0.iter().map(|key| key.column.clone()).collect();
+        let plan = ReadPlan { columns, filter, order: Vec::new(), limit: Some(1), offset: 0, ..plan.clone() };
+        Ok(snapshot.rows(&plan)?.pop())
+    }
+
+    /// The rows behind these sort values, or all. Those without a value of the first column are a stretch of their own: they
+    /// are elsewhere in its index.
+    fn stretches(&self, after: Option<&[DbValue]>) -> Vec<Stretch> {
+        let [first, rest @ ..] = self.0.as_slice() else { return Vec::new() };
+        let order = |keys: &[Key]| keys.iter().map(|key| Order::Column(key.column.clone(), key.descending)).collect();
+        let known = |filter: Cond| Stretch { filter, order: order(&self.0) };
+        let null = || Cond::IsNull(first.column.clone());
+        let unset = |filter: Cond| Stretch { filter, order: order(rest) };
+        let all_known = || known(Cond::Not(Box::new(null())));
+        match (after, first.unset) {
+            (None, None) => vec![known(records::everything())],
+            (None, Some(Unset::First)) => vec![unset(null()), all_known()],
+            (None, Some(Unset::Last)) => vec![all_known(), unset(null())],
+            (Some([DbValue::Null, values @ ..]), place) => {
+                let behind = unset(Cond::All(vec![null(), beyond(rest, values)]));
+                if place == Some(Unset::First) { vec![behind, all_known()] } else { vec![behind] }
+            }
+            (Some(values), place) => {
+                // The range follows from the rest, and is what an index can start from.
+                let range =
+                    values.first().map(|value| first.compared(if first.descending { Op::Le } else { Op::Ge }, value));
+                let later = beyond_known(&self.0, values);
+                let behind = known(Cond::All(range.into_iter().chain([later]).collect()));
+                if place == Some(Unset::Last) { vec![behind, unset(null())] } else { vec![behind] }
+            }
+        }
+    }
+}
+
+impl Key {
+    fn compared(&self, op: Op, value: &DbValue) -> Cond {
+        Cond::Compare(self.column.clone(), op, value.clone())
+    }
+
+    fn beyond(&self, value: &DbValue) -> Cond {
+        self.compared(if self.descending { Op::Lt } else { Op::Gt }, value)
+    }
+}
+
+/// The rows behind these values of sort keys.
+fn beyond(keys: &[Key], values: &[DbValue]) -> Cond {
+    let ([key, rest @ ..], [value, others @ ..]) = (keys, values) else { return records::nothing() };
+    let null = || Cond::IsNull(key.column.clone());
+    match (value, key.unset) {
+        (DbValue::Null, place) => {
+            let same = Cond::All(vec![null(), beyond(rest, others)]);
+            if place == Some(Unset::First) { Cond::Any(vec![same, Cond::Not(Box::new(null()))]) } else { same }
+        }
+        (_, Some(Unset::Last)) => Cond::Any(vec![beyond_known(keys, values), null()]),
+        _ => beyond_known(keys, values),
+    }
+}
+
+/// The rows behind these values that have a value of the first column, as the values do.
+fn beyond_known(keys: &[Key], values: &[DbValue]) -> Cond {
+    let ([key, rest @ ..], [value, others @ ..]) = (keys, values) else { return records::nothing() };
+    match rest {
+        [] => key.beyond(value),
+        _ => Cond::Any(vec![key.beyond(value), Cond::All(vec![key.compared(Op::Eq, value), beyond(rest, others)])]),
+    }
+}
+
+/// The values in a cursor with this mark; `None` for another walk's and for what is no cursor of ours.
+pub(crate) fn read(word: &str, mark: &str) -> Option<Vec<DbValue>> {
+    if word.len() > LONGEST {
         return None;
     }
-    let value = match &told[2] {
-        Value::Null => DbValue::Null,
-        Value::Number(n) if n.is_i64() => DbValue::Int(n.as_i64()?),
-        Value::Number(n) => DbValue::Real(n.as_f64()?),
+    let told: Vec<Value> = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(word).ok()?).ok()?;
+    let [own, values @ ..] = told.as_slice() else { return None };
+    let value = |value: &Value| match value {
+        Value::Null => Some(DbValue::Null),
+        Value::Number(n) => Some(DbValue::Int(n.as_i64()?)),
         // No text of a request holds a NUL, so none that was stored does.
-        Value::String(text) if !text.contains('\0') => DbValue::Text(text.as_str().into()),
-        _ => return None,
+        Value::String(text) if !text.contains('\0') => Some(DbValue::Text(text.as_str().into())),
+        Value::Array(real) => {
+            let real: f64 = real.first()?.as_str()?.parse().ok()?;
+            real.is_finite().then_some(DbValue::Real(real))
+        }
+        _ => None,
     };
-    Some((value, told[3].as_i64()?))
+    let values = (own == mark).then(|| values.iter().map(value).collect::<Option<Vec<_>>>())??;
+    matches!(values.last(), Some(DbValue::Int(_))).then_some(values)
 }
 
-/// The cursor that continues after a sort value and key; see [`read`].
-pub(crate) fn write(column: &str, descending: bool, value: &DbValue, key: i64) -> String {
-    let value = match value {
+/// The cursor with a mark and values; see [`read`]. Numbers with fractions are texts, which lose nothing.
+pub(crate) fn write(mark: &str, values: &[DbValue]) -> String {
+    let value = |value: &DbValue| match value {
         DbValue::Null => Value::Null,
         DbValue::Int(n) => json!(n),
-        DbValue::Real(n) => json!(n),
+        DbValue::Real(n) => json!([n.to_string()]),
         DbValue::Text(text) => json!(&**text),
     };
-    URL_SAFE_NO_PAD.encode(json!([column, descending, value, key]).to_string())
+    let told: Vec<Value> = std::iter::once(json!(mark)).chain(values.iter().map(value)).collect();
+    URL_SAFE_NO_PAD.encode(json!(told).to_string())
 }

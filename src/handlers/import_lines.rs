@@ -2,7 +2,8 @@
 //!
 //! Each line is a request of its own to the routes of the resource, with the caller's rights: it creates an item, or
 //! changes the one that has the same value of the property that `upsert` names. Lines are written in batches, each in one
-//! transaction; a line that fails leaves the others as they are.
+//! transaction; a line that fails leaves the others as they are. Files come from elsewhere, and no transaction waits for
+//! them: where items are files, each line is written by itself.
 
 use super::{Outcome, Work};
 use crate::access::policy;
@@ -10,20 +11,28 @@ use crate::error::{ApiError, Code};
 use crate::families;
 use crate::model::{LINES, Method};
 use crate::records::{self, Record, txt};
-use crate::registry::resource::{Context, Property, Resource};
+use crate::registry::Endpoint;
+use crate::registry::args::Role;
+use crate::registry::resource::{Context, Property, Resource, Source};
 use crate::request::{self, BodyParams, route};
-use crate::scope::Scope;
-use crate::storage::plan::{Cond, DbValue, Name, Op, ReadPlan};
+use crate::scope::{Imported, Scope};
+use crate::storage::plan::{ColumnType, Cond, DbValue, Name, Op, ReadPlan};
+use crate::text::slug;
 use serde_json::{Map, Value, json};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 
 /// Lines of one request; the response to a longer file says where to go on.
-const MOST_LINES: u64 = 1000;
+const MOST_LINES: usize = 1000;
+/// How often the lines that fail are tried again, as long as one of them succeeds.
+const MOST_PASSES: usize = 10;
 /// Lines that are written in one transaction.
 const BATCH: usize = 50;
 /// Bytes of one line.
 const LONGEST_LINE: u64 = 8 << 20;
+/// The greatest id that a line can keep: the next ones follow it.
+const GREATEST_ID: i64 = 1_000_000_000_000;
 
 /// `import`: 200, a result for each line, and where the next request goes on.
 ///
@@ -31,47 +40,36 @@ const LONGEST_LINE: u64 = 8 << 20;
 /// The body is no file of lines, `upsert` names no property that items can be found by, or the database takes no
 /// transaction.
 pub async fn import(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let resource = work.resource()?;
-    let args = work.allowed.args();
-    let by = args.text("upsert").map(|name| found_by(work.scope, resource, name)).transpose()?;
-    let from = args.int("from").unwrap_or(0).unsigned_abs();
+    let from = work.allowed.args().int("from").unwrap_or(0).unsigned_abs();
     let BodyParams::Upload(upload) = work.body else {
         let message = "Send the lines as the body of the request, with `Content-Type: application/x-ndjson`.";
         return Err(ApiError::new(Code::UploadNoData).with_message(message));
     };
     let [file] = upload.files.as_slice() else { return Err(ApiError::new(Code::UploadNoData)) };
-    let unread = |error: &io::Error| work.scope.internal(error);
-    let mut lines = Lines::of(File::open(file.path()).map_err(|error| unread(&error))?);
-    lines.skip(from).map_err(|error| unread(&error))?;
-    let mut results = Vec::new();
-    let mut position = from;
-    let mut ended = false;
-    while !ended && position - from < MOST_LINES {
-        let mut batch = Vec::with_capacity(BATCH);
-        while batch.len() < BATCH {
-            match lines.next().map_err(|error| unread(&error))? {
-                Some(line) => batch.push(line),
-                None => {
-                    ended = true;
-                    break;
-                }
-            }
-        }
-        if batch.is_empty() {
+    let import = Import::of(work, file.path(), from)?;
+    let mut done: Vec<Done> = Vec::new();
+    let more = import.pass(&mut done, |_| true, MOST_LINES).await?;
+    // Items may refer to those of later lines, as terms to the one above.
+    let failed = |done: &[Done]| done.iter().filter(|done| done.result == FAILED).count();
+    let mut left = failed(&done);
+    for _ in 0..MOST_PASSES {
+        let open: Vec<bool> = done.iter().map(|done| done.result == FAILED).collect();
+        if left == 0 || left == done.len() {
             break;
         }
-        let transaction = work.scope.storage.begin().await.map_err(|error| families::unwritten(work.scope, error))?;
-        let scope = Scope { storage: transaction.clone(), tentative: true, ..work.scope.clone() };
-        for line in batch {
-            let done = write(work, &scope, resource, by.as_ref(), &line).await;
-            serde_json::to_writer(&mut results, &done.shown(position)).map_err(|error| work.scope.internal(&error))?;
-            results.push(b'\n');
-            position += 1;
+        import.pass(&mut done, |place| open[place], open.len()).await?;
+        if std::mem::replace(&mut left, failed(&done)) == left {
+            break;
         }
-        transaction.finish().await.map_err(|error| families::unwritten(work.scope, error))?;
     }
-    if !ended {
-        results.extend_from_slice(format!("{}\n", json!({"next": position})).as_bytes());
+    let mut results = Vec::new();
+    for (position, done) in (from..).zip(&done) {
+        serde_json::to_writer(&mut results, &done.shown(position)).map_err(|error| work.scope.internal(&error))?;
+        results.push(b'\n');
+    }
+    if more {
+        let next = from + done.len() as u64;
+        results.extend_from_slice(format!("{}\n", json!({"next": next})).as_bytes());
     }
     Ok(Outcome { status: 200, other: Some((LINES, results)), private: true, ..Outcome::default() })
 }
@@ -80,26 +78,56 @@ pub async fn import(work: &Work<'_>) -> Result<Outcome, ApiError> {
 struct FoundBy<'r> {
     property: &'r Property,
     column: Name,
+    /// The column with the folded values, which has an index; true: no two rows have the same there.
+    folded: Option<(Name, bool)>,
 }
 
 /// The property that items are found by: the key, the slug, or one whose values are texts or integers. Whether an item is
 /// found says what value it has, so the caller has to be allowed to see it.
-fn found_by<'r>(scope: &Scope, resource: &'r Resource, wanted: &str) -> Result<FoundBy<'r>, ApiError> {
+fn found_by<'r>(scope: &'r Scope, resource: &'r Resource, wanted: &str) -> Result<FoundBy<'r>, ApiError> {
+    use crate::registry::resource::Kind::{Integer, Text};
     let found = resource.property(wanted).and_then(|property| Some((property, property.column.clone()?)));
     let usable = |(property, _): &(&Property, Name)| {
-        use crate::registry::resource::Kind::{Integer, Text};
-        matches!(property.kind, Text | Integer) && !property.digest
+        matches!(property.kind, Text | Integer) && !property.digest && property.is_shown()
     };
-    let hidden = |column: &Name| resource.edit_only.contains(column) || resource.locked.contains(column);
-    match found.filter(usable) {
-        Some((_, column)) if hidden(&column) && !policy::sees_edit_only(scope, resource, Context::VIEW) => {
-            let message = format!("You may not find items by {wanted}: you do not see the values of all of them.");
-            Err(scope.principal.refuse(Code::Forbidden).with_message(message))
-        }
-        Some((property, column)) => Ok(FoundBy { property, column }),
-        None => Err(ApiError::invalid_one("upsert", format!("upsert: items are not found by {wanted}."))),
+    let Some((property, column)) = found.filter(usable) else {
+        return Err(ApiError::invalid_one("upsert", format!("upsert: items are not found by {wanted}.")));
+    };
+    let hidden = resource.edit_only.contains(&column) || resource.locked.contains(&column);
+    if hidden && !policy::sees_edit_only(scope, resource, Context::VIEW) {
+        let message = format!("You may not find items by {wanted}: you do not see the values of all of them.");
+        return Err(scope.principal.refuse(Code::Forbidden).with_message(message));
+    }
+    let key = format!("{column}_key");
+    let folded = scope.registry.layout.column(&resource.table, &key).filter(|(_, key)| key.ty == ColumnType::Key);
+    let folded = folded.map(|(table, key)| {
+        let unique = |index: &crate::storage::plan::IndexDef| index.unique && index.columns[0].0 == key.name;
+        (key.name.clone(), table.indexes.iter().any(unique))
+    });
+    Ok(FoundBy { property, column, folded })
+}
+
+impl FoundBy<'_> {
+    /// The items with the value that a document has; `None`: it has none.
+    fn condition(&self, document: &Map<String, Value>) -> Option<Cond> {
+        let value = match document.get(&self.property.name)? {
+            Value::String(text) => txt(text),
+            Value::Number(number) => DbValue::Int(number.as_i64()?),
+            _ => return None,
+        };
+        let same = |value| Cond::Compare(self.column.clone(), Op::Eq, value);
+        Some(match (&self.folded, &value) {
+            (Some((key, unique)), DbValue::Text(text)) => {
+                let folded = Cond::Compare(key.clone(), Op::Eq, txt(&slug::title_key(text)));
+                if *unique { folded } else { Cond::All(vec![folded, same(value)]) }
+            }
+            _ => same(value),
+        })
     }
 }
+
+/// The result of a line that was not carried out.
+const FAILED: &str = "failed";
 
 /// What became of a line.
 struct Done {
@@ -110,70 +138,195 @@ struct Done {
 
 impl Done {
     fn failed(error: &ApiError) -> Done {
-        Done { status: error.status(), result: "failed", body: error.body() }
+        Done { status: error.status(), result: FAILED, body: error.body() }
     }
 
     fn shown(&self, position: u64) -> Value {
         let mut line = json!({"position": position, "status": self.status, "result": self.result});
         match self.result {
-            "failed" => line["error"] = self.body.clone(),
+            FAILED => line["error"] = self.body.clone(),
             _ => line["id"] = self.body["id"].clone(),
         }
         line
     }
 }
 
-/// Carries out one line.
-async fn write(work: &Work<'_>, scope: &Scope, resource: &Resource, by: Option<&FoundBy<'_>>, line: &[u8]) -> Done {
-    let document = match request::json_text("The line", line, scope.registry.declaration.server.max_depth) {
-        Ok(Value::Object(document)) => document,
-        Ok(_) => return Done::failed(&ApiError::new(Code::InvalidJson).with_message("The line is no JSON object.")),
-        Err(error) => return Done::failed(&error),
-    };
-    let key = match by.map(|by| existing(scope, resource, by, &document)).transpose() {
-        Ok(key) => key.flatten(),
-        Err(error) => return Done::failed(&error),
-    };
-    match key {
-        None => create(work, scope, resource, document).await,
-        Some(key) => update(work, scope, &resource.item_path(&key), document).await,
+/// An import as its arguments want it.
+struct Import<'w> {
+    work: &'w Work<'w>,
+    resource: &'w Resource,
+    file: &'w Path,
+    /// Lines at the beginning that are left out.
+    from: u64,
+    by: Option<FoundBy<'w>>,
+    /// Items that are created get the ids of their lines.
+    keeps: bool,
+    /// What creates an item, and what changes one.
+    creates: Option<&'w Endpoint>,
+    updates: Option<&'w Endpoint>,
+}
+
+impl<'w> Import<'w> {
+    fn of(work: &'w Work<'w>, file: &'w Path, from: u64) -> Result<Import<'w>, ApiError> {
+        let (resource, registry, args) = (work.resource()?, &work.scope.registry, work.allowed.args());
+        let by = args.text("upsert").map(|name| found_by(work.scope, resource, name)).transpose()?;
+        let by_key = by.as_ref().is_some_and(|by| by.column == resource.key);
+        let keeps = !resource.key_is_text && (by_key || args.flag("keep_ids"));
+        let mut collection = registry.routes.iter().filter(|route| route.matcher.is_match(resource.path.as_bytes()));
+        let item = registry.item_routes[resource.index].map(|at| &registry.routes[at]);
+        let creates = collection.find_map(|own| route::endpoint(own, Method::Post));
+        let updates = item.and_then(|own| route::endpoint(own, Method::Put));
+        Ok(Import { work, resource, file, from, by, keeps, creates, updates })
+    }
+
+    /// Goes through the lines at most once and carries out those whose place is `open`; whether there are further lines.
+    async fn pass(&self, done: &mut Vec<Done>, open: impl Fn(usize) -> bool, most: usize) -> Result<bool, ApiError> {
+        let unread = |error: io::Error| self.work.scope.internal(&error);
+        let mut lines = Lines::of(File::open(self.file).map_err(unread)?);
+        lines.skip(self.from).map_err(unread)?;
+        let mut batch = Vec::with_capacity(BATCH);
+        for place in 0..most {
+            let Some(line) = lines.next().map_err(unread)? else {
+                self.carry_out(&mut batch, done).await?;
+                return Ok(false);
+            };
+            if open(place) {
+                batch.push((place, line));
+            }
+            if batch.len() == BATCH {
+                self.carry_out(&mut batch, done).await?;
+            }
+        }
+        self.carry_out(&mut batch, done).await?;
+        Ok(lines.next().map_err(unread)?.is_some())
+    }
+
+    /// Carries out a batch, in a transaction of its own.
+    async fn carry_out(&self, batch: &mut Vec<(usize, Vec<u8>)>, done: &mut Vec<Done>) -> Result<(), ApiError> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let unwritten = |error| families::unwritten(self.work.scope, error);
+        let mut scope = Scope { imported: Some(Imported::default()), ..self.work.scope.clone() };
+        let transaction = match self.creates.is_some_and(|own| own.file) {
+            true => None,
+            false => Some(scope.storage.begin().await.map_err(unwritten)?),
+        };
+        if let Some(transaction) = &transaction {
+            (scope.storage, scope.tentative) = (transaction.clone(), true);
+        }
+        for (place, line) in batch.drain(..) {
+            let result = self.write(&scope, &line).await;
+            match done.get_mut(place) {
+                Some(before) => *before = result,
+                None => done.push(result),
+            }
+        }
+        if let Some(transaction) = transaction {
+            transaction.finish().await.map_err(unwritten)?;
+        }
+        Ok(())
+    }
+
+    /// Carries out one line.
+    async fn write(&self, scope: &Scope, line: &[u8]) -> Done {
+        let document = match request::json_text("The line", line, scope.registry.declaration.server.max_depth) {
+            Ok(Value::Object(document)) => document,
+            Ok(_) => {
+                return Done::failed(&ApiError::new(Code::InvalidJson).with_message("The line is no JSON object."));
+            }
+            Err(error) => return Done::failed(&error),
+        };
+        match self.existing(scope, &document) {
+            Err(error) => Done::failed(&error),
+            Ok(None) => self.create(scope, document).await,
+            Ok(Some(key)) => self.update(scope, &self.resource.item_path(&key), document).await,
+        }
+    }
+
+    /// The key of the item that has the line's value.
+    fn existing(&self, scope: &Scope, document: &Map<String, Value>) -> Result<Option<String>, ApiError> {
+        let resource = self.resource;
+        let Some(by) = &self.by else { return Ok(None) };
+        let Some(same) = by.condition(document) else { return Ok(None) };
+        let same = Cond::All(vec![records::own_rows(resource), same]);
+        let plan = ReadPlan { limit: Some(2), ..records::plan(resource, same) };
+        match scope.snapshot()?.rows(&plan)?.as_slice() {
+            [] => Ok(None),
+            [row] => Ok(Some(Record { resource, row }.key())),
+            _ => Err(ApiError::invalid_one("upsert", format!("Several items have this {}.", by.property.name))),
+        }
+    }
+
+    async fn create(&self, scope: &Scope, document: Map<String, Value>) -> Done {
+        let path = &self.resource.path;
+        let mut scope = scope.clone();
+        if self.keeps {
+            match kept(self.resource, &document) {
+                Ok(key) => scope.imported = Some(Imported { key }),
+                Err(error) => return Done::failed(&error),
+            }
+        }
+        // What a comment of another type is, is told by its document alone.
+        let kind = document
+            .get("type")
+            .filter(|kind| kind.as_str().is_some_and(|kind| self.resource.comment_type(kind).is_some()));
+        let kind = kind.cloned();
+        let mut body = accepted(self.creates, document);
+        body.extend(kind.map(|kind| ("type".to_owned(), kind)));
+        if let Some(error) = self.without_a_file(&body) {
+            return Done::failed(&error);
+        }
+        done(self.work.ask_in(scope, Method::Post, path, edited(), BodyParams::Json(body)).await, "created")
+    }
+
+    /// Changes an item that is other than the line.
+    async fn update(&self, scope: &Scope, path: &str, document: Map<String, Value>) -> Done {
+        let body = accepted(self.updates, document);
+        let current = self.work.ask_in(scope.clone(), Method::Get, path, edited(), BodyParams::None).await;
+        let has =
+            |(name, value): (&String, &Value)| current.body.get(name).is_some_and(|own| self.has(name, own, value));
+        if current.status == 200 && body.iter().all(has) {
+            return done(current, "unchanged");
+        }
+        done(self.work.ask_in(scope.clone(), Method::Put, path, edited(), BodyParams::Json(body)).await, "updated")
+    }
+
+    /// Whether a property has a value already. Members that are written one by one are compared one by one.
+    fn has(&self, name: &str, own: &Value, value: &Value) -> bool {
+        let apart = |property: &Property| matches!(property.source, Source::Object(_) | Source::Meta);
+        match (own, value) {
+            (Value::Object(own), Value::Object(value)) if self.resource.property(name).is_some_and(apart) => {
+                value.iter().all(|(name, value)| own.get(name) == Some(value))
+            }
+            _ => own == value,
+        }
+    }
+
+    /// Why no item can be created from a document: it would be a file, and the document names none that the server
+    /// fetches.
+    fn without_a_file(&self, body: &Map<String, Value>) -> Option<ApiError> {
+        let endpoint = self.creates.filter(|endpoint| endpoint.file)?;
+        let fetched = endpoint.args.args.iter().find(|arg| arg.fetched);
+        if fetched.is_some_and(|arg| body.contains_key(&arg.name)) {
+            return None;
+        }
+        let hint = fetched.map_or(String::new(), |arg| format!(": `{}` names one that the server fetches", arg.name));
+        let message = format!("No item is found for this line, and a new one needs a file{hint}.");
+        Some(ApiError::new(Code::UploadNoData).with_message(message))
     }
 }
 
-/// The key of the item that has the line's value.
-fn existing(
-    scope: &Scope,
-    resource: &Resource,
-    by: &FoundBy<'_>,
-    document: &Map<String, Value>,
-) -> Result<Option<String>, ApiError> {
-    let value = match document.get(&by.property.name) {
-        Some(Value::String(text)) => txt(text),
-        Some(Value::Number(number)) => number.as_i64().map_or(DbValue::Null, DbValue::Int),
-        _ => return Ok(None),
-    };
-    let same = Cond::All(vec![records::own_rows(resource), Cond::Compare(by.column.clone(), Op::Eq, value)]);
-    let plan = ReadPlan { limit: Some(2), ..records::plan(resource, same) };
-    match scope.snapshot()?.rows(&plan)?.as_slice() {
-        [] => Ok(None),
-        [row] => Ok(Some(Record { resource, row }.key())),
-        _ => Err(ApiError::invalid_one("upsert", format!("Several items have this {}.", by.property.name))),
+/// The key that a new item keeps, if its line has one.
+fn kept(resource: &Resource, document: &Map<String, Value>) -> Result<Option<i64>, ApiError> {
+    let key = resource.property_of_column(&resource.key).map_or("id", |property| &property.name);
+    match document.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => match value.as_i64().filter(|id| (1..=GREATEST_ID).contains(id)) {
+            Some(id) => Ok(Some(id)),
+            None => Err(ApiError::invalid_one(key, format!("A new item keeps an id from 1 to {GREATEST_ID}."))),
+        },
     }
-}
-
-async fn create(work: &Work<'_>, scope: &Scope, resource: &Resource, document: Map<String, Value>) -> Done {
-    let body = accepted(work, &resource.path, Method::Post, document);
-    done(work.ask_in(scope.clone(), Method::Post, &resource.path, edited(), BodyParams::Json(body)).await, "created")
-}
-
-/// Changes an item that is other than the line.
-async fn update(work: &Work<'_>, scope: &Scope, path: &str, document: Map<String, Value>) -> Done {
-    let body = accepted(work, path, Method::Put, document);
-    let current = work.ask_in(scope.clone(), Method::Get, path, edited(), BodyParams::None).await;
-    if current.status == 200 && body.iter().all(|(name, value)| current.body.get(name) == Some(value)) {
-        return done(current, "unchanged");
-    }
-    done(work.ask_in(scope.clone(), Method::Put, path, edited(), BodyParams::Json(body)).await, "updated")
 }
 
 fn edited() -> Value {
@@ -181,22 +334,16 @@ fn edited() -> Value {
 }
 
 fn done(part: crate::request::call::Part, result: &'static str) -> Done {
-    let result = if part.status < 400 { result } else { "failed" };
+    let result = if part.status < 400 { result } else { FAILED };
     Done { status: part.status, result, body: part.body }
 }
 
-/// The members of a document that the route takes: not those that only the server sets.
-fn accepted(work: &Work<'_>, path: &str, method: Method, document: Map<String, Value>) -> Map<String, Value> {
-    let registry = &work.scope.registry;
-    let matching = registry.routes.iter().filter(|route| route.matcher.is_match(path.as_bytes()));
-    let endpoint = matching.filter_map(|own| route::endpoint(own, method)).next();
-    let takes = |name: &String| endpoint.is_some_and(|endpoint| endpoint.args.get(name).is_some());
-    let named = |name: &String| {
-        endpoint.is_some_and(|endpoint| {
-            endpoint.args.role(crate::registry::args::Role::Key).is_some_and(|key| key.name == *name)
-        })
-    };
-    document.into_iter().filter(|(name, _)| takes(name) && !named(name)).collect()
+/// The members of a document that an endpoint takes: not those that only the server sets.
+fn accepted(endpoint: Option<&Endpoint>, document: Map<String, Value>) -> Map<String, Value> {
+    let Some(endpoint) = endpoint else { return Map::new() };
+    let key = endpoint.args.role(Role::Key);
+    let takes = |name: &String| endpoint.args.get(name).is_some() && key.is_none_or(|key| key.name != *name);
+    document.into_iter().filter(|(name, _)| takes(name)).collect()
 }
 
 /// The lines of a file, without empty ones.

@@ -2,7 +2,7 @@
 //!
 //! Contract: "Collection parameters".
 
-use super::cursor::{self, Cursor};
+use super::cursor::{self, Cursor, Keys, Stretch};
 use super::order::order;
 pub use super::search_words::{Search, words_within};
 use super::{Outcome, Rendered, Work, comparisons, criteria, items, originals};
@@ -136,6 +136,8 @@ struct Listing<'w> {
     filter: Cond,
     plan: ReadPlan,
     cursor: Option<Cursor>,
+    /// What the rows are read in, one after the other until the window is full; empty: by the plan as it is.
+    stretches: Vec<Stretch>,
     highlights: Option<Highlights>,
     /// The collection has pages.
     paged: bool,
@@ -167,11 +169,15 @@ impl<'w> Listing<'w> {
         plan.order = order(work.scope, resource, args, set, context)?;
         plan.limit = Some(window.per_page);
         plan.offset = window.offset;
-        let cursor = Cursor::of(work, resource, &plan.order)?;
-        if let Some(cursor) = &cursor {
-            plan.offset = 0;
-            plan.filter = Cond::All(vec![plan.filter, cursor.to_come(resource).unwrap_or_else(records::everything)]);
-        }
+        let cursor = Cursor::of(work, resource, &plan)?;
+        let stretches = match &cursor {
+            Some(cursor) => {
+                plan.offset = 0;
+                Some(cursor.to_come())
+            }
+            None if plan.offset > 0 => None,
+            None => Keys::of(&work.scope.registry.layout, resource, &plan.order).and_then(|keys| keys.from_the_start()),
+        };
         let paged = set.role(Role::PerPage).is_some();
         if work.lines && paged && args.given("per_page").is_none() {
             window.per_page = LINES_AT_ONCE;
@@ -183,26 +189,38 @@ impl<'w> Listing<'w> {
             plan.limit = Some(window.per_page + 1);
         }
         let highlights = Highlights::asked(work, resource)?;
-        Ok(Listing { work, resource, window, filter, plan, cursor, highlights, paged, counts })
+        let stretches = stretches.unwrap_or_default();
+        Ok(Listing { work, resource, window, filter, plan, cursor, stretches, highlights, paged, counts })
     }
 
     /// How many rows have each value of a criterion, the most frequent first.
     fn counts_by(&self, by: &str) -> Result<Outcome, ApiError> {
         let filter = self.work.endpoint.args.role(Role::Where).and_then(|arg| arg.filter.as_ref());
         let Some(Filter::Where(criteria)) = filter else { return Ok(Outcome::ok(Value::Array(Vec::new()))) };
-        let counted = criteria.0.get(by).and_then(|criterion| Some((criterion, criteria::column(criterion)?)));
-        let Some((criterion, column)) = counted else { return Ok(Outcome::ok(Value::Array(Vec::new()))) };
+        let Some(criterion) = criteria.0.get(by) else { return Ok(Outcome::ok(Value::Array(Vec::new()))) };
         // The values of locked records are not shown here either.
         let unlocked = policy::unlocked(self.work.scope, self.resource).filter(|_| criterion.locked);
         let filter = Cond::All([self.plan.filter.clone()].into_iter().chain(unlocked).collect());
-        let plan = ReadPlan { columns: vec![column], limit: Some(MOST_GROUPS), filter, ..self.plan.clone() };
+        let columns = vec![criteria::counted(criterion)];
+        let plan = ReadPlan { columns, limit: Some(MOST_GROUPS), filter, ..self.plan.clone() };
         let groups = self.work.scope.snapshot()?.groups(&plan)?;
-        Ok(Outcome::ok(Value::Array(groups.iter().map(|row| criteria::group(criterion, row)).collect())))
+        Ok(Outcome::ok(criteria::groups(criterion, &groups)))
     }
 
     /// The rows of the window, with the columns that they are shown by.
     fn rows(&self, snapshot: &dyn Snapshot, view: &View<'_>) -> Result<Vec<Row>, ApiError> {
-        self.read(snapshot, view, &self.plan)
+        if self.stretches.is_empty() {
+            return self.read(snapshot, view, &self.plan);
+        }
+        let most = self.plan.limit.unwrap_or(u64::MAX);
+        let mut rows = Vec::new();
+        for stretch in &self.stretches {
+            let left = most.saturating_sub(rows.len() as u64);
+            if left > 0 {
+                rows.extend(self.read(snapshot, view, &ReadPlan { limit: Some(left), ..stretch.of(&self.plan) })?);
+            }
+        }
+        Ok(rows)
     }
 
     /// Rows with the columns that they are shown by.

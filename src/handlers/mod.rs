@@ -69,7 +69,7 @@ use crate::request::args::Sources;
 use crate::request::call::{Call, CustomField, Part};
 use crate::request::conditional::Expects;
 use crate::request::fields::Fields;
-use crate::scope::Scope;
+use crate::scope::{Imported, Scope};
 use crate::storage::plan::{Change, CommitError, Committed, Row, WritePlan};
 use serde_json::{Map, Value};
 use std::future::Future;
@@ -157,7 +157,10 @@ impl<'a> Work<'a> {
 
     /// Requests another route in the caller's name.
     pub async fn ask(&self, method: Method, path: &str, query: Value, body: BodyParams) -> Part {
-        self.ask_in(self.scope.clone(), method, path, query, body).await
+        let mut scope = self.scope.clone();
+        // What is written for the sake of an imported item is another item.
+        scope.imported = scope.imported.map(|_| Imported::default());
+        self.ask_in(scope, method, path, query, body).await
     }
 
     /// Requests another route in the name of the scope's caller.

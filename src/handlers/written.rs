@@ -6,7 +6,7 @@ use crate::error::{ApiError, Code};
 use crate::families;
 use crate::records::{Record, meta_space};
 use crate::registry::resource::Resource;
-use crate::storage::plan::{Change, CommitError, DbValue, Row, WritePlan};
+use crate::storage::plan::{Change, CommitError, DbValue, Row, Target, WritePlan};
 use crate::storage::{NewRowSnapshot, RelatedRows, Snapshot};
 
 /// A row that a request has written.
@@ -48,11 +48,20 @@ impl From<ApiError> for Refusal {
 }
 
 impl Work<'_> {
-    /// Writes a new row, the first put of the changes.
+    /// Writes a new row, the first put of the changes, with the key of an import where that has one.
     ///
     /// # Errors
     /// What the database refuses, with the resource's codes.
-    pub async fn insert(&self, resource: &Resource, changes: Vec<Change>) -> Result<Written, ApiError> {
+    pub async fn insert(&self, resource: &Resource, mut changes: Vec<Change>) -> Result<Written, ApiError> {
+        if let Some(key) = self.scope.imported.and_then(|imported| imported.key) {
+            let first = changes.iter_mut().find_map(|change| match change {
+                Change::Put(put) => Some(put),
+                _ => None,
+            });
+            if let Some(put) = first.filter(|put| put.table == resource.table && put.target == Target::New) {
+                put.target = Target::Keyed(DbValue::Int(key));
+            }
+        }
         let related = RelatedRows::of(&changes);
         let done = self.commit(WritePlan::new(changes).returning(&resource.columns)).await;
         let done = done.map_err(|error| families::refusal(self.scope, resource, error))?;

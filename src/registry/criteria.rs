@@ -92,6 +92,8 @@ pub struct Criterion {
     pub made: bool,
     /// Spelling of values: stored to public.
     pub aliases: Vec<(String, String)>,
+    /// What documents show where nothing is stored, if not null.
+    pub unset: Option<Value>,
 }
 
 impl Criterion {
@@ -102,8 +104,11 @@ impl Criterion {
 
     /// Rows can be counted by its values.
     pub fn counts(&self) -> bool {
-        let compared = matches!(&self.subject, Subject::Column { operand: Operand::Id | Operand::Value, .. });
-        self.through.is_none() && !self.made && compared
+        let counted = match &self.subject {
+            Subject::Column { operand, .. } => matches!(operand, Operand::Id | Operand::Value),
+            Subject::Edges(_) => true,
+        };
+        self.through.is_none() && !self.made && counted
     }
 
     /// The operator of a value that names none.
@@ -138,21 +143,43 @@ impl Criteria {
     }
 }
 
+/// A column that lists are filtered or counted by and that has no index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unindexed<'r> {
+    /// The resource whose lists these are, and the criterion.
+    pub listed: &'r str,
+    pub criterion: &'r str,
+    /// The resource and the property that the index is for.
+    pub resource: &'r str,
+    pub property: &'r str,
+}
+
 impl Registry {
-    /// Criteria of own properties that have an order and no index, each with its resource and its property.
-    pub fn unindexed_criteria(&self) -> Vec<(&str, &str)> {
-        let mut found = Vec::new();
+    /// Columns of declared tables that lists compare and that have no index, each once.
+    pub fn unindexed_criteria(&self) -> Vec<Unindexed<'_>> {
+        let mut found: Vec<Unindexed<'_>> = Vec::new();
         for route in &self.routes {
+            let Some(listed) = route.resource.map(|index| &self.resources[index]) else { continue };
             let filters = route.endpoints.iter().flat_map(|endpoint| &endpoint.args.args).map(|arg| &arg.filter);
             for criteria in filters.filter_map(|filter| match filter {
                 Some(Filter::Where(criteria)) => Some(criteria),
                 _ => None,
             }) {
-                let slow = criteria.0.iter().filter(|(_, criterion)| self.unindexed(criterion));
-                found.extend(slow.map(|(name, own)| (self.resources[own.resource].name.as_str(), name.as_str())));
+                for (name, criterion) in &criteria.0 {
+                    let own = &self.resources[criterion.resource];
+                    let property = match criterion.through {
+                        // Behind the name of the relation.
+                        Some(_) => name.split_once('.').map_or(name.as_str(), |(_, property)| property),
+                        None => name,
+                    };
+                    let slow = Unindexed { listed: &listed.name, criterion: name, resource: &own.name, property };
+                    let known = |other: &Unindexed<'_>| (other.resource, other.property) == (slow.resource, property);
+                    if self.unindexed(criterion) && !found.iter().any(known) {
+                        found.push(slow);
+                    }
+                }
             }
         }
-        found.dedup();
         found
     }
 
@@ -163,10 +190,9 @@ impl Registry {
             return false;
         };
         let table = extension.as_ref().unwrap_or(&self.resources[criterion.resource].table);
-        let table = self.layout.tables.iter().find(|own| own.name == *table && own.is_declared());
+        let table = self.layout.table(table).filter(|table| table.is_declared());
         // An index on two values saves little.
-        criterion.through.is_none()
-            && criterion.kind != Kind::Boolean
+        criterion.kind != Kind::Boolean
             && table.is_some_and(|table| table.indexes.iter().all(|index| index.columns[0].0 != *column))
     }
 }

@@ -131,6 +131,25 @@ pub struct Property {
     pub longest: Option<(usize, Code)>,
 }
 
+impl Property {
+    /// What documents show where nothing is stored; `None`: null.
+    pub fn shown_unset(&self) -> Option<Value> {
+        match (&self.unset, self.kind) {
+            (Some(unset), _) => Some(unset.clone()).filter(|unset| !unset.is_null()),
+            (None, _) if self.nullable => None,
+            (None, Kind::Boolean) => Some(Value::Bool(false)),
+            (None, Kind::Integer) => Some(0.into()),
+            (None, Kind::Text) => Some("".into()),
+            (None, Kind::Number | Kind::Time | Kind::Json) => None,
+        }
+    }
+
+    /// Whether documents show it in any context.
+    pub fn is_shown(&self) -> bool {
+        self.contexts.0 != 0
+    }
+}
+
 /// See [`Property::refusal`].
 #[derive(Clone, Debug)]
 pub struct Refusal {

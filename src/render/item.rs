@@ -180,17 +180,11 @@ fn empty(schema: &Map<String, Value>) -> Value {
 
 /// A column's value as the property's type.
 pub fn column_value(property: &Property, value: &DbValue) -> Value {
-    if let (DbValue::Null, Some(unset)) = (value, &property.unset) {
-        return unset.clone();
-    }
     match (property.kind, value) {
-        (Kind::Boolean, DbValue::Null) if property.nullable => Value::Null,
+        (_, DbValue::Null) => property.shown_unset().unwrap_or(Value::Null),
         (Kind::Boolean, value) => Value::Bool(int(value) != 0),
-        (Kind::Integer, DbValue::Null) if !property.nullable => json!(0),
-        (Kind::Text, DbValue::Null) if !property.nullable => json!(""),
         (Kind::Json, DbValue::Text(t)) => serde_json::from_str(t).unwrap_or(Value::Null),
         (Kind::Time, DbValue::Int(seconds)) => json!(format_local(*seconds)),
-        (_, DbValue::Null) => Value::Null,
         (_, DbValue::Int(i)) => json!(i),
         (_, DbValue::Real(r)) => json!(r),
         (_, DbValue::Text(t)) => Value::String(t.to_string()),

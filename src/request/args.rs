@@ -130,12 +130,17 @@ pub enum Judged {
 /// schema alone decides.
 pub type Judge<'a> = &'a dyn Fn(&Arg, &Value) -> Option<Result<Judged, Box<ParamFailure>>>;
 
-/// Checks and coerces the arguments of an endpoint.
+/// Checks and coerces the arguments of an endpoint. `spared` are required ones that may be absent all the same.
 ///
 /// # Errors
 /// `rest_missing_callback_param` with every missing name, or else `rest_invalid_param` with every failing one; what a
 /// behaviour checks is reported only when nothing else fails.
-pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Checked, ApiError> {
+pub fn check(
+    set: &ArgSet,
+    sources: &Sources<'_>,
+    judge: Judge<'_>,
+    spared: &dyn Fn(&Arg) -> bool,
+) -> Result<Checked, ApiError> {
     let mut checked = Checked::default();
     let mut missing = Vec::new();
     let mut failures = Vec::new();
@@ -175,7 +180,7 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
                 Err(failure) if arg.late => failures.push(ParamFailure { reason: None, ..*failure }),
                 Err(failure) => failures.push(*failure),
             },
-            None if arg.required && arg.default.is_none() => missing.push(arg.name.clone()),
+            None if arg.required && arg.default.is_none() && !spared(arg) => missing.push(arg.name.clone()),
             None => {
                 if let Some(default) = &arg.default {
                     checked.values.insert(arg.name.clone(), default.clone());

@@ -94,6 +94,8 @@ pub(super) fn depends(
         Some(slots) => found.slots.extend(slots),
         None => found.scopes = kinds_or_table(plan, catalogue)?,
     }
+    // Rows can be grouped by the targets of a relation, whose name is in the place of a column.
+    found.scopes.extend(plan.columns.iter().filter(|name| catalogue.relation(name).is_ok()).cloned());
     condition(&plan.filter, catalogue, words, &mut found)?;
     plan.order.iter().try_for_each(|order| match order {
         Order::First(cond) => condition(cond, catalogue, words, &mut found),

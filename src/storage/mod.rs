@@ -250,7 +250,8 @@ pub trait Snapshot {
     /// The number of rows that meet the plan's filter (order and window are ignored).
     fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError>;
     /// The values of the plan's one column, each with the number of rows that have it (`Int`), the most frequent first; at
-    /// most `limit` of them. Order and offset are ignored.
+    /// most `limit` of them. Order and offset are ignored. In place of the column the plan may name a relation: then rows are
+    /// counted by its targets, and those without one by null.
     fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError>;
     fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError>;
     /// Meta values of many rows of one space, by id, key and position.

@@ -73,6 +73,12 @@ impl TableDef {
     pub fn is_declared(&self) -> bool {
         self.name.starts_with("x_")
     }
+
+    /// Whether the rows without a value of a column are last in both directions: so it is in declared columns, whose
+    /// extension is named before a dot. Elsewhere null is the least.
+    pub fn unset_last(&self, column: &str) -> bool {
+        column.contains('.') || (self.is_declared() && *column != *self.key.name)
+    }
 }
 
 /// A relation of the edge table.
@@ -121,6 +127,21 @@ pub struct Layout {
     pub searched: Vec<(Name, Vec<Name>)>,
     /// References of declared properties, to recognise one that is declared again over values for another target.
     pub references: Vec<Reference>,
+}
+
+impl Layout {
+    /// The table of this name.
+    pub fn table(&self, name: &str) -> Option<&TableDef> {
+        self.tables.iter().find(|table| *table.name == *name)
+    }
+
+    /// A column by the name that plans of a table have for it, with the table that it is in.
+    pub fn column(&self, table: &str, column: &str) -> Option<(&TableDef, &ColumnDef)> {
+        let (table, column) = column.split_once('.').unwrap_or((table, column));
+        let table = self.table(table)?;
+        let found = table.columns.iter().find(|own| *own.name == *column);
+        Some((table, found.or_else(|| (*table.key.name == *column).then_some(&table.key))?))
+    }
 }
 
 /// A property that refers to rows of another resource.

@@ -23,7 +23,7 @@ fn declared() -> Vec<(&'static str, &'static str, Value, &'static str)> {
         "venue": {"type": "integer", "x-relation": {"to": "venues"}, "x-filterable": true},
         "stages": {"type": "array", "items": {"type": "integer"}, "x-relation": {"to": "venues"}, "x-filterable": true}
     });
-    let sort = "sort = { id = \"id\", start = \"start\", price = \"price\" }\n";
+    let sort = "sort = { id = \"id\", start = \"start\", price = \"price\", words = \"words\" }\n";
     vec![
         ("venues", "plain", venue, ""),
         ("p_events", "plain", event.clone(), sort),
@@ -127,6 +127,120 @@ fn a_list_has_the_items_that_meet_all_criteria() {
     }
 }
 
+/// The titles of a walk, page by page.
+fn walked(server: &Server, resource: &str, query: &str) -> String {
+    let mut found = String::new();
+    let mut query = query.to_owned();
+    loop {
+        let page = server.get(&format!("/own/v1/{resource}?{query}"));
+        found.push_str(&titles(&page));
+        let Some((_, next)) = page.header("link").and_then(|link| link.split_once('?')) else { return found };
+        query = next.split('>').next().unwrap_or_default().to_owned();
+        let cursor = query.split('&').find_map(|pair| pair.strip_prefix("_cursor=")).expect("a cursor");
+        assert!(cursor.len() <= 2000, "a cursor of {} bytes", cursor.len());
+    }
+}
+
+#[test]
+fn a_walk_by_several_keys_sees_every_row_once() {
+    let server = server();
+    let long = |letter: &str| format!("{letter}{}", "ö".repeat(1500));
+    let rest = [
+        // The same values as others have, in one or in all keys, and none.
+        json!({"title": "e", "price": 5, "start": "2099-01-01T10:00:00", "form": "walk", "words": long("b")}),
+        json!({"title": "f", "price": 5, "start": "2099-01-01T10:00:00", "form": "walk", "words": long("a")}),
+        json!({"title": "g", "price": 0.1, "words": "red"}),
+        json!({"title": "h", "start": "2020-01-01T10:00:00"}),
+        json!({"title": "i", "price": 0.30000000000000004, "start": "2020-01-01T10:00:00"}),
+        json!({"title": "j"}),
+    ];
+    for resource in ["p_events", "c_events"] {
+        for body in &rest {
+            make(&server, resource, body.clone());
+        }
+        for order in [
+            "start",
+            "-start",
+            "price,-start",
+            "-price,start",
+            "price,start,words",
+            "-words,price",
+            "words,-price,start",
+            "-price,-id",
+            "id,price",
+            "price,price",
+            "-start,price,-words",
+        ] {
+            let whole = titles(&server.get(&format!("/own/v1/{resource}?per_page=100&order_by={order}")));
+            assert_eq!(whole.len(), 10, "{order}");
+            for per_page in [1, 2, 3, 9, 10] {
+                let found = walked(&server, resource, &format!("order_by={order}&per_page={per_page}&_cursor="));
+                assert_eq!(found, whole, "{resource} by {order}, {per_page} at once");
+            }
+            let lines = server.send(
+                "GET",
+                &format!("{}/own/v1/{resource}?order_by={order}&per_page=3&_fields=title", server.rest),
+                Some(&server.admin.clone()),
+                None,
+                &[("accept", "application/x-ndjson")],
+            );
+            let title = |line: &str| serde_json::from_str::<Value>(line).expect("a document")["title"].clone();
+            let found: String =
+                lines.text.lines().map(|line| title(line).as_str().unwrap_or_default().to_owned()).collect();
+            assert_eq!(found, whole, "{resource} by {order}, as lines");
+        }
+    }
+}
+
+#[test]
+fn a_cursor_of_another_order_is_refused() {
+    let server = server();
+    let cursor = |query: &str| {
+        let page = server.get(&format!("/own/v1/p_events?{query}&per_page=1&_cursor="));
+        let link = page.header("link").expect("more").to_owned();
+        link.split("_cursor=").nth(1).and_then(|rest| rest.split('>').next()).expect("a cursor").to_owned()
+    };
+    let two = cursor("order_by=-price,start");
+    let refused = |query: &str| {
+        let answer = server.get(&format!("/own/v1/p_events?{query}"));
+        assert_eq!((answer.status, answer.code()), (400, "rest_invalid_param"), "{query}: {}", answer.text);
+        assert!(answer.body["data"]["params"]["_cursor"].is_string(), "{}", answer.text);
+    };
+    for order in ["price,start", "-price", "-price,-start", "-price,start,words", "start,-price", "id"] {
+        refused(&format!("order_by={order}&_cursor={two}"));
+    }
+    // Values of other types, too few of them, and more text than a cursor has.
+    let forged = |values: &str| {
+        use base64::Engine as _;
+        let engine = base64::engine::general_purpose::URL_SAFE_NO_PAD;
+        let told: Value = serde_json::from_slice(&engine.decode(&two).expect("base64")).expect("JSON");
+        engine.encode(format!("[{},{values}]", told[0]))
+    };
+    for values in [
+        "\"x\",5,1",
+        "[\"1.5\"],\"x\",1",
+        "[\"1.5\"],5,null",
+        "[\"1.5\"],1",
+        "[\"NaN\"],5,1",
+        "1.5,5,1",
+        "[],5,1",
+        "",
+        "1",
+        "0",
+    ] {
+        // The key alone is a cursor, but of a row that is there.
+        let expected = if values == "1" { 200 } else { 400 };
+        let query = format!("order_by=-price,start&_cursor={}", forged(values));
+        if expected == 400 {
+            refused(&query)
+        } else {
+            assert_eq!(server.get(&format!("/own/v1/p_events?{query}")).status, 200)
+        }
+    }
+    let long = forged(&format!("[\"1.5\"],5,1,\"{}\"", "x".repeat(3000)));
+    refused(&format!("order_by=-price,start&_cursor={long}"));
+}
+
 #[test]
 fn a_criterion_that_is_none_is_refused_with_its_name() {
     let server = server();
@@ -217,6 +331,166 @@ fn items_are_counted_by_the_values_of_a_property() {
     let changed = fresh.admin("PUT", &format!("/own/v1/p_events/{id}"), Some(&json!({"form": "talk"})));
     assert_eq!(changed.status, 200, "{}", changed.text);
     assert_eq!(fresh.get(route).body, json!([{"value": "talk", "count": 1}]));
+}
+
+#[test]
+fn items_are_counted_by_what_they_refer_to() {
+    let server = server();
+    let venues = server.get("/own/v1/venues?_fields=id&order=asc").body;
+    let (oslo, rome) = (&venues[0]["id"], &venues[1]["id"]);
+    for resource in ["p_events", "c_events"] {
+        let of = |query: &str| server.get(&format!("/own/v1/{resource}?_count_by=stages{query}")).body;
+        let all = json!([{"value": null, "count": 2}, {"value": rome, "count": 2}, {"value": oslo, "count": 1}]);
+        assert_eq!(of(""), all, "{resource}");
+        assert_eq!(of("&where[stages][any]=1,2&where[price]=7.5"), json!([{"value": rome, "count": 1}]), "{resource}");
+    }
+    for prefix in ["cms", "wp"] {
+        let server = Server::with(&[&format!("site.prefix={prefix}")]);
+        let at = |route: &str| format!("/{prefix}/v2/{route}");
+        let term = |name: &str| server.admin("POST", &at("tags"), Some(&json!({"name": name}))).body["id"].clone();
+        let (one, two) = (term("one"), term("two"));
+        let post = |tags: Value, status: &str| {
+            let made = server.admin("POST", &at("posts"), Some(&json!({"title": "x", "tags": tags, "status": status})));
+            assert_eq!(made.status, 201, "{}", made.text);
+            made.body["id"].clone()
+        };
+        post(json!([one, two]), "publish");
+        let second = post(json!([two]), "publish");
+        post(json!([one, two]), "draft");
+        post(json!([]), "publish");
+        let counted = |query: &str| server.get(&at(&format!("posts?_count_by=tags{query}"))).body;
+        let expected = |one_has: i64, two_has: i64| {
+            json!([
+            {"value": two, "count": two_has}, {"value": null, "count": 1}, {"value": one, "count": one_has}])
+        };
+        assert_eq!(counted(""), expected(1, 2), "what the list does not show is not counted");
+        let any = server.admin("GET", &at("posts?_count_by=tags&status=any"), None).body;
+        assert_eq!(any, json!([{"value": two, "count": 3}, {"value": one, "count": 2}, {"value": null, "count": 1}]));
+        assert_eq!(counted("&where[tags.slug]=one"), json!([{"value": one, "count": 1}, {"value": two, "count": 1}]));
+        // A cached count follows the terms of the items.
+        let changed = server.admin("POST", &at(&format!("posts/{second}")), Some(&json!({"tags": [one]})));
+        assert_eq!(changed.status, 200, "{}", changed.text);
+        assert_eq!(counted("&where[tags][set]=true"), json!([{"value": one, "count": 2}, {"value": two, "count": 1}]));
+    }
+}
+
+#[test]
+fn criteria_agree_with_what_documents_show_of_what_is_unset() {
+    let filterable = |mut doc: Value| {
+        doc["x-filterable"] = json!(true);
+        doc
+    };
+    let added = json!({
+        "city": filterable(json!({"type": "string", "default": "Oslo"})),
+        "seats": filterable(json!({"type": "integer", "default": 100})),
+        "open": filterable(json!({"type": "boolean", "default": true})),
+        "tags": filterable(json!({"type": "array", "items": {"type": "string"}, "default": ["big", "old"]})),
+        "since": filterable(json!({"type": "string", "format": "date-time", "default": "2000-01-01T00:00:00"})),
+        "note": filterable(json!({"type": "string"}))
+    });
+    let events = json!({
+        "hall": {"type": "integer", "x-relation": {"to": "c_halls"}}, "room": {"type": "integer", "x-relation": {"to": "rooms"}},
+        "halls": {"type": "array", "items": {"type": "integer"}, "x-relation": {"to": "c_halls"}}
+    });
+    let declared = |own: &Value| {
+        folder(&[
+            ("c_halls", "content", own.clone(), ""),
+            ("rooms", "plain", own.clone(), ""),
+            ("events", "plain", events.clone(), ""),
+        ])
+    };
+    let server = Server::over(declared(&json!({})), &[]);
+    let (hall, room) =
+        (make(&server, "c_halls", json!({"title": "old"})), make(&server, "rooms", json!({"title": "old"})));
+    make(&server, "events", json!({"title": "old", "hall": hall, "room": room, "halls": [hall]}));
+    // The properties are declared when there are items already.
+    let after = declared(&added);
+    for file in ["site.toml", "schemas/c_halls.json", "schemas/rooms.json"] {
+        std::fs::copy(after.path().join(file), server.path(file)).expect("a copy");
+    }
+    let server = server.restart_with(&[]);
+    let body = json!({"title": "new", "city": "Rome", "seats": 20, "open": false, "tags": ["new"], "since": "2020-01-01T00:00:00", "note": "x"});
+    let (hall, room) = (make(&server, "c_halls", body.clone()), make(&server, "rooms", body));
+    make(&server, "events", json!({"title": "new", "hall": hall, "room": room, "halls": [hall]}));
+    assert_eq!(server.get("/own/v1/c_halls?_fields=city&order=asc").body, json!([{"city": "Oslo"}, {"city": "Rome"}]));
+    for (criterion, test, expected) in [
+        ("city", "=Oslo", "old"),
+        ("city", "=Rome", "new"),
+        ("city", "[ne]=Oslo", "new"),
+        ("city", "[ne]=Rome", "old"),
+        ("city", "[in]=Oslo,Rome", "oldnew"),
+        ("city", "[not_in]=Oslo", "new"),
+        ("city", "[not_in]=Rome", "old"),
+        ("city", "[contains]=SLO", "old"),
+        ("city", "[set]=true", "oldnew"),
+        ("city", "[set]=false", ""),
+        ("seats", "=100", "old"),
+        ("seats", "[gt]=50", "old"),
+        ("seats", "[le]=100", "oldnew"),
+        ("seats", "[lt]=100", "new"),
+        ("seats", "[ne]=20", "old"),
+        ("open", "=true", "old"),
+        ("open", "=false", "new"),
+        ("open", "[ne]=true", "new"),
+        ("tags", "=big", "old"),
+        ("tags", "[any]=old,new", "oldnew"),
+        ("tags", "[all]=big,old", "old"),
+        ("tags", "[all]=big,new", ""),
+        ("tags", "[none]=big", "new"),
+        ("tags", "[none]=new", "old"),
+        ("since", "[lt]=2010-01-01T00:00:00", "old"),
+        ("since", "[ge]=2000-01-01T00:00:00", "oldnew"),
+        ("note", "[set]=false", "old"),
+        ("note", "[ne]=x", "old"),
+        ("note", "[not_in]=x,y", "old"),
+        ("note", "=x", "new"),
+    ] {
+        for resource in ["c_halls", "rooms"] {
+            let route = format!("/own/v1/{resource}?order=asc&where[{criterion}]{test}");
+            assert_eq!(titles(&server.get(&route)), expected, "{route}");
+        }
+        for relation in ["hall", "room", "halls"] {
+            let route = format!("/own/v1/events?order=asc&where[{relation}.{criterion}]{test}");
+            assert_eq!(titles(&server.get(&route)), expected, "{route}");
+        }
+    }
+    for resource in ["c_halls", "rooms"] {
+        make(&server, resource, json!({"title": "third"}));
+        let counted = server.get(&format!("/own/v1/{resource}?_count_by=city")).body;
+        assert_eq!(counted, json!([{"value": "Oslo", "count": 2}, {"value": "Rome", "count": 1}]), "{resource}");
+    }
+}
+
+#[test]
+fn check_names_filters_without_an_index() {
+    let doc = |mut doc: Value| {
+        doc["x-filterable"] = json!(true);
+        doc
+    };
+    let venue =
+        json!({"city": doc(json!({"type": "string"})), "code": doc(json!({"type": "string", "x-index": true}))});
+    let event = json!({
+        "price": doc(json!({"type": "number"})), "start": doc(json!({"type": "string", "format": "date-time"})),
+        "open": doc(json!({"type": "boolean"})), "tags": doc(json!({"type": "array", "items": {"type": "string"}})),
+        "venue": doc(relation("venues", "clear")), "at": {"type": "integer", "x-relation": {"to": "venues"}},
+        "stages": doc(json!({"type": "array", "items": {"type": "integer"}, "x-relation": {"to": "venues"}}))
+    });
+    let sort = "sort = { id = \"id\", start = \"start\", price = \"price\" }\n";
+    for family in ["content", "plain"] {
+        let folder = folder(&[("venues", family, venue.clone(), ""), ("events", family, event.clone(), sort)]);
+        let config = folder.path().join("routes.toml");
+        let done = super::server::run(&["--config", config.to_str().expect("a path"), "check"], "");
+        assert!(done.status.success());
+        let shown = String::from_utf8_lossy(&done.stderr).into_owned();
+        let lines: Vec<&str> = shown.lines().filter(|line| line.contains("no index")).collect();
+        let named = |listed: &str, criterion: &str| {
+            let text = format!("lists of `{listed}` can be filtered by `{criterion}`");
+            lines.iter().any(|line| line.contains(&text))
+        };
+        // What is sorted by has an index; yes and no need none; lists of values can have none.
+        assert!(named("events", "venue") && named("venues", "city"), "{family}: {shown}");
+        assert_eq!(lines.len(), 2, "{family}: {shown}");
+    }
 }
 
 #[test]

@@ -95,7 +95,11 @@ fn dates(edit: &RowEdit<'_>, draft: &mut Draft<'_>) {
     let parsed = |value: Option<&Value>| value.and_then(Value::as_str).and_then(time::parse_datetime);
     let mut chosen = None;
     if let Some(moment) = parsed(local) {
-        let pair = moment.in_zone(zone);
+        let mut pair = moment.in_zone(zone);
+        // What is imported may have been written in another zone.
+        if scope.imported.is_some() {
+            pair.1 = parsed(utc).map_or(pair.1, |moment| moment.as_utc());
+        }
         // A draft that sends its floating date back keeps it floating.
         let unchanged = draft.int(col::DATE_FLOATS) != 0 && draft.int(col::DATE_LOCAL) == pair.0;
         chosen = (!unchanged).then_some(pair);

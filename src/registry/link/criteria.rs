@@ -124,7 +124,7 @@ impl Linker<'_> {
         let free = doc.get("enum").is_none();
         let base = |subject, operators, value, edit_only| {
             let (aliases, locked) = (property.aliases.clone(), property.locked);
-            let kind = property.kind;
+            let (kind, unset) = (property.kind, property.shown_unset().filter(|_| property.own));
             Criterion {
                 resource: resource.index,
                 through: None,
@@ -136,6 +136,7 @@ impl Linker<'_> {
                 locked,
                 made: matches!(property.source, Source::Read(..)),
                 aliases,
+                unset,
             }
         };
         if let Some(relation) = resource.relations.iter().find(|r| r.many && r.property == property.name) {

@@ -9,7 +9,7 @@
 
 use super::super::catalogue::{Catalogue, Relation, Table};
 use super::super::plan::{Cond, DbValue, Name, Op, Order, ReadPlan};
-use super::lower::Want;
+use super::lower::{Want, has_value};
 use std::collections::BTreeSet;
 
 /// Longer lists make no ladder: its rungs are sorted together.
@@ -67,8 +67,8 @@ impl<'p> Driver<'p> {
 }
 
 /// The extension that leads where nothing else does: of it, an indexed column is compared with a value. A list of values
-/// comes before a range.
-pub fn extension(conjuncts: &[&Cond], extensions: &[(&Table, u32)]) -> Option<u32> {
+/// comes before a range, and the column that a window is ordered by first (`order`) before another one.
+pub fn extension(conjuncts: &[&Cond], order: Option<&Name>, extensions: &[(&Table, u32)]) -> Option<u32> {
     let indexed = |name: &Name| {
         let (table, column) = name.split_once('.')?;
         let (extension, alias) = extensions.iter().find(|(extension, _)| *extension.def.name == *table)?;
@@ -86,7 +86,8 @@ pub fn extension(conjuncts: &[&Cond], extensions: &[(&Table, u32)]) -> Option<u3
         Cond::Compare(name, Op::Lt | Op::Le | Op::Gt | Op::Ge, value) if *value != DbValue::Null => indexed(name),
         _ => None,
     };
-    conjuncts.iter().find_map(value).or_else(|| conjuncts.iter().find_map(range))
+    let ordered = || order.filter(|name| conjuncts.iter().any(|cond| has_value(cond, name))).and_then(indexed);
+    conjuncts.iter().find_map(value).or_else(ordered).or_else(|| conjuncts.iter().find_map(range))
 }
 
 /// The extension tables whose columns a condition names.

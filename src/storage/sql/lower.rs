@@ -19,7 +19,8 @@ pub enum Want {
     Count,
     /// The sum of the plan's one column.
     Sum,
-    /// The values of the plan's one column, each with the number of rows that have it, the most frequent first.
+    /// The values of the plan's one column, or the targets of the relation that is named in its place, each with the number
+    /// of rows that have it, the most frequent first.
     Groups,
 }
 
@@ -33,6 +34,8 @@ pub struct Lowered<'p> {
     pub extensions: Vec<(&'p Table, u32)>,
     /// Empty where rows are counted; the one that is summed where a sum is selected.
     pub columns: Vec<Column<'p>>,
+    /// The edges whose targets rows are grouped by: the relation, and the row's own key. The one column is of them.
+    pub grouped: Option<(Param, Column<'p>)>,
     pub lead: Option<Lead<'p>>,
     pub filter: Vec<Test<'p>>,
     pub order: Vec<Sort<'p>>,
@@ -179,12 +182,22 @@ pub fn lower<'p>(
     let conjuncts = conjuncts(&plan.filter);
     let leader = Driver::choose(plan, want, table, &conjuncts, catalogue);
     let (mut columns, mut order, mut limit) = (Vec::new(), Vec::new(), None);
-    if want != Want::Count {
+    let mut grouped = None;
+    if let (Want::Groups, [rel]) = (want, plan.columns.as_slice())
+        && catalogue.relation(rel).is_ok()
+    {
+        grouped = Some((lowering.bind_word(rel), lowering.key(scope)));
+        columns = vec![Column { alias: lowering.alias(), name: "dst", ty: ColumnType::Int, default: None }];
+    } else if want != Want::Count {
         columns = plan.columns.iter().map(|c| lowering.column(scope, c)).collect::<Result<_, _>>()?;
     }
     let (lead, filter) = match &leader {
         None => {
-            let lead = join_order::extension(&conjuncts, &lowering.extensions).map(Lead::Extension);
+            let first = match plan.order.first() {
+                Some(Order::Column(name, _)) if want == Want::Rows && plan.limit.is_some() => Some(name),
+                _ => None,
+            };
+            let lead = join_order::extension(&conjuncts, first, &lowering.extensions).map(Lead::Extension);
             let filter = lowering.conjuncts(scope, &conjuncts, lead.is_none())?;
             (lead, filter)
         }
@@ -209,7 +222,7 @@ pub fn lower<'p>(
     }
     if want == Want::Rows {
         if !lead.as_ref().is_some_and(Lead::orders) {
-            order = lowering.order(scope, plan)?;
+            order = lowering.order(scope, plan, &conjuncts)?;
         }
         if plan.limit.is_some() || plan.offset > 0 {
             let most = lowering.bind(DbValue::Int(plan.limit.map_or(i64::MAX, whole)));
@@ -217,7 +230,7 @@ pub fn lower<'p>(
         }
     }
     let Lowering { binds, extensions, .. } = lowering;
-    Ok(Lowered { table, extensions, columns, lead, filter, order, limit, want, binds })
+    Ok(Lowered { table, extensions, columns, grouped, lead, filter, order, limit, want, binds })
 }
 
 fn whole(n: u64) -> i64 {
@@ -229,6 +242,16 @@ pub fn conjuncts(cond: &Cond) -> Vec<&Cond> {
     match cond {
         Cond::All(conds) => conds.iter().flat_map(conjuncts).collect(),
         other => vec![other],
+    }
+}
+
+/// Whether no row that meets a condition lacks a value of the column.
+pub fn has_value(cond: &Cond, column: &Name) -> bool {
+    match cond {
+        Cond::Compare(name, op, value) => name == column && *op != Op::Ne && *value != DbValue::Null,
+        Cond::In(name, values) => name == column && !values.contains(&DbValue::Null),
+        Cond::Not(cond) => matches!(&**cond, Cond::IsNull(name) if name == column),
+        _ => false,
     }
 }
 
@@ -490,7 +513,12 @@ impl<'p> Lowering<'p, '_> {
         Ok(Test::LinkedTo(LinkedTo { key, rel, edges, table, end, filter, gathered }))
     }
 
-    fn order(&mut self, scope: Scope<'p>, plan: &'p ReadPlan) -> Result<Vec<Sort<'p>>, StorageError> {
+    fn order(
+        &mut self,
+        scope: Scope<'p>,
+        plan: &'p ReadPlan,
+        conjuncts: &[&Cond],
+    ) -> Result<Vec<Sort<'p>>, StorageError> {
         let key = self.key(scope);
         let mut sorts = Vec::new();
         let mut total = plan.order.is_empty();
@@ -498,8 +526,8 @@ impl<'p> Lowering<'p, '_> {
             match order {
                 Order::Column(name, descending) => {
                     total |= **name == *key.name;
-                    let own = name.contains('.') || (scope.table.def.is_declared() && **name != *key.name);
-                    sorts.push(Sort::Column(self.column(scope, name)?, *descending, own));
+                    let last = scope.table.def.unset_last(name) && !conjuncts.iter().any(|cond| has_value(cond, name));
+                    sorts.push(Sort::Column(self.column(scope, name)?, *descending, last));
                 }
                 Order::Given(_, values) if values.is_empty() => {}
                 Order::Given(name, values) if **name == *key.name && values == self.leading => sorts.push(Sort::Keys),

@@ -84,6 +84,11 @@ impl Lowered<'_> {
             let same = at(*number, &table.def.key.name).eq(at(0, key));
             select.join_as(JoinType::LeftJoin, Alias::new(&*table.def.name), alias(*number), same);
         }
+        if let (Some((rel, key)), [target]) = (&self.grouped, self.columns.as_slice()) {
+            let end = |name: &str| at(target.alias, name);
+            let own = end("src").eq(column(key)).and(end("rel").eq(param(*rel)));
+            select.join_as(JoinType::LeftJoin, "edge", alias(target.alias), own);
+        }
         for sort in &self.order {
             if let Sort::Given(by, list, number) = sort {
                 let same = at(*number, LIST_VALUE).eq(column(by));

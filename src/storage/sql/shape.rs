@@ -19,6 +19,7 @@ impl Lowered<'_> {
         }
         key.tag(":");
         self.columns.iter().for_each(|c| key.column(c));
+        key.tag(if self.grouped.is_some() { "targets" } else { "" });
         match &self.lead {
             None => {}
             Some(Lead::Keys(_)) => key.tag("keys"),
@@ -144,8 +145,9 @@ impl Shape {
 
     fn sort(&mut self, sort: &Sort<'_>) {
         match sort {
-            Sort::Column(column, descending, _) => {
+            Sort::Column(column, descending, last) => {
                 self.tag(if *descending { "-" } else { "+" });
+                self.tag(if *last { "last" } else { "" });
                 self.column(column);
             }
             Sort::Given(column, ..) => {

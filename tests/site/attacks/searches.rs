@@ -298,10 +298,9 @@ fn a_property_of_the_edit_context_is_no_filter_for_others() {
     for (caller, denied) in [(None, 401), (Some(&author), 403)] {
         let found = ask(caller, "search=s3c");
         assert_eq!((found.status, ids(&found).len(), total(&found)), (200, 0, "0"));
-        for (query, status, code) in [
-            ("shelf=s3cret", denied, "rest_forbidden_param"),
-            ("orderby=shelf", denied, "rest_forbidden_orderby"),
-        ] {
+        for (query, status, code) in
+            [("shelf=s3cret", denied, "rest_forbidden_param"), ("orderby=shelf", denied, "rest_forbidden_orderby")]
+        {
             let refused = ask(caller, query);
             assert_eq!((refused.status, refused.code()), (status, code), "{query}");
         }
