@@ -19,7 +19,9 @@ const ADDED: &str = r#"{"type": "object", "properties": {
     "image_size": {"type": ["string", "array"], "items": {"type": "string"}}, "width": {"type": "integer"},
     "height": {"type": "integer"}, "file": {"type": "string"}, "mime_type": {"type": "string"},
     "filesize": {"type": "integer"}, "original_image": {"type": "string"}}}"#;
-const BATCH: &str = r#"{"type": "object", "properties": {
+const BATCH: &str = r#"{"type": "object", "example": {"responses": [
+    {"status": 201, "headers": {"Allow": "GET, POST"}, "body": {"id": 9, "name": "Tide tables", "slug": "tide-tables"}}]},
+    "properties": {
     "failed": {"type": "string", "description": "Why no part was carried out."},
     "responses": {"type": "array", "description": "In the order of the requests.", "items": {"type": ["object", "null"],
         "properties": {"status": {"type": "integer"}, "headers": {"type": ["object", "array"]}, "body": {}}}}}}"#;

@@ -54,7 +54,9 @@ impl Describing<'_> {
             operation.insert("requestBody".into(), lines_body());
         } else if has_body(method) {
             let body = self.body_name(route, template, handler);
-            operation.extend(self.body(&body, template, endpoint).map(|body| ("requestBody".to_owned(), body)));
+            let owner = route.owner.or(route.resource).map(|index| &self.registry.resources[index]);
+            let body = self.body(&body, template, endpoint, owner);
+            operation.extend(body.map(|body| ("requestBody".to_owned(), body)));
         }
         let mut responses = self.responses(route, template, endpoint, method, handler.responds);
         if let Some(media_type) = handler.also {

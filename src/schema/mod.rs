@@ -303,6 +303,10 @@ mod tests {
         check(json!({"type": "integer", "default": "x"}), &[("/default", "not of type integer")]);
         check(json!({"type": "string", "enum": ["a"], "default": "b"}), &[("/default", "can only be a")]);
         check(
+            json!({"type": "object", "properties": {"a": {"type": "string", "maxLength": 2, "x-example": "abc"}}}),
+            &[("/properties/a/x-example", "longer than 2")],
+        );
+        check(
             json!({"type": "object", "properties": {"a": {"type": "integer", "default": "x"}}}),
             &[("/properties/a/default", "not of type integer")],
         );

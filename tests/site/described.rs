@@ -27,7 +27,8 @@ pub fn under(prefix: &str) -> &'static Described {
 }
 
 impl Described {
-    fn new(text: &str) -> Described {
+    /// Reads a description.
+    pub fn new(text: &str) -> Described {
         let document: Value = serde_json::from_str(text).expect("a description");
         let compile = |path: &str, segment: &str| {
             let captures = regex::Regex::new(r"\{[^}]+\}").expect("an expression");
