@@ -1,10 +1,10 @@
 //! What operations respond with: documents, headers, errors.
 
 use super::Describing;
-use super::codes::statuses;
 use super::components::{Shown, reference};
 use super::examples;
 use super::template::{Parameter, Template};
+use crate::error::Code;
 use crate::model::{LINES, Method};
 use crate::registry::args::Role;
 use crate::registry::resource::{Context, Resource};
@@ -69,7 +69,7 @@ impl Describing<'_> {
         if method == Method::Get {
             all.insert("304".into(), json!({"description": "The caller has this response already."}));
         }
-        self.with_errors(all, route, endpoint, method)
+        with_errors(all, self.codes(route, endpoint, method))
     }
 
     /// What a response contains in each context, for generators of types: `anyOf` does not say which is which.
@@ -200,35 +200,25 @@ impl Describing<'_> {
         });
         Some(Value::Object(links.collect()))
     }
+}
 
-    /// Adds the errors that an operation may end with.
-    fn with_errors(
-        &self,
-        mut responses: Map<String, Value>,
-        route: &Route,
-        endpoint: &Endpoint,
-        method: Method,
-    ) -> Value {
-        let mut by_status: BTreeMap<u16, BTreeSet<&'static str>> = BTreeMap::new();
-        let resource = route.resource.map(|index| &self.registry.resources[index]);
-        let of_resource = |code| resource.and_then(|own| own.status_of_codes.get(&code)).map(|status| vec![*status]);
-        for code in self.codes(route, endpoint, method) {
-            for status in of_resource(code).unwrap_or_else(|| statuses(code)) {
-                by_status.entry(status).or_default().insert(code.as_str());
-            }
-        }
-        for (status, codes) in by_status {
-            let list = codes.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", ");
-            let schema = json!({
-                "allOf": [reference("Error")],
-                "properties": {"code": {"type": "string", "examples": codes}},
-            });
-            let response = json!({"description": list, "content": {"application/json": {"schema": schema}}});
-            responses.entry(status.to_string()).or_insert(response);
-        }
-        responses.insert("default".into(), any_error());
-        Value::Object(responses)
+/// Adds the errors that an operation may end with.
+pub(super) fn with_errors(mut responses: Map<String, Value>, errors: impl IntoIterator<Item = (Code, u16)>) -> Value {
+    let mut by_status: BTreeMap<u16, BTreeSet<&'static str>> = BTreeMap::new();
+    for (code, status) in errors {
+        by_status.entry(status).or_default().insert(code.as_str());
     }
+    for (status, codes) in by_status {
+        let list = codes.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", ");
+        let schema = json!({
+            "allOf": [reference("Error")],
+            "properties": {"code": {"type": "string", "examples": codes}},
+        });
+        let response = json!({"description": list, "content": {"application/json": {"schema": schema}}});
+        responses.entry(status.to_string()).or_insert(response);
+    }
+    responses.insert("default".into(), any_error());
+    Value::Object(responses)
 }
 
 /// Responses may be of another media type, too.

@@ -20,11 +20,13 @@ mod node;
 mod number;
 mod object;
 mod pattern;
+mod reasons;
 mod string;
 mod types;
 
 pub use draft4::draft4;
 pub use failure::Reason;
+pub use reasons::reasons;
 pub use types::Type;
 
 use crate::error::ParamFailure;
