@@ -7,6 +7,26 @@ use crate::error::Code;
 /// Codes by family.
 type ByFamily = &'static [(Family, &'static [Code])];
 
+/// Errors with statuses that are not those of their codes.
+type At = &'static [(Option<Family>, Code, u16)];
+
+/// Of a page of rows: the record of `post`.
+pub(super) const LIST_AT: At = &[(Some(Family::Term), Code::PostInvalidId, 400)];
+
+/// Of a new row: the row above it, and what it refers to.
+pub(super) const CREATE_AT: At =
+    &[(Some(Family::Content), Code::PostInvalidId, 400), (Some(Family::Term), Code::TermInvalid, 400)];
+
+/// Of changes of a row: also that nobody takes the keys from themselves.
+pub(super) const UPDATE_AT: At = &[
+    (Some(Family::Content), Code::PostInvalidId, 400),
+    (Some(Family::Term), Code::TermInvalid, 400),
+    (Some(Family::User), Code::UserInvalidRole, 403),
+];
+
+/// Of a deletion: rows that refer to the row.
+pub(super) const DELETE_AT: At = &[(None, Code::CannotDeleteStored, 409)];
+
 /// Of a page of rows.
 pub(super) const LIST: ByFamily = &[
     (Family::Comment, &[Code::CannotRead, Code::CannotReadPost, Code::ForbiddenContext, Code::ForbiddenParam]),
@@ -22,9 +42,18 @@ pub(super) const LIST: ByFamily = &[
             Code::PostInvalidPageNumber,
         ],
     ),
-    (Family::Plain, &[Code::Forbidden, Code::ForbiddenOrderby, Code::ForbiddenParam]),
-    (Family::Term, &[Code::CannotView, Code::ForbiddenContext, Code::PostInvalidId]),
-    (Family::User, &[Code::ForbiddenContext, Code::ForbiddenOrderby, Code::ForbiddenParam, Code::UserCannotView]),
+    (Family::Plain, &[Code::Forbidden, Code::ForbiddenContext, Code::ForbiddenOrderby, Code::ForbiddenParam]),
+    (Family::Term, &[Code::CannotView, Code::ForbiddenContext]),
+    (
+        Family::User,
+        &[
+            Code::ForbiddenContext,
+            Code::ForbiddenOrderby,
+            Code::ForbiddenParam,
+            Code::ForbiddenWho,
+            Code::UserCannotView,
+        ],
+    ),
 ];
 
 /// Of one row.
@@ -83,21 +112,19 @@ pub(super) const CREATE: ByFamily = &[
             Code::CannotCreate,
             Code::CannotEditOthers,
             Code::CannotPublish,
+            Code::CustomCssMarkup,
+            Code::CustomCssType,
             Code::DuplicateValue,
             Code::EmptyContent,
             Code::InvalidAuthor,
             Code::InvalidField,
             Code::PostExists,
-            Code::PostInvalidId,
             Code::PostInvalidType,
             Code::TermInvalidId,
         ],
     ),
     (Family::Plain, &[Code::CannotCreate, Code::DuplicateValue]),
-    (
-        Family::Term,
-        &[Code::CannotCreate, Code::EmptyTermName, Code::TaxonomyNotHierarchical, Code::TermExists, Code::TermInvalid],
-    ),
+    (Family::Term, &[Code::CannotCreate, Code::EmptyTermName, Code::TaxonomyNotHierarchical, Code::TermExists]),
     (
         Family::User,
         &[
@@ -139,11 +166,17 @@ pub(super) const UPDATE: ByFamily = &[
             Code::CannotPublish,
             Code::CustomCssMarkup,
             Code::CustomCssType,
+            Code::DuplicateValue,
+            Code::EmptyContent,
+            Code::InvalidAuthor,
+            Code::InvalidField,
             Code::PostInvalidId,
+            Code::PostInvalidType,
             Code::PreconditionFailed,
+            Code::TermInvalidId,
         ],
     ),
-    (Family::Plain, &[Code::PreconditionFailed]),
+    (Family::Plain, &[Code::CannotEdit, Code::DuplicateValue, Code::PreconditionFailed, Code::RecordInvalidId]),
     (
         Family::Term,
         &[
@@ -151,6 +184,8 @@ pub(super) const UPDATE: ByFamily = &[
             Code::DuplicateTermSlug,
             Code::EmptyTermName,
             Code::PreconditionFailed,
+            Code::TaxonomyNotHierarchical,
+            Code::TermExists,
             Code::TermInvalid,
         ],
     ),
@@ -185,7 +220,7 @@ pub(super) const DELETE: ByFamily = &[
             Code::TrashNotSupported,
         ],
     ),
-    (Family::Plain, &[Code::CannotDeleteStored, Code::PreconditionFailed]),
+    (Family::Plain, &[Code::CannotDelete, Code::PreconditionFailed, Code::RecordInvalidId]),
     (
         Family::Term,
         &[

@@ -19,7 +19,9 @@ const ADDED: &str = r#"{"type": "object", "properties": {
     "image_size": {"type": ["string", "array"], "items": {"type": "string"}}, "width": {"type": "integer"},
     "height": {"type": "integer"}, "file": {"type": "string"}, "mime_type": {"type": "string"},
     "filesize": {"type": "integer"}, "original_image": {"type": "string"}}}"#;
-const BATCH: &str = r#"{"type": "object", "properties": {
+const BATCH: &str = r#"{"type": "object", "example": {"responses": [
+    {"status": 201, "headers": {"Allow": "GET, POST"}, "body": {"id": 9, "name": "Tide tables", "slug": "tide-tables"}}]},
+    "properties": {
     "failed": {"type": "string", "description": "Why no part was carried out."},
     "responses": {"type": "array", "description": "In the order of the requests.", "items": {"type": ["object", "null"],
         "properties": {"status": {"type": "integer"}, "headers": {"type": ["object", "array"]}, "body": {}}}}}}"#;
@@ -35,6 +37,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
         |w| Box::pin(async move { items::lookup(w) }),
         "Responds with the item that serves for a slug, in the view context.",
     )
+    .fails(&[Code::CannotView])
     .on(ROWS)
     .settings(&["lookup"]),
     handler(
@@ -44,6 +47,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
     )
     .fails(&[Code::CannotRead, Code::PostInvalidParent])
     .fails_of(failures::LIST)
+        .fails_at(failures::LIST_AT)
     .responds(Responds::Page)
     .on(ROWS),
     handler("get", |w| Box::pin(async move { items::get(w) }), "Responds with one item.")
@@ -52,10 +56,13 @@ pub const HANDLERS: &[Named<Handler>] = &[
         .item(),
     handler("create", |w| Box::pin(items::create(w)), "Creates an item from the arguments; 201 with its address.")
         .fails_of(failures::CREATE)
+        .fails_at(failures::CREATE_AT)
         .responds(Responds::Created)
         .on(ROWS),
     handler("update", |w| Box::pin(items::update(w)), "Changes the properties of an item that the request gives.")
         .fails_of(failures::UPDATE)
+        .fails_at(failures::UPDATE_AT)
+        .bare()
         .on(ROWS)
         .item(),
     handler(
@@ -64,6 +71,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
         "Deletes an item, or moves it to the trash where it has one and `force` is not set.",
     )
     .fails_of(failures::DELETE)
+        .fails_at(failures::DELETE_AT)
     .responds(Responds::Trashed)
     .on(ROWS)
     .item(),
@@ -89,7 +97,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
         |w| Box::pin(files::edit(w)),
         "Cuts, turns or mirrors a picture and stores the result as a new record.",
     )
-    .fails(&[
+    .fails(&[Code::PostInvalidId,
         Code::CannotEdit,
         Code::CannotEditImage,
         Code::ImageCropFailed,
@@ -130,6 +138,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
         Code::UploadNoData,
         Code::UploadRefusedBody,
     ])
+    .fails_at(&[(None, Code::PostInvalidId, 400)])
     .responds(Responds::Json(200, ADDED))
     .on(&[Family::Content])
     .item(),
@@ -138,10 +147,11 @@ pub const HANDLERS: &[Named<Handler>] = &[
         |w| Box::pin(sideload::finish(w)),
         "Describes the files that were added to a record, in one write.",
     )
-    .fails(&[Code::CannotEdit, Code::CannotEditImage, Code::InvalidSubSizeFile])
+    .fails(&[Code::PostInvalidId, Code::CannotEdit, Code::CannotEditImage, Code::InvalidSubSizeFile])
     .on(&[Family::Content])
     .item(),
     handler("file.process", |w| Box::pin(files::process(w)), "Makes the sizes of a picture that are still missing.")
+        .fails(&[Code::CannotEdit, Code::PostInvalidId])
         .on(&[Family::Content])
         .item(),
     handler(
@@ -158,7 +168,8 @@ pub const HANDLERS: &[Named<Handler>] = &[
         .fails(&[Code::NotLoggedIn])
         .on(&[Family::User]),
     handler("current_user.update", |w| Box::pin(users::update(w)), "Changes the caller's own user.")
-        .fails(&[Code::CannotEditRoles, Code::UserInvalidId, Code::UserInvalidRole])
+        .fails_of(failures::UPDATE)
+        .fails_at(failures::UPDATE_AT)
         .on(&[Family::User])
         .item(),
     handler(
@@ -183,28 +194,28 @@ pub const HANDLERS: &[Named<Handler>] = &[
         |w| Box::pin(async move { passwords::get(w) }),
         "Responds with one application password.",
     )
-    .fails(&[Code::AppPasswordNotFound, Code::CannotReadAppPassword])
+    .fails(&[Code::UserInvalidId, Code::AppPasswordNotFound, Code::CannotReadAppPassword])
     .parent(),
     handler(
         "app_password.introspect",
         |w| Box::pin(async move { passwords::introspect(w) }),
         "Responds with the application password that the request was sent with.",
     )
-    .fails(&[Code::CannotIntrospect])
+    .fails(&[Code::UserInvalidId, Code::CannotIntrospect])
     .parent(),
     handler(
         "app_password.create",
         |w| Box::pin(passwords::create(w)),
         "Creates an application password; only this response holds its clear value.",
     )
-    .fails(&[Code::AppPasswordsDisabledForUser, Code::CannotCreateAppPasswords])
+    .fails(&[Code::UserInvalidId, Code::AppPasswordsDisabledForUser, Code::CannotCreateAppPasswords])
     .responds(Responds::Created)
     .parent(),
     handler("app_password.update", |w| Box::pin(passwords::update(w)), "Renames an application password.")
-        .fails(&[Code::AppPasswordNotFound, Code::CannotEditAppPassword])
+        .fails(&[Code::UserInvalidId, Code::AppPasswordNotFound, Code::CannotEditAppPassword])
         .parent(),
     handler("app_password.delete", |w| Box::pin(passwords::delete(w)), "Revokes an application password.")
-        .fails(&[Code::AppPasswordNotFound, Code::CannotDeleteAppPassword])
+        .fails(&[Code::UserInvalidId, Code::AppPasswordNotFound, Code::CannotDeleteAppPassword])
         .responds(Responds::Deleted)
         .parent(),
     handler(
@@ -212,7 +223,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
         |w| Box::pin(passwords::delete_all(w)),
         "Revokes all application passwords of a user.",
     )
-    .fails(&[Code::CannotDeleteAppPasswords])
+    .fails(&[Code::UserInvalidId, Code::CannotDeleteAppPasswords])
     .responds(Responds::Json(200, COUNTED))
     .parent(),
     handler(
@@ -413,12 +424,12 @@ pub const HANDLERS: &[Named<Handler>] = &[
         .on(&[Family::Virtual])
         .parent(),
     handler("revision.delete", |w| Box::pin(revisions::delete(w)), "Deletes a revision.")
-        .fails(&[Code::OriginalInvalid, Code::CannotDelete, Code::PostInvalidId, Code::TrashNotSupported])
+        .fails(&[Code::PostInvalidParent, Code::OriginalInvalid, Code::CannotDelete, Code::PostInvalidId, Code::TrashNotSupported])
         .responds(Responds::Deleted)
         .on(&[Family::Virtual])
         .parent(),
     handler("autosave.list", |w| Box::pin(async move { revisions::autosaves(w) }), "Lists the autosaves of a record.")
-        .fails(&[Code::OriginalInvalid, Code::CannotRead])
+        .fails(&[Code::PostInvalidParent, Code::OriginalInvalid, Code::CannotRead])
         .responds(Responds::List)
         .on(&[Family::Virtual])
         .parent(),
@@ -427,7 +438,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
         |w| Box::pin(async move { revisions::autosave(w) }),
         "Responds with one autosave of a record.",
     )
-    .fails(&[Code::OriginalInvalid, Code::CannotRead, Code::NoAutosave])
+    .fails(&[Code::PostInvalidParent, Code::OriginalInvalid, Code::CannotRead, Code::NoAutosave])
     .on(&[Family::Virtual])
     .parent(),
     handler(

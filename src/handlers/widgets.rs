@@ -125,8 +125,8 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let number = asked.and_then(|id| numbered(id).1).map_or_else(|| next_number(work, &site, kind), Ok)?;
         let id = format!("{kind}-{number}");
         if let Some(row) = records::find(&*work.scope.snapshot()?, site.rows, &txt(&id))? {
-            // A widget that is there is changed.
-            return changed(work, &site, &row).await;
+            // A widget that is there is changed; the status is that of a new one.
+            return Ok(Outcome { status: 201, ..changed(work, &site, &row).await? });
         }
         let settings = settings(work, &site, entry, number)?.unwrap_or_else(|| "{}".to_owned());
         let set = vec![

@@ -6,22 +6,44 @@ use crate::error::{Code, Status};
 use crate::model::Method;
 use crate::registry::resource::{Property, Source};
 use crate::registry::{Endpoint, Route};
+use crate::schema::reasons;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Those of every request.
+const GENERAL: &[Code] = &[
+    Code::InvalidCredentials,
+    Code::InvalidNonce,
+    Code::AppPasswordLimited,
+    Code::EmptyUsername,
+    Code::EmptyPassword,
+    Code::BadRequest,
+    Code::UriTooLong,
+    Code::TooManyRequests,
+    Code::Internal,
+    Code::ReadTimeout,
+    Code::StorageReadOnly,
+];
+
+/// Those of requests for the root and the namespaces.
+pub(super) fn of_index() -> impl Iterator<Item = (Code, u16)> {
+    GENERAL.iter().flat_map(|code| statuses(*code).into_iter().map(|status| (*code, status)))
+}
 
 impl Describing<'_> {
-    /// The codes of all stages, as the endpoint and its resource rename them. A failed check of a single argument is
-    /// [`Code::InvalidParam`]; the checks are not listed.
-    pub(super) fn codes(&self, route: &Route, endpoint: &Endpoint, method: Method) -> Vec<Code> {
+    /// The codes of all stages with the statuses that they are sent with, as the endpoint and its resource rename them. A
+    /// failed check of a single argument is [`Code::InvalidParam`]; the checks are not listed.
+    pub(super) fn codes(&self, route: &Route, endpoint: &Endpoint, method: Method) -> Vec<(Code, u16)> {
         let (handler, guard) = (self.handler(endpoint), self.vocabulary.guards[endpoint.guard.0]);
-        let mut codes = vec![Code::InvalidCredentials, Code::InvalidNonce, Code::AppPasswordLimited];
-        codes.extend([Code::EmptyUsername, Code::EmptyPassword]);
-        codes.extend([Code::BadRequest, Code::UriTooLong, Code::TooManyRequests]);
-        codes.extend([Code::Internal, Code::ReadTimeout, Code::StorageReadOnly]);
+        let mut codes = GENERAL.to_vec();
         // A guard with a capability behind its name refuses those who lack it.
         codes.extend(guard.param.map(|_| Code::Forbidden));
         codes.extend(endpoint.export.as_ref().map(|_| Code::Forbidden));
         if !endpoint.args.args.is_empty() {
             codes.push(Code::InvalidParam);
         }
+        let late = endpoint.args.args.iter().filter(|arg| arg.late);
+        codes.extend(late.flat_map(|arg| checks_of(&arg.shown)));
         if endpoint.args.args.iter().any(|arg| arg.required) {
             codes.push(Code::MissingParam);
         }
@@ -53,8 +75,20 @@ impl Describing<'_> {
             let all = std::iter::once(code).chain(of_resources);
             all.map(|code| endpoint.codes.get(&code).copied().unwrap_or(code)).chain([code])
         };
-        let mut all: Vec<Code> = codes.into_iter().flat_map(names).collect();
-        all.extend(endpoint.codes.values());
+        let bare = resource.filter(|_| handler.bare).map(|resource| &resource.bare_in_updates);
+        let sent = |code: Code| -> Vec<u16> {
+            let declared = resource.and_then(|resource| resource.status_of_codes.get(&code));
+            match declared.copied().or_else(|| bare?.contains(&code).then_some(500)) {
+                Some(status) => vec![status],
+                None => statuses(code),
+            }
+        };
+        let renamed = endpoint.codes.values().copied();
+        let named = codes.into_iter().flat_map(names).chain(renamed);
+        let mut all: Vec<(Code, u16)> =
+            named.flat_map(|code| sent(code).into_iter().map(move |status| (code, status))).collect();
+        let others = handler.fails_at.iter().filter(|(of, ..)| of.is_none() || *of == family);
+        all.extend(others.flat_map(|(_, code, status)| names(*code).map(move |code| (code, *status))));
         if endpoint.forwards {
             all.extend(self.forwarded(method));
         }
@@ -62,7 +96,7 @@ impl Describing<'_> {
     }
 
     /// The codes of the requests that abilities of this method send.
-    fn forwarded(&self, method: Method) -> Vec<Code> {
+    fn forwarded(&self, method: Method) -> Vec<(Code, u16)> {
         let abilities = self.registry.abilities.values().filter(|ability| ability.method == method);
         let codes = abilities.flat_map(|ability| &ability.requests).flat_map(|request| {
             let (method, paths) = (&request.method, request.path.samples());
@@ -78,11 +112,18 @@ impl Describing<'_> {
 }
 
 /// The statuses that a code may be sent with.
-pub(super) fn statuses(code: Code) -> Vec<u16> {
+fn statuses(code: Code) -> Vec<u16> {
     match code.status() {
         Status::Fixed(status) | Status::Bare(status) => vec![status],
         Status::Denied => vec![401, 403],
     }
+}
+
+/// The codes of the checks that a schema makes.
+fn checks_of(schema: &Value) -> Vec<Code> {
+    let mut found = BTreeSet::new();
+    reasons(schema, &mut found);
+    found.into_iter().map(Code::of_check).collect()
 }
 
 /// How values are refused that the schema alone does not refuse.

@@ -1,5 +1,6 @@
 //! The shared parts of a description: schemas by name, security schemes, the error object.
 
+use super::examples;
 use super::schemas::{Side, has_contexts, modern, shown_in};
 use crate::access::sessions::{cookie_name, nonce_header};
 use crate::error::Code;
@@ -13,16 +14,26 @@ use std::sync::Arc;
 /// Schemas of a document, which are added to the description when they are used.
 #[derive(Clone, Debug)]
 pub(super) struct Shown {
-    /// View, edit and embed, with the names that they get; one name where the schema has no contexts.
-    contexts: [(Context, String, Arc<Value>); 3],
+    /// View, edit and embed; one name where the schema has no contexts.
+    contexts: [InContext; 3],
     /// Any of the members, as `_fields` selects them.
     selected: (String, Arc<Value>),
+}
+
+/// A document in a context: the name that its schema gets, the schema, and a document as an example.
+#[derive(Clone, Debug)]
+struct InContext {
+    context: Context,
+    name: String,
+    schema: Arc<Value>,
+    example: Arc<Value>,
 }
 
 /// See the module's description.
 pub(super) struct Components<'a> {
     registry: &'a Registry,
     schemas: Map<String, Value>,
+    examples: Map<String, Value>,
     /// Names of the schemas of resources, by position.
     titles: Vec<String>,
     /// Resources whose documents others embed.
@@ -42,7 +53,7 @@ impl<'a> Components<'a> {
         let empty_lists = registry.declaration.dialect.empty_list_as_object;
         let mut schemas = Map::new();
         schemas.insert("Link".into(), link());
-        Components { registry, schemas, titles, embedded: BTreeSet::new(), empty_lists }
+        Components { registry, schemas, examples: Map::new(), titles, embedded: BTreeSet::new(), empty_lists }
     }
 
     /// Adds a schema under a name, or under one with a number if another schema has it already. Returns a reference.
@@ -69,9 +80,15 @@ impl<'a> Components<'a> {
             (None, Some(title)) => pascal(title),
             (None, None) => fallback.to_owned(),
         };
+        let rest_path = &self.registry.site.rest_path;
         let mut of_context = |context: Context| {
             let seen = shown_in(schema, Some(context).filter(|_| has_contexts(schema)));
-            (context, format!("{title}{}", suffix(schema, context)), Arc::new(self.response(&seen, resources, true)))
+            InContext {
+                context,
+                name: format!("{title}{}", suffix(schema, context)),
+                schema: Arc::new(self.response(&seen, resources, true)),
+                example: Arc::new(examples::document(&seen, resources, rest_path)),
+            }
         };
         let contexts = [Context::VIEW, Context::EDIT, Context::EMBED].map(&mut of_context);
         let selected = (format!("{title}Fields"), Arc::new(self.response(schema, resources, false)));
@@ -81,9 +98,9 @@ impl<'a> Components<'a> {
     /// References to the schemas of these contexts, each once, and to that of a selection.
     pub fn any(&mut self, shown: &Shown, contexts: &[Context]) -> Value {
         let mut options: Vec<Value> = Vec::new();
-        let wanted = shown.contexts.iter().filter(|(context, ..)| contexts.contains(context));
+        let wanted = shown.contexts.iter().filter(|shown| contexts.contains(&shown.context));
         for (name, document) in
-            wanted.map(|(_, name, document)| (name, document)).chain([(&shown.selected.0, &shown.selected.1)])
+            wanted.map(|shown| (&shown.name, &shown.schema)).chain([(&shown.selected.0, &shown.selected.1)])
         {
             let reference = self.add(name, Value::clone(document));
             if !options.contains(&reference) {
@@ -95,6 +112,24 @@ impl<'a> Components<'a> {
             options.push(json!({"type": "array", "maxItems": 0}));
         }
         json!({"anyOf": options})
+    }
+
+    /// A document in a context with the name that its schema has; `None` where nothing is known of its members.
+    pub fn example(&mut self, shown: &Shown, context: Context) -> Option<(String, Value)> {
+        let reference = self.any(shown, &[context])["anyOf"][0]["$ref"].as_str().map(str::to_owned)?;
+        let name = reference.rsplit('/').next()?.to_owned();
+        let shown = shown.contexts.iter().find(|shown| shown.context == context)?;
+        shown
+            .example
+            .as_object()
+            .is_some_and(|members| !members.is_empty())
+            .then(|| (name, Value::clone(&shown.example)))
+    }
+
+    /// Adds an example under a name, unless it is there. Returns a reference.
+    pub fn add_example(&mut self, name: &str, value: Value) -> Value {
+        self.examples.entry(name).or_insert_with(|| json!({"value": value}));
+        json!({"$ref": format!("#/components/examples/{name}")})
     }
 
     /// A schema of what the server sends, with its links; `whole`: all members are there. A member may be declared by the
@@ -201,8 +236,8 @@ impl<'a> Components<'a> {
         while let Some(index) = self.embedded.iter().copied().find(|index| !described.contains(index)) {
             let resource = &self.registry.resources[index];
             let shown = self.document(&resource.schema, &[resource], &resource.name);
-            let [.., (_, name, document)] = &shown.contexts;
-            self.add(name, Value::clone(document));
+            let [.., embedded] = &shown.contexts;
+            self.add(&embedded.name, Value::clone(&embedded.schema));
             described.insert(index);
         }
         let description = "The codes that the server and its declarations have. A failed check of a single value has the \
@@ -215,6 +250,7 @@ impl<'a> Components<'a> {
         let prefix = &self.registry.site.prefix;
         json!({
             "schemas": Map::from_iter(schemas),
+            "examples": self.examples,
             "securitySchemes": {
                 "basic": {"type": "http", "scheme": "basic", "description": "A login name and an application password."},
                 "session": {"type": "apiKey", "in": "cookie", "name": cookie_name(prefix),

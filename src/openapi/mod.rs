@@ -7,6 +7,7 @@
 mod codes;
 mod components;
 pub mod diff;
+mod examples;
 mod model;
 mod names;
 mod operations;

@@ -1,8 +1,10 @@
 //! Paths and their operations.
 
 use super::Describing;
+use super::codes::of_index;
 use super::components::pascal;
 use super::parameters::{has_body, lines_body, parameters, shaping};
+use super::responses::with_errors;
 use super::template::Template;
 use crate::model::{LINES, Method};
 use crate::registry::resource::Context;
@@ -54,7 +56,9 @@ impl Describing<'_> {
             operation.insert("requestBody".into(), lines_body());
         } else if has_body(method) {
             let body = self.body_name(route, template, handler);
-            operation.extend(self.body(&body, template, endpoint).map(|body| ("requestBody".to_owned(), body)));
+            let owner = route.owner.or(route.resource).map(|index| &self.registry.resources[index]);
+            let body = self.body(&body, template, endpoint, owner);
+            operation.extend(body.map(|body| ("requestBody".to_owned(), body)));
         }
         let mut responses = self.responses(route, template, endpoint, method, handler.responds);
         if let Some(media_type) = handler.also {
@@ -156,17 +160,15 @@ impl Describing<'_> {
             let document = self.components.any(&shown, &[Context::VIEW]);
             let words: Vec<&str> = name.split(['/', '.']).filter(|word| !word.is_empty()).collect();
             let id = format!("{}.index", if words.is_empty() { "root".to_owned() } else { words.join(".") });
+            let success = json!({"description": "The description.", "content": {"application/json": {"schema": document}}});
+            let success = Map::from_iter([("200".to_owned(), success)]);
             let operation = json!({
                 "tags": ["discovery"],
                 "summary": if name.is_empty() { "The site, its namespaces and its routes." } else { "The routes of a namespace." },
                 "operationId": id,
                 "security": [{}, {"basic": []}, {"session": [], "nonce": []}],
                 "parameters": shaping(),
-                "responses": {
-                    "200": {"description": "The description.", "content": {"application/json": {"schema": document}}},
-                    "4XX": super::responses::any_error(),
-                    "default": super::responses::any_error(),
-                },
+                "responses": with_errors(success, of_index()),
             });
             (path, json!({"get": operation}))
         });

@@ -1,11 +1,13 @@
 //! What requests bring: parameters of path, query and header, and bodies.
 
 use super::Describing;
+use super::examples::body_example;
 use super::schemas::{Side, modern};
 use super::template::{Parameter, Template};
 use crate::model::{LINES, Method};
 use crate::registry::Endpoint;
 use crate::registry::args::{Arg, Role};
+use crate::registry::resource::Resource;
 use serde_json::{Map, Value, json};
 
 /// Whether requests with this method have a body.
@@ -25,7 +27,12 @@ pub(super) fn parameters(template: &Template, endpoint: &Endpoint, method: Metho
     let mut parameters: Vec<Value> = Vec::new();
     for parameter in &template.parameters {
         let whole = endpoint.args.get(&parameter.name).filter(|_| parameter.name == parameter.capture);
-        parameters.push(path_parameter(parameter, whole));
+        let mut described = path_parameter(parameter, whole);
+        let example = endpoint.args.get(&parameter.capture).and_then(|arg| arg.example.as_ref());
+        if let Some(part) = example.and_then(|example| part_of(template, parameter, example)) {
+            described["example"] = part;
+        }
+        parameters.push(described);
     }
     let in_query = |arg: &&Arg| !template.holds(&arg.name);
     if !has_body(method) || lines {
@@ -65,11 +72,22 @@ fn path_parameter(Parameter { name, class, .. }: &Parameter, arg: Option<&Arg>) 
     parameter
 }
 
+/// What a parameter holds of the example of its capture.
+fn part_of(template: &Template, parameter: &Parameter, example: &Value) -> Option<Value> {
+    let mut parts = template.parameters.iter().filter(|other| other.capture == parameter.capture);
+    let place = parts.clone().position(|other| other.name == parameter.name)?;
+    parts.nth(1)?;
+    example.as_str()?.split('/').nth(place).map(|part| json!(part))
+}
+
 fn query_parameter(arg: &Arg) -> Value {
     let schema = value_schema(arg);
     let mut parameter = json!({"name": arg.name, "in": "query", "schema": schema});
     if arg.required {
         parameter["required"] = json!(true);
+    }
+    if let Some(example) = &arg.example {
+        parameter["example"] = example.clone();
     }
     match first_type(&parameter["schema"]) {
         Some("array") => {
@@ -186,7 +204,13 @@ fn first_type(schema: &Value) -> Option<&str> {
 
 impl Describing<'_> {
     /// The body of an operation, as JSON and as a form; `None` where there are no arguments for it.
-    pub(super) fn body(&mut self, name: &str, template: &Template, endpoint: &Endpoint) -> Option<Value> {
+    pub(super) fn body(
+        &mut self,
+        name: &str,
+        template: &Template,
+        endpoint: &Endpoint,
+        owner: Option<&Resource>,
+    ) -> Option<Value> {
         let args: Vec<&Arg> = endpoint.args.args.iter().filter(|arg| !template.holds(&arg.name)).collect();
         if args.is_empty() && !endpoint.file {
             return None;
@@ -209,6 +233,9 @@ impl Describing<'_> {
             let reference = self.components.add(name, schema);
             for media_type in ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"] {
                 content.insert(media_type.into(), json!({"schema": reference}));
+            }
+            if let Some(example) = body_example(template, endpoint, owner) {
+                content["application/json"]["example"] = example;
             }
         }
         let mut body = json!({"content": content});

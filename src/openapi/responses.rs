@@ -1,9 +1,10 @@
 //! What operations respond with: documents, headers, errors.
 
 use super::Describing;
-use super::codes::statuses;
 use super::components::{Shown, reference};
+use super::examples;
 use super::template::{Parameter, Template};
+use crate::error::Code;
 use crate::model::{LINES, Method};
 use crate::registry::args::Role;
 use crate::registry::resource::{Context, Resource};
@@ -25,8 +26,14 @@ impl Describing<'_> {
         let (content, by_context) = match responds {
             Responds::Bytes(media_type) => (Map::from_iter([(media_type.to_owned(), json!({}))]), Map::new()),
             Responds::Json(_, text) => {
-                let schema: Value = serde_json::from_str(text).unwrap_or_default();
-                (as_json(self.or_empty_list(schema)), Map::new())
+                let mut schema: Value = serde_json::from_str(text).unwrap_or_default();
+                let example = examples::derived(&schema, "", false);
+                schema.as_object_mut().and_then(|schema| schema.shift_remove("example"));
+                let mut content = as_json(self.or_empty_list(schema));
+                if let Some(example) = example {
+                    content["application/json"]["example"] = example;
+                }
+                (content, Map::new())
             }
             _ => {
                 let (shown, contexts) = (self.shown(route, template), contexts(endpoint));
@@ -36,6 +43,9 @@ impl Describing<'_> {
                     schema["items"]["anyOf"].as_array_mut().into_iter().for_each(|any| any.push(counts.clone()));
                 }
                 let mut content = as_json(schema);
+                if let Some(examples) = self.examples(&shown, &contexts, responds) {
+                    content["application/json"]["examples"] = examples;
+                }
                 if endpoint.export.is_some() {
                     content.insert(LINES.into(), json!({"schema": {"type": "string"}}));
                 }
@@ -59,7 +69,7 @@ impl Describing<'_> {
         if method == Method::Get {
             all.insert("304".into(), json!({"description": "The caller has this response already."}));
         }
-        self.with_errors(all, route, endpoint, method)
+        with_errors(all, self.codes(route, endpoint, method))
     }
 
     /// What a response contains in each context, for generators of types: `anyOf` does not say which is which.
@@ -75,6 +85,32 @@ impl Describing<'_> {
             ((*name).to_owned(), if list { json!({"type": "array", "items": one}) } else { one })
         };
         chosen.map(document).collect()
+    }
+
+    /// Documents as a response contains them, by context: lists for reading alone, what is deleted as those who may edit it
+    /// see it.
+    fn examples(&mut self, shown: &Shown, contexts: &[Context], responds: Responds) -> Option<Value> {
+        let named = [("view", Context::VIEW), ("edit", Context::EDIT)];
+        let mut chosen: Vec<_> = named.into_iter().filter(|(_, context)| contexts.contains(context)).collect();
+        match responds {
+            Responds::Page | Responds::List | Responds::ByKey => chosen.truncate(1),
+            Responds::Deleted | Responds::Trashed => drop(chosen.drain(..chosen.len().saturating_sub(1))),
+            _ => {}
+        }
+        let mut examples = Map::new();
+        for (context, of) in chosen {
+            let Some((name, document)) = self.components.example(shown, of) else { continue };
+            let (name, value) = match responds {
+                Responds::Page | Responds::List => (format!("{name}List"), json!([document])),
+                Responds::ByKey => (format!("{name}ByKey"), json!({key_of(&document): document})),
+                Responds::Deleted | Responds::Trashed => {
+                    (format!("{name}Deleted"), json!({"deleted": true, "previous": document}))
+                }
+                _ => (name, document),
+            };
+            examples.insert(context.to_owned(), self.components.add_example(&name, value));
+        }
+        (!examples.is_empty()).then_some(Value::Object(examples))
     }
 
     /// What a response contains as JSON.
@@ -164,35 +200,25 @@ impl Describing<'_> {
         });
         Some(Value::Object(links.collect()))
     }
+}
 
-    /// Adds the errors that an operation may end with.
-    fn with_errors(
-        &self,
-        mut responses: Map<String, Value>,
-        route: &Route,
-        endpoint: &Endpoint,
-        method: Method,
-    ) -> Value {
-        let mut by_status: BTreeMap<u16, BTreeSet<&'static str>> = BTreeMap::new();
-        let resource = route.resource.map(|index| &self.registry.resources[index]);
-        let of_resource = |code| resource.and_then(|own| own.status_of_codes.get(&code)).map(|status| vec![*status]);
-        for code in self.codes(route, endpoint, method) {
-            for status in of_resource(code).unwrap_or_else(|| statuses(code)) {
-                by_status.entry(status).or_default().insert(code.as_str());
-            }
-        }
-        for (status, codes) in by_status {
-            let list = codes.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", ");
-            let schema = json!({
-                "allOf": [reference("Error")],
-                "properties": {"code": {"type": "string", "examples": codes}},
-            });
-            let response = json!({"description": list, "content": {"application/json": {"schema": schema}}});
-            responses.entry(status.to_string()).or_insert(response);
-        }
-        responses.insert("default".into(), any_error());
-        Value::Object(responses)
+/// Adds the errors that an operation may end with.
+pub(super) fn with_errors(mut responses: Map<String, Value>, errors: impl IntoIterator<Item = (Code, u16)>) -> Value {
+    let mut by_status: BTreeMap<u16, BTreeSet<&'static str>> = BTreeMap::new();
+    for (code, status) in errors {
+        by_status.entry(status).or_default().insert(code.as_str());
     }
+    for (status, codes) in by_status {
+        let list = codes.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", ");
+        let schema = json!({
+            "allOf": [reference("Error")],
+            "properties": {"code": {"type": "string", "examples": codes}},
+        });
+        let response = json!({"description": list, "content": {"application/json": {"schema": schema}}});
+        responses.entry(status.to_string()).or_insert(response);
+    }
+    responses.insert("default".into(), any_error());
+    Value::Object(responses)
 }
 
 /// Responses may be of another media type, too.
@@ -214,6 +240,13 @@ fn value_count() -> Value {
         "value": {"type": ["string", "number", "boolean", "null"], "description": "A value; null where there is none."},
         "count": {"type": "integer", "description": "How many items have it."},
     }})
+}
+
+/// What a document is listed under.
+fn key_of(document: &Value) -> String {
+    let named = ["slug", "name", "id"].into_iter().map(|name| &document[name]);
+    let key = named.into_iter().find(|value| !value.is_null());
+    key.map_or_else(String::new, |key| key.as_str().map_or_else(|| key.to_string(), str::to_owned))
 }
 
 fn described(responds: Responds) -> &'static str {

@@ -110,6 +110,8 @@ pub struct Property {
     pub hidden: bool,
     /// What its text is made of (`x-derived`).
     pub derived: Option<DerivedWord>,
+    /// A value for descriptions (`x-example`).
+    pub example: Option<Value>,
     /// How the console shows and edits it (`x-view`).
     pub view: declaration::FieldView,
     /// What the items of a list are, where they are of one type.

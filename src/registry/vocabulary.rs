@@ -42,6 +42,10 @@ pub struct Description {
     pub fails: &'static [Code],
     /// Those of resources of one family.
     pub fails_of: &'static [(Family, &'static [Code])],
+    /// Those that are sent with another status than that of their code; of resources of the family, or of any.
+    pub fails_at: &'static [(Option<Family>, Code, u16)],
+    /// For handlers: codes that the resource lists in `bare_in_updates` are sent with 500.
+    pub bare: bool,
     /// For guards: the action that callers have to be able to do with some records of the kind.
     pub needs: Option<Action>,
     /// For guards: they pass only callers who edit records of some kind, or moderate.
@@ -143,6 +147,8 @@ impl<F: Copy> Named<F> {
                 responds: Responds::Document,
                 fails: &[],
                 fails_of: &[],
+                fails_at: &[],
+                bare: false,
                 needs: None,
                 editors: false,
                 also: None,
@@ -209,6 +215,18 @@ impl<F: Copy> Named<F> {
     /// It ends requests for resources of a family with these errors.
     pub const fn fails_of(mut self, codes: &'static [(Family, &'static [Code])]) -> Named<F> {
         self.is.fails_of = codes;
+        self
+    }
+
+    /// It ends requests with these errors, whose statuses are not those of their codes.
+    pub const fn fails_at(mut self, codes: &'static [(Option<Family>, Code, u16)]) -> Named<F> {
+        self.is.fails_at = codes;
+        self
+    }
+
+    /// Codes in the `bare_in_updates` of the resource are sent with 500.
+    pub const fn bare(mut self) -> Named<F> {
+        self.is.bare = true;
         self
     }
 

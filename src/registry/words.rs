@@ -124,6 +124,11 @@ pub struct PropertyWords {
     /// The description is that of the owner's property of the same name.
     #[serde(rename = "x-inherit")]
     pub inherit: bool,
+    /// A value as it is sent and shown: part of the examples of the OpenAPI description. A property without one has an
+    /// example that follows from its default, its choices, its format, its bounds or its name. `{kind}` is the name of the
+    /// kind in the API. What has an example is sent by the examples of requests; null in `x-args` keeps it out of them.
+    #[serde(rename = "x-example", deserialize_with = "any")]
+    pub example: Option<Value>,
 }
 
 /// See [`PropertyWords::refusal`].
@@ -260,6 +265,9 @@ pub struct ArgumentWords {
     /// `false`: a record's password does not protect this meta value.
     #[serde(rename = "x-password-protected")]
     pub password_protected: Option<bool>,
+    /// A value as it is sent: requests of the OpenAPI description have it as their example.
+    #[serde(rename = "x-example", deserialize_with = "any")]
+    pub example: Option<Value>,
 }
 
 /// See [`ArgumentWords::json`].

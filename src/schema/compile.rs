@@ -368,8 +368,16 @@ impl<'d> Reader<'d, '_> {
         }
     }
 
-    /// The default and the listed values have to pass the schema around them.
+    /// The default, the example and the listed values have to pass the schema around them.
     fn check_values(&mut self, node: &Node) {
+        // Null takes an inherited example away, and `{kind}` is filled in where the kind is known.
+        let is_plain = |example: &&Value| !example.is_null() && *example != "{kind}";
+        if let Some(example) = self.get("x-example").filter(is_plain)
+            && let Err(failure) = node.check::<Failure>(&ValuePath::root("x-example"), example)
+        {
+            let hint = "change the example or what forbids it";
+            self.problem("x-example", format!("The schema refuses its own {}", failure.message), Some(hint.into()));
+        }
         let place = ValuePath::root("default");
         if let Some(default) = self.get("default").filter(|default| !default.is_null()) {
             // Only the outermost default is ever applied; those of properties tell people what an absent one means, and

@@ -20,11 +20,13 @@ mod node;
 mod number;
 mod object;
 mod pattern;
+mod reasons;
 mod string;
 mod types;
 
 pub use draft4::draft4;
 pub use failure::Reason;
+pub use reasons::reasons;
 pub use types::Type;
 
 use crate::error::ParamFailure;
@@ -302,6 +304,10 @@ mod tests {
         check(json!({"type": "object", "patternProperties": {"[": {}}}), &[("/patternProperties/[", "cannot be read")]);
         check(json!({"type": "integer", "default": "x"}), &[("/default", "not of type integer")]);
         check(json!({"type": "string", "enum": ["a"], "default": "b"}), &[("/default", "can only be a")]);
+        check(
+            json!({"type": "object", "properties": {"a": {"type": "string", "maxLength": 2, "x-example": "abc"}}}),
+            &[("/properties/a/x-example", "longer than 2")],
+        );
         check(
             json!({"type": "object", "properties": {"a": {"type": "integer", "default": "x"}}}),
             &[("/properties/a/default", "not of type integer")],

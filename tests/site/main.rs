@@ -21,6 +21,8 @@ mod doctor;
 mod document_cache;
 mod durability;
 mod dynamic;
+mod error_codes;
+mod examples;
 mod export;
 mod faults;
 mod fonts;

@@ -112,6 +112,8 @@ fn settings_that_fit_no_type_are_refused() {
     let named = server.admin("POST", "/wp/v2/widgets", Some(&named));
     assert_eq!((&named.body["id"], &named.body["id_base"]), (&json!("search-9"), &json!("search")));
     assert_eq!(make(&server, "search", "", json!({})).body["id"], "search-10", "numbers are not used twice");
+    let again = server.admin("POST", "/wp/v2/widgets", Some(&json!({"id": "search-9", "sidebar": ""})));
+    assert_eq!((again.status, &again.body["id"]), (201, &json!("search-9")), "one that is there is changed");
 }
 
 #[test]

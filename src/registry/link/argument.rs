@@ -179,6 +179,7 @@ impl Linker<'_> {
             self.check_orderby(&doc, resource, place);
         }
         let unset = doc.get("x-unset").cloned();
+        let example = example(&doc);
         let json = words.json.and_then(|word| self.json_text(&word, resource, arg, place, dialect));
         let source = Value::Object(doc);
         let accepted = accepted_bounds(&source, &accepts).and_then(|bounds| Schema::compile(&bounds, dialect).ok());
@@ -245,6 +246,7 @@ impl Linker<'_> {
             current: words.current,
             theme_template: words.theme_template,
             late: words.late,
+            example,
             listed: !words.unlisted,
             shown: Value::Object(shown),
         })
@@ -307,6 +309,18 @@ pub(super) fn key_doc(capture: &str, resource: Option<&Resource>) -> SchemaDoc {
         "type": if text { "string" } else { "integer" },
     });
     doc.as_object().cloned().unwrap_or_default()
+}
+
+/// `x-example` of an argument, or those of the members that may be written.
+fn example(doc: &SchemaDoc) -> Option<Value> {
+    if let Some(own) = doc.get("x-example") {
+        return Some(own.clone());
+    }
+    let members = doc.get("properties")?.as_object()?.iter();
+    let written = members.filter(|(_, doc)| doc["readonly"] != true);
+    let given = written.filter_map(|(name, doc)| Some((name.clone(), example(doc.as_object()?)?)));
+    let given: Map<String, Value> = given.collect();
+    (!given.is_empty()).then_some(Value::Object(given))
 }
 
 /// An object with its text in `raw`: the text alone is accepted, too, where the declaration does not say otherwise.

@@ -23,8 +23,7 @@ impl Linker<'_> {
     ) -> Property {
         let words = PropertyWords::of(doc);
         let kind = kind_of(doc);
-        let children = doc.get("properties").and_then(Value::as_object);
-        let composed = children.is_some_and(|c| c.values().any(has_source));
+        let composed = doc["properties"].as_object().is_some_and(|c| c.values().any(has_source));
         let owns_columns = tables::family_table(resource.family).is_some() || resource.family == Family::Plain;
         let mut column_name = words.column.clone();
         let source = if let Some(read) = &words.read {
@@ -52,8 +51,8 @@ impl Linker<'_> {
         } else {
             Source::Nothing
         };
-        let (content, own) =
-            (is_content(resource, &words), is_own(resource.family, &resource.key, column_name.as_deref()));
+        let content = is_content(resource, &words);
+        let own = is_own(resource.family, &resource.key, column_name.as_deref());
         Property {
             name: property_name.to_owned(),
             contexts: if words.hidden { Context(0) } else { contexts_of(doc) },
@@ -74,6 +73,7 @@ impl Linker<'_> {
             shown_types: words.shown_types,
             open_enum: words.open_enum,
             derived: words.derived,
+            example: example(words.example, resource),
             view: words.view.unwrap_or_default(),
             members: doc.get("items").filter(|_| kind == Kind::Json).map(kind_of),
             column: column_name.and_then(|c| resource.plan_column(&c)),
@@ -172,6 +172,19 @@ impl Linker<'_> {
             self.in_schema(&resource.declared.schema, &place, format!("unknown {word} behaviour `{wanted}`"), hint);
         }
         found
+    }
+}
+
+/// `x-example`, in which `{kind}` is the name that the kind has in the API.
+fn example(declared: Option<Value>, resource: &Resource) -> Option<Value> {
+    declared.map(|example| filled(example, &resource.api_name))
+}
+
+fn filled(example: Value, kind: &str) -> Value {
+    match example {
+        Value::String(text) => Value::String(text.replace("{kind}", kind)),
+        Value::Array(list) => Value::Array(list.into_iter().map(|item| filled(item, kind)).collect()),
+        other => other,
     }
 }
 
