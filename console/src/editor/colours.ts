@@ -5,7 +5,7 @@
 import type { Node } from "prosemirror-model";
 import { jsonWith, usualTag } from "./generate";
 import { readJson } from "./grammar";
-import { insideOf, withClasses, withStyle } from "./html";
+import { attribute, hasClass, insideOf, withClasses, withStyle } from "./html";
 import { attrsOf } from "./schema";
 
 /** A colour by the name that the site has for it, or by its value. */
@@ -37,14 +37,42 @@ const COLOURED = new Set("paragraph heading list quote pullquote code preformatt
 /** The element of a cover that lies over its picture. */
 export const OVERLAY = /<span(\s[^<>]*class="[^"]*wp-block-cover__background[^"]*"[^<>]*)>/;
 
-/** The colours that a block can have. A gradient is one that cannot be chosen here, and stays. */
+/** Attributes of colours that are not chosen here: gradients, and those of older editors. What has one keeps it. */
+const OTHERS = [["gradient"], ["customGradient"], ["style", "color", "gradient"], ["customBackgroundColor"], ["customTextColor"]];
+
+/** The colours that a block can have. */
 export function coloursOf(node: Node, classic: boolean): Part[] {
   const json = readJson(attrsOf(node).json ?? null);
   const style = attrsOf(node).style;
   const plain = style === "html" || style === "bare" || (style === null && classic);
-  if (plain || json === null || json["gradient"] !== undefined || json["customGradient"] !== undefined || at(json, ["style", "color", "gradient"]) !== undefined) return [];
+  if (plain || json === null || !isCurrent(node) || OTHERS.some((path) => at(json, path) !== undefined)) return [];
   if (node.type.name === "cover") return OVERLAY.test(node.attrs["before"] as string) ? ["overlay"] : [];
   return COLOURED.has(node.type.name) ? ["text", "background"] : [];
+}
+
+/**
+ * Whether a block is written as editors of today write it. Older markup has other rules for its looks: what is typed in it is
+ * taken, but looks that it did not know are not.
+ */
+export function isCurrent(node: Node): boolean {
+  const { tag, style } = attrsOf(node);
+  const { before, after, link } = node.attrs as Record<string, string | null>;
+  switch (node.type.name) {
+    case "cover":
+      return OVERLAY.test(before ?? "");
+    case "media_text": {
+      const classes = `<div${tag ?? usualTag(node, false)}>`;
+      const stacked = readJson(attrsOf(node).json)?.["isStackedOnMobile"] !== false;
+      const place = hasClass(classes, "has-media-on-the-right") ? after : before;
+      return hasClass(classes, "is-stacked-on-mobile") === stacked && (place ?? "").includes("<figure");
+    }
+    case "button":
+      return link === null || link === undefined || hasClass(link, "wp-element-button");
+    default: {
+      const [usual] = attribute(usualTag(node.type.create(), false), "class")?.split(" ") ?? [];
+      return style !== "old" && (tag === null || tag === undefined || usual === undefined || hasClass(`<p${tag}>`, usual));
+    }
+  }
 }
 
 function at(value: unknown, path: string[]): unknown {

@@ -337,6 +337,11 @@ export const leaveBlock: Command = (state, dispatch) => {
   const at = $from.after(depth);
   const parent = $from.node(depth - 1);
   if (!takesText(parent)) return insertParagraph(1)(state, dispatch);
+  const next = state.doc.nodeAt(at);
+  if (name === "summary" && next?.type.name === "paragraph" && next.content.size === 0) {
+    dispatch?.(state.tr.setSelection(TextSelection.create(state.doc, at + 1)).scrollIntoView());
+    return true;
+  }
   if (dispatch !== undefined) {
     const tr = state.tr.insert(at, schema.node("paragraph"));
     dispatch(tr.setSelection(TextSelection.create(tr.doc, at + 1)).scrollIntoView());

@@ -13,6 +13,7 @@ const STYLES: Record<string, RegExp> = {
   color: COLOUR,
   "background-color": COLOUR,
   "font-size": LENGTH,
+  "flex-basis": /^\d{1,3}(?:\.\d{1,4})?%$/,
   "text-align": /^(?:left|right|center|justify|start|end)$/,
   "font-weight": /^(?:bold|normal|[1-9]00)$/,
   "font-style": /^(?:italic|normal)$/,
@@ -28,6 +29,11 @@ const named = new Map<string, string>([
 
 export function showColours(palette: readonly NamedColour[]): void {
   for (const { slug, colour } of palette) if (COLOUR.test(colour)) named.set(slug, colour);
+}
+
+/** How a colour looks that is named so. */
+export function namedColour(slug: string): string | null {
+  return named.get(slug) ?? null;
 }
 
 /** The declarations that classes of named colours mean. */

@@ -6,11 +6,12 @@
 import type { Node } from "prosemirror-model";
 import type { EditorView, NodeView, NodeViewConstructor } from "prosemirror-view";
 import { t } from "../i18n";
+import { colourOf } from "./colours";
 import { readJson } from "./grammar";
 import { attribute, insideOf } from "./html";
-import { looks, shownPicture } from "./looks";
+import { looks, namedColour, shownPicture } from "./looks";
 import { attrsOf } from "./schema";
-import { isRight, pictureAlt, pictureTag } from "./settings";
+import { dimOf, isRight, mediaWidth, pictureAlt, pictureTag } from "./settings";
 import type { ReusablePieces } from "./types";
 
 function element<K extends keyof HTMLElementTagNameMap>(name: K, kind: string, text?: string): HTMLElementTagNameMap[K] {
@@ -110,8 +111,11 @@ class FrameView implements NodeView {
 
   private draw(): void {
     show(this.dom, this.node.type.name, this.node);
+    this.dom.style.cssText = looks(attrsOf(this.node).tag)["style"] ?? "";
     const right = this.node.type.name === "media_text" && isRight(this.node);
     this.dom.replaceChildren(...(right ? [this.contentDOM, this.body] : [this.body, this.contentDOM]));
+    const width = mediaWidth(this.node);
+    if (this.node.type.name === "media_text") this.dom.style.gridTemplateColumns = width === 50 ? "" : right ? `minmax(0, 1fr) ${width}%` : `${width}% minmax(0, 1fr)`;
     const tag = pictureTag(this.node);
     const inside = insideOf(tag ?? "<img>");
     const shown = shownPicture(attribute(inside, "src"));
@@ -120,7 +124,19 @@ class FrameView implements NodeView {
     const image = element("img", "");
     image.src = shown;
     image.alt = name === "" ? t("editor.image_without_alt") : name;
-    this.body.replaceChildren(image);
+    this.body.replaceChildren(image, ...this.overlay());
+  }
+
+  /** What lies over the picture of a cover. */
+  private overlay(): HTMLElement[] {
+    const dim = this.node.type.name === "cover" ? dimOf(this.node) : null;
+    if (dim === null) return [];
+    const colour = colourOf(this.node, "overlay");
+    const over = element("div", "editor-overlay");
+    over.style.backgroundColor = colour === null ? "" : "slug" in colour ? (namedColour(colour.slug) ?? "") : colour.value;
+    if (over.style.backgroundColor === "") over.style.backgroundColor = "black";
+    over.style.opacity = String(dim / 100);
+    return [over];
   }
 
   update(node: Node): boolean {

@@ -64,6 +64,9 @@ export type Asked =
   | { kind: "settings" }
   | { kind: "help" };
 
+/** What of the window the bars cover, and a line more. */
+const UNDER_BARS = { top: 170, bottom: 40, left: 0, right: 0 };
+
 /** After so many milliseconds without a key, the content is written. */
 const QUIET = 400;
 
@@ -95,6 +98,9 @@ export class Session {
         (pos) => this.editRaw(pos),
       ),
       attributes: () => this.attributes(),
+      // Bars at the top of the window lie over the text.
+      scrollThreshold: UNDER_BARS,
+      scrollMargin: UNDER_BARS,
       editable: () => props().readOnly !== true,
       dispatchTransaction: (tr) => {
         this.view.updateState(this.view.state.apply(tr));

@@ -5,7 +5,7 @@
  */
 import type { Node } from "prosemirror-model";
 import type { EditorState } from "prosemirror-state";
-import { OVERLAY, coloursOf } from "./colours";
+import { OVERLAY, coloursOf, isCurrent } from "./colours";
 import { around } from "./commands";
 import { jsonWith, usualTag } from "./generate";
 import { readJson } from "./grammar";
@@ -19,7 +19,7 @@ const FRAMES = new Set(["cover", "media_text", "details", "column"]);
 /** Blocks around the selection that have something to set, the innermost first. */
 export function settable(state: EditorState): { node: Node; pos: number }[] {
   const classic = state.doc.attrs["classic"] === true;
-  return [...around(state)].filter(({ node }) => node.isBlock && (FRAMES.has(node.type.name) || coloursOf(node, classic).length > 0));
+  return [...around(state)].filter(({ node }) => node.isBlock && ((FRAMES.has(node.type.name) && isCurrent(node)) || coloursOf(node, classic).length > 0));
 }
 
 const IMAGE = /<img(?:\s[^<>]*)?>/;
@@ -35,7 +35,7 @@ export function isRight(node: Node): boolean {
 
 /** The attribute that has the markup of the media. */
 function mediaAttribute(node: Node): "before" | "after" {
-  return node.type.name === "media_text" && isRight(node) ? "after" : "before";
+  return (node.attrs["before"] as string).includes("<figure") || node.type.name === "cover" ? "before" : "after";
 }
 
 /** The picture of a cover or beside a text, as it is written; null where there is none that could be changed. */
@@ -61,9 +61,10 @@ export function withPictureAlt(node: Node, alt: string): Record<string, unknown>
 
 /** Whether another picture can be put in: a film or a picture that does not move with the page stays. */
 export function takesPicture(node: Node): boolean {
+  if (!isCurrent(node)) return false;
   const markup = node.attrs[mediaAttribute(node)] as string;
   if (node.type.name === "cover") return pictureTag(node) !== null || !/wp-block-cover__(?:image|video|embed)-background/.test(markup);
-  return node.type.name === "media_text" && !/<(?:video|a)[\s>]/.test(markup);
+  return !/<(?:video|a)[\s>]/.test(markup);
 }
 
 /** Attributes of a block with another picture; null when its address is none that may be shown. */

@@ -149,6 +149,21 @@ describe("colours", () => {
     expect(coloursOf(nodeOf(COVER, "cover"), false)).toEqual(["overlay"]);
   });
 
+  it("are for markup of today: older markup had none, or others", () => {
+    for (const [kind, text] of [
+      ["heading", "<!-- wp:heading -->\n<h2>x</h2>\n<!-- /wp:heading -->"],
+      ["list", "<!-- wp:list -->\n<ul><li>x</li></ul>\n<!-- /wp:list -->"],
+      ["button", '<!-- wp:button -->\n<div class="wp-block-button"><a class="wp-block-button__link">x</a></div>\n<!-- /wp:button -->'],
+      ["cover", COVER.replace(/<span.*?<\/span>/, "")],
+      ["media_text", MEDIA.replace(" is-stacked-on-mobile", "")],
+      ["media_text", MEDIA.replace("is-stacked-on-mobile", "is-stacked-on-mobile has-media-on-the-right")],
+      ["media_text", MEDIA.replace('"mediaId"', '"customBackgroundColor":"#ebf5fe","mediaId"')],
+    ] as const) {
+      expect(coloursOf(nodeOf(text, kind), false), text).toEqual([]);
+    }
+    expect(takesPicture(nodeOf(COVER.replace(/<span.*?<\/span>/, ""), "cover"))).toBe(false);
+  });
+
   it("are for blocks: not for content without delimiters, nor beside a gradient", () => {
     expect(coloursOf(nodeOf("<p>x</p>", "paragraph"), true)).toEqual([]);
     expect(coloursOf(nodeOf(p.replace("paragraph -->", 'paragraph {"gradient":"x"} -->'), "paragraph"), false)).toEqual([]);

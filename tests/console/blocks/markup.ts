@@ -181,6 +181,20 @@ for (const old of OLD) {
   samples.push({ name: `old: ${old.slice(0, 60)}`, text: written, fresh: false });
 }
 
+// Old markup that can be coloured, coloured.
+for (const old of OLD) {
+  const content = Content.read(old);
+  let count = 0;
+  const walk = (node: Node): Node => {
+    const children = node.isTextblock ? node.content : schemaFragment(node.content.content.map(walk));
+    const [part] = node.type.name === "doc" ? [] : coloursOf(node, false);
+    count += part === undefined ? 0 : 1;
+    return node.isText ? node : node.type.create(part === undefined ? node.attrs : withColour(node, part, { slug: "black" }), children, node.marks);
+  };
+  const coloured = walk(content.doc);
+  if (count > 0) samples.push({ name: `old, coloured: ${old.slice(0, 60)}`, text: content.write(coloured), fresh: false });
+}
+
 // Content without delimiters that somebody has converted.
 const CLASSIC = [
   "one\nmore &amp; <em>x</em>\n\n<p class=\"lead\" style=\"text-align:center\" id=\"i\">two</p>\n<h3 align=\"right\">H</h3>\n<blockquote cite=\"x\">q\n\nr</blockquote>",
