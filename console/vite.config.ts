@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 /** What every screen uses. Menus and comboboxes come when they are opened. */
-const SHARED = /node_modules\/(preact|@preact)\/|\/src\/(api\/|i18n\/(index|en)|router|model\/(record|labels|list-states)\.|ui\/(?!open-menu|combobox))/;
+const SHARED = /node_modules\/(preact|@preact)\/|\/src\/(api\/|i18n\/(index|formats|en)|router|model\/(record|labels|list-states)\.|ui\/(?!open-menu|combobox))/;
 
 export default defineConfig({
   // The server fills in where the console is (`console.path`), so that addresses of files are relative to the document's base.

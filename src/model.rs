@@ -174,6 +174,12 @@ pub enum Payload {
         media_type: &'static str,
         bytes: Vec<u8>,
     },
+    /// A page that is compressed for clients that accept it. Its size then depends on which of its texts are alike, so that
+    /// a secret in it has to be written in another way each time.
+    Page {
+        media_type: &'static str,
+        bytes: Vec<u8>,
+    },
 }
 
 /// A text that many responses share, with its encodings, each computed at first use.

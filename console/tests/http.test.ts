@@ -39,9 +39,16 @@ describe("the nonce", () => {
   });
 });
 
+/** A nonce as pages have it: bytes, then the nonce with these bytes added. */
+function masked(nonce: string): string {
+  const digits = (byte: number): string => byte.toString(16).padStart(2, "0");
+  const bytes = [...nonce].map((_, place) => (place * 37 + 5) % 256);
+  return [...bytes, ...bytes.map((byte, place) => byte ^ nonce.charCodeAt(place))].map(digits).join("");
+}
+
 describe("a session that has ended", () => {
   const page = (user: number): string =>
-    `<script type="application/json" id="boot">${JSON.stringify({ ...BOOT, user, nonce: "again" })}</script>`;
+    `<script type="application/json" id="boot">${JSON.stringify({ ...BOOT, user, nonce: masked("again") })}</script>`;
   const serverFor = (user: number): FakeServer =>
     new FakeServer((request) => {
       if (request.address === "/nonce") return { status: 400, body: "0" };

@@ -7,7 +7,7 @@ import type { Query } from "../src/api/query";
 import { directOperations, removal, restoring, settable, wholeOperations } from "../src/model/actions";
 import { assumedArgs, type Context, filterOffers, pageQuery, selection } from "../src/model/list-query";
 import { ALL, countsOf, requestName, restoredTo, stateValue, total } from "../src/model/list-states";
-import { Pager } from "../src/model/pager";
+import { Pager, pagerOf } from "../src/model/pager";
 import { waitingStates } from "../src/model/waiting";
 import { type Filter, initialView, layoutsOf, type ListView, namedViews, readView, writeView } from "../src/model/view-state";
 import { fakeApi, resourceOf } from "./fixtures/api";
@@ -122,6 +122,56 @@ describe("pages", () => {
     await pager.page(query, 40);
     await pager.page({ ...query, search: "x" }, 2);
     expect(seen.map(({ _cursor, page: number }) => _cursor ?? number)).toEqual(["", "c2", 40, 2]);
+  });
+
+  /** Rows 1 to `count` in pages by cursor, and the requests that were made. */
+  const server = (count: number): { pager: Pager; seen: Query[] } => {
+    const seen: Query[] = [];
+    const list = (_: unknown, query: Query): Promise<Page> => {
+      seen.push(query);
+      const rows = Array.from({ length: count }, (_row, place) => place + 1);
+      if (query["order"] === "desc") rows.reverse();
+      const size = Number(query["per_page"]);
+      const from = query["page"] === undefined ? Number(query["_cursor"]) : (Number(query["page"]) - 1) * size;
+      const next = query["page"] === undefined && from + size < count ? String(from + size) : null;
+      return Promise.resolve({ items: rows.slice(from, from + size).map((id) => ({ id })), total: null, pages: null, next, more: from + size < count });
+    };
+    return { pager: new Pager({ list }, posts), seen };
+  };
+  const ids = ({ items }: Page): unknown[] => items.map((item) => item["id"]);
+
+  it("go from the last one back by cursor, with the same rows on each", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 9 }), async (count, size) => {
+        const { pager, seen } = server(count);
+        const query = { per_page: size, orderby: "date", order: "asc" };
+        const last = Math.ceil(count / size);
+        for (let number = last; number >= 1; number--) {
+          const found = await pager.page(query, number, {}, count);
+          const first = (number - 1) * size + 1;
+          expect(ids(found)).toEqual(Array.from({ length: Math.min(size, count - first + 1) }, (_, place) => first + place));
+          expect(found.more).toBe(number < last);
+        }
+        expect(seen.filter((request) => request["page"] !== undefined)).toEqual([]);
+      }),
+    );
+  });
+
+  it("go by number to the last one where the order cannot be turned, or nobody has counted", async () => {
+    const { pager, seen } = server(100);
+    await pager.page({ per_page: 20, orderby: "relevance" }, 5, {}, 100);
+    await pager.page({ per_page: 20, orderby: "date", order: "asc" }, 5);
+    await pager.page({ per_page: 20, orderby: "date", order: "asc" }, 3, {}, 100);
+    expect(seen.map((request) => request["page"])).toEqual([5, 5, 3]);
+  });
+
+  it("are remembered for each list, and a few lists at a time", () => {
+    const adapter = { list: () => Promise.resolve(page(null)) };
+    const first = pagerOf(adapter, posts, {});
+    expect(pagerOf(adapter, posts, {})).toBe(first);
+    expect(pagerOf(adapter, posts, { parent: 1 })).not.toBe(first);
+    for (let parent = 2; parent < 40; parent++) pagerOf(adapter, posts, { parent });
+    expect(pagerOf(adapter, posts, {})).not.toBe(first);
   });
 
   it("go by number where the server knows no next row", async () => {

@@ -1,9 +1,10 @@
-//! Encodings of cached responses: chosen by what the client accepts, computed once for all.
+//! Encodings of cached responses: chosen by what the client accepts, computed once for all. And of pages that say so: those
+//! that are large and shown before anything else.
 //!
 //! Other responses are sent as they are: encoding one for one reader would cost more than computing it, and responses
 //! to credentials are better not compressed together with what the client sends.
 
-use crate::model::SharedText;
+use crate::model::{Payload, Reply, SharedText};
 use bytes::Bytes;
 use std::io::{Read, Write};
 
@@ -33,6 +34,22 @@ pub fn choose(kept: &SharedText, accepted: Option<&str>) -> (Bytes, Option<&'sta
         _ => Bytes::new(),
     });
     if encoded.is_empty() { plain() } else { (encoded.clone(), Some(ENCODINGS[place].name)) }
+}
+
+/// A reply whose page, where it is one, is compressed for the client.
+pub fn page(mut reply: Reply, accepted: Option<&str>) -> Reply {
+    let Payload::Page { media_type, bytes } = reply.payload else { return reply };
+    reply.headers.push(("Vary".into(), "Accept-Encoding".into()));
+    let chosen = accepted.filter(|_| bytes.len() >= LEAST).and_then(best).map(|place| &ENCODINGS[place]);
+    let encoded = chosen.and_then(|encoding| Some((encoding.name, (encoding.encode)(&bytes).ok()?)));
+    let bytes = match encoded {
+        Some((name, encoded)) => {
+            reply.headers.push(("Content-Encoding".into(), name.into()));
+            encoded
+        }
+        None => bytes,
+    };
+    Reply { payload: Payload::Other { media_type, bytes }, ..reply }
 }
 
 /// The encoding with the highest weight (RFC 9110, section 12.5.3); of equal ones ours counts.
@@ -119,6 +136,25 @@ mod tests {
         drop(first);
         assert_eq!(room.left(), size);
         assert_eq!(choose(&SharedText::new(text, room.clone()), Some("zstd")).1, Some("zstd"));
+    }
+
+    #[test]
+    fn pages_are_compressed_and_other_replies_are_not() {
+        let text = "<p>the same words again and again".repeat(100).into_bytes();
+        let reply = |payload| Reply { status: 200, headers: Vec::new(), payload };
+        let header = |reply: &Reply, name: &str| reply.headers.iter().find(|(own, _)| own == name).map(|h| h.1.clone());
+        let packed = page(reply(Payload::Page { media_type: "text/html", bytes: text.clone() }), Some("gzip, br"));
+        assert_eq!(header(&packed, "Content-Encoding").as_deref(), Some("br"));
+        assert_eq!(header(&packed, "Vary").as_deref(), Some("Accept-Encoding"));
+        let Payload::Other { media_type: "text/html", bytes } = packed.payload else { panic!("another payload") };
+        let mut plain = Vec::new();
+        brotli::Decompressor::new(&*bytes, 4096).read_to_end(&mut plain).expect("brotli");
+        assert_eq!(plain, text);
+        let plain = page(reply(Payload::Page { media_type: "text/html", bytes: text.clone() }), None);
+        assert_eq!(header(&plain, "Content-Encoding"), None);
+        assert!(matches!(plain.payload, Payload::Other { bytes, .. } if bytes == text));
+        let other = page(reply(Payload::Other { media_type: "text/html", bytes: text.clone() }), Some("gzip"));
+        assert!(other.headers.is_empty() && matches!(other.payload, Payload::Other { bytes, .. } if bytes == text));
     }
 
     #[test]

@@ -565,7 +565,10 @@ async fn elsewhere(
         busy.has_read();
     }
     match guard::guarded(Arc::clone(&compiled.service).elsewhere_streamed(request, edge.endings(compiled))).await {
-        Ok(Answered::Reply(reply)) => respond::plain(reply, &id),
+        Ok(Answered::Reply(reply)) => {
+            let accepted = http.headers().get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
+            respond::plain(encoding::page(reply, accepted), &id)
+        }
         Ok(Answered::Stream(headers, stream)) => {
             let (head, _) = respond::plain(Reply { status: 200, headers, payload: Payload::Empty }, &id);
             (head.set_body(events::body(stream, http.conn_data::<Rc<ConnectionState>>().cloned())), 0)

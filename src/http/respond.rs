@@ -148,7 +148,7 @@ pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &RequestFac
             (JSON, bytes)
         }
         Payload::Shared(kept) => (shape.media_type(), shape.write(kept.text.clone())),
-        Payload::Other { media_type, bytes } => (media_type, bytes.into()),
+        Payload::Other { media_type, bytes } | Payload::Page { media_type, bytes } => (media_type, bytes.into()),
         Payload::Lines { bytes, .. } => (LINES, bytes),
     };
     let length = bytes.len();
@@ -217,7 +217,7 @@ pub fn plain(reply: Reply, id: &str) -> (Response<BoxBody>, usize) {
         Payload::Json(value) => (JSON, serde_json::to_vec(&value).unwrap_or_default().into()),
         Payload::Text(text) => (JSON, text),
         Payload::Shared(kept) => (JSON, kept.text.clone()),
-        Payload::Other { media_type, bytes } => (media_type, bytes.into()),
+        Payload::Other { media_type, bytes } | Payload::Page { media_type, bytes } => (media_type, bytes.into()),
         Payload::Lines { bytes, .. } => (LINES, bytes),
     };
     let length = bytes.len();

@@ -13,6 +13,7 @@ use crate::handlers::HANDLERS;
 use crate::model::{Method, Payload, Reply};
 use crate::registry::{Registry, Route};
 use crate::scope::Principal;
+use crate::text::hex::hex;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 use url::Url;
@@ -118,7 +119,7 @@ pub(super) async fn show(visit: &Visit<'_>) -> Reply {
         Ok(bytes) => {
             let mut headers = frame_headers(&policy(visit));
             headers.push(("Cache-Control".into(), "private, no-store".into()));
-            Reply { status: 200, headers, payload: Payload::Other { media_type: HTML, bytes } }
+            Reply { status: 200, headers, payload: Payload::Page { media_type: HTML, bytes } }
         }
         Err(error) => crate::engine::error_reply(&scope.internal(&error)),
     }
@@ -153,7 +154,7 @@ async fn boot(visit: &Visit<'_>) -> Value {
         "path": registry.declaration.console.path,
         "nonce_url": pages.nonce.get(),
         "nonce_header": nonce_header(&registry.site.prefix),
-        "nonce": visit.engine.identity().fresh_nonce(scope).map(|(_, nonce)| nonce),
+        "nonce": visit.engine.identity().fresh_nonce(scope).map(|(_, nonce)| masked(&nonce)),
         "login_url": pages.login,
         "logout_url": pages.logout,
         "profile_url": pages.profile,
@@ -161,6 +162,14 @@ async fn boot(visit: &Visit<'_>) -> Value {
         "batch": batch(registry),
         "user": scope.principal.id,
     })
+}
+
+/// A secret as a compressed page has it: random bytes, then the secret with these bytes added (XOR). Written as it is, the
+/// size of the page would tell whether a text that others put on it begins like the secret.
+fn masked(secret: &str) -> String {
+    let random: Vec<u8> = secret.bytes().map(|_| rand::random()).collect();
+    let added: Vec<u8> = secret.bytes().zip(&random).map(|(byte, random)| byte ^ random).collect();
+    hex(&random) + &hex(&added)
 }
 
 /// The first language of the browser's that the declarations are in or have translations for.
@@ -234,6 +243,21 @@ mod tests {
         assert!(!written.contains(['<', '>', '&', '\u{2028}']), "{written}");
         let read: Value = serde_json::from_str(&written).expect("still JSON");
         assert_eq!(read["title"], hostile);
+    }
+
+    #[test]
+    fn a_masked_secret_is_another_text_each_time() {
+        let secret = "a1b2c3";
+        let (one, other) = (masked(secret), masked(secret));
+        assert_ne!(one, other);
+        for text in [one, other] {
+            assert!(!text.contains(&hex(secret.as_bytes())), "{text}");
+            let bytes: Vec<u8> =
+                (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).expect("hex")).collect();
+            let (random, added) = bytes.split_at(secret.len());
+            let read: Vec<u8> = random.iter().zip(added).map(|(one, other)| one ^ other).collect();
+            assert_eq!(read, secret.as_bytes());
+        }
     }
 
     #[test]

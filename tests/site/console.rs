@@ -33,7 +33,18 @@ fn navigation(description: &Value) -> Vec<&str> {
 
 fn boot(page: &Answer) -> Value {
     let (_, rest) = page.text.split_once("id=\"boot\">").unwrap_or_else(|| panic!("no data in {}", page.text));
-    serde_json::from_str(rest.split("</script>").next().expect("an end")).expect("JSON")
+    let mut told: Value = serde_json::from_str(rest.split("</script>").next().expect("an end")).expect("JSON");
+    if let Some(masked) = told["nonce"].as_str() {
+        told["nonce"] = json!(unmasked(masked));
+    }
+    told
+}
+
+/// The nonce of the page: random bytes, then the nonce with these bytes added.
+fn unmasked(masked: &str) -> String {
+    let byte = |at: usize| u8::from_str_radix(&masked[at..at + 2], 16).expect("digits");
+    let half = masked.len() / 2;
+    (0..half).step_by(2).map(|at| char::from(byte(at) ^ byte(half + at))).collect()
 }
 
 fn asset(page: &Answer) -> &str {
@@ -73,6 +84,20 @@ fn every_address_of_the_console_is_its_page() {
     assert_eq!(browser.get("/administration").status, 404);
     assert_eq!(browser.post("/admin", &[]).status, 403, "a form without a token");
     assert_eq!(browser.submit("/profile", "/admin", &[]).status, 404);
+}
+
+#[test]
+fn the_page_is_compressed_and_no_two_have_the_same_nonce_in_them() {
+    let server = Server::start();
+    let mut browser = Browser::of(&server, "admin", PASSWORD);
+    let [one, other] = [(); 2].map(|()| browser.get("/admin"));
+    assert_eq!((one.header("content-encoding"), one.header("vary")), (None, Some("Accept-Encoding")));
+    assert_eq!(boot(&one)["nonce"], boot(&other)["nonce"]);
+    let written = |page: &Answer| page.text.split_once("\"nonce\":\"").expect("a nonce").1[..40].to_owned();
+    assert_ne!(written(&one), written(&other));
+    let packed = browser.send("GET", "/admin", None, &[("accept-encoding", "gzip, br")]);
+    assert_eq!((packed.status, packed.header("content-encoding")), (200, Some("br")));
+    assert_eq!(packed.header("content-type"), one.header("content-type"));
 }
 
 #[test]

@@ -140,7 +140,9 @@ impl Inside {
             Payload::Json(body) => body,
             Payload::Text(text) => serde_json::from_slice(&text).expect("JSON"),
             Payload::Empty => Value::Null,
-            Payload::Shared(_) | Payload::Other { .. } | Payload::Lines { .. } => json!("shared"),
+            Payload::Shared(_) | Payload::Other { .. } | Payload::Page { .. } | Payload::Lines { .. } => {
+                json!("shared")
+            }
         };
         Counted { status: reply.status, body, queries, text }
     }

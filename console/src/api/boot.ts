@@ -20,6 +20,7 @@ export interface Boot {
   path: string;
   nonce_url: string | null;
   nonce_header: string;
+  /** As it is sent; the page has it masked, because a compressed page would tell of it by its size. */
   nonce: string | null;
   login_url: string;
   logout_url: string;
@@ -57,6 +58,16 @@ const DEFAULTS: Boot = {
 /** The data block of a document; a member that it lacks has its default. */
 export function readBoot(page: ParentNode): Boot {
   const block = page.querySelector("script#boot");
-  const told: unknown = block === null ? {} : JSON.parse(block.textContent ?? "{}");
-  return { ...DEFAULTS, ...(told as Partial<Boot>) };
+  const told = (block === null ? {} : JSON.parse(block.textContent ?? "{}")) as Partial<Boot>;
+  return { ...DEFAULTS, ...told, nonce: unmasked(told.nonce ?? null) };
+}
+
+/** Random bytes, then the text with these bytes added (XOR), all as two digits. */
+function unmasked(masked: string | null): string | null {
+  if (masked === null) return null;
+  const half = masked.length / 2;
+  const byte = (at: number): number => Number.parseInt(masked.slice(at, at + 2), 16);
+  let text = "";
+  for (let at = 0; at < half; at += 2) text += String.fromCharCode(byte(at) ^ byte(half + at));
+  return text;
 }

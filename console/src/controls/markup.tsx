@@ -2,9 +2,13 @@
 
 import type { ComponentType, JSX } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { EditorHandle, EditorProps } from "../editor/types";
+import { isObject } from "../api/failure";
+import type { EditorHandle, EditorProps, NamedColour } from "../editor/types";
 import { abilitiesOf } from "../files/abilities";
 import { t } from "../i18n";
+import type { Field } from "../model/fields";
+import { say } from "../model/labels";
+import { humanName } from "../model/record";
 import { Loading } from "../ui";
 import { MultiLine } from "./multi-line";
 import { useFlush } from "./flush";
@@ -19,6 +23,15 @@ function load(): Promise<ComponentType<EditorProps>> {
   return loaded;
 }
 
+/** The named colours of the site, where the declaration of the field has some. */
+function paletteOf(field: Field): NamedColour[] {
+  const told = field.options["palette"];
+  const colours = Array.isArray(told) ? told.filter(isObject) : [];
+  return colours.flatMap(({ slug, name, colour }) =>
+    typeof slug === "string" && typeof colour === "string" ? [{ slug, colour, name: typeof name === "string" ? say(name) : humanName(slug) }] : [],
+  );
+}
+
 export function Markup(props: ControlProps): JSX.Element {
   const { field, ids, value, onChange, readOnly, form } = props;
   const [Editor, setEditor] = useState<{ Component: ComponentType<EditorProps> } | "failed" | null>(null);
@@ -31,6 +44,7 @@ export function Markup(props: ControlProps): JSX.Element {
   const change = useRef(onChange);
   change.current = onChange;
   const told = useCallback((text: string) => change.current(text), []);
+  const palette = useMemo(() => paletteOf(field), [field]);
   const abilities = useMemo(() => abilitiesOf(form), [form]);
   if (Editor === "failed") {
     return <MultiLine {...props} />;
@@ -51,6 +65,7 @@ export function Markup(props: ControlProps): JSX.Element {
         placeholder={textOption(field, "placeholder") ?? t("forms.write_here")}
         site={form.description.site.url}
         capabilities={{ unfilteredHtml: form.unfilteredHtml }}
+        palette={palette}
         handle={takeHandle}
         {...abilities}
       />

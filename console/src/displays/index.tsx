@@ -4,6 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { api, findResource, findState } from "../api";
 import { isObject } from "../api/failure";
 import { language, number as numberText, t } from "../i18n";
+import { formatOf } from "../i18n/formats";
 import { tone } from "../model/list-states";
 import { dateText, momentOf, relativeText } from "../model/moments";
 import { humanName, labelOf, plainText, stripHtml, valueAt } from "../model/record";
@@ -97,7 +98,7 @@ export function bytesText(value: number, tag: string): string {
     size /= 1024;
     unit++;
   }
-  return new Intl.NumberFormat(tag, { style: "unit", unit: UNITS[unit] ?? "byte", unitDisplay: "short", maximumFractionDigits: 1 }).format(size);
+  return formatOf(Intl.NumberFormat, tag, { style: "unit", unit: UNITS[unit] ?? "byte", unitDisplay: "short", maximumFractionDigits: 1 } as const).format(size);
 }
 
 const Bytes: Display = ({ value }) => (typeof value === "number" ? <span class="number">{bytesText(value, language.value)}</span> : nothing());

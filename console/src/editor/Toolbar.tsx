@@ -117,6 +117,7 @@ function Tools({ session, props, status }: { session: Session; props: EditorProp
         <Tool icon="quote" label={t("editor.quote")} pressed={status.quote} disabled={locked} onClick={() => session.run(toggleQuote)} />
         <Aligns session={session} status={status} locked={locked} />
         {status.table !== null && <TableMenu session={session} table={status.table} />}
+        <Tool icon="palette" label={t("editor.settings")} disabled={locked || !status.settings} onClick={() => session.ask({ kind: "settings" })} />
         <Menu label={t("editor.block_actions")} icon="block" small disabled={locked || status.block === null} items={blockItems(session)} />
       </div>
       <div class="editor-tools">

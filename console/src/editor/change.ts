@@ -22,6 +22,10 @@ const BOXES: Record<string, Align[]> = {
   player: ["left", "center", "right", "wide", "full"],
   columns: ["wide", "full"],
   group: ["wide", "full"],
+  buttons: ["wide", "full"],
+  cover: ["left", "center", "right", "wide", "full"],
+  media_text: ["wide", "full"],
+  details: ["wide", "full"],
 };
 
 /** Alignments that a node can have. */

@@ -148,7 +148,7 @@ function needsText(state: EditorState): boolean {
   const { $from } = state.selection;
   if (!$from.parent.isTextblock) return false;
   const parent = $from.node(-1);
-  return !["doc", "group", "column", "quote", "list_item"].includes(parent.type.name) || ["cite", "caption"].includes($from.parent.type.name);
+  return !["doc", "group", "column", "quote", "cover", "media_text", "details", "list_item"].includes(parent.type.name) || ["cite", "caption", "summary"].includes($from.parent.type.name);
 }
 
 /** The texts of a slice, with breaks between them. */

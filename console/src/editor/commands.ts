@@ -14,7 +14,7 @@ import { isPlain } from "./write";
 const types = schema.nodes as Record<string, NodeType>;
 
 /** Parents whose children are moved as blocks. */
-const PARENTS = new Set(["doc", "group", "column", "quote", "list", "gallery", "columns", "buttons"]);
+const PARENTS = new Set(["doc", "group", "column", "quote", "list", "gallery", "columns", "buttons", "cover", "media_text", "details"]);
 
 export interface Place {
   node: Node;
@@ -34,11 +34,16 @@ function blockAround($pos: ResolvedPos): Place | null {
   for (let depth = $pos.depth; depth > 0; depth--) {
     const parent = $pos.node(depth - 1);
     const node = $pos.node(depth);
-    if (PARENTS.has(parent.type.name) && node.type.name !== "cite" && node.type.name !== "caption") {
+    if (PARENTS.has(parent.type.name) && !isPart(node)) {
       return { node, pos: $pos.before(depth), parent, index: $pos.index(depth - 1) };
     }
   }
   return null;
+}
+
+/** What belongs to its parent and cannot be moved on its own. */
+function isPart(node: Node): boolean {
+  return ["cite", "caption", "summary"].includes(node.type.name);
 }
 
 export function placeAt(doc: Node, pos: number): Place | null {
@@ -68,7 +73,7 @@ export function moveBlock(direction: -1 | 1): Command {
     const other = place.index + direction;
     if (other < 0 || other >= place.parent.childCount) return false;
     const neighbour = place.parent.child(other);
-    if (neighbour.type.name === "cite" || neighbour.type.name === "caption") return false;
+    if (isPart(neighbour)) return false;
     if (dispatch === undefined) return true;
     const { pos, node } = place;
     const target = direction < 0 ? pos - neighbour.nodeSize : pos + neighbour.nodeSize;
@@ -295,6 +300,8 @@ export function insertParagraph(direction: -1 | 1): Command {
   return (state, dispatch) => {
     const place = topBlock(state);
     if (place === null) return false;
+    const index = direction < 0 ? place.index : place.index + 1;
+    if (!place.parent.canReplaceWith(index, index, types["paragraph"] as NodeType)) return false;
     if (dispatch !== undefined) {
       const at = direction < 0 ? place.pos : place.pos + place.node.nodeSize;
       const tr = state.tr.insert(at, schema.node("paragraph"));
@@ -316,7 +323,7 @@ function topBlock(state: EditorState): Place | null {
 }
 
 function takesText(parent: Node): boolean {
-  return ["doc", "group", "column", "quote"].includes(parent.type.name);
+  return ["doc", "group", "column", "quote", "cover", "media_text", "details"].includes(parent.type.name);
 }
 
 /** Enter in what ends with a line of its own: a caption, a source of a quote, a selected object. */
@@ -324,12 +331,17 @@ export const leaveBlock: Command = (state, dispatch) => {
   const { $from, empty } = state.selection;
   const selected = state.selection instanceof NodeSelection && state.selection.node.isBlock;
   const name = $from.parent.type.name;
-  if (!selected && !(empty && ["cite", "caption", "image", "embed", "player"].includes(name))) return false;
+  if (!selected && !(empty && ["cite", "caption", "summary", "image", "embed", "player"].includes(name))) return false;
   if (selected) return insertParagraph(1)(state, dispatch);
   const depth = name === "cite" || name === "caption" ? $from.depth - 1 : $from.depth;
   const at = $from.after(depth);
   const parent = $from.node(depth - 1);
   if (!takesText(parent)) return insertParagraph(1)(state, dispatch);
+  const next = state.doc.nodeAt(at);
+  if (name === "summary" && next?.type.name === "paragraph" && next.content.size === 0) {
+    dispatch?.(state.tr.setSelection(TextSelection.create(state.doc, at + 1)).scrollIntoView());
+    return true;
+  }
   if (dispatch !== undefined) {
     const tr = state.tr.insert(at, schema.node("paragraph"));
     dispatch(tr.setSelection(TextSelection.create(tr.doc, at + 1)).scrollIntoView());
@@ -360,7 +372,7 @@ export const leaveContainer: Command = (state, dispatch) => {
   const { $from, empty } = state.selection;
   if (!empty || $from.parent.type.name !== "paragraph" || $from.parent.content.size > 0 || $from.depth < 2) return false;
   const parent = $from.node(-1);
-  if (!["quote", "group"].includes(parent.type.name) || parent.childCount < 2 || !takesText($from.node(-2))) return false;
+  if (!["quote", "group", "cover", "media_text", "details"].includes(parent.type.name) || parent.childCount < 2 || !takesText($from.node(-2))) return false;
   const next = $from.index(-1) + 1 < parent.childCount ? parent.child($from.index(-1) + 1) : null;
   if (next !== null && next.type.name !== "cite") return false;
   if (dispatch !== undefined) {

@@ -10,6 +10,7 @@ import { LinkDialog } from "./LinkDialog";
 import { makeEmbed, makeRaw, makeReusable, makeTable } from "./make";
 import { nameOf } from "./node-views";
 import { schema } from "./schema";
+import { SettingsDialog } from "./Settings";
 import type { Asked, Session } from "./session";
 import { applied, shown } from "./source";
 import type { EditorProps, ReusablePiece } from "./types";
@@ -39,6 +40,8 @@ export function Dialogs({ session, props }: { session: Session; props: EditorPro
       return <RawDialog session={session} asked={asked} filtered={props.capabilities?.unfilteredHtml !== true} onClose={close} />;
     case "source":
       return <SourceDialog session={session} pos={asked.pos} filtered={props.capabilities?.unfilteredHtml !== true} onClose={close} />;
+    case "settings":
+      return <SettingsDialog session={session} props={props} onClose={close} />;
     default:
       return <HelpDialog onClose={close} />;
   }

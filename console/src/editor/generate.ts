@@ -49,6 +49,9 @@ const CLASSES: Record<string, string> = {
   group: "wp-block-group",
   buttons: "wp-block-buttons",
   button: "wp-block-button",
+  cover: "wp-block-cover",
+  media_text: "wp-block-media-text is-stacked-on-mobile",
+  details: "wp-block-details",
 };
 
 /** The inside of the opening tag of a node that has no other. */
@@ -76,6 +79,14 @@ function box(block: string, usual: string) {
   return (job: Job) => {
     const el = (job.node.attrs["el"] as string | undefined) ?? "div";
     return delimiters(job, block, `<${el}${attrsOf(job.node).tag ?? ` class="${usual}"`}>${job.inside}</${el}>`);
+  };
+}
+
+function framed(block: string) {
+  return (job: Job) => {
+    const { before, inner, after } = job.node.attrs as Record<string, string>;
+    const { tag } = attrsOf(job.node);
+    return delimiters(job, block, `<div${tag ?? usualTag(job.node, false)}>${before}<div${inner}>${job.inside}</div>${after}</div>`);
   };
 }
 
@@ -229,6 +240,10 @@ const KINDS: Record<string, (job: Job) => string> = {
   columns: box("core/columns", "wp-block-columns"),
   column: box("core/column", "wp-block-column"),
   group: box("core/group", "wp-block-group"),
+  cover: framed("core/cover"),
+  media_text: framed("core/media-text"),
+  details: (job) => delimiters(job, "core/details", `<details${tag(job, "wp-block-details")}>${job.inside}</details>`),
+  summary: ({ node, inside }) => `<summary${attrsOf(node).tag ?? ""}>${inside}</summary>`,
   buttons: box("core/buttons", "wp-block-buttons"),
   button,
   separator: object("core/separator", LINE, "<hr />"),

@@ -105,6 +105,9 @@ export function attribute(inside: string, name: string): string | null {
   return attributes(inside).find((one) => one.name === name)?.value ?? null;
 }
 
+/** Attributes without a value. */
+const BOOLEAN = new Set(["reversed", "open"]);
+
 /** The inside of a tag with other values; null takes an attribute away. What is not named stays as it is written. */
 export function withAttributes(inside: string, changes: Record<string, string | null>): string {
   const left = { ...changes };
@@ -120,7 +123,7 @@ export function withAttributes(inside: string, changes: Record<string, string | 
     }
   }
   for (const [name, value] of Object.entries(left)) {
-    if (value !== null) parts.push(name === "reversed" ? ` ${name}` : ` ${name}="${escapedValue(value)}"`);
+    if (value !== null) parts.push(BOOLEAN.has(name) ? ` ${name}` : ` ${name}="${escapedValue(value)}"`);
   }
   return parts.join("");
 }
@@ -131,6 +134,16 @@ export function withClasses(inside: string, gone: (name: string) => boolean, add
   const kept = now.filter((name) => !gone(name) && !added.includes(name));
   const all = [...kept, ...added].join(" ");
   return withAttributes(inside, { class: all === "" ? null : all });
+}
+
+/** The inside of a tag with other declarations in its style; null takes one away. Others stay as they are written. */
+export function withStyle(inside: string, changes: Record<string, string | null>): string {
+  // Texts and addresses in a value may have a semicolon.
+  const now = (attribute(inside, "style") ?? "").match(/(?:[^;"'(]|"[^"]*"?|'[^']*'?|\([^)]*\)?)+/g)?.map((part) => part.trim()).filter((part) => part !== "") ?? [];
+  const kept = now.filter((part) => !((/^[^:\s]+/.exec(part)?.[0] ?? "").toLowerCase() in changes));
+  const added = Object.entries(changes).flatMap(([name, value]) => (value === null ? [] : [`${name}:${value}`]));
+  const all = [...kept, ...added].join(";");
+  return withAttributes(inside, { style: all === "" ? null : all });
 }
 
 export function hasClass(inside: string, name: string): boolean {

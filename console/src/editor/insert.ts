@@ -4,7 +4,7 @@
 import type { Node } from "prosemirror-model";
 import { type Key, t } from "../i18n";
 import { insertBlocks, setText } from "./commands";
-import { makeColumns, makeFile, makeGallery, makeImage, makeSimple } from "./make";
+import { makeColumns, makeCover, makeFile, makeGallery, makeImage, makeMediaText, makeSimple } from "./make";
 import type { Session } from "./session";
 import type { EditorProps, Picture } from "./types";
 
@@ -32,6 +32,15 @@ const put = (make: () => Node | null) => (session: Session) => {
 };
 const simple = (kind: string) => put(() => makeSimple(kind));
 const text = (kind: string) => (session: Session) => session.run(setText(kind));
+
+/** A frame with a picture from the library; without a library, or a choice, it begins without one. */
+function framedPicture(make: (picture: Picture | null) => Node) {
+  return (session: Session, props: EditorProps): void => {
+    void (props.picture?.pick?.({ many: false }) ?? Promise.resolve([])).then(([picture]) => {
+      if (!session.view.isDestroyed) session.run(insertBlocks([make(picture ?? null)]));
+    });
+  };
+}
 
 const ROWS: Row[] = [
   { name: "paragraph", key: "editor.paragraph", icon: "text", classic: true, run: text("paragraph") },
@@ -62,6 +71,9 @@ const ROWS: Row[] = [
   { name: "columns-2", key: "editor.columns_two", icon: "columns", run: put(() => makeColumns(2)) },
   { name: "columns-3", key: "editor.columns_three", icon: "columns", run: put(() => makeColumns(3)) },
   { name: "group", key: "editor.group", icon: "block", run: simple("group") },
+  { name: "cover", key: "editor.cover", icon: "image", run: framedPicture(makeCover) },
+  { name: "media_text", key: "editor.media_text", icon: "columns", run: framedPicture(makeMediaText) },
+  { name: "details", key: "editor.details", icon: "chevron-right", run: simple("details") },
   { name: "buttons", key: "editor.button_row", icon: "block", run: simple("buttons") },
   {
     name: "reusable",

@@ -4,6 +4,7 @@
  * Content is written by others: nothing of it becomes an attribute of the page that could run, load or cover anything.
  */
 import { attribute, attributes } from "./html";
+import type { NamedColour } from "./types";
 
 const COLOUR = /^(?:#[0-9a-f]{3,8}|(?:rgb|hsl)a?\([\d\s.,%/deg]+\)|[a-z]{3,20})$/i;
 const LENGTH = /^\d{1,4}(?:\.\d{1,3})?(?:px|em|rem|%|ch|vw|pt)$/i;
@@ -12,11 +13,39 @@ const STYLES: Record<string, RegExp> = {
   color: COLOUR,
   "background-color": COLOUR,
   "font-size": LENGTH,
+  "flex-basis": /^\d{1,3}(?:\.\d{1,4})?%$/,
   "text-align": /^(?:left|right|center|justify|start|end)$/,
   "font-weight": /^(?:bold|normal|[1-9]00)$/,
   "font-style": /^(?:italic|normal)$/,
   "text-decoration": /^(?:underline|line-through|none)$/,
 };
+
+/** How colours look that contents have by their names: those of WordPress's own set, and of the site. */
+const named = new Map<string, string>([
+  ["black", "#000000"], ["white", "#ffffff"], ["cyan-bluish-gray", "#abb8c3"], ["pale-pink", "#f78da7"], ["vivid-red", "#cf2e2e"],
+  ["luminous-vivid-orange", "#ff6900"], ["luminous-vivid-amber", "#fcb900"], ["light-green-cyan", "#7bdcb5"], ["vivid-green-cyan", "#00d084"],
+  ["pale-cyan-blue", "#8ed1fc"], ["vivid-cyan-blue", "#0693e3"], ["vivid-purple", "#9b51e0"],
+]);
+
+export function showColours(palette: readonly NamedColour[]): void {
+  for (const { slug, colour } of palette) if (COLOUR.test(colour)) named.set(slug, colour);
+}
+
+/** How a colour looks that is named so. */
+export function namedColour(slug: string): string | null {
+  return named.get(slug) ?? null;
+}
+
+/** The declarations that classes of named colours mean. */
+function namedStyle(classes: string | null): string {
+  const parts: string[] = [];
+  for (const name of (classes ?? "").split(/\s+/)) {
+    const [, slug = "", ground] = /^has-([a-z0-9-]+?)(-background)?-color$/.exec(name) ?? [];
+    const colour = named.get(slug);
+    if (colour !== undefined) parts.push(`${ground === undefined ? "color" : "background-color"}: ${colour}`);
+  }
+  return parts.join(";");
+}
 
 /** The declarations of a style that may be shown. */
 export function safeStyle(style: string | null): string {
@@ -48,7 +77,7 @@ function inkOn(colour: string): string {
 export function looks(inside: string | null): Record<string, string> {
   const shown: Record<string, string> = {};
   if (inside === null || inside === "") return shown;
-  const style = safeStyle(attribute(inside, "style"));
+  const style = safeStyle([namedStyle(attribute(inside, "class")), attribute(inside, "style") ?? ""].join(";"));
   if (style !== "") shown["style"] = style;
   const align = alignment(inside);
   if (align !== null) shown["data-align"] = align;

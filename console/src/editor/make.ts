@@ -6,6 +6,7 @@ import { writeJson } from "./grammar";
 import { decoded, escapedText, escapedValue } from "./html";
 import { safeAddress, safePicture } from "./looks";
 import { schema } from "./schema";
+import { withPicture } from "./settings";
 import type { FileItem, Picture } from "./types";
 
 function text(content: string): Node[] {
@@ -106,6 +107,31 @@ export function makeColumns(count: number): Node {
   return schema.node("columns", null, Array.from({ length: count }, () => schema.node("column", null, [paragraph()])));
 }
 
+/** A cover: a picture with text over it. */
+export function makeCover(picture: Picture | null): Node {
+  const empty = schema.node(
+    "cover",
+    {
+      json: '{"dimRatio":50,"layout":{"type":"constrained"}}',
+      before: '<span aria-hidden="true" class="wp-block-cover__background has-background-dim"></span>',
+      inner: ' class="wp-block-cover__inner-container"',
+    },
+    [paragraph()],
+  );
+  return filled(empty, picture);
+}
+
+/** A picture with text beside it. */
+export function makeMediaText(picture: Picture | null): Node {
+  const empty = schema.node("media_text", { before: '<figure class="wp-block-media-text__media"></figure>', inner: ' class="wp-block-media-text__content"' }, [paragraph()]);
+  return filled(empty, picture);
+}
+
+function filled(node: Node, picture: Picture | null): Node {
+  const attrs = picture === null ? null : withPicture(node, picture);
+  return attrs === null ? node : node.type.create(attrs, node.content);
+}
+
 export function makeReusable(id: number): Node {
   return schema.node("reusable", { json: writeJson({ ref: id }) });
 }
@@ -126,6 +152,8 @@ export function makeSimple(kind: string): Node {
       return schema.node("pullquote", null, [paragraph(), schema.node("cite")]);
     case "group":
       return schema.node("group", { json: '{"layout":{"type":"constrained"}}' }, [paragraph()]);
+    case "details":
+      return schema.node("details", null, [schema.node("summary"), paragraph()]);
     case "buttons":
       return schema.node("buttons", null, [schema.node("button")]);
     default:

@@ -6,10 +6,12 @@
 import type { Node } from "prosemirror-model";
 import type { EditorView, NodeView, NodeViewConstructor } from "prosemirror-view";
 import { t } from "../i18n";
+import { colourOf } from "./colours";
 import { readJson } from "./grammar";
 import { attribute, insideOf } from "./html";
-import { looks, shownPicture } from "./looks";
+import { looks, namedColour, shownPicture } from "./looks";
 import { attrsOf } from "./schema";
+import { dimOf, isRight, mediaWidth, pictureAlt, pictureTag } from "./settings";
 import type { ReusablePieces } from "./types";
 
 function element<K extends keyof HTMLElementTagNameMap>(name: K, kind: string, text?: string): HTMLElementTagNameMap[K] {
@@ -91,6 +93,62 @@ class ImageView extends Figure {
     this.image.alt = alt === "" ? t("editor.image_without_alt") : alt;
     const width = /(?:^|;)\s*width:\s*(\d{1,4})px/.exec(attribute(inside, "style") ?? "")?.[1] ?? attribute(inside, "width");
     this.image.style.width = width !== null && /^\d{1,4}$/.test(width) ? `${width}px` : "";
+  }
+}
+
+/** A frame with blocks in it: a cover, or media with text beside them. */
+class FrameView implements NodeView {
+  readonly dom = element("div", "");
+  readonly contentDOM = element("div", "editor-inside");
+  private readonly body = element("div", "editor-figure");
+  private node: Node;
+
+  constructor(node: Node) {
+    this.node = node;
+    this.body.contentEditable = "false";
+    this.draw();
+  }
+
+  private draw(): void {
+    show(this.dom, this.node.type.name, this.node);
+    this.dom.style.cssText = looks(attrsOf(this.node).tag)["style"] ?? "";
+    const right = this.node.type.name === "media_text" && isRight(this.node);
+    this.dom.replaceChildren(...(right ? [this.contentDOM, this.body] : [this.body, this.contentDOM]));
+    const width = mediaWidth(this.node);
+    if (this.node.type.name === "media_text") this.dom.style.gridTemplateColumns = width === 50 ? "" : right ? `minmax(0, 1fr) ${width}%` : `${width}% minmax(0, 1fr)`;
+    const tag = pictureTag(this.node);
+    const inside = insideOf(tag ?? "<img>");
+    const shown = shownPicture(attribute(inside, "src"));
+    const name = tag === null ? nameOf(this.node) : pictureAlt(this.node);
+    if (shown === "") return this.body.replaceChildren(element("span", "editor-object-name", name === "" ? nameOf(this.node) : name));
+    const image = element("img", "");
+    image.src = shown;
+    image.alt = name === "" ? t("editor.image_without_alt") : name;
+    this.body.replaceChildren(image, ...this.overlay());
+  }
+
+  /** What lies over the picture of a cover. */
+  private overlay(): HTMLElement[] {
+    const dim = this.node.type.name === "cover" ? dimOf(this.node) : null;
+    if (dim === null) return [];
+    const colour = colourOf(this.node, "overlay");
+    const over = element("div", "editor-overlay");
+    over.style.backgroundColor = colour === null ? "" : "slug" in colour ? (namedColour(colour.slug) ?? "") : colour.value;
+    if (over.style.backgroundColor === "") over.style.backgroundColor = "black";
+    over.style.opacity = String(dim / 100);
+    return [over];
+  }
+
+  update(node: Node): boolean {
+    if (node.type !== this.node.type) return false;
+    const same = node.hasMarkup(this.node.type, this.node.attrs);
+    this.node = node;
+    if (!same) this.draw();
+    return true;
+  }
+
+  ignoreMutation(mutation: { type: string; target: globalThis.Node }): boolean {
+    return mutation.type !== "selection" && !this.contentDOM.contains(mutation.target);
   }
 }
 
@@ -243,6 +301,14 @@ function simpleName(kind: string): string {
       return t("editor.column");
     case "group":
       return t("editor.group");
+    case "cover":
+      return t("editor.cover");
+    case "media_text":
+      return t("editor.media_text");
+    case "details":
+      return t("editor.details");
+    case "summary":
+      return t("editor.summary");
     case "buttons":
       return t("editor.button_row");
     case "button":
@@ -266,6 +332,8 @@ export function nodeViews(reusable: () => ReusablePieces | undefined, edit: (pos
   const card: NodeViewConstructor = (node) => new CardView(node);
   return {
     image: (node) => new ImageView(node),
+    cover: (node) => new FrameView(node),
+    media_text: (node) => new FrameView(node),
     embed: card,
     player: card,
     separator: object,

@@ -85,6 +85,8 @@ function cell(tag: string) {
   ];
 }
 
+const framed = { before: { default: "" }, inner: { default: "" }, after: { default: "" } };
+
 const nodes: Record<string, NodeSpec> = {
   /** `lead` and `trail` are the white space around all blocks; `classic` content has no delimiters and gets none. */
   doc: { content: "block+", attrs: { classic: { default: false }, lead: { default: "" }, trail: { default: "" } } },
@@ -161,6 +163,11 @@ const nodes: Record<string, NodeSpec> = {
   columns: box("columns", "column+", { isolating: true, draggable: true }, { el: { default: "div" } }),
   column: box("column", "block+", { group: "", isolating: true }, { el: { default: "div" } }),
   group: box("group", "block+", { draggable: true }, { el: { default: "div" } }),
+  /** `before`, `inner`, `after`: markup before the element around the inside, inside its opening tag, and behind it. */
+  cover: box("cover", "block+", { isolating: true, draggable: true }, framed),
+  media_text: box("media_text", "block+", { isolating: true, draggable: true }, framed),
+  details: box("details", "summary block*", { isolating: true, draggable: true }),
+  summary: text("summary", { group: "", selectable: false, parseDOM: [], toDOM: () => ["div", { "data-kind": "summary" }, 0] }),
   buttons: box("buttons", "button+", { draggable: true }, { el: { default: "div" } }),
   button: text("div", { parseDOM: [], toDOM: (node) => ["div", { "data-kind": "button", ...looks(attrsOf(node).tag) }, ["span", 0]] }, { link: { default: null } }),
   separator: object("separator", { source: { default: null } }),

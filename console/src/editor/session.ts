@@ -19,9 +19,10 @@ import { dropped } from "./drop";
 import { alignable, currentBlock, find, textKind } from "./commands";
 import { type Say, keys, typingRules } from "./keys";
 import { nodeViews } from "./node-views";
-import { showPicturesOf } from "./looks";
+import { showColours, showPicturesOf } from "./looks";
 import { Content } from "./read";
 import { schema } from "./schema";
+import { settable } from "./settings";
 import { slashPlugin, type Slash } from "./slash";
 import { hasSection } from "./table-commands";
 import type { EditorProps } from "./types";
@@ -31,7 +32,7 @@ const marks = schema.marks as Record<string, MarkType>;
 const SHOWN_MARKS = ["strong", "em", "underline", "code_text", "strike", "link"] as const;
 
 /** Kinds that are selected as one where their body, not their caption, is clicked. */
-const FIGURES = new Set(["image", "embed", "player"]);
+const FIGURES = new Set(["image", "embed", "player", "cover", "media_text"]);
 
 /** What the toolbar shows. Plain values, so that it is drawn again only when one of them differs. */
 export interface Status {
@@ -47,6 +48,8 @@ export interface Status {
   /** The kind of block whose details can be changed, and where it is. */
   panel: { kind: string; pos: number } | null;
   block: string | null;
+  /** A block around the cursor has settings. */
+  settings: boolean;
   classic: boolean;
 }
 
@@ -58,7 +61,11 @@ export type Asked =
   | { kind: "reusable" }
   | { kind: "raw"; pos: number | null; name: "core/html" | "core/shortcode" }
   | { kind: "source"; pos: number }
+  | { kind: "settings" }
   | { kind: "help" };
+
+/** What of the window the bars cover, and a line more. */
+const UNDER_BARS = { top: 170, bottom: 40, left: 0, right: 0 };
 
 /** After so many milliseconds without a key, the content is written. */
 const QUIET = 400;
@@ -82,6 +89,7 @@ export class Session {
     this.props = props;
     this.last = props().value;
     showPicturesOf(props().site ?? "");
+    showColours(props().palette ?? []);
     this.content = Content.read(this.last);
     this.view = new EditorView(place, {
       state: EditorState.create({ doc: this.content.doc, plugins: this.plugins() }),
@@ -90,6 +98,9 @@ export class Session {
         (pos) => this.editRaw(pos),
       ),
       attributes: () => this.attributes(),
+      // Bars at the top of the window lie over the text.
+      scrollThreshold: UNDER_BARS,
+      scrollMargin: UNDER_BARS,
       editable: () => props().readOnly !== true,
       dispatchTransaction: (tr) => {
         this.view.updateState(this.view.state.apply(tr));
@@ -182,7 +193,7 @@ export class Session {
     doc.descendants((node, pos) => {
       const name = node.type.name;
       if (node.isTextblock) {
-        const text = name === "cite" ? t("editor.cite") : name === "caption" ? t("editor.caption") : name === "button" ? t("editor.button") : null;
+        const text = name === "cite" ? t("editor.cite") : name === "caption" ? t("editor.caption") : name === "button" ? t("editor.button") : name === "summary" ? t("editor.summary") : null;
         if (text !== null && node.content.size === 0) found.push(Decoration.node(pos, pos + node.nodeSize, { class: "editor-hint", "data-placeholder": text }));
         return false;
       }
@@ -358,6 +369,7 @@ export class Session {
           : { head: hasSection(table.node, "head"), foot: hasSection(table.node, "foot"), caption: (figure?.node.childCount ?? 0) > 1 },
       panel: panel === null ? null : { kind: panel.node.type.name, pos: panel.pos },
       block: currentBlock(state)?.node.type.name ?? null,
+      settings: settable(state).length > 0,
       classic: state.doc.attrs["classic"] === true,
     };
   }

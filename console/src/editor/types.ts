@@ -63,6 +63,14 @@ export interface ReusablePieces {
   load(id: number, signal: AbortSignal): Promise<ReusablePiece | null>;
 }
 
+/** A colour that the site has a name for: contents have the name, and pages decide how it looks. */
+export interface NamedColour {
+  slug: string;
+  name: string;
+  /** How the editor shows it: a value of CSS. */
+  colour: string;
+}
+
 /** What a form may ask of a mounted editor. */
 export interface EditorHandle {
   /** The content as it is now. What was typed a moment ago is in it, too; `onChange` has run with it when this returns. */
@@ -91,6 +99,8 @@ export interface EditorProps {
   capabilities?: { unfilteredHtml?: boolean };
   /** Address of the site: its pictures are shown. */
   site?: string;
+  /** Named colours of the site. */
+  palette?: readonly NamedColour[];
   picture?: Pictures;
   file?: Files;
   link?: Links;

@@ -156,7 +156,7 @@ function keepsEnds(node: Node, read: Node): boolean {
 /** What comes between two children that were not neighbours. */
 function separator(parent: Node, before: Node, child: Node, place: Place): string {
   if (parent.type.name === "table") return betweenSections(before, child);
-  if (child.type.name === "cite" || child.type.name === "caption") return "";
+  if (child.type.name === "cite" || child.type.name === "caption" || before.type.name === "summary") return "";
   // White space between lists in an item would become a part of its text.
   if (place === "inner") return parent.type.name === "list_item" ? "" : "\n\n";
   if (place === "top") return "\n\n";

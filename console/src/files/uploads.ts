@@ -5,6 +5,7 @@ import { api, type Api } from "../api";
 import type { Item, Params } from "../api/adapter";
 import type { Resource } from "../api/description";
 import { language, t } from "../i18n";
+import { formatOf } from "../i18n/formats";
 import { announce } from "../ui";
 import { refusalOf } from "./limits";
 import { type Upload, UploadQueue } from "./queue";
@@ -27,7 +28,7 @@ export function bytesText(bytes: number, tag: string = language.value): string {
     size /= 1000;
     unit++;
   }
-  return new Intl.NumberFormat(tag, { style: "unit", unit: UNITS[unit] ?? "byte", unitDisplay: "short", maximumFractionDigits: 1 }).format(size);
+  return formatOf(Intl.NumberFormat, tag, { style: "unit", unit: UNITS[unit] ?? "byte", unitDisplay: "short", maximumFractionDigits: 1 } as const).format(size);
 }
 
 /** Why a file is not sent, in words; null: it is. */

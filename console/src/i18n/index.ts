@@ -7,6 +7,7 @@
 
 import { signal } from "@preact/signals";
 import * as en from "./en";
+import { formatOf } from "./formats";
 
 /** A text, or its plural forms by the categories of `Intl.PluralRules`. */
 export type Message = string | ({ other: string } & Partial<Record<Intl.LDMLPluralRule, string>>);
@@ -75,9 +76,11 @@ export function format(message: Message, values: Values, tag: string): string {
 
 function plural(forms: Exclude<Message, string>, count: number, tag: string): string {
   if (count === 0 && forms.zero !== undefined) return forms.zero;
-  return forms[new Intl.PluralRules(tag).select(count)] ?? forms.other;
+  return forms[formatOf(Intl.PluralRules, tag, {}).select(count)] ?? forms.other;
 }
 
 export function number(value: number, tag: string = language.value): string {
-  return new Intl.NumberFormat(tag).format(value);
+  // Every language of the console writes these as they are; the first list needs no format for the number of its page.
+  if (Number.isInteger(value) && value >= 0 && value < 1000) return String(value);
+  return formatOf(Intl.NumberFormat, tag, {}).format(value);
 }

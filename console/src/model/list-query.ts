@@ -69,6 +69,14 @@ function order(view: ListView, { resource, args }: Context): Query {
   return "orderby" in args ? { orderby: key } : {};
 }
 
+/** The same records in the opposite order; null where the request names no order. */
+export function reversed(query: Query): Query | null {
+  const { order, order_by } = query;
+  if (order === "asc" || order === "desc") return { ...query, order: order === "asc" ? "desc" : "asc" };
+  if (typeof order_by !== "string" || order_by.includes(",")) return null;
+  return { ...query, order_by: order_by.startsWith("-") ? order_by.slice(1) : `-${order_by}` };
+}
+
 function filterQuery(filters: readonly Filter[]): Query {
   const query: Query = {};
   const where: Record<string, Record<string, QueryValue>> = {};

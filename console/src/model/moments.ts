@@ -3,6 +3,8 @@
  * with `_gmt` are UTC.
  */
 
+import { formatOf } from "../i18n/formats";
+
 export interface Zone {
   /** IANA name, or an offset such as "+02:00". */
   name: string;
@@ -28,8 +30,6 @@ function fromWall(wall: Date, zone: string): Date {
   return new Date(wall.getTime() - offsetAt(first, zone));
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
-
 /** Milliseconds that clocks in the zone are ahead of UTC. */
 export function offsetAt(moment: Date, zone: string): number {
   const told = OFFSET.exec(zone);
@@ -50,17 +50,12 @@ export function offsetAt(moment: Date, zone: string): number {
 }
 
 function partsFormat(zone: string): Intl.DateTimeFormat {
-  const kept = formats.get(zone);
-  if (kept !== undefined) return kept;
-  const fields = { year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric" } as const;
-  let format: Intl.DateTimeFormat;
+  const fields = { year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric", hourCycle: "h23" } as const;
   try {
-    format = new Intl.DateTimeFormat("en-US", { ...fields, hourCycle: "h23", timeZone: zone });
+    return formatOf(Intl.DateTimeFormat, "en-US", { ...fields, timeZone: zone });
   } catch {
-    format = new Intl.DateTimeFormat("en-US", { ...fields, hourCycle: "h23", timeZone: "UTC" });
+    return formatOf(Intl.DateTimeFormat, "en-US", { ...fields, timeZone: "UTC" });
   }
-  formats.set(zone, format);
-  return format;
 }
 
 /** A moment as the site's clock shows it, in the form of requests: "2026-11-24T18:30:00". */
@@ -73,7 +68,7 @@ export function dateText(moment: Date, zone: string, tag: string, style: "date" 
   const wall = new Date(moment.getTime() + offsetAt(moment, zone));
   const options: Intl.DateTimeFormatOptions =
     style === "date" ? { dateStyle: "medium" } : { dateStyle: style === "full" ? "full" : "medium", timeStyle: "short" };
-  return new Intl.DateTimeFormat(tag, { ...options, timeZone: "UTC" }).format(wall);
+  return formatOf(Intl.DateTimeFormat, tag, { ...options, timeZone: "UTC" }).format(wall);
 }
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -88,7 +83,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 /** "3 days ago", "in 2 hours". */
 export function relativeText(moment: Date, now: Date, tag: string): string {
   const seconds = (moment.getTime() - now.getTime()) / 1000;
-  const format = new Intl.RelativeTimeFormat(tag, { numeric: "auto" });
+  const format = formatOf(Intl.RelativeTimeFormat, tag, { numeric: "auto" as const });
   for (const [unit, length] of STEPS) {
     if (Math.abs(seconds) >= length) return format.format(Math.trunc(seconds / length), unit);
   }

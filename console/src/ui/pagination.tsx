@@ -23,6 +23,7 @@ export function Pagination({ page, pages, more, onPage }: PaginationProps): JSX.
         {text}
       </span>
       <Button kind="quiet" icon="chevron-right" label={t("ui.next_page")} disabled={!more} onClick={() => onPage(page + 1)} />
+      {pages !== null && page < pages - 1 && <Button kind="quiet" onClick={() => onPage(pages)}>{t("ui.last_page")}</Button>}
     </nav>
   );
 }

@@ -18,14 +18,17 @@ import {
   newLine,
   outdent,
   setAlign,
+  setAttrs,
   setText,
   toggleList,
   toggleQuote,
 } from "../../src/editor/commands";
+import { type Colour, coloursOf, type Part, withColour } from "../../src/editor/colours";
 import { convertToBlocks } from "../../src/editor/convert";
-import { makeColumns, makeEmbed, makeImage, makeRaw, makeReusable, makeSimple, makeTable } from "../../src/editor/make";
+import { makeColumns, makeCover, makeEmbed, makeImage, makeMediaText, makeRaw, makeReusable, makeSimple, makeTable } from "../../src/editor/make";
 import { Content } from "../../src/editor/read";
 import { schema } from "../../src/editor/schema";
+import { isRight, isUnfolded, settable, withColumnWidth, withDim, withMediaWidth, withPicture, withSide, withUnfolded } from "../../src/editor/settings";
 import { tableCommands } from "../../src/editor/table-commands";
 import { markups, texts } from "./texts";
 
@@ -37,9 +40,34 @@ const insertions: Record<string, () => Node> = {
   reusable: () => makeReusable(3),
   raw: () => makeRaw("core/html", "<b>x</b>"),
 };
-for (const kind of ["list", "quote", "pullquote", "group", "buttons", "separator", "more", "code", "verse"]) insertions[kind] = () => makeSimple(kind);
+insertions["cover"] = () => makeCover({ url: "/a.png" });
+insertions["media_text"] = () => makeMediaText(null);
+for (const kind of ["list", "quote", "pullquote", "group", "details", "buttons", "separator", "more", "code", "verse"]) insertions[kind] = () => makeSimple(kind);
+
+/** Changes the innermost block around the selection that has such a setting. */
+const setting =
+  (change: (node: Node) => Record<string, unknown> | null, kinds: RegExp = /./): Command =>
+  (state, dispatch) => {
+    const found = settable(state).find(({ node }) => kinds.test(node.type.name));
+    const attrs = found === undefined ? null : change(found.node);
+    return found !== undefined && attrs !== null && setAttrs(found.pos, attrs)(state, dispatch);
+  };
+const colour = (part: Part, to: Colour | null) => setting((node) => (coloursOf(node, false).includes(part) ? withColour(node, part, to) : null));
+const settings: Record<string, Command> = {
+  named: colour("text", { slug: "vivid-red" }),
+  ground: colour("background", { value: "#abcdef" }),
+  plain: colour("background", null),
+  overlay: colour("overlay", { value: "#112233" }),
+  dim: setting((node) => withDim(node, 30), /^cover$/),
+  picture: setting((node) => withPicture(node, { id: 8, url: "/b.png", alt: "B" }), /^(?:cover|media_text)$/),
+  side: setting((node) => withSide(node, !isRight(node)), /^media_text$/),
+  share: setting((node) => withMediaWidth(node, 30), /^media_text$/),
+  unfold: setting((node) => withUnfolded(node, !isUnfolded(node)), /^details$/),
+  width: setting((node) => withColumnWidth(node, 66.66), /^column$/),
+};
 
 const commands: Record<string, Command> = {
+  ...settings,
   enter: chainCommands(newLine, leaveBlock, splitListItem(schema.nodes["list_item"] as NodeType), leaveContainer, splitBlock),
   up: moveBlock(-1),
   down: moveBlock(1),

@@ -1,4 +1,5 @@
 // @vitest-environment node
+import { splitBlock } from "prosemirror-commands";
 import { history, undo } from "prosemirror-history";
 import type { Node } from "prosemirror-model";
 import { type Command, EditorState, NodeSelection, TextSelection } from "prosemirror-state";
@@ -70,6 +71,27 @@ class Bench {
 
 const p = (text: string) => `<!-- wp:paragraph -->\n<p>${text}</p>\n<!-- /wp:paragraph -->`;
 const three = (a: string, b: string, c: string) => [a, b, c].map(p).join("\n\n");
+
+describe("details", () => {
+  it("are walked through with Enter: from the line that is always shown, into what unfolds, and out behind it", () => {
+    const bench = new Bench('<!-- wp:details -->\n<details class="wp-block-details"><summary>Su|</summary><!-- wp:paragraph -->\n<p></p>\n<!-- /wp:paragraph --></details>\n<!-- /wp:details -->');
+    bench.type("m");
+    bench.run(leaveBlock);
+    bench.type("in");
+    expect(bench.text).toContain("<summary>Sum</summary><!-- wp:paragraph -->\n<p>in</p>\n<!-- /wp:paragraph --></details>");
+    bench.run(splitBlock);
+    bench.run(leaveContainer);
+    bench.type("behind");
+    expect(bench.text).toMatch(/<p>in<\/p>\n<!-- \/wp:paragraph --><\/details>\n<!-- \/wp:details -->\n\n<!-- wp:paragraph -->\n<p>behind<\/p>/);
+  });
+
+  it("keep the line that is always shown where it is", () => {
+    const bench = new Bench('<!-- wp:details -->\n<details class="wp-block-details"><summary>S</summary><!-- wp:paragraph -->\n<p>a|</p>\n<!-- /wp:paragraph --></details>\n<!-- /wp:details -->');
+    const before = bench.text;
+    expect(bench.run(moveBlock(-1))).toBe(false);
+    expect(bench.text).toBe(before);
+  });
+});
 
 describe("blocks", () => {
   it("are moved, and stay what they are", () => {

@@ -1,10 +1,12 @@
 // Markup that the console's editor writes: each kind of node with its variants, and old markup that somebody has changed.
 import type { Node } from "prosemirror-model";
 import * as change from "../../../console/src/editor/change";
+import { type Colour, coloursOf, type Part, withColour } from "../../../console/src/editor/colours";
 import { asBlocks } from "../../../console/src/editor/convert";
 import * as make from "../../../console/src/editor/make";
 import { Content } from "../../../console/src/editor/read";
 import { schema } from "../../../console/src/editor/schema";
+import * as settings from "../../../console/src/editor/settings";
 
 interface Sample {
   name: string;
@@ -111,6 +113,52 @@ for (const kind of ["separator", "spacer", "more", "nextpage", "list", "ordered_
 add("reusable", make.makeReusable(12));
 add("raw", make.makeRaw("core/html", "<div onclick=\"x()\">a</div>"), make.makeRaw("core/shortcode", "[gallery ids=\"1,2\"]"));
 
+// Frames: covers, pictures beside text, details.
+const kept = (node: Node, attrs: Record<string, unknown> | null) => look(node, attrs ?? node.attrs);
+const large = { ...picture, sizes: { large: { url: "https://example.org/a-1024x768.jpg" } } };
+const over = { ...picture, alt: "" };
+for (const [name, made] of [["cover", make.makeCover], ["media_text", make.makeMediaText]] as const) {
+  const one = made(over);
+  add(name, one, made(null), made(large), made({ url: "https://example.org/b.jpg" }), kept(made(null), settings.withPicture(made(null), large)), kept(made(large), settings.withPicture(made(large), over)));
+  add(`${name} text`, look(one, settings.withPictureAlt(one, "A \"q\" & b")), one.type.create(one.attrs, [p(...rich), list(false, item(p(text("a"))))]));
+  for (const align of change.alignments(one)) add(`${name} ${align}`, look(one, change.aligned(one, align, false)));
+}
+const cover = make.makeCover(over);
+for (const ratio of [0, 20, 34, 50, 100]) add(`cover under ${ratio}`, look(cover, settings.withDim(cover, ratio)));
+const beside = make.makeMediaText(over);
+const right = look(beside, settings.withSide(beside, true));
+add("media_text sides", right, look(right, settings.withSide(right, false)), look(right, settings.withMediaWidth(right, 30)), look(beside, settings.withMediaWidth(beside, 66)));
+const narrow = look(beside, settings.withMediaWidth(beside, 30));
+add("media_text turned", look(narrow, settings.withSide(narrow, true)), look(narrow, settings.withMediaWidth(narrow, 50)));
+const details = schema.node("details", null, [schema.node("summary", null, rich), p(...rich), list(false, item(p(text("a"))))]);
+const unfolded = look(details, settings.withUnfolded(details, true));
+add("details", make.makeSimple("details"), details, unfolded, look(unfolded, settings.withUnfolded(unfolded, false)), look(details, change.aligned(details, "wide", false)));
+const columns = (width: number | null) => schema.node("columns", null, filled.content.content.map((column) => look(column, settings.withColumnWidth(column, width))));
+add("columns of a width", columns(33.33), columns(50), columns(null));
+
+// Colours of every kind that has some, named and not, put on and taken off.
+const COLOURS: Colour[] = [{ slug: "vivid-red" }, { slug: "color1" }, { value: "#112233" }];
+const coloured = (node: Node, part: Part, colour: Colour | null) => look(node, withColour(node, part, colour));
+const kinds: Node[] = [
+  p(...rich), schema.node("heading", { level: 3 }, rich), list(false, item(p(text("a")))), quote, schema.node("pullquote", null, [p(text("a"))]), schema.node("code", null, [text("a")]),
+  schema.node("preformatted", null, [text("a")]), schema.node("verse", null, [text("a")]), filled, group, beside, details, button, cover,
+];
+for (const kind of kinds) {
+  for (const part of coloursOf(kind, false)) {
+    for (const colour of COLOURS) {
+      const name = `${kind.type.name} ${part} ${JSON.stringify(colour)}`;
+      const one = coloured(kind, part, colour);
+      const within = (node: Node) => (node.type.name === "button" ? schema.node("buttons", null, [node]) : node);
+      add(name, within(one), within(coloured(coloured(one, part, COLOURS[0] as Colour), part, colour)));
+      // What is said of the overlay stays said.
+      if (part === "overlay") continue;
+      add(`${name} taken back`, within(coloured(one, part, null)), within(coloured(coloured(one, "text", { value: "#ffeedd" }), "background", { slug: "black" })));
+    }
+  }
+}
+const wide = filled.child(0);
+add("column with a colour and a width", schema.node("columns", null, [look(coloured(wide, "background", { value: "#abcdef" }), settings.withColumnWidth(coloured(wide, "background", { value: "#abcdef" }), 25)), wide]));
+
 /** Markup of older editors, after a word was typed into each of its texts. */
 const OLD = [
   "<!-- wp:heading {\"level\":3} -->\n<h3>Old</h3>\n<!-- /wp:heading -->",
@@ -121,6 +169,8 @@ const OLD = [
   "<!-- wp:table -->\n<figure class=\"wp-block-table\"><table class=\"\"><tbody><tr><td>a</td><td></td></tr></tbody></table></figure>\n<!-- /wp:table -->",
   "<!-- wp:button -->\n<div class=\"wp-block-button\"><a class=\"wp-block-button__link\">A button</a></div>\n<!-- /wp:button -->",
   "<!-- wp:paragraph {\"align\":\"center\",\"fontSize\":\"large\",\"textColor\":\"red\"} -->\n<p class=\"has-text-align-center has-red-color has-text-color has-large-font-size\" id=\"x\">a &amp; b</p>\n<!-- /wp:paragraph -->",
+  "<!-- wp:cover {\"url\":\"https://example.org/a.jpg\",\"id\":9,\"dimRatio\":30} -->\n<div class=\"wp-block-cover\"><span aria-hidden=\"true\" class=\"wp-block-cover__background has-background-dim-30 has-background-dim\"></span><img class=\"wp-block-cover__image-background wp-image-9\" alt=\"\" src=\"https://example.org/a.jpg\" data-object-fit=\"cover\"/><div class=\"wp-block-cover__inner-container\"><!-- wp:paragraph -->\n<p>a</p>\n<!-- /wp:paragraph --></div></div>\n<!-- /wp:cover -->",
+  "<!-- wp:media-text {\"mediaId\":9,\"mediaType\":\"image\"} -->\n<div class=\"wp-block-media-text alignwide\"><figure class=\"wp-block-media-text__media\"><img src=\"https://example.org/a.jpg\" alt=\"\" class=\"wp-image-9\"/></figure><div class=\"wp-block-media-text__content\"><!-- wp:paragraph -->\n<p>a</p>\n<!-- /wp:paragraph --></div></div>\n<!-- /wp:media-text -->",
   "<!-- wp:group -->\n<div class=\"wp-block-group\"><div class=\"wp-block-group__inner-container\"><!-- wp:paragraph -->\n<p>a</p>\n<!-- /wp:paragraph --></div></div>\n<!-- /wp:group -->",
 ];
 for (const old of OLD) {
@@ -129,6 +179,20 @@ for (const old of OLD) {
   const written = content.write(changed);
   if (written === old || content.doc.firstChild?.type.name === "verbatim") throw new Error(`not changed: ${old}`);
   samples.push({ name: `old: ${old.slice(0, 60)}`, text: written, fresh: false });
+}
+
+// Old markup that can be coloured, coloured.
+for (const old of OLD) {
+  const content = Content.read(old);
+  let count = 0;
+  const walk = (node: Node): Node => {
+    const children = node.isTextblock ? node.content : schemaFragment(node.content.content.map(walk));
+    const [part] = node.type.name === "doc" ? [] : coloursOf(node, false);
+    count += part === undefined ? 0 : 1;
+    return node.isText ? node : node.type.create(part === undefined ? node.attrs : withColour(node, part, { slug: "black" }), children, node.marks);
+  };
+  const coloured = walk(content.doc);
+  if (count > 0) samples.push({ name: `old, coloured: ${old.slice(0, 60)}`, text: content.write(coloured), fresh: false });
 }
 
 // Content without delimiters that somebody has converted.

@@ -41,7 +41,7 @@ for (const { name, text, fresh } of samples) {
   const found = blocks.flatMap(faults);
   if (blocks.length === 0) found.push("no blocks");
   if (fresh && said.length > 0) found.push(`it says: ${said.join("\n").slice(0, 600)}`);
-  // What is new is written by the other editor in the same way but for the order of attributes and of classes.
+  // What is new is written by the other editor in the same way but for the order of attributes, of classes and of declarations.
   if (fresh && tidy(serialize(blocks)) !== tidy(text)) found.push(`it writes:\n${serialize(blocks)}`);
   if (found.length === 0) continue;
   failures++;
@@ -57,7 +57,8 @@ function tidy(markup) {
   });
   return ordered.replace(/<[a-z][^>]*>/g, (tag) => {
     const attributes = tag.replaceAll("&lt;", "<").match(/[\w-]+(?:="[^"]*")?/g).slice(1);
-    const sorted = attributes.map((one) => (one.startsWith("class=") ? `class="${one.slice(7, -1).split(" ").sort().join(" ")}"` : one)).sort();
+    const inOrder = (one, start, between) => `${start}${one.slice(start.length, -1).split(between).sort().join(between)}"`;
+    const sorted = attributes.map((one) => (one.startsWith("class=") ? inOrder(one, 'class="', " ") : one.startsWith("style=") ? inOrder(one, 'style="', ";") : one)).sort();
     return `${tag.match(/^<[\w-]+/)[0]} ${sorted.join(" ")}>`;
   });
 }

@@ -104,6 +104,52 @@ export const walks = {
     await eventually("the record is a draft", async () => (await read(server, scheduled.id)).status === "draft");
   },
 
+  async "an editor folds a text away, and chooses colours and a width"({ server, meet }) {
+    const paragraphs = Array.from({ length: 40 }, (_, place) => `<!-- wp:paragraph -->\n<p>Line ${place}</p>\n<!-- /wp:paragraph -->`).join("\n\n");
+    const columns = "<!-- wp:columns -->\n<div class=\"wp-block-columns\"><!-- wp:column -->\n<div class=\"wp-block-column\"><!-- wp:paragraph -->\n<p>Left</p>\n<!-- /wp:paragraph --></div>\n<!-- /wp:column --></div>\n<!-- /wp:columns -->";
+    const { body: { id } } = await server.ask("editor", "POST", posts, { title: "Opening hours", content: `${columns}\n\n${paragraphs}`, status: "draft" });
+    const erin = await meet();
+    await erin.logIn("editor");
+    const { page } = erin;
+    await open(erin, `/r/posts/${id}`);
+    await writing(page).getByText("Left").click();
+    await tool(page, "Look of the block").click();
+    const look = page.getByRole("dialog", { name: "Look of the block" });
+    const column = look.getByRole("group", { name: "Column", exact: true });
+    await column.getByRole("spinbutton", { name: "Width in per cent" }).fill("40");
+    await column.getByRole("combobox", { name: "Colour of the ground" }).selectOption({ label: "Another colour" });
+    await column.getByLabel("Pick a colour: Colour of the ground").fill("#ffeecc");
+    await erin.accessible("the look of a block");
+    await page.keyboard.press("Escape");
+    await look.waitFor({ state: "detached" });
+
+    await writing(page).getByText("Line 39").click();
+    // The bars at the top do not lie over each other.
+    const [head, bar] = [await page.locator(".page-head").boundingBox(), await page.getByRole("toolbar", { name: "Formatting" }).boundingBox()];
+    assert.ok(bar.y >= head.y + head.height - 1, `the toolbar begins at ${bar.y}, the head of the page ends at ${head.y + head.height}`);
+    await page.keyboard.press("End");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("/details");
+    await page.getByRole("option", { name: "Details" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("Who may come?");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("Everybody.");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("Behind it.");
+    await stored(page, () => press(page, "Save draft"));
+    const { raw } = (await read(server, id)).content;
+    assert.equal(raw, [
+      columns
+        .replace("wp:column -->", 'wp:column {"width":"40%","style":{"color":{"background":"#ffeecc"}}} -->')
+        .replace('<div class="wp-block-column">', '<div class="wp-block-column has-background" style="flex-basis:40%;background-color:#ffeecc">'),
+      paragraphs,
+      '<!-- wp:details -->\n<details class="wp-block-details"><summary>Who may come?</summary><!-- wp:paragraph -->\n<p>Everybody.</p>\n<!-- /wp:paragraph --></details>\n<!-- /wp:details -->',
+      "<!-- wp:paragraph -->\n<p>Behind it.</p>\n<!-- /wp:paragraph -->",
+    ].join("\n\n"));
+  },
+
   async "an author publishes their own, and only that"({ server, meet }) {
     const { body: { id: others } } = await server.ask("editor", "POST", posts, { title: "Not theirs", status: "publish", content: "x" });
     const ann = await meet();

@@ -1,6 +1,6 @@
 // How fast it is: the first list behind a slow line, keys in a long text, a list of many rows. Figures are printed; what is
 // asserted leaves room for busy machines, but for what does not depend on them: bytes, and round trips.
-import { assert, open, settled } from "../steps.mjs";
+import { assert, choose, open, settled } from "../steps.mjs";
 
 const ROWS = Number(process.env.CMS_WALKS_ROWS ?? 20_000);
 const WORDS = 5_000;
@@ -62,6 +62,62 @@ function inTwoSteps({ shown, rest }, base) {
   assert.deepEqual(late, [], "files are fetched at once");
 }
 
+const SENTENCE = "Nobody knows how long the fog will stay this time.";
+
+/** Presses keys as people do: the next one comes when the page has nothing to do. */
+async function press(page, text) {
+  for (const letter of text) {
+    await page.keyboard.press(letter === " " ? "Space" : letter);
+    await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
+  }
+}
+
+/**
+ * What each key of a text costs on the main thread of the page until its frame is handed on, in milliseconds: time of the
+ * processor, time by the clock, and time from the key to the frame. From the browser's own trace.
+ */
+async function keysOf(person, text) {
+  const { page } = person;
+  await page.bringToFront();
+  const line = await page.context().browser().newBrowserCDPSession();
+  const events = [];
+  line.on("Tracing.dataCollected", ({ value }) => events.push(...value));
+  await line.send("Tracing.start", { transferMode: "ReportEvents", traceConfig: { includedCategories: ["devtools.timeline", "disabled-by-default-devtools.timeline"] } });
+  await press(page, text);
+  const done = new Promise((resolve) => line.once("Tracing.tracingComplete", resolve));
+  await line.send("Tracing.end");
+  await done;
+  await line.detach();
+  const pressed = events.filter(({ name, args }) => name === "EventDispatch" && args?.data?.type === "keydown").toSorted((a, b) => a.ts - b.ts);
+  const own = events.filter(({ pid, tid, ph }) => pid === pressed[0]?.pid && tid === pressed[0]?.tid && ph === "X");
+  const tasks = own.filter(({ name }) => name === "RunTask");
+  const commits = own.filter(({ name }) => name === "Commit").toSorted((a, b) => a.ts - b.ts);
+  return pressed.flatMap(({ ts }, index) => {
+    const next = pressed[index + 1]?.ts ?? Number.POSITIVE_INFINITY;
+    const commit = commits.find((one) => one.ts > ts && one.ts < next);
+    if (commit === undefined) return [];
+    const end = commit.ts + commit.dur;
+    const during = tasks.filter((task) => task.ts + task.dur > ts && task.ts < end);
+    const sum = (name) => during.reduce((total, task) => total + (task[name] ?? 0), 0) / 1000;
+    return [{ cpu: sum("tdur"), wall: sum("dur"), frame: (end - ts) / 1000 }];
+  });
+}
+
+/** The same in an element that the browser alone edits, with as many words: what no editor can save. */
+async function plainKeys(meet) {
+  const person = await meet();
+  const { page } = person;
+  await page.goto("about:blank");
+  await page.evaluate(([words, count]) => {
+    document.body.innerHTML = `<div contenteditable="true" spellcheck="true" style="max-width: 44rem; margin: auto; font-size: 17px; white-space: break-spaces">${`<p>${words}</p>`.repeat(count)}</div>`;
+  }, [WORDS_OF_PARAGRAPH, WORDS / 100]);
+  await page.locator("p").nth(25).click();
+  await press(page, "Well. ");
+  return keysOf(person, SENTENCE.repeat(2));
+}
+
+const WORDS_OF_PARAGRAPH = "The keeper writes down the wind and the weather again. ".repeat(10).trim();
+
 const percentile = (values, part) => values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))];
 
 export const walks = {
@@ -88,7 +144,7 @@ export const walks = {
   },
 
   async "keys in a text of 5,000 words"({ server, meet }) {
-    const paragraph = `<!-- wp:paragraph -->\n<p>${"The keeper writes down the wind and the weather again. ".repeat(10).trim()}</p>\n<!-- /wp:paragraph -->`;
+    const paragraph = `<!-- wp:paragraph -->\n<p>${WORDS_OF_PARAGRAPH}</p>\n<!-- /wp:paragraph -->`;
     const content = Array.from({ length: WORDS / 100 }, () => paragraph).join("\n\n");
     const { body: { id } } = await server.ask("administrator", "POST", posts, { title: "A long log", content, status: "draft" });
     const ada = await meet();
@@ -96,35 +152,20 @@ export const walks = {
     const { page } = ada;
     await open(ada, `/r/posts/${id}`);
     await page.locator(".ProseMirror p").nth(25).click();
-    await page.evaluate(() => {
-      globalThis.waits = [];
-      globalThis.handled = [];
-      const after = new MessageChannel();
-      let pressed = 0;
-      after.port1.onmessage = () => globalThis.handled.push(performance.now() - pressed);
-      addEventListener("keydown", (event) => {
-        const begun = event.timeStamp;
-        pressed = begun;
-        after.port2.postMessage(null);
-        requestAnimationFrame(() => {
-          const channel = new MessageChannel();
-          channel.port1.onmessage = () => globalThis.waits.push(performance.now() - begun);
-          channel.port2.postMessage(null);
-        });
-      }, { capture: true });
-    });
-    for (const letter of "Nobody knows how long the fog will stay this time.".repeat(4)) {
-      await page.keyboard.press(letter === " " ? "Space" : letter);
-      // People are slower than the driver: the next key comes when the page has nothing to do.
-      await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
+    // The first keys load what is not there yet: nobody measures them.
+    await press(page, "Well. ");
+    const keys = await keysOf(ada, SENTENCE.repeat(4));
+    const plain = await plainKeys(meet);
+    const most = percentile(keys.map(({ cpu }) => cpu), 0.95);
+    for (const [what, found] of [["the editor", keys], ["a plain editable element", plain]]) {
+      const told = (name) => [0.5, 0.95].map((part) => percentile(found.map((key) => key[name]), part).toFixed(1)).join(" / ");
+      console.log(`  ${what}, ${found.length} keys (half / 95 of 100): ${told("cpu")} ms of work, ${told("wall")} ms with interruptions, ${told("frame")} ms to the frame`);
     }
-    await page.waitForFunction(() => globalThis.waits.length >= 200);
-    const { waits, handled } = await page.evaluate(() => ({ waits: globalThis.waits, handled: globalThis.handled }));
-    const [half, most] = [percentile(waits, 0.5), percentile(waits, 0.95)];
-    console.log(`  ${waits.length} keys: from the key to the frame ${half.toFixed(1)} ms (median), ${most.toFixed(1)} ms (95 of 100)`);
-    console.log(`  until its handlers have run ${percentile(handled, 0.5).toFixed(1)} ms (median), ${percentile(handled, 0.95).toFixed(1)} ms (95 of 100)`);
-    assert.ok(half < 100, `half of the keys take more than ${half} ms`);
-    assert.ok((await page.locator(".ProseMirror").innerText()).includes("Nobody knows how long the fog will stay this time."));
+    // From the key to the frame there is the wait for the next turn of a screen that shows 60 pictures in a second, which is up to
+    // 16.7 ms for any page. The work of the page is what it can do something about, and does not depend on what else the machine does.
+    assert.ok(keys.length >= 150, `${keys.length} keys were followed by a frame`);
+    assert.ok(most < 12, `of 100 keys 5 take more than ${most} ms of work`);
+    assert.ok((await page.locator(".ProseMirror").innerText()).includes(SENTENCE));
     page.once("dialog", (question) => void question.accept());
   },
 
@@ -146,6 +187,27 @@ export const walks = {
     const named = (place) => `Entry ${String(place).padStart(6, "0")}`;
     await page.getByRole("link", { name: named(last) }).waitFor();
     await timed("next page", () => page.getByRole("button", { name: "Next page" }).click(), named(last - 20));
+    // From the end the server is asked for its first rows, not to count its way to the last ones.
+    const asked = [];
+    page.on("request", (request) => asked.push(new URL(request.url())));
+    const over = ROWS % 20 || 20;
+    await timed("last page", () => page.getByRole("button", { name: "Last page" }).click(), named(over - 1));
+    await page.getByText(/^Page [\d,]+ of [\d,]+$/).waitFor();
+    await timed("the page before", () => page.getByRole("button", { name: "Previous page" }).click(), named(over + 19));
+    await timed("opened and back", async () => {
+      await page.getByRole("link", { name: named(over + 19) }).click();
+      await page.waitForURL(/posts\/\d+$/);
+      await page.goBack();
+    }, named(over + 19));
+    assert.deepEqual(asked.filter((url) => Number(url.searchParams.get("page") ?? 1) > 1).map(String), [], "no page is asked for by its number");
+    await timed("first page", () => page.getByRole("button", { name: "First page" }).click(), named(last));
+    await timed("filtered", () => open(ada, "/r/posts?f=author~in~1"), named(last));
+    await timed("20 rows changed", async () => {
+      await page.getByRole("checkbox", { name: "Select all rows of this page" }).check();
+      await choose(page, page.getByRole("region", { name: "Selected items" }).getByRole("button", { name: "Set the state" }), "Draft");
+      await page.getByText(/^20 items are changed/).first().waitFor();
+    }, named(last));
+    await open(ada, "/r/posts");
     await timed("sorted by title", () => page.getByRole("columnheader", { name: "Title" }).getByRole("button").click(), named(0));
     await timed("search", () => page.getByRole("searchbox").fill(named(ROWS - 7)), named(ROWS - 7));
     await page.getByText(/^1 item$/).first().waitFor();

@@ -1,7 +1,7 @@
 /** What forms of records and of singletons share: saving, messages, conflicts, unsaved work, leaving. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import type { FormScope } from "../../controls/types";
 import { t } from "../../i18n";
 import type { Step } from "../../model/states";
@@ -69,7 +69,22 @@ interface FormFrameProps extends Opened {
   children: ComponentChildren;
 }
 
+/** How far down bars at the top of the window reach: what sticks below them begins there. */
+function useStuck(): void {
+  useLayoutEffect(() => {
+    const bars = [...document.querySelectorAll<HTMLElement>(".page-head, .topbar")];
+    const measure = (): void => {
+      const heights = bars.filter((bar) => getComputedStyle(bar).position === "sticky").map((bar) => bar.offsetHeight);
+      document.documentElement.style.setProperty("--stuck", `${Math.max(0, ...heights)}px`);
+    };
+    const observer = new ResizeObserver(measure);
+    for (const bar of bars) observer.observe(bar);
+    return () => observer.disconnect();
+  }, []);
+}
+
 export function FormFrame({ session, keeper, saving, label, children }: FormFrameProps): JSX.Element {
+  useStuck();
   return (
     <form
       class="form"

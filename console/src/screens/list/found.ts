@@ -8,7 +8,7 @@ import type { Query } from "../../api/query";
 import { isAbort } from "../../api/failure";
 import { countsOf, hasStates, requestName, STATE_ARGUMENT, total, uncounted, everyStateValue, ALL } from "../../model/list-states";
 import { pageQuery, selection } from "../../model/list-query";
-import { Pager } from "../../model/pager";
+import { pagerOf } from "../../model/pager";
 import type { ListView } from "../../model/view-state";
 import { useLoad } from "../../ui/hooks";
 import type { ListingProps } from "./listing";
@@ -32,10 +32,11 @@ export function useFound(props: ListingProps, view: ListView): Found {
   const query = pageQuery(view, context);
   const key = JSON.stringify(query);
   const version = versionOf(resource.name);
-  const pager = useMemo(() => new Pager(api().adapter, resource), [resource]);
+  const pager = useMemo(() => pagerOf(api().adapter, resource, params), [resource, params]);
+  const totalNow = useRef<number | null>(null);
   const tree = view.layout === "tree";
   const page = useLoad(
-    (signal) => (tree ? Promise.resolve(null) : pager.page(query, view.page, { params, signal })),
+    (signal) => (tree ? Promise.resolve(null) : pager.page(query, view.page, { params, signal }, totalNow.current)),
     [key, view.page, version, pager, params, tree],
   );
   const chosen = selection(view, context);
@@ -43,6 +44,7 @@ export function useFound(props: ListingProps, view: ListView): Found {
   const ofStates = totalOf(counts, view);
   const counted = useTotal(props, chosen, version, counts !== null || counting || tree, page.data ?? null, view.page);
   const all = page.data?.total ?? ofStates ?? counted;
+  totalNow.current = all;
   return {
     items: page.data?.items ?? [],
     total: tree ? null : all,
