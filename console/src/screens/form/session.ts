@@ -295,12 +295,14 @@ export class Session {
     try {
       const theirs = await this.api.adapter.one(this.resource, this.id.value, { params: this.loaded.params });
       const values = readRecord(this.all, theirs.item);
-      if (!again && this.isAsBefore(values)) {
-        // What somebody saved is in no field, such as a password that they set: there is nothing to choose.
+      const conflicts = conflictsOf(this.fields.peek(), this.store.base(), this.store.values(), values);
+      if (!again && conflicts.length > 0 && conflicts.every((one) => equal(one.theirs, one.base))) {
+        // What somebody saved is in no field, such as a password that they set, or the same as here, such as a change whose
+        // answer was lost: there is nothing to choose.
         this.etag = theirs.etag;
+        this.store.rebase(values);
         return await this.send(step, true);
       }
-      const conflicts = conflictsOf(this.fields.peek(), this.store.base(), this.store.values(), values);
       batch(() => {
         this.clash.value = { theirs, conflicts, step };
         this.progress.value = "failed";
@@ -316,12 +318,6 @@ export class Session {
       this.refuse({}, [messageOf(error)]);
       return "refused";
     }
-  }
-
-  /** Whether another version has the values that the form began from. */
-  private isAsBefore(values: Values): boolean {
-    const base = this.store.base();
-    return this.fields.peek().every((field) => field.readOnly || equal(base[field.path], values[field.path]));
   }
 
   /** Puts the two versions together and saves on top of theirs. */
