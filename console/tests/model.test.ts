@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { branches, matching, partsOf } from "../src/model/declarations";
 import { dateText, momentOf, relativeText, toWall } from "../src/model/moments";
 import { inert, labelOf, plainText, stripHtml, titleOf, valueAt } from "../src/model/record";
-import { dropChanges, stepChanges, treeOf, visible } from "../src/model/tree";
+import { dropChanges, type Node, stepChanges, treeOf } from "../src/model/tree";
 import { matchPath } from "../src/router";
 import { resourceOf } from "./fixtures/api";
 
@@ -71,16 +71,16 @@ describe("times", () => {
 
 describe("trees", () => {
   const item = (id: number, parent: number, menu_order: number): Record<string, number> => ({ id, parent, menu_order });
+  const all = (nodes: Node[]): Node[] => nodes.flatMap((node) => [node, ...all(node.children)]);
   const roots = treeOf(pages, [item(1, 0, 0), item(2, 0, 1), item(3, 1, 0), item(4, 1, 1), item(5, 99, 2)], "menu_order");
 
   it("have those at the top whose parent is not there", () => {
-    expect(visible(roots, new Set()).map((node) => [node.id, node.level])).toEqual([[1, 0], [3, 1], [4, 1], [2, 0], [5, 0]]);
-    expect(visible(roots, new Set(["1"])).map((node) => node.id)).toEqual([1, 2, 5]);
+    expect(all(roots).map((node) => [node.id, node.level])).toEqual([[1, 0], [3, 1], [4, 1], [2, 0], [5, 0]]);
   });
 
   it("show all records of a circle", () => {
     const circle = treeOf(pages, [item(1, 2, 0), item(2, 1, 0)], null);
-    expect(visible(circle, new Set()).map((node) => node.id).sort()).toEqual([1, 2]);
+    expect(all(circle).map((node) => node.id).sort()).toEqual([1, 2]);
   });
 
   it("move by steps, and write only what changes", () => {
@@ -92,6 +92,14 @@ describe("trees", () => {
     expect(stepChanges(roots, 3, "out", null)).toEqual([{ id: 3, values: { parent: 0 } }]);
     expect(stepChanges(roots, 1, "up", "menu_order")).toEqual([]);
     expect(stepChanges(roots, 1, "out", "menu_order")).toEqual([]);
+  });
+
+  it("keep the order of branches that are not read to their end", () => {
+    const complete = (above: string): boolean => above !== "1";
+    expect(stepChanges(roots, 4, "up", "menu_order", complete)).toEqual([]);
+    expect(stepChanges(roots, 2, "in", "menu_order", complete)).toEqual([]);
+    expect(stepChanges(roots, 2, "in", null, complete)).toEqual([{ id: 2, values: { parent: 1 } }]);
+    expect(stepChanges(roots, 3, "out", "menu_order", complete)).not.toEqual([]);
   });
 
   it("take drops, but not into what is below", () => {

@@ -114,6 +114,8 @@ pub struct Property {
     pub example: Option<Value>,
     /// How the console shows and edits it (`x-view`).
     pub view: declaration::FieldView,
+    /// The same of what is inside a value that is stored whole.
+    pub inner_views: Vec<InnerView>,
     /// What the items of a list are, where they are of one type.
     pub members: Option<Kind>,
     pub column: Option<Name>,
@@ -150,6 +152,16 @@ impl Property {
     pub fn is_shown(&self) -> bool {
         self.contexts.0 != 0
     }
+}
+
+/// How the console shows and edits a value inside a property.
+#[derive(Clone, Debug)]
+pub struct InnerView {
+    /// Names from the property down, joined by dots; `*` stands for a place in a list or a name in a map.
+    pub path: String,
+    /// Place of the schema, below the property's own.
+    pub pointer: String,
+    pub view: declaration::FieldView,
 }
 
 /// See [`Property::refusal`].

@@ -37,9 +37,9 @@ async function useBuilt(context) {
  * A browser context of one person. `expected` are patterns of messages in the console that the walk itself causes, such as
  * the failed requests of a server that was taken away.
  */
-export async function person(browser, server, { width = 1280, height = 800, theme = "light", locale = "en-US", expected = [] } = {}) {
+export async function person(browser, server, { width = 1280, height = 800, theme = "light", locale = "en-US", userAgent, expected = [] } = {}) {
   const context = await browser.newContext({
-    viewport: { width, height }, colorScheme: theme, locale, reducedMotion: "reduce", timezoneId: "UTC", acceptDownloads: false,
+    viewport: { width, height }, colorScheme: theme, locale, reducedMotion: "reduce", timezoneId: "UTC", acceptDownloads: false, userAgent,
   });
   context.setDefaultTimeout(15_000);
   if (built !== undefined) await useBuilt(context);
@@ -55,20 +55,26 @@ export async function person(browser, server, { width = 1280, height = 800, them
     if (!url.startsWith(server.origin) && !/^(data|blob|about):/.test(url)) tell(`a request to ${url}`);
   });
   const page = await context.newPage();
+  let account;
   return {
     context,
     page,
     origin: server.origin,
     /** Messages of this kind are no problem from now on. */
     excuse: (pattern) => excused.push(pattern),
-    async logIn(name, destination = "/admin/") {
+    async logIn(name, { destination = "/admin/", password = PASSWORD } = {}) {
+      account = [name, password];
       await page.goto(server.origin + destination);
-      await page.getByLabel(/login|user/i).first().fill(name);
-      await page.getByLabel(/^password/i).first().fill(PASSWORD);
-      await page.getByRole("button", { name: /log in/i }).click();
+      await this.enter(page);
       await page.waitForURL((url) => url.pathname.startsWith("/admin"));
       // What a redirect leads to is not intercepted.
       if (built !== undefined) await page.reload();
+    },
+    /** Fills in a login that is shown, as the person who has logged in. */
+    async enter(login) {
+      await login.getByLabel(/login|user/i).first().fill(account[0]);
+      await login.getByLabel(/^password/i).first().fill(account[1]);
+      await login.getByRole("button", { name: /log in/i }).click();
     },
     /** What axe finds on the page, as an error; of `rules` alone, where they are named. */
     async accessible(where, rules = undefined) {

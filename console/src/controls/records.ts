@@ -47,6 +47,18 @@ export async function searchRecords(adapter: Adapter, resource: Resource, text: 
   return (await adapter.list(resource, query, { signal })).items;
 }
 
+/** Records as choices; those of a hierarchy say what they are below: names may be there several times. */
+export async function choicesOf(adapter: Adapter, resource: Resource, items: readonly Item[], signal: AbortSignal): Promise<Choice[]> {
+  const above = resource.hierarchical ? [...new Set(items.map(parentOf).filter((id) => id !== null))] : [];
+  const named = new Map([...items, ...(await recordsOf(adapter, resource, above, signal))].map((item) => [String(idOf(resource, item)), nameOf(resource, item)]));
+  return items.map((item) => ({ ...choiceOf(resource, item), hint: named.get(String(parentOf(item))) }));
+}
+
+function parentOf(item: Item): Id | null {
+  const parent = item["parent"];
+  return typeof parent === "number" && parent > 0 ? parent : typeof parent === "string" && parent !== "" ? parent : null;
+}
+
 /** People look for a name where it stands in the alphabet; what is searched is in the order of how well it fits. */
 function byName(resource: Resource): Query {
   const title = resource.view.default_view.titleField ?? "";

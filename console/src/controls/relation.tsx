@@ -11,7 +11,7 @@ import { href, places } from "../router";
 import { toast } from "../ui";
 import { Combobox, type Choice } from "../ui/combobox";
 import { NewRecord } from "./new-record";
-import { bodyOf, choiceOf, recipeOf, recordsOf, resourceOf, searchRecords, type Recipe } from "./records";
+import { bodyOf, choiceOf, choicesOf, recipeOf, recordsOf, resourceOf, searchRecords, type Recipe } from "./records";
 import { textOption, type ControlProps } from "./types";
 
 /** 0 means no record. */
@@ -105,7 +105,10 @@ export function Relation(props: ControlProps): JSX.Element {
         value={choices}
         multiple={field.kind === "array"}
         placeholder={textOption(field, "placeholder") ?? t("forms.search_in", { name: target.label })}
-        search={async (text, signal) => (await searchRecords(form.adapter, target, text, signal)).map((item) => choiceOf(target, item)).filter((choice) => choice.value !== itself)}
+        search={async (text, signal) => {
+          const found = await searchRecords(form.adapter, target, text, signal);
+          return (await choicesOf(form.adapter, target, found, signal)).filter((choice) => choice.value !== itself);
+        }}
         create={recipe === null ? undefined : { label: (text) => t("forms.create_named", { name: text }), make }}
         onChange={(next) => {
           next.forEach(learn);

@@ -5,7 +5,7 @@
 
 import type { JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { argument, type Item } from "../api/adapter";
+import { argument, type Item, type Page } from "../api/adapter";
 import type { Resource } from "../api/description";
 import { messageOf } from "../api/http";
 import { t } from "../i18n";
@@ -79,17 +79,17 @@ function useTerms(target: Resource | null, { adapter }: ControlProps["form"]): {
     }
     const abort = new AbortController();
     const load = async (): Promise<void> => {
-      const all: Term[] = [];
-      for (let page = 1; page <= PAGES; page += 1) {
-        const context = argument(target, "list", "context") ? { context: "view" } : {};
-        const found = await adapter.list(target, { per_page: PAGE, page, ...context }, { signal: abort.signal });
-        all.push(...found.items.map((item) => termOf(target, item)));
-        if (!found.more) {
-          setTerms(all);
-          return;
-        }
+      const context = argument(target, "list", "context") ? { context: "view" } : {};
+      const read = (page: number): Promise<Page> => adapter.list(target, { per_page: PAGE, page, ...context }, { signal: abort.signal });
+      const first = await read(1);
+      const pages = first.pages ?? (first.more ? PAGES : 1);
+      if (pages > PAGES) {
+        setTerms("many");
+        return;
       }
-      setTerms("many");
+      const rest = await Promise.all(Array.from({ length: pages - 1 }, (_, place) => read(place + 2)));
+      const all = [first, ...rest];
+      setTerms(all.at(-1)?.more === true ? "many" : all.flatMap((page) => page.items).map((item) => termOf(target, item)));
     };
     load().catch((error: unknown) => {
       if (!abort.signal.aborted) {

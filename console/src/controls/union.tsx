@@ -77,7 +77,7 @@ export function Union({ field, at, ids, value, onChange, readOnly, form }: Contr
         ))}
       </select>
       {alternative !== undefined && !isSingle(alternative) && (
-        <Nested key={current} field={{ ...alternative, help: alternative.help === field.help ? "" : alternative.help }} at={at} label={nameOf(alternative)} bare value={value} onChange={onChange} readOnly={readOnly} form={form} />
+        <Nested key={current} field={{ ...alternative, help: alternative.help === field.help ? "" : alternative.help }} at={at} label={nameOf(alternative)} bare value={value} onChange={onChange} readOnly={readOnly} form={{ ...form, error: (place) => (place === at ? undefined : form.error(place)) }} />
       )}
       {isOther && <code class="field-help">{JSON.stringify(value)}</code>}
     </div>

@@ -34,7 +34,11 @@ export function useRowKeys(props: Pick<LayoutProps, "rows" | "selected" | "selec
       focus(event.currentTarget as HTMLElement, next);
     } else if ((event.key === " " || event.key === "x") && props.selectable) {
       event.preventDefault();
+      if (row.fixed === true) return;
       props.onSelect([row.id], !props.selected.has(String(row.id)));
+    } else if (event.key === "Enter" && row.more !== undefined) {
+      event.preventDefault();
+      void further(event.currentTarget as HTMLElement, row.more, place);
     } else if (event.key === "Enter" && row.path !== null) {
       event.preventDefault();
       navigate(row.path);
@@ -44,7 +48,7 @@ export function useRowKeys(props: Pick<LayoutProps, "rows" | "selected" | "selec
   };
 
   const select = (chosen: (Row | undefined)[]): void => {
-    props.onSelect(chosen.flatMap((row) => (row === undefined ? [] : [row.id])), true);
+    props.onSelect(chosen.flatMap((row) => (row === undefined || row.fixed === true ? [] : [row.id])), true);
   };
 
   const unfolded = (event: KeyboardEvent, row: Row): void => {
@@ -61,7 +65,7 @@ export function useRowKeys(props: Pick<LayoutProps, "rows" | "selected" | "selec
   const moved = (event: KeyboardEvent, row: Row): void => {
     const steps = { ArrowUp: "up", ArrowDown: "down", ArrowRight: "in", ArrowLeft: "out" } as const;
     const step = steps[event.key as keyof typeof steps];
-    if (step === undefined || props.tree?.move === undefined || props.tree.move === null) return;
+    if (step === undefined || row.fixed === true || props.tree?.move === undefined || props.tree.move === null) return;
     event.preventDefault();
     props.tree.move(row, step);
   };
@@ -77,5 +81,16 @@ export function useRowKeys(props: Pick<LayoutProps, "rows" | "selected" | "selec
 }
 
 function focus(from: HTMLElement, place: number): void {
-  from.parentElement?.querySelector<HTMLElement>(`:scope > [data-row="${place}"]`)?.focus();
+  focusIn(from.parentElement, place);
+}
+
+function focusIn(rows: HTMLElement | null, place: number): void {
+  rows?.querySelector<HTMLElement>(`:scope > [data-row="${place}"]`)?.focus();
+}
+
+/** Reads further records; the first of them stands where somebody asked for them, and has the focus. */
+export async function further(row: HTMLElement, read: () => Promise<void>, place: number): Promise<void> {
+  const rows = row.parentElement;
+  await read();
+  requestAnimationFrame(() => focusIn(rows, place));
 }

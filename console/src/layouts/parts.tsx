@@ -7,7 +7,7 @@ import { Button, Menu } from "../ui";
 import type { LayoutProps, Row } from "./types";
 
 export function SelectBox({ row, props }: { row: Row; props: LayoutProps }): JSX.Element | null {
-  if (!props.selectable) return null;
+  if (!props.selectable || row.fixed === true) return null;
   return (
     <label class="select-box">
       <input
@@ -22,15 +22,17 @@ export function SelectBox({ row, props }: { row: Row; props: LayoutProps }): JSX
 
 export function SelectAll({ props }: { props: LayoutProps }): JSX.Element | null {
   if (!props.selectable) return null;
-  const chosen = props.rows.filter((row) => props.selected.has(String(row.id))).length;
+  const rows = props.rows.filter((row) => row.fixed !== true);
+  const chosen = rows.filter((row) => props.selected.has(String(row.id))).length;
+  if (rows.length === 0) return null;
   return (
     <label class="select-box">
       <input
         type="checkbox"
         aria-label={t("lists.select_all")}
-        checked={chosen > 0 && chosen === props.rows.length}
-        indeterminate={chosen > 0 && chosen < props.rows.length}
-        onChange={(event) => props.onSelect(props.rows.map((row) => row.id), event.currentTarget.checked)}
+        checked={chosen > 0 && chosen === rows.length}
+        indeterminate={chosen > 0 && chosen < rows.length}
+        onChange={(event) => props.onSelect(rows.map((row) => row.id), event.currentTarget.checked)}
       />
     </label>
   );

@@ -6,7 +6,7 @@ import { t } from "../i18n";
 import { displayOf } from "../displays/choice";
 import { labelOfField, plainText, titleField, valueAt } from "../model/record";
 import { Button, Icon } from "../ui";
-import { type RowKeys, useRowKeys } from "./keys";
+import { further, type RowKeys, useRowKeys } from "./keys";
 import { RowActions, SelectAll, SelectBox, Title } from "./parts";
 import type { Column, LayoutProps, Row } from "./types";
 
@@ -33,9 +33,13 @@ export function TableLayout(props: LayoutProps): JSX.Element {
           </tr>
         </thead>
         <tbody role="rowgroup">
-          {props.rows.map((row, place) => (
-            <TableRow key={row.id} row={row} place={place} props={props} keys={keys} />
-          ))}
+          {props.rows.map((row, place) =>
+            row.more === undefined ? (
+              <TableRow key={row.id} row={row} place={place} props={props} keys={keys} />
+            ) : (
+              <MoreRow key={row.id} row={row} more={row.more} place={place} props={props} keys={keys} />
+            ),
+          )}
         </tbody>
       </table>
     </div>
@@ -121,6 +125,23 @@ function TableRow({ row, place, props, keys }: TableRowProps): JSX.Element {
   );
 }
 
+/** Reads further records of a branch. */
+function MoreRow({ row, more, place, props, keys }: TableRowProps & { more: () => Promise<void> }): JSX.Element {
+  const level = row.level ?? 0;
+  return (
+    <tr role="row" class="table-row" {...keys.props(row, place)} aria-level={level + 1}>
+      <td role="gridcell" class="cell-title" colSpan={props.columns.length + 2 + Number(props.selectable)}>
+        <div class={`title-line depth-${Math.min(level, 8)}`}>
+          <span class="fold" />
+          <Button small icon="add" busy={row.busy === true} onClick={(event) => void further((event.currentTarget as HTMLElement).closest("tr") ?? document.body, more, place)}>
+            {row.title}
+          </Button>
+        </div>
+      </td>
+    </tr>
+  );
+}
+
 function Fold({ row, props }: { row: Row; props: LayoutProps }): JSX.Element {
   if (row.open === null || row.open === undefined) return <span class="fold" />;
   return (
@@ -145,7 +166,7 @@ type DragProps = Pick<JSX.IntrinsicElements["tr"], "draggable" | "onDragStart" |
 function useDrop(row: Row, props: LayoutProps): Partial<DragProps> {
   const [where, setWhere] = useState<"before" | "inside" | "after" | null>(null);
   const drop = props.tree?.drop ?? null;
-  if (drop === null) return {};
+  if (drop === null || row.fixed === true) return {};
   return {
     draggable: true,
     "data-drop": where ?? undefined,

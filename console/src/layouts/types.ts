@@ -14,9 +14,14 @@ export interface Row {
   title: string;
   /** Where it is opened; null: the caller may not. */
   path: string | null;
+  /** The caller may read it, but not change it. */
+  fixed?: boolean;
   /** In a tree: how deep it is, and whether it has records below it. */
   level?: number;
   open?: boolean | null;
+  /** It is no record: it reads further ones. */
+  more?: () => Promise<void>;
+  busy?: boolean;
 }
 
 export interface Column {

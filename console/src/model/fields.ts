@@ -107,7 +107,9 @@ function merged(property: JsonSchema | undefined, argument: JsonSchema | undefin
     return argument ?? property ?? {};
   }
   const { context: _, ...rest } = property;
-  return { ...rest, ...argument };
+  // Of an argument the word says that the request needs it; of an object which members it needs.
+  const members = Array.isArray(property.required) ? { required: property.required } : {};
+  return { ...rest, ...argument, ...members };
 }
 
 interface Around {

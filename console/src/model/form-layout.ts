@@ -155,15 +155,17 @@ function derivedForm(resource: Resource, fields: Field[], text: (group: GroupId)
   const properties = Object.fromEntries(fields.map((field) => [field.path, field.schema]));
   const title = titleName(resource, properties);
   const withStates = resource.states.length > 0;
+  // Of a record that can only be read, everything is as it is for others.
+  const changes = fields.some((field) => !field.readOnly);
   const main: Field[] = [];
   const groups: Partial<Record<GroupId, Field[]>> = {};
   const put = (group: GroupId, field: Field): void => {
     (groups[group] ??= []).push(field);
   };
   for (const field of fields) {
-    if (field.path === title && !field.readOnly) {
+    if (field.path === title && (!changes || !field.readOnly)) {
       main.unshift(field);
-    } else if (field.readOnly) {
+    } else if (field.readOnly && (changes || field.schema.readonly === true)) {
       if (isReadable(field)) {
         put("readOnly", field);
       }

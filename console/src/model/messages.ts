@@ -28,6 +28,11 @@ export function place(error: ServerError, fields: Field[]): Placed {
       placed.rest.push(message);
       continue;
     }
+    const inside = insideOf(message, field);
+    if (inside !== null) {
+      placed.fields[inside.at] = inside.message;
+      continue;
+    }
     const at = inner(details[name], name);
     placed.fields[at] = withLabel(message, at, field);
   }
@@ -41,6 +46,24 @@ export function place(error: ServerError, fields: Field[]): Placed {
     }
   }
   return placed;
+}
+
+/** A message about something inside a value begins with its place, or ends so: `hours[0][from] is no time.` */
+function insideOf(message: string, field: Field): { at: string; message: string } | null {
+  const found = [...message.matchAll(/(?:^|: )([\w-]+)((?:\[[^\]]*\])+) /g)].at(-1);
+  if (found === undefined || found[1] !== field.path) {
+    return null;
+  }
+  const at = pathOf(`${found[1]}${found[2] ?? ""}`);
+  let here: Field | undefined = field;
+  for (const name of at.split(".").slice(1)) {
+    here = memberOf(here, name) ?? undefined;
+  }
+  if (here === undefined) {
+    return null;
+  }
+  const rest = message.slice(found.index + found[0].length);
+  return { at, message: here.label === "" ? rest : `${here.label} ${rest}` };
 }
 
 /** `params` is an object of messages, or a list of names that are missing. */
@@ -76,6 +99,29 @@ function withLabel(message: string, at: string, field: Field): string {
     }
   }
   return message;
+}
+
+/** The names of a place, from the field down, as people read them: `hours.0.from` is "Hours › Item 1 › From". */
+export function namesOf(at: string, fields: Field[], item: (place: number) => string): string {
+  const [top, ...inside] = at.split(".");
+  const names: string[] = [];
+  let here = fields.find((field) => field.path === top);
+  names.push(here?.label ?? top ?? "");
+  for (const part of inside) {
+    const next: Field | null | undefined = memberOf(here, part);
+    const label = next !== null && next !== undefined && next.label !== "" ? next.label : /^\d+$/.test(part) ? item(Number(part) + 1) : part;
+    names.push(label);
+    here = next ?? undefined;
+  }
+  return names.join(" › ");
+}
+
+function memberOf(field: Field | undefined, name: string): Field | null | undefined {
+  if (field === undefined) {
+    return undefined;
+  }
+  const inside = field.alternatives.map((alternative) => memberOf(alternative, name)).find((found) => found !== null && found !== undefined);
+  return field.children.find((child) => child.name === name) ?? field.item ?? inside;
 }
 
 /** A member `raw` is edited as the field itself. */

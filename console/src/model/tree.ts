@@ -48,11 +48,6 @@ function isBelow(node: Node, above: Node, nodes: ReadonlyMap<Id, Node>): boolean
   return false;
 }
 
-/** The nodes that are seen: those below folded ones are not. */
-export function visible(roots: readonly Node[], folded: ReadonlySet<string>): Node[] {
-  return roots.flatMap((node) => [node, ...(folded.has(String(node.id)) ? [] : visible(node.children, folded))]);
-}
-
 export interface Change {
   id: Id;
   values: Item;
@@ -67,8 +62,13 @@ interface Spot {
   index: number;
 }
 
+/** Whether all records below a record are there, so that they can be counted; "": at the top. */
+export type Complete = (above: string) => boolean;
+
+const always: Complete = () => true;
+
 /** The changes that a step makes; none where there is no room for it. */
-export function stepChanges(roots: Node[], id: Id, step: Step, order: string | null): Change[] {
+export function stepChanges(roots: Node[], id: Id, step: Step, order: string | null, complete = always): Change[] {
   const found = find(roots, id);
   if (found === null) return [];
   const { siblings, index, above } = found;
@@ -80,21 +80,23 @@ export function stepChanges(roots: Node[], id: Id, step: Step, order: string | n
     out: above === null ? null : { parent: above.parent, index: (find(roots, above.id)?.index ?? 0) + 1 },
   };
   const spot = spots[step];
-  return spot === null ? [] : placed(roots, found.node, spot, order);
+  return spot === null ? [] : placed(roots, found.node, spot, order, complete);
 }
 
 /** The changes of putting a record before, inside or after another one. */
-export function dropChanges(roots: Node[], id: Id, target: Id, where: Where, order: string | null): Change[] {
+export function dropChanges(roots: Node[], id: Id, target: Id, where: Where, order: string | null, complete = always): Change[] {
   const node = find(roots, id)?.node;
   const goal = find(roots, target);
   if (node === undefined || goal === null || id === target || find([node], target) !== null) return [];
-  if (where === "inside") return placed(roots, node, { parent: target, index: goal.node.children.length }, order);
+  if (where === "inside") return placed(roots, node, { parent: target, index: goal.node.children.length }, order, complete);
   const rest = goal.siblings.filter((one) => one !== node);
   const index = rest.indexOf(goal.node) + (where === "after" ? 1 : 0);
-  return placed(roots, node, { parent: goal.above === null ? NONE : goal.above.id, index }, order);
+  return placed(roots, node, { parent: goal.above === null ? NONE : goal.above.id, index }, order, complete);
 }
 
-function placed(roots: Node[], node: Node, spot: Spot, order: string | null): Change[] {
+function placed(roots: Node[], node: Node, spot: Spot, order: string | null, complete: Complete): Change[] {
+  // Records that were not read yet have numbers, too.
+  if (order !== null && !complete(spot.parent === NONE ? "" : String(spot.parent))) return [];
   const siblings = (spot.parent === NONE ? roots : (find(roots, spot.parent)?.node.children ?? roots)).filter((one) => one !== node);
   siblings.splice(spot.index, 0, node);
   const changes: Change[] = [];

@@ -6,6 +6,7 @@ import { api } from "../api";
 import { type Id, idOf, type Item, type Params } from "../api/adapter";
 import { touched, versionOf } from "../api/changes";
 import type { Resource } from "../api/description";
+import { Failure } from "../api/failure";
 import { t } from "../i18n";
 import { Button, confirmed, Failed, Icon, Skeleton, toast } from "../ui";
 import { useLoad } from "../ui/hooks";
@@ -24,7 +25,7 @@ interface BelowProps {
 const MOST = 100;
 const REMOVE_ALL = "delete_all";
 
-export function BelowPanel({ resource, parameter, owner }: BelowProps): JSX.Element {
+export function BelowPanel({ resource, parameter, owner }: BelowProps): JSX.Element | null {
   const params: Params = { [parameter]: owner };
   const version = versionOf(resource.name);
   const loaded = useLoad(
@@ -38,6 +39,8 @@ export function BelowPanel({ resource, parameter, owner }: BelowProps): JSX.Elem
   );
   const items = loaded.data?.items ?? [];
   const removes = resource.operations["delete"] !== undefined;
+  // The caller may see the record, and not what belongs to it.
+  if (loaded.error instanceof Failure && loaded.error.status === 403) return null;
   return (
     <section class="record-panel" aria-labelledby={`related-${resource.name}`}>
       <header class="record-head">

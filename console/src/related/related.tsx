@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { api } from "../api";
-import type { Id, Item } from "../api/adapter";
+import { type Id, idOf, type Item } from "../api/adapter";
 import type { Resource } from "../api/description";
 import { labelOf } from "../model/record";
 import { Icon } from "../ui";
@@ -16,12 +16,13 @@ import "./related.css";
 
 interface RelatedProps {
   resource: Resource;
-  id: Id;
   item: Item;
 }
 
-export function RelatedPanels({ resource, id, item }: RelatedProps): JSX.Element {
+export function RelatedPanels({ resource, item }: RelatedProps): JSX.Element {
   const { description } = api();
+  // The id of the address is a text; what refers to the record has it as the record does.
+  const id = idOf(resource, item);
   const panels = useMemo(() => panelsOf(resource, id, item, description), [resource, id, item, description]);
   const title = labelOf(resource, item, (own) => `${resource.singular} ${own}`);
   return (

@@ -37,7 +37,8 @@ const PAGE = 100;
 const MOST_PAGES = 10;
 const NONE = 0;
 
-async function loadAll({ resource, query, fields }: StructureProps, signal: AbortSignal): Promise<Item[]> {
+/** The records, and whether there are more than a tree shows. */
+async function loadAll({ resource, query, fields }: StructureProps, signal: AbortSignal): Promise<{ items: Item[]; cut: boolean }> {
   const args = resource.operations["list"]?.args ?? [];
   const sort = resource.fields[fields.order]?.sort;
   const whole: Query = { ...query, per_page: PAGE, context: args.includes("context") ? "edit" : undefined, ...(sort === undefined ? {} : { orderby: sort, order: "asc" }) };
@@ -45,7 +46,8 @@ async function loadAll({ resource, query, fields }: StructureProps, signal: Abor
   const first = await adapter.list(resource, whole, { signal });
   const more = Math.min(first.pages ?? 1, MOST_PAGES) - 1;
   const rest = await Promise.all(Array.from({ length: Math.max(0, more) }, (_, place) => adapter.list(resource, { ...whole, page: place + 2 }, { signal })));
-  return [first, ...rest].flatMap((page) => page.items);
+  const all = [first, ...rest];
+  return { items: all.flatMap((page) => page.items), cut: all.at(-1)?.more === true };
 }
 
 function nodesOf({ resource, fields }: StructureProps, items: readonly Item[]): TreeNode[] {
@@ -61,7 +63,7 @@ export function Structure(props: StructureProps): JSX.Element {
   const loaded = useLoad((signal) => loadAll(props, signal), [resource, JSON.stringify(props.query), versionOf(resource.name)]);
   if (loaded.error !== null) return <Failed error={loaded.error} onRetry={loaded.reload} />;
   if (loaded.data === undefined) return <Skeleton lines={4} />;
-  return <Tree {...props} items={loaded.data} />;
+  return <Tree {...props} {...loaded.data} />;
 }
 
 /** What somebody has moved, over what is saved; records that were added meanwhile stay where they are. */
@@ -70,8 +72,8 @@ function overlaid(saved: readonly TreeNode[], draft: readonly TreeNode[] | null)
   return saved.map((node) => moved.get(String(node.id)) ?? node);
 }
 
-function Tree(props: StructureProps & { items: Item[] }): JSX.Element {
-  const { resource, items, fields } = props;
+function Tree(props: StructureProps & { items: Item[]; cut: boolean }): JSX.Element {
+  const { resource, items, fields, cut } = props;
   const saved = useMemo(() => nodesOf(props, items), [items]);
   const [draft, setDraft] = useState<TreeNode[] | null>(null);
   const [busy, setBusy] = useState(false);
@@ -103,7 +105,8 @@ function Tree(props: StructureProps & { items: Item[] }): JSX.Element {
   };
   return (
     <div class="stack">
-      {items.length === 0 ? <Empty title={t("people.none")} icon={resource.icon} /> : <Rows {...props} nodes={nodes} onMove={setDraft} />}
+      {cut && <p class="notice">{t("people.order_cut", { count: items.length })}</p>}
+      {items.length === 0 ? <Empty title={t("people.none")} icon={resource.icon} /> : <Rows {...props} nodes={nodes} onMove={cut ? null : setDraft} />}
       <div class="row">
         {resource.operations["create"] !== undefined && <Add {...props} last={Math.max(0, ...nodes.map((node) => node.position))} />}
         <span class="spread" />
@@ -119,7 +122,7 @@ function Tree(props: StructureProps & { items: Item[] }): JSX.Element {
           </>
         )}
       </div>
-      {items.length > 1 && <p class="field-help">{t("people.order_keys")}</p>}
+      {items.length > 1 && !cut && <p class="field-help">{t("people.order_keys")}</p>}
     </div>
   );
 }
@@ -127,7 +130,8 @@ function Tree(props: StructureProps & { items: Item[] }): JSX.Element {
 interface RowsProps extends StructureProps {
   items: Item[];
   nodes: TreeNode[];
-  onMove: (nodes: TreeNode[]) => void;
+  /** Null: some are not there, and their places would not fit. */
+  onMove: ((nodes: TreeNode[]) => void) | null;
 }
 
 interface Drop {
@@ -144,7 +148,7 @@ function Rows(props: RowsProps): JSX.Element {
   const nameOf = (id: Id): string => labelOf(resource, known.get(String(id)) ?? {}, () => `${resource.singular} ${id}`);
   const take = (next: TreeNode[] | null, id: Id): void => {
     if (next === null) return announce(t("people.not_moved", { name: nameOf(id) }));
-    onMove(next);
+    onMove?.(next);
     const row = rowsOf(next).find((one) => one.id === id);
     if (row !== undefined) announce(placeText(row, nameOf));
   };
@@ -175,12 +179,12 @@ function Rows(props: RowsProps): JSX.Element {
             setOver(null);
           }}
         >
-          <Handle row={row} name={nameOf(row.id)} nameOf={nameOf} onMove={(step) => move(row.id, step)} onDrag={(on) => (setDragged(on ? row.id : null), setOver(null))} />
+          {onMove !== null && <Handle row={row} name={nameOf(row.id)} nameOf={nameOf} onMove={(step) => move(row.id, step)} onDrag={(on) => (setDragged(on ? row.id : null), setOver(null))} />}
           <a class="structure-name" href={href(places.item(resource.name, row.id))}>
             {nameOf(row.id)}
           </a>
           <span class="soft structure-kind">{kindOf(known.get(String(row.id)))}</span>
-          <Moves row={row} name={nameOf(row.id)} onMove={(step) => move(row.id, step)} />
+          {onMove !== null && <Moves row={row} name={nameOf(row.id)} onMove={(step) => move(row.id, step)} />}
           {resource.operations["delete"] !== undefined && <Remove resource={resource} id={row.id} name={nameOf(row.id)} />}
         </li>
       ))}

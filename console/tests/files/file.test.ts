@@ -3,7 +3,7 @@ import type { Schemas } from "../../src/api/schema";
 import type { Adapter, Item } from "../../src/api/adapter";
 import type { Description, Resource } from "../../src/api/description";
 import { editsPictures, fileOf, isWanted, ownAddress, previewOf, takesFiles } from "../../src/files/file";
-import { names, searchName, usesOf } from "../../src/files/usage";
+import { names, searchName, showsById, usesOf } from "../../src/files/usage";
 
 const operation = { method: "GET" as const, path: "/x/v1/prints", args: [] as string[], file: false, batch: false };
 
@@ -65,6 +65,13 @@ describe("uses of a file", () => {
     expect(searchName(file)).toBe("light");
     expect(names('<img src="http://site.example/files/2025/light-300x188.jpg">', file)).toBe(true);
     expect(names("a light evening", file)).toBe(false);
+    const shown = [
+      '<img class="alignleft wp-image-5" src="https://cdn.example/x.jpg">', '<!-- wp:image {"id":5,"sizeSlug":"large"} -->', '<!-- wp:media-text {"mediaId":5} -->', '<!-- wp:gallery {"ids":[4,5]} -->',
+      '<!-- wp:core/file {"id":5} /-->',
+    ];
+    const others = ['<img class="wp-image-55">', '<img class="wp-image-5-x">', '<!-- wp:image {"id":55} -->', '<!-- wp:navigation-link {"id":5,"kind":"taxonomy"} /-->', 'the price: {"id":5}', '<!-- wp:image {"id":5 -->'];
+    expect(shown.map((text) => showsById(text, "5"))).toEqual(shown.map(() => true));
+    expect(others.map((text) => showsById(text, "5"))).toEqual(others.map(() => false));
   });
 
   it("are relations and contents; a list that fails hides no other", async () => {
@@ -81,6 +88,6 @@ describe("uses of a file", () => {
     const { uses, more } = await usesOf({ adapter, description, schemas: {} as Schemas }, library, file, new AbortController().signal);
     expect(uses.map(({ resource: of, id, field }) => [of.name, id, field])).toEqual([["essays", 1, "cover"], ["essays", 2, null]]);
     expect(more).toBe(true);
-    expect(asked).toHaveLength(3);
+    expect(asked).toHaveLength(7);
   });
 });

@@ -80,8 +80,11 @@ describe("messages", () => {
 
   it("land inside a field where the details say so", () => {
     expect(refused({ params: { hours: "hours[0][from] is empty." }, details: { hours: { code: "x", data: { param: "hours[0][from]" } } } })).toEqual({
-      fields: { "hours.0.from": "0.from is empty." }, rest: [],
+      fields: { "hours.0.from": "From is empty." }, rest: [],
     });
+    // The details need not say so: the message does.
+    expect(refused({ params: { hours: "hours is not valid as Day: hours[1][from] is empty." } })).toEqual({ fields: { "hours.1.from": "From is empty." }, rest: [] });
+    expect(refused({ params: { hours: "hours[0][none] is empty." } })).toEqual({ fields: { hours: "hours[0][none] is empty." }, rest: [] });
   });
 
   it("of what is missing land on each field", () => {

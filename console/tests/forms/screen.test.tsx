@@ -83,7 +83,7 @@ it("messages stand at their fields, the focus goes to the first, and others stan
   expect(message?.textContent).toBe("Price is too high.");
   expect(screen.getByRole("alert").textContent).toContain("other is wrong.");
   const source = document.querySelector('[data-field="meta"] input[aria-invalid="true"]');
-  fireEvent.click(screen.getByRole("button", { name: "Meta" }));
+  fireEvent.click(screen.getByRole("button", { name: /^Meta › / }));
   expect(source?.closest("details")?.open).toBe(true);
   expect(document.activeElement).toBe(source);
   fireEvent.input(price, { target: { value: "6" } });

@@ -300,6 +300,16 @@ describe("conflicts", () => {
     expect(await session.save(QUIET)).toBe("conflict");
   });
 
+  it("where the other version differs in no field there is none", async () => {
+    const session = await open();
+    session.store.set("level", 4);
+    server.changed({ hidden: "set by somebody else" });
+    expect(await session.save(QUIET)).toBe("saved");
+    expect(session.clash.value).toBeNull();
+    expect(server.asked.map(({ ifMatch }) => ifMatch)).toEqual(['"1-x"', '"2-x"']);
+    expect(server.item["level"]).toBe(4);
+  });
+
   it("where both did the same there is none", async () => {
     const session = await open();
     session.store.set("title", "Same");

@@ -49,6 +49,9 @@ impl Facts<'_> {
             if !hint.is_empty() {
                 hints.insert(name.clone(), Value::Object(hint));
             }
+            for inner in &property.inner_views {
+                hints.insert(format!("{name}.{}", inner.path), Value::Object(self.declared(&inner.view)));
+            }
             if let Source::Object(children) = &property.source {
                 self.gather(children, &name, hints);
             }

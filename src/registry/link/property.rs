@@ -12,6 +12,40 @@ use crate::config::declaration::Family;
 use crate::error::Code;
 use serde_json::{Value, json};
 
+/// The `x-view` of schemas inside a schema.
+fn inner_views(doc: &Value) -> Vec<InnerView> {
+    let mut found = Vec::new();
+    let mut waiting = vec![(String::new(), String::new(), doc)];
+    while let Some((path, pointer, doc)) = waiting.pop() {
+        if !pointer.is_empty()
+            && let Some(view) = PropertyWords::of(doc).view
+        {
+            found.push(InnerView { path: path.clone(), pointer: pointer.clone(), view });
+        }
+        let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        for (word, free) in [("properties", false), ("patternProperties", true)] {
+            for (name, inside) in doc.get(word).and_then(Value::as_object).into_iter().flatten() {
+                let at = if free { below("*") } else { below(name) };
+                waiting.push((at, format!("{pointer}/{word}/{}", escape(name)), inside));
+            }
+        }
+        for word in ["items", "additionalProperties"] {
+            waiting.extend(
+                doc.get(word)
+                    .filter(|inside| inside.is_object())
+                    .map(|inside| (below("*"), format!("{pointer}/{word}"), inside)),
+            );
+        }
+        for word in ["oneOf", "anyOf"] {
+            for (i, inside) in doc.get(word).and_then(Value::as_array).into_iter().flatten().enumerate() {
+                waiting.push((path.clone(), format!("{pointer}/{word}/{i}"), inside));
+            }
+        }
+    }
+    found.reverse();
+    found
+}
+
 impl Linker<'_> {
     pub(super) fn property(
         &mut self,
@@ -75,6 +109,7 @@ impl Linker<'_> {
             derived: words.derived,
             example: example(words.example, resource),
             view: words.view.unwrap_or_default(),
+            inner_views: if composed { Vec::new() } else { inner_views(doc) },
             members: doc.get("items").filter(|_| kind == Kind::Json).map(kind_of),
             column: column_name.and_then(|c| resource.plan_column(&c)),
             digest: words.stored_digest,
@@ -226,6 +261,13 @@ pub(super) fn types_of(doc: &Value) -> Vec<&str> {
 }
 
 pub(super) fn kind_of(doc: &Value) -> Kind {
+    let alternatives = || ["oneOf", "anyOf"].iter().filter_map(|word| doc.get(word)?.as_array()).flatten();
+    if doc.get("type").is_none() && alternatives().next().is_some() {
+        // A value of one of several shapes says itself which one it has.
+        let mut kinds = alternatives().filter(|one| types_of(one) != ["null"]).map(kind_of);
+        let first = kinds.next().unwrap_or(Kind::Json);
+        return if kinds.all(|kind| kind == first) { first } else { Kind::Json };
+    }
     match types_of(doc).into_iter().find(|t| *t != "null") {
         Some("integer") => Kind::Integer,
         Some("number") => Kind::Number,

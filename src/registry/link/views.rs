@@ -254,15 +254,15 @@ impl Linker<'_> {
     /// Controls and displays that a schema names.
     fn property_views(&mut self, resource: &Resource) {
         for property in &resource.properties {
-            let words = [
-                ("control", "control", &property.view.control, CONTROLS),
-                ("display", "display", &property.view.display, DISPLAYS),
-            ];
-            for (key, what, word, known) in words {
-                let Some(word) = word else { continue };
-                let pointer = format!("/properties/{}/x-view/{key}", escape(&property.name));
-                let place = super::Declared::Schema(resource.declared.schema.clone(), pointer);
-                self.known_in((&place, ""), what, word, known);
+            let inner = property.inner_views.iter().map(|inner| (inner.pointer.as_str(), &inner.view));
+            for (below, view) in std::iter::once(("", &property.view)).chain(inner) {
+                let words = [("control", &view.control, CONTROLS), ("display", &view.display, DISPLAYS)];
+                for (key, word, known) in words {
+                    let Some(word) = word else { continue };
+                    let pointer = format!("/properties/{}{below}/x-view/{key}", escape(&property.name));
+                    let place = super::Declared::Schema(resource.declared.schema.clone(), pointer);
+                    self.known_in((&place, ""), key, word, known);
+                }
             }
         }
     }

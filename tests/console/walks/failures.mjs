@@ -38,6 +38,29 @@ export const walks = {
     assert.equal(excerpt.raw, "Three times a day.");
   },
 
+  async "the answer to a change is lost on its way, and nobody has to choose"({ server, meet }) {
+    const id = await written(server, "Tide gauge");
+    const ada = await meet({ expected: [/ERR_FAILED|412 \(Precondition Failed\)/] });
+    await ada.logIn("administrator");
+    const { page } = ada;
+    await open(ada, `/r/posts/${id}`);
+    await titleOf(page).fill("Tide gauge, read twice a day");
+    let lost = 0;
+    await page.route(new RegExp(`${posts}/${id}(\\?|$)`), async (route) => {
+      if (route.request().method() === "GET" || lost > 0) return route.fallback();
+      lost += 1;
+      await route.fetch();
+      return route.abort("failed");
+    });
+    await press(page, "Save");
+    await page.getByText(/The server does not respond/).first().waitFor();
+    assert.equal((await read(server, id)).title.raw, "Tide gauge, read twice a day");
+    await excerptOf(page).fill("At high and low water.");
+    await stored(page, () => press(page, "Save"));
+    const { title, excerpt } = await read(server, id);
+    assert.deepEqual([title.raw, excerpt.raw], ["Tide gauge, read twice a day", "At high and low water."]);
+  },
+
   async "two people save the same record, and both versions are shown"({ server, meet }) {
     const id = await written(server, "Opening hours");
     const ada = await meet({ expected: [/412 \(Precondition Failed\)/] });

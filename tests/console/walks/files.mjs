@@ -85,9 +85,15 @@ export const walks = {
     const after = await server.ask("editor", "GET", `/cms/v2/posts/${id}?context=edit`);
     assert.equal(after.body.featured_media, (await list(server)).find(({ slug }) => slug.startsWith("dropped")).id);
 
-    await open(erin, `/r/media?file=${after.body.featured_media}`);
+    // A text from elsewhere has other addresses of the same picture, and names it by its id.
+    const shown = after.body.featured_media;
+    const texts = [`<img class="wp-image-${shown}" src="https://example.org/copy.png" alt="">`, `<!-- wp:media-text {"mediaId":${shown}} -->\n<div></div>\n<!-- /wp:media-text -->`, `<img class="wp-image-${shown}0" alt="">`];
+    for (const [place, content] of texts.entries()) await server.ask("editor", "POST", "/cms/v2/posts", { title: `By its id ${place}`, content, status: "draft" });
+    await open(erin, `/r/media?file=${shown}`);
     const side = page.getByRole("complementary");
     await side.getByText("Where it is used").click();
     await side.getByRole("link", { name: "With pictures" }).first().waitFor();
+    const found = (await side.getByRole("list").last().getByRole("link").allTextContents()).sort();
+    assert.deepEqual(found, ["By its id 0", "By its id 1", "With pictures", "With pictures"]);
   },
 };

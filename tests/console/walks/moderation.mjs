@@ -1,6 +1,5 @@
-// Comments, people and settings.
-import { assert, choose, eventually, heading, open, press, settled, stored } from "../steps.mjs";
-import { PASSWORD } from "../server.mjs";
+// Comments and settings.
+import { assert, eventually, heading, open, press, stored } from "../steps.mjs";
 
 export const site = { demo: true, roles: ["administrator", "editor"] };
 
@@ -47,43 +46,6 @@ export const walks = {
     });
   },
 
-  async "an administrator adds somebody, gives a role and an application password"({ server, meet }) {
-    const ada = await meet();
-    await ada.logIn("administrator");
-    const { page } = ada;
-    await open(ada, "/r/users/new");
-    await page.getByRole("textbox", { name: /^(User ?name|Login name)/i }).fill("nina");
-    await page.getByRole("textbox", { name: /e-?mail/i }).fill("nina@example.com");
-    await page.getByRole("textbox", { name: /^Password/ }).fill(PASSWORD);
-    await ada.accessible("a new user");
-    await stored(page, () => press(page, "Create"), /saved|created/i);
-    const { body: [nina] } = await server.ask("administrator", "GET", "/cms/v2/users?search=nina&context=edit");
-    assert.equal(nina.email, "nina@example.com");
-
-    await open(ada, `/r/users/${nina.id}`);
-    await page.getByRole("checkbox", { name: /^Author/ }).check();
-    await stored(page, () => press(page, "Save"));
-    const after = await server.ask("administrator", "GET", `/cms/v2/users/${nina.id}?context=edit`);
-    assert.ok(after.body.roles.includes("author"), JSON.stringify(after.body.roles));
-
-    const own = await meet();
-    await own.logIn("nina");
-    await settled(own.page);
-
-    const me = (await server.ask("administrator", "GET", "/cms/v2/users/me")).body.id;
-    await open(ada, `/r/users/${me}`);
-    const passwords = page.getByRole("region", { name: "Application passwords" });
-    await passwords.getByRole("button", { name: /^New/ }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByRole("textbox", { name: /^Name/ }).fill("Newsletter");
-    await ada.accessible("a new application password");
-    await dialog.getByRole("button", { name: /^Create|^Make|^Add/ }).click();
-    await eventually("the application password is there", async () => {
-      const { body } = await server.ask("administrator", "GET", `/cms/v2/users/${me}/application-passwords`);
-      return body.some((one) => one.name === "Newsletter");
-    });
-  },
-
   async "settings are changed and seen"({ server, meet }) {
     const ada = await meet();
     await ada.logIn("administrator");
@@ -97,21 +59,5 @@ export const walks = {
     assert.equal(body.start_of_week, 0);
     await open(ada, "/");
     await page.getByRole("link", { name: "Ternsey Light" }).first().waitFor();
-  },
-
-  async "terms are moved below others, by keys"({ server, meet }) {
-    const ada = await meet();
-    await ada.logIn("administrator");
-    const { page } = ada;
-    await open(ada, "/r/categories?layout=tree");
-    const news = page.getByRole("row").filter({ has: page.getByRole("link", { name: "News", exact: true }) });
-    await news.focus();
-    await page.keyboard.press("Alt+ArrowRight");
-    const { body: [stored] } = await server.ask("administrator", "GET", "/cms/v2/categories?slug=news");
-    await eventually("the category is below another", async () => (await server.ask("administrator", "GET", `/cms/v2/categories/${stored.id}`)).body.parent !== 0);
-    await ada.accessible("the tree of categories");
-    await news.focus();
-    await page.keyboard.press("Alt+ArrowLeft");
-    await eventually("the category is at the top", async () => (await server.ask("administrator", "GET", `/cms/v2/categories/${stored.id}`)).body.parent === 0);
   },
 };

@@ -55,6 +55,7 @@ export const people: Texts["people"] = {
   operation_invite: "Einladung senden",
   order_back: "Verwerfen",
   order_changed: "Die Reihenfolge ist noch nicht gespeichert.",
+  order_cut: "Nur die ersten {count} sind zu sehen: Die Reihenfolge lässt sich hier nicht ändern.",
   order_keys: "Ziehen Sie am Griff oder drücken Sie darauf Pfeiltasten: auf und ab verschieben, links und rechts rücken aus und ein.",
   order_save: "Reihenfolge speichern",
   order_saved: "Die Reihenfolge ist gespeichert.",

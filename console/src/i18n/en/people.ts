@@ -55,6 +55,7 @@ export const people = {
   operation_invite: "Send an invitation",
   order_back: "Discard",
   order_changed: "The order is not saved yet.",
+  order_cut: "Only the first {count} are shown: their order cannot be changed here.",
   order_keys: "Drag the handle, or press arrow keys on it: up and down move, left and right move out and in.",
   order_save: "Save the order",
   order_saved: "The order is saved.",

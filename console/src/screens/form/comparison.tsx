@@ -2,8 +2,12 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import type { Id } from "../../api/adapter";
+import { nameOf, resourceOf } from "../../controls/records";
+import { idsOf } from "../../controls/relation";
 import { textOf } from "../../controls/shown";
 import type { FormScope } from "../../controls/types";
+import { related } from "../../displays/related";
 import { t } from "../../i18n";
 import { asText, differences, sides, type Side } from "../../model/diff";
 import type { Field } from "../../model/fields";
@@ -42,7 +46,9 @@ export function Comparison({ rows, before, after, scope, foot }: ComparisonProps
 }
 
 function Pair({ row, scope, before, after }: { row: Compared; scope: ComparisonProps["scope"]; before: ComponentChildren; after: ComponentChildren }): JSX.Element {
-  const both = useMemo(() => sides(differences(wordsOf(row.field, row.before, scope), wordsOf(row.field, row.after, scope))), [row.before, row.after]);
+  // Names of other records arrive later.
+  const [old, fresh] = [wordsOf(row.field, row.before, scope), wordsOf(row.field, row.after, scope)];
+  const both = useMemo(() => sides(differences(old, fresh)), [old, fresh]);
   return (
     <div class="comparison-pair">
       <Version title={before} parts={both.before} kind="del" />
@@ -51,9 +57,30 @@ function Pair({ row, scope, before, after }: { row: Compared; scope: ComparisonP
   );
 }
 
-/** Texts as they are; other values in words. */
+/** Texts as they are; other values in words, those of a list on a line each. */
 function wordsOf(field: Field, value: unknown, scope: ComparisonProps["scope"]): string {
-  return typeof value === "string" && field.choices === null && field.control !== "date-time" && field.control !== "state" ? value : value === undefined || value === null ? "" : typeof value === "object" ? asText(value) : textOf(field, value, scope);
+  if (value === undefined || value === null) {
+    return "";
+  }
+  if (Array.isArray(value)) {
+    const item = field.item;
+    return item !== null && value.every((one) => typeof one !== "object") ? value.map((one) => itemOf(field, one, scope)).join("\n") : asText(value);
+  }
+  if (typeof value === "object") {
+    return asText(value);
+  }
+  const plain = typeof value === "string" && field.choices === null && field.control !== "date-time" && field.control !== "state";
+  return plain ? value : itemOf(field, value, scope);
+}
+
+/** The name of a record that is referred to, or of a choice. */
+function itemOf(field: Field, value: unknown, scope: ComparisonProps["scope"]): string {
+  const target = resourceOf(scope.description, field.relation?.resource);
+  if (target !== null && idsOf(value).length > 0) {
+    const item = related(target.name, value as Id).value;
+    return item === null || item === undefined ? `#${String(value)}` : nameOf(target, item);
+  }
+  return field.relation !== null && idsOf(value).length === 0 ? "" : textOf(field, value, scope);
 }
 
 /** The mark is read out, too: `del` and `ins` mean removed and added. */

@@ -82,7 +82,7 @@ export class Keeper {
     const { resource, id, api, record } = this.session;
     const name = autosavesOf(resource);
     const own = id.peek();
-    if (name === null || own === null) {
+    if (name === null || own === null || !this.session.mayWrite()) {
       return;
     }
     try {

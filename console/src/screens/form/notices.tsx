@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { FormScope } from "../../controls/types";
 import { language, t } from "../../i18n";
-import { findField } from "../../model/fields";
+import { namesOf } from "../../model/messages";
 import { Button, Dialog, Icon } from "../../ui";
 import { Comparison } from "./comparison";
 import type { Keeper } from "./keeper";
@@ -33,7 +33,7 @@ export function Summary({ session }: { session: Session }): JSX.Element | null {
         {errors.map(([at, message]) => (
           <li key={at}>
             <button type="button" class="link-button" onClick={() => focusField(at)}>
-              {findField(session.fields.value, at.split(".")[0] ?? at)?.label ?? at}
+              {namesOf(at, session.fields.value, (place) => t("forms.item", { place }))}
             </button>
             : {message}
           </li>

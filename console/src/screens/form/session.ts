@@ -18,7 +18,7 @@ import { place, shownAt } from "../../model/messages";
 import { allowed, limited, permissionsOf, PUBLISH, unlimited, type Permissions } from "../../model/permissions";
 import { DATE, PASSWORD, STATE } from "../../model/roles";
 import { find, named, statesOf, stepsOf, type Step, type Steps } from "../../model/states";
-import { readRecord } from "../../model/values";
+import { equal, readRecord } from "../../model/values";
 import { idText, type Loaded } from "./load";
 
 type Values = Record<string, unknown>;
@@ -178,7 +178,8 @@ export class Session {
     return outcome;
   }
 
-  private async send(step: Step): Promise<Outcome> {
+  /** `again`: it is repeated, because the version was another one. */
+  private async send(step: Step, again = false): Promise<Outcome> {
     this.store.flush(true);
     const wrong = this.store.check(faultText, this.isNew);
     if (Object.keys(wrong).length > 0) {
@@ -205,7 +206,7 @@ export class Session {
       await this.take(one, sent);
       return created ? "created" : "saved";
     } catch (error) {
-      return this.failed(error, step);
+      return this.failed(error, step, again);
     }
   }
 
@@ -250,9 +251,9 @@ export class Session {
     }
   }
 
-  private async failed(error: unknown, step: Step): Promise<Outcome> {
+  private async failed(error: unknown, step: Step, again: boolean): Promise<Outcome> {
     if (error instanceof Failure && error.conflict) {
-      return this.collide(step);
+      return this.collide(step, again);
     }
     if (error instanceof NetworkFailure) {
       this.progress.value = "offline";
@@ -290,11 +291,18 @@ export class Session {
   }
 
   /** Somebody else has saved in the meantime. */
-  private async collide(step: Step): Promise<Outcome> {
+  private async collide(step: Step, again: boolean): Promise<Outcome> {
     try {
       const theirs = await this.api.adapter.one(this.resource, this.id.value, { params: this.loaded.params });
       const values = readRecord(this.all, theirs.item);
       const conflicts = conflictsOf(this.fields.peek(), this.store.base(), this.store.values(), values);
+      if (!again && conflicts.length > 0 && conflicts.every((one) => equal(one.theirs, one.base))) {
+        // What somebody saved is in no field, such as a password that they set, or the same as here, such as a change whose
+        // answer was lost: there is nothing to choose.
+        this.etag = theirs.etag;
+        this.store.rebase(values);
+        return await this.send(step, true);
+      }
       batch(() => {
         this.clash.value = { theirs, conflicts, step };
         this.progress.value = "failed";

@@ -101,7 +101,7 @@ function Item({ session, keeper, crumbs, owned }: Opened & { crumbs: Crumb[]; ow
           }}
         />
       )}
-      {!isNew && !owned && session.id.value !== null && <RelatedPanels resource={resource} id={session.id.value} item={session.record.value} />}
+      {!isNew && !owned && session.id.value !== null && <RelatedPanels resource={resource} item={session.record.value} />}
     </Page>
   );
 }

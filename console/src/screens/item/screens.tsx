@@ -23,6 +23,9 @@ export function ItemOf({ resource, id }: ResourceScreenProps): JSX.Element {
   if (uploads) {
     return <Loading />;
   }
+  if (id === null && resource.operations["create"] === undefined) {
+    return <NotFound />;
+  }
   return <ItemScreen resource={resource} id={id} />;
 }
 

@@ -39,8 +39,8 @@ export function useActions(props: ListingProps & { view: ListView }): Actions {
   const remove = (row: Row): void => void removed(props, row, () => setAsked({ ids: [row.id], done: () => setAsked(null) }));
   return {
     selectable,
-    menu: (row) => [...opening(resource, row), ...changing(props, row), ...running(props, row), ...leaving(props, row, remove)],
-    quick: (row) => (moderated(states) ? verdicts(props, row) : []),
+    menu: (row) => [...opening(resource, row), ...(row.fixed === true ? [] : [...changing(props, row), ...running(props, row), ...leaving(props, row, remove)])],
+    quick: (row) => (moderated(states) && row.fixed !== true ? verdicts(props, row) : []),
     asked,
     answer: () => setAsked(null),
     props,
@@ -56,12 +56,12 @@ export function Questions({ actions }: { actions: Actions }): JSX.Element | null
 function opening(resource: Resource, row: Row): MenuItem[] {
   const items: MenuItem[] = [];
   if (row.path !== null) {
-    const label = resource.operations["update"] === undefined ? t("lists.open") : t("lists.edit");
-    items.push({ name: "open", label, icon: resource.operations["update"] === undefined ? "eye" : "edit", href: href(row.path) });
+    const reads = resource.operations["update"] === undefined || row.fixed === true;
+    items.push({ name: "open", label: t(reads ? "lists.open" : "lists.edit"), icon: reads ? "eye" : "edit", href: href(row.path) });
   }
   const link = row.item["link"];
   if (typeof link === "string" && /^https?:/.test(link)) items.push({ name: "view", label: t("lists.view_on_site"), icon: "external", href: link });
-  if (resource.supports.includes("revisions") && resource.operations["revisions"] !== undefined) {
+  if (resource.supports.includes("revisions") && resource.operations["revisions"] !== undefined && row.fixed !== true) {
     items.push({ name: "versions", label: t("lists.versions"), icon: "clock", href: href(places.part(resource.name, row.id, "revisions")) });
   }
   for (const child of api().description.resources) {

@@ -29,7 +29,7 @@ export function Cell(props: CellProps): JSX.Element {
   const { row, column, resource, args } = props;
   const [editing, setEditing] = useState(false);
   const value = valueAt(row.item, column.field);
-  const editable = isSimple(resource, column, args);
+  const editable = row.fixed !== true && isSimple(resource, column, args);
   return (
     <span class={editable ? "cell-value cell-editable" : "cell-value"}>
       <Shown value={value} item={row.item} field={column.field} resource={resource} hints={column.hints} schema={column.schema} />

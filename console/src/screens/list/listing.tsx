@@ -24,6 +24,7 @@ import { announce, confirmed, Empty, toast, Failed, LinkButton, Button, Paginati
 import type { BulkProps } from "./bulk";
 import { Cell } from "./cell";
 import { Questions, useActions } from "./actions";
+import { useEditable } from "./editable";
 import type { FiltersProps } from "./filters";
 import { StateTabs } from "./tabs";
 import { Toolbar } from "./toolbar";
@@ -68,7 +69,9 @@ export function Listing(props: ListingProps): JSX.Element {
     if (found.total !== null) announce(t("lists.found", { count: found.total }));
   }, [found.total]);
 
-  const rows = tree?.rows ?? found.items.map((item) => rowOf(props, item));
+  const own = tree?.rows ?? found.items.map((item) => rowOf(props, item));
+  const editable = useEditable(props, tree === null ? own.map((row) => row.id) : []);
+  const rows = editable === null ? own : own.map((row) => (editable.has(String(row.id)) ? row : { ...row, fixed: true }));
   const layout: LayoutProps = {
     resource,
     label: resource.labels["items_list"] ?? resource.label,

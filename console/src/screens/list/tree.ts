@@ -1,24 +1,18 @@
-/** A list as a tree: all records of a hierarchy, up to a number that a browser shows well. */
+/** A list as a tree: rows that are folded and moved. */
 
 import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
-import type { Item } from "../../api/adapter";
 import { updateEach } from "../../api/batch";
-import { versionOf } from "../../api/changes";
 import type { Query } from "../../api/query";
 import { t } from "../../i18n";
 import type { Row, TreeActions } from "../../layouts";
 import { orderField, pageQuery } from "../../model/list-query";
-import { type Change, dropChanges, stepChanges, treeOf, visible } from "../../model/tree";
+import { type Change, dropChanges, type Node, stepChanges, treeOf } from "../../model/tree";
 import type { ListView } from "../../model/view-state";
 import { announce, toast } from "../../ui";
-import { useLoad } from "../../ui/hooks";
+import { type Branches, TOP, useBranches } from "./branches";
 import type { Found } from "./found";
 import { type ListingProps, rowOf } from "./listing";
-
-const PAGE = 100;
-/** More records are no tree that somebody could look through; the list and its search are there. */
-const MOST_PAGES = 10;
 
 interface Tree {
   rows: Row[];
@@ -27,55 +21,78 @@ interface Tree {
 }
 
 export function useTree(props: ListingProps, view: ListView, found: Found): Tree | null {
-  const { resource, params } = props;
+  const { resource } = props;
   const shown = view.layout === "tree";
   const order = orderField(resource);
-  const query = treeQuery(props, view, order);
-  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
-  const loaded = useLoad(
-    (signal) => (shown ? loadAll(props, query, signal) : Promise.resolve(null)),
-    [JSON.stringify(query), shown, versionOf(resource.name), params],
-  );
-  const roots = useMemo(() => treeOf(resource, loaded.data?.items ?? [], order), [loaded.data, resource, order]);
+  const [turned, setTurned] = useState<ReadonlySet<string>>(new Set());
+  const { loaded, unfold, more, busy } = useBranches({ ...props, view, query: treeQuery(props, view, order) }, shown);
+  const branches = loaded.data ?? null;
+  const roots = useMemo(() => treeOf(resource, [...(branches?.parts.values() ?? [])].flatMap((part) => part.items), order), [branches, resource, order]);
   if (!shown) return null;
   // The frame of the list shows what comes of loading.
-  found.loading = loaded.loading && loaded.data === undefined;
+  found.loading = loaded.loading && branches === null;
   found.error = loaded.error;
   found.reload = loaded.reload;
-  const rows = visible(roots, folded).map((node) => ({
-    ...rowOf(props, node.item),
-    level: node.level,
-    open: node.children.length === 0 ? null : !folded.has(String(node.id)),
-  }));
-  const movable = resource.operations["update"]?.args.includes("parent") === true && view.search === "";
-  const write = (changes: Change[], moved: Row): void => void save(props, changes, moved);
-  const actions: TreeActions = {
-    toggle: (row) => setFolded((before) => toggled(before, String(row.id))),
-    move: movable ? (row, step) => write(stepChanges(roots, row.id, step, order), row) : null,
-    drop: movable ? (row, target, where) => write(dropChanges(roots, row.id, target.id, where, order), row) : null,
+
+  // Of a large tree, branches are folded at first.
+  const isOpen = (id: string): boolean => turned.has(id) === (branches?.large === true);
+  const open = (id: string): void => {
+    if (!isOpen(id)) setTurned((before) => new Set(before).add(id));
+    void unfold(id);
   };
-  return { rows, actions, note: loaded.data?.more === true ? t("lists.tree_cut", { count: PAGE * MOST_PAGES }) : null };
+  const rest = (above: string, level: number): Row[] => {
+    if (branches?.parts.get(above)?.more !== true) return [];
+    return [{ item: {}, id: `more/${above}`, title: t("lists.tree_more"), path: null, fixed: true, level, more: () => more(above), busy: busy(above) }];
+  };
+  const rowsOf = (nodes: Node[], above: string, level: number): Row[] => [
+    ...nodes.flatMap((node) => {
+      const id = String(node.id);
+      const has = node.children.length > 0 || hidden(branches, id);
+      return [{ ...rowOf(props, node.item), level, open: has ? isOpen(id) : null }, ...(isOpen(id) ? rowsOf(node.children, id, level + 1) : [])];
+    }),
+    ...rest(above, level),
+  ];
+  const movable = resource.operations["update"]?.args.includes("parent") === true && view.search === "";
+  const complete = (above: string): boolean => branches?.large !== true || (branches.parts.has(above) ? branches.parts.get(above)?.more === false : branches.below(above) === 0);
+  const write = (changes: Change[], moved: Row): void => {
+    const parent = changes.find((change) => change.id === moved.id)?.values["parent"];
+    // Somebody who puts a record into a branch wants to see it there.
+    if (branches?.large === true && parent !== undefined && parent !== 0) open(String(parent));
+    void save(props, changes, moved);
+  };
+  const actions: TreeActions = {
+    toggle: (row) => {
+      const id = String(row.id);
+      if (branches?.large === true && !isOpen(id)) void unfold(id);
+      setTurned((before) => toggled(before, id));
+    },
+    move: movable ? (row, step) => write(stepChanges(roots, row.id, step, order, complete), row) : null,
+    drop: movable ? (row, target, where) => write(dropChanges(roots, row.id, target.id, where, order, complete), row) : null,
+  };
+  return { rows: rowsOf(roots, TOP, 0), actions, note: noteOf(branches) };
+}
+
+/** Whether a record may have records below it that were not read yet. */
+function hidden(branches: Branches | null, id: string): boolean {
+  if (branches === null || !branches.large || branches.parts.has(id)) return false;
+  return branches.below(id) !== 0;
+}
+
+function noteOf(branches: Branches | null): string | null {
+  if (branches?.large !== true) return null;
+  return branches.total === null ? t("lists.tree_large") : t("lists.tree_large_of", { count: branches.total });
 }
 
 function treeQuery(props: ListingProps, view: ListView, order: string | null): Query {
   const { resource, schema, states } = props;
-  const query = pageQuery({ ...view, perPage: PAGE }, { resource, states, args: schema.args["list"] ?? {}, schema: schema.schema });
+  const query = pageQuery(view, { resource, states, args: schema.args["list"] ?? {}, schema: schema.schema });
   const key = order === null ? undefined : resource.fields[order]?.sort;
   return key === undefined ? query : { ...query, orderby: key, order: "asc" };
 }
 
-async function loadAll(props: ListingProps, query: Query, signal: AbortSignal): Promise<{ items: Item[]; more: boolean }> {
-  const { adapter } = api();
-  const options = { params: props.params, signal };
-  const first = await adapter.list(props.resource, query, options);
-  const pages = Math.min(first.pages ?? 1, MOST_PAGES);
-  const rest = await Promise.all(Array.from({ length: pages - 1 }, (_, place) => adapter.list(props.resource, { ...query, page: place + 2 }, options)));
-  return { items: [first, ...rest].flatMap((page) => page.items), more: (first.pages ?? 1) > MOST_PAGES };
-}
-
 async function save({ resource, params }: ListingProps, changes: Change[], moved: Row): Promise<void> {
   if (changes.length === 0) {
-    announce(t("lists.not_moved", { name: moved.title }));
+    toast.info(t("lists.not_moved", { name: moved.title }));
     return;
   }
   try {
