@@ -47,6 +47,9 @@ pub async fn import(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let mut position = from;
     let mut ended = false;
     while !ended && position - from < MOST_LINES {
+        if let Some(budget) = &work.scope.budget {
+            budget.renew();
+        }
         let mut batch = Vec::with_capacity(BATCH);
         while batch.len() < BATCH {
             match lines.next().map_err(|error| unread(&error))? {
