@@ -80,6 +80,8 @@ pub struct Request {
     pub body: Vec<u8>,
     /// Files in the body, where the endpoint takes any: they are on disk, and `body` is empty.
     pub upload: Option<Upload>,
+    /// It reads the next part of a response that was begun: limits have counted it already.
+    pub goes_on: bool,
     pub peer: Peer,
 }
 

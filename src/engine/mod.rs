@@ -257,7 +257,8 @@ impl Engine {
                 .take(self.registry.declaration.bounds.max_user_agent)
                 .collect::<String>()
                 .into(),
-            depth: 0,
+            // The next part of a response is a request inside the one that began it.
+            depth: u8::from(request.goes_on),
             request_id: request.id.clone(),
             tentative: false,
             imported: None,

@@ -87,6 +87,7 @@ fn posted(kind: &str, body: &[u8]) -> Request {
         headers: vec![("content-type".into(), kind.into())],
         body: body.to_vec(),
         upload: None,
+        goes_on: false,
         peer: Peer::default(),
     }
 }

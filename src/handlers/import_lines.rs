@@ -206,6 +206,9 @@ impl<'w> Import<'w> {
         if batch.is_empty() {
             return Ok(());
         }
+        if let Some(budget) = &self.work.scope.budget {
+            budget.renew();
+        }
         let unwritten = |error| families::unwritten(self.work.scope, error);
         let mut scope = Scope { imported: Some(Imported::default()), ..self.work.scope.clone() };
         let transaction = match self.creates.is_some_and(|own| own.file) {

@@ -25,6 +25,7 @@ pub(super) fn body(first: Bytes, next: String, compiled: Arc<Compiled>, request:
                 Some(Next::Page(bytes, next)) => (bytes, next),
                 Some(Next::Read(cursor)) => {
                     request.query.insert("_cursor".into(), cursor.into());
+                    request.goes_on = true;
                     match guard::guarded(compiled.service.call(request)).await {
                         Ok(Reply { status: 200, payload: Payload::Lines { bytes, next }, .. }) => (bytes, next),
                         Ok(reply) => return Err(io::Error::other(format!("status {} of a page", reply.status))),

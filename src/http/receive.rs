@@ -94,7 +94,8 @@ pub async fn request(
     let method = Method::parse(http.method().as_str()).ok_or_else(|| ApiError::new(Code::NoRoute))?;
     let headers = http.headers().iter();
     let headers = headers.map(|(n, v)| (n.as_str().to_owned(), text(n, v.as_bytes()))).collect();
-    let mut request = Request { id, method, path, raw_query, query, headers, body: Vec::new(), upload: None, peer };
+    let mut request =
+        Request { id, method, path, raw_query, query, headers, body: Vec::new(), upload: None, goes_on: false, peer };
     if has_body(http.headers()) {
         if may_bring_file(&request) {
             bring(&mut request, http, (payload, max_body), service).await?;

@@ -500,6 +500,7 @@ mod tests {
             headers: headers.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect(),
             body: body.to_vec(),
             upload: None,
+            goes_on: false,
             peer: Peer::default(),
         }
     }

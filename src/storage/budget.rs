@@ -71,6 +71,11 @@ impl ReadBudget {
         self.unavailable.load(Ordering::Relaxed) && !self.committed.load(Ordering::Relaxed)
     }
 
+    /// Begins again: a part of the request is done, and the next one may take as long.
+    pub fn renew(&self) {
+        self.spent.store(0, Ordering::Relaxed);
+    }
+
     /// What may still be spent. A request that has written gets the budget once more, so that it can respond.
     fn left(&self) -> Duration {
         let limit = if self.committed.load(Ordering::Relaxed) { self.limit * 2 } else { self.limit };
@@ -258,6 +263,16 @@ mod tests {
 
     fn long_read(db: &dyn Storage) -> Result<Vec<Row>, StorageError> {
         db.snapshot()?.rows(&read("record", &["id"], Cond::Contains(vec![name("title")], "many".into())))
+    }
+
+    #[test]
+    fn a_request_of_many_parts_has_the_budget_for_each() {
+        let (db, _folder) = filled();
+        let (budget, storage) = bounded(&db, Duration::from_secs(60));
+        budget.spent.store(u64::MAX, Ordering::Relaxed);
+        assert_eq!(long_read(&storage), Err(StorageError::TimedOut));
+        budget.renew();
+        assert_eq!(long_read(&storage).unwrap().len(), 500);
     }
 
     #[test]

@@ -131,6 +131,7 @@ impl Inside {
             headers,
             body: body.map(|b| b.to_string().into_bytes()).unwrap_or_default(),
             upload: None,
+            goes_on: false,
             peer: Peer { ip: Some([127, 0, 0, 1].into()), https: true, ..Peer::default() },
         };
         let before = (Sqlite::queries(), Sqlite::text_read());

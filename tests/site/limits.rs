@@ -147,3 +147,17 @@ fn cached_responses_count() {
     assert_eq!(found, [200, 200, 200, 200, 200, 429, 429, 429]);
     assert_eq!(server.admin("GET", "/cms/v2/categories", None).status, 200, "others have limits of their own");
 }
+
+#[test]
+fn a_collection_that_is_read_whole_is_one_request() {
+    let server = server("[limits.reads]\ncallers = \"all\"\nmethods = [\"GET\"]\nburst = 3\nper_minute = 1\n");
+    for number in 0..6 {
+        let made = server.admin("POST", "/cms/v2/tags", Some(&json!({"name": format!("Tag {number}")})));
+        assert_eq!(made.status, 201, "{}", made.text);
+    }
+    let url = format!("{}/cms/v2/tags?orderby=id&per_page=1", server.rest);
+    let lines = || server.send("GET", &url, Some(&server.admin), None, &[("accept", "application/x-ndjson")]);
+    let counts: Vec<(u16, usize)> = (0..4).map(|_| lines()).map(|all| (all.status, all.text.lines().count())).collect();
+    assert_eq!(counts[..3], [(200, 6); 3]);
+    assert_eq!(counts[3].0, 429);
+}
