@@ -173,7 +173,18 @@ export function toggleList(ordered: boolean): Command {
   };
 }
 
-export const indent = sinkListItem(types["list_item"] as NodeType);
+/** Puts an item into a list below the item before it; a list that begins with it is numbered where the one around it is. */
+export const indent: Command = (state, dispatch) => {
+  const outer = find(state, "list");
+  const numbered = (tr: Transaction): Transaction => {
+    const { $from } = tr.selection;
+    const depth = Array.from({ length: $from.depth }, (_, place) => $from.depth - place).find((at) => $from.node(at).type.name === "list");
+    const list = depth === undefined ? null : $from.node(depth);
+    if (depth === undefined || list === null || list.childCount > 1 || list.attrs["ordered"] === outer?.node.attrs["ordered"]) return tr;
+    return tr.setNodeMarkup($from.before(depth), null, { ...list.attrs, ordered: outer?.node.attrs["ordered"] });
+  };
+  return sinkListItem(types["list_item"] as NodeType)(state, dispatch && ((tr) => dispatch(numbered(tr))));
+};
 export const outdent = liftListItem(types["list_item"] as NodeType);
 
 /** Puts the selected blocks into a quote, or takes them out. */

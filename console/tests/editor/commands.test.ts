@@ -8,6 +8,7 @@ import { aligned, withAlt, withButtonLink, withImageLink, withNumbers, withWidth
 import {
   deleteBlock,
   duplicateBlock,
+  indent,
   insertBlocks,
   leaveBlock,
   leaveContainer,
@@ -71,6 +72,17 @@ class Bench {
 
 const p = (text: string) => `<!-- wp:paragraph -->\n<p>${text}</p>\n<!-- /wp:paragraph -->`;
 const three = (a: string, b: string, c: string) => [a, b, c].map(p).join("\n\n");
+
+describe("items of a numbered list", () => {
+  it("begin a numbered list below the item before, and join one that is there as it is", () => {
+    const bench = new Bench("<ol>\n\t<li>a</li>\n\t<li>b|</li>\n</ol>");
+    expect(bench.run(indent)).toBe(true);
+    expect(bench.text).toMatch(/<li>a\s*<ol>\s*<li>b<\/li>\s*<\/ol>\s*<\/li>/);
+    const other = new Bench("<ol><li>a<ul><li>x</li></ul></li><li>b|</li></ol>");
+    other.run(indent);
+    expect(other.text).toMatch(/<ul><li>x<\/li>\s*<li>b<\/li><\/ul>/);
+  });
+});
 
 describe("details", () => {
   it("are walked through with Enter: from the line that is always shown, into what unfolds, and out behind it", () => {

@@ -190,7 +190,8 @@ export const walks = {
     // From the end the server is asked for its first rows, not to count its way to the last ones.
     const asked = [];
     page.on("request", (request) => asked.push(new URL(request.url())));
-    const over = ROWS % 20 || 20;
+    const counted = await server.ask("administrator", "GET", `${posts}?per_page=1&status=publish,draft&_fields=id`);
+    const over = Number(counted.headers.get("x-cms-total")) % 20 || 20;
     await timed("last page", () => page.getByRole("button", { name: "Last page" }).click(), named(over - 1));
     await page.getByText(/^Page [\d,]+ of [\d,]+$/).waitFor();
     await timed("the page before", () => page.getByRole("button", { name: "Previous page" }).click(), named(over + 19));
