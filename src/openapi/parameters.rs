@@ -2,7 +2,7 @@
 
 use super::Describing;
 use super::examples::body_example;
-use super::schemas::{Side, modern};
+use super::schemas::{Side, modern, strict};
 use super::template::{Parameter, Template};
 use crate::model::{LINES, Method};
 use crate::registry::Endpoint;
@@ -64,7 +64,7 @@ fn path_parameter(Parameter { name, class, .. }: &Parameter, arg: Option<&Arg>) 
     if let Some(map) = schema.as_object_mut() {
         map.remove("default");
         if map.get("type") == Some(&json!("string")) && !map.contains_key("pattern") {
-            map.insert("pattern".into(), json!(format!("^{class}$")));
+            map.insert("pattern".into(), json!(strict(&format!("^{class}$"))));
         }
     }
     let mut parameter = json!({"name": name, "in": "path", "required": true, "schema": schema});

@@ -72,8 +72,12 @@ pub fn modern(document: &Value, side: Side) -> Value {
             "items" | "additionalProperties" | "anyOf" | "oneOf" | "allOf" | "not" => {
                 schema.insert(key.clone(), nested(value, side));
             }
-            "properties" | "patternProperties" => {
+            // Some schemas of WordPress write an empty list.
+            "properties" | "patternProperties" if value.is_object() => {
                 schema.insert(key.clone(), members(value, side));
+            }
+            "pattern" if side == Side::Request => {
+                schema.insert(key.clone(), value.as_str().map_or_else(|| value.clone(), |text| json!(strict(text))));
             }
             key if SHARED.contains(&key) || (side == Side::Request && BOUNDS.contains(&key)) => {
                 schema.insert(key.to_owned(), value.clone());
@@ -157,6 +161,21 @@ fn widen(schema: &mut Map<String, Value>, types: &mut Vec<String>, side: Side) {
     schema.insert("type".into(), written);
 }
 
+/// A pattern without escapes of characters that mean nothing: ECMA 262 refuses them where a pattern is read as Unicode.
+pub(super) fn strict(pattern: &str) -> String {
+    let mut written = String::new();
+    let mut rest = pattern.chars();
+    while let Some(c) = rest.next() {
+        let escaped = if c == '\\' { rest.next() } else { None };
+        match escaped {
+            Some(plain) if !plain.is_alphanumeric() && !r"^$\.*+?()[]{}|/-".contains(plain) => written.push(plain),
+            Some(other) => written.extend([c, other]),
+            None => written.push(c),
+        }
+    }
+    written
+}
+
 /// Dates of the contract have no zone, so they are no `date-time` of RFC 3339; what is shown where there is no address
 /// is an empty text.
 fn format(value: &Value, side: Side) -> Option<Value> {
@@ -233,6 +252,11 @@ mod tests {
             json!({"properties": {"a": {"type": "string"}, "b": {"readOnly": true}}, "required": ["a"], "type": "object"}),
         );
         request(json!({"items": [{"type": "string"}, {}]}), json!({"prefixItems": [{"type": "string"}, {}]}));
+        request(
+            json!({"type": "string", "pattern": r"^[\w\-\%]\#\.\\$"}),
+            json!({"pattern": r"^[\w\-%]#\.\\$", "type": "string"}),
+        );
+        request(json!({"type": "object", "properties": []}), json!({"type": "object"}));
     }
 
     #[test]
