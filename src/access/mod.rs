@@ -382,8 +382,7 @@ pub fn ask(asking: &Asking<'_>) -> Decision {
         decision => decision?,
     };
     let found = Found { missing: found.missing.or(within(asking, found.target.as_ref())?), ..found };
-    open_criteria(asking)?;
-    edit_only(asking)?;
+    open_criteria(asking).and_then(|()| edit_only(asking))?;
     if endpoint.editors_only && !policy::edits_something(scope) {
         return Err(asking.refuse(Code::CannotView));
     }
@@ -409,22 +408,20 @@ fn within(asking: &Asking<'_>, target: Option<&Row>) -> Result<Option<ApiError>,
     })
 }
 
-/// Criteria of `where`, and the one that rows are counted by, use nothing that the caller may not see, and no resource
-/// that the application password is not good for.
+/// Criteria, and the one that rows are counted by, use nothing that the caller or the application password may not see.
 fn open_criteria(asking: &Asking<'_>) -> Result<(), ApiError> {
-    let (set, args) = (&asking.endpoint.args, asking.args);
-    let limits = asking.scope.principal.limits.as_ref();
+    let (set, args, limits) = (&asking.endpoint.args, asking.args, asking.scope.principal.limits.as_ref());
     let Some(arg) = set.role(Role::Where).filter(|arg| arg.edit_only || limits.is_some()) else { return Ok(()) };
     let Some(Filter::Where(criteria)) = &arg.filter else { return Ok(()) };
     let given = args.given(&arg.name).and_then(Value::as_object).into_iter().flatten();
     let named = given.map(|(name, _)| name.as_str()).chain(args.role(set, Role::CountBy).and_then(Value::as_str));
     for (name, criterion) in named.filter_map(|name| Some((name, criteria.0.get(name)?))) {
-        let target = &asking.registry().resources[criterion.resource];
-        if criterion.through.is_some() && limits.is_some_and(|limits| !limits.reach(&target.name)) {
+        let (target, related) = (&asking.registry().resources[criterion.resource], criterion.through.is_some());
+        if related && limits.is_some_and(|limits| !limits.reach(&target.name)) {
             return Err(ApiError::new(Code::AppPasswordLimited));
         }
         // Related rows are not listed, so none of them is shown for editing.
-        let context = if criterion.through.is_some() { Context::VIEW } else { asking.context() };
+        let context = if related { Context::VIEW } else { asking.context() };
         if criterion.edit_only && !policy::sees_edit_only(asking.scope, target, context) {
             let message = format!("You may not use these parameters with these values: {}[{name}].", arg.name);
             return Err(asking.refuse(Code::ForbiddenParam).with_message(message));

@@ -159,23 +159,10 @@ impl Linker<'_> {
         }
     }
 
-    /// Capabilities, sort keys, searched columns and codes of a resource.
-    pub(super) fn names(&mut self, resource: &mut Resource) {
-        let declared = resource.declared.clone();
-        let owner = resource.name.clone();
-        if let Some(map) = &declared.capabilities {
-            match self.declared.capabilities.get(map) {
-                Some(CapabilityMap(needed)) => {
-                    let known = needed.iter().filter_map(|(name, needs)| Some((Action::named(name)?, needs.clone())));
-                    resource.capabilities = known.collect();
-                }
-                None => {
-                    let names: Vec<&str> = self.declared.capabilities.keys().map(String::as_str).collect();
-                    self.known(&[self.table, &owner, "capabilities"], "capability map", map, &names);
-                }
-            }
-        }
-        for (value, target) in &declared.sort {
+    /// What lists of a resource are sorted by.
+    fn sort_keys(&mut self, resource: &mut Resource) {
+        let (sort, owner) = (resource.declared.sort.clone(), resource.name.clone());
+        for (value, target) in &sort {
             let sort = match target.as_str() {
                 "@include" => Sort::Include,
                 "@slugs" => Sort::Slugs,
@@ -194,6 +181,25 @@ impl Linker<'_> {
             };
             resource.sort.insert(value.clone(), sort);
         }
+    }
+
+    /// Capabilities, sort keys, searched columns and codes of a resource.
+    pub(super) fn names(&mut self, resource: &mut Resource) {
+        let declared = resource.declared.clone();
+        let owner = resource.name.clone();
+        if let Some(map) = &declared.capabilities {
+            match self.declared.capabilities.get(map) {
+                Some(CapabilityMap(needed)) => {
+                    let known = needed.iter().filter_map(|(name, needs)| Some((Action::named(name)?, needs.clone())));
+                    resource.capabilities = known.collect();
+                }
+                None => {
+                    let names: Vec<&str> = self.declared.capabilities.keys().map(String::as_str).collect();
+                    self.known(&[self.table, &owner, "capabilities"], "capability map", map, &names);
+                }
+            }
+        }
+        self.sort_keys(resource);
         for (value, column) in &declared.search {
             if let Some(column) = self.column(resource, &[self.table, &owner, "search", value], column) {
                 resource.search.insert(value.clone(), column);
