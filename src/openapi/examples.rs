@@ -175,7 +175,10 @@ fn text(doc: &Value, name: &str, stored: bool) -> String {
     let words = name.trim_start_matches('_').replace(['_', ':', '.'], if stored { "-" } else { " " });
     let mut written = match stored {
         true => words.to_lowercase(),
-        false => words[..words.len().min(1)].to_uppercase() + words.get(1..).unwrap_or_default(),
+        false => {
+            let mut letters = words.chars();
+            letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+        }
     };
     let bound = |word: &str| doc[word].as_u64().and_then(|bound| usize::try_from(bound).ok());
     if let Some(least) = bound("minLength").filter(|least| *least <= 200) {
@@ -302,6 +305,8 @@ mod tests {
         check(json!({"type": "object", "properties": {"a": {"type": "integer"}}}), json!({"a": 1}));
         check(json!({"oneOf": [{"type": "integer", "minimum": 3}, {"type": "string"}]}), json!(3));
         assert_eq!(derived(&json!({"type": "string"}), "first_name", true), Some(json!("first-name")));
+        let named = |name: &str| derived(&json!({"type": "string"}), name, false);
+        assert_eq!((named("\u{e5}r"), named("_")), (Some(json!("\u{c5}r")), Some(json!(""))));
     }
 
     #[test]
