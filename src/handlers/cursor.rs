@@ -142,7 +142,7 @@ impl Keys {
 
     /// The stretches of the whole order, where its first column has an index that the rows without a value would keep from
     /// being used.
-    pub fn from_the_start(&self) -> Option<Vec<Stretch>> {
+    pub fn by_an_index(&self) -> Option<Vec<Stretch>> {
         let first = self.0.first()?;
         (first.indexed && first.unset.is_some()).then(|| self.stretches(None))
     }

@@ -14,6 +14,7 @@ use crate::records::{self, Record, txt};
 use crate::registry::Endpoint;
 use crate::registry::args::Role;
 use crate::registry::resource::{Context, Property, Resource, Source};
+use crate::request::call::Part;
 use crate::request::{self, BodyParams, route};
 use crate::scope::{Imported, Scope};
 use crate::storage::plan::{ColumnType, Cond, DbValue, Name, Op, ReadPlan};
@@ -133,21 +134,18 @@ const FAILED: &str = "failed";
 struct Done {
     status: u16,
     result: &'static str,
-    body: Value,
+    /// The item's id, or the error.
+    told: Value,
 }
 
 impl Done {
     fn failed(error: &ApiError) -> Done {
-        Done { status: error.status(), result: FAILED, body: error.body() }
+        Done { status: error.status(), result: FAILED, told: error.body() }
     }
 
     fn shown(&self, position: u64) -> Value {
-        let mut line = json!({"position": position, "status": self.status, "result": self.result});
-        match self.result {
-            FAILED => line["error"] = self.body.clone(),
-            _ => line["id"] = self.body["id"].clone(),
-        }
-        line
+        let told = if self.result == FAILED { "error" } else { "id" };
+        json!({"position": position, "status": self.status, "result": self.result, told: self.told})
     }
 }
 
@@ -336,9 +334,10 @@ fn edited() -> Value {
     json!({"context": "edit"})
 }
 
-fn done(part: crate::request::call::Part, result: &'static str) -> Done {
-    let result = if part.status < 400 { result } else { FAILED };
-    Done { status: part.status, result, body: part.body }
+fn done(mut part: Part, result: &'static str) -> Done {
+    let made = part.status < 400;
+    let told = if made { part.body["id"].take() } else { part.body };
+    Done { status: part.status, result: if made { result } else { FAILED }, told }
 }
 
 /// The members of a document that an endpoint takes: not those that only the server sets.

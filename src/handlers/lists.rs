@@ -176,7 +176,7 @@ impl<'w> Listing<'w> {
                 Some(cursor.to_come())
             }
             None if plan.offset > 0 => None,
-            None => Keys::of(&work.scope.registry.layout, resource, &plan.order).and_then(|keys| keys.from_the_start()),
+            None => Keys::of(&work.scope.registry.layout, resource, &plan.order).and_then(|keys| keys.by_an_index()),
         };
         let paged = set.role(Role::PerPage).is_some();
         if work.lines && paged && args.given("per_page").is_none() {
