@@ -300,6 +300,22 @@ impl<'r> Facts<'r> {
         choices
     }
 
+    /// Fields of a form, or of a group of it: those that are rarely needed stand folded at the end.
+    fn folded(&self, id: &str, fields: Vec<Value>) -> Vec<Value> {
+        let is_folded = |field: &Value| {
+            let property = field.as_str().and_then(|name| self.resource.property(name));
+            let declared =
+                |property: &Property| self.resource.declared.view.fields.get(&property.name).map(|own| own.folded);
+            property.is_some_and(|property| property.view.folded || declared(property).unwrap_or_default())
+        };
+        let (folded, mut open): (Vec<Value>, Vec<Value>) = fields.into_iter().partition(is_folded);
+        if !folded.is_empty() {
+            let layout = json!({"type": "details"});
+            open.push(json!({"id": format!("{id}_more"), "label": "More", "layout": layout, "children": folded}));
+        }
+        open
+    }
+
     /// What requests may write: title and text, own properties in the order of the schema, then groups: the state, terms, and
     /// what else there is.
     fn form(&self) -> Map<String, Value> {
@@ -333,13 +349,13 @@ impl<'r> Facts<'r> {
         });
         let terms = take(&|property| self.related(property).is_some_and(|(to, _)| to.family == Family::Term));
         let rest = take(&|_| true);
-        for (id, label, children) in
-            [("state", "State", state), ("terms", "Terms", terms), ("details", "Details", rest)]
-        {
+        for (id, label, names) in [("state", "State", state), ("terms", "Terms", terms), ("details", "Details", rest)] {
+            let children = self.folded(id, names.into_iter().map(|name| json!(name)).collect());
             if !children.is_empty() {
                 fields.push(json!({"id": id, "label": label, "children": children}));
             }
         }
+        let fields = self.folded("form", fields);
         Map::from_iter([("layout".to_owned(), json!({"type": "panel"})), ("fields".to_owned(), json!(fields))])
     }
 }

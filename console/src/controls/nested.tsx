@@ -3,6 +3,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { Field as FieldModel } from "../model/fields";
 import { Field } from "../ui";
+import { useHelp } from "../ui/field";
 import { componentOf, isGroup } from "./index";
 import { Shown } from "./shown";
 import type { FormScope } from "./types";
@@ -31,7 +32,7 @@ export function Nested({ field, at, label = field.label, bare, value, onChange, 
     return <Own field={field} at={at} label={label} value={value} onChange={onChange} readOnly={locked} form={form} bare={bare === true} />;
   }
   return (
-    <Field label={label} help={field.help === "" ? undefined : field.help} error={form.error(at)} required={field.required && !locked} group={plain || isGroup(field.control)} bare={bare} aside={aside}>
+    <Field label={label} help={field.help === "" ? undefined : field.help} quiet={field.quiet} error={form.error(at)} required={field.required && !locked} group={plain || isGroup(field.control)} bare={bare} aside={aside}>
       {(ids) =>
         plain ? (
           <Shown field={field} value={value} form={form} id={ids.id} />
@@ -50,13 +51,10 @@ function Own({ field, at, label, value, onChange, readOnly, form, bare }: Requir
   const id = `field-${at.replace(/[^\w-]/g, "_")}`;
   const described = [field.help !== "" && `${id}-help`, error !== undefined && `${id}-error`].filter((name) => name !== false).join(" ");
   const ids = { id, "aria-describedby": described === "" ? undefined : described, "aria-invalid": error === undefined ? undefined : ("true" as const), "aria-required": undefined };
+  const help = useHelp(id, label, field.help, field.quiet && !bare);
   const notes = (
     <>
-      {field.help !== "" && (
-        <p id={`${id}-help`} class="field-help">
-          {field.help}
-        </p>
-      )}
+      {help.note}
       {error !== undefined && (
         <p id={`${id}-error`} class="field-error">
           {error}
@@ -72,6 +70,7 @@ function Own({ field, at, label, value, onChange, readOnly, form, bare }: Requir
           {control}
           <span class={bare ? "hidden-visually" : "field-label"}>{label}</span>
         </label>
+        {help.button}
         {notes}
       </div>
     );
@@ -82,6 +81,7 @@ function Own({ field, at, label, value, onChange, readOnly, form, bare }: Requir
         <summary aria-describedby={ids["aria-describedby"]}>{label}</summary>
         <fieldset>
           <legend class="hidden-visually">{label}</legend>
+          {help.button}
           {notes}
           {control}
         </fieldset>
@@ -91,6 +91,7 @@ function Own({ field, at, label, value, onChange, readOnly, form, bare }: Requir
   return (
     <fieldset class="fieldset" aria-describedby={ids["aria-describedby"]} id={id}>
       <legend class={bare ? "hidden-visually" : "fieldset-legend"}>{label}</legend>
+      {help.button}
       {notes}
       {control}
     </fieldset>

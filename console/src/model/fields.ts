@@ -43,6 +43,8 @@ export interface Field {
   name: string;
   label: string;
   help: string;
+  /** The help is what the schema says of the property, and was not written for forms: it is shown when somebody asks for it. */
+  quiet: boolean;
   kind: Kind;
   nullable: boolean;
   format: string | null;
@@ -132,6 +134,7 @@ export function fieldOf(given: JsonSchema, path: string, around: Around): Field 
     name,
     label,
     help: hint.help ?? text(own["help"]) ?? helpOf(given, label, name, hint),
+    quiet: hint.help === undefined && text(own["help"]) === undefined,
     kind,
     nullable,
     format: schema.format ?? null,

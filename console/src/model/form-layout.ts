@@ -61,7 +61,12 @@ function listed(form: Form, fields: Field[]): Field[] {
 function withRest(arrangement: Arrangement, fields: Field[], text: (group: GroupId) => string): Arrangement {
   const taken = new Set(fieldsIn([...arrangement.main, ...arrangement.side]).map((field) => field.path));
   const rest = fields.filter((field) => field.readOnly && isReadable(field) && !taken.has(field.path));
-  return rest.length === 0 ? arrangement : { ...arrangement, side: [...arrangement.side, readOnlyGroup(rest, text)] };
+  return rest.length === 0 ? arrangement : withFold(arrangement, readOnlyGroup(rest, text));
+}
+
+/** A column for what is folded alone would be empty. */
+function withFold({ main, side }: Arrangement, fold: Group): Arrangement {
+  return side.length === 0 ? { main: [...main, fold], side } : { main, side: [...side, fold] };
 }
 
 function readOnlyGroup(fields: Field[], text: (group: GroupId) => string): Group {
@@ -182,10 +187,8 @@ function derivedForm(resource: Resource, fields: Field[], text: (group: GroupId)
   const side = SIDE_ORDER.filter((id) => groups[id] !== undefined && groups[id].length > 0).map(
     (id): Group => ({ id, label: text(id), help: "", layout: "panel", children: stateFirst((groups[id] ?? []).map((field) => ({ field }))) }),
   );
-  const rest = readable.length === 0 ? [] : [readOnlyGroup(readable, text)];
-  const places = inOrder(main, title).map((field) => ({ field }));
-  // A column for what is folded alone would be empty.
-  return side.length === 0 ? { main: [...places, ...rest], side } : { main: places, side: [...side, ...rest] };
+  const arrangement = { main: inOrder(main, title).map((field) => ({ field })), side };
+  return readable.length === 0 ? arrangement : withFold(arrangement, readOnlyGroup(readable, text));
 }
 
 function groupOf(field: Field, withStates: boolean): GroupId | null {

@@ -1,7 +1,7 @@
 /** A label, a control, its help and its error, tied together for assistive technology. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { useId } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { t } from "../i18n";
 
 /** What the control puts on its element. */
@@ -15,6 +15,8 @@ export interface FieldIds {
 interface FieldProps {
   label: string;
   help?: string | undefined;
+  /** The help is shown when somebody asks for it. */
+  quiet?: boolean | undefined;
   error?: string | undefined;
   required?: boolean | undefined;
   /** Several elements under one label, such as choices: a group. */
@@ -26,9 +28,28 @@ interface FieldProps {
   children: (ids: FieldIds) => ComponentChildren;
 }
 
-export function Field({ label, help, error, required, group, bare, aside, children }: FieldProps): JSX.Element {
+/** A help text, and the button that shows it where it is quiet. Assistive technology has it in any case. */
+export function useHelp(id: string, label: string, help: string | undefined, quiet: boolean): { button: JSX.Element | null; note: JSX.Element | null } {
+  const [open, setOpen] = useState(false);
+  if (help === undefined || help === "") return { button: null, note: null };
+  const note = (
+    <p id={`${id}-help`} class="field-help" hidden={quiet && !open}>
+      {help}
+    </p>
+  );
+  if (!quiet) return { button: null, note };
+  const button = (
+    <button type="button" class="help-button" aria-label={t("ui.help_for", { name: label })} aria-expanded={open} aria-controls={`${id}-help`} onClick={() => setOpen(!open)}>
+      ?
+    </button>
+  );
+  return { button, note };
+}
+
+export function Field({ label, help, quiet, error, required, group, bare, aside, children }: FieldProps): JSX.Element {
   const id = useId();
-  const described = [help !== undefined && `${id}-help`, error !== undefined && `${id}-error`].filter((name) => name !== false);
+  const { button, note } = useHelp(id, label, help, quiet === true && bare !== true);
+  const described = [note !== null && `${id}-help`, error !== undefined && `${id}-error`].filter((name) => name !== false);
   const ids: FieldIds = {
     id,
     "aria-describedby": described.length > 0 ? described.join(" ") : undefined,
@@ -59,14 +80,11 @@ export function Field({ label, help, error, required, group, bare, aside, childr
             {text}
           </label>
         )}
+        {button}
         {aside}
       </div>
       {children(ids)}
-      {help !== undefined && (
-        <p id={`${id}-help`} class="field-help">
-          {help}
-        </p>
-      )}
+      {note}
       {error !== undefined && (
         <p id={`${id}-error`} class="field-error">
           {error}

@@ -92,6 +92,9 @@ pub struct FieldView {
     /// What shows it in lists; absent: chosen by format and type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display: Option<String>,
+    /// It is rarely needed: forms that follow from the schema fold it away.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub folded: bool,
     /// Options of the control.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub options: Map<String, Value>,

@@ -115,6 +115,8 @@ impl Facts<'_> {
             Value::Object(hint) => hint,
             _ => Map::new(),
         };
+        // The form that follows has it already.
+        hint.remove("folded");
         if hint.remove("labels_from").is_some()
             && let Some(from) = declared.labels_from
         {

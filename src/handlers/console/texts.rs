@@ -183,7 +183,7 @@ struct Outline<'a> {
 impl Outline<'_> {
     /// A property, by its name and its path in the record.
     fn property(&mut self, name: &str, path: &str, schema: &Value) {
-        if self.hints[path].get("label").is_none() && schema["title"].as_str().is_none() {
+        if self.hints[path].get("label").is_none() && schema["title"].as_str().is_none_or(str::is_empty) {
             self.found.insert(words(name));
         }
         self.schema(path, schema);
@@ -195,7 +195,7 @@ impl Outline<'_> {
         let members = |word: &str| schema.get(word).and_then(Value::as_object).into_iter().flatten();
         let items = |word: &str| schema.get(word).and_then(Value::as_array).into_iter().flatten();
         for key in ["title", "description"] {
-            let told = key == "description" && self.hints[path].get("help").is_some();
+            let told = key == "description" && self.hints[path].get("help").is_some_and(|help| help != "");
             self.found.extend(texts(key).filter(|_| !told).map(str::to_owned));
         }
         let labels = &self.hints[path]["labels"];

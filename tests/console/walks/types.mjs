@@ -86,7 +86,7 @@ export const walks = {
     await nav.getByRole("link", { name: "Events" }).click();
     await page.getByRole("main").getByRole("link", { name: /event/i }).first().click();
     await page.getByRole("textbox", { name: "Title" }).fill("Jazz night");
-    await page.getByLabel("Starts").fill("2027-03-12T20:00");
+    await page.getByLabel(/^Starts/).fill("2027-03-12T20:00");
     await page.getByRole("spinbutton", { name: "Price" }).fill("15");
     await page.getByRole("combobox", { name: "Venues" }).fill("Harb");
     await page.getByRole("option", { name: /Harbour Hall/ }).click();

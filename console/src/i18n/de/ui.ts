@@ -9,6 +9,7 @@ export const ui: Texts["ui"] = {
   empty: "Hier ist nichts.",
   failed: "Das hat nicht geklappt.",
   first_page: "Erste Seite",
+  help_for: "Hilfe: {name}",
   last_page: "Letzte Seite",
   loading: "Lädt …",
   more: "Mehr",

@@ -9,6 +9,7 @@ export const ui = {
   empty: "There is nothing here.",
   failed: "That did not work.",
   first_page: "First page",
+  help_for: "Help: {name}",
   last_page: "Last page",
   loading: "Loading …",
   more: "More",

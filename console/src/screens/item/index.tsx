@@ -119,7 +119,8 @@ function useTitle(session: Session): string {
 
 function StateBadge({ session }: { session: Session }): JSX.Element | null {
   const state = session.currentState();
-  if (state === null) {
+  // What is as visible as what it belongs to has no state of its own to show.
+  if (state === null || state.inherits === true) {
     return null;
   }
   return <span class={`badge ${toneOf(state)}`}>{state.label}</span>;
