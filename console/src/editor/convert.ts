@@ -9,10 +9,16 @@ import { attribute, withAttributes, withClasses } from "./html";
 import { makeRaw } from "./make";
 import { attrsOf } from "./schema";
 
+const DELIMITER = /<!--\s*\/?wp:/;
+
 /** A node that is generated, as its place asks for. */
 export function fresh(node: Node): Node {
   if (node.isInline) return inlineFresh(node);
-  if (node.type.name === "verbatim") return node.attrs["name"] === "" ? makeRaw("core/html", node.attrs["source"] as string) : node;
+  if (node.type.name === "verbatim") {
+    const source = node.attrs["source"] as string;
+    // A delimiter in it would end the block around it.
+    return node.attrs["name"] === "" && !DELIMITER.test(source) ? makeRaw("core/html", source) : node;
+  }
   const children: Node[] = [];
   node.forEach((child) => children.push(fresh(child)));
   const kept = "slice" in (node.type.spec.attrs ?? {}) ? { slice: null, style: null } : {};

@@ -4,7 +4,7 @@
  * Every tag and reference that is not written as the editor would write it is kept in a mark or node, so that reading and
  * writing give the same text. What cannot be read so gives `null`: the caller keeps it as it is.
  */
-import { Fragment, type Mark, type Node } from "prosemirror-model";
+import { Fragment, Mark, type Node } from "prosemirror-model";
 import { REFERENCE, attribute, character, escapedValue, insideOf, type Token, tokens } from "./html";
 import { ELEMENTS, FORMATS, schema } from "./schema";
 
@@ -251,18 +251,32 @@ function elementOf(mark: Mark): string {
 
 function writeLeaf(nodes: readonly Node[], index: number, mode: Mode): string {
   const node = nodes[index] as Node;
-  if (node.isText) return writeText(node, mode);
+  if (node.isText) return writeText(node, mode, textBehind(nodes, index));
   const raw = node.attrs["raw"] as string | null;
   if (node.type.name !== "hard_break") return raw ?? "";
   return writeBreak(nodes, index, raw, mode);
 }
 
-function writeText(node: Node, mode: Mode): string {
+/** The text that is written directly behind a node, without a tag between them. */
+function textBehind(nodes: readonly Node[], index: number): string {
+  const plain = (node: Node): readonly Mark[] => node.marks.filter((mark) => mark.type.name !== "reference");
+  const [node, next] = [nodes[index] as Node, nodes[index + 1]];
+  return next?.isText === true && Mark.sameSet(plain(node), plain(next)) ? (next.text as string) : "";
+}
+
+/** Whether a sign that stands as it is would begin a tag or a reference with what somebody has typed behind it. */
+function begins(sign: string, behind: string): boolean {
+  if (sign === "<") return /^[a-zA-Z/!?]/.test(behind);
+  const name = /^(?:[a-zA-Z][a-zA-Z0-9]{1,10}|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});/.exec(behind)?.[0];
+  return sign === "&" && name !== undefined && character(`&${name}`) !== null;
+}
+
+function writeText(node: Node, mode: Mode, behind: string): string {
   const text = node.text as string;
   const reference = node.marks.find((mark) => mark.type.name === "reference")?.attrs["raw"] as string | undefined;
   if (reference !== undefined) {
     const meant = reference.length > 1 ? character(reference) : reference;
-    if (meant !== null && text === meant.repeat(text.length / meant.length)) return reference.repeat(text.length / meant.length);
+    if (meant !== null && !begins(reference, behind) && text === meant.repeat(text.length / meant.length)) return reference.repeat(text.length / meant.length);
   }
   return text.replace(/[&<>[\u00a0]/g, (char) => usual(char, mode));
 }

@@ -73,6 +73,26 @@ class Bench {
 const p = (text: string) => `<!-- wp:paragraph -->\n<p>${text}</p>\n<!-- /wp:paragraph -->`;
 const three = (a: string, b: string, c: string) => [a, b, c].map(p).join("\n\n");
 
+describe("content without delimiters", () => {
+  it("keeps an end of a block that nobody began as it is when it is converted", () => {
+    const bench = new Bench("<p>\n<!-- /wp:paragraph -->>");
+    bench.run(convertToBlocks);
+    expect(bench.text).toContain("<p>\n<!-- /wp:paragraph -->");
+    expect(bench.text).not.toContain("wp:html");
+  });
+});
+
+describe("a sign that stands as it is", () => {
+  it.each([["1 < 2", 3, "b", "1 &lt;b 2"], ["a & lt;", 3, "", "a & lt;"], ["<&amp;", 1, "x", "&lt;x&amp;"], ["&amp;&;", 2, "lt", "&amp;&amp;lt;"]])(
+    "is written as a reference where what is typed behind it would begin something: %s",
+    (text, at, typed, written) => {
+      const bench = new Bench(text);
+      bench.state = bench.state.apply(bench.state.tr.insertText(typed, 1 + at));
+      expect(bench.text).toBe(written);
+    },
+  );
+});
+
 describe("items of a numbered list", () => {
   it("begin a numbered list below the item before, and join one that is there as it is", () => {
     const bench = new Bench("<ol>\n\t<li>a</li>\n\t<li>b|</li>\n</ol>");
