@@ -193,10 +193,7 @@ pub fn lower<'p>(
     }
     let (lead, filter) = match &leader {
         None => {
-            let first = match plan.order.first() {
-                Some(Order::Column(name, _)) if want == Want::Rows && plan.limit.is_some() => Some(name),
-                _ => None,
-            };
+            let first = window_order(plan).filter(|_| want == Want::Rows);
             let lead = join_order::extension(&conjuncts, first, &lowering.extensions).map(Lead::Extension);
             let filter = lowering.conjuncts(scope, &conjuncts, lead.is_none())?;
             (lead, filter)
@@ -242,6 +239,14 @@ pub fn conjuncts(cond: &Cond) -> Vec<&Cond> {
     match cond {
         Cond::All(conds) => conds.iter().flat_map(conjuncts).collect(),
         other => vec![other],
+    }
+}
+
+/// The column that a window is ordered by first.
+fn window_order(plan: &ReadPlan) -> Option<&Name> {
+    match plan.order.first() {
+        Some(Order::Column(name, _)) if plan.limit.is_some() => Some(name),
+        _ => None,
     }
 }
 
