@@ -26,7 +26,11 @@ export interface Place {
 /** The block that the selection is in: the innermost that can be moved on its own. */
 export function currentBlock(state: EditorState): Place | null {
   const { selection } = state;
-  if (selection instanceof NodeSelection && selection.node.isBlock) return placeAt(state.doc, selection.from);
+  if (selection instanceof NodeSelection && selection.node.isBlock) {
+    const place = placeAt(state.doc, selection.from);
+    // The only paragraph of a list item, say, moves with its list.
+    if (place !== null && PARENTS.has(place.parent.type.name) && !isPart(place.node)) return place;
+  }
   return blockAround(selection.$from);
 }
 

@@ -101,6 +101,10 @@ interface Step {
   typed: string;
 }
 
+function step(command: string, part: number, whole: boolean): Step {
+  return { command, part, whole, typed: "" };
+}
+
 const steps = fc.array(
   fc.record<Step>({
     command: fc.constantFrom(...Object.keys(commands)),
@@ -154,7 +158,11 @@ describe("whatever somebody does", () => {
           if (!written.includes("<!-- wp:latest-posts") && kept(state.doc)) expect(gist(again.doc)).toBe(gist(state.doc));
         }
       }),
-      { numRuns: 300 },
+      {
+        numRuns: 300,
+        // The paragraph of a list item is selected, and the list is duplicated.
+        examples: [["", [step("insert list", 0, false), step("duplicate", 0.5, true)]]],
+      },
     );
   });
 });
