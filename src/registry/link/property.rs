@@ -85,7 +85,6 @@ impl Linker<'_> {
         } else {
             Source::Nothing
         };
-        let content = is_content(resource, &words);
         let own = is_own(resource.family, &resource.key, column_name.as_deref());
         Property {
             name: property_name.to_owned(),
@@ -104,6 +103,7 @@ impl Linker<'_> {
             hidden: words.hidden,
             filterable: words.filterable,
             optional: words.optional,
+            locked: words.password_protected.unwrap_or_else(|| is_content(resource, &words)),
             shown_types: words.shown_types,
             open_enum: words.open_enum,
             derived: words.derived,
@@ -115,7 +115,6 @@ impl Linker<'_> {
             digest: words.stored_digest,
             among: words.options_from,
             aliases: words.value_map.into_iter().collect(),
-            locked: words.password_protected.unwrap_or(content),
         }
     }
 
