@@ -367,6 +367,10 @@ fn items_are_counted_by_what_they_refer_to() {
         let any = server.admin("GET", &at("posts?_count_by=tags&status=any"), None).body;
         assert_eq!(any, json!([{"value": two, "count": 3}, {"value": one, "count": 2}, {"value": null, "count": 1}]));
         assert_eq!(counted("&where[tags.slug]=one"), json!([{"value": one, "count": 1}, {"value": two, "count": 1}]));
+        let comment = json!({"post": second, "content": "Yes."});
+        assert_eq!(server.admin("POST", &at("comments"), Some(&comment)).status, 201);
+        let states = server.admin("GET", &at("comments?_count_by=status&status=all"), None).body;
+        assert_eq!(states, json!([{"value": "approved", "count": 1}]), "{prefix}");
         // A cached count follows the terms of the items.
         let changed = server.admin("POST", &at(&format!("posts/{second}")), Some(&json!({"tags": [one]})));
         assert_eq!(changed.status, 200, "{}", changed.text);

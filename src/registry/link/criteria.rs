@@ -2,13 +2,14 @@
 //! sort keys.
 
 use super::super::args::{Operand, Role};
+use super::super::columns::comment;
 use super::super::criteria::{
     CHOICE, Criteria, Criterion, FLAG, KEYS, LIST, ORDERED, Subject, TEXT, Test, Through, takes_list,
 };
 use super::super::edit_only;
 use super::super::resource::*;
 use super::{Linker, escape};
-use crate::config::declaration::SchemaDoc;
+use crate::config::declaration::{Family, SchemaDoc};
 use serde_json::{Map, Value, json};
 
 /// Criteria that one request may have.
@@ -134,7 +135,7 @@ impl Linker<'_> {
                 kind,
                 edit_only,
                 locked,
-                made: matches!(property.source, Source::Read(..)),
+                made: is_made(resource, property),
                 aliases,
                 unset,
             }
@@ -204,4 +205,11 @@ fn value_of(doc: &Value, choices: Option<&Value>) -> Value {
         value.extend(choices.map(|choices| ("enum".to_owned(), choices.cloned().collect())));
     }
     Value::Object(value)
+}
+
+/// Whether documents show what is made of the value in place of the value. States are declared, so a stored one shows
+/// nothing that documents hide.
+fn is_made(resource: &Resource, property: &Property) -> bool {
+    let state = resource.family != Family::Plain && property.column.as_deref() == Some(comment::STATUS);
+    matches!(property.source, Source::Read(..)) && !state
 }
