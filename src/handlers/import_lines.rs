@@ -268,7 +268,7 @@ impl<'w> Import<'w> {
                 Err(error) => return Done::failed(&error),
             }
         }
-        // What a comment of another type is, is told by its document alone.
+        // Only the document says which type a comment has.
         let kind = document
             .get("type")
             .filter(|kind| kind.as_str().is_some_and(|kind| self.resource.comment_type(kind).is_some()));

@@ -412,7 +412,7 @@ impl AsyncWrite for Connection {
     }
 }
 
-/// Whether a byte of a request line stands for itself only when it is encoded.
+/// Whether a byte of a request line has to be encoded.
 fn is_encoded(byte: &u8) -> bool {
     !byte.is_ascii() || matches!(byte, b'"' | b'<' | b'>' | b'`')
 }

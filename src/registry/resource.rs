@@ -157,7 +157,7 @@ impl Property {
 /// How the console shows and edits a value inside a property.
 #[derive(Clone, Debug)]
 pub struct InnerView {
-    /// Names from the property down, joined by dots; `*` stands for a place in a list or a name in a map.
+    /// Names from the property down, joined by dots; `*` is a place in a list or a name in a map.
     pub path: String,
     /// Place of the schema, below the property's own.
     pub pointer: String,

@@ -121,7 +121,7 @@ export function makeCover(picture: Picture | null): Node {
   return filled(empty, picture);
 }
 
-/** A picture with text beside it. */
+/** A picture and text, side by side. */
 export function makeMediaText(picture: Picture | null): Node {
   const empty = schema.node("media_text", { before: '<figure class="wp-block-media-text__media"></figure>', inner: ' class="wp-block-media-text__content"' }, [paragraph()]);
   return filled(empty, picture);
