@@ -1,6 +1,6 @@
 /**
- * The records of a tree: a small hierarchy in one request, a large one branch by branch, as somebody unfolds it. What is asked
- * for grows with what is shown, never with how many records there are.
+ * The records of a tree: a small hierarchy in one request, a large one branch by branch, as somebody unfolds it. The
+ * number of requests grows with what is shown, never with how many records there are.
  */
 
 import { useEffect, useRef, useState } from "preact/hooks";
