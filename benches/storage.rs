@@ -196,6 +196,7 @@ fn list(filter: Cond) -> ReadPlan {
         order: vec![Order::Column("date_local".into(), true)],
         limit: Some(10),
         offset: 0,
+        width: None,
     }
 }
 

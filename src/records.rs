@@ -186,6 +186,7 @@ pub fn plan(resource: &Resource, filter: Cond) -> ReadPlan {
         order: Vec::new(),
         limit: None,
         offset: 0,
+        width: None,
     }
 }
 
@@ -199,6 +200,7 @@ pub fn columns(table: &str, columns: &[&str], filter: Cond) -> ReadPlan {
         order: Vec::new(),
         limit: None,
         offset: 0,
+        width: None,
     }
 }
 

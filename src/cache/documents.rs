@@ -158,7 +158,7 @@ impl DocumentCache {
         let current = |document: &CachedDocument| {
             let Some(others) = &document.others else { return true };
             let fresh = caches_others(scope) && scope.now - others.at < MAX_AGE && snapshot.is_newest();
-            fresh && others.read.iter().all(|read| read.holds(&*scope.storage))
+            fresh && others.read.iter().all(|read| read.holds(&*scope.storage, scope.now))
         };
         let found = found.filter(current);
         self.asked.count(found.is_some());

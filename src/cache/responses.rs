@@ -186,7 +186,8 @@ impl ResponseCache {
     pub fn get(&self, question: &ResponseKey<'_>, storage: &dyn Storage) -> Option<(Reply, Option<usize>)> {
         let found = self.cache.as_ref()?.get(&question.borrowed());
         self.look(storage);
-        let holds = |answer: &CachedResponse| question.now - answer.at < MAX_AGE && answer.seen.holds(storage);
+        let holds =
+            |answer: &CachedResponse| question.now - answer.at < MAX_AGE && answer.seen.holds(storage, question.now);
         let Some(answer) = found.filter(holds) else {
             self.asked.count(false);
             return None;

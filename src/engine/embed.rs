@@ -159,8 +159,9 @@ impl Embedded {
     /// to depend on what that was made from.
     fn get(&self, scope: &Scope, snapshot: &dyn Snapshot, asked: &KeyRef<'_>) -> Option<DocumentText> {
         // What holds now is another state than the snapshot's when something was committed since.
-        let holds =
-            |entry: &Entry| scope.now - entry.at < MAX_AGE && entry.seen.holds(&*scope.storage) && snapshot.is_newest();
+        let holds = |entry: &Entry| {
+            scope.now - entry.at < MAX_AGE && entry.seen.holds(&*scope.storage, scope.now) && snapshot.is_newest()
+        };
         let found = self.cache.get(asked).filter(holds).map(|entry| entry.text);
         self.asked.count(found.is_some());
         found

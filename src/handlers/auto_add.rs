@@ -67,7 +67,9 @@ impl Menus {
         let storage = &work.scope.storage;
         let known = self.lock().clone();
         // A transaction may have changed them itself.
-        if let Some((_, known)) = known.filter(|(read, _)| !work.scope.tentative && read.holds(&**storage)) {
+        if let Some((_, known)) =
+            known.filter(|(read, _)| !work.scope.tentative && read.holds(&**storage, work.scope.now))
+        {
             return Ok(known);
         }
         let tracked = TrackedStorage::new(storage.clone());

@@ -170,6 +170,7 @@ fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &Window) -
         order,
         limit: Some(window.per_page),
         offset: window.offset,
+        width: None,
     })
 }
 

@@ -317,7 +317,7 @@ impl<H: Host> Subscription<H> {
         if !storage.hears_commits() && storage.catch_up().is_err() {
             return;
         }
-        let old = |one: &Watched| one.made_from.as_ref().is_none_or(|read| !read.holds(&**storage));
+        let old = |one: &Watched| one.made_from.as_ref().is_none_or(|read| !read.holds(&**storage, anonymous.now));
         let due: Vec<usize> = (0..self.watched.len()).filter(|at| old(&self.watched[*at])).collect();
         if due.is_empty() && self.seen.elapsed() < SIGN {
             return;

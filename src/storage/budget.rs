@@ -159,8 +159,8 @@ impl<S: Storage + ?Sized> Storage for Budgeted<S> {
         self.inner.version_epoch()
     }
 
-    fn passes(&self) {
-        self.inner.passes();
+    fn limit_validity(&self, until: i64) {
+        self.inner.limit_validity(until);
     }
 
     fn catch_up(&self) -> Result<(), StorageError> {

@@ -269,6 +269,7 @@ pub fn read(table: &str, columns: &[&str], filter: Cond) -> ReadPlan {
         order: Vec::new(),
         limit: None,
         offset: 0,
+        width: None,
     }
 }
 

@@ -150,8 +150,8 @@ pub trait Storage: Send + Sync {
     /// where each version has to be read because that is recorded.
     fn version_epoch(&self) -> Option<u64>;
 
-    /// What is being made is true for this moment only, as the time of day: nobody may store it under what was read.
-    fn passes(&self) {}
+    /// What is being made is true until this time (UTC seconds), whatever is written: so long it may be cached.
+    fn limit_validity(&self, _until: i64) {}
 
     /// Takes notice of everything that other processes have committed so far: what their commits concern has other
     /// versions afterwards.
@@ -251,7 +251,8 @@ pub trait Snapshot {
     fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError>;
     /// The values of the plan's one column, each with the number of rows that have it (`Int`), the most frequent first; at
     /// most `limit` of them. Order and offset are ignored. In place of the column the plan may name a relation: then rows are
-    /// counted by its targets, and those without one by null.
+    /// counted by its targets, and those without one by null. With a [`ReadPlan::width`] integers are rounded down to its
+    /// multiples: seconds to days.
     fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError>;
     fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError>;
     /// Meta values of many rows of one space, by id, key and position.

@@ -240,6 +240,8 @@ pub struct ReadPlan {
     pub order: Vec<Order>,
     pub limit: Option<u64>,
     pub offset: u64,
+    /// Rows are grouped by where the column's integer is rounded down to a multiple of this; see [`super::Snapshot::groups`].
+    pub width: Option<u32>,
 }
 
 /// Edges to read: `(src, dst)` of a relation for many sources (or targets) at once, by source, then position.

@@ -22,6 +22,8 @@ struct Noted {
     slots: Vec<(VersionSlot, u64)>,
     /// Something was read that has no version, or was not the newest when it was read.
     unsettled: bool,
+    /// When it ends to be true, whatever is written (UTC seconds).
+    until: Option<i64>,
 }
 
 /// What a response was made from, and the sum of the versions then. They only grow, so equal sums are equal versions.
@@ -30,6 +32,8 @@ pub struct ReadSet {
     scopes: Box<[Name]>,
     slots: Box<[VersionSlot]>,
     sum: u64,
+    /// When what was made ends to be true, whatever is written (UTC seconds).
+    until: Option<i64>,
     /// The last epoch in which it was current.
     current_in: AtomicU64,
 }
@@ -42,8 +46,15 @@ impl ReadSet {
         scopes + size_of_val(&*self.slots)
     }
 
-    /// Whether nothing that was read has been written since.
-    pub fn holds(&self, storage: &dyn Storage) -> bool {
+    /// Whether nothing that was read has been written since, and its time has not ended.
+    pub fn holds(&self, storage: &dyn Storage, now: i64) -> bool {
+        if let Some(until) = self.until {
+            if now >= until {
+                return false;
+            }
+            // What uses it is true for no longer.
+            storage.limit_validity(until);
+        }
         let epoch = storage.version_epoch();
         if epoch.is_some_and(|epoch| epoch == self.current_in.load(Ordering::Relaxed)) {
             return true;
@@ -78,6 +89,7 @@ impl TrackedStorage {
             scopes,
             slots: noted.slots.iter().map(|(slot, _)| *slot).collect(),
             sum,
+            until: noted.until,
             current_in: AtomicU64::new(u64::MAX),
         })
     }
@@ -134,9 +146,11 @@ impl Storage for TrackedStorage {
         None
     }
 
-    fn passes(&self) {
-        self.lock().unsettled = true;
-        self.inner.passes();
+    fn limit_validity(&self, until: i64) {
+        let mut noted = self.lock();
+        noted.until = Some(noted.until.map_or(until, |known| known.min(until)));
+        drop(noted);
+        self.inner.limit_validity(until);
     }
 
     fn catch_up(&self) -> Result<(), StorageError> {

@@ -97,7 +97,16 @@ fn by_link(table: &Table, link: &Cond, pinned: &[&Cond], catalogue: &Catalogue) 
 }
 
 fn sum(table: Name, column: Name, filter: Cond) -> ReadPlan {
-    ReadPlan { table, extensions: Vec::new(), columns: vec![column], filter, order: Vec::new(), limit: None, offset: 0 }
+    ReadPlan {
+        table,
+        extensions: Vec::new(),
+        columns: vec![column],
+        filter,
+        order: Vec::new(),
+        limit: None,
+        offset: 0,
+        width: None,
+    }
 }
 
 /// The column that a condition pins, and to what.

@@ -101,21 +101,43 @@ fn ordinal(day: u8) -> &'static str {
     }
 }
 
+/// Units of distances in seconds, the largest first.
+const UNITS: [(i64, &str); 7] = [
+    (31_536_000, "year"),
+    (2_592_000, "month"),
+    (604_800, "week"),
+    (86_400, "day"),
+    (3_600, "hour"),
+    (60, "minute"),
+    (1, "second"),
+];
+
+/// The place in [`UNITS`] of the largest unit that fits, and how many there are of it, rounded.
+fn in_units(seconds: i64) -> (usize, i64) {
+    let seconds = seconds.saturating_abs().max(1);
+    let place = UNITS.iter().position(|(length, _)| seconds >= *length).unwrap_or(UNITS.len() - 1);
+    let (length, _) = UNITS[place];
+    (place, seconds.saturating_add(length / 2) / length)
+}
+
 /// How long ago something was, in the largest unit that fits.
 pub fn distance(seconds: i64) -> String {
-    const UNITS: [(i64, &str); 7] = [
-        (31_536_000, "year"),
-        (2_592_000, "month"),
-        (604_800, "week"),
-        (86_400, "day"),
-        (3_600, "hour"),
-        (60, "minute"),
-        (1, "second"),
-    ];
-    let seconds = seconds.saturating_abs().max(1);
-    let (length, name) = UNITS.into_iter().find(|(length, _)| seconds >= *length).unwrap_or((1, "second"));
-    let count = seconds.saturating_add(length / 2) / length;
-    format!("{count} {name}{}", if count == 1 { "" } else { "s" })
+    let (place, count) = in_units(seconds);
+    format!("{count} {}{}", UNITS[place].1, if count == 1 { "" } else { "s" })
+}
+
+/// For how many seconds from now [`distance`] says the same of something that was so long ago (or, below 0, is to come).
+pub fn distance_lasts(seconds: i64) -> i64 {
+    let (place, count) = in_units(seconds);
+    let (length, _) = UNITS[place];
+    // Where the number of this unit is another one, or a larger unit fits.
+    let (least, most) =
+        (count.saturating_mul(length) - length / 2, count.saturating_add(1).saturating_mul(length) - length / 2);
+    if seconds < 0 {
+        return seconds.saturating_abs().saturating_sub(least.max(length)).saturating_add(1);
+    }
+    let larger = place.checked_sub(1).map_or(i64::MAX, |larger| UNITS[larger].0);
+    most.min(larger).saturating_sub(seconds)
 }
 
 /// Empty for a form that is none; a test tries all that there are.
@@ -190,6 +212,22 @@ mod tests {
         for (seconds, expected) in cases.into_iter().chain([(i64::MIN, "292471208677 years")]) {
             assert_eq!(distance(seconds), expected);
         }
+    }
+
+    #[test]
+    fn a_distance_lasts_until_it_reads_otherwise() {
+        let near_units =
+            UNITS.iter().flat_map(|(length, _)| [-length - 1, -length, length - 1, *length, length * 3 / 2]);
+        for seconds in near_units.chain([0, 1, 89, 90, 5_399, 100_000, -100_000, 40_000_000]) {
+            let lasts = distance_lasts(seconds);
+            assert!(lasts >= 1, "{seconds}: {lasts}");
+            assert_eq!(distance(seconds), distance(seconds + lasts - 1), "{seconds}");
+            // A second that has passed is as far away as one that is to come.
+            if !(-1..=0).contains(&seconds) {
+                assert_ne!(distance(seconds), distance(seconds + lasts), "{seconds}");
+            }
+        }
+        assert!([i64::MIN, i64::MAX].into_iter().all(|seconds| distance_lasts(seconds) >= 0));
     }
 
     #[test]

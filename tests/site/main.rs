@@ -7,6 +7,7 @@ mod audit;
 mod backups;
 mod bad_input;
 mod batches;
+mod block_costs;
 mod blocks_made;
 mod blocks_shown;
 mod books;

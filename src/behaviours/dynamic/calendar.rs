@@ -1,18 +1,19 @@
 //! A month, with links to the days on which records were published.
 
+use super::rows::DATE;
 use super::wrapper::{colours, colours_links, wrapper};
 use super::{Part, boxed, published};
 use crate::registry::name;
-use crate::storage::plan::{Cond, DbValue, Op, Order};
+use crate::storage::plan::{Cond, DbValue, Op};
 use crate::text::block_css::inline;
 use crate::text::block_styles::Styled;
 use crate::text::dates;
 use crate::text::html::Html;
-use crate::text::time::{Civil, parse_datetime};
+use crate::text::time::Civil;
 use std::collections::BTreeSet;
 
 /// Seconds of a day.
-const DAY: i64 = 86_400;
+const DAY: i64 = super::rows::DAY as i64;
 
 /// A month of the calendar.
 #[derive(Clone, Copy)]
@@ -34,6 +35,12 @@ impl Month {
         let day = Civil::of(local);
         Month::of(day.year, day.month)
     }
+
+    /// The wall clock until which the same day of it is the current one, or none is; `None`: for good.
+    fn marks_until(self, today: i64) -> Option<i64> {
+        let midnight = (today.div_euclid(DAY) + 1) * DAY;
+        (today < self.ends).then(|| midnight.max(self.begins))
+    }
 }
 
 /// The days of a month, the current one unless the author chose another.
@@ -42,9 +49,10 @@ pub fn month(part: &Part<'_>) -> Option<Html> {
     let chosen = part.attributes["year"].as_i64().zip(part.attributes["month"].as_u64());
     let chosen = chosen.and_then(|(year, month)| Month::of(year, u8::try_from(month).ok()?));
     let today = scope.local_now();
-    // It is true for a day only.
-    scope.storage.passes();
     let month = chosen.or_else(|| Month::around(today))?;
+    if let Some(changes) = month.marks_until(today) {
+        scope.storage.limit_validity(scope.settings.zone.local_to_utc(changes).max(scope.now + 1));
+    }
     let (before, after) = (edge(part, Op::Lt, month.begins, true), edge(part, Op::Ge, month.ends, false));
     let days = days(part, month);
     if before.is_none() && after.is_none() && days.is_empty() {
@@ -128,23 +136,32 @@ fn address(part: &Part<'_>, local: i64, day: bool) -> String {
 
 /// The wall clock of the record that is next to a month.
 fn edge(part: &Part<'_>, side: Op, local: i64, newest: bool) -> Option<i64> {
-    let filter = Cond::All(vec![published(part), Cond::Compare(name("date_local"), side, DbValue::Int(local))]);
-    let found = part.documents(filter, vec![Order::Column(name("date_local"), newest)], 1, "date");
-    wall(part, found.first()?["date"].as_str()?)
+    part.first_date(Cond::All(vec![published(part), Cond::Compare(name(DATE), side, DbValue::Int(local))]), newest)
 }
 
-fn wall(part: &Part<'_>, date: &str) -> Option<i64> {
-    Some(parse_datetime(date)?.in_zone(&part.item.scope.settings.zone).0)
-}
-
-/// The days of a month on which records were published: one read for each.
+/// The days of a month on which records were published.
 fn days(part: &Part<'_>, month: Month) -> BTreeSet<u8> {
-    let mut days = BTreeSet::new();
-    let mut from = month.begins;
-    while from < month.ends {
-        let Some(local) = edge(part, Op::Ge, from, false).filter(|local| *local < month.ends) else { break };
-        days.insert(Civil::of(local).day);
-        from = (local.div_euclid(DAY) + 1) * DAY;
+    let bound = |op: Op, local: i64| Cond::Compare(name(DATE), op, DbValue::Int(local));
+    let within = vec![published(part), bound(Op::Ge, month.begins), bound(Op::Lt, month.ends)];
+    part.days(Cond::All(within)).keys().map(|day| Civil::of(*day).day).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_month_is_the_same_until_its_current_day_ends() {
+        let month = Month::of(2026, 2).expect("a month");
+        let cases = [
+            (month.begins - 1, Some(month.begins)),
+            (month.begins - 40 * DAY, Some(month.begins)),
+            (month.begins, Some(month.begins + DAY)),
+            (month.ends - 1, Some(month.ends)),
+            (month.ends, None),
+        ];
+        for (today, until) in cases {
+            assert_eq!(month.marks_until(today), until, "{today}");
+        }
     }
-    days
 }

@@ -1,6 +1,7 @@
 //! The comments of a record, and the blocks inside a list for each of them.
 
 use super::loops::document_of;
+use super::rows::Tree;
 use super::wrapper::{of_links, of_text, wrapper};
 use super::{Part, Within, boxed, date_of, frame, heading, moment_of, title_of};
 use crate::config::declaration::Family;
@@ -19,14 +20,8 @@ const MOST_LEVELS: u32 = 5;
 
 /// The comments of a record: whether there are any, and whether more can be made.
 fn discussion(part: &Part<'_>) -> Option<(u64, bool)> {
-    let plan = records::columns("record", &["comment_count", "comment_status"], own(part));
-    let rows = part.item.scope.snapshot().ok()?.rows(&plan).ok()?;
-    let row = rows.first()?;
+    let row = part.row(&["comment_count", "comment_status"])?;
     Some((u64::try_from(records::int(&row[0])).unwrap_or(0), records::text(&row[1]) == "open"))
-}
-
-fn own(part: &Part<'_>) -> Cond {
-    eq("id", DbValue::Int(part.within.record()))
 }
 
 /// The comments of a record, unless there are none and none can be made.
@@ -121,7 +116,8 @@ pub fn list(part: &Part<'_>) -> Option<Html> {
     let writer = document_of(part, "author").and_then(|document| document["author"].as_i64());
     let open = discussion(part).is_some_and(|(_, open)| open);
     let slugs = slugs(part, &found);
-    let thread = Thread { part, all: &found, writer, open, slugs, shown: Cell::new(0), threads: Cell::new(0) };
+    let thread =
+        Thread { part, tree: Tree::rooted(&found), writer, open, slugs, shown: Cell::new(0), threads: Cell::new(0) };
     let mut html = Html::new();
     html.raw("<ol").attrs(&wrapper(part, "")).raw(">");
     thread.level(0, 1, &mut html);
@@ -145,7 +141,7 @@ fn slugs(part: &Part<'_>, comments: &[Value]) -> HashMap<i64, String> {
 /// A list of comments while it is written.
 struct Thread<'t, 'a> {
     part: &'t Part<'a>,
-    all: &'t [Value],
+    tree: Tree<'t>,
     /// Who wrote the record.
     writer: Option<i64>,
     /// Whether the record takes more comments.
@@ -160,12 +156,7 @@ struct Thread<'t, 'a> {
 
 impl Thread<'_, '_> {
     fn level(&self, above: i64, depth: u32, html: &mut Html) {
-        let known = |id: i64| self.all.iter().any(|comment| comment["id"] == id);
-        let below = self.all.iter().filter(|comment| {
-            let parent = comment["parent"].as_i64().unwrap_or(0);
-            above == if known(parent) { parent } else { 0 }
-        });
-        for comment in below {
+        for comment in self.tree.below(above) {
             if !self.part.goes_on(html) {
                 break;
             }
@@ -178,7 +169,7 @@ impl Thread<'_, '_> {
             };
             html.raw("<li id=\"comment-").number(id).raw("\"").attr("class", &self.classes(comment, depth)).raw(">");
             html.html(&self.part.inside(within));
-            if self.all.iter().any(|other| other["parent"] == id) {
+            if !self.tree.below(id).is_empty() {
                 html.raw(if depth < MOST_LEVELS { "<ol>" } else { "" });
                 self.level(id, (depth + 1).min(MOST_LEVELS), html);
                 html.raw(if depth < MOST_LEVELS { "</ol>" } else { "" });

@@ -1,6 +1,7 @@
 //! Lists of records, months, terms, pages and comments.
 
 use super::people::Portrait;
+use super::rows::Tree;
 use super::wrapper::wrapper;
 use super::{MOST_DEPTH, MOST_ROWS, MOST_SPANS, Part, published, time_of, title_of, unwrapped};
 use crate::records::{self, among, eq, txt};
@@ -11,7 +12,7 @@ use crate::text::html::Html;
 use crate::text::html_policy::Policy;
 use crate::text::render::{first_words, render_title};
 use crate::text::sanitize::clean_url;
-use crate::text::time::{Civil, parse_datetime};
+use crate::text::time::Civil;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -138,40 +139,29 @@ fn label_class(part: &Part<'_>, own: &str) -> String {
 }
 
 fn spans(part: &Part<'_>) -> Vec<Span> {
-    let mut spans = Vec::new();
-    let mut before = i64::MAX;
-    while spans.len() < MOST_SPANS {
-        let earlier = Cond::Compare(name("date_local"), Op::Lt, DbValue::Int(before));
-        let newest = vec![Order::Column(name("date_local"), true)];
-        let found = part.documents(Cond::All(vec![published(part), earlier]), newest, 1, "date");
-        let date = found.first().and_then(|document| parse_datetime(document["date"].as_str()?));
-        let span = date.and_then(|date| span(part, date.in_zone(&part.item.scope.settings.zone).0, before));
-        let Some((span, begins)) = span else { break };
-        spans.push(span);
-        before = begins;
+    let (yearly, counted) = (part.text("type") == "yearly", part.flag("showPostCounts"));
+    let begins = |day: i64| Civil { day: 1, month: if yearly { 1 } else { Civil::of(day).month }, ..Civil::of(day) };
+    let mut spans: Vec<(Civil, u64)> = Vec::new();
+    for (day, count) in part.days(published(part)).into_iter().rev() {
+        let full = spans.len() == MOST_SPANS;
+        match spans.last_mut() {
+            Some((span, all)) if *span == begins(day) => *all += count,
+            _ if full => break,
+            _ => spans.push((begins(day), count)),
+        }
     }
-    spans
-}
-
-/// The span around a moment, and when it begins; it is known to hold nothing at and after `before`.
-fn span(part: &Part<'_>, local: i64, before: i64) -> Option<(Span, i64)> {
-    let yearly = part.text("type") == "yearly";
-    let mut first = Civil::of(local);
-    (first.day, first.hour, first.minute, first.second) = (1, 0, 0, 0);
-    if yearly {
-        first.month = 1;
-    }
-    let begins = first.seconds()?;
-    let (path, label) = match yearly {
-        true => (format!("{:04}", first.year), format!("{:04}", first.year)),
-        false => (format!("{:04}/{:02}", first.year, first.month), dates::named(local, "%B %Y")),
+    let site = &part.item.scope.registry.site.url;
+    let span = |(span, count): (Civil, u64)| {
+        let (path, label) = match yearly {
+            true => (format!("{:04}", span.year), format!("{:04}", span.year)),
+            false => {
+                let label = dates::named(span.seconds().unwrap_or(0), "%B %Y");
+                (format!("{:04}/{:02}", span.year, span.month), label)
+            }
+        };
+        Span { address: format!("{site}/{path}/"), label, count: counted.then_some(count) }
     };
-    let count = part.flag("showPostCounts").then(|| {
-        let from = Cond::Compare(name("date_local"), Op::Ge, DbValue::Int(begins));
-        let to = Cond::Compare(name("date_local"), Op::Lt, DbValue::Int(before));
-        part.count(Cond::All(vec![published(part), from, to]))
-    });
-    Some((Span { address: format!("{}/{path}/", part.item.scope.registry.site.url), label, count }, begins))
+    spans.into_iter().map(span).collect()
 }
 
 /// The terms of records, by name, those below others nested where that is wanted.
@@ -184,7 +174,8 @@ pub fn terms(part: &Part<'_>) -> Option<Html> {
     };
     let order = vec![Order::Column(name("name_key"), false)];
     let found = part.documents(filter, order, MOST_ROWS, "id,name,slug,link,count,parent");
-    let tree = part.flag("showHierarchy");
+    let tree = part.flag("showHierarchy").then(|| Tree::rooted(&found));
+    let terms = Terms { part, all: found.iter().collect(), tree };
     let resource = part.of?;
     let shape = if part.flag("displayAsDropdown") { "dropdown" } else { "list" };
     let own = format!("wp-block-categories-{shape} wp-block-categories-taxonomy-{}", resource.api_name);
@@ -193,7 +184,7 @@ pub fn terms(part: &Part<'_>) -> Option<Html> {
     let mut html = Html::new();
     if shape == "list" {
         html.raw("<ul").attrs(&own).raw(">");
-        list_terms(part, &found, tree.then_some(0), 0, &mut html);
+        terms.list(0, 0, &mut html);
         html.raw("</ul>");
         return Some(html);
     }
@@ -206,57 +197,72 @@ pub fn terms(part: &Part<'_>) -> Option<Html> {
     html.attr_in_single_quotes("name", resource.declared.query_var.as_deref().unwrap_or(&resource.api_name));
     html.attr_in_single_quotes("id", &id).raw(" class='postform'>\n\t<option value='-1'>Select ");
     html.text(label("singular_name")).raw("</option>\n");
-    choose_terms(part, &found, tree.then_some(0), 0, &mut html);
+    terms.options(0, 0, &mut html);
     html.raw("</select>\n</div>");
     Some(html)
 }
 
-/// The terms of a drop-down, those below others further in.
-fn choose_terms(part: &Part<'_>, all: &[Value], below: Option<i64>, depth: u8, html: &mut Html) {
-    for term in at_level(all, below, depth) {
-        html.raw("\t<option").attr("class", &format!("level-{depth}"));
-        html.attr("value", term["slug"].as_str().unwrap_or("")).raw(">");
-        for _ in 0..depth {
-            html.raw("&nbsp;&nbsp;&nbsp;");
-        }
-        html.text(term["name"].as_str().unwrap_or(""));
-        if part.flag("showPostCounts") {
-            html.raw("&nbsp;&nbsp;(").number(term["count"].as_u64().unwrap_or(0)).raw(")");
-        }
-        html.raw("</option>\n");
-        if let (Some(_), Some(id)) = (below, term["id"].as_i64()) {
-            choose_terms(part, all, Some(id), depth + 1, html);
+/// Terms while they are written.
+struct Terms<'t, 'a> {
+    part: &'t Part<'a>,
+    all: Vec<&'t Value>,
+    /// Where those below others are nested.
+    tree: Option<Tree<'t>>,
+}
+
+impl Terms<'_, '_> {
+    /// The terms below one; all of them where none are nested.
+    fn level(&self, above: i64, depth: u8) -> &[&Value] {
+        match &self.tree {
+            _ if depth > MOST_DEPTH * 4 => &[],
+            Some(tree) => tree.below(above),
+            None => &self.all,
         }
     }
-}
 
-/// The terms below one; all of them where none is given.
-fn at_level(all: &[Value], below: Option<i64>, depth: u8) -> impl Iterator<Item = &Value> {
-    let known = |id: i64| all.iter().any(|term| term["id"] == id);
-    all.iter().filter(move |term| {
-        let parent = term["parent"].as_i64().unwrap_or(0);
-        // A row above may itself not be shown.
-        let parent = if known(parent) { parent } else { 0 };
-        below.is_none_or(|wanted| wanted == parent) && depth <= MOST_DEPTH * 4
-    })
-}
+    /// The options of a drop-down, those below others further in.
+    fn options(&self, above: i64, depth: u8, html: &mut Html) {
+        for term in self.level(above, depth) {
+            if !self.part.goes_on(html) {
+                break;
+            }
+            html.raw("\t<option").attr("class", &format!("level-{depth}"));
+            html.attr("value", term["slug"].as_str().unwrap_or("")).raw(">");
+            for _ in 0..depth {
+                html.raw("&nbsp;&nbsp;&nbsp;");
+            }
+            html.text(term["name"].as_str().unwrap_or(""));
+            if self.part.flag("showPostCounts") {
+                html.raw("&nbsp;&nbsp;(").number(term["count"].as_u64().unwrap_or(0)).raw(")");
+            }
+            html.raw("</option>\n");
+            if let (Some(_), Some(id)) = (&self.tree, term["id"].as_i64()) {
+                self.options(id, depth + 1, html);
+            }
+        }
+    }
 
-fn list_terms(part: &Part<'_>, all: &[Value], below: Option<i64>, depth: u8, html: &mut Html) {
-    for term in at_level(all, below, depth) {
-        let id = term["id"].as_i64().unwrap_or(0);
-        html.raw("\t<li").attr("class", &format!("cat-item cat-item-{id}")).raw("><a");
-        html.attr("href", term["link"].as_str().unwrap_or("")).raw(">");
-        html.text(term["name"].as_str().unwrap_or("")).raw("</a>");
-        if part.flag("showPostCounts") {
-            html.raw(" (").number(term["count"].as_u64().unwrap_or(0)).raw(")");
+    /// The items of a list, those below others in lists of their own.
+    fn list(&self, above: i64, depth: u8, html: &mut Html) {
+        for term in self.level(above, depth) {
+            if !self.part.goes_on(html) {
+                break;
+            }
+            let id = term["id"].as_i64().unwrap_or(0);
+            html.raw("\t<li").attr("class", &format!("cat-item cat-item-{id}")).raw("><a");
+            html.attr("href", term["link"].as_str().unwrap_or("")).raw(">");
+            html.text(term["name"].as_str().unwrap_or("")).raw("</a>");
+            if self.part.flag("showPostCounts") {
+                html.raw(" (").number(term["count"].as_u64().unwrap_or(0)).raw(")");
+            }
+            html.raw("\n");
+            if self.tree.as_ref().is_some_and(|tree| !tree.below(id).is_empty()) {
+                html.raw("<ul class='children'>\n");
+                self.list(id, depth + 1, html);
+                html.raw("</ul>\n");
+            }
+            html.raw("</li>\n");
         }
-        html.raw("\n");
-        if below.is_some() && all.iter().any(|other| other["parent"] == id) {
-            html.raw("<ul class='children'>\n");
-            list_terms(part, all, Some(id), depth + 1, html);
-            html.raw("</ul>\n");
-        }
-        html.raw("</li>\n");
     }
 }
 
@@ -309,26 +315,26 @@ pub fn tree(part: &Part<'_>) -> Option<Html> {
     let found = part.documents(published(part), order, MOST_ROWS, "id,link,title,parent");
     let top = part.number("parentPageID", 0);
     let mut items = Html::new();
-    list_pages(part, &found, i64::try_from(top).unwrap_or(0), 0, &mut items);
+    list_pages(part, &Tree::of(&found), i64::try_from(top).unwrap_or(0), 0, &mut items);
     let mut html = Html::new();
     html.raw("<ul").attrs(&wrapper(part, "")).raw(">").html(&items).raw("</ul>");
     (!items.is_empty()).then_some(html)
 }
 
-fn list_pages(part: &Part<'_>, all: &[Value], above: i64, depth: u8, html: &mut Html) {
-    let below = |id: i64| all.iter().any(|page| page["parent"] == id);
-    for page in all.iter().filter(|page| page["parent"] == above && depth <= MOST_DEPTH * 4) {
+fn list_pages(part: &Part<'_>, tree: &Tree<'_>, above: i64, depth: u8, html: &mut Html) {
+    for page in tree.below(above).iter().filter(|_| depth <= MOST_DEPTH * 4) {
         if !part.goes_on(html) {
             break;
         }
         let id = page["id"].as_i64().unwrap_or(0);
-        html.raw("<li class=\"wp-block-pages-list__item").raw(if below(id) { " has-child" } else { "" });
+        let parent = !tree.below(id).is_empty();
+        html.raw("<li class=\"wp-block-pages-list__item").raw(if parent { " has-child" } else { "" });
         html.raw(if depth > 0 { " \"><a" } else { "\"><a" });
         html.raw(" class=\"wp-block-pages-list__item__link\"").attr("href", page["link"].as_str().unwrap_or(""));
         html.raw(">").html(&title_of(page)).raw("</a>");
-        if below(id) {
+        if parent {
             html.raw("<ul class=\"wp-block-navigation__submenu-container\">");
-            list_pages(part, all, id, depth + 1, html);
+            list_pages(part, tree, id, depth + 1, html);
             html.raw("</ul>");
         }
         html.raw("</li>");

@@ -1,16 +1,17 @@
 //! A query block, and the blocks inside it for each record that it finds.
 
+use super::rows::ListReads;
 use super::wrapper::{of_links, of_text, wrapper};
 use super::{MOST_DEPTH, Part, Shows, Within, boxed, content_of, heading, nested, published, time_of, title_of};
 use crate::config::declaration::Family;
-use crate::records::{among, eq, txt};
+use crate::records::{among, eq, everything, txt};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::storage::plan::{Cond, DbValue, Order};
 use crate::text::html::Html;
 use crate::text::html_policy::Policy;
 use crate::text::render::first_words;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// The class of records that a password protects.
@@ -29,9 +30,15 @@ fn fields_of(resource: &Resource) -> String {
 pub struct Shown<'a> {
     resource: &'a Resource,
     document: &'a Value,
+    list: &'a ListReads<'a>,
 }
 
-impl Shown<'_> {
+impl<'a> Shown<'a> {
+    /// The list that it is shown in.
+    pub fn list(&self) -> &'a ListReads<'a> {
+        self.list
+    }
+
     /// Its number.
     pub fn id(&self) -> i64 {
         self.document["id"].as_i64().unwrap_or(0)
@@ -200,11 +207,12 @@ pub fn records(part: &Part<'_>) -> Option<Html> {
     }
     let mut html = Html::new();
     html.raw("<ul").attrs(&wrapper(part, &of_links(part, &own))).raw(">");
+    let list = ListReads::of(&documents);
     for document in &documents {
         if !part.goes_on(&html) {
             break;
         }
-        let shown = Shown { resource, document };
+        let shown = Shown { resource, document, list: &list };
         let within = Within { depth: part.within.depth + 1, shown: Some(&shown), ..part.within };
         let names = document["class_list"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let own = std::iter::once("wp-block-post").chain(names).collect::<Vec<_>>().join(" ");
@@ -236,11 +244,9 @@ pub fn subject<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Cow<'a, Value>)>
 
 /// Fields of the record that a query shows here, or of the one whose content this is.
 pub fn document_of(part: &Part<'_>, fields: &str) -> Option<Value> {
-    let (resource, id) = match part.within.shown {
-        Some(shown) => (shown.resource, shown.document["id"].as_i64()?),
-        None => (part.item.resource, part.item.record.id()),
-    };
-    part.documents_of(resource, eq("id", DbValue::Int(id)), Vec::new(), (0, 1), fields).into_iter().next()
+    let own = json!({"id": part.within.record()});
+    let resource = part.within.shown.map_or(part.item.resource, |shown| shown.resource);
+    part.related((&own, "id"), (resource, everything()), Vec::new(), &format!("id,{fields}")).pop()
 }
 
 /// Where links of a part open.
@@ -345,11 +351,9 @@ pub fn content(part: &Part<'_>) -> Option<Html> {
 /// A record's picture.
 pub fn picture(part: &Part<'_>) -> Option<Html> {
     let (_, document) = subject(part)?;
-    let wanted = document["featured_media"].as_i64().filter(|id| *id != 0)?;
-    let visible = crate::access::policy::visible(part.item.scope, part.of?);
-    let filter = Cond::All(vec![eq("id", DbValue::Int(wanted)), visible]);
-    let found = part.documents(filter, Vec::new(), 1, "alt_text,source_url,media_details");
-    let picture = found.first()?;
+    let media = (part.of?, crate::access::policy::visible(part.item.scope, part.of?));
+    let fields = "id,alt_text,source_url,media_details";
+    let picture = part.related((&document, "featured_media"), media, Vec::new(), fields).pop()?;
     let shown = &picture["media_details"]["sizes"][part.text("sizeSlug")];
     let shown = if shown.is_object() { shown } else { &picture["media_details"] };
     let source = shown["source_url"].as_str().or(picture["source_url"].as_str())?;
@@ -370,10 +374,9 @@ pub fn terms(part: &Part<'_>) -> Option<Html> {
     let registry = &part.item.scope.registry;
     let wanted = part.text("term");
     let relation = resource.relations.iter().find(|r| r.many && registry.resources[r.to].api_name == wanted)?;
-    let ids: Vec<i64> = document[&relation.property].as_array()?.iter().filter_map(Value::as_i64).collect();
     let order = vec![Order::Column(name("name_key"), false)];
-    let taxonomy = &registry.resources[relation.to];
-    let found = part.documents_of(taxonomy, among("id", ids), order, (0, super::MOST_ROWS), "name,link");
+    let taxonomy = (&registry.resources[relation.to], everything());
+    let found = part.related((&document, relation.property.as_str()), taxonomy, order, "id,name,link");
     if found.is_empty() {
         return None;
     }

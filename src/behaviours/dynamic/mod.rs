@@ -2,7 +2,7 @@
 //!
 //! Files: `makers` is the table of renderers; `bindings` values that a block takes from a record, `players` pictures and
 //! players, `lists` lists of rows, `loops` a query and the blocks inside it for each record, `paging` its pages, `terms` a query
-//! of terms, `comments` those of a record, `people` authors, `trail` the way to a record, `reading` how long it is, `menus`
+//! of terms, `comments` those of a record, `people` authors, `trail` the way to a record, `rows` what parts read, `reading` how long it is, `menus`
 //! navigation, `calendar` a month, `social` drawings and links to accounts, `site` what the site itself shows, `wrapper` the
 //! style and classes of a block. Which blocks and shortcodes there are, their renderers and resources is declared
 //! (`[blocks]`, `[shortcodes]`). Each reads for itself, so a record with such parts
@@ -22,6 +22,7 @@ mod paging;
 mod people;
 mod players;
 mod reading;
+mod rows;
 mod site;
 mod social;
 mod terms;
@@ -29,14 +30,12 @@ mod trail;
 mod wrapper;
 
 pub use self::makers::MAKERS;
-use super::READS;
 use crate::access::policy;
 use crate::config::declaration::{Declaration, Rendered};
-use crate::records::{self, Record, eq, txt};
-use crate::registry::resource::{Context, Resource};
-use crate::render::{Item, View, columns_for, documents};
-use crate::request::fields::Fields;
-use crate::storage::plan::{Cond, DbValue, Order, Row};
+use crate::records::{Record, eq, txt};
+use crate::registry::resource::Resource;
+use crate::render::Item;
+use crate::storage::plan::Cond;
 use crate::text::blocks::{self, Block, BlockOptions, Dynamic, has_blocks, parse};
 use crate::text::dates;
 use crate::text::dress::{self, Unique};
@@ -366,55 +365,6 @@ impl Part<'_> {
         }
     }
 
-    /// Documents of rows of the declared resource.
-    fn documents(&self, filter: Cond, order: Vec<Order>, most: u64, fields: &str) -> Vec<Value> {
-        self.of.map_or_else(Vec::new, |resource| self.documents_of(resource, filter, order, (0, most), fields))
-    }
-
-    fn documents_of(
-        &self,
-        resource: &Resource,
-        filter: Cond,
-        order: Vec<Order>,
-        (skip, most): (u64, u64),
-        fields: &str,
-    ) -> Vec<Value> {
-        let (scope, budget) = (self.item.scope, self.within.budget);
-        let fields = Fields::parse(Some(&Value::from(fields)));
-        let excerpts = fields.wants("excerpt");
-        let spent = excerpts && budget.text.get() == 0;
-        if spent || budget.take(&budget.reads).is_none() {
-            budget.cut.set(true);
-            return Vec::new();
-        }
-        let most = most.min(MOST_ROWS).min(budget.rows.get());
-        let mut plan = records::plan(resource, Cond::All(vec![records::own_rows(resource), filter]));
-        (plan.order, plan.offset, plan.limit) = (order, skip, Some(most));
-        let view = View {
-            context: Context::VIEW,
-            fields: &fields,
-            password: None,
-            links: false,
-            readable: true,
-            reads: READS,
-            excerpt_words: None,
-        };
-        let read = || {
-            let snapshot = scope.snapshot()?;
-            let mut rows = match columns_for(resource, &view) {
-                Some(columns) => records::read(&*snapshot, resource, plan, &columns)?,
-                None => snapshot.rows(&plan)?,
-            };
-            if excerpts {
-                let source = |row: &Row| excerpt_source(&Record { resource, row });
-                rows.truncate(rows.iter().take_while(|row| budget.render(source(row)).is_some()).count());
-            }
-            budget.show(rows.len() as u64);
-            documents(scope, &*snapshot, resource, &rows, &view)
-        };
-        read().unwrap_or_default()
-    }
-
     /// The content inside the block, rendered as `within` says.
     fn inside(&self, within: Within<'_>) -> Html {
         self.block.map_or_else(Html::new, |block| Html::rendered(inside_of(self.item, block, within)))
@@ -426,34 +376,12 @@ impl Part<'_> {
         let counted = self.left - budget.bytes.get();
         budget.allows(made.len().saturating_sub(counted))
     }
-
-    /// How many rows of the declared resource there are.
-    fn count(&self, filter: Cond) -> u64 {
-        self.of.map_or(0, |resource| self.count_of(resource, filter))
-    }
-
-    fn count_of(&self, resource: &Resource, filter: Cond) -> u64 {
-        let budget = self.within.budget;
-        if budget.take(&budget.reads).is_none() {
-            return 0;
-        }
-        let plan = records::plan(resource, Cond::All(vec![records::own_rows(resource), filter]));
-        self.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.count(&plan)?)).unwrap_or_default()
-    }
 }
 
 /// The content inside a block, rendered as `within` says.
 fn inside_of(item: &Item<'_>, block: &Block<'_>, within: Within<'_>) -> String {
     let dynamic = |block: &Block, added: &str| of_block(item, block, added, within);
     blocks::render_inside(block, &block_options(item, Some(&dynamic), within.budget))
-}
-
-/// Bytes that a record's excerpt is made of.
-fn excerpt_source(record: &Record<'_>) -> usize {
-    match record.text("excerpt") {
-        "" => record.text("content").len().min(render::EXCERPT_SOURCE),
-        own => own.len(),
-    }
 }
 
 /// Rows in a state that everybody sees.
@@ -500,9 +428,9 @@ fn date_of(part: &Part<'_>, local: i64) -> String {
     let scope = part.item.scope;
     match part.text("format") {
         AGO => {
-            // It is true for a moment only.
-            scope.storage.passes();
-            format!("{} ago", dates::distance(scope.local_now() - local))
+            let seconds = scope.local_now() - local;
+            scope.storage.limit_validity(scope.now.saturating_add(dates::distance_lasts(seconds)));
+            format!("{} ago", dates::distance(seconds))
         }
         "" => dates::formed(local, scope.settings.text("date_format")),
         form => dates::formed(local, form),
@@ -539,10 +467,8 @@ fn content_of(part: &Part<'_>, resource: &Resource, wanted: i64, within: Within<
     if within.depth >= MOST_DEPTH {
         return None;
     }
-    let filter =
-        vec![eq("id", DbValue::Int(wanted)), published(part), eq("password", txt("")), records::own_rows(resource)];
-    let rows = part.item.scope.snapshot().ok()?.rows(&records::plan(resource, Cond::All(filter))).ok()?;
-    let record = Record { resource, row: rows.first()? };
+    let row = part.whole_row(resource, wanted, &Cond::All(vec![published(part), eq("password", txt(""))]))?;
+    let record = Record { resource, row: &row };
     within.budget.render(record.text("content").len())?;
     let item = Item { resource, record, rendered: OnceCell::new(), ..*part.item };
     let within = Within { depth: within.depth + 1, ..within };

@@ -5,7 +5,7 @@ use super::wrapper::{of_text, wrapper};
 use super::{Part, boxed};
 use crate::access::policy;
 use crate::config::declaration::Family;
-use crate::records::eq;
+use crate::records::{eq, everything};
 use crate::storage::plan::DbValue;
 use crate::text::block_css::border_of;
 use crate::text::html::Html;
@@ -61,8 +61,8 @@ pub fn picture_of(urls: &Value) -> Option<&str> {
 /// Fields of a record's author.
 fn author_of(part: &Part<'_>, fields: &str) -> Option<Value> {
     let (resource, document) = subject(part)?;
-    let author = document["author"].as_i64().filter(|_| resource.supports("author"))?;
-    user(part, author, fields)
+    let users = part.item.scope.registry.family(Family::User).next().filter(|_| resource.supports("author"))?;
+    part.related((&document, "author"), (users, everything()), Vec::new(), &format!("id,{fields}")).pop()
 }
 
 fn user(part: &Part<'_>, id: i64, fields: &str) -> Option<Value> {

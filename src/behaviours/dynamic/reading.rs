@@ -1,10 +1,8 @@
 //! How long a record takes to read.
 
-use super::loops::subject;
 use super::wrapper::{of_text, wrapper};
 use super::{Part, boxed};
-use crate::records::{self, eq};
-use crate::storage::plan::DbValue;
+use crate::records;
 use crate::text::html::Html;
 use crate::text::words::words;
 
@@ -13,10 +11,8 @@ const SPEED: f64 = 189.0;
 
 /// The minutes that a record takes to read, or its number of words.
 pub fn time(part: &Part<'_>) -> Option<Html> {
-    let (_, document) = subject(part)?;
-    let plan = records::columns("record", &["content"], eq("id", DbValue::Int(document["id"].as_i64()?)));
-    let rows = part.item.scope.snapshot().ok()?.rows(&plan).ok()?;
-    let text = records::text(&rows.first()?[0]);
+    let row = part.row(&["content"])?;
+    let text = records::text(row.first()?);
     part.within.budget.render(text.len())?;
     let words = words(text);
     let speed = part.attributes["averageReadingSpeed"].as_f64().filter(|speed| *speed >= 1.0).unwrap_or(SPEED);

@@ -147,6 +147,15 @@ impl Dialect {
         }
     }
 
+    /// An integer rounded down to a multiple of a width; in both dialects a remainder has the sign of what is divided.
+    pub fn rounded_down(self, column: Expr, width: u32) -> Expr {
+        let rest = |column| format!("{column} - ({column} % {width} + {width}) % {width}");
+        match self {
+            Dialect::Sqlite => Expr::cust_with_exprs(rest("?"), [column.clone(), column]),
+            Dialect::Postgres => Expr::cust_with_exprs(rest("$1"), [column]),
+        }
+    }
+
     /// The sum of an integer column, 0 without rows.
     pub fn sum(self, column: Expr) -> Expr {
         let sum = Expr::from(Func::coalesce([column.sum(), Expr::cust("0")]));

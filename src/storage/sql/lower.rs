@@ -41,6 +41,8 @@ pub struct Lowered<'p> {
     pub order: Vec<Sort<'p>>,
     pub limit: Option<(Param, Param)>,
     pub want: Want,
+    /// See [`ReadPlan::width`].
+    pub width: Option<u32>,
     pub binds: Vec<Bind>,
 }
 
@@ -227,7 +229,7 @@ pub fn lower<'p>(
         }
     }
     let Lowering { binds, extensions, .. } = lowering;
-    Ok(Lowered { table, extensions, columns, grouped, lead, filter, order, limit, want, binds })
+    Ok(Lowered { table, extensions, columns, grouped, lead, filter, order, limit, want, width: plan.width, binds })
 }
 
 fn whole(n: u64) -> i64 {

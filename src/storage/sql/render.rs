@@ -40,7 +40,10 @@ impl Lowered<'_> {
             Want::Count => select.expr(Expr::cust("count(*)")),
             Want::Sum => select.exprs(self.columns.iter().map(|c| dialect.sum(column(c)))),
             Want::Groups => {
-                select.exprs(self.columns.iter().map(column)).expr(Expr::cust("count(*)"));
+                let by = |own: &Column<'_>| {
+                    self.width.map_or_else(|| column(own), |width| dialect.rounded_down(column(own), width))
+                };
+                select.exprs(self.columns.iter().map(by)).expr(Expr::cust("count(*)"));
                 // By position: what is grouped by is the selected expression.
                 let places = (1..=self.columns.len()).map(|place| Expr::cust(place.to_string()));
                 select.add_group_by(places.collect::<Vec<_>>());

@@ -20,6 +20,7 @@ impl Lowered<'_> {
         key.tag(":");
         self.columns.iter().for_each(|c| key.column(c));
         key.tag(if self.grouped.is_some() { "targets" } else { "" });
+        key.tag(&self.width.map_or_else(String::new, |width| width.to_string()));
         match &self.lead {
             None => {}
             Some(Lead::Keys(_)) => key.tag("keys"),

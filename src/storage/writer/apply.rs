@@ -217,6 +217,7 @@ impl<'c> Work<'_, 'c> {
             order: Vec::new(),
             limit: None,
             offset: 0,
+            width: None,
         };
         Ok(self.rows(&plan)?.into_iter().flatten().collect())
     }

@@ -82,7 +82,7 @@ impl View<'_> {
     pub(super) fn rows_of_targets(&self, plan: &ReadPlan) -> Result<Option<Vec<Row>>, StorageError> {
         let Cond::In(column, keys) = &plan.filter else { return Ok(None) };
         let like = |targets: &Targets| {
-            let ReadPlan { table, extensions, columns, filter: _, order, limit, offset } = &targets.plan;
+            let ReadPlan { table, extensions, columns, filter: _, order, limit, offset, width: _ } = &targets.plan;
             (table, extensions, columns, order, limit, offset)
                 == (&plan.table, &plan.extensions, &plan.columns, &plan.order, &plan.limit, &plan.offset)
                 && columns.first() == Some(column)
