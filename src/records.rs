@@ -1,5 +1,9 @@
 //! Rows of resources: how they are queried, and how their columns are read.
 
+mod meets;
+
+pub use self::meets::meets;
+
 use crate::config::declaration::Family;
 use crate::config::declaration::ItemKey;
 use crate::registry::resource::Resource;
@@ -146,7 +150,8 @@ pub fn among(column: &str, values: impl IntoIterator<Item = i64>) -> Cond {
 
 /// `column in words`.
 pub fn words<'w>(column: &str, words: impl IntoIterator<Item = &'w str>) -> Cond {
-    Cond::In(name(column), words.into_iter().map(txt).collect())
+    let words: Vec<DbValue> = words.into_iter().map(txt).collect();
+    if words.is_empty() { nothing() } else { Cond::In(name(column), words) }
 }
 
 /// A condition that nothing meets.
@@ -157,6 +162,40 @@ pub fn nothing() -> Cond {
 /// A condition that everything meets.
 pub fn everything() -> Cond {
     Cond::All(Vec::new())
+}
+
+/// A condition that everything meets, or nothing.
+pub fn constant(met: bool) -> Cond {
+    if met { everything() } else { nothing() }
+}
+
+/// All of the conditions, without those that decide nothing.
+pub fn all(conds: impl IntoIterator<Item = Cond>) -> Cond {
+    let mut left: Vec<Cond> = conds.into_iter().filter(|cond| *cond != everything()).collect();
+    match left.len() {
+        _ if left.contains(&nothing()) => nothing(),
+        1 => left.remove(0),
+        _ => Cond::All(left),
+    }
+}
+
+/// One of the conditions, without those that decide nothing.
+pub fn any(conds: impl IntoIterator<Item = Cond>) -> Cond {
+    let mut left: Vec<Cond> = conds.into_iter().filter(|cond| *cond != nothing()).collect();
+    match left.len() {
+        _ if left.contains(&everything()) => everything(),
+        1 => left.remove(0),
+        _ => Cond::Any(left),
+    }
+}
+
+/// What does not meet the condition.
+pub fn not(cond: Cond) -> Cond {
+    match cond {
+        cond if cond == everything() => nothing(),
+        cond if cond == nothing() => everything(),
+        cond => Cond::Not(Box::new(cond)),
+    }
 }
 
 /// The space in which a resource's companion rows (meta) are stored.

@@ -88,8 +88,13 @@ impl Principal {
     }
 
     /// Whether the caller has a primitive capability; the empty one is everybody's.
+    pub fn has(&self, capability: &str) -> bool {
+        capability.is_empty() || self.capabilities.contains(capability)
+    }
+
+    /// The same, where a refusal follows that names what is missing.
     pub fn can(&self, capability: &str) -> bool {
-        let has = capability.is_empty() || self.capabilities.contains(capability);
+        let has = self.has(capability);
         if !has && self.known() {
             *self.missing.lock() = Some(capability.to_owned());
         }

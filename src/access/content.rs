@@ -19,13 +19,13 @@ pub(super) fn content_list(asking: &Asking<'_>) -> Decision {
 pub(super) fn content_read(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::PostInvalidId)?;
     let record = Record { resource: asking.resource()?, row: &row };
-    if asks_to_edit(asking, record.resource) && !policy::sees_edited(asking.scope, record) {
+    if asks_to_edit(asking, record.resource) && !asking.sees_edited(record)? {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     if asking.given.is_some_and(|given| !given.opens(record.text("password"))) {
         return Err(ApiError::new(Code::PostIncorrectPassword));
     }
-    if !policy::may(asking.scope, Action::Read, record) {
+    if !asking.may(Action::Read, record)? {
         return Err(asking.refuse(Code::Forbidden));
     }
     target(row)
@@ -65,7 +65,7 @@ fn attaches(asking: &Asking<'_>, resource: &Resource, already: Option<i64>) -> R
         let row = records::first(&*asking.scope.snapshot()?, "record", &["id"], records::eq("id", DbValue::Int(id)))?;
         Ok(row.is_some())
     };
-    if policy::parent_content(asking.scope, id, Action::Edit) == Some(true) || already.is_some() && !exists()? {
+    if policy::parent_content(asking.scope, id, Action::Edit)? == Some(true) || already.is_some() && !exists()? {
         return Ok(());
     }
     Err(asking.refuse(Code::CannotEdit))
@@ -88,7 +88,7 @@ pub(super) fn content_update(asking: &Asking<'_>) -> Decision {
         return Err(asking.refuse(Code::CannotEdit));
     }
     let row = asking.target(Code::PostInvalidId)?;
-    if !policy::may(asking.scope, Action::Edit, Record { resource, row: &row }) {
+    if !asking.may(Action::Edit, Record { resource, row: &row })? {
         return Err(asking.refuse(Code::CannotEdit));
     }
     author_and_sticky(asking, resource)?;
@@ -108,7 +108,7 @@ pub(super) fn content_delete(asking: &Asking<'_>) -> Decision {
         return Err(asking.refuse(Code::CannotDelete));
     }
     let row = asking.target(Code::PostInvalidId)?;
-    if !policy::may(asking.scope, Action::Delete, Record { resource, row: &row }) {
+    if !asking.may(Action::Delete, Record { resource, row: &row })? {
         return Err(asking.refuse(Code::CannotDelete));
     }
     target(row)

@@ -175,7 +175,8 @@ impl Asked<'_> {
             let args = LazyCell::new(|| Checked::lenient(&endpoint.args, &sources, usual));
             let (route, method, args) = (self.route, Method::Get, &args);
             let (sources, loaded) = (&sources, &loaded);
-            ask(&Asking { scope, route, endpoint, method, args, sources, loaded, given: None }).is_ok()
+            let (given, explains) = (None, false);
+            ask(&Asking { scope, route, endpoint, method, args, sources, loaded, given, explains }).is_ok()
         })
     }
 

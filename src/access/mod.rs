@@ -131,6 +131,8 @@ pub struct Asking<'a> {
     pub loaded: &'a Loaded,
     /// The password of a record that the request brings.
     pub given: Option<&'a RecordPassword<'a>>,
+    /// A refusal is the answer, so that it names what is missing.
+    pub explains: bool,
 }
 
 /// What a guard finds on the way.
@@ -472,8 +474,8 @@ pub fn still_allowed(
     allowed: &Allowed,
     (sources, given): (&Sources<'_>, Option<&RecordPassword<'_>>),
 ) -> Result<(), ApiError> {
-    let (method, args, loaded) = (allowed.method, &&allowed.args, &Loaded::default());
-    let found = ask(&Asking { scope, route, endpoint, method, args, sources, loaded, given })?;
+    let (method, args, loaded, explains) = (allowed.method, &&allowed.args, &Loaded::default(), true);
+    let found = ask(&Asking { scope, route, endpoint, method, args, sources, loaded, given, explains })?;
     found.missing.map_or(Ok(()), Err)
 }
 
@@ -495,6 +497,31 @@ impl<'a> Asking<'a> {
     /// The requested context.
     pub fn context(&self) -> Context {
         self.args.context(&self.endpoint.args)
+    }
+
+    /// Whether the caller may do an act to a row.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn may(&self, action: Action, record: Record<'_>) -> Result<bool, ApiError> {
+        let may = policy::may(self.scope, action, record)?;
+        self.noted(may, action, record)
+    }
+
+    /// Whether the caller sees a row as it is edited.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn sees_edited(&self, record: Record<'_>) -> Result<bool, ApiError> {
+        let sees = policy::sees_edited(self.scope, record)?;
+        self.noted(sees, Action::Edit, record)
+    }
+
+    fn noted(&self, may: bool, action: Action, record: Record<'_>) -> Result<bool, ApiError> {
+        if !may && self.explains && self.registry().declaration.dialect.name_missing_capability {
+            policy::note_missing(self.scope, action, record)?;
+        }
+        Ok(may)
     }
 
     /// An error with the code of the endpoint, or else of the resource.

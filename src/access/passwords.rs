@@ -3,7 +3,7 @@
 
 use super::identity::{available, available_for};
 use super::users::{named_user, names_caller, user_resource};
-use super::{Asking, Decision, Found, policy};
+use super::{Asking, Decision, Found};
 use crate::config::declaration::Action;
 use crate::error::{ApiError, Code};
 use crate::records::Record;
@@ -21,7 +21,7 @@ fn guarded(asking: &Asking<'_>, refusal: Code) -> Decision {
     if !available_for(registry, record) {
         return Err(ApiError::new(Code::AppPasswordsDisabledForUser));
     }
-    if !policy::may(asking.scope, Action::Edit, record) {
+    if !asking.may(Action::Edit, record)? {
         return Err(asking.scope.principal.refuse(refusal));
     }
     Ok(Found { parent: Some(row), ..Found::default() })

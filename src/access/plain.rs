@@ -1,6 +1,6 @@
 //! Guards of rows of no further family.
 
-use super::{Asking, Decision, Found, policy, target};
+use super::{Asking, Decision, Found, target};
 use crate::config::declaration::Action;
 use crate::error::Code;
 use crate::records::Record;
@@ -21,10 +21,10 @@ pub(super) fn plain_list(asking: &Asking<'_>) -> Decision {
 pub(super) fn plain_read(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::RecordInvalidId)?;
     let record = Record { resource: asking.resource()?, row: &row };
-    if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
+    if asking.context() == Context::EDIT && !asking.sees_edited(record)? {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
-    if !policy::may(asking.scope, Action::Read, record) {
+    if !asking.may(Action::Read, record)? {
         return Err(asking.refuse(Code::Forbidden));
     }
     target(row)
@@ -39,7 +39,7 @@ pub(super) fn plain_create(asking: &Asking<'_>) -> Decision {
 
 pub(super) fn plain_update(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::RecordInvalidId)?;
-    if !policy::may(asking.scope, Action::Edit, Record { resource: asking.resource()?, row: &row }) {
+    if !asking.may(Action::Edit, Record { resource: asking.resource()?, row: &row })? {
         return Err(asking.refuse(Code::CannotEdit));
     }
     target(row)
@@ -47,7 +47,7 @@ pub(super) fn plain_update(asking: &Asking<'_>) -> Decision {
 
 pub(super) fn plain_delete(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::RecordInvalidId)?;
-    if !policy::may(asking.scope, Action::Delete, Record { resource: asking.resource()?, row: &row }) {
+    if !asking.may(Action::Delete, Record { resource: asking.resource()?, row: &row })? {
         return Err(asking.refuse(Code::CannotDelete));
     }
     target(row)

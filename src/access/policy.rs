@@ -1,222 +1,67 @@
 //! What a caller may do to an object, and which rows a caller may see.
 //!
-//! The declared capability maps name the primitive capability of each action; this file holds the one rule that derives an
-//! object's acts from ownership and status (contract: "Authentication", 10), and its twin as a condition on rows, which
-//! lists, items, searches, counts and embedding share.
+//! The declared capability maps name the primitive capability of each action. [`permitted`] is the one rule that derives
+//! from them, from ownership and from states (contract: "Authentication", 10) which rows an act is open for. It is a
+//! condition: lists, searches, counts and embedding select rows by it, and guards, links and hints ask whether a row
+//! meets it. So a list contains what can be read item by item, and nothing else.
 
 use super::unlock::RecordPassword;
 use crate::config::declaration::{Action, Family, Status};
-use crate::records::{self, Record, among, columns, eq, everything, nothing, txt, words};
+use crate::records::{self, Record, all, among, any, columns, constant, eq, everything, not, nothing, txt, words};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
 use crate::scope::{Principal, Scope};
+use crate::storage::StorageError;
 use crate::storage::plan::{Cond, DbValue, Op};
+use indexmap::IndexSet;
 use std::sync::Arc;
 
-/// Whether the caller may do an act on a row.
-pub fn may(scope: &Scope, action: Action, record: Record<'_>) -> bool {
-    match record.resource.family {
-        Family::Content => content(scope, action, record),
-        Family::User => user(scope, action, record),
-        Family::Comment => comment(scope, action, record),
-        Family::Plain => plain(scope, action, record),
-        _ => scope.principal.can(record.resource.capability(action)),
+/// The rows of a resource to which the caller may do an act.
+pub fn permitted(scope: &Scope, action: Action, resource: &Resource) -> Cond {
+    match (resource.family, action) {
+        (Family::Content, Action::Read) => readable_content(scope, resource, true),
+        (Family::Content, Action::Edit | Action::Delete) => changeable_content(scope, resource, action),
+        (Family::Comment, Action::Read) => readable_comments(scope, None),
+        (Family::Comment, Action::Edit | Action::Delete) => changeable_comments(scope),
+        (Family::User, _) => users(scope, resource, action),
+        (Family::Plain, _) => plain(scope, resource, action),
+        (_, Action::Read) => everything(),
+        (_, action) => held(scope, resource, action),
     }
 }
 
-fn content(scope: &Scope, action: Action, record: Record<'_>) -> bool {
-    let caller = &scope.principal;
-    let resource = record.resource;
-    let can = |action: Action| caller.can(resource.capability(action));
-    match action {
-        Action::Read => read_content(scope, record),
-        Action::Edit | Action::Delete => {
-            let status = match record.text("status") {
-                status if scope.registry.status_is(status, |s| s.trash) => record.text("status_before"),
-                status => status,
-            };
-            let out = scope.registry.is_out(status);
-            if caller.known() && record.int("author") == caller.id {
-                return can(if out { action.to_published() } else { action });
-            }
-            can(action.to_others())
-                && (!out || can(action.to_published()))
-                && (!scope.registry.status_is(status, |s| s.private) || can(action.to_private()))
-        }
-        action => can(action),
-    }
+/// Whether the caller may do an act to a row.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn may(scope: &Scope, action: Action, record: Record<'_>) -> Result<bool, StorageError> {
+    records::meets(&*scope.storage, record, &permitted(scope, action, record.resource))
 }
-
-fn read_content(scope: &Scope, record: Record<'_>) -> bool {
-    let caller = &scope.principal;
-    let resource = record.resource;
-    let read = resource.reading_capability();
-    let status = record.text("status");
-    match scope.registry.status(status) {
-        Some(s) if s.inherits => inherited(scope, record),
-        Some(s) if s.public => caller.can(read),
-        // What is one's own one reads in any state, even with no right to change it any more.
-        _ if caller.known() && record.int("author") == caller.id && caller.can(read) => true,
-        Some(s) if s.private => caller.can(resource.capability(Action::ReadPrivate)),
-        _ => content(scope, Action::Edit, record),
-    }
-}
-
-/// A record that takes its parent's visibility; without a parent it is public.
-fn inherited(scope: &Scope, record: Record<'_>) -> bool {
-    let parent = record.int("parent");
-    if parent == 0 {
-        return true;
-    }
-    let Ok(snapshot) = scope.storage.snapshot() else { return false };
-    let found = records::first(&*snapshot, "record", &["kind"], eq("id", DbValue::Int(parent)));
-    let Ok(Some(row)) = found else { return true };
-    let Some(resource) = scope.registry.resource_of_kind(records::text(&row[0])) else { return false };
-    match records::find(&*snapshot, resource, &DbValue::Int(parent)) {
-        Ok(Some(row)) => read_content(scope, Record { resource, row: &row }),
-        _ => false,
-    }
-}
-
-/// Control of an account gives all of its capabilities. So a caller changes the accounts of others only where the caller
-/// has these capabilities, too.
-fn user(scope: &Scope, action: Action, record: Record<'_>) -> bool {
-    let caller = &scope.principal;
-    let own = caller.known() && caller.id == record.id();
-    let reaches = || may_give(scope, &records::split_words(record.text("roles")));
-    let can = |action: Action| caller.can(record.resource.capability(action));
-    match action {
-        Action::Edit => own || (can(Action::Edit) && reaches()),
-        Action::Delete | Action::Promote => can(action) && reaches(),
-        Action::Read => own || can(Action::List),
-        action => can(action),
-    }
-}
-
-/// Whether the caller has all that these roles allow. A user with a `required` role may manage all of them, also
-/// those that allow what it does not.
-pub fn may_give(scope: &Scope, roles: &[Arc<str>]) -> bool {
-    let caller = &scope.principal;
-    let declared = &scope.registry.declaration.roles;
-    caller.roles.iter().any(|role| declared.get(&**role).is_some_and(|role| role.required))
-        || scope.registry.capabilities(roles).iter().all(|capability| caller.can(capability))
-}
-
-/// Whether the caller sees a row in the edit context: the one rule for reading it so, and for the response to a write.
-pub fn sees_edited(scope: &Scope, record: Record<'_>) -> bool {
-    match record.resource.family {
-        Family::Comment => moderates(scope) || (is_remark(record) && comment(scope, Action::Edit, record)),
-        Family::Content | Family::User | Family::Plain => may(scope, Action::Edit, record),
-        _ => scope.principal.can(record.resource.capability(Action::Edit)),
-    }
-}
-
-/// Whether a comment is of a declared type, for those who may edit its record.
-fn is_remark(record: Record<'_>) -> bool {
-    record.resource.comment_type(record.text("kind")).is_some()
-}
-
-/// Whether the caller moderates comments, on whatever record.
-pub fn moderates(scope: &Scope) -> bool {
-    holds_on_comments(scope, Action::Moderate)
-}
-
-/// Whether the caller may do an act on comments that needs no comment.
-pub fn holds_on_comments(scope: &Scope, action: Action) -> bool {
-    scope.registry.family(Family::Comment).any(|comments| scope.principal.can(comments.capability(action)))
-}
-
-fn comment(scope: &Scope, action: Action, record: Record<'_>) -> bool {
-    let caller = &scope.principal;
-    match action {
-        // A caller who may edit the record of a comment may edit the comment.
-        Action::Edit | Action::Delete => {
-            moderates(scope)
-                || (caller.known() && parent_content(scope, record.int("post"), Action::Edit).unwrap_or(false))
-        }
-        Action::Read => reads_comment(scope, record, None),
-        action => caller.can(record.resource.capability(action)),
-    }
-}
-
-/// Whether the caller sees a comment: an approved one below a readable record, an own one, one that the caller edits.
-pub fn reads_comment(scope: &Scope, record: Record<'_>, password: Option<&RecordPassword<'_>>) -> bool {
-    let caller = &scope.principal;
-    let post = record.int("post");
-    let shown = scope.registry.comment_status_is(record.text("status"), |status| status.public);
-    if shown && !is_remark(record) && reads_commented(scope, post, password) == Some(true) {
-        return true;
-    }
-    if post == 0 && !moderates(scope) {
-        return false;
-    }
-    caller.known() && (record.int("author") == caller.id || comment(scope, Action::Edit, record))
-}
-
-/// Whether the caller reads the record with this id and what is locked in it; `None` when there is none.
-pub fn reads_commented(scope: &Scope, id: i64, password: Option<&RecordPassword<'_>>) -> Option<bool> {
-    with_record(scope, id, |record| {
-        let lock = record.text("password");
-        let locked = !lock.is_empty() && !password.is_some_and(|given| given.opens(lock));
-        content(scope, if locked { Action::Edit } else { Action::Read }, record)
-    })
-}
-
-/// Whether the caller may do an act on the record with this id; `None` when there is none.
-pub fn parent_content(scope: &Scope, id: i64, action: Action) -> Option<bool> {
-    with_record(scope, id, |record| content(scope, action, record))
-}
-
-/// The content record with this id, of whatever kind; `None` when there is none.
-pub fn with_record<T>(scope: &Scope, id: i64, ask: impl FnOnce(Record<'_>) -> T) -> Option<T> {
-    let snapshot = scope.storage.snapshot().ok()?;
-    let row = records::first(&*snapshot, "record", &["kind"], eq("id", DbValue::Int(id))).ok()??;
-    let resource = scope.registry.resource_of_kind(records::text(&row[0]))?;
-    let row = records::find(&*snapshot, resource, &DbValue::Int(id)).ok()??;
-    Some(ask(Record { resource, row: &row }))
-}
-
-fn plain(scope: &Scope, action: Action, record: Record<'_>) -> bool {
-    let caller = &scope.principal;
-    let resource = record.resource;
-    let can = |action: Action| caller.can(resource.capability(action));
-    match (&resource.declared.owner, action) {
-        (_, Action::Read) => caller.can(resource.reading_capability()),
-        (Some(owner), Action::Edit | Action::Delete) if !(caller.known() && record.int(owner) == caller.id) => {
-            can(action.to_others())
-        }
-        (_, action) => can(action),
-    }
-}
-
-/// Whether the caller edits records of any kind: who does may see how kinds are declared.
-pub fn edits_something(scope: &Scope) -> bool {
-    let caller = &scope.principal;
-    scope.registry.family(Family::Content).any(|r| caller.can(r.capability(Action::Edit)))
-}
-
-/// Whether the caller may see a state.
-pub fn reads_status(scope: &Scope, status: &Status) -> bool {
-    status.public || (!status.internal && edits_something(scope))
-}
-
-// ------------------------------------------------------------------------------------------------ as a condition
 
 /// The rows of a resource that the caller may see.
 pub fn visible(scope: &Scope, resource: &Resource) -> Cond {
+    permitted(scope, Action::Read, resource)
+}
+
+/// The rows of a resource that the caller sees as they are edited, where they are visible.
+pub fn edited(scope: &Scope, resource: &Resource) -> Cond {
     match resource.family {
-        Family::Content => visible_content(scope, resource),
-        Family::Comment => visible_comments(scope, None),
-        Family::User => visible_users(scope, resource),
-        Family::Plain => {
-            if reads(scope, resource) {
-                everything()
-            } else {
-                nothing()
-            }
+        Family::Comment if !moderates(scope) => {
+            // Those of a declared type are for callers who may edit their record.
+            let types = resource.declared.comment_types.keys().map(String::as_str);
+            all([words("kind", types), changeable_comments(scope)])
         }
-        _ => everything(),
+        Family::User => any([held(scope, resource, Action::List), permitted(scope, Action::Edit, resource)]),
+        _ => permitted(scope, Action::Edit, resource),
     }
+}
+
+/// Whether the caller sees a row as it is edited.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn sees_edited(scope: &Scope, record: Record<'_>) -> Result<bool, StorageError> {
+    records::meets(&*scope.storage, record, &edited(scope, record.resource))
 }
 
 /// The rows of a resource that meet a filter and that the caller may see, as far as the filter leaves that open: a
@@ -235,21 +80,307 @@ pub fn visible_among(scope: &Scope, resource: &Resource, filter: &Cond) -> Cond 
     if open { everything() } else { visible(scope, resource) }
 }
 
-/// Whether the caller may see rows of a resource at all.
-fn reads(scope: &Scope, resource: &Resource) -> bool {
-    scope.principal.can(resource.reading_capability())
+/// Every row, where the caller has the capability that the act needs, otherwise none.
+fn held(scope: &Scope, resource: &Resource, action: Action) -> Cond {
+    constant(has(scope, resource, action))
 }
 
-/// The rows that the caller may see as they are edited: those that the caller may edit.
-pub fn visible_for_editing(scope: &Scope, resource: &Resource) -> Cond {
-    match (resource.family, &resource.declared.owner) {
-        (Family::Content, _) => Cond::All(vec![visible_content(scope, resource), editable_content(scope, resource)]),
-        (Family::Plain, Some(owner)) if !scope.principal.can(resource.capability(Action::EditOthers)) => {
-            let own = resource.plan_column(owner).map(|owner| eq(&owner, DbValue::Int(scope.principal.id)));
-            Cond::All(vec![visible(scope, resource), own.unwrap_or_else(nothing)])
+/// Whether the caller has the capability that an act needs. No refusal follows from it yet, so nothing is noted.
+fn has(scope: &Scope, resource: &Resource, action: Action) -> bool {
+    scope.principal.has(resource.capability(action))
+}
+
+/// Whether the caller may see rows of a resource at all.
+fn reads(scope: &Scope, resource: &Resource) -> bool {
+    scope.principal.has(resource.reading_capability())
+}
+
+/// Rows whose column names the caller.
+fn own(scope: &Scope, column: &str) -> Cond {
+    if scope.principal.known() { eq(column, DbValue::Int(scope.principal.id)) } else { nothing() }
+}
+
+/// Rows to which another one is related that meets a condition: the one whose id their column contains.
+fn below(column: &str, filter: Cond) -> Cond {
+    match filter == nothing() {
+        true => nothing(),
+        false => {
+            Cond::Related { table: name("record"), inner: name("id"), outer: name(column), filter: Box::new(filter) }
         }
-        _ => visible(scope, resource),
     }
+}
+
+// ------------------------------------------------------------------------------------------------ content
+
+/// `parents`: what takes the visibility of its parent may be visible by that, too.
+fn readable_content(scope: &Scope, resource: &Resource, parents: bool) -> Cond {
+    let states = |wanted: fn(&Status) -> bool| words("status", scope.registry.declaration.statuses_where(wanted));
+    let reads = reads(scope, resource);
+    any([
+        all([constant(reads), states(|status| status.public)]),
+        // What is one's own one reads in any state, even with no right to change it any more.
+        all([constant(reads), own(scope, "author")]),
+        all([held(scope, resource, Action::ReadPrivate), states(|status| status.private)]),
+        // What one may change one may read: the response to a change shows it.
+        changeable_content(scope, resource, Action::Edit),
+        match parents && reads && resource.supports("attached") {
+            true => all([states(|status| status.inherits), visible_parent(scope)]),
+            false => nothing(),
+        },
+    ])
+}
+
+/// Rows that are attached to nothing, or to a record that the caller may see by its own state.
+fn visible_parent(scope: &Scope) -> Cond {
+    let readable = records_of_all_kinds(scope, |resource| readable_content(scope, resource, false));
+    any([eq("parent", DbValue::Int(0)), below("parent", readable), not(below("parent", everything()))])
+}
+
+/// Records of every declared kind, by a condition for each.
+fn records_of_all_kinds(scope: &Scope, of: impl Fn(&Resource) -> Cond) -> Cond {
+    any(scope.registry.family(Family::Content).map(|resource| match of(resource) {
+        filter if filter == nothing() => filter,
+        filter => all([records::own_rows(resource), filter]),
+    }))
+}
+
+/// Records that the caller may edit or delete. In the trash, the state before counts.
+fn changeable_content(scope: &Scope, resource: &Resource, action: Action) -> Cond {
+    let has = |action: Action| has(scope, resource, action);
+    let [usual, others, published, private] =
+        [action, action.to_others(), action.to_published(), action.to_private()].map(has);
+    if !(others || scope.principal.known() && (usual || published)) {
+        return nothing();
+    }
+    if usual && others && published && private {
+        return everything();
+    }
+    let declared = &scope.registry.declaration;
+    let in_state = |column: &str| {
+        let out = || {
+            let out = declared.statuses.keys().map(String::as_str);
+            words(column, out.filter(|status| scope.registry.is_out(status)))
+        };
+        let secret = || words(column, declared.statuses_where(|status| status.private));
+        let mine = any([all([constant(published), out()]), all([constant(usual), not(out())])]);
+        let theirs = all([
+            constant(others),
+            not(own(scope, "author")),
+            any([constant(published), not(out())]),
+            any([constant(private), not(secret())]),
+        ]);
+        any([all([own(scope, "author"), mine]), theirs])
+    };
+    let trash = || words("status", declared.statuses_where(|status| status.trash));
+    any([all([not(trash()), in_state("status")]), all([trash(), in_state("status_before")])])
+}
+
+/// Whether the caller may edit every record of a resource.
+fn edits_all(scope: &Scope, resource: &Resource) -> bool {
+    changeable_content(scope, resource, Action::Edit) == everything()
+}
+
+/// Records whose text no password hides from the caller; `None` where that is all of them.
+pub fn unlocked(scope: &Scope, resource: &Resource) -> Option<Cond> {
+    if resource.family != Family::Content || edits_all(scope, resource) {
+        return None;
+    }
+    let open = [Cond::IsNull(name("password")), eq("password", txt(""))];
+    Some(any(open.into_iter().chain([changeable_content(scope, resource, Action::Edit)])))
+}
+
+/// Records in a state that everybody may read.
+pub fn published(scope: &Scope) -> Cond {
+    words("status", scope.registry.declaration.statuses_where(|status| status.public))
+}
+
+/// Whether the caller may do an act to the record with this id; `None` when there is none.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn parent_content(scope: &Scope, id: i64, action: Action) -> Result<Option<bool>, StorageError> {
+    with_record(scope, id, |record| may(scope, action, record))?.transpose()
+}
+
+/// The content record with this id, of whatever declared kind; `None` when there is none.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn with_record<T>(scope: &Scope, id: i64, ask: impl FnOnce(Record<'_>) -> T) -> Result<Option<T>, StorageError> {
+    let snapshot = scope.storage.snapshot()?;
+    let kind = records::first(&*snapshot, "record", &["kind"], eq("id", DbValue::Int(id)))?;
+    let Some(resource) = kind.and_then(|row| scope.registry.resource_of_kind(records::text(&row[0]))) else {
+        return Ok(None);
+    };
+    let row = records::find(&*snapshot, resource, &DbValue::Int(id))?;
+    Ok(row.map(|row| ask(Record { resource, row: &row })))
+}
+
+// ------------------------------------------------------------------------------------------------ comments
+
+/// Whether the caller moderates comments, on whatever record.
+pub fn moderates(scope: &Scope) -> bool {
+    scope.registry.family(Family::Comment).any(|comments| has(scope, comments, Action::Moderate))
+}
+
+/// Comments that the caller may see: moderators all; others those below records that they enter, as far as these are
+/// approved, their own, or below what they edit. `opened` is the record whose password the request carries.
+pub fn readable_comments(scope: &Scope, opened: Option<i64>) -> Cond {
+    if moderates(scope) {
+        return everything();
+    }
+    let open = records_of_all_kinds(scope, |resource| entered(scope, resource, opened));
+    let edited = records_of_all_kinds(scope, |resource| {
+        all([entered(scope, resource, opened), changeable_content(scope, resource, Action::Edit)])
+    });
+    let types = scope.registry.family(Family::Comment).flat_map(|resource| resource.declared.comment_types.keys());
+    let shown = all([
+        words("status", scope.registry.declaration.comment_statuses_where(|status| status.public)),
+        not(words("kind", types.map(String::as_str))),
+    ]);
+    any([all([any([shown, own(scope, "author")]), below("post", open)]), below("post", edited)])
+}
+
+/// Records that the caller may read with what is locked in them.
+fn entered(scope: &Scope, resource: &Resource, opened: Option<i64>) -> Cond {
+    let unlocked = unlocked(scope, resource)
+        .map(|unlocked| any([unlocked, opened.map_or_else(nothing, |id| eq("id", DbValue::Int(id)))]));
+    all([visible(scope, resource)].into_iter().chain(unlocked))
+}
+
+/// Comments that the caller may change: moderators all, others those below records that they may edit.
+fn changeable_comments(scope: &Scope) -> Cond {
+    if moderates(scope) {
+        return everything();
+    }
+    if !scope.principal.known() {
+        return nothing();
+    }
+    below("post", records_of_all_kinds(scope, |resource| changeable_content(scope, resource, Action::Edit)))
+}
+
+/// Whether the caller reads the record with this id and what is locked in it; `None` when there is none.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn reads_commented(
+    scope: &Scope,
+    id: i64,
+    password: Option<&RecordPassword<'_>>,
+) -> Result<Option<bool>, StorageError> {
+    let reads = with_record(scope, id, |record| {
+        let opened = password.filter(|given| given.opens(record.text("password"))).map(|_| id);
+        records::meets(&*scope.storage, record, &entered(scope, record.resource, opened))
+    });
+    reads?.transpose()
+}
+
+/// The record with this id, if it is one that the password of the request opens.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn opened(scope: &Scope, id: i64, password: Option<&RecordPassword<'_>>) -> Result<Option<i64>, StorageError> {
+    let Some(given) = password else { return Ok(None) };
+    Ok(with_record(scope, id, |record| given.opens(record.text("password")))?.filter(|opens| *opens).map(|_| id))
+}
+
+/// Comments whose record is in no state that hides them.
+pub fn unhidden_comments(scope: &Scope) -> Cond {
+    not(below("post", words("status", scope.registry.declaration.statuses_where(|status| status.hides_comments))))
+}
+
+// ------------------------------------------------------------------------------------------------ users
+
+/// Control of an account gives all of its capabilities. So a caller changes the accounts of others only where the caller
+/// has these capabilities, too.
+fn users(scope: &Scope, resource: &Resource, action: Action) -> Cond {
+    let held = |action: Action| held(scope, resource, action);
+    match action {
+        Action::Edit => any([own(scope, &resource.key), all([held(action), reached(scope)])]),
+        Action::Delete | Action::Promote => all([held(action), reached(scope)]),
+        Action::Read => any([users(scope, resource, Action::Edit), listed_users(scope, resource)]),
+        action => held(action),
+    }
+}
+
+/// Users whose roles allow nothing that the caller may not do.
+fn reached(scope: &Scope) -> Cond {
+    let more = scope.registry.roles.keys().filter(|role| lacking(scope, [role.as_str()]).is_some());
+    not(any(more.map(|role| Cond::HasWord(name("roles"), name(role)))))
+}
+
+/// The first capability of these roles, in the order of declaration, that the caller lacks. A user with a `required` role
+/// lacks none: such users manage all roles, also those that allow what they may not do.
+fn lacking<'s, 'r>(scope: &'s Scope, roles: impl IntoIterator<Item = &'r str>) -> Option<&'s str> {
+    let (caller, declared) = (&scope.principal, &scope.registry.declaration.roles);
+    if caller.roles.iter().any(|role| declared.get(&**role).is_some_and(|role| role.required)) {
+        return None;
+    }
+    let mut needed =
+        roles.into_iter().filter_map(|role| scope.registry.roles.get(role)).flat_map(|role| &role.capabilities);
+    needed.find(|capability| !caller.has(capability)).map(|capability| &**capability)
+}
+
+/// Whether the caller has all that these roles allow; a refusal names the first capability that is missing.
+pub fn may_give<'r>(scope: &Scope, roles: impl IntoIterator<Item = &'r str>) -> bool {
+    lacking(scope, roles).is_none_or(|capability| scope.principal.can(capability))
+}
+
+/// The users that a list shows: those who have published something, to callers who may list users all.
+pub fn listed_users(scope: &Scope, users: &Resource) -> Cond {
+    let public = scope.registry.declaration.site.list_authors || scope.principal.known();
+    match has(scope, users, Action::List) {
+        true => everything(),
+        false => all([constant(public), published_authors(scope, None)]),
+    }
+}
+
+/// Users who have published something, of these kinds or of any that is shown to the public.
+pub fn published_authors(scope: &Scope, kinds: Option<Vec<&str>>) -> Cond {
+    let kinds = kinds.unwrap_or_else(|| {
+        let public = scope.registry.family(Family::Content).filter(|r| !r.capabilities.contains_key(&Action::Read));
+        public.filter(|r| r.supports("author")).map(|r| &*r.kind).collect()
+    });
+    Cond::Related {
+        table: name("record"),
+        inner: name("author"),
+        outer: name("id"),
+        filter: Box::new(Cond::All(vec![words("kind", kinds), published(scope)])),
+    }
+}
+
+/// Whether a user has published anything (see [`published_authors`]).
+///
+/// # Errors
+/// The database cannot be read.
+pub fn has_published(scope: &Scope, user: i64) -> Result<bool, StorageError> {
+    let filter = Cond::All(vec![among("id", [user]), published_authors(scope, None)]);
+    Ok(!scope.storage.snapshot()?.rows(&columns("user", &["id"], filter))?.is_empty())
+}
+
+// ------------------------------------------------------------------------------------------------ rows of their own, kinds, columns
+
+fn plain(scope: &Scope, resource: &Resource, action: Action) -> Cond {
+    let held = |action: Action| held(scope, resource, action);
+    match (&resource.declared.owner, action) {
+        (_, Action::Read) => constant(reads(scope, resource)),
+        (Some(owner), Action::Edit | Action::Delete) => {
+            let owned = resource.plan_column(owner).map_or_else(nothing, |column| own(scope, &column));
+            any([all([held(action), owned.clone()]), all([held(action.to_others()), not(owned)])])
+        }
+        (_, action) => held(action),
+    }
+}
+
+/// Whether the caller edits records of any kind: who does may see how kinds are declared.
+pub fn edits_something(scope: &Scope) -> bool {
+    let caller = &scope.principal;
+    scope.registry.family(Family::Content).any(|r| caller.can(r.capability(Action::Edit)))
+}
+
+/// Whether the caller may see a state.
+pub fn reads_status(scope: &Scope, status: &Status) -> bool {
+    status.public || (!status.internal && edits_something(scope))
 }
 
 /// Whether the caller may see the values of edit-only columns, in every row of a list in this
@@ -269,172 +400,56 @@ pub fn sees_edit_only(scope: &Scope, resource: &Resource, context: Context) -> b
     }
 }
 
-/// Whether the caller may edit every record of a resource.
-fn edits_all(scope: &Scope, resource: &Resource) -> bool {
-    let actions = [Action::Edit, Action::EditOthers, Action::EditPublished, Action::EditPrivate];
-    actions.iter().all(|action| scope.principal.can(resource.capability(*action)))
-}
-
-/// Records whose text no password hides from the caller; `None` where that is all of them.
-pub fn unlocked(scope: &Scope, resource: &Resource) -> Option<Cond> {
-    if resource.family != Family::Content || edits_all(scope, resource) {
-        return None;
-    }
-    let mut any = vec![Cond::IsNull(name("password")), eq("password", txt(""))];
-    if scope.principal.known() {
-        any.push(editable_content(scope, resource));
-    }
-    Some(Cond::Any(any))
-}
-
-fn visible_content(scope: &Scope, resource: &Resource) -> Cond {
-    let caller = &scope.principal;
-    let can = |action: Action| caller.can(resource.capability(action));
-    let read = reads(scope, resource);
-    let own = || eq("author", DbValue::Int(caller.id));
-    let statuses = |wanted: &'static dyn Fn(&Status) -> bool| scope.registry.declaration.statuses_where(wanted);
-    let mut any = Vec::new();
-    if read {
-        any.push(words("status", statuses(&|s| s.public)));
-    }
-    if can(Action::ReadPrivate) {
-        any.push(words("status", statuses(&|s| s.private)));
-    }
-    if caller.known() && read {
-        let closed = statuses(&|s| !s.public && !s.inherits);
-        any.push(Cond::All(vec![words("status", closed), own()]));
-    }
-    if caller.known() && (can(Action::Edit) || can(Action::EditPublished)) {
-        let closed = statuses(&|s| !s.public && !s.private && !s.inherits);
-        let closed =
-            closed.filter(|s| can(if scope.registry.is_out(s) { Action::EditPublished } else { Action::Edit }));
-        let whose = if can(Action::EditOthers) { everything() } else { own() };
-        any.push(Cond::All(vec![words("status", closed), whose]));
-    }
-    if resource.supports("attached") {
-        any.push(Cond::All(vec![words("status", statuses(&|s| s.inherits)), visible_parent(scope)]));
-    }
-    Cond::Any(any)
-}
-
-/// The row's `parent` is nothing, or a record that the caller may see.
-fn visible_parent(scope: &Scope) -> Cond {
-    let orphan = eq("parent", DbValue::Int(0));
-    Cond::Any(vec![
-        orphan,
-        Cond::Related {
-            table: name("record"),
-            inner: name("id"),
-            outer: name("parent"),
-            filter: Box::new(readable_records(scope, true)),
-        },
-    ])
-}
-
-/// Records of any kind that the caller may see (`attached` kinds, which depend on their parents, only when requested).
-pub fn readable_records(scope: &Scope, flat: bool) -> Cond {
-    let kinds = scope.registry.family(Family::Content).filter(|r| !(flat && r.supports("attached")));
-    Cond::Any(kinds.map(|r| Cond::All(vec![records::own_rows(r), visible_content(scope, r)])).collect())
-}
-
-/// Comments that the caller may see; `unlocked` is the record whose password the request carries.
-pub fn visible_comments(scope: &Scope, unlocked: Option<i64>) -> Cond {
-    let caller = &scope.principal;
-    if moderates(scope) {
-        return everything();
-    }
-    let below = |filter: Cond| Cond::Related {
-        table: name("record"),
-        inner: name("id"),
-        outer: name("post"),
-        filter: Box::new(filter),
-    };
-    let open = Cond::Any(vec![eq("password", txt("")), among("id", unlocked)]);
-    let readable = below(Cond::All(vec![readable_records(scope, false), open]));
-    let shown = words("status", scope.registry.declaration.comment_statuses_where(|status| status.public));
-    let types = scope.registry.family(Family::Comment).flat_map(|resource| resource.declared.comment_types.keys());
-    let types: Vec<&str> = types.map(String::as_str).collect();
-    let public = match types.is_empty() {
-        true => everything(),
-        false => Cond::Not(Box::new(words("kind", types))),
-    };
-    let mut any = vec![Cond::All(vec![shown, public, readable])];
-    if caller.known() {
-        let below_some = Cond::Compare(name("post"), Op::Ne, DbValue::Int(0));
-        any.push(Cond::All(vec![eq("author", DbValue::Int(caller.id)), below_some]));
-        let edited = scope.registry.family(Family::Content).map(|r| editable_content(scope, r));
-        any.push(below(Cond::Any(edited.collect())));
-    }
-    Cond::Any(any)
-}
-
-/// Comments whose record is in no state that hides them.
-pub fn unhidden_comments(scope: &Scope) -> Cond {
-    let hiding = scope.registry.declaration.statuses_where(|status| status.hides_comments);
-    Cond::Not(Box::new(Cond::Related {
-        table: name("record"),
-        inner: name("id"),
-        outer: name("post"),
-        filter: Box::new(words("status", hiding)),
-    }))
-}
-
-/// The twin of [`content`]'s `edit` (for records in the trash, the state before is not considered).
-fn editable_content(scope: &Scope, resource: &Resource) -> Cond {
-    let can = |action: Action| scope.principal.can(resource.capability(action));
-    let all = || scope.registry.declaration.statuses.iter();
-    let of = |wanted: &dyn Fn(&str) -> bool| -> Cond {
-        words("status", all().map(|(name, _)| name.as_str()).filter(|name| wanted(name)))
-    };
-    let out = |status: &str| scope.registry.is_out(status);
-    let own = of(&|status| can(if out(status) { Action::EditPublished } else { Action::Edit }));
-    let others = of(&|status| {
-        can(Action::EditOthers)
-            && (!out(status) || can(Action::EditPublished))
-            && (!scope.registry.status_is(status, |s| s.private) || can(Action::EditPrivate))
-    });
-    let own = Cond::All(vec![eq("author", DbValue::Int(scope.principal.id)), own]);
-    Cond::All(vec![records::own_rows(resource), Cond::Any(vec![own, others])])
-}
-
-fn visible_users(scope: &Scope, users: &Resource) -> Cond {
-    let caller = &scope.principal;
-    if caller.can(users.capability(Action::List)) {
-        return everything();
-    }
-    if !scope.registry.declaration.site.list_authors && !caller.known() {
-        return nothing();
-    }
-    published_authors(scope, None)
-}
-
-/// Records in a state that everybody may read.
-pub fn published(scope: &Scope) -> Cond {
-    words("status", scope.registry.declaration.statuses_where(|status| status.public))
-}
-
-/// Users who have published something, of these kinds or of any that is shown to the public.
-pub fn published_authors(scope: &Scope, kinds: Option<Vec<&str>>) -> Cond {
-    let kinds = kinds.unwrap_or_else(|| {
-        let public = scope.registry.family(Family::Content).filter(|r| !r.capabilities.contains_key(&Action::Read));
-        public.filter(|r| r.supports("author")).map(|r| &*r.kind).collect()
-    });
-    Cond::Related {
-        table: name("record"),
-        inner: name("author"),
-        outer: name("id"),
-        filter: Box::new(Cond::All(vec![words("kind", kinds), published(scope)])),
-    }
-}
-
-/// Whether a user has published anything (see [`published_authors`]).
-pub fn has_published(scope: &Scope, user: i64) -> bool {
-    let Ok(snapshot) = scope.storage.snapshot() else { return false };
-    let filter = Cond::All(vec![among("id", [user]), published_authors(scope, None)]);
-    snapshot.rows(&columns("user", &["id"], filter)).is_ok_and(|rows| !rows.is_empty())
-}
-
 /// Whether the caller may assign a term of this taxonomy.
 pub fn may_assign(caller: &Principal, taxonomy: &Resource) -> bool {
     caller.can(taxonomy.capability(Action::Assign))
+}
+
+// ------------------------------------------------------------------------------------------------ refusals
+
+/// Notes the capability that the caller lacks for an act to a row that is not permitted, for the refusal that follows: of
+/// those that would do, the first in the order of actions.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn note_missing(scope: &Scope, action: Action, record: Record<'_>) -> Result<(), StorageError> {
+    let (caller, resource) = (&scope.principal, record.resource);
+    caller.missing.take();
+    match resource.family {
+        Family::User => {
+            if caller.can(resource.capability(action)) {
+                may_give(scope, record.text("roles").split_whitespace());
+            }
+        }
+        Family::Content | Family::Plain => {
+            let named = Action::ALL.iter().filter_map(|action| resource.capabilities.get(action));
+            let mut needed: IndexSet<&str> = named.map(String::as_str).filter(|name| !caller.has(name)).collect();
+            let suffices = |needed: &IndexSet<&str>| {
+                let more = needed.iter().map(|name| Arc::from(*name));
+                let capabilities = Arc::new(caller.capabilities.iter().cloned().chain(more).collect());
+                let principal = Principal { capabilities, ..caller.clone() };
+                may(&Scope { principal, ..scope.clone() }, action, record)
+            };
+            if !suffices(&needed)? {
+                return Ok(());
+            }
+            for at in (0..needed.len()).rev() {
+                let mut fewer = needed.clone();
+                fewer.shift_remove_index(at);
+                if suffices(&fewer)? {
+                    needed = fewer;
+                }
+            }
+            if let Some(name) = needed.first() {
+                caller.can(name);
+            }
+        }
+        Family::Comment => {
+            caller.can(resource.capability(Action::Moderate));
+        }
+        _ => {
+            caller.can(resource.capability(action));
+        }
+    }
+    Ok(())
 }

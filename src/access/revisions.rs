@@ -1,6 +1,6 @@
 //! Guards of revisions and autosaves: a caller who may edit a record may read its history.
 
-use super::{Asking, Decision, Found, failure, policy};
+use super::{Asking, Decision, Found, failure};
 use crate::config::declaration::Action;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, txt};
@@ -29,7 +29,7 @@ fn record(asking: &Asking<'_>, missing: Code) -> Result<Row, ApiError> {
 
 fn editable(asking: &Asking<'_>, missing: Code, refusal: Code) -> Decision {
     let row = record(asking, missing)?;
-    if !policy::may(asking.scope, Action::Edit, Record { resource: owner(asking)?, row: &row }) {
+    if !asking.may(Action::Edit, Record { resource: owner(asking)?, row: &row })? {
         return Err(asking.scope.principal.refuse(owner(asking)?.code(refusal)));
     }
     Ok(Found { parent: Some(row), ..Found::default() })
@@ -44,7 +44,7 @@ pub fn read(asking: &Asking<'_>) -> Decision {
 pub fn delete(asking: &Asking<'_>) -> Decision {
     let row = record(asking, Code::PostInvalidParent)?;
     let of = Record { resource: owner(asking)?, row: &row };
-    let allowed = of.resource.declared.deletes_revisions && policy::may(asking.scope, Action::Delete, of);
+    let allowed = of.resource.declared.deletes_revisions && asking.may(Action::Delete, of)?;
     if of.resource.declared.deletes_revisions && !allowed {
         return Err(asking.scope.principal.refuse(Code::CannotDelete));
     }

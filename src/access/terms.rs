@@ -12,7 +12,7 @@ pub(super) fn term_list(asking: &Asking<'_>) -> Decision {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     if let Some(post) = asking.args.int("post").filter(|post| *post != 0) {
-        match policy::parent_content(asking.scope, post, Action::Read) {
+        match policy::parent_content(asking.scope, post, Action::Read)? {
             None => return Err(ApiError::new(Code::PostInvalidId).with_status(400)),
             Some(false) => return Err(asking.refuse(Code::ForbiddenContext)),
             Some(true) => {}
@@ -24,7 +24,7 @@ pub(super) fn term_list(asking: &Asking<'_>) -> Decision {
 pub(super) fn term_read(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::TermInvalid)?;
     let record = Record { resource: asking.resource()?, row: &row };
-    if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
+    if asking.context() == Context::EDIT && !asking.sees_edited(record)? {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     target(row)

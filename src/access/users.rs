@@ -10,7 +10,6 @@ use crate::request::args::Checked;
 use crate::storage::plan::{DbValue, Row};
 use crate::text::slug;
 use serde_json::Value;
-use std::sync::Arc;
 
 pub(super) fn user_list(asking: &Asking<'_>) -> Decision {
     let caller = &asking.scope.principal;
@@ -75,12 +74,10 @@ pub(super) fn user_read(asking: &Asking<'_>) -> Decision {
     if record.id() == asking.scope.principal.id {
         return target(row);
     }
-    if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
+    if asking.context() == Context::EDIT && !asking.sees_edited(record)? {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
-    let lists = [Action::Edit, Action::Read].iter().any(|action| policy::may(asking.scope, *action, record));
-    let hidden = !asking.registry().declaration.site.list_authors && !asking.scope.principal.known();
-    if !lists && (hidden || !policy::has_published(asking.scope, record.id())) {
+    if !asking.may(Action::Read, record)? {
         return Err(asking.refuse(Code::UserCannotView));
     }
     target(row)
@@ -94,19 +91,19 @@ pub(super) fn user_create(asking: &Asking<'_>) -> Decision {
             malformed_account(asking.registry(), asking.args).unwrap_or_else(|| asking.refuse(Code::CannotCreateUser))
         );
     }
-    let wanted = roles(asking).unwrap_or_default();
+    let wanted = roles(asking);
     let default = asking.registry().default_role();
-    let usual = wanted.iter().all(|role| Some(&**role) == default);
-    if !usual && !can(Action::Promote) || !policy::may_give(asking.scope, &wanted) {
+    let usual = wanted.iter().all(|role| Some(*role) == default);
+    if !usual && !can(Action::Promote) || !policy::may_give(asking.scope, wanted) {
         return Err(asking.refuse(Code::CannotEditRoles));
     }
     Ok(Found::default())
 }
 
 /// The roles that a request gives a user.
-fn roles(asking: &Asking<'_>) -> Option<Vec<Arc<str>>> {
-    let given = asking.args.given("roles")?.as_array()?;
-    Some(given.iter().filter_map(Value::as_str).map(Arc::from).collect())
+fn roles<'a>(asking: &Asking<'a>) -> Vec<&'a str> {
+    let given = asking.args.given("roles").and_then(Value::as_array).into_iter().flatten();
+    given.filter_map(Value::as_str).collect()
 }
 
 /// What is wrong with the login, the address or the password that a request gives an account, as an argument that does
@@ -138,12 +135,11 @@ pub fn malformed_password(registry: &Registry, password: &str) -> Option<ApiErro
 pub(super) fn user_update(asking: &Asking<'_>) -> Decision {
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };
-    let roles = roles(asking).unwrap_or_default();
-    let gives = || policy::may(asking.scope, Action::Promote, record) && policy::may_give(asking.scope, &roles);
-    if !roles.is_empty() && !gives() {
+    let roles = roles(asking);
+    if !roles.is_empty() && !(asking.may(Action::Promote, record)? && policy::may_give(asking.scope, roles)) {
         return Err(asking.refuse(Code::CannotEditRoles));
     }
-    if !policy::may(asking.scope, Action::Edit, record) {
+    if !asking.may(Action::Edit, record)? {
         return Err(asking.refuse(Code::CannotEdit));
     }
     target(row)
@@ -156,7 +152,7 @@ pub(super) fn account_edit(asking: &Asking<'_>) -> Decision {
     }
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };
-    match policy::may(asking.scope, Action::Edit, record) {
+    match asking.may(Action::Edit, record)? {
         true => Ok(Found { parent: Some(row), ..Found::default() }),
         false => Err(asking.refuse(Code::CannotEdit)),
     }
@@ -179,7 +175,7 @@ pub(super) fn account_invite(asking: &Asking<'_>) -> Decision {
 pub(super) fn user_delete(asking: &Asking<'_>) -> Decision {
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };
-    if !policy::may(asking.scope, Action::Delete, record) {
+    if !asking.may(Action::Delete, record)? {
         return Err(asking.refuse(Code::UserCannotDelete));
     }
     target(row)

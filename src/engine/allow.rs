@@ -43,7 +43,8 @@ impl Asked<'_> {
             }
             let args = LazyCell::new(|| Checked::lenient(&endpoint.args, sources, answering.map(|e| &e.args)));
             let (route, args) = (matched.route, &args);
-            let asking = Asking { scope, route, endpoint, method, args, sources, loaded, given };
+            let explains = false;
+            let asking = Asking { scope, route, endpoint, method, args, sources, loaded, given, explains };
             if is_granted || access::ask(&asking).is_ok() {
                 methods.extend(endpoint.methods.iter().map(|m| m.as_str()));
             }

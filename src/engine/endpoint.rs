@@ -134,8 +134,8 @@ impl<'a> Question<'a> {
         let (sources, given) = (&self.sources, self.given());
         // What follows is refused for its own reasons.
         scope.principal.missing.take();
-        let (route, method) = (matched.route, call.method);
-        let asking = Asking { scope, route, endpoint, method, args: &&args, sources, loaded, given };
+        let (route, method, explains) = (matched.route, call.method, true);
+        let asking = Asking { scope, route, endpoint, method, args: &&args, sources, loaded, given, explains };
         access::allow(&asking, args.clone())
     }
 

@@ -217,9 +217,9 @@ impl Engine {
         let args = Checked::lenient(&endpoint.args, &sources, None);
         let loaded = Loaded::default();
         let route = matched.route;
-        let (args, given) = (&&args, None);
-        let sources = &sources;
-        let asking = Asking { scope: &scope, route, endpoint, method, args, sources, loaded: &loaded, given };
+        let (scope, args, given, explains) = (&scope, &&args, None, false);
+        let (sources, loaded) = (&sources, &loaded);
+        let asking = Asking { scope, route, endpoint, method, args, sources, loaded, given, explains };
         access::ask(&asking).ok().map(|_| self.registry.declaration.media.max_upload.bytes())
     }
 

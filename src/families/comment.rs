@@ -303,7 +303,7 @@ fn movable(scope: &Scope, record: Record<'_>, draft: &Draft) -> Result<(), ApiEr
     let moves = draft.set.get(col::POST).is_some_and(|post| int(post) != record.int(col::POST));
     // Who moderates all comments need not edit the record, and yet has to see it.
     let act = if policy::moderates(scope) { Action::Read } else { Action::Edit };
-    if moves && policy::parent_content(scope, draft.int(col::POST), act) == Some(false) {
+    if moves && policy::parent_content(scope, draft.int(col::POST), act)? == Some(false) {
         return Err(caller.refuse(Code::CannotEdit));
     }
     Ok(())

@@ -285,7 +285,8 @@ fn may_have(scope: &Scope, record: Record<'_>, wanted: &[Arc<str>]) -> Result<()
         // Nobody takes the keys from themselves.
         return Err(ApiError::new(Code::UserInvalidRole).with_status(403));
     }
-    if !policy::may(scope, Action::Promote, record) {
+    if !policy::may(scope, Action::Promote, record)? {
+        policy::note_missing(scope, Action::Promote, record)?;
         return Err(caller.refuse(Code::CannotEditRoles));
     }
     Ok(())

@@ -134,15 +134,15 @@ pub fn related(edit: &RowEdit<'_>, property: &Property, index: usize, value: &Va
     Ok(wanted)
 }
 
-/// What a relation may lead to: records that the caller may not read are as if they were not there, unless they are
-/// linked already. Other rows are not hidden.
+/// What a relation may lead to: rows that the caller may not read are as if they were not there, unless they are linked
+/// already. Terms are not hidden, and users not from those who name them.
 fn seen_or_linked(
     edit: &RowEdit<'_>,
     property: &Property,
     relation: &Relation,
     target: &Resource,
 ) -> Result<Cond, ApiError> {
-    if target.family != Family::Content {
+    if matches!(target.family, Family::Term | Family::User) {
         return Ok(records::everything());
     }
     let linked = match edit.record() {

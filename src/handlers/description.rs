@@ -130,7 +130,8 @@ pub(super) fn may_use_with(work: &Work<'_>, route: &Route, endpoint: &Endpoint, 
     let sources = Sources { path: &empty, body: &none, query };
     let args = Checked::lenient(&endpoint.args, &sources, None);
     let (args, sources, loaded) = (&&args, &sources, &Loaded::default());
-    let asking = Asking { scope, route, endpoint, method, args, sources, loaded, given: None };
+    let (given, explains) = (None, false);
+    let asking = Asking { scope, route, endpoint, method, args, sources, loaded, given, explains };
     access::ask(&asking).map_or_else(|error| !error.is_denial(), |_| true)
 }
 

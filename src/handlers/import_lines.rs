@@ -245,12 +245,12 @@ impl<'w> Import<'w> {
         }
     }
 
-    /// The key of the item that has the line's value.
+    /// The key of the item that has the line's value. What the caller may not see counts as absent, as in criteria.
     fn existing(&self, scope: &Scope, document: &Map<String, Value>) -> Result<Option<String>, ApiError> {
         let resource = self.resource;
         let Some(by) = &self.by else { return Ok(None) };
         let Some(same) = by.condition(document) else { return Ok(None) };
-        let same = Cond::All(vec![records::own_rows(resource), same]);
+        let same = records::all([same, policy::visible(scope, resource)]);
         let plan = ReadPlan { limit: Some(2), ..records::plan(resource, same) };
         match scope.snapshot()?.rows(&plan)?.as_slice() {
             [] => Ok(None),

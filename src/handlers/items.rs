@@ -5,7 +5,7 @@ use crate::access::hints::{self, Hints};
 use crate::access::policy;
 use crate::behaviours::{READS, dynamic};
 use crate::cache::documents::{DocumentText, Way};
-use crate::config::declaration::{Family, ItemKey};
+use crate::config::declaration::{Action, Family, ItemKey};
 use crate::error::{ApiError, Code};
 use crate::families;
 use crate::model::Method;
@@ -171,9 +171,13 @@ pub fn ready(
     Ok(Some(texts.into_iter().flatten().collect()))
 }
 
-/// The context of the document that a write returns: the edit context for callers who may read the row so.
-pub fn written_context(work: &Work<'_>, record: Record<'_>) -> Context {
-    if policy::sees_edited(work.scope, record) { Context::EDIT } else { Context::VIEW }
+/// The context of the document that a write returns: the edit context for callers who may read the row so and change it.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn written_context(work: &Work<'_>, record: Record<'_>) -> Result<Context, ApiError> {
+    let edits = policy::sees_edited(work.scope, record)? && policy::may(work.scope, Action::Edit, record)?;
+    Ok(if edits { Context::EDIT } else { Context::VIEW })
 }
 
 /// The response to a change: the row as it is now, as [`written_context`] says.
@@ -189,7 +193,7 @@ pub fn show_written(work: &Work<'_>, resource: &Resource, written: Written) -> R
         *slug = records::txt(families::content::slug_before(records::text(slug)));
     }
     let record = Record { resource, row: &row };
-    let context = written_context(work, record);
+    let context = written_context(work, record)?;
     let document = show_on(work, &*written.snapshot(work, resource)?, resource, &row, context, work.fields)?;
     let shown = Outcome::of_row(document, record);
     Ok(Outcome { written: Some((resource.index, row)), edited: true, ..shown })
@@ -278,7 +282,7 @@ pub fn created(work: &Work<'_>, resource: &Resource, written: &Written) -> Resul
         Family::Comment if !policy::moderates(work.scope) => Context::VIEW,
         // Recorded, too: what is found by its name is shown as in lists.
         Family::Content if resource.declared.key != ItemKey::Id => Context::VIEW,
-        _ => written_context(work, record),
+        _ => written_context(work, record)?,
     };
     let document = show_on(work, &*written.snapshot(work, resource)?, resource, &row, context, work.fields)?;
     let made = Outcome::created(document, work.scope.registry.rest(&path));
@@ -376,7 +380,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
         .await?;
         return show_written(work, resource, written);
     }
-    let context = written_context(work, Record { resource, row: target });
+    let context = written_context(work, Record { resource, row: target })?;
     let previous = show_alone(work, resource, target, context)?;
     let files = if resource.supports("files") || resource.declared.options.uploads.is_some() {
         families::file::of_record(&*work.scope.snapshot()?, Record { resource, row: target }.id())?

@@ -160,12 +160,16 @@ impl<'w> Listing<'w> {
         let named = work.endpoint.editors_only && resource.declared.key != ItemKey::Id;
         let asks_to_edit = context == Context::EDIT && !named;
         let visible = match resource.family {
-            Family::Comment => policy::visible_comments(work.scope, unlocked(work)),
+            Family::Comment => policy::readable_comments(work.scope, opened(work)?),
             Family::User if names_authors(args, set) => records::everything(),
-            Family::Content | Family::Plain if asks_to_edit => policy::visible_for_editing(work.scope, resource),
+            Family::User => policy::listed_users(work.scope, resource),
             _ => policy::visible_among(work.scope, resource, &filter),
         };
-        let mut plan = records::plan(resource, Cond::All(vec![filter.clone(), visible]));
+        let shown = match asks_to_edit {
+            true => records::all([visible, policy::edited(work.scope, resource)]),
+            false => visible,
+        };
+        let mut plan = records::plan(resource, records::all([filter.clone(), shown]));
         plan.order = order(work.scope, resource, args, set, context)?;
         plan.limit = Some(window.per_page);
         plan.offset = window.offset;
@@ -411,11 +415,11 @@ fn hides_empty(args: &Checked, set: &ArgSet) -> bool {
 }
 
 /// The one record that the request selects and has the password of.
-fn unlocked(work: &Work<'_>) -> Option<i64> {
-    let given = work.given?;
-    let [post] = work.allowed.args().get("post").and_then(Value::as_array)?.as_slice() else { return None };
-    let post = post.as_i64()?.abs();
-    policy::reads_commented(work.scope, post, Some(given)).filter(|open| *open).map(|_| post)
+fn opened(work: &Work<'_>) -> Result<Option<i64>, ApiError> {
+    match work.allowed.args().get("post").and_then(Value::as_array).map(Vec::as_slice) {
+        Some([post]) => Ok(policy::opened(work.scope, post.as_i64().unwrap_or(0).abs(), work.given)?),
+        _ => Ok(None),
+    }
 }
 
 /// A first page that is not full determines the total.

@@ -94,7 +94,7 @@ fn picture(work: &Work<'_>, record: Record<'_>, most: i64) -> Result<Option<Map<
     }
     let Some(row) = records::find(&*work.scope.snapshot()?, media, &DbValue::Int(id))? else { return Ok(None) };
     let picture = Record { resource: media, row: &row };
-    if !policy::may(work.scope, Action::Read, picture) {
+    if !policy::may(work.scope, Action::Read, picture)? {
         return Ok(None);
     }
     let batch = Batch::default();
@@ -186,7 +186,7 @@ fn resolve<'a>(work: &Work<'a>, url: &str) -> Result<Option<(&'a Resource, Row)>
     let public = registry.status_is(record.text("status"), |status| status.public);
     // A file is as public as the record that it belongs to.
     let attached = resource.supports("attached") && record.text("status") == registry.inherited_status();
-    let open = (public || attached) && resource.viewable() && policy::may(work.scope, Action::Read, record);
+    let open = (public || attached) && resource.viewable() && policy::may(work.scope, Action::Read, record)?;
     Ok(open.then_some((resource, row)))
 }
 

@@ -41,13 +41,16 @@ pub fn unwritten(work: &Work<'_>, snapshot: &dyn Snapshot) -> Result<Vec<Row>, A
         }
         _ => true,
     };
-    let fits = |row: &&Row| {
-        let mine = Record { resource, row }.value(record::SLUG);
-        !taken.iter().any(|row| row[0] == *mine)
-            && policy::may(scope, Action::Read, Record { resource, row })
-            && set.args.iter().all(|arg| selects(row, arg))
-    };
-    Ok(resource.originals.iter().filter(fits).cloned().collect())
+    let mut unwritten = Vec::new();
+    for row in &resource.originals {
+        let mine = Record { resource, row };
+        let fits = !taken.iter().any(|row| row[0] == *mine.value(record::SLUG))
+            && set.args.iter().all(|arg| selects(row, arg));
+        if fits && policy::may(scope, Action::Read, mine)? {
+            unwritten.push(row.clone());
+        }
+    }
+    Ok(unwritten)
 }
 
 /// Whether an update brings the original back (`reverts`).

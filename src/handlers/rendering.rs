@@ -49,9 +49,7 @@ pub fn render(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let block = work.captures.get("name").and_then(Value::as_str).unwrap_or("");
     let within = args.get("post_id").and_then(Value::as_i64).unwrap_or(0);
-    if within != 0
-        && policy::with_record(work.scope, within, |record| policy::may(work.scope, Action::Edit, record)) != Some(true)
-    {
+    if within != 0 && policy::parent_content(work.scope, within, Action::Edit)? != Some(true) {
         return Err(work.scope.principal.refuse(work.resource()?.code(Code::Forbidden)));
     }
     let missing = work.resource()?.code(Code::RecordInvalidId);

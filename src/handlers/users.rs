@@ -98,7 +98,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     {
         return Err(ApiError::new(Code::UserInvalidReassign));
     }
-    let context = written_context(work, Record { resource, row: target });
+    let context = written_context(work, Record { resource, row: target })?;
     let previous = show_alone(work, resource, target, context)?;
     with_target(work, resource, async |row| {
         let changes = families::removal(work.scope, Record { resource, row }, heir)?;

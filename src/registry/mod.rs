@@ -30,7 +30,7 @@ use crate::storage::plan::{Layout, Name};
 use crate::text::block_styles::BlockStyles;
 use abilities::Ability;
 use args::ArgSet;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use resource::Resource;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
@@ -59,7 +59,8 @@ pub struct Site {
 #[derive(Clone, Debug)]
 pub struct Role {
     pub name: String,
-    pub capabilities: HashSet<Arc<str>>,
+    /// In the order of declaration.
+    pub capabilities: IndexSet<Arc<str>>,
 }
 
 /// A route: its path and its endpoints.

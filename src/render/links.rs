@@ -3,6 +3,7 @@
 use super::Item;
 use crate::access::hints::Hints;
 use crate::access::policy;
+use crate::error::ApiError;
 use crate::records;
 use crate::registry::resource::{Context, HrefPiece, Link, QueryValue, Resource, Target};
 use crate::storage::plan::DbValue;
@@ -10,10 +11,13 @@ use serde_json::{Map, Value, json};
 
 impl Item<'_> {
     /// The `_links` of the item, by relation, in the order of declaration. The one to itself has the hints.
-    pub fn links(&self, hints: Hints) -> Map<String, Value> {
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn links(&self, hints: Hints) -> Result<Map<String, Value>, ApiError> {
         let mut links: Map<String, Value> = Map::new();
         for link in &self.resource.links {
-            if !self.applies(link) {
+            if !self.applies(link)? {
                 continue;
             }
             let each: Vec<Option<i64>> = match &link.each {
@@ -42,7 +46,7 @@ impl Item<'_> {
             }
         }
         self.drop_unused_curies(&mut links);
-        links
+        Ok(links)
     }
 
     /// Abbreviations that no relation uses need no explanation.
@@ -87,7 +91,7 @@ impl Item<'_> {
         Some(&self.scope.registry.resources[place.resource])
     }
 
-    fn applies(&self, link: &Link) -> bool {
+    fn applies(&self, link: &Link) -> Result<bool, ApiError> {
         let when = &link.when;
         let set = |i: usize| match self.record.row.get(i) {
             Some(DbValue::Int(i)) => *i != 0,
@@ -95,14 +99,17 @@ impl Item<'_> {
             Some(DbValue::Real(_)) => true,
             Some(DbValue::Null) | None => false,
         };
-        when.context.as_deref().is_none_or(|c| Context::parse(c) == Some(self.context))
+        let applies = when.context.as_deref().is_none_or(|c| Context::parse(c) == Some(self.context))
             && link.when_column.is_none_or(set)
             && when.can.as_deref().is_none_or(|c| self.scope.principal.can(c))
-            && when.act.is_none_or(|action| policy::may(self.scope, action, self.record))
             && (!when.revised || self.revisions().0 > 0)
             && (!when.stored || !self.record.is_original())
             && (!when.children || self.batch.parents.contains(&self.record.id()))
-            && (!when.readable || self.reads_target(link))
+            && (!when.readable || self.reads_target(link));
+        match when.act {
+            Some(action) if applies => Ok(policy::may(self.scope, action, self.record)?),
+            _ => Ok(applies),
+        }
     }
 
     fn href(&self, link: &Link, each: Option<i64>) -> Option<String> {

@@ -71,7 +71,7 @@ pub fn documents(
     view: &View<'_>,
 ) -> Result<Vec<Value>, ApiError> {
     let (batch, hints) = prepared(scope, snapshot, resource, rows, view)?;
-    Ok(rows.iter().zip(hints).map(|row| document(scope, resource, row, view, &batch)).collect())
+    rows.iter().zip(hints).map(|row| document(scope, resource, row, view, &batch)).collect()
 }
 
 /// What documents need beside their rows.
@@ -134,13 +134,13 @@ pub fn tracked_documents(
     let one = |(row, tracking): ((&Row, Hints), &Tracking)| {
         let links = tracking.links.then(|| of_links.clone());
         if !tracking.parts {
-            return (document(scope, resource, row, view, &batch), OthersRead::of([links]));
+            return Ok((document(scope, resource, row, view, &batch)?, OthersRead::of([links])));
         }
         let (scope, storage) = tracked();
-        let document = document(&scope, resource, row, view, &batch);
-        (document, OthersRead::of([links, Some(storage.seen().map(Arc::new))]))
+        let document = document(&scope, resource, row, view, &batch)?;
+        Ok((document, OthersRead::of([links, Some(storage.seen().map(Arc::new))])))
     };
-    Ok(rows.iter().zip(hints).zip(tracking).map(one).collect())
+    rows.iter().zip(hints).zip(tracking).map(one).collect()
 }
 
 impl OthersRead {
@@ -155,7 +155,13 @@ impl OthersRead {
     }
 }
 
-fn document(scope: &Scope, resource: &Resource, (row, hints): (&Row, Hints), view: &View<'_>, batch: &Batch) -> Value {
+fn document(
+    scope: &Scope,
+    resource: &Resource,
+    (row, hints): (&Row, Hints),
+    view: &View<'_>,
+    batch: &Batch,
+) -> Result<Value, ApiError> {
     let record = Record { resource, row };
     let unlocked =
         view.context == Context::EDIT || view.password.is_some_and(|given| given.opens(record.text("password")));
@@ -171,12 +177,12 @@ fn document(scope: &Scope, resource: &Resource, (row, hints): (&Row, Hints), vie
     let meta = shown(&resource.properties, view).any(|property| matches!(property.source, Source::Meta));
     map.extend(item.beside(meta, |member| view.fields.wants(member)));
     if view.wants_links() {
-        let links = item.links(hints);
+        let links = item.links(hints)?;
         if !links.is_empty() {
             map.insert("_links".into(), Value::Object(links));
         }
     }
-    Value::Object(map)
+    Ok(Value::Object(map))
 }
 
 fn shown<'p>(properties: &'p [Property], view: &'p View<'_>) -> impl Iterator<Item = &'p Property> {

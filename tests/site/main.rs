@@ -1,6 +1,7 @@
 //! The program as its users meet it: started as a process, called over HTTP.
 
 mod abilities;
+mod access;
 mod accounts;
 mod attacks;
 mod audit;

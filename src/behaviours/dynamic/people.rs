@@ -140,7 +140,9 @@ pub fn avatar(part: &Part<'_>) -> Option<Html> {
     let user = match (comment, part.attributes["userId"].as_i64()) {
         (Some(_), _) => None,
         // Everybody sees only those who have published something.
-        (None, Some(id)) if !policy::has_published(part.item.scope, id) => return None,
+        (None, Some(id)) if !policy::has_published(part.item.scope, id).is_ok_and(|published| published) => {
+            return None;
+        }
         (None, Some(id)) => Some(user(part, id, FIELDS)?),
         (None, None) => Some(author_of(part, FIELDS)?),
     };

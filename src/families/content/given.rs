@@ -42,8 +42,10 @@ fn stands(scope: &Scope, draft: &Draft<'_>) -> Result<(), ApiError> {
         let id = eq(ID, DbValue::Int(number));
         Ok::<_, ApiError>(records::first(&*scope.snapshot()?, table, &[ID], id)?.is_some())
     };
-    let hidden = || table == record::TABLE && !draft.has_already(&declared.id, number) && !readable(scope, number);
-    let told = || Ok::<_, ApiError>(there()? && !hidden());
+    let seen = || {
+        Ok::<_, ApiError>(table != record::TABLE || draft.has_already(&declared.id, number) || readable(scope, number)?)
+    };
+    let told = || Ok::<_, ApiError>(there()? && seen()?);
     if kind.is_empty() && !told()? { Err(ApiError::new(code).with_status(400)) } else { Ok(()) }
 }
 
@@ -188,7 +190,7 @@ fn parent(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let snapshot = edit.scope.snapshot()?;
     let found = records::first(&*snapshot, record::TABLE, &[ID], eq(ID, DbValue::Int(wanted)))?;
     // What the caller may not read is to the caller as if it were not there, unless it is the parent already.
-    if found.filter(|_| draft.has_already(col::PARENT, wanted) || readable(edit.scope, wanted)).is_none() {
+    if found.is_none() || !(draft.has_already(col::PARENT, wanted) || readable(edit.scope, wanted)?) {
         return Err(ApiError::new(Code::PostInvalidId).with_status(400).with_message("The parent does not exist."));
     }
     // Below itself, a record stays at the top.
@@ -201,8 +203,8 @@ fn parent(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
 }
 
 /// Whether the caller may read the record with this number.
-fn readable(scope: &Scope, id: i64) -> bool {
-    policy::parent_content(scope, id, Action::Read) == Some(true)
+fn readable(scope: &Scope, id: i64) -> Result<bool, ApiError> {
+    Ok(policy::parent_content(scope, id, Action::Read)? == Some(true))
 }
 
 /// Files are attached to records that are not attached to others themselves. A record that does not exist is accepted.
@@ -230,7 +232,7 @@ fn media(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let filter = Cond::All(vec![eq(ID, DbValue::Int(wanted)), records::words(col::KIND, kinds)]);
     let found = wanted != 0
         && records::first(&*edit.scope.snapshot()?, record::TABLE, &[ID], filter)?.is_some()
-        && (draft.has_already(col::FEATURED_MEDIA, wanted) || readable(edit.scope, wanted));
+        && (draft.has_already(col::FEATURED_MEDIA, wanted) || readable(edit.scope, wanted)?);
     draft.put(col::FEATURED_MEDIA, DbValue::Int(if found { wanted } else { 0 }));
     Ok(())
 }
