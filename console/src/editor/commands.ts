@@ -290,7 +290,7 @@ export function insertBlocks(nodes: Node[]): Command {
 }
 
 /** How deep the innermost parent is that takes the nodes. */
-function hostDepth($from: ResolvedPos, nodes: Node[], selected: boolean): number {
+export function hostDepth($from: ResolvedPos, nodes: Node[], selected: boolean): number {
   for (let depth = $from.depth; depth >= 0; depth--) {
     const parent = $from.node(depth);
     const index = $from.index(depth);

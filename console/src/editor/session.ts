@@ -207,7 +207,7 @@ export class Session {
     const html = event.clipboardData?.getData("text/html") ?? "";
     const usable = files.filter((file) => takes(file, this.props()));
     if (usable.length > 0 && !/<(?:p|table|li|h[1-6])[\s>]/i.test(html)) {
-      upload(view, usable, view.state.selection.from, this.props());
+      upload(view, files, view.state.selection.from, this.props());
       return true;
     }
     const shift = (view as unknown as { input?: { shiftKey?: boolean } }).input?.shiftKey === true;
