@@ -95,6 +95,7 @@ export const editor: Texts["editor"] = {
   link: "Link",
   link_new_window: "In neuem Fenster öffnen",
   link_remove: "Link entfernen",
+  link_results: "Passende Inhalte",
   list: "Liste",
   list_item: "Listenpunkt",
   media_text: "Bild und Text",

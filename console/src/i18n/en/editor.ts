@@ -95,6 +95,7 @@ export const editor = {
   link: "Link",
   link_new_window: "Open in a new window",
   link_remove: "Remove the link",
+  link_results: "Records that fit",
   list: "List",
   list_item: "List item",
   media_text: "Picture and text",
