@@ -368,6 +368,8 @@ export const leaveBlock: Command = (state, dispatch) => {
 export const newLine: Command = (state, dispatch) => {
   const { $from, $to, empty } = state.selection;
   if (!["code", "preformatted", "verse"].includes($from.parent.type.name) || !$from.sameParent($to)) return false;
+  // The key behind the fence of a listing begins it: its first line is not empty.
+  if ($from.parent.type.name === "code" && $from.parent.content.size === 0) return true;
   const end = empty && $from.parentOffset === $from.parent.content.size;
   if (end && $from.parent.textBetween(Math.max(0, $from.parentOffset - 2), $from.parentOffset) === "\n\n" && takesText($from.node(-1))) {
     if (dispatch !== undefined) {

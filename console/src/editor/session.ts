@@ -57,7 +57,6 @@ export interface Status {
 export type Asked =
   | { kind: "link" }
   | { kind: "embed" }
-  | { kind: "table" }
   | { kind: "reusable" }
   | { kind: "raw"; pos: number | null; name: "core/html" | "core/shortcode" }
   | { kind: "source"; pos: number }

@@ -35,7 +35,8 @@ export interface Pictures {
 }
 
 export interface Files {
-  pick?(): Promise<FileItem | null>;
+  /** `types`: first parts of MIME types, such as "video"; none: any. */
+  pick?(options: { types: readonly string[] }): Promise<FileItem | null>;
   upload?(file: File, progress: (part: number) => void, signal: AbortSignal): Promise<FileItem>;
 }
 

@@ -25,8 +25,8 @@ export function abilitiesOf(services: Pick<Api, "adapter" | "description">): Abi
       ...(takesFiles(library) ? { upload: async (file, progress, signal) => pictureOf(await sent(services, library, file, progress, signal, ["image"])) } : {}),
     };
     abilities.file = {
-      pick: async () => {
-        const [item] = await pickFiles({ resource: library });
+      pick: async ({ types }) => {
+        const [item] = await pickFiles({ resource: library, types });
         return item === undefined ? null : fileItemOf(fileOf(library, item));
       },
       ...(takesFiles(library) ? { upload: async (file, progress, signal) => fileItemOf(await sent(services, library, file, progress, signal, [])) } : {}),
