@@ -85,7 +85,7 @@ const ROWS: Row[] = [
     run: (session) => void session.ask({ kind: "reusable" }),
   },
   { name: "video", key: "editor.video", icon: "video", allowed: ({ file }) => file?.pick !== undefined, run: (session, props) => void files(session, props, ["video"]) },
-  { name: "audio", key: "editor.audio", icon: "audio", allowed: ({ file }) => file?.pick !== undefined, run: (session, props) => void files(session, props, ["audio"]) },
+  { name: "audio", key: "editor.audio", icon: "music", allowed: ({ file }) => file?.pick !== undefined, run: (session, props) => void files(session, props, ["audio"]) },
   { name: "file", key: "editor.file", icon: "file", allowed: ({ file }) => file?.pick !== undefined, run: (session, props) => void files(session, props, []) },
   ...[4, 5, 6].map((level): Row => ({ name: `heading-${level}`, key: "editor.heading", values: { level }, icon: "heading", classic: true, run: text(`heading-${level}`) })),
   { name: "pullquote", key: "editor.pullquote", icon: "quote", run: simple("pullquote") },
