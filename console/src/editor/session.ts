@@ -8,7 +8,7 @@ import { gapCursor } from "prosemirror-gapcursor";
 import { closeHistory, history, redoDepth, undoDepth } from "prosemirror-history";
 import { keymap } from "prosemirror-keymap";
 import { Fragment, type MarkType, type Node } from "prosemirror-model";
-import { type Command, EditorState, NodeSelection, Plugin } from "prosemirror-state";
+import { type Command, EditorState, NodeSelection, Plugin, Selection } from "prosemirror-state";
 import { tableEditing } from "prosemirror-tables";
 import { Decoration, DecorationSet, EditorView } from "prosemirror-view";
 import { t } from "../i18n";
@@ -20,6 +20,7 @@ import { alignable, currentBlock, find, textKind } from "./commands";
 import { type Say, keys, typingRules } from "./keys";
 import { nodeViews } from "./node-views";
 import { showColours, showPicturesOf } from "./looks";
+import { type Overview, overviewOf } from "./overview";
 import { Content } from "./read";
 import { schema } from "./schema";
 import { settable } from "./settings";
@@ -75,6 +76,8 @@ export class Session {
   readonly status = signal<Status | null>(null);
   readonly asked = signal<Asked | null>(null);
   readonly slash = signal<Slash | null>(null);
+  /** Follows the text a moment after the last key. */
+  readonly overview = signal<Overview>({ words: 0, headings: [] });
   /** Takes the keys of the list of insertions while it is open. */
   slashKey: ((event: KeyboardEvent) => boolean) | null = null;
   /** The node whose details are shown: it changes with each of them. */
@@ -133,6 +136,15 @@ export class Session {
     });
     this.status.value = this.current();
     this.panel.value = this.panelNode();
+    this.overview.value = overviewOf(this.content.doc);
+  }
+
+  /** Moves the cursor to a place of the text. */
+  go(pos: number): void {
+    const { state } = this.view;
+    const place = state.doc.resolve(Math.min(pos + 1, state.doc.content.size));
+    this.view.dispatch(state.tr.setSelection(Selection.near(place)).scrollIntoView());
+    this.focus();
   }
 
   private plugins(): Plugin[] {
@@ -310,6 +322,8 @@ export class Session {
       this.last = text;
       this.props().onChange(text);
     }
+    const overview = overviewOf(this.view.state.doc);
+    if (JSON.stringify(overview) !== JSON.stringify(this.overview.value)) this.overview.value = overview;
     return text;
   }
 

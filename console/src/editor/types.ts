@@ -32,6 +32,8 @@ export interface Pictures {
   pick?(options: { many: boolean }): Promise<Picture[]>;
   /** Sends a file; `progress` gets numbers from 0 to 1. Rejects with an `Error` whose message may be shown. */
   upload?(file: File, progress: (part: number) => void, signal: AbortSignal): Promise<Picture>;
+  /** Copies an image of another site into the library. */
+  copy?(address: string): Promise<Picture>;
 }
 
 export interface Files {

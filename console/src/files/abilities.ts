@@ -22,6 +22,7 @@ export function abilitiesOf(services: Pick<Api, "adapter" | "description">): Abi
   if (library !== null) {
     abilities.picture = {
       pick: async ({ many }) => (await pickFiles({ resource: library, many, types: ["image"] })).map((item) => pictureOf(fileOf(library, item))),
+      ...(takesFiles(library) && argument(library, "create", "url") ? { copy: async (url) => pictureOf(fileOf(library, (await services.adapter.create(library, { url })).item)) } : {}),
       ...(takesFiles(library) ? { upload: async (file, progress, signal) => pictureOf(await sent(services, library, file, progress, signal, ["image"])) } : {}),
     };
     abilities.file = {

@@ -2,6 +2,8 @@ import { fireEvent } from "@testing-library/preact";
 import { afterEach, describe, expect, it } from "vitest";
 import { fullAddress, hostAddress } from "../../src/editor/addresses";
 import { insertions } from "../../src/editor/insert";
+import { overviewOf } from "../../src/editor/overview";
+import { Content } from "../../src/editor/read";
 import { Session } from "../../src/editor/session";
 import { matching } from "../../src/editor/slash";
 import type { EditorProps } from "../../src/editor/types";
@@ -97,4 +99,13 @@ describe("an address", () => {
   ])("%s is %s", (text, address) => expect(fullAddress(text)).toBe(address));
 
   it.each([["example.org/x", "https://example.org/x"], ["bücher.example", "https://bücher.example"], ["winter", null], ["3.14", null], ["a b.c", null]])("%s may be the host %s", (text, address) => expect(hostAddress(text)).toBe(address));
+});
+
+describe("a text", () => {
+  it("has its words counted, and its headings listed", () => {
+    const { doc } = Content.read("<h2>A title</h2>\n\n<p>It's a well-known <em>word</em>.</p>\n\n<h3>Part</h3>\n\n<p>猫が好き 12</p>");
+    const { words, headings } = overviewOf(doc);
+    expect(words).toBe(2 + 4 + 1 + 5);
+    expect(headings.map(({ level, text }) => [level, text])).toEqual([[2, "A title"], [3, "Part"]]);
+  });
 });
