@@ -21,7 +21,13 @@ it("the fields that differ are compared; those that a revision does not have are
   const revision = revisionOf(item, fields);
   const present = { title: "B", content: "", slug: "b", price: 5, meta: { a: "1" } };
   expect(differingRows(fields, present, revision.values).map((row) => [row.field.path, row.before, row.after])).toEqual([["title", "B", "A"]]);
-  expect(differingRows(fields, {}, revision.values).map((row) => row.field.path)).toEqual(["title", "meta"]);
+  expect(differingRows(fields, null, revision.values).map((row) => row.field.path)).toEqual(["title", "meta"]);
+});
+
+it("what an older version does not hold is not compared", () => {
+  const older = revisionOf({ ...item, title: { raw: "B", rendered: "" } }, fields);
+  const newer = revisionOf({ ...item, price: 5 }, fields);
+  expect(differingRows(fields, older.values, newer.values).map((row) => row.field.path)).toEqual(["title"]);
 });
 
 it("restoring is an update of what differs", () => {

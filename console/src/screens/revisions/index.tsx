@@ -106,7 +106,7 @@ function History({ resource, id, versions, onMore }: { resource: Resource; id: s
     }
     return one.autosave ? t("forms.autosave") : "";
   };
-  const previous = revision.autosave ? present : (versionBefore(list, revision)?.values ?? {});
+  const previous = revision.autosave ? present : (versionBefore(list, revision)?.values ?? null);
   const rows = differingRows(loaded.fields, against === "previous" ? previous : present, revision.values);
   const body = restoring(loaded.fields, present, revision);
   return (

@@ -75,11 +75,12 @@ export interface Row {
   after: unknown;
 }
 
-/** The fields that differ between two versions. */
-export function differingRows(fields: Field[], before: Record<string, unknown>, after: Record<string, unknown>): Row[] {
+/** The fields that differ between two versions; `null`: there is none before. What one of them does not hold is not compared. */
+export function differingRows(fields: Field[], before: Record<string, unknown> | null, after: Record<string, unknown>): Row[] {
   return revisionFields(fields)
-    .filter((field) => Object.hasOwn(after, field.path) && !equal(before[field.path] ?? emptyOf(after[field.path]), after[field.path]))
-    .map((field) => ({ field, before: before[field.path], after: after[field.path] }));
+    .filter((field) => Object.hasOwn(after, field.path) && (before === null || Object.hasOwn(before, field.path)))
+    .filter((field) => !equal(before?.[field.path] ?? emptyOf(after[field.path]), after[field.path]))
+    .map((field) => ({ field, before: before?.[field.path], after: after[field.path] }));
 }
 
 /** A first version is compared with nothing. */
