@@ -24,6 +24,12 @@ export async function settled(page) {
 /** A button at the head of a record's screen. */
 export const press = (page, name) => page.getByRole("main").getByRole("button", { name, exact: true }).first().click();
 
+/** Publishes or schedules the record that is open: the button asks first. */
+export async function publish(page, name = "Publish") {
+  await press(page, name);
+  await page.getByRole("dialog").getByRole("button", { name: name.replace("…", ""), exact: true }).click();
+}
+
 /** Does something that stores a record, and waits for the message. */
 export async function stored(page, act, message = /saved/i) {
   await act();

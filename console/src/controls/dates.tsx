@@ -3,6 +3,8 @@
 import type { JSX } from "preact";
 import { t } from "../i18n";
 import { fromInput, instantOf, parseWall, toInput } from "../model/dates";
+import { DATE, MODIFIED, STATE } from "../model/roles";
+import { find } from "../model/states";
 import { Button } from "../ui";
 import { shownText, textValue } from "./text";
 import type { ControlProps } from "./types";
@@ -16,7 +18,8 @@ export function DateTime(props: ControlProps): JSX.Element {
   const { field, ids, value, onChange, readOnly, form } = props;
   const zone = form.description.site.timezone;
   const own = ownZone(props);
-  const text = shownText(value);
+  const floats = isFloating(props);
+  const text = floats ? "" : shownText(value);
   const local = text === "" ? "" : toInput(text, zone, own);
   if (text !== "" && local === "") {
     // Something that is no time: it is shown, and can be mended.
@@ -46,10 +49,19 @@ export function DateTime(props: ControlProps): JSX.Element {
         />
         {!readOnly && field.nullable && text !== "" && <Button kind="quiet" icon="close" label={t("ui.clear")} onClick={() => onChange(null)} />}
       </div>
+      {floats && <p class="field-help">{t("forms.date_floats")}</p>}
       {note !== null && <p class="field-help">{t(note === "skipped" ? "forms.time_skipped" : "forms.time_twice", { zone })}</p>}
       {note === null && local !== "" && zone !== Intl.DateTimeFormat().resolvedOptions().timeZone && <p class="field-help">{t("forms.time_zone", { zone })}</p>}
     </div>
   );
+}
+
+/** The date of a draft that nobody has chosen moves with each change: it is that of publishing. */
+function isFloating({ field, value, form }: ControlProps): boolean {
+  const record = form.record();
+  const state = find(form.states, typeof record[STATE] === "string" ? record[STATE] : null);
+  const unset = form.id === null ? value === undefined || value === null : value === record[DATE] && value === record[MODIFIED];
+  return field.path === DATE && unset && (form.id === null ? form.states.length > 0 : state?.draft === true || state?.review === true);
 }
 
 /** Seconds are not shown; they stay while the minute stays. */

@@ -3,6 +3,7 @@
 import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../i18n";
+import { Menu } from "../ui";
 import { Dialogs } from "./dialogs";
 import "./editor.css";
 import { Handle } from "./Handle";
@@ -70,6 +71,7 @@ export function Editor(props: EditorProps): JSX.Element {
   const frame = useRef<HTMLDivElement>(null);
   const { session, source, setSource, hand } = useSession(props, place);
 
+  const [writing, setWriting] = useWriting();
   const toggle = () => {
     if (session === null) return;
     if (source === null) {
@@ -83,8 +85,8 @@ export function Editor(props: EditorProps): JSX.Element {
 
   return (
     <div class={`editor${props.invalid === true ? " editor-wrong" : ""}`} onKeyDown={(event) => toToolbar(event, frame.current)}>
-      {session !== null && <Toolbar session={session} props={props} source={source !== null} onSource={toggle} />}
-      {session !== null && source === null && props.readOnly !== true && <Panel session={session} />}
+      {session !== null && <Toolbar session={session} props={props} source={source !== null} onSource={toggle} writing={writing} onWriting={() => setWriting(!writing)} />}
+      {session !== null && source === null && props.readOnly !== true && <Panel session={session} props={props} />}
       <div ref={frame} class="editor-frame" hidden={source !== null}>
         <div ref={place} />
         {session !== null && frame.current !== null && source === null && (
@@ -105,7 +107,35 @@ export function Editor(props: EditorProps): JSX.Element {
           }}
         />
       )}
+      {session !== null && source === null && <Foot session={session} />}
       {session !== null && <Dialogs session={session} props={props} />}
+    </div>
+  );
+}
+
+/** Whether the screen shows the text and its title alone. */
+function useWriting(): [boolean, (on: boolean) => void] {
+  const [writing, setWriting] = useState(false);
+  useLayoutEffect(() => {
+    if (!writing) return undefined;
+    document.documentElement.dataset["writing"] = "";
+    return () => void delete document.documentElement.dataset["writing"];
+  }, [writing]);
+  return [writing, setWriting];
+}
+
+/** How long the text is, and its headings. */
+function Foot({ session }: { session: Session }): JSX.Element {
+  const { words, headings } = session.overview.value;
+  const items = headings.map(({ level, text, pos }) => ({ name: String(pos), label: `${"\u2003".repeat(Math.max(0, level - 2))}${text}`, onSelect: () => session.go(pos) }));
+  return (
+    <div class="editor-foot soft">
+      <span>{t("editor.words", { count: words })}</span>
+      {items.length > 0 && (
+        <Menu label={t("editor.outline")} icon="list" small placement="bottom-end" items={items}>
+          {t("editor.outline")}
+        </Menu>
+      )}
     </div>
   );
 }

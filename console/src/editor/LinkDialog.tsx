@@ -2,10 +2,11 @@
 
 import type { Mark, MarkType } from "prosemirror-model";
 import type { EditorState, Transaction } from "prosemirror-state";
-import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import type { JSX, TargetedKeyboardEvent } from "preact";
+import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { t } from "../i18n";
 import { Button, Dialog, Field } from "../ui";
+import { fullAddress, hostAddress } from "./addresses";
 import { Actions, useFound } from "./dialogs";
 import { attribute, insideOf, withAttributes } from "./html";
 import { Line } from "./inputs";
@@ -48,14 +49,20 @@ function runStart(parent: EditorState["doc"], offset: number, mark: Mark): numbe
 export function LinkDialog({ session, props, onClose }: { session: Session; props: EditorProps; onClose(): void }): JSX.Element {
   const place = useMemo(() => linkAt(session.view.state), []);
   const open = place.mark === null ? null : ((place.mark.attrs["open"] as string | null) ?? "");
-  const [address, setAddress] = useState((place.mark?.attrs["href"] as string | undefined) ?? "");
+  const href = (place.mark?.attrs["href"] as string | undefined) ?? "";
+  const [address, setAddress] = useState(href);
   const [fresh, setFresh] = useState(attribute(insideOf(open ?? ""), "target") === "_blank");
   const [wrong, setWrong] = useState(false);
-  const looksLikeAddress = /^(?:[a-z][a-z0-9+.-]*:|\/|#|\?|www\.)/i.test(address.trim());
-  const found = useFound<LinkTarget>(looksLikeAddress ? "" : address, props.link === undefined ? undefined : (text, signal) => props.link?.search(text, signal) ?? Promise.resolve([]), 2);
-  const apply = (href: string, title: string) => {
-    const full = /^www\./i.test(href) ? `https://${href}` : href;
-    const safe = safeAddress(full);
+  const [active, setActive] = useState(0);
+  const list = useId();
+  const full = fullAddress(address);
+  const found = useFound<LinkTarget>(full !== null || (href !== "" && address === href) ? "" : address, props.link === undefined ? undefined : (text, signal) => props.link?.search(text, signal) ?? Promise.resolve([]), 2);
+  const here = Math.min(active, found.length - 1);
+  useEffect(() => {
+    document.getElementById(`${list}-${here}`)?.scrollIntoView({ block: "nearest" });
+  }, [here]);
+  const apply = (address: string | null, title: string) => {
+    const safe = safeAddress(address);
     setWrong(safe === null || safe === "");
     if (safe === null || safe === "") return;
     onClose();
@@ -63,6 +70,18 @@ export function LinkDialog({ session, props, onClose }: { session: Session; prop
       dispatch?.(linked(state, place, { href: safe, fresh, open, title }));
       return true;
     });
+  };
+  /** What was written, where it is an address; else the record that is chosen. */
+  const submit = () => {
+    const target = found[here];
+    if (full === null && target !== undefined) apply(target.url, target.title);
+    else apply(full ?? hostAddress(address) ?? (address === href ? address : null), "");
+  };
+  const move = (event: TargetedKeyboardEvent<HTMLFormElement>) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step === undefined || found.length === 0 || !(event.target instanceof HTMLInputElement) || event.target.type !== "text") return;
+    event.preventDefault();
+    setActive((here + step + found.length) % found.length);
   };
   const remove = () => {
     onClose();
@@ -91,19 +110,38 @@ export function LinkDialog({ session, props, onClose }: { session: Session; prop
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          apply(address.trim(), "");
+          submit();
         }}
+        onKeyDown={move}
       >
         <Field label={props.link === undefined ? t("editor.address") : t("editor.address_or_search")} error={wrong ? t("editor.alert_address") : undefined}>
-          {(ids) => <Line ids={ids} first value={address} onText={setAddress} />}
+          {(ids) => (
+            <Line
+              ids={ids}
+              first
+              value={address}
+              list={{ id: list, active: found.length === 0 ? null : `${list}-${here}` }}
+              onText={(text) => {
+                setAddress(text);
+                setActive(0);
+                setWrong(false);
+              }}
+            />
+          )}
         </Field>
-        <ul class="editor-results">
-          {found.map((target) => (
-            <li key={target.url}>
-              <button type="button" class="editor-result" onClick={() => apply(target.url, target.title)}>
-                <span>{target.title}</span>
-                {target.hint !== undefined && <span class="editor-result-hint">{target.hint}</span>}
-              </button>
+        <ul class="editor-results" id={list} role="listbox" aria-label={t("editor.link_results")} hidden={found.length === 0}>
+          {found.map((target, place) => (
+            <li
+              key={target.url}
+              id={`${list}-${place}`}
+              class="editor-result"
+              role="option"
+              aria-selected={place === here}
+              onMouseDown={(event) => event.preventDefault()}
+              onClick={() => apply(target.url, target.title)}
+            >
+              <span>{target.title}</span>
+              {target.hint !== undefined && <span class="editor-result-hint">{target.hint}</span>}
             </li>
           ))}
         </ul>

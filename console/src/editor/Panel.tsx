@@ -4,17 +4,19 @@ import type { Node } from "prosemirror-model";
 import type { JSX } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import { t } from "../i18n";
-import { Button } from "../ui";
+import { announce, Button, toast } from "../ui";
 import { withAlt, withButtonLink, withImageLink, withNumbers, withWidth } from "./change";
 import { setAttrs } from "./commands";
 import { jsonWith } from "./generate";
 import { attribute, insideOf } from "./html";
-import { makeEmbed } from "./make";
+import { shownPicture } from "./looks";
+import { makeEmbed, makeImage } from "./make";
 import { nameOf } from "./node-views";
 import { attrsOf } from "./schema";
 import type { Session } from "./session";
+import type { EditorProps } from "./types";
 
-export function Panel({ session }: { session: Session }): JSX.Element | null {
+export function Panel({ session, props }: { session: Session; props: EditorProps }): JSX.Element | null {
   const node = session.panel.value;
   const pos = session.status.value?.panel?.pos;
   if (node === null || pos === undefined) return null;
@@ -23,6 +25,7 @@ export function Panel({ session }: { session: Session }): JSX.Element | null {
     <div class="editor-panel" role="group" aria-label={nameOf(node)} key={`${node.type.name}-${pos}`}>
       <strong class="editor-panel-name">{nameOf(node)}</strong>
       {node.type.name === "image" && <ImageDetails node={node} set={set} />}
+      {node.type.name === "image" && <CopyImage node={node} pos={pos} session={session} props={props} />}
       {node.type.name === "button" && (
         <Text label={t("editor.button_link")} value={attribute(insideOf((node.attrs["link"] as string | null) ?? ""), "href") ?? ""} url onChange={(text) => set(withButtonLink(node, text))} />
       )}
@@ -57,6 +60,49 @@ function ImageDetails({ node, set }: { node: Node; set: Set }): JSX.Element {
       <Text label={t("editor.image_width")} value={width} number onChange={(text) => set(withWidth(node, /^[1-9]\d{0,3}$/.test(text) ? Number(text) : null))} />
     </>
   );
+}
+
+/** An image of another site can be copied into the library, where the server takes addresses. */
+function CopyImage({ node, pos, session, props }: { node: Node; pos: number; session: Session; props: EditorProps }): JSX.Element | null {
+  const [busy, setBusy] = useState(false);
+  const inside = insideOf(node.attrs["img"] as string);
+  const address = attribute(inside, "src") ?? "";
+  const copy = props.picture?.copy;
+  if (copy === undefined || !/^https?:/i.test(address) || shownPicture(address) !== "") return null;
+  const run = async () => {
+    setBusy(true);
+    try {
+      const made = makeImage({ ...(await copy(address)), alt: attribute(inside, "alt") ?? "" });
+      const place = session.view.isDestroyed ? null : placeOfImage(session.view.state.doc, pos, address);
+      if (made !== null && place !== null) {
+        const { json, tag, img } = made.attrs;
+        const attrs = { ...place.node.attrs, slice: null, json, tag, img };
+        setAttrs(place.pos, attrs)(session.view.state, session.view.dispatch);
+        announce(t("editor.image_copied"));
+      }
+    } catch (error) {
+      toast.failed(error);
+    }
+    setBusy(false);
+  };
+  return (
+    <Button small busy={busy} title={t("editor.image_copy_hint")} onClick={() => void run()}>
+      {t("editor.image_copy")}
+    </Button>
+  );
+}
+
+/** Where an image is by now: the text may have changed while it was copied. */
+function placeOfImage(doc: Node, pos: number, address: string): { node: Node; pos: number } | null {
+  const is = (node: Node | null): node is Node => node?.type.name === "image" && attribute(insideOf(node.attrs["img"] as string), "src") === address;
+  const here = pos <= doc.content.size ? doc.nodeAt(pos) : null;
+  if (is(here)) return { node: here, pos };
+  let found: { node: Node; pos: number } | null = null;
+  doc.descendants((node, at) => {
+    if (found === null && is(node)) found = { node, pos: at };
+    return found === null;
+  });
+  return found;
 }
 
 function ListDetails({ node, set }: { node: Node; set: Set }): JSX.Element {

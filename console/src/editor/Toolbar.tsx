@@ -20,10 +20,13 @@ interface Props {
   props: EditorProps;
   source: boolean;
   onSource(): void;
+  /** The screen shows the text and its title alone. */
+  writing: boolean;
+  onWriting(): void;
 }
 
 /** One stop of the Tab key; the arrow keys walk within. */
-export function Toolbar({ session, props, source, onSource }: Props): JSX.Element {
+export function Toolbar({ session, props, source, onSource, writing, onWriting }: Props): JSX.Element {
   const element = useRef<HTMLDivElement>(null);
   const status = session.status.value;
   useEffect(() => {
@@ -40,6 +43,7 @@ export function Toolbar({ session, props, source, onSource }: Props): JSX.Elemen
         <Button kind="quiet" small aria-pressed={source} onClick={onSource}>
           {t("editor.source")}
         </Button>
+        <Button kind="quiet" small icon="align-full" label={t("editor.writing")} aria-pressed={writing} onClick={onWriting} />
         <Button kind="quiet" small icon="help" label={t("editor.help")} onClick={() => session.ask({ kind: "help" })} />
       </div>
     </div>

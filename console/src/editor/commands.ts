@@ -290,7 +290,7 @@ export function insertBlocks(nodes: Node[]): Command {
 }
 
 /** How deep the innermost parent is that takes the nodes. */
-function hostDepth($from: ResolvedPos, nodes: Node[], selected: boolean): number {
+export function hostDepth($from: ResolvedPos, nodes: Node[], selected: boolean): number {
   for (let depth = $from.depth; depth >= 0; depth--) {
     const parent = $from.node(depth);
     const index = $from.index(depth);
@@ -368,6 +368,8 @@ export const leaveBlock: Command = (state, dispatch) => {
 export const newLine: Command = (state, dispatch) => {
   const { $from, $to, empty } = state.selection;
   if (!["code", "preformatted", "verse"].includes($from.parent.type.name) || !$from.sameParent($to)) return false;
+  // The key behind the fence of a listing begins it: its first line is not empty.
+  if ($from.parent.type.name === "code" && $from.parent.content.size === 0) return true;
   const end = empty && $from.parentOffset === $from.parent.content.size;
   if (end && $from.parent.textBetween(Math.max(0, $from.parentOffset - 2), $from.parentOffset) === "\n\n" && takesText($from.node(-1))) {
     if (dispatch !== undefined) {

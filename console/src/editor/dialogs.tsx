@@ -7,7 +7,7 @@ import { Button, Dialog, Field, announce } from "../ui";
 import { insertBlocks, setAttrs } from "./commands";
 import { Line, Markup } from "./inputs";
 import { LinkDialog } from "./LinkDialog";
-import { makeEmbed, makeRaw, makeReusable, makeTable } from "./make";
+import { makeEmbed, makeRaw, makeReusable } from "./make";
 import { nameOf } from "./node-views";
 import { schema } from "./schema";
 import { SettingsDialog } from "./Settings";
@@ -32,8 +32,6 @@ export function Dialogs({ session, props }: { session: Session; props: EditorPro
       return <LinkDialog session={session} props={props} onClose={close} />;
     case "embed":
       return <EmbedDialog session={session} onClose={close} />;
-    case "table":
-      return <TableDialog session={session} onClose={close} />;
     case "reusable":
       return <ReusableDialog session={session} props={props} onClose={close} />;
     case "raw":
@@ -84,35 +82,6 @@ function EmbedDialog({ session, onClose }: Common): JSX.Element {
         <Field label={t("editor.address")} help={t("editor.embed_hint")} error={wrong ? t("editor.alert_address") : undefined}>
           {(ids) => <Line ids={ids} first mode="url" value={address} onText={setAddress} />}
         </Field>
-      </form>
-    </Dialog>
-  );
-}
-
-function TableDialog({ session, onClose }: Common): JSX.Element {
-  const [rows, setRows] = useState("3");
-  const [columns, setColumns] = useState("3");
-  const [head, setHead] = useState(true);
-  const submit = (event: Event) => {
-    event.preventDefault();
-    const within = (text: string) => Math.min(50, Math.max(1, Number.parseInt(text, 10) || 1));
-    onClose();
-    session.run(insertBlocks([makeTable(within(rows), within(columns), head)]));
-  };
-  const number = (label: string, value: string, set: (text: string) => void, first: boolean) => (
-    <Field label={label}>
-      {(ids) => <Line ids={ids} first={first} mode="numeric" value={value} onText={set} />}
-    </Field>
-  );
-  return (
-    <Dialog title={t("editor.table")} onClose={onClose} actions={<Actions form="editor-table" onClose={onClose} label={t("editor.insert")} />}>
-      <form id="editor-table" class="stack" onSubmit={submit}>
-        {number(t("editor.columns"), columns, setColumns, true)}
-        {number(t("editor.rows"), rows, setRows, false)}
-        <label class="check">
-          <input type="checkbox" checked={head} onChange={(event) => setHead(event.currentTarget.checked)} />
-          {t("editor.table_head")}
-        </label>
       </form>
     </Dialog>
   );
@@ -267,6 +236,7 @@ function HelpDialog({ onClose }: { onClose(): void }): JSX.Element {
     ["Alt+F10", t("editor.help_toolbar")],
     [`${command}+Z, ${command}+Y`, t("editor.help_undo")],
     ["##, -, 1., >, ```, ---", t("editor.help_rules")],
+    ["**…**, *…*, ~~…~~, `…`, [text](url)", t("editor.help_signs")],
   ];
   return (
     <Dialog title={t("editor.help")} onClose={onClose}>

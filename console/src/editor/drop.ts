@@ -7,20 +7,19 @@ import { clean } from "./clean";
 import { sliceOf } from "./clipboard";
 import { escapedText } from "./html";
 import type { EditorProps } from "./types";
-import { takes, upload } from "./uploads";
+import { upload } from "./uploads";
 
 /** Whether a drop was taken. */
 export function dropped(view: EditorView, event: DragEvent, moved: boolean, props: EditorProps): boolean {
   if (moved || view.dragging !== null || event.dataTransfer === null) return false;
   const place = view.posAtCoords({ left: event.clientX, top: event.clientY })?.pos;
   if (place === undefined) return true;
-  const files = Array.from(event.dataTransfer.files).filter((file) => takes(file, props));
+  const files = Array.from(event.dataTransfer.files);
   event.preventDefault();
   if (files.length > 0) {
     upload(view, files, place, props);
     return true;
   }
-  if (event.dataTransfer.files.length > 0) return true;
   const html = event.dataTransfer.getData("text/html");
   const text = event.dataTransfer.getData("text/plain");
   const markup = html === "" ? `<p>${escapedText(text)}</p>` : clean(html);

@@ -10,6 +10,8 @@ interface LineProps {
   mode?: "text" | "url" | "numeric";
   /** Gets the focus when the dialog opens, rather than the button that closes it. */
   first?: boolean;
+  /** The list of choices below it, and the one that Enter takes. */
+  list?: { id: string; active: string | null };
   onText(text: string): void;
 }
 
@@ -23,9 +25,13 @@ function useFirst<T extends HTMLElement>(first: boolean): RefObject<T | null> {
   return element;
 }
 
-export function Line({ ids, value, mode, first, onText }: LineProps): JSX.Element {
+export function Line({ ids, value, mode, first, list, onText }: LineProps): JSX.Element {
   const element = useFirst<HTMLInputElement>(first === true);
-  return <input {...ids} ref={element} class="input" type="text" inputMode={mode ?? "text"} value={value} onInput={(event) => onText(event.currentTarget.value)} />;
+  const combobox: JSX.IntrinsicElements["input"] =
+    list === undefined
+      ? {}
+      : { role: "combobox", autocomplete: "off", "aria-autocomplete": "list", "aria-controls": list.id, "aria-expanded": list.active !== null, "aria-activedescendant": list.active ?? undefined };
+  return <input {...ids} {...combobox} ref={element} class="input" type="text" inputMode={mode ?? "text"} value={value} onInput={(event) => onText(event.currentTarget.value)} />;
 }
 
 export function Markup({ ids, value, onText }: LineProps): JSX.Element {

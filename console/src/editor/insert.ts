@@ -4,7 +4,7 @@
 import type { Node } from "prosemirror-model";
 import { type Key, t } from "../i18n";
 import { insertBlocks, setText } from "./commands";
-import { makeColumns, makeCover, makeFile, makeGallery, makeImage, makeMediaText, makeSimple } from "./make";
+import { makeColumns, makeCover, makeFile, makeGallery, makeImage, makeMediaText, makeSimple, makeTable } from "./make";
 import type { Session } from "./session";
 import type { EditorProps, Picture } from "./types";
 
@@ -12,6 +12,8 @@ export interface Insertion {
   name: string;
   label: string;
   icon: string;
+  /** What people call it elsewhere, in each language. */
+  words: readonly string[];
   run(): void;
 }
 
@@ -64,7 +66,7 @@ const ROWS: Row[] = [
     run: (session, props) => void pictures(session, props, true),
   },
   { name: "quote", key: "editor.quote", icon: "quote", classic: true, run: simple("quote") },
-  { name: "table", key: "editor.table", icon: "table", classic: true, run: (session) => void session.ask({ kind: "table" }) },
+  { name: "table", key: "editor.table", icon: "table", classic: true, run: put(() => makeTable(3, 3, true)) },
   { name: "embed", key: "editor.embed", icon: "external", classic: true, run: (session) => void session.ask({ kind: "embed" }) },
   { name: "code", key: "editor.code_block", icon: "code", classic: true, run: simple("code") },
   { name: "separator", key: "editor.separator", icon: "minus", classic: true, run: simple("separator") },
@@ -82,7 +84,10 @@ const ROWS: Row[] = [
     allowed: ({ reusable }) => reusable !== undefined,
     run: (session) => void session.ask({ kind: "reusable" }),
   },
-  { name: "file", key: "editor.file", icon: "file", allowed: ({ file }) => file?.pick !== undefined, run: (session, props) => void files(session, props) },
+  { name: "video", key: "editor.video", icon: "video", allowed: ({ file }) => file?.pick !== undefined, run: (session, props) => void files(session, props, ["video"]) },
+  { name: "audio", key: "editor.audio", icon: "music", allowed: ({ file }) => file?.pick !== undefined, run: (session, props) => void files(session, props, ["audio"]) },
+  { name: "file", key: "editor.file", icon: "file", allowed: ({ file }) => file?.pick !== undefined, run: (session, props) => void files(session, props, []) },
+  ...[4, 5, 6].map((level): Row => ({ name: `heading-${level}`, key: "editor.heading", values: { level }, icon: "heading", classic: true, run: text(`heading-${level}`) })),
   { name: "pullquote", key: "editor.pullquote", icon: "quote", run: simple("pullquote") },
   { name: "verse", key: "editor.verse", icon: "text", run: simple("verse") },
   { name: "preformatted", key: "editor.preformatted", icon: "code", classic: true, run: simple("preformatted") },
@@ -93,6 +98,44 @@ const ROWS: Row[] = [
   { name: "html", key: "editor.html", icon: "code", run: (session) => void session.ask({ kind: "raw", pos: null, name: "core/html" }) },
 ];
 
+/** Names that other editors have for what can be inserted, in English and German: people type them in either. */
+const WORDS: Record<string, string> = {
+  paragraph: "text plain absatz",
+  "heading-2": "h2 title subtitle überschrift titel",
+  "heading-3": "h3 title subtitle überschrift titel",
+  "heading-4": "h4 title subtitle überschrift titel",
+  "heading-5": "h5 title subtitle überschrift titel",
+  "heading-6": "h6 title subtitle überschrift titel",
+  list: "bullet bulleted unordered points ul liste aufzählung punkte",
+  ordered_list: "numbered ordered numbers ol nummerierte nummern liste",
+  image: "photo picture img figure bild foto grafik abbildung",
+  gallery: "photos pictures images slideshow galerie bilder fotos",
+  quote: "blockquote citation zitat",
+  table: "grid rows columns tabelle zeilen spalten",
+  embed: "youtube vimeo spotify soundcloud twitter instagram tiktok tweet iframe url link video einbetten einbettung",
+  code: "listing snippet source programm quelltext",
+  separator: "divider line rule hr trennlinie linie trenner",
+  "columns-2": "layout grid spalten",
+  "columns-3": "layout grid spalten",
+  group: "section container box gruppe abschnitt",
+  cover: "hero banner header titelbild",
+  media_text: "image picture side medien bild",
+  details: "accordion toggle faq spoiler collapse akkordeon aufklappen",
+  buttons: "cta action knopf schaltfläche",
+  reusable: "pattern synced snippet block vorlage baustein",
+  video: "film movie mp4 clip",
+  audio: "sound music podcast mp3 ton musik klang",
+  file: "download document pdf attachment datei dokument anhang",
+  pullquote: "quote citation zitat",
+  verse: "poem poetry gedicht lyrik",
+  preformatted: "monospace pre ascii",
+  spacer: "space gap margin abstand leerraum",
+  more: "excerpt readmore weiterlesen",
+  nextpage: "page break seitenumbruch",
+  shortcode: "code plugin",
+  html: "markup raw code custom quelltext",
+};
+
 /** What can be inserted into the content as it is, in order. */
 export function insertions(session: Session, props: EditorProps): Insertion[] {
   const classic = session.view.state.doc.attrs["classic"] === true;
@@ -100,6 +143,7 @@ export function insertions(session: Session, props: EditorProps): Insertion[] {
     name: row.name,
     label: t(row.key, row.values ?? {}),
     icon: row.icon,
+    words: (WORDS[row.name] ?? "").split(" "),
     run: () => row.run(session, props),
   }));
 }
@@ -113,8 +157,8 @@ async function pictures(session: Session, props: EditorProps, many: boolean): Pr
   else session.view.focus();
 }
 
-async function files(session: Session, props: EditorProps): Promise<void> {
-  const chosen = (await props.file?.pick?.()) ?? null;
+async function files(session: Session, props: EditorProps, types: readonly string[]): Promise<void> {
+  const chosen = (await props.file?.pick?.({ types })) ?? null;
   if (session.view.isDestroyed) return;
   const node = chosen === null ? null : makeFile(chosen, t("editor.download"));
   if (node !== null) session.run(insertBlocks([node]));

@@ -23,6 +23,8 @@ import {
   setText,
   toggleList,
 } from "./commands";
+import { fullAddress, hostAddress } from "./addresses";
+import { safeAddress } from "./looks";
 import { makeSimple } from "./make";
 import { attrsOf, schema } from "./schema";
 
@@ -145,6 +147,17 @@ function marked(pattern: RegExp, name: string): InputRule {
   });
 }
 
+/** `[text](address)`: a link. */
+const linked = new InputRule(/(?<!!)\[([^[\]]+)\]\((\S+)\)$/, (state, match, start, end) => {
+  const [, text = "", address = ""] = match;
+  const href = fullAddress(address) ?? hostAddress(address);
+  const safe = href === null ? null : safeAddress(href);
+  if (safe === null || state.doc.rangeHasMark(start, end, marks["code_text"] as MarkType)) return null;
+  const type = marks["link"] as MarkType;
+  const tr = state.tr.delete(start + 1 + text.length, end).delete(start, start + 1);
+  return tr.addMark(start, start + text.length, type.create({ href: safe })).removeStoredMark(type);
+});
+
 export function typingRules(): Plugin {
   const attrs = { slice: null, json: null, tag: null };
   return inputRules({
@@ -156,6 +169,9 @@ export function typingRules(): Plugin {
       textblockTypeInputRule(/^```$/, types["code"] as NodeType, attrs),
       line,
       marked(/(?<![\w*])\*\*([^*\s](?:[^*]*[^*\s])?)\*\*$/, "strong"),
+      marked(/(?<![\w*])\*([^*\s](?:[^*]*[^*\s])?)\*$/, "em"),
+      marked(/(?<![\w~])~~([^~\s](?:[^~]*[^~\s])?)~~$/, "strike"),
+      linked,
       marked(/(?<![\w`])`([^`]+)`$/, "code_text"),
     ],
   });

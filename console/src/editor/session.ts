@@ -8,7 +8,7 @@ import { gapCursor } from "prosemirror-gapcursor";
 import { closeHistory, history, redoDepth, undoDepth } from "prosemirror-history";
 import { keymap } from "prosemirror-keymap";
 import { Fragment, type MarkType, type Node } from "prosemirror-model";
-import { type Command, EditorState, NodeSelection, Plugin } from "prosemirror-state";
+import { type Command, EditorState, NodeSelection, Plugin, Selection } from "prosemirror-state";
 import { tableEditing } from "prosemirror-tables";
 import { Decoration, DecorationSet, EditorView } from "prosemirror-view";
 import { t } from "../i18n";
@@ -20,6 +20,7 @@ import { alignable, currentBlock, find, textKind } from "./commands";
 import { type Say, keys, typingRules } from "./keys";
 import { nodeViews } from "./node-views";
 import { showColours, showPicturesOf } from "./looks";
+import { type Overview, overviewOf } from "./overview";
 import { Content } from "./read";
 import { schema } from "./schema";
 import { settable } from "./settings";
@@ -57,7 +58,6 @@ export interface Status {
 export type Asked =
   | { kind: "link" }
   | { kind: "embed" }
-  | { kind: "table" }
   | { kind: "reusable" }
   | { kind: "raw"; pos: number | null; name: "core/html" | "core/shortcode" }
   | { kind: "source"; pos: number }
@@ -76,6 +76,8 @@ export class Session {
   readonly status = signal<Status | null>(null);
   readonly asked = signal<Asked | null>(null);
   readonly slash = signal<Slash | null>(null);
+  /** Follows the text a moment after the last key. */
+  readonly overview = signal<Overview>({ words: 0, headings: [] });
   /** Takes the keys of the list of insertions while it is open. */
   slashKey: ((event: KeyboardEvent) => boolean) | null = null;
   /** The node whose details are shown: it changes with each of them. */
@@ -134,6 +136,15 @@ export class Session {
     });
     this.status.value = this.current();
     this.panel.value = this.panelNode();
+    this.overview.value = overviewOf(this.content.doc);
+  }
+
+  /** Moves the cursor to a place of the text. */
+  go(pos: number): void {
+    const { state } = this.view;
+    const place = state.doc.resolve(Math.min(pos + 1, state.doc.content.size));
+    this.view.dispatch(state.tr.setSelection(Selection.near(place)).scrollIntoView());
+    this.focus();
   }
 
   private plugins(): Plugin[] {
@@ -207,7 +218,7 @@ export class Session {
     const html = event.clipboardData?.getData("text/html") ?? "";
     const usable = files.filter((file) => takes(file, this.props()));
     if (usable.length > 0 && !/<(?:p|table|li|h[1-6])[\s>]/i.test(html)) {
-      upload(view, usable, view.state.selection.from, this.props());
+      upload(view, files, view.state.selection.from, this.props());
       return true;
     }
     const shift = (view as unknown as { input?: { shiftKey?: boolean } }).input?.shiftKey === true;
@@ -311,6 +322,8 @@ export class Session {
       this.last = text;
       this.props().onChange(text);
     }
+    const overview = overviewOf(this.view.state.doc);
+    if (JSON.stringify(overview) !== JSON.stringify(this.overview.value)) this.overview.value = overview;
     return text;
   }
 

@@ -15,13 +15,15 @@ export interface Slash {
   active: number;
 }
 
-/** Entries that fit what was typed: first those that begin with it. */
+/** Entries that fit what was typed: first those that begin with it, then those that are called so elsewhere. */
 export function matching(all: Insertion[], query: string): Insertion[] {
   const wanted = query.trim().toLocaleLowerCase();
   if (wanted === "") return all;
   const label = (one: Insertion) => one.label.toLocaleLowerCase();
   const begins = all.filter((one) => label(one).startsWith(wanted) || one.name.startsWith(wanted));
-  return [...begins, ...all.filter((one) => !begins.includes(one) && label(one).includes(wanted))];
+  const called = all.filter((one) => !begins.includes(one) && one.words.some((word) => word.startsWith(wanted)));
+  const rest = all.filter((one) => !begins.includes(one) && !called.includes(one) && label(one).includes(wanted));
+  return [...begins, ...called, ...rest];
 }
 
 /** Follows what is typed behind "/". The keys of the list are taken by `SlashList`. */

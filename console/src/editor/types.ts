@@ -32,10 +32,13 @@ export interface Pictures {
   pick?(options: { many: boolean }): Promise<Picture[]>;
   /** Sends a file; `progress` gets numbers from 0 to 1. Rejects with an `Error` whose message may be shown. */
   upload?(file: File, progress: (part: number) => void, signal: AbortSignal): Promise<Picture>;
+  /** Copies an image of another site into the library. */
+  copy?(address: string): Promise<Picture>;
 }
 
 export interface Files {
-  pick?(): Promise<FileItem | null>;
+  /** `types`: first parts of MIME types, such as "video"; none: any. */
+  pick?(options: { types: readonly string[] }): Promise<FileItem | null>;
   upload?(file: File, progress: (part: number) => void, signal: AbortSignal): Promise<FileItem>;
 }
 

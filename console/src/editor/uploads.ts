@@ -1,42 +1,61 @@
 /**
- * Files on their way to the server: a card in the text with a bar, which is no part of the document.
+ * Files on their way to the server: a card in the text with a bar, which is no part of the document. Files that were
+ * given together stay together: each is put behind those before it, whenever it arrives.
  */
-import type { Node } from "prosemirror-model";
-import { Plugin, PluginKey, TextSelection } from "prosemirror-state";
+import { Fragment, type Node } from "prosemirror-model";
+import { type EditorState, Plugin, PluginKey } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { t } from "../i18n";
 import { announce, toast } from "../ui";
-import { insertBlocks } from "./commands";
+import { hostDepth } from "./commands";
 import { makeFile, makeImage } from "./make";
 import type { EditorProps } from "./types";
+import { isPlain } from "./write";
 
-interface Added {
-  id: object;
-  pos: number;
+/** A file of a group: its card, and what it became. `undefined`: it is on its way; `null`: nothing comes of it. */
+interface Slot {
+  file: File;
   dom: HTMLElement;
+  node: Node | null | undefined;
 }
 
-const key = new PluginKey<DecorationSet>("uploads");
+/** Files that were given together. */
+interface Group {
+  slots: Slot[];
+}
 
-/** Keeps the cards where they are while the text around them changes. */
+/** Where the next file of each group is put. A place stays, whatever becomes of the text around it. */
+type Places = Map<Group, number>;
+
+const key = new PluginKey<Places>("uploads");
+
+/** Keeps the places of groups while the text around them changes, and shows the cards there. */
 export function uploadsPlugin(): Plugin {
-  return new Plugin<DecorationSet>({
+  return new Plugin<Places>({
     key,
     state: {
-      init: () => DecorationSet.empty,
-      apply(tr, set) {
-        const mapped = set.map(tr.mapping, tr.doc);
-        const change = tr.getMeta(key) as { add?: Added; remove?: object } | undefined;
-        if (change?.add !== undefined) {
-          const { id, pos, dom } = change.add;
-          return mapped.add(tr.doc, [Decoration.widget(pos, dom, { id, side: 1, stopEvent: () => true, ignoreSelection: true })]);
-        }
-        if (change?.remove !== undefined) return mapped.remove(mapped.find(undefined, undefined, (spec) => spec["id"] === change.remove));
+      init: () => new Map(),
+      apply(tr, places) {
+        const change = tr.getMeta(key) as { group: Group; place: number | null } | undefined;
+        if (change === undefined && (!tr.docChanged || places.size === 0)) return places;
+        const mapped: Places = new Map([...places].map(([group, place]) => [group, tr.mapping.map(place)]));
+        if (change?.place === null) mapped.delete(change.group);
+        else if (change !== undefined) mapped.set(change.group, change.place);
         return mapped;
       },
     },
-    props: { decorations: (state) => key.getState(state) },
+    props: { decorations: cards },
   });
+}
+
+function cards(state: EditorState): DecorationSet {
+  const found: Decoration[] = [];
+  for (const [group, place] of key.getState(state) ?? []) {
+    for (const { dom, node } of group.slots) {
+      if (node === undefined) found.push(Decoration.widget(place, dom, { side: 1, stopEvent: () => true, ignoreSelection: true }));
+    }
+  }
+  return DecorationSet.create(state.doc, found);
 }
 
 function card(file: File, cancel: () => void): { dom: HTMLElement; progress: (part: number) => void } {
@@ -66,33 +85,42 @@ export function takes(file: File, { picture, file: files }: EditorProps): boolea
 /** At most so many files at once: more are chosen in the library. */
 const MOST = 50;
 
-/** Sends files, and puts what they become at a place. */
+/** Sends files, and puts what they become at a place, in their order. */
 export function upload(view: EditorView, all: File[], pos: number, props: EditorProps): void {
-  const files = all.filter((file) => takes(file, props)).slice(0, MOST);
-  for (const file of files) void send(view, file, pos, props);
+  const taken = all.filter((file) => takes(file, props));
+  const files = taken.slice(0, MOST);
+  if (taken.length < all.length) toast.info(t("editor.upload_not_taken", { count: all.length - taken.length }));
+  if (files.length < taken.length) toast.info(t("editor.upload_too_many", { count: MOST }));
+  if (files.length === 0) return;
+  const group: Group = { slots: [] };
+  const sending = files.map((file) => {
+    const abort = new AbortController();
+    const { dom, progress } = card(file, () => abort.abort());
+    const slot: Slot = { file, dom, node: undefined };
+    group.slots.push(slot);
+    return () => void send(view, group, slot, sent(file, props, progress, abort.signal), abort.signal);
+  });
+  view.dispatch(view.state.tr.setMeta(key, { group, place: startOf(view.state, pos) }));
+  for (const begin of sending) begin();
 }
 
-async function send(view: EditorView, file: File, pos: number, props: EditorProps): Promise<void> {
-  const id = {};
-  const abort = new AbortController();
-  const { dom, progress } = card(file, () => abort.abort());
-  const $pos = view.state.doc.resolve(pos);
-  // Cards are between blocks, not within texts.
-  const at = $pos.depth > 0 && $pos.parent.isTextblock ? ($pos.parent.content.size === 0 ? $pos.pos : $pos.after()) : pos;
-  view.dispatch(view.state.tr.setMeta(key, { add: { id, pos: at, dom } }));
-  try {
-    const node = await sent(file, props, progress, abort.signal);
-    if (view.isDestroyed) return;
-    const place = placeOf(view, id);
-    view.dispatch(view.state.tr.setMeta(key, { remove: id }));
-    if (node === null || place === null) return;
-    put(view, node, place);
-    announce(t("editor.uploaded", { name: file.name }));
-  } catch (error) {
-    if (view.isDestroyed) return;
-    view.dispatch(view.state.tr.setMeta(key, { remove: id }));
-    if (!abort.signal.aborted) toast.failed(error);
-  }
+/** Cards are between blocks, not within texts: before an empty paragraph, which the first file replaces, else behind the text. */
+function startOf(state: EditorState, pos: number): number {
+  const $pos = state.doc.resolve(pos);
+  if ($pos.depth === 0 || !$pos.parent.isTextblock) return pos;
+  return isEmptyParagraph($pos.parent) ? $pos.before() : $pos.after();
+}
+
+function isEmptyParagraph(node: Node | null): boolean {
+  return node?.type.name === "paragraph" && node.content.size === 0;
+}
+
+async function send(view: EditorView, group: Group, slot: Slot, coming: Promise<Node | null>, signal: AbortSignal): Promise<void> {
+  slot.node = await coming.catch((error: unknown) => {
+    if (!view.isDestroyed && !signal.aborted) toast.failed(error);
+    return null;
+  });
+  if (!view.isDestroyed) settle(view, group);
 }
 
 async function sent(file: File, props: EditorProps, progress: (part: number) => void, signal: AbortSignal): Promise<Node | null> {
@@ -101,20 +129,32 @@ async function sent(file: File, props: EditorProps, progress: (part: number) => 
   return item === undefined ? null : makeFile(item, t("editor.download"));
 }
 
-function placeOf(view: EditorView, id: object): number | null {
-  return key.getState(view.state)?.find(undefined, undefined, (spec) => spec["id"] === id)[0]?.from ?? null;
+/** Puts the files that have arrived and wait for none before them; the last one ends the group. */
+function settle(view: EditorView, group: Group): void {
+  while (group.slots[0]?.node !== undefined) {
+    const { file, node } = group.slots.shift() as Slot;
+    if (node !== null) put(view, group, node as Node, file.name);
+  }
+  const place = group.slots.length === 0 ? null : (key.getState(view.state)?.get(group) ?? 0);
+  view.dispatch(view.state.tr.setMeta(key, { group, place }));
 }
 
-/** Puts a node at a place without taking the cursor from where somebody writes on. */
-function put(view: EditorView, node: Node, place: number): void {
+/** Puts a node at the place of its group, without taking the cursor from where somebody writes on. */
+function put(view: EditorView, group: Group, node: Node, name: string): void {
   const { state } = view;
-  const here = TextSelection.near(state.doc.resolve(Math.min(place, state.doc.content.size)), -1);
-  const kept = state.selection.getBookmark();
-  const probe = state.apply(state.tr.setSelection(here));
-  insertBlocks([node])(probe, (made) => {
-    const tr = state.tr;
-    for (const step of made.steps) tr.step(step);
-    const resolved = kept.map(tr.mapping).resolve(tr.doc);
-    view.dispatch(tr.setSelection(resolved));
-  });
+  const $place = state.doc.resolve(Math.min(key.getState(state)?.get(group) ?? 0, state.doc.content.size));
+  // A single delimiter would change how all the rest of classic content is shown.
+  const barred = state.doc.attrs["classic"] === true && !isPlain(node.type.name);
+  const depth = barred ? -1 : hostDepth($place, [node], false);
+  if (depth < 0) {
+    toast.failed(new Error(t("editor.upload_no_place", { name })));
+    return;
+  }
+  const here = depth === $place.depth;
+  const at = here ? $place.pos : $place.after(depth + 1);
+  const replaced = here && isEmptyParagraph($place.nodeAfter) ? ($place.nodeAfter as Node).nodeSize : 0;
+  const tr = state.tr.replaceWith(at, at + replaced, Fragment.from(node));
+  tr.setSelection(state.selection.getBookmark().map(tr.mapping).resolve(tr.doc));
+  view.dispatch(tr.setMeta(key, { group, place: at + node.nodeSize }));
+  announce(t("editor.uploaded", { name }));
 }

@@ -22,11 +22,12 @@ export function abilitiesOf(services: Pick<Api, "adapter" | "description">): Abi
   if (library !== null) {
     abilities.picture = {
       pick: async ({ many }) => (await pickFiles({ resource: library, many, types: ["image"] })).map((item) => pictureOf(fileOf(library, item))),
+      ...(takesFiles(library) && argument(library, "create", "url") ? { copy: async (url) => pictureOf(fileOf(library, (await services.adapter.create(library, { url })).item)) } : {}),
       ...(takesFiles(library) ? { upload: async (file, progress, signal) => pictureOf(await sent(services, library, file, progress, signal, ["image"])) } : {}),
     };
     abilities.file = {
-      pick: async () => {
-        const [item] = await pickFiles({ resource: library });
+      pick: async ({ types }) => {
+        const [item] = await pickFiles({ resource: library, types });
         return item === undefined ? null : fileItemOf(fileOf(library, item));
       },
       ...(takesFiles(library) ? { upload: async (file, progress, signal) => fileItemOf(await sent(services, library, file, progress, signal, [])) } : {}),

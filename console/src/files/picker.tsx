@@ -55,7 +55,8 @@ export function Picker({ resource, many = false, types = [], title, onDone }: Pi
   const [chosen, setChosen] = useState<LibraryFile[]>([]);
   const library = useLibrary(resource, useSettled(search.trim(), 200), types);
   const toggle = (file: LibraryFile): void => {
-    const on = chosen.some((one) => one.id === file.id);
+    // Of one file, a press chooses: what was just sent is chosen already, and stays.
+    const on = many && chosen.some((one) => one.id === file.id);
     setChosen(on ? chosen.filter((one) => one.id !== file.id) : many ? [...chosen, file] : [file]);
   };
   const take = (files: File[]): void => {
@@ -91,6 +92,7 @@ export function Picker({ resource, many = false, types = [], title, onDone }: Pi
               onInput={(event) => setSearch(event.currentTarget.value)}
             />
             {takesFiles(resource) && <ChooseButton onFiles={take} many={many} types={types} />}
+            {takesFiles(resource) && <span class="soft">{t("files.or_drop")}</span>}
             <Sending resource={resource} />
           </div>
           <Found library={library} chosen={chosen} resource={resource} onToggle={toggle} onTake={(file) => onDone(many ? unique([...chosen, file]) : [file.item])} />

@@ -21,7 +21,7 @@ export function differences(before: string, after: string): Piece[] {
   if (before === after) {
     return before === "" ? [] : [{ kind: "same", text: before }];
   }
-  return joined(compare(cut(before, after), cut(after, before)));
+  return joined(tokenDifferences(cut(before, after), cut(after, before)));
 }
 
 function cut(text: string, other: string): string[] {
@@ -29,7 +29,8 @@ function cut(text: string, other: string): string[] {
   return byLine ? text.match(/[^\n]*\n|[^\n]+/g) ?? [] : text.match(WORD) ?? [];
 }
 
-function compare(before: string[], after: string[]): Piece[] {
+/** The differences of two lists of words, a piece for each word. */
+export function tokenDifferences(before: string[], after: string[]): Piece[] {
   let start = 0;
   while (start < before.length && start < after.length && before[start] === after[start]) {
     start += 1;

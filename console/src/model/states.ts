@@ -89,6 +89,11 @@ export function stepsOf(states: State[], at: Situation): Steps {
   if (!unpublished || open === null) {
     return settled(states, at, saved, chosen, draft, open);
   }
+  // Somebody chose another state than the record has: the button says that, and nothing else.
+  if (chosen !== null && (at.isNew ? chosen.review : chosen !== saved)) {
+    const kind = chosen.review ? "submit" : saved === null || saved.draft || saved.review ? "saveDraft" : "revert";
+    return { primary: { kind, state: null, now: false }, secondary: null, more: [] };
+  }
   const save: Step = { kind: chosen?.review === true ? "update" : "saveDraft", state: chosen === null && draft !== null ? written(draft) : null, now: false };
   if (at.mayPublish) {
     return { primary: { kind: at.future && open.schedules_to !== null ? "schedule" : "publish", state: written(open), now: false }, secondary: save, more: [] };
@@ -103,8 +108,10 @@ export function stepsOf(states: State[], at: Situation): Steps {
 /** The record is published, scheduled, private or in a state of its own: or is to become so. */
 function settled(states: State[], at: Situation, saved: State | null, chosen: State | null, draft: State | null, open: State | null): Steps {
   const fresh = at.isNew || saved === null || saved.draft || saved.review;
-  const publishes = fresh && chosen?.public === true;
-  const kind = publishes ? (at.future && chosen?.schedules_to !== null ? "schedule" : "publish") : at.isNew ? "create" : "update";
+  const schedules = at.future && chosen?.public === true && chosen.schedules_to !== null;
+  // A time that is over publishes what was to wait for it.
+  const publishes = (fresh && chosen?.public === true) || (!at.isNew && isScheduled(states, chosen) && !at.future);
+  const kind = schedules ? "schedule" : publishes ? "publish" : at.isNew ? "create" : "update";
   const more: Step[] = [];
   if (!fresh && saved !== null) {
     if (isScheduled(states, saved) && open !== null && at.mayPublish) {
@@ -115,6 +122,11 @@ function settled(states: State[], at: Situation, saved: State | null, chosen: St
     }
   }
   return { primary: { kind, state: null, now: false }, secondary: null, more };
+}
+
+/** Whether a step makes a record public, now or later. */
+export function goesPublic(step: Step): boolean {
+  return step.kind === "publish" || step.kind === "schedule" || step.kind === "publishNow";
 }
 
 export function isScheduled(states: State[], state: State | null): boolean {

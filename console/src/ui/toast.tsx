@@ -11,7 +11,12 @@ interface Toast {
   id: number;
   kind: "done" | "info" | "problem";
   text: string;
-  action?: { label: string; run: () => void } | undefined;
+  actions: readonly Action[];
+}
+
+interface Action {
+  label: string;
+  run: () => void;
 }
 
 const shown = signal<Toast[]>([]);
@@ -19,10 +24,11 @@ let last = 0;
 /** Problems stay until they are dismissed. */
 const LIFETIME = 6000;
 
-function add(kind: Toast["kind"], text: string, action?: Toast["action"]): number {
+function add(kind: Toast["kind"], text: string, action: Action | readonly Action[] = []): number {
   const id = ++last;
-  shown.value = [...shown.value.slice(-3), { id, kind, text, action }];
-  if (kind !== "problem") setTimeout(() => dismiss(id), action === undefined ? LIFETIME : LIFETIME * 2);
+  const actions = "label" in action ? [action] : action;
+  shown.value = [...shown.value.slice(-3), { id, kind, text, actions }];
+  if (kind !== "problem") setTimeout(() => dismiss(id), actions.length === 0 ? LIFETIME : LIFETIME * 2);
   return id;
 }
 
@@ -31,33 +37,34 @@ function dismiss(id: number): void {
 }
 
 export const toast = {
-  done: (text: string, action?: Toast["action"]): number => add("done", text, action),
-  info: (text: string, action?: Toast["action"]): number => add("info", text, action),
-  problem: (text: string, action?: Toast["action"]): number => add("problem", text, action),
+  done: (text: string, action?: Action | readonly Action[]): number => add("done", text, action),
+  info: (text: string, action?: Action | readonly Action[]): number => add("info", text, action),
+  problem: (text: string, action?: Action | readonly Action[]): number => add("problem", text, action),
   /** The message of anything that was thrown. */
   failed: (error: unknown): number => add("problem", messageOf(error)),
   dismiss,
 };
 
-/** The place where messages appear; once, in the shell. */
+/** The place where messages appear; once, in the shell. Each message is a live region: the place is none, so that it is read once. */
 export function Toasts(): JSX.Element {
   return (
-    <section class="toasts" aria-label={t("ui.notifications")} aria-live="polite" aria-relevant="additions">
+    <section class="toasts" aria-label={t("ui.notifications")}>
       {shown.value.map((one) => (
         <div key={one.id} class={`toast toast-${one.kind}`} role={one.kind === "problem" ? "alert" : "status"}>
           <Icon name={one.kind === "problem" ? "warning" : one.kind === "done" ? "check" : "info"} />
           <p>{one.text}</p>
-          {one.action !== undefined && (
+          {one.actions.map((action) => (
             <Button
+              key={action.label}
               small
               onClick={() => {
-                one.action?.run();
+                action.run();
                 dismiss(one.id);
               }}
             >
-              {one.action.label}
+              {action.label}
             </Button>
-          )}
+          ))}
           <Button kind="quiet" small icon="close" label={t("ui.dismiss")} onClick={() => dismiss(one.id)} />
         </div>
       ))}

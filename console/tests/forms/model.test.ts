@@ -164,10 +164,15 @@ describe("states", () => {
     ["one that waits for review, for somebody who may publish", { saved: "pending", chosen: "pending" }, ["publish", "publish", "update"]],
     ["one that waits for review, for its author", { saved: "pending", chosen: "pending", mayPublish: false }, ["update", null, null]],
     ["a published record", { saved: "publish", chosen: "publish" }, ["update", null, null, "revert"]],
-    ["a scheduled record", { saved: "future", chosen: "future" }, ["update", null, null, "publishNow", "revert"]],
+    ["a scheduled record", { saved: "future", chosen: "future", future: true }, ["update", null, null, "publishNow", "revert"]],
+    ["a scheduled record whose date is over now", { saved: "future", chosen: "future" }, ["publish", null, null, "publishNow", "revert"]],
+    ["a published record with a date in the future", { saved: "publish", chosen: "publish", future: true }, ["schedule", null, null, "revert"]],
+    ["a draft that was chosen to wait for review", { chosen: "pending" }, ["submit", null, null]],
+    ["a new record that was chosen to wait for review", { isNew: true, saved: null, chosen: "pending" }, ["submit", null, null]],
     ["a draft that was chosen to be public", { chosen: "publish" }, ["publish", null, null]],
     ["a draft that was chosen to be private", { chosen: "private" }, ["update", null, null]],
-    ["a published record that was chosen to be a draft", { saved: "publish", chosen: "draft" }, ["publish", "publish", "saveDraft"]],
+    ["a published record that was chosen to be a draft", { saved: "publish", chosen: "draft" }, ["revert", null, null]],
+    ["one that waits for review and was chosen to be a draft", { saved: "pending", chosen: "draft" }, ["saveDraft", null, null]],
   ])("%s", (_, situation, expected) => {
     expect(kinds(at(situation))).toEqual(expected);
   });

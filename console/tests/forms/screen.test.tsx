@@ -1,4 +1,4 @@
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
+import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
 import { options } from "preact";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { setApi } from "../../src/api";
@@ -120,6 +120,13 @@ it("the buttons follow the state", async () => {
   await title();
   expect(screen.getByRole("button", { name: "Save draft" })).toBeTruthy();
   fireEvent.click(screen.getByRole("button", { name: "Publish" }));
+  // It is looked at first; leaving the question changes nothing.
+  const question = (): HTMLElement => screen.getByRole("dialog", { name: "Publish this?" });
+  fireEvent.click(within(question()).getByRole("button", { name: "Cancel" }));
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  expect(sent()).toEqual([]);
+  fireEvent.click(screen.getByRole("button", { name: "Publish" }));
+  fireEvent.click(within(question()).getByRole("button", { name: "Publish" }));
   await waitFor(() => expect(sent()[0]?.body).toEqual({ status: "publish" }));
   await waitFor(() => expect(screen.queryByRole("button", { name: "Publish" })).toBeNull());
   expect(screen.getByRole("button", { name: "Save" })).toBeTruthy();

@@ -405,7 +405,7 @@ describe("unsaved work", () => {
     session.store.set("level", 9);
     await keeper.autosave();
     await keeper.autosave();
-    expect(server.asked.filter((one) => one.name === "autosave")).toEqual([{ name: "autosave", body: { title: { raw: "New" } } }]);
+    expect(server.asked.filter((one) => one.name === "autosave")).toEqual([{ name: "autosave", body: { title: { raw: "New" }, content: { raw: "x" } } }]);
     expect(session.store.dirty.value).toBe(true);
   });
 
@@ -439,5 +439,37 @@ describe("unsaved work", () => {
     await new Promise((resolve) => setTimeout(resolve, 0));
     expect(older.offer.value).toBeNull();
     stopOlder();
+  });
+
+  it("of the server never offers an empty text in the place of a written one", async () => {
+    server.autosaves = [{ id: 99, author: 1, modified_gmt: "2026-07-15T11:00:00", title: { raw: "" }, content: { raw: "" }, meta: {} }];
+    const keeper = keeperOf(await open());
+    const stop = keeper.start();
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    expect(keeper.offer.value).toBeNull();
+    server.autosaves = [{ id: 99, author: 1, modified_gmt: "2026-07-15T11:00:00", title: { raw: "New" }, content: { raw: "" } }];
+    const other = keeperOf(await open());
+    const stopOther = other.start();
+    await vi.waitFor(() => expect(other.offer.value?.values).toEqual({ title: "New" }));
+    stop();
+    stopOther();
+  });
+
+  it("of the server holds neither a state nor a date, a password or what is not valid yet", async () => {
+    api.schemas = { of: async () => ({ schema: { type: "object", properties, links } as never, args: { create: properties as never, update: properties as never, autosave: properties as never } }) } as never;
+    const session = await open();
+    const keeper = keeperOf(session);
+    session.store.set("status", "publish");
+    session.store.set("date", "2030-01-01T00:00:00");
+    session.store.set("password", "secret");
+    await keeper.autosave();
+    expect(server.asked).toEqual([]);
+    session.store.set("level", 0);
+    session.store.set("title", "New");
+    await keeper.autosave();
+    expect(server.asked).toEqual([{ name: "autosave", body: { title: { raw: "New" }, content: { raw: "x" } } }]);
+    session.store.set("level", 4);
+    await keeper.autosave();
+    expect(server.asked[1]?.body).toEqual({ title: { raw: "New" }, content: { raw: "x" }, level: 4 });
   });
 });

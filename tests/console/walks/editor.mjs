@@ -1,5 +1,5 @@
 // Somebody writes: draft, search, publish, schedule, revise, restore, trash; and what each role may.
-import { assert, choose, eventually, heading, open, press, settled, stored, writing } from "../steps.mjs";
+import { assert, choose, eventually, heading, open, press, publish, settled, stored, writing } from "../steps.mjs";
 
 export const site = { roles: ["administrator", "editor", "author", "contributor", "subscriber"] };
 
@@ -57,7 +57,7 @@ export const walks = {
     await page.getByRole("searchbox", { name: "Search posts" }).fill("lamp");
     await page.getByRole("link", { name: "The lamp is lit again" }).click();
     await heading(page, "The lamp is lit again").waitFor();
-    await stored(page, () => press(page, "Publish"));
+    await stored(page, () => publish(page));
     const open = await server.ask(null, "GET", `${posts}/${id}`);
     assert.equal(open.status, 200);
     assert.match(open.body.content.rendered, /<li>Glass was <strong>cleaned<\/strong><\/li>/);
@@ -90,7 +90,7 @@ export const walks = {
     await page.goto(`${erin.origin}/admin/r/posts/new`);
     await title(page).fill("Spring tide");
     await page.getByLabel("Date", { exact: true }).fill("2031-03-21T08:30");
-    await stored(page, () => press(page, "Schedule"));
+    await stored(page, () => publish(page, "Schedule…"));
     await page.waitForURL(/\/r\/posts\/\d+$/);
     const scheduled = await read(server, idOf(page));
     assert.equal(scheduled.status, "future");
@@ -157,7 +157,7 @@ export const walks = {
     const { page } = ann;
     await open(ann, "/r/posts/new");
     await title(page).fill("From the boat");
-    await stored(page, () => press(page, "Publish"));
+    await stored(page, () => publish(page));
     await page.waitForURL(/\/r\/posts\/\d+$/);
     assert.equal((await read(server, idOf(page))).status, "publish");
     ann.excuse(/403 \(Forbidden\)/);
@@ -187,7 +187,7 @@ export const walks = {
     await erin.logIn("editor");
     await erin.page.getByRole("region", { name: "What waits" }).getByRole("link", { name: /Pending/ }).click();
     await erin.page.getByRole("link", { name: "A first try" }).click();
-    await stored(erin.page, () => press(erin.page, "Publish"));
+    await stored(erin.page, () => publish(erin.page));
     assert.equal((await read(server, made.id)).status, "publish");
   },
 

@@ -1,7 +1,7 @@
 // People: an invitation by e-mail, roles, sessions, application passwords.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { assert, eventually, heading, open, press, settled, stored } from "../steps.mjs";
+import { assert, eventually, heading, open, press, publish, settled, stored } from "../steps.mjs";
 
 export const site = {
   roles: ["administrator", "editor"],
@@ -93,7 +93,7 @@ export const walks = {
     assert.deepEqual(account.roles, ["author"]);
     await own.reload();
     await settled(own);
-    await stored(own, () => press(own, "Publish"));
+    await stored(own, () => publish(own));
     const { body: [first] } = await server.ask(null, "GET", `${posts}?author=${account.id}`);
     assert.equal(first.title.rendered, "My first day");
   },

@@ -1,5 +1,5 @@
 // A record goes from state to state while nobody touches it: what is scheduled is published, and lists and forms follow.
-import { assert, eventually, heading, open, press, settled, stored } from "../steps.mjs";
+import { assert, eventually, heading, open, press, publish, settled, stored } from "../steps.mjs";
 
 export const site = { roles: ["administrator", "editor"] };
 
@@ -13,7 +13,7 @@ export const walks = {
     await open(erin, "/r/posts/new");
     await page.getByRole("textbox", { name: "Title", exact: true }).fill("Spring tide");
     await page.getByLabel("Date", { exact: true }).fill("2031-03-21T08:30");
-    await stored(page, () => press(page, "Schedule"), /Scheduled/);
+    await stored(page, () => publish(page, "Schedule…"), /Scheduled/);
     await page.waitForURL(/\/r\/posts\/\d+$/);
     await settled(page);
     const id = Number(/\d+$/.exec(new URL(page.url()).pathname)[0]);

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { assert, eventually, heading, open, press, stored } from "../steps.mjs";
+import { assert, eventually, heading, open, press, publish, stored } from "../steps.mjs";
 
 /** The first block of a language below a heading of a document. */
 function block(text, title, language) {
@@ -91,7 +91,7 @@ export const walks = {
     await page.getByRole("combobox", { name: "Venues" }).fill("Harb");
     await page.getByRole("option", { name: /Harbour Hall/ }).click();
     await page.getByRole("button", { name: "Remove Harbour Hall" }).waitFor();
-    await stored(page, () => press(page, "Publish"));
+    await stored(page, () => publish(page));
     const { body: [jazz] } = await server.ask("organiser", "GET", events);
     assert.deepEqual([jazz.title, jazz.price, jazz.venues, jazz.status], ["Jazz night", 15, [hall.id], "publish"]);
     assert.equal(jazz.starts.slice(0, 16), "2027-03-12T20:00");

@@ -34,6 +34,7 @@ export const files: Texts["files"] = {
   not_copied: "Die Zwischenablage ist nicht verfügbar: {text}",
   not_shown: "Das Bild kann nicht gezeigt werden.",
   one_file: "Datei",
+  or_drop: "oder Dateien hier ablegen",
   part: "Größe des Ausschnitts: {count} %",
   pick_many: "Dateien wählen",
   pick_one: "Eine Datei wählen",

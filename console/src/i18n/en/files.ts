@@ -34,6 +34,7 @@ export const files = {
   not_copied: "The clipboard is not available: {text}",
   not_shown: "The picture cannot be shown.",
   one_file: "File",
+  or_drop: "or drop files here",
   part: "Size of the crop: {count} %",
   pick_many: "Choose files",
   pick_one: "Choose a file",

@@ -1,7 +1,7 @@
 /** Two versions of values beside each other, with the words that differ. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Id } from "../../api/adapter";
 import { nameOf, resourceOf } from "../../controls/records";
 import { idsOf } from "../../controls/relation";
@@ -11,6 +11,8 @@ import { related } from "../../displays/related";
 import { t } from "../../i18n";
 import { asText, differences, sides, type Side } from "../../model/diff";
 import type { Field } from "../../model/fields";
+import { MOST_RENDERED, renderedSides, type RenderedBlock, type Run } from "../../model/rendered";
+import { Button, Icon } from "../../ui";
 
 export interface Compared {
   field: Field;
@@ -37,7 +39,7 @@ export function Comparison({ rows, before, after, scope, foot }: ComparisonProps
       {rows.map((row) => (
         <div key={row.field.path} class="comparison-row" role="group" aria-label={row.field.label}>
           <h2 class="comparison-title">{row.field.label}</h2>
-          <Pair row={row} scope={scope} before={before} after={after} />
+          {row.field.control === "markup" ? <MarkupPair row={row} scope={scope} before={before} after={after} /> : <Pair row={row} scope={scope} before={before} after={after} />}
           {foot?.(row)}
         </div>
       ))}
@@ -45,7 +47,65 @@ export function Comparison({ rows, before, after, scope, foot }: ComparisonProps
   );
 }
 
-function Pair({ row, scope, before, after }: { row: Compared; scope: ComparisonProps["scope"]; before: ComponentChildren; after: ComponentChildren }): JSX.Element {
+/** Texts with markup, as visitors read them or as they are stored. */
+function MarkupPair(props: PairProps): JSX.Element {
+  const { row, before, after } = props;
+  const [old, fresh] = [asText(row.before), asText(row.after)];
+  const large = old.length + fresh.length > MOST_RENDERED;
+  const [source, setSource] = useState(false);
+  const both = useMemo(() => (large ? null : renderedSides(old, fresh)), [old, fresh]);
+  if (both === null) {
+    return <Pair {...props} />;
+  }
+  const alike = ![...both.before, ...both.after].some((block) => block.changed || block.runs.some((run) => run.changed));
+  return (
+    <>
+      <div class="comparison-view">
+        {!source && alike && <span class="soft">{t("forms.differs_in_source")}</span>}
+        <Button small kind="quiet" aria-pressed={source} onClick={() => setSource(!source)}>
+          {t("forms.show_source")}
+        </Button>
+      </div>
+      {source ? (
+        <Pair {...props} />
+      ) : (
+        <div class="comparison-pair">
+          <RenderedVersion title={before} blocks={both.before} kind="del" />
+          <RenderedVersion title={after} blocks={both.after} kind="ins" />
+        </div>
+      )}
+    </>
+  );
+}
+
+function RenderedVersion({ title, blocks, kind }: { title: ComponentChildren; blocks: RenderedBlock[]; kind: "del" | "ins" }): JSX.Element {
+  const Mark = kind;
+  return (
+    <div class="comparison-side comparison-rendered" dir="auto" tabIndex={0} role="group">
+      <span class="hidden-visually">{title}</span>
+      {blocks.length === 0 && <em class="soft">{t("forms.empty")}</em>}
+      {blocks.map((block, place) => (
+        <div key={place} class={`rendered rendered-${block.kind}${block.changed ? " rendered-changed" : ""}`} style={{ "--depth": block.depth }}>
+          {block.kind === "figure" && <Icon name="image" />}
+          {block.runs.map((run, at) => (run.changed ? <Mark key={at}>{marked(run)}</Mark> : <span key={at}>{marked(run)}</span>))}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function marked(run: Run): ComponentChildren {
+  return run.marks.reduceRight<ComponentChildren>((inside, Name) => (Name === "a" ? <span class="rendered-link">{inside}</span> : <Name>{inside}</Name>), run.text);
+}
+
+interface PairProps {
+  row: Compared;
+  scope: ComparisonProps["scope"];
+  before: ComponentChildren;
+  after: ComponentChildren;
+}
+
+function Pair({ row, scope, before, after }: PairProps): JSX.Element {
   // Names of other records arrive later.
   const [old, fresh] = [wordsOf(row.field, row.before, scope), wordsOf(row.field, row.after, scope)];
   const both = useMemo(() => sides(differences(old, fresh)), [old, fresh]);

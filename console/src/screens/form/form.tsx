@@ -4,42 +4,46 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import type { FormScope } from "../../controls/types";
 import { t } from "../../i18n";
-import type { Step } from "../../model/states";
+import { goesPublic, type Step } from "../../model/states";
 import { guardLeaving } from "../../router";
 import { useShortcuts } from "../../shell/shortcuts";
-import { announce, toast } from "../../ui";
+import { toast } from "../../ui";
 import { ConflictDialog } from "./conflict";
 import { focusFirstError, Offered, Offline, Summary } from "./notices";
+import { published, PublishCheck, PublishDialog } from "./publish";
 import { scopeOf } from "./scope";
 import type { Outcome, Session } from "./session";
 import type { Opened } from "./use-session";
 
 export interface Saving {
   scope: FormScope;
-  run(step: Step): Promise<Outcome>;
+  check: PublishCheck;
+  run(step: Step): Promise<void>;
 }
 
 /** Saving with everything around it. `onSaved` is called with what came of it. */
 export function useSaving({ session, keeper }: Opened, onSaved: (outcome: Outcome) => void): Saving {
   const scope = useMemo(() => scopeOf(session), [session]);
-  const done = (outcome: Outcome, wasNew: boolean): void => {
+  const check = useMemo(() => new PublishCheck(), [session]);
+  const done = (step: Step, outcome: Outcome, wasNew: boolean): void => {
     if (outcome === "saved" || outcome === "created") {
       keeper.saved(wasNew);
-      toast.done(savedText(session));
+      (goesPublic(step) ? published : saved)(session, savedText(session));
       onSaved(outcome);
     } else if (outcome === "unchanged") {
-      announce(t("forms.unchanged"));
       toast.info(t("forms.unchanged"));
     } else if (outcome === "refused") {
       keeper.flush();
       requestAnimationFrame(() => focusFirstError(session));
     }
   };
-  const run = async (step: Step): Promise<Outcome> => {
+  const run = async (step: Step): Promise<void> => {
+    // What cannot be saved is said first.
+    if (goesPublic(step) && session.isValid() && !(await check.ask(step))) {
+      return;
+    }
     const wasNew = session.isNew;
-    const outcome = await session.save(step);
-    done(outcome, wasNew);
-    return outcome;
+    done(step, await session.save(step), wasNew);
   };
   useEffect(() => keeper.start(), [keeper]);
   useEffect(() => guardLeaving(() => session.store.dirty.peek()), [session]);
@@ -55,7 +59,11 @@ export function useSaving({ session, keeper }: Opened, onSaved: (outcome: Outcom
       },
     },
   ]);
-  return { scope, run };
+  return { scope, check, run };
+}
+
+function saved(_: Session, text: string): void {
+  toast.done(text);
 }
 
 function savedText(session: Session): string {
@@ -101,6 +109,7 @@ export function FormFrame({ session, keeper, saving, label, children }: FormFram
       {!session.mayWrite() && <p class="notice">{t(session.currentState()?.trash === true ? "forms.in_trash" : "forms.read_only")}</p>}
       {children}
       <Clashes session={session} keeper={keeper} saving={saving} />
+      <PublishDialog check={saving.check} session={session} />
     </form>
   );
 }

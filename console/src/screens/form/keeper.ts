@@ -4,10 +4,13 @@
  */
 
 import { signal, type Signal } from "@preact/signals";
+import { faultText } from "../../controls/faults";
 import { isObject } from "../../model/json-schema";
 import { autosaveOf, autosavesOf, parametersOf } from "../../model/operations";
 import { UnsavedWork, type Place } from "../../model/unsaved";
-import { equal, read, write } from "../../model/values";
+import type { Field } from "../../model/fields";
+import { equal, write } from "../../model/values";
+import { heldValues, revisionFields } from "../revisions/model";
 import type { Session } from "./session";
 
 export interface Offer {
@@ -92,9 +95,7 @@ export class Keeper {
       if (found === undefined || time <= String(record.peek()["modified_gmt"] ?? "") || this.offer.peek() !== null) {
         return;
       }
-      const names = this.session.loaded.autosaved;
-      const fields = this.session.fields.peek().filter((field) => field.wrapped && names.includes(field.path) && Object.hasOwn(found, field.path));
-      const values = this.differing(Object.fromEntries(fields.map((field) => [field.path, read(field, found[field.path])])));
+      const values = this.offered(this.differing(heldValues(found, this.autosaved())));
       const at = Date.parse(`${time}Z`);
       if (Object.keys(values).length > 0 && at > this.work.declinedAt(this.place())) {
         this.offer.value = { from: "server", at, values, outdated: false };
@@ -102,6 +103,16 @@ export class Keeper {
     } catch {
       // Without the look there is no offer; the record is as it is.
     }
+  }
+
+  /** The fields that an autosave holds. */
+  private autosaved(): Field[] {
+    return revisionFields(this.session.fields.peek()).filter((field) => this.session.loaded.autosaved.includes(field.path));
+  }
+
+  /** No work is lost with an empty text: a server may have stored one for what an autosave did not name. */
+  private offered(values: Record<string, unknown>): Record<string, unknown> {
+    return Object.fromEntries(Object.entries(values).filter(([path, value]) => value !== "" || !this.autosaved().some((field) => field.wrapped && field.path === path)));
   }
 
   private differing(values: Record<string, unknown>): Record<string, unknown> {
@@ -167,7 +178,10 @@ export class Keeper {
     return Object.fromEntries(Object.entries(values).filter(([path]) => !hidden.has(path)));
   }
 
-  /** Stores on the server what differs, where something differs since the last time. Returns its response. */
+  /**
+   * Stores the whole document on the server, where something differs since the last time. What somebody still types, such
+   * as half a number, is left out. Returns its response.
+   */
   async autosave(force = false): Promise<Record<string, unknown> | null> {
     const { session } = this;
     const name = autosaveOf(session.resource);
@@ -175,14 +189,18 @@ export class Keeper {
     if (name === null || id === null || session.progress.peek() === "saving" || session.clash.peek() !== null) {
       return null;
     }
-    const values = session.store.differing();
-    const fields = session.fields.peek().filter((field) => !field.readOnly && session.loaded.autosaved.includes(field.path) && Object.hasOwn(values, field.path));
+    const wrong = Object.keys(session.store.check(faultText, false)).map((at) => at.split(".")[0]);
+    const differing = session.store.differing();
+    const values = session.store.values();
+    const fields = this.autosaved().filter((field) => values[field.path] !== undefined && !wrong.includes(field.path));
     const body = Object.fromEntries(fields.map((field) => [field.path, write(field, values[field.path])]));
-    if (!force && (fields.length === 0 || equal(body, this.sent))) {
+    if (!force && (!fields.some((field) => Object.hasOwn(differing, field.path)) || equal(body, this.sent))) {
       return null;
     }
+    // The autosave of a draft may be the record itself, which somebody else may have saved.
+    const headers: Record<string, string> = session.version === null ? {} : { "If-Match": session.version };
     try {
-      const { data } = await session.api.adapter.call<unknown>(session.resource, name, { id, params: parametersOf(session.resource, name, id), body });
+      const { data } = await session.api.adapter.call<unknown>(session.resource, name, { id, params: parametersOf(session.resource, name, id), body, headers });
       this.sent = body;
       const made = isObject(data) ? data : {};
       // The autosave of a draft by its author is the record itself, which has a new version now.

@@ -140,7 +140,7 @@ export function ProgressText({ session, keeper }: { session: Session; keeper: Ke
     return savedAt.value === null ? "" : t("forms.saved_at", { time });
   })();
   return (
-    <span class="form-progress soft" role="status">
+    <span class="form-progress soft">
       {text}
     </span>
   );

@@ -180,8 +180,7 @@ export class Session {
 
   /** `again`: it is repeated, because the version was another one. */
   private async send(step: Step, again = false): Promise<Outcome> {
-    this.store.flush(true);
-    const wrong = this.store.check(faultText, this.isNew);
+    const wrong = this.wrong();
     if (Object.keys(wrong).length > 0) {
       this.refuse(wrong, []);
       return "refused";
@@ -208,6 +207,16 @@ export class Session {
     } catch (error) {
       return this.failed(error, step, again);
     }
+  }
+
+  private wrong(): Record<string, string> {
+    this.store.flush(true);
+    return this.store.check(faultText, this.isNew);
+  }
+
+  /** Whether nothing is known that the server would refuse. */
+  isValid(): boolean {
+    return Object.keys(this.wrong()).length === 0;
   }
 
   /** The state and the date that a button stands for. */

@@ -16,6 +16,9 @@ import { RemovalDialog } from "./removal";
 import { reportBatch } from "./report";
 import { SetValueDialog } from "./set-value";
 
+/** What is said of a change, and what takes it back. */
+type Report = [done: Parameters<typeof reportBatch>[1], undo?: (ids: Id[]) => void];
+
 export interface BulkProps extends ListingProps {
   view: ListView;
   rows: Row[];
@@ -34,19 +37,25 @@ export function BulkBar(props: BulkProps): JSX.Element {
   const back = trashed ? restoring(resource, states) : null;
   const onProgress = (count: number): void => setProgress(count);
 
-  const finish = async (work: Promise<BatchResult>, done: Parameters<typeof reportBatch>[1]): Promise<void> => {
+  const finish = async (work: Promise<BatchResult>, ...[done, undo]: Report): Promise<void> => {
     setProgress(0);
     try {
       const result = await work;
-      reportBatch(result, done);
+      reportBatch(result, done, undo);
       onDone(result.failed.map((one) => one.id));
     } catch (error) {
       toast.failed(error);
     }
     setProgress(null);
   };
-  const change = (values: Item, done: Parameters<typeof reportBatch>[1] = "lists.changed_many"): void =>
-    void finish(api().adapter.updateMany(resource, ids, values, { params, onProgress }), done);
+  const change = (values: Item, ...[done = "lists.changed_many", undo]: Partial<Report>): void =>
+    void finish(api().adapter.updateMany(resource, ids, values, { params, onProgress }), done, undo);
+  /** Gives records back the states that they had. */
+  const backTo = (before: Map<Id, unknown>) => (changed: Id[]) => {
+    const states = [...new Set(changed.map((id) => before.get(id)))];
+    const works = states.map((status) => api().adapter.updateMany(resource, changed.filter((id) => before.get(id) === status), { status }, { params }));
+    void Promise.all(works).then((results) => results.forEach((result) => reportBatch(result, "lists.changed_many")), toast.failed);
+  };
   const remove = async (): Promise<void> => {
     if (how === null) return;
     if (how.kind === "delete") {
@@ -60,7 +69,7 @@ export function BulkBar(props: BulkProps): JSX.Element {
 
   const stateItems: MenuItem[] = trashed
     ? []
-    : targets(resource, states, null, update).map((state) => ({ name: state.name, label: state.label, onSelect: () => change({ status: requestName(state, update["status"]) }) }));
+    : targets(resource, states, null, update).map((state) => ({ name: state.name, label: state.label, onSelect: () => change({ status: requestName(state, update["status"]) }, "lists.changed_many", backTo(new Map(rows.map((row) => [row.id, row.item["status"]])))) }));
   const fieldItems: MenuItem[] = settable(resource, update).map(([field]) => ({
     name: field,
     label: labelOfField(resource, field),

@@ -9,16 +9,16 @@ import type { Resource } from "../../api/description";
 import { isObject } from "../../api/failure";
 import { nameOf, recordsOf, resourceOf } from "../../controls/records";
 import { language, t } from "../../i18n";
-import { show } from "../../model/dates";
 import { parametersOf, revisionsOf } from "../../model/operations";
-import { titleOf } from "../../model/roles";
+import { STATE, titleOf } from "../../model/roles";
+import { find } from "../../model/states";
 import { readRecord } from "../../model/values";
 import { navigate, places } from "../../router";
 import { Page } from "../../shell/page";
 import { Button, confirmed, Empty, Failed, Skeleton, toast } from "../../ui";
 import { Comparison } from "../form/comparison";
 import { loadForm, type Loaded } from "../form/load";
-import { differingRows, restoring, revisionOf, type Revision } from "./model";
+import { differingRows, presentVersion, restoring, revisionOf, versionBefore, versionTime, type Revision } from "./model";
 import "../form/form.css";
 
 /** Revisions in one request. */
@@ -96,9 +96,18 @@ function History({ resource, id, versions, onMore }: { resource: Resource; id: s
   if (revision === undefined) {
     return <Empty title={t("forms.no_revisions")} icon="clock" />;
   }
-  const label = (one: Revision): string => show(one.date, scope.description.site.timezone, language.value);
-  const previous = list[place + 1]?.values ?? {};
-  const rows = against === "previous" ? differingRows(loaded.fields, previous, revision.values) : differingRows(loaded.fields, present, revision.values);
+  const { states, site } = scope.description;
+  const label = (one: Revision): string => versionTime(one.date, list, site.timezone, language.value);
+  const current = presentVersion(loaded.fields, list, present);
+  const state = find(states, String(loaded.one?.item[STATE] ?? ""))?.label ?? "";
+  const told = (one: Revision): string => {
+    if (one === current) {
+      return [t("forms.present_version"), state].filter((text) => text !== "").join(" · ");
+    }
+    return one.autosave ? t("forms.autosave") : "";
+  };
+  const previous = revision.autosave ? present : (versionBefore(list, revision)?.values ?? null);
+  const rows = differingRows(loaded.fields, against === "previous" ? previous : present, revision.values);
   const body = restoring(loaded.fields, present, revision);
   return (
     <div class="revisions">
@@ -110,8 +119,8 @@ function History({ resource, id, versions, onMore }: { resource: Resource; id: s
                 <time dateTime={one.date}>{label(one)}</time>
                 <span class="soft">
                   {one.author === null ? "" : (names.get(String(one.author)) ?? t("forms.unknown_record", { id: String(one.author) }))}
-                  {one.autosave && ` · ${t("forms.autosave")}`}
                 </span>
+                {told(one) !== "" && <span class="revision-told">{told(one)}</span>}
               </button>
             </li>
           ))}
@@ -142,7 +151,7 @@ function History({ resource, id, versions, onMore }: { resource: Resource; id: s
         {rows.length === 0 ? (
           <p class="notice">{t("forms.no_differences")}</p>
         ) : (
-          <Comparison rows={rows} before={t(against === "previous" ? "forms.previous_version" : "forms.present_version")} after={label(revision)} scope={scope} />
+          <Comparison rows={rows} before={t(against === "previous" && !revision.autosave ? "forms.previous_version" : "forms.present_version")} after={label(revision)} scope={scope} />
         )}
       </div>
     </div>

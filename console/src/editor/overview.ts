@@ -1,0 +1,33 @@
+/** What a text comes to: its words, and its headings. */
+
+import type { Node } from "prosemirror-model";
+
+export interface Heading {
+  level: number;
+  text: string;
+  pos: number;
+}
+
+export interface Overview {
+  words: number;
+  headings: Heading[];
+}
+
+/** A sign of a script without spaces is a word. */
+const WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}\p{M}]+(?:['’-][\p{L}\p{N}\p{M}]+)*/gu;
+/** Headings in the menu. */
+const MOST = 200;
+
+export function overviewOf(doc: Node): Overview {
+  let words = 0;
+  const headings: Heading[] = [];
+  doc.descendants((node, pos) => {
+    if (!node.isTextblock) return true;
+    words += (node.textBetween(0, node.content.size, " ", " ").match(WORD) ?? []).length;
+    if (node.type.name === "heading" && node.textContent.trim() !== "" && headings.length < MOST) {
+      headings.push({ level: node.attrs["level"] as number, text: node.textContent.trim(), pos });
+    }
+    return false;
+  });
+  return { words, headings };
+}
