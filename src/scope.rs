@@ -162,6 +162,8 @@ pub struct Scope {
     pub tentative: bool,
     /// The request writes what an import contains.
     pub imported: Option<Imported>,
+    /// The request is the call of a tool: it may run abilities that REST does not list.
+    pub tool: bool,
     /// Gets how far a request of several steps is, and may cancel it.
     pub progress: Option<Arc<Progress>>,
 }

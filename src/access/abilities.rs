@@ -3,14 +3,15 @@
 use super::{Asking, Decision, Found};
 use crate::error::Code;
 use crate::model::Method;
-use crate::registry::Registry;
 use crate::registry::abilities::{Ability, Input};
 use crate::request::args::Sources;
+use crate::scope::Scope;
 use serde_json::{Map, Value};
 
-/// The ability that the path names.
-pub fn named<'r>(registry: &'r Registry, sources: &Sources<'_>) -> Option<&'r Ability> {
-    registry.abilities.get(sources.path.values().next_back()?.as_str()?)
+/// The ability that the path names, if the request may run it.
+pub fn named<'s>(scope: &'s Scope, sources: &Sources<'_>) -> Option<&'s Ability> {
+    let ability = scope.registry.abilities.get(sources.path.values().next_back()?.as_str()?);
+    ability.filter(|ability| ability.listed || scope.tool)
 }
 
 /// The input of a call: the parameter `input`, or the default of its schema, coerced.
@@ -47,7 +48,7 @@ fn arguments(names: &[String], given: Option<&Value>) -> Result<Value, String> {
 /// Whether the path names an ability, the method is its own, the input fits and the caller has the capability, in this
 /// order.
 pub(super) fn run(asking: &Asking<'_>) -> Decision {
-    let ability = named(asking.registry(), asking.sources).ok_or_else(|| asking.fail(Code::RecordInvalidId))?;
+    let ability = named(asking.scope, asking.sources).ok_or_else(|| asking.fail(Code::RecordInvalidId))?;
     let method = if asking.method == Method::Head { Method::Get } else { asking.method };
     if method != ability.method {
         let message = format!("This ability is run with {}.", ability.method.as_str());

@@ -7,6 +7,7 @@
 use super::{Asking, Decision, Found, policy, target};
 use crate::config::declaration::{Action, CommentType};
 use crate::error::{ApiError, Code};
+use crate::model::Method;
 use crate::records::{self, Record};
 use crate::registry::resource::Context;
 use crate::storage::plan::{DbValue, Row};
@@ -99,12 +100,18 @@ pub(super) fn create(asking: &Asking<'_>) -> Decision {
     claims(asking, None)?;
     let kind = asking.sources.get("type").and_then(Value::as_str).unwrap_or_default();
     let kind = asking.resource()?.comment_type(kind);
-    if asking.args.given("status").is_some() && !policy::moderates(asking.scope) && kind.is_none() {
+    // Also a status that is a list's default: recorded, for `Allow` of lists.
+    if asking.args.get("status").is_some() && !policy::moderates(asking.scope) && kind.is_none() {
         return Err(asking.refuse(Code::CommentInvalidStatus));
     }
     let post = asking.args.int("post").or_else(|| asked_posts(asking).first().copied()).unwrap_or(0);
     if let Some(kind) = kind.filter(|_| post != 0) {
         return remark(asking, kind, post);
+    }
+    // Recorded: in `Allow` of a list, the records whose comments it has refuse none.
+    let listing = matches!(asking.method, Method::Get | Method::Head);
+    if listing && asking.sources.get("post").is_some_and(|posts| *posts != "") {
+        return Ok(Found::default());
     }
     let status = policy::with_record(asking.scope, post, |record| record.text("status").to_owned())?;
     let Some(status) = status else { return Err(asking.fail(Code::CommentInvalidPostId)) };

@@ -21,10 +21,11 @@ use crate::registry::resource::Resource;
 use crate::scope::{Limits, Missing, Principal, Scope};
 use crate::storage::Storage;
 use crate::storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
+use crate::text::base64;
 use crate::text::hex::hex;
 use crate::text::slug::title_key;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use ::base64::Engine as _;
+use ::base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac};
 use quick_cache::sync::Cache;
 use serde_json::{Value, json};
@@ -525,8 +526,7 @@ fn basic(header: &str) -> Option<(String, String)> {
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;
     }
-    let decoded = STANDARD.decode(encoded.trim()).ok()?;
-    let text = String::from_utf8(decoded).ok()?;
+    let text = String::from_utf8(base64::decode(encoded.trim())?).ok()?;
     let (login, secret) = text.split_once(':')?;
     Some((login.to_owned(), secret.to_owned()))
 }

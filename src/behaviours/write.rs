@@ -90,11 +90,12 @@ fn text(text: &str) -> DbValue {
     DbValue::Text(Arc::from(text))
 }
 
-/// The text itself, or the `raw` member of an object.
+/// The text of a value.
 fn inner(value: &Value) -> Cow<'_, str> {
-    match value.get("raw").unwrap_or(value) {
+    match value {
         Value::String(text) => Cow::Borrowed(text),
         Value::Number(number) => Cow::Owned(number.to_string()),
+        Value::Bool(true) => Cow::Borrowed("1"),
         _ => Cow::Borrowed(""),
     }
 }

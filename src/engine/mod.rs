@@ -262,6 +262,7 @@ impl Engine {
             request_id: request.id.clone(),
             tentative: false,
             imported: None,
+            tool: false,
             progress: None,
         })
     }
@@ -284,6 +285,7 @@ impl Engine {
             request_id: "".into(),
             tentative: false,
             imported: None,
+            tool: false,
             progress: None,
         })
     }

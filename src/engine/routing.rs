@@ -14,7 +14,7 @@ use crate::request::args::Sources;
 use crate::request::call::Call;
 use crate::request::route::{self, Match};
 use crate::scope::Scope;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::ops::ControlFlow::{self, Break, Continue};
 
 /// A call with its endpoint.
@@ -132,11 +132,8 @@ impl Found<'_> {
     }
 }
 
-/// An index without what was not requested. Its links are always included.
-fn indexed(engine: &Engine, call: &Call, mut document: Value) -> Outcome {
-    let links = document.as_object_mut().and_then(|map| map.shift_remove("_links"));
-    let kept = engine.fields(None, |name| call.query.get(name)).keep(document);
-    let mut map = if let Value::Object(map) = kept { map } else { Map::new() };
-    map.extend(links.map(|links| ("_links".to_owned(), links)));
-    Outcome { reduced: true, ..Outcome::ok(Value::Object(map)) }
+/// An index without what was not requested.
+fn indexed(engine: &Engine, call: &Call, document: Value) -> Outcome {
+    let kept = engine.fields(None, |name| call.query.get(name)).keep_alone(document);
+    Outcome { reduced: true, ..Outcome::ok(kept) }
 }

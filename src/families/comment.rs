@@ -185,11 +185,6 @@ fn draft(edit: &RowEdit<'_>) -> Result<Draft, ApiError> {
             draft.meta.extend(meta(resource, value));
             continue;
         }
-        // What is no text says nothing about the text.
-        let text = value.get("raw").unwrap_or(value);
-        if matches!(property.source, Source::Object(_)) && !text.is_string() {
-            continue;
-        }
         let Some((column, value)) = stored(scope, property, value)? else { continue };
         let Some(column) = SETTABLE.iter().find(|known| **known == &*column) else { continue };
         // No comment has a number below 0, so such a parent is none.

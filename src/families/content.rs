@@ -441,15 +441,6 @@ fn draft<'a>(edit: &RowEdit<'a>) -> Result<Draft<'a>, ApiError> {
             }
             continue;
         }
-        // Only `raw` is written; the rendered value may be sent back with it, or alone. Other types are ignored.
-        let says_nothing = match value {
-            Value::Object(members) => !members.contains_key("raw"),
-            Value::Array(list) => list.is_empty(),
-            other => !other.is_string(),
-        };
-        if says_nothing && matches!(property.source, Source::Object(_)) {
-            continue;
-        }
         match &property.source {
             Source::Relation(index) => {
                 let ids = values::related(edit, property, *index, value)?;

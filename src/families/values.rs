@@ -17,17 +17,22 @@ use indexmap::IndexSet;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The column and value that an argument is stored as.
+/// The column and value that an argument is stored as; `None` where the argument says nothing of the column.
 ///
 /// # Errors
 /// The property's write behaviour.
 pub fn stored(scope: &Scope, property: &Property, value: &Value) -> Result<Option<(Name, DbValue)>, ApiError> {
-    let writable = match &property.source {
-        // The text that people write is in the object's `raw`.
-        Source::Object(children) => children.iter().find(|c| c.column.is_some() && !c.readonly),
-        _ => Some(property),
+    let (writable, value) = match &property.source {
+        Source::Object(children) => {
+            let Some(member) = children.iter().find(|c| c.column.is_some() && !c.readonly) else { return Ok(None) };
+            // The text alone means the member that people write. Clients send back what they have read, so the member may
+            // be absent or null beside the rendered text.
+            let given = if value.is_string() { Some(value) } else { value.get(&member.name) };
+            let Some(given) = given.filter(|given| !given.is_null()) else { return Ok(None) };
+            (member, given)
+        }
+        _ => (property, value),
     };
-    let Some(writable) = writable else { return Ok(None) };
     let Some(column) = &writable.column else { return Ok(None) };
     // What is unset is null, whatever the behaviour makes of texts.
     if writable.own && writable.nullable && value.is_null() {

@@ -61,7 +61,7 @@ pub const ABILITIES: &[Named<Run>] = &[
 pub async fn run(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let fail = |code: Code| failure(work, code);
     let sources = work.sources();
-    let ability = named(&work.scope.registry, &sources).ok_or_else(|| fail(Code::RecordInvalidId))?;
+    let ability = named(work.scope, &sources).ok_or_else(|| fail(Code::RecordInvalidId))?;
     let input = input(ability, work.allowed.method(), &sources).map_err(|(code, _)| fail(code))?;
     let behaviour = ABILITIES.get(ability.run.0).ok_or_else(|| ApiError::new(Code::Internal))?;
     let Done { value, version } = (behaviour.run)(work, ability, &input).await?;

@@ -5,7 +5,7 @@ use crate::registry::args::{FilterOp, Fixed, Operand};
 use crate::registry::resource::Clock;
 use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue, Name, Op};
-use crate::text::time;
+use crate::text::{slug, time};
 use serde_json::Value;
 
 /// A comparison of a column with a value of the request; empty lists select everything.
@@ -29,8 +29,8 @@ pub fn column(scope: &Scope, column: &Name, op: FilterOp, operand: Operand, valu
             let within = Cond::In(column.clone(), values);
             if op == FilterOp::In { within } else { Cond::Not(Box::new(within)) }
         }
-        FilterOp::Contains => Cond::Contains(vec![column.clone()], value.as_str()?.into()),
-        FilterOp::HasWord => Cond::HasWord(column.clone(), value.as_str()?.into()),
+        FilterOp::Contains => Cond::Contains(vec![column.clone()], part(operand, value.as_str()?).into()),
+        FilterOp::HasWord => Cond::HasWord(column.clone(), part(operand, value.as_str()?).into()),
     })
 }
 
@@ -44,8 +44,15 @@ pub fn operands(scope: &Scope, operand: Operand, value: &Value) -> Vec<DbValue> 
 fn operand_of(scope: &Scope, operand: Operand, value: &Value) -> DbValue {
     match operand {
         Operand::Time(clock) => seconds(scope, clock, value),
+        Operand::Slug => value.as_str().map_or_else(|| scalar(value), |text| txt(&slug::sanitize_title(text))),
         _ => scalar(value),
     }
+}
+
+/// What a text has to contain. Slugs are stored with escapes; hyphens alone are a part of one, although no slug.
+fn part(operand: Operand, text: &str) -> String {
+    let stored = if operand == Operand::Slug { slug::sanitize_title(text) } else { String::new() };
+    if stored.is_empty() { text.to_owned() } else { stored }
 }
 
 /// Whether an order of numbers holds.

@@ -11,7 +11,7 @@ use crate::storage::fold;
 use crate::storage::plan::{Cond, DbValue, Name, Op, Row};
 use serde_json::{Value, json};
 
-/// The conditions of a checked value of `where`.
+/// The conditions of a checked value of `where`. As everywhere, an empty list selects everything.
 ///
 /// Related rows that the caller may not see count as absent, and what a password locks is compared for those alone who
 /// may edit it.
@@ -21,19 +21,22 @@ pub fn conditions(scope: &Scope, criteria: &Criteria, value: &Value) -> Vec<Cond
     let condition = |(criterion, tests): (&Criterion, &serde_json::Map<String, Value>)| {
         let tests = tests.iter().filter_map(|(name, value)| Some((criterion.operator(name)?, value)));
         let mut all: Vec<Cond> = tests.filter_map(|(test, value)| compared(scope, criterion, test, value)).collect();
+        if all.is_empty() {
+            return None;
+        }
         let target = &scope.registry.resources[criterion.resource];
         if criterion.locked {
             all.extend(policy::unlocked(scope, target));
         }
-        match &criterion.through {
+        Some(match &criterion.through {
             None => Cond::All(all),
             Some(through) => {
                 all.extend([records::own_rows(target), policy::visible(scope, target)]);
                 related(through, target, Cond::All(all))
             }
-        }
+        })
     };
-    known.map(condition).collect()
+    known.filter_map(condition).collect()
 }
 
 /// There is a related row that meets a condition.
@@ -112,7 +115,7 @@ fn of_column(scope: &Scope, column: &Name, operand: Operand, test: Test, value: 
         Test::Compare(op) => comparisons::column(scope, column, op, operand, value),
         Test::All => {
             let has = |value| comparisons::column(scope, column, FilterOp::Compare(Op::Eq), operand, value);
-            Some(Cond::All(value.as_array()?.iter().filter_map(has).collect()))
+            Some(Cond::All(value.as_array().filter(|list| !list.is_empty())?.iter().filter_map(has).collect()))
         }
         Test::Set => {
             let mut none = vec![Cond::IsNull(column.clone())];
@@ -129,7 +132,7 @@ fn linked(scope: &Scope, target: &Resource, rel: &Name, test: Test, value: &Valu
         Test::Compare(op) => comparisons::linked(rel, op == FilterOp::NotIn, value),
         Test::All => {
             let has = |value| comparisons::linked(rel, false, value);
-            Some(Cond::All(value.as_array()?.iter().filter_map(has).collect()))
+            Some(Cond::All(value.as_array().filter(|list| !list.is_empty())?.iter().filter_map(has).collect()))
         }
         Test::Set => {
             let relation = target.relations.iter().find(|relation| relation.rel == *rel)?;

@@ -8,9 +8,9 @@ use crate::behaviours::files::{address, file_of};
 use crate::error::{ApiError, Code};
 use crate::families::content::{self, FileDefaults};
 use crate::families::file::{self, FileStore, Making, Source, StoreError};
-use crate::families::{self, text_column};
-use crate::files::FilesError;
+use crate::families::{self, RowEdit, text_column};
 use crate::files::kinds::Kind;
+use crate::files::{FilesError, names};
 use crate::model::{Incoming, Upload};
 use crate::pictures::{self, Edit, PictureError};
 use crate::records::{self, Record, eq, int, text};
@@ -30,7 +30,8 @@ use std::sync::Arc;
 /// No file, one whose contents contradict its name, one of a type that is not accepted.
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    let given = match work.allowed.args().given(ADDRESS).and_then(Value::as_str) {
+    let address = work.allowed.args().given(ADDRESS).and_then(Value::as_str);
+    let given = match address {
         Some(address) => {
             SentFile { file: fetched::picture(work, address).await?, named: false, refusal: Code::UploadRefusedBody }
         }
@@ -62,7 +63,14 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         extra.insert(ALTERNATIVE.into(), json!(sanitize::sanitize_text_field(&kept.alternative)));
     }
     let brought = FileDefaults { texts, guid: kept.url, extra, changes: file::owned_by_new(&kept.keys) };
-    let written = make(work, resource, brought).await;
+    let bare = work.scope.registry.declaration.dialect.bare_fetched_files && work.scope.imported.is_none();
+    let written = match address.filter(|_| bare) {
+        Some(_) => {
+            let args = work.allowed.args().only(parent_of(resource));
+            make(work, RowEdit { args: &args, ..work.edit(resource, None) }, brought).await
+        }
+        None => make(work, work.edit(resource, None), brought).await,
+    };
     let written = undo_on_failure(work, written, kept.keys).await?;
     Ok(told(work, items::created(work, resource, &written)?, &written.key))
 }
@@ -100,9 +108,14 @@ fn told(work: &Work<'_>, mut outcome: Outcome, key: &DbValue) -> Outcome {
 }
 
 /// Creates the record of a file.
-async fn make(work: &Work<'_>, resource: &Resource, brought: FileDefaults) -> Result<Written, ApiError> {
-    let changes = content::creation(&work.edit(resource, None), brought)?;
-    work.insert(resource, changes).await
+async fn make(work: &Work<'_>, edit: RowEdit<'_>, brought: FileDefaults) -> Result<Written, ApiError> {
+    let changes = content::creation(&edit, brought)?;
+    work.insert(edit.resource, changes).await
+}
+
+/// The property that says which record a file belongs to.
+fn parent_of(resource: &Resource) -> &str {
+    resource.property_of_column("parent").map_or("", |property| &property.name)
 }
 
 /// `file_edit`: a new record with the picture cropped, rotated or mirrored; the old one stays.
@@ -153,7 +166,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let texts = texts.into_iter().chain([("mime", kept.mime), ("file", kept.file)]);
     let changes = file::owned_by_new(&kept.keys);
     let brought = FileDefaults { texts: texts.collect(), guid: kept.url, extra: all, changes };
-    let written = make(work, resource, brought).await;
+    let written = make(work, work.edit(resource, None), brought).await;
     let written = undo_on_failure(work, written, kept.keys).await?;
     let row = items::row_of(work, resource, &written)?;
     let path = resource.item_path(&Record { resource, row: &row }.key());
@@ -253,7 +266,8 @@ fn given(work: &Work<'_>, upload: &Upload) -> Result<SentFile, ApiError> {
         return Ok(SentFile { file, named: true, refusal: Code::UploadRefusedPart });
     }
     let file = upload.files.first().ok_or_else(|| ApiError::new(Code::UploadNoData))?;
-    let name = disposition(upload)?.to_owned();
+    let header = upload.disposition.as_deref().ok_or_else(|| ApiError::new(Code::UploadNoDisposition))?;
+    let name = names::in_disposition(header).ok_or_else(|| ApiError::new(Code::UploadInvalidDisposition))?;
     Ok(SentFile { file: Incoming { name, ..file.clone() }, named: false, refusal: Code::UploadRefusedBody })
 }
 
@@ -273,17 +287,6 @@ pub(super) fn not_taken(work: &Work<'_>, recorded: Code) -> ApiError {
     ApiError::new(Code::UploadTypeRefused).with_message(message).with("extensions", json!(taken))
 }
 
-/// The file name of `attachment; filename="tree.png"`, with or without quotes.
-fn disposition(upload: &Upload) -> Result<&str, ApiError> {
-    let header = upload.disposition.as_deref().ok_or_else(|| ApiError::new(Code::UploadNoDisposition))?;
-    let mut parts = header.split(';').skip(1);
-    let found = parts.find_map(|part| {
-        let (key, value) = part.trim().split_once('=')?;
-        key.trim().eq_ignore_ascii_case("filename").then(|| value.trim().trim_matches('"').trim())
-    });
-    found.filter(|name| !name.is_empty()).ok_or_else(|| ApiError::new(Code::UploadInvalidDisposition))
-}
-
 async fn check_digest(work: &Work<'_>, file: &Incoming, expected: &str) -> Result<(), ApiError> {
     let held = Arc::clone(&file.file);
     let found = file_store(work).in_pool(move |_| digest(&held)).await;
@@ -300,8 +303,7 @@ fn digest(file: &Path) -> std::io::Result<String> {
 
 /// Files are stored by year and month: of the record that they are for, where it has a date, otherwise the current one.
 fn folder(work: &Work<'_>, resource: &Resource) -> Result<String, ApiError> {
-    let parent = resource.properties.iter().find(|p| p.column.as_deref() == Some("parent"));
-    let parent = parent.and_then(|p| work.allowed.args().int(&p.name)).filter(|id| *id != 0);
+    let parent = work.allowed.args().int(parent_of(resource)).filter(|id| *id != 0);
     let mut moment = work.scope.local_now();
     if let Some(id) = parent {
         let row =
@@ -440,23 +442,6 @@ mod tests {
             ("tree-2", "tree-2-edited"),
         ] {
             assert_eq!(edited_name(from), to, "{from}");
-        }
-    }
-
-    #[test]
-    fn dispositions() {
-        let check = |header: &str, expected: Result<&str, &str>| {
-            let upload = Upload { disposition: Some(header.to_owned()), ..Upload::default() };
-            let found = disposition(&upload);
-            assert_eq!(found.as_ref().map(|n| *n).map_err(|e| e.code().as_str()), expected, "{header}");
-        };
-        check("attachment; filename=\"a b.png\"", Ok("a b.png"));
-        check("attachment; filename=a.png", Ok("a.png"));
-        check("inline; x=1; Filename = \"a.png\"", Ok("a.png"));
-        for wrong in
-            ["attachment", "filename=\"a.png\"", "attachment; filename=\"\"", "attachment; filename*=UTF-8''a.png", ""]
-        {
-            check(wrong, Err("rest_upload_invalid_disposition"));
         }
     }
 }

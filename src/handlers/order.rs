@@ -10,7 +10,7 @@ use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
 use crate::request::args::Checked;
 use crate::scope::Scope;
-use crate::storage::plan::{DbValue, Order};
+use crate::storage::plan::{DbValue, Name, Order};
 use crate::text::slug;
 use serde_json::Value;
 
@@ -46,34 +46,53 @@ pub fn order(
         Some(Sort::Column(column)) => vec![Order::Column(column.clone(), descending)],
         Some(Sort::Include) => {
             let ids = list(Role::Include);
-            if ids.is_empty() && resource.family != Family::Content {
-                return Ok(usual_order(resource, set, descending));
-            }
-            if ids.is_empty() {
+            if ids.is_empty() && resource.family == Family::Content {
                 return Err(ApiError::new(Code::OrderbyIncludeMissing));
             }
-            let mut ids: Vec<DbValue> =
-                ids.iter().filter_map(Value::as_i64).map(|i| DbValue::Int(i.saturating_abs())).collect();
-            // Recorded: the direction turns the list of people around, and of nothing else.
-            if resource.family == Family::User && descending {
-                ids.reverse();
-            }
-            vec![Order::Given(resource.key.clone(), ids)]
+            let ids = ids.iter().filter_map(Value::as_i64).map(|i| DbValue::Int(i.saturating_abs())).collect();
+            // Recorded: the direction turns the list of people around.
+            let turned = resource.family == Family::User && descending || turns(resource, args, set);
+            listed(resource, set, descending, (&resource.key, ids), turned)
         }
         Some(Sort::Slugs) => {
             let slugs = args.get("slug").and_then(Value::as_array).cloned().unwrap_or_default();
             let slugs: Vec<DbValue> =
                 slugs.iter().filter_map(Value::as_str).map(|s| txt(&slug::sanitize_title(s))).collect();
-            if slugs.is_empty() {
-                return Ok(usual_order(resource, set, descending));
-            }
-            vec![Order::Given(name("slug"), slugs)]
+            listed(resource, set, descending, (&name("slug"), slugs), turns(resource, args, set))
         }
         Some(Sort::Relevance) => {
             let search = Search::asked(args, set, resource.family)?.ok_or_else(|| ApiError::new(Code::NoSearchTerm))?;
             search.relevance(&searched(scope, resource, context, &[]), descending)
         }
     })
+}
+
+/// The order of a list in the request; `turned`: the other way round. Recorded: without one, records are sorted by their
+/// date and people by their number, whatever the direction.
+fn listed(
+    resource: &Resource,
+    set: &ArgSet,
+    descending: bool,
+    (column, mut values): (&Name, Vec<DbValue>),
+    turned: bool,
+) -> Vec<Order> {
+    if values.is_empty() {
+        return match resource.family {
+            Family::User => vec![Order::Column(resource.key.clone(), false)],
+            Family::Content => usual_order(resource, set, false),
+            _ => usual_order(resource, set, descending),
+        };
+    }
+    if turned {
+        values.reverse();
+    }
+    vec![Order::Given(column.clone(), values)]
+}
+
+/// Recorded: a direction that the request names turns lists of terms around, and of records never.
+fn turns(resource: &Resource, args: &Checked, set: &ArgSet) -> bool {
+    let given = set.role(Role::Order).and_then(|arg| args.given(&arg.name)).and_then(Value::as_str);
+    resource.family == Family::Term && given == Some("desc")
 }
 
 /// The order by several sort keys; `-` is before those that descend.

@@ -127,7 +127,7 @@ async fn describe(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Wri
     let sent = work.allowed.args().get("sub_sizes").and_then(Value::as_array).cloned().unwrap_or_default();
     let known = file::of_record(&*work.scope.snapshot()?, record.id()).map_err(ApiError::from)?;
     let key_of = |file: &str| {
-        let found = known.iter().find(|key| last(key) == last(file)).cloned();
+        let found = known.iter().find(|key| *key == file || last(key) == file).cloned();
         found.ok_or_else(|| ApiError::new(Code::InvalidSubSizeFile))
     };
     let mut set = Vec::new();

@@ -14,6 +14,7 @@ use actix_http::body::{BodyStream, to_bytes_limited};
 use actix_http::header::{self, HeaderMap, HeaderName};
 use actix_http::{HttpMessage as _, Payload, Request as HttpRequest};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,10 +38,12 @@ pub enum Destination {
 /// Finds the destination of a path and query as they were sent.
 pub fn place(path: &str, query: &str, facts: &Facts) -> Destination {
     let Some(path) = decode_path(path) else { return Destination::Unreadable };
-    match path.strip_prefix(&*facts.rest_path) {
-        Some("") => return Destination::Rest { path: "/".into(), raw_query: query.into() },
-        Some(below) if below.starts_with('/') => {
-            return Destination::Rest { path: below.into(), raw_query: query.into() };
+    let path = single_slash(&path);
+    // Sites whose server rewrites no addresses have links of this form.
+    let inside = path.strip_prefix("/index.php").filter(|inside| inside.starts_with('/')).map(single_slash);
+    match inside.as_deref().unwrap_or(&path).strip_prefix(&*facts.rest_path) {
+        Some(below) if below.is_empty() || below.starts_with('/') => {
+            return Destination::Rest { path: single_slash(below).into_owned(), raw_query: query.into() };
         }
         _ => {}
     }
@@ -53,6 +56,12 @@ pub fn place(path: &str, query: &str, facts: &Facts) -> Destination {
     }
 }
 
+/// A path that begins with one slash. Clients join addresses that end in one with routes that begin with one.
+fn single_slash(path: &str) -> Cow<'_, str> {
+    let rest = path.trim_start_matches('/');
+    if path.len() == rest.len() + 1 { Cow::Borrowed(path) } else { Cow::Owned(format!("/{rest}")) }
+}
+
 /// `?rest_route=/x`; the last one counts, as with every repeated key.
 fn by_query(query: &str, strict: bool) -> Destination {
     let is_route = |pair: &&str| percent_decode(key(pair)).is_some_and(|key| key == "rest_route");
@@ -63,10 +72,9 @@ fn by_query(query: &str, strict: bool) -> Destination {
         return Destination::Elsewhere;
     }
     // A path that no route begins with.
-    let route = if strict && !route.starts_with('/') { format!("//{route}").into() } else { route };
-    let slash = if route.starts_with('/') { "" } else { "/" };
+    let path = if strict && !route.starts_with('/') { format!("//{route}") } else { single_slash(&route).into_owned() };
     let rest: Vec<&str> = query.split('&').filter(|pair| !is_route(pair)).collect();
-    Destination::Rest { path: format!("{slash}{route}"), raw_query: rest.join("&") }
+    Destination::Rest { path, raw_query: rest.join("&") }
 }
 
 fn key(pair: &str) -> &str {
@@ -208,6 +216,16 @@ mod tests {
         check("/cms-json/%ff", "", Destination::Unreadable);
         check("/cms-json/%00", "", Destination::Unreadable);
         check("/cms-jsonx", "", Destination::Elsewhere);
+        check("/cms-json//cms/v2/posts", "", rest("/cms/v2/posts", ""));
+        check("//cms-json/cms/v2/posts", "", rest("/cms/v2/posts", ""));
+        check("///cms-json///", "", rest("/", ""));
+        check("/cms-json/cms/v2//posts", "", rest("/cms/v2//posts", ""));
+        check("/index.php/cms-json/cms/v2/posts", "a=1", rest("/cms/v2/posts", "a=1"));
+        check("//index.php//cms-json", "", rest("/", ""));
+        check("/index.php/", "", Destination::Elsewhere);
+        check("/index.php/files/a", "", Destination::Elsewhere);
+        check("/index.phpx/cms-json", "", Destination::Elsewhere);
+        check("//files/a.png", "", Destination::File("a.png".into()));
         check("/", "", Destination::Elsewhere);
         check("/", "p=1", Destination::Elsewhere);
         check("/", "rest_route=", Destination::Elsewhere);
@@ -215,6 +233,7 @@ mod tests {
         check("/", "rest_route=/cms/v2/posts&a[]=1", rest("/cms/v2/posts", "a[]=1"));
         check("/index.php", "a=1&rest%5Froute=%2Fx+y", rest("/x y", "a=1"));
         check("/", "rest_route=x&rest_route=/y&b", rest("/y", "b"));
+        check("/", "rest_route=//y", rest("/y", ""));
         check("/", "rest_route=%ff", Destination::Unreadable);
         check("/files/2026/11/a%20b.png", "", Destination::File("2026/11/a b.png".into()));
         check("/files", "", Destination::Elsewhere);

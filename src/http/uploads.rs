@@ -4,12 +4,12 @@
 //! request.
 
 use crate::error::{ApiError, Code};
-use crate::files::Files;
+use crate::files::{Files, names};
 use crate::model::{Incoming, Upload};
 use crate::request;
 use actix_http::Payload;
 use actix_http::error::PayloadError;
-use actix_http::header::HeaderMap;
+use actix_http::header::{self, HeaderMap};
 use actix_multipart::{Field, Multipart, MultipartError};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
@@ -63,7 +63,11 @@ pub async fn form(
             return Err(ApiError::new(Code::PayloadTooLarge));
         }
         room -= own.len();
-        let named = part.content_disposition().and_then(|d| d.get_filename()).map(str::to_owned);
+        let named = part.headers().get(header::CONTENT_DISPOSITION).and_then(|header| {
+            let header = String::from_utf8_lossy(header.as_bytes());
+            // A file without a name is none that is stored, but it is no field.
+            names::in_disposition(&header).or_else(|| part.content_disposition()?.get_filename().map(str::to_owned))
+        });
         match (named, files) {
             (Some(name), Some(files)) => upload.files.push(to_disk(&mut part, files, bounds, own, name).await?),
             (Some(_), None) => {

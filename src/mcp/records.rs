@@ -31,7 +31,7 @@ pub(super) struct Readable {
 
 /// The resources with an ability that reads one item.
 pub(super) fn readable(registry: &Registry) -> Vec<Readable> {
-    let marked = registry.resources.iter().filter(|resource| resource.declared.ability);
+    let marked = registry.resources.iter().filter(|resource| resource.has_operations());
     let found = marked.filter_map(|resource| {
         let word = operations::word(&resource.name);
         let ability = |verb: &str| registry.abilities.get(&format!("{word}/{verb}"));

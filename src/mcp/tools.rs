@@ -326,6 +326,7 @@ impl Mcp {
             identity::record(scope, &event).await;
         }
         let path = format!("{}/{}/run", self.abilities, tool.ability);
+        let scope = &Scope { tool: true, ..scope.clone() };
         let part = send(engine, scope, tool.method, &path, brought).await;
         match part.status {
             200..=299 => done(part.body),

@@ -97,7 +97,7 @@ impl Describing<'_> {
 
     /// The codes of the requests that abilities of this method send.
     fn forwarded(&self, method: Method) -> Vec<(Code, u16)> {
-        let abilities = self.registry.abilities.values().filter(|ability| ability.method == method);
+        let abilities = self.registry.abilities.values().filter(|ability| ability.listed && ability.method == method);
         let codes = abilities.flat_map(|ability| &ability.requests).flat_map(|request| {
             let (method, paths) = (&request.method, request.path.samples());
             let answers = |route: &&Route| paths.iter().any(|path| route.matcher.is_match(path.as_bytes()));

@@ -192,8 +192,8 @@ impl<'a> Components<'a> {
             }
         }
         let description = "Documents that `_embed` puts here, by the relation of the link that leads to them.";
-        let any = json!({"type": "array", "items": {}});
-        json!({"type": "object", "description": description, "properties": named, "additionalProperties": any})
+        let more = beside(&named, json!({"type": "array", "items": {}}));
+        json!({"type": "object", "description": description, "properties": named, "additionalProperties": more})
     }
 
     /// What a stored value may be beside what a request may send.
@@ -318,7 +318,14 @@ fn links(resource: &Resource) -> Value {
     let list = json!({"type": "array", "items": {"$ref": "#/components/schemas/Link"}});
     let declared = resource.links.iter().map(|link| (link.rel.clone(), list.clone()));
     let named: Map<String, Value> = declared.collect();
-    json!({"type": "object", "properties": named, "additionalProperties": list})
+    let more = beside(&named, list);
+    json!({"type": "object", "properties": named, "additionalProperties": more})
+}
+
+/// What holds of further members. Nothing where there are named ones: TypeScript's generators make an index signature of
+/// it, which members that may be absent would contradict.
+fn beside(named: &Map<String, Value>, value: Value) -> Value {
+    if named.is_empty() { value } else { json!({}) }
 }
 
 /// The error object.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// The handler of the route that runs abilities.
 pub const RUNS: &str = "ability.run";
 
-/// An ability that is shown.
+/// An ability that programs can run.
 #[derive(Clone, Debug)]
 pub struct Ability {
     /// The method of a call.
@@ -21,6 +21,8 @@ pub struct Ability {
     pub run: Behaviour,
     /// The requests that it sends, in their order.
     pub requests: Vec<Request>,
+    /// REST lists and runs it; otherwise it is for tools alone.
+    pub listed: bool,
     pub declared: declaration::Ability,
 }
 

@@ -104,6 +104,8 @@ pub enum Operand {
     Value,
     /// A date and time: seconds of this clock.
     Time(Clock),
+    /// A slug, compared as one is stored: in any script, with capitals or blanks.
+    Slug,
     /// A member of the list in the column.
     Member,
 }
@@ -183,6 +185,8 @@ pub struct Arg {
     pub theme_template: bool,
     /// A failure is reported by its sentence alone.
     pub sentence_only: bool,
+    /// An empty text is no empty object here.
+    pub no_text: bool,
     /// The value that is checked where the request gives none (`x-checked-default`).
     pub checked_default: Option<Value>,
     /// A failure is reported when the value would be written, with the code of the failed check (`x-late`).

@@ -105,7 +105,7 @@ impl Criterion {
     /// Rows can be counted by its values.
     pub fn counts(&self) -> bool {
         let counted = match &self.subject {
-            Subject::Column { operand, .. } => matches!(operand, Operand::Id | Operand::Value),
+            Subject::Column { operand, .. } => matches!(operand, Operand::Id | Operand::Value | Operand::Slug),
             Subject::Edges(_) => true,
         };
         self.through.is_none() && !self.made && counted
@@ -184,8 +184,11 @@ impl Registry {
     }
 
     fn unindexed(&self, criterion: &Criterion) -> bool {
-        let Subject::Column { column, extension, operand: Operand::Id | Operand::Value | Operand::Time(_) } =
-            &criterion.subject
+        let Subject::Column {
+            column,
+            extension,
+            operand: Operand::Id | Operand::Value | Operand::Slug | Operand::Time(_),
+        } = &criterion.subject
         else {
             return false;
         };

@@ -95,6 +95,7 @@ impl Operation<'_> {
             output: None,
             run,
             requests: vec![request.beside(&declared)],
+            listed: self.resource.declared.ability,
             declared,
         })
     }

@@ -98,6 +98,8 @@ pub struct Property {
     pub clock: Option<Clock>,
     /// The property holds keys of another resource's items.
     pub refers: bool,
+    /// The column holds slugs: values are written as they are stored before they are compared.
+    pub slug: bool,
     /// Lists can be filtered by it (`x-filterable`).
     pub filterable: bool,
     /// Documents may lack it (`x-optional`).
@@ -398,6 +400,11 @@ impl Resource {
             })
         }
         among(&self.properties, column)
+    }
+
+    /// Whether its operations are abilities, over REST or as tools alone.
+    pub fn has_operations(&self) -> bool {
+        self.declared.ability || self.declared.tools
     }
 
     /// Whether a piece of machinery is declared: a feature, or a part of one (`editor.notes`).

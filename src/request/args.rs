@@ -87,6 +87,16 @@ impl Checked {
         self.values
     }
 
+    /// The arguments without all but one.
+    pub fn only(&self, name: &str) -> Checked {
+        let values = self.values.iter().filter(|(own, _)| *own == name);
+        Checked {
+            values: values.map(|(own, value)| (own.clone(), value.clone())).collect(),
+            given: self.given.iter().filter(|own| *own == name).cloned().collect(),
+            late: None,
+        }
+    }
+
     /// Replaces a value that the request gave by what a handler has made of it.
     pub fn replace(&mut self, name: &str, value: Value) {
         if let Some(given) = self.values.get_mut(name) {
@@ -272,6 +282,9 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
         && !(matches!(heir.as_str(), "" | "false") || heir.trim().parse::<f64>().is_ok_and(f64::is_finite))
     {
         return Err(Box::new(ParamFailure::of(name, Code::InvalidParam)));
+    }
+    if arg.no_text && value.is_string() {
+        return Err(arg.told(Box::new(ParamFailure::of(name, Code::InvalidParam))));
     }
     if arg.unset.as_ref() == Some(value) {
         return Ok(value.clone());

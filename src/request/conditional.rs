@@ -4,6 +4,7 @@
 //! Pure functions on header lines (RFC 9110, section 13). An entity tag here is `"version-digest"`, or `"digest"` where
 //! no single row with versions is shown; a write is compared with the version, whatever the digest.
 
+use crate::text::time::WRITABLE;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What a write expects of its target (`If-Match`, `If-Unmodified-Since`).
@@ -54,9 +55,10 @@ pub fn has_already<'h>(get: impl Fn(&str) -> Option<&'h str>, tag: Option<&str>,
     }
 }
 
-/// A moment as HTTP writes it.
+/// A moment as HTTP writes it; what is before 1970 or after 9999 is the nearest that can be written.
 pub fn http_date(seconds: i64) -> String {
-    httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds.max(0).unsigned_abs()))
+    let within = seconds.clamp(0, *WRITABLE.end()).unsigned_abs();
+    httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(within))
 }
 
 fn seconds(date: &str) -> Option<i64> {
@@ -104,6 +106,18 @@ mod tests {
         assert!(Expects::of(headers(&[("if-match", "\"6\"")])).met_by(None, None));
         for (tag, expected) in [("\"7\"", true), ("7", true), ("7-abc", true), ("*", true), ("6", false), ("", false)] {
             assert_eq!(Expects::tagged(tag).met_by(Some(7), modified), expected, "{tag}");
+        }
+    }
+
+    #[test]
+    fn every_moment_can_be_written() {
+        for (moment, expected) in [
+            (i64::MIN, "Thu, 01 Jan 1970 00:00:00 GMT"),
+            (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
+            (253_402_300_800, "Fri, 31 Dec 9999 23:59:59 GMT"),
+            (i64::MAX, "Fri, 31 Dec 9999 23:59:59 GMT"),
+        ] {
+            assert_eq!(http_date(moment), expected, "{moment}");
         }
     }
 

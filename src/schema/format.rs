@@ -1,9 +1,9 @@
 //! `format`: the six formats of the contract, each a plain function of text.
 //!
-//! It knows nothing of schemas, so that code that stores a date reads it with the grammar that checked it.
+//! It knows nothing of schemas. What it accepts as a date, `text::time` reads.
 
 use super::failure::Reason;
-use std::borrow::Cow;
+use crate::text::time::parse_datetime;
 use std::net::IpAddr;
 use time::{Date, Month, Time, UtcOffset};
 
@@ -48,7 +48,8 @@ impl Format {
 
     pub fn accepts(self, text: &str, lenient_dates: bool) -> bool {
         match self {
-            Format::DateTime if lenient_dates => DateTime::parse(&within_the_calendar(text)).is_some(),
+            // WordPress does not take the small letter of the zone.
+            Format::DateTime if lenient_dates => !text.ends_with('z') && parse_datetime(text).is_some(),
             Format::DateTime => DateTime::parse(text).is_some(),
             Format::Uri => is_uri(text),
             Format::Email => is_email(text),
@@ -119,19 +120,6 @@ impl DateTime {
         };
         Some(DateTime { date, time, offset })
     }
-}
-
-/// A date whose day, hour or second is one too many for its month, day or minute, with one that exists: such dates
-/// count on.
-fn within_the_calendar(text: &str) -> Cow<'_, str> {
-    let part = |at: usize| text.get(at..at + 2).unwrap_or_default();
-    let mut fitting = Cow::Borrowed(text);
-    for (at, beyond, fits) in [(8, ["29", "30", "31"].as_slice(), "28"), (11, &["24"], "23"), (17, &["60"], "59")] {
-        if beyond.contains(&part(at)) {
-            fitting.to_mut().replace_range(at..at + 2, fits);
-        }
-    }
-    fitting
 }
 
 fn digits(bytes: &[u8], at: usize, length: usize) -> Option<u32> {
@@ -266,6 +254,7 @@ fn is_hex_color(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use time::macros::{date, offset, time};
 
     #[test]
@@ -281,6 +270,30 @@ mod tests {
         check("2021-13-01T05:06:07", false);
         check("2021-04-01T25:06:07", false);
         check("2021-04-31", false);
+        check("2021-04-01T05:06:07+02", true);
+        check("2021-04-01T05:06:07+24:00", true);
+        check("2021-04-01T05:06:07+0200", false);
+    }
+
+    #[test]
+    fn letters_of_dates_may_be_small() {
+        for (text, lenient) in [
+            ("2016-01-26t21:45:20", true),
+            ("2016-01-26t21:45:20Z", true),
+            ("2016-01-26t21:45:20z", false),
+            ("2016-01-26 21:45:20.5z", false),
+        ] {
+            assert_eq!(Format::DateTime.accepts(text, true), lenient, "{text:?}");
+            assert!(Format::DateTime.accepts(text, false), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_accepted_can_be_read(text in "[0-9]{4}-[01][0-9]-[0-3][0-9][Tt ][0-2][0-9]:[0-6][0-9]:[0-6][0-9](\\.[0-9]{1,3})?([zZ]|[+-][0-2][0-9](:[0-5][0-9])?)?") {
+            let accepted = [false, true].iter().any(|lenient| Format::DateTime.accepts(&text, *lenient));
+            prop_assert!(!accepted || parse_datetime(&text).is_some(), "{text}");
+        }
     }
 
     #[test]

@@ -123,7 +123,9 @@ fn unwanted(c: char) -> bool {
 pub fn mark_links(html: &str) -> String {
     let mut out = String::with_capacity(html.len() + 32);
     let mut at = 0;
-    while let Some(start) = html[at..].find("<a ").map(|n| at + n) {
+    let is_link =
+        |start: &usize| html.as_bytes()[start + 1..].first_chunk().is_some_and(|head| matches!(head, b"a " | b"A "));
+    while let Some(start) = html[at..].match_indices('<').map(|(n, _)| at + n).find(is_link) {
         out.push_str(&html[at..start]);
         let (token, length) = read(&html[start..]);
         at = start + length;
@@ -378,7 +380,27 @@ fn push_text(text: &str, out: &mut String) {
         match part {
             "<" => out.push_str("&lt;"),
             ">" => out.push_str("&gt;"),
+            part if part.starts_with("&#") => push_number(part, out),
             part => out.push_str(part),
+        }
+    }
+}
+
+/// A text that starts with a reference by number: of a character that texts have in its usual form, of another one as the
+/// text that was written.
+fn push_number(text: &str, out: &mut String) {
+    let (digits, rest) = text[2..].split_once(';').unwrap_or((&text[2..], ""));
+    let (mark, digits) = digits.strip_prefix(['x', 'X']).map_or(("", digits), |hex| ("x", hex));
+    let digits = digits.trim_start_matches('0');
+    let code = u32::from_str_radix(digits, if mark.is_empty() { 10 } else { 16 }).ok().and_then(char::from_u32);
+    match code {
+        Some(c) if matches!(c, '\t' | '\n' | '\r') || c >= ' ' && !matches!(c, '\u{fffe}' | '\u{ffff}') => {
+            let fewest = if mark.is_empty() { 3 } else { 0 };
+            out.push_str(&format!("&#{mark}{digits:0>fewest$};{rest}"));
+        }
+        _ => {
+            out.push_str("&amp;");
+            out.push_str(&text[1..]);
         }
     }
 }
@@ -469,6 +491,22 @@ mod tests {
         check("x\u{0}y<b\u{0}>z</b>", "xy<b>z</b>");
         check("<!DOCTYPE html>x<?php x ?>y", "xy");
         check("\\<b>\\ \"q\"", "\\<b>\\ \"q\"");
+        check("<B>x</B><SCRIPT>y</SCRIPT><Em>z</eM>", "<B>x</B>y<Em>z</eM>");
+    }
+
+    #[test]
+    fn references_by_number_are_of_characters() {
+        fn check(text: &str, expected: &str) {
+            assert_eq!(sanitise(text, Policy::posts()), expected, "{text}");
+        }
+        check("a&#0;b&#x0;c&#00;d", "a&amp;#0;b&amp;#x0;c&amp;#00;d");
+        check(
+            "&#1;&#31;&#xD800;&#65534;&#1114112;&#xffffff;",
+            "&amp;#1;&amp;#31;&amp;#xD800;&amp;#65534;&amp;#1114112;&amp;#xffffff;",
+        );
+        check("&#60;&#38;&#9;&#8217;&#0000000065;", "&#060;&#038;&#009;&#8217;&#065;");
+        check("&#X41;&#x041;&#x3C; d", "&#x41;&#x41;&#x3C; d");
+        check("&#65 &# &#; &#x;", "&amp;#65 &amp;# &amp;#; &amp;#x;");
     }
 
     #[test]
@@ -542,6 +580,7 @@ mod tests {
         }
         check("<a href=\"http://x.org\">x</a>", "<a href=\"http://x.org\" rel=\"nofollow ugc\">x</a>");
         check("<a rel='x' href='y'>x</a> <a name=\"z\">", "<a href='y' rel=\"nofollow ugc\">x</a> <a name=\"z\">");
+        check("<b><A HREF=\"y\">x</A></b><", "<b><a HREF=\"y\" rel=\"nofollow ugc\">x</A></b><");
     }
 
     #[test]

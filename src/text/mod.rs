@@ -5,6 +5,7 @@
 
 pub(crate) mod autop;
 pub(crate) mod balance;
+pub(crate) mod base64;
 pub(crate) mod block_css;
 mod block_sizes;
 pub(crate) mod block_styles;

@@ -40,6 +40,8 @@ pub struct RenderOptions<'a> {
     pub styles: Option<&'a BlockStyles>,
     /// The names that the document has used before this text.
     pub unique: Option<&'a Unique>,
+    /// The text is a part of a content with blocks: paragraphs are only those that are written.
+    pub part: bool,
     /// Words of an excerpt that is made from the content.
     pub excerpt_words: usize,
 }
@@ -52,6 +54,7 @@ impl Default for RenderOptions<'_> {
             blocks: None,
             styles: None,
             unique: None,
+            part: false,
             excerpt_words: EXCERPT_WORDS,
         }
     }
@@ -59,7 +62,7 @@ impl Default for RenderOptions<'_> {
 
 /// `content.rendered`.
 pub fn render_content(raw: &str, options: &RenderOptions) -> String {
-    let classic = !has_blocks(raw);
+    let classic = !options.part && !has_blocks(raw);
     let own = Unique::default();
     let unique = options.unique.unwrap_or(&own);
     let text = fix_numeric_entities(raw);

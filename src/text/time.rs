@@ -4,17 +4,17 @@
 //! current time (a clock is injected elsewhere), nor requests or storage.
 //! Contract: DATA-MODEL 6 (integer seconds, both wall clock and UTC).
 
-use std::fmt::Write;
-use time::{Date, Month, OffsetDateTime, PrimitiveDateTime};
+use std::ops::RangeInclusive;
+use time::{Date, Month, OffsetDateTime};
 use tzdb_data::{TZ_NAMES, find_tz};
 
 /// Manual offsets reach from UTC-12 to UTC+14.
-const MANUAL_OFFSETS: std::ops::RangeInclusive<i32> = -12 * 3600..=14 * 3600;
+const MANUAL_OFFSETS: RangeInclusive<i32> = -12 * 3600..=14 * 3600;
 
 /// A date and a time of day on the proleptic Gregorian calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Civil {
-    /// Astronomical year (0 is 1 BC).
+    /// 0 (1 BC) to 9999, the years that dates can be written with.
     pub year: i64,
     /// 1 to 12.
     pub month: u8,
@@ -29,7 +29,7 @@ pub struct Civil {
 }
 
 impl Civil {
-    /// Splits seconds since 1970 (of whatever clock they count) into calendar parts; what is before the year -9999 or after
+    /// Splits seconds since 1970 (of whatever clock they count) into calendar parts; what is before the year 0 or after
     /// 9999 counts as the first or the last second of these.
     pub fn of(seconds: i64) -> Civil {
         let moment = moment(seconds);
@@ -46,10 +46,12 @@ impl Civil {
     }
 }
 
-/// Seconds since 1970 of whatever clock, within the calendar's bounds.
+/// The first second of the year 0 and the last one of 9999, since 1970: what formats of dates can write.
+pub const WRITABLE: RangeInclusive<i64> = -62_167_219_200..=253_402_300_799;
+
+/// Seconds since 1970 of whatever clock, within [`WRITABLE`].
 pub(super) fn moment(seconds: i64) -> OffsetDateTime {
-    let (first, last) = (PrimitiveDateTime::MIN.assume_utc(), PrimitiveDateTime::MAX.assume_utc());
-    let within = seconds.clamp(first.unix_timestamp(), last.unix_timestamp());
+    let within = seconds.clamp(*WRITABLE.start(), *WRITABLE.end());
     OffsetDateTime::from_unix_timestamp(within).unwrap_or(OffsetDateTime::UNIX_EPOCH)
 }
 
@@ -79,9 +81,9 @@ impl Parsed {
     }
 }
 
-/// Reads `YYYY-MM-DDTHH:MM:SS` with an optional fraction and an optional `Z` or offset (`+03`, `+03:00`); a space may
-/// replace the `T`. Fractions are dropped. 24 o'clock and second 60 roll over, as clients expect; days that a
-/// month does not have are refused (dialects: "`date-time` refuses 30 February").
+/// Reads `YYYY-MM-DDTHH:MM:SS` with an optional fraction and an optional `Z` or offset (`+03`, `+03:00`); the letters may
+/// be small, and a space may replace the `T`. Fractions are dropped. 24 o'clock, second 60 and days that a month does not
+/// have roll over. So it reads every date that a format accepts (`schema::format`), which may be stricter.
 pub fn parse_datetime(text: &str) -> Option<Parsed> {
     let mut cursor = Cursor { rest: text.as_bytes() };
     let year = cursor.digits(4)?;
@@ -89,7 +91,7 @@ pub fn parse_datetime(text: &str) -> Option<Parsed> {
     let month = cursor.digits(2)?;
     cursor.one_of(b"-")?;
     let day = cursor.digits(2)?;
-    cursor.one_of(b"T ")?;
+    cursor.one_of(b"Tt ")?;
     let hour = cursor.digits(2)?;
     cursor.one_of(b":")?;
     let minute = cursor.digits(2)?;
@@ -107,20 +109,15 @@ pub fn parse_datetime(text: &str) -> Option<Parsed> {
     // A day that the month does not have counts on into the next one.
     let month = Civil { year, month: small(month)?, day: 1, hour: 0, minute: 0, second: 0 };
     let wall = month.seconds()? + (day - 1) * 86_400 + hour * 3600 + minute * 60 + second;
-    Some(Parsed { wall, offset })
+    Some(Parsed { wall: wall.min(*WRITABLE.end()), offset })
 }
 
 /// Seconds as `2019-03-04T05:06:07`, the way dates leave the server.
 pub fn format_local(seconds: i64) -> String {
     let c = Civil::of(seconds);
     let mut out = String::with_capacity(19);
-    if (0..=9999).contains(&c.year) {
-        push_two(&mut out, c.year / 100);
-        push_two(&mut out, c.year % 100);
-    } else {
-        // Writing to a String cannot fail.
-        let _ = write!(out, "{:05}", c.year);
-    }
+    push_two(&mut out, c.year / 100);
+    push_two(&mut out, c.year % 100);
     for (mark, part) in [('-', c.month), ('-', c.day), ('T', c.hour), (':', c.minute), (':', c.second)] {
         out.push(mark);
         push_two(&mut out, i64::from(part));
@@ -275,8 +272,8 @@ impl Cursor<'_> {
         if self.rest.is_empty() {
             return Some(None);
         }
-        let sign = match self.one_of(b"Z+-")? {
-            b'Z' => return Some(Some(0)),
+        let sign = match self.one_of(b"Zz+-")? {
+            b'Z' | b'z' => return Some(Some(0)),
             b'+' => 1,
             _ => -1,
         };
@@ -297,7 +294,7 @@ mod tests {
 
     #[test]
     fn days_and_dates_are_inverse() {
-        for days in (-800_000..800_000).step_by(7) {
+        for days in (-719_528..2_932_897).step_by(7) {
             assert_eq!(Civil::of(days * 86_400 + 1).seconds(), Some(days * 86_400 + 1));
         }
         assert_eq!(Civil::of(0), Civil { year: 1970, month: 1, day: 1, hour: 0, minute: 0, second: 0 });
@@ -305,8 +302,14 @@ mod tests {
 
     #[test]
     fn extremes_do_not_panic() {
-        for seconds in [i64::MIN, i64::MAX, -62_167_219_201, 253_402_300_800] {
-            let _ = format_local(seconds);
+        let written = [
+            (i64::MIN, "0000-01-01T00:00:00"),
+            (-62_167_219_201, "0000-01-01T00:00:00"),
+            (253_402_300_800, "9999-12-31T23:59:59"),
+            (i64::MAX, "9999-12-31T23:59:59"),
+        ];
+        for (seconds, expected) in written {
+            assert_eq!(format_local(seconds), expected, "{seconds}");
             let berlin = Zone::parse("Europe/Berlin").expect("a zone");
             let _ = berlin.local_to_utc(seconds);
             let _ = berlin.utc_to_local(seconds);
@@ -335,11 +338,14 @@ mod tests {
         check("2016-02-29T00:00:00", Some(("2016-02-29T00:00:00", None)));
         check("2015-02-29T00:00:00", Some(("2015-03-01T00:00:00", None)));
         check("2016-04-31T05:05:05", Some(("2016-05-01T05:05:05", None)));
+        check("2016-05-05t05:05:05z", Some((plain, Some(0))));
+        check("2016-05-05 05:05:05z", Some((plain, Some(0))));
+        check("9999-12-31T23:59:60", Some(("9999-12-31T23:59:59", None)));
+        check("0000-01-01T00:00:00+14:00", Some(("0000-01-01T00:00:00", Some(50_400))));
         for refused in [
             "",
             "2016-05-05",
             "2016-05-05T05:05",
-            "2016-05-05t05:05:05z",
             "2016-05-05T05:05:05+0300",
             " 2016-05-05T05:05:05",
             "2016-05-05T05:05:05 ",

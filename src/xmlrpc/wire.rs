@@ -4,9 +4,9 @@
 
 use super::value::{Moment, Value, elements, members};
 use crate::error::Fault;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+use crate::text::base64;
+use ::base64::Engine as _;
+use ::base64::engine::general_purpose::STANDARD;
 use minijinja::value::ValueKind;
 use quick_xml::Reader;
 use quick_xml::escape::resolve_xml_entity;
@@ -149,7 +149,7 @@ impl Cursor<'_> {
             "dateTime.iso8601" => self.text().map(|text| Value::from(super::value::to_rest_time(&text))),
             "base64" => {
                 let text: String = self.text()?.split_ascii_whitespace().collect();
-                LENIENT.decode(text).map(Value::from_bytes).map_err(|_| Fault::InvalidParams)
+                base64::decode(text).map(Value::from_bytes).ok_or(Fault::InvalidParams)
             }
             "nil" => {
                 self.text()?;
@@ -268,12 +268,6 @@ impl Cursor<'_> {
         }
     }
 }
-
-/// Padding is optional: not every client knows it.
-const LENIENT: GeneralPurpose = GeneralPurpose::new(
-    &base64::alphabet::STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(base64::engine::DecodePaddingMode::Indifferent),
-);
 
 fn expect(name: &str, wanted: &str) -> Result<(), Fault> {
     if name == wanted { Ok(()) } else { Err(Fault::NotWellFormed) }

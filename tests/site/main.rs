@@ -61,6 +61,7 @@ mod pictures;
 mod queries;
 mod relay;
 mod reload;
+mod reports;
 mod response_cache;
 mod round_trips;
 #[cfg(feature = "s3")]

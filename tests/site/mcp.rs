@@ -216,7 +216,10 @@ fn records_are_resources() {
         }
     }
     let expected: Vec<String> = ids.iter().rev().map(|id| format!("cms://posts/{id}")).collect();
-    assert!(uris.starts_with(&expected) && uris.last().is_some_and(|uri| uri.starts_with("cms://pages/")), "{uris:?}");
+    let others = ["cms://pages/", "cms://media/", "cms://categories/", "cms://tags/", "cms://comments/"];
+    let of_others = |uri: &String| others.iter().any(|one| uri.starts_with(one));
+    assert!(uris.starts_with(&expected) && uris[expected.len()..].iter().all(of_others), "{uris:?}");
+    assert!(uris[expected.len()].starts_with("cms://pages/"), "{uris:?}");
 
     let read = |user: &(String, String), uri: &str| asked(&server, user, "resources/read", json!({"uri": uri}));
     let record = read(&server.admin, &format!("cms://posts/{}", ids[0]));
@@ -500,4 +503,31 @@ fn broken_messages_end_nothing() {
     assert_eq!(answers.last().map(|answer| &answer["id"]), Some(&json!("last")), "the program lives to the end");
     let internal = answers.iter().find(|answer| answer["error"]["code"] == -32603);
     assert_eq!(internal, None);
+}
+
+/// WordPress lists three abilities; tools are there all the same.
+#[test]
+fn a_site_of_wordpress_has_tools_for_what_is_in_it() {
+    let server = Server::with(&["site.prefix=wp", "mcp.path=/mcp"]);
+    let offered = names(&server, &server.admin);
+    for of in ["posts", "pages", "media", "categories", "tags", "comments"] {
+        for verb in ["list", "get", "update"] {
+            assert!(offered.contains(&format!("{of}-{verb}")), "{of}-{verb}: {offered:?}");
+        }
+        assert_eq!(offered.contains(&format!("{of}-create")), of != "media", "{of}");
+        assert!(!offered.contains(&format!("{of}-delete")), "{of}");
+    }
+    assert!(!offered.contains(&"execute-ability".to_owned()), "{offered:?}");
+    let made = called(&server, "posts-create", json!({"title": {"raw": "By a tool"}, "status": "publish"}));
+    assert_eq!(made["isError"], false, "{made}");
+    let found = called(&server, "posts-list", json!({"search": "tool", "_fields": ["id"]}));
+    assert_eq!(found["structuredContent"]["items"].as_array().map(Vec::len), Some(1), "{found}");
+    let tag = called(&server, "tags-create", json!({"name": "Moss"}));
+    assert_eq!(tag["isError"], false, "{tag}");
+    // Over REST it is as WordPress has it.
+    let listed = server.admin("GET", "/wp-abilities/v1/abilities", None).body;
+    let listed: Vec<&str> = listed.as_array().expect("a list").iter().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(listed, ["core/get-site-info", "core/get-user-info", "core/get-environment-info"]);
+    let hidden = server.admin("GET", "/wp-abilities/v1/abilities/posts/list/run", None);
+    assert_eq!((hidden.status, hidden.code()), (404, "rest_ability_not_found"));
 }

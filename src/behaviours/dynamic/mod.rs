@@ -464,15 +464,17 @@ fn piece(part: &Part<'_>) -> Option<Html> {
 
 /// What another record holds, if everybody may see it.
 fn content_of(part: &Part<'_>, resource: &Resource, wanted: i64, within: Within<'_>) -> Option<Html> {
-    if within.depth >= MOST_DEPTH {
+    if within.is_showing(wanted) || within.depth >= MOST_DEPTH {
         return None;
     }
     let row = part.whole_row(resource, wanted, &Cond::All(vec![published(part), eq("password", txt(""))]))?;
     let record = Record { resource, row: &row };
     within.budget.render(record.text("content").len())?;
     let item = Item { resource, record, rendered: OnceCell::new(), ..*part.item };
-    let within = Within { depth: within.depth + 1, ..within };
-    Some(Html::rendered(nested(&item, record.text("content"), &super::read::options(&item), within)))
+    let shows = Shows { id: wanted, outer: within.shows };
+    let within = Within { depth: within.depth + 1, shows: Some(&shows), ..within };
+    let options = RenderOptions { part: true, ..super::read::options(&item) };
+    Some(Html::rendered(nested(&item, record.text("content"), &options, within)))
 }
 
 /// The opening and closing tag of a heading, without the end of the first; level 0 is a paragraph.

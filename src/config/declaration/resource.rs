@@ -84,6 +84,9 @@ pub struct Resource {
     /// has these endpoints, each under the guard of its route. An ability of the same name in `[abilities]` replaces one.
     #[serde(default)]
     pub ability: bool,
+    /// The same operations are tools of `[mcp]`, also where `ability` does not list them over REST.
+    #[serde(default)]
+    pub tools: bool,
     /// Adjustments of arguments by endpoint name (`list`, `get`, `create`, `update`, `delete`): merged key by key into
     /// the family's, `false` removes one.
     #[serde(default)]

@@ -77,7 +77,8 @@ impl Default for Site {
 pub struct Dialect {
     /// A number is taken for a list of one item, and a boolean for a list of `1` or of nothing.
     pub scalars_as_lists: bool,
-    /// A date may name a day that its month does not have: it means the days after the month. The hour 24 ends a day.
+    /// A date may name a day that its month does not have: it means the days after the month. The hour 24 ends a day. An
+    /// offset may lack its minutes, and the letter for UTC is a capital `Z`.
     pub lenient_dates: bool,
     /// URLs of comments end in a slash before the `#`, like those of records, also where a record is named by its id.
     pub slash_in_comment_urls: bool,
@@ -119,6 +120,8 @@ pub struct Dialect {
     pub refuse_wrong_credentials: bool,
     /// A file that is not taken is an error of the server (500) without the list of what is taken.
     pub refused_file_as_server_error: bool,
+    /// Of a file that the server fetches, a request names the record that it belongs to; its other members are ignored.
+    pub bare_fetched_files: bool,
     /// A refusal (403) names the capability that the caller lacks.
     pub name_missing_capability: bool,
     /// A revision or autosave that is shown alone, and with its parent, has the link to it, whatever `_fields` requests.
@@ -150,6 +153,7 @@ impl Default for Dialect {
             refuse_unlabelled_json: true,
             refuse_wrong_credentials: true,
             refused_file_as_server_error: false,
+            bare_fetched_files: false,
             name_missing_capability: true,
             link_revisions: false,
             target_hints: false,

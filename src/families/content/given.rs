@@ -164,7 +164,8 @@ fn password(edit: &RowEdit<'_>, draft: &Draft<'_>) -> Result<(), ApiError> {
     let sticks = edit.args.given("sticky").and_then(Value::as_bool) == Some(true);
     let locked = !draft.before_text(col::PASSWORD).is_empty();
     let stuck = edit.record().is_some_and(|record| record.int(col::STICKY) != 0);
-    if (locks && (sticks || stuck)) || (sticks && locked && edit.args.given("password").is_none()) {
+    // As recorded: what was counts, although the same request would change it.
+    if (locks && (sticks || stuck)) || (sticks && locked) {
         return Err(ApiError::new(Code::InvalidField).with_message("A record cannot be sticky and have a password."));
     }
     Ok(())
@@ -230,9 +231,18 @@ fn media(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let Some(wanted) = edit.args.given("featured_media").and_then(Value::as_i64) else { return Ok(()) };
     let kinds = edit.scope.registry.family(Family::Content).filter(|r| r.supports("files")).map(|r| &*r.kind);
     let filter = Cond::All(vec![eq(ID, DbValue::Int(wanted)), records::words(col::KIND, kinds)]);
-    let found = wanted != 0
-        && records::first(&*edit.scope.snapshot()?, record::TABLE, &[ID], filter)?.is_some()
+    let found = records::first(&*edit.scope.snapshot()?, record::TABLE, &[col::MIME, col::EXTRA], filter)?;
+    let shows = found.is_some_and(|row| is_picture(text(&row[0]), text(&row[1])))
         && (draft.has_already(col::FEATURED_MEDIA, wanted) || readable(edit.scope, wanted)?);
-    draft.put(col::FEATURED_MEDIA, DbValue::Int(if found { wanted } else { 0 }));
+    draft.put(col::FEATURED_MEDIA, DbValue::Int(if shows { wanted } else { 0 }));
     Ok(())
+}
+
+/// Whether a file can be shown as a picture: it is one, or a document with pictures of its pages.
+fn is_picture(mime: &str, extra: &str) -> bool {
+    let previews = || {
+        let extra: Value = serde_json::from_str(extra).unwrap_or_default();
+        extra.pointer("/media_details/sizes").and_then(Value::as_object).is_some_and(|sizes| !sizes.is_empty())
+    };
+    mime.starts_with("image/") || previews()
 }

@@ -31,7 +31,7 @@ impl Linker<'_> {
                 abilities.insert(name.clone(), compiled);
             }
         }
-        for resource in resources.iter().filter(|resource| resource.declared.ability) {
+        for resource in resources.iter().filter(|resource| resource.has_operations()) {
             for (name, ability) in self.of_resource(resource, routes) {
                 if !declared.abilities.contains_key(&name) {
                     abilities.insert(name, ability);
@@ -41,9 +41,10 @@ impl Linker<'_> {
         abilities
     }
 
-    /// The abilities of a resource that has `ability`.
+    /// The abilities of a resource that has `ability` or `tools`.
     fn of_resource(&mut self, resource: &Resource, routes: &[Route]) -> Vec<(String, Ability)> {
-        let at = ["resources", &resource.name, "ability"];
+        let key = if resource.declared.ability { "ability" } else { "tools" };
+        let at = ["resources", &resource.name, key];
         if !is_name(&operations::word(&resource.name)) {
             let hint = "names of abilities hold lower-case letters, digits and hyphens; rename the resource";
             self.problem(
@@ -114,7 +115,7 @@ impl Linker<'_> {
         let run = self.known(&extend(&at, "run"), "ability behaviour", &ability.run, &behaviours)?;
         let method = ability.annotations.method();
         let input = input.map_or(Input::Nothing, Input::Fitting);
-        Some(Ability { method, input, output, run: Behaviour(run), requests, declared: ability.clone() })
+        Some(Ability { method, input, output, run: Behaviour(run), requests, listed: true, declared: ability.clone() })
     }
 
     fn ability_schema(&mut self, name: &str, key: &str, doc: &SchemaDoc) -> Option<Schema> {
@@ -267,7 +268,8 @@ impl Linker<'_> {
             let entries: Vec<Value> = match resource.declared.options.entries_from {
                 None => continue,
                 Some(EntriesFrom::Abilities) => {
-                    abilities.iter().map(|(name, ability)| entry((name, ability.declared.document()))).collect()
+                    let listed = abilities.iter().filter(|(_, ability)| ability.listed);
+                    listed.map(|(name, ability)| entry((name, ability.declared.document()))).collect()
                 }
                 Some(EntriesFrom::AbilityCategories) => {
                     categories.iter().map(|(slug, of)| entry((slug, of.document()))).collect()

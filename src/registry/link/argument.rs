@@ -242,6 +242,8 @@ impl Linker<'_> {
             sizes: words.picture_sizes,
             fetched: words.fetched,
             sentence_only: meta,
+            // Recorded: what takes an empty list for an object takes no text for meta values.
+            no_text: meta && dialect.empty_list_as_object,
             checked_default: words.checked_default,
             current: words.current,
             theme_template: words.theme_template,
@@ -341,7 +343,8 @@ pub(super) fn accepted_bounds(source: &Value, accepts: &[String]) -> Option<Valu
     let words =
         ["maxLength", "x-max-bytes", "x-too-long-code"].iter().filter_map(|word| Some((*word, raw.get(*word)?)));
     let mut bounds: Map<String, Value> = words.map(|(word, value)| (word.to_owned(), value.clone())).collect();
-    let inner = Value::Object(bounds.clone());
+    let mut inner = bounds.clone();
+    inner.insert("type".into(), json!(["string", "number", "boolean", "null"]));
     bounds.insert("properties".into(), json!({"raw": inner}));
     Some(Value::Object(bounds))
 }

@@ -158,6 +158,7 @@ impl Linker<'_> {
             (Kind::Boolean, _) => (Operand::Value, FLAG),
             (Kind::Integer, _) if property.refers => (Operand::Id, CHOICE),
             (Kind::Integer | Kind::Number, _) => (Operand::Value, ORDERED),
+            (Kind::Text, _) if property.slug => (Operand::Slug, TEXT),
             (Kind::Text, _) if free => (Operand::Value, TEXT),
             (Kind::Text, _) => (Operand::Value, CHOICE),
         };
@@ -179,7 +180,7 @@ impl Linker<'_> {
 /// What `where` takes for a criterion: an object of operators.
 fn operators(criterion: &Criterion) -> Value {
     let value = &criterion.value;
-    let list = json!({"type": "array", "items": value, "minItems": 1, "maxItems": MOST_VALUES});
+    let list = json!({"type": "array", "items": value, "maxItems": MOST_VALUES});
     let operand = |test: Test| match test {
         Test::Set => json!({"type": "boolean"}),
         test if takes_list(test) => list.clone(),

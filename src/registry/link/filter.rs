@@ -125,7 +125,8 @@ fn linked(relation: &Relation, op: &str, filter: &Map<String, Value>, doc: &Sche
 fn comparison(resource: &Resource, column: Name, op: &str, filter: &Map<String, Value>, doc: &SchemaDoc) -> Read {
     let clock = resource.clock(&column);
     let fixed = filter.get("value");
-    let property = resource.holder(&column).filter(|property| property.own);
+    let holder = resource.holder(&column);
+    let property = holder.filter(|property| property.own);
     if fixed.is_some() || MOMENTS.iter().any(|(moment, _)| *moment == op) {
         return compared_with(column, op, fixed, doc, property, clock);
     }
@@ -133,7 +134,8 @@ fn comparison(resource: &Resource, column: Name, op: &str, filter: &Map<String, 
         return wrong(format!("unknown operator `{op}`"), "");
     };
     let first = filter.get("first") == Some(&json!(true));
-    let mut operand = clock.map_or(Operand::Id, Operand::Time);
+    let slug = holder.is_some_and(|property| property.slug);
+    let mut operand = if slug { Operand::Slug } else { clock.map_or(Operand::Id, Operand::Time) };
     if let Some(property) = property {
         operand = own_operand(property, *op, doc)?;
     }
@@ -152,7 +154,7 @@ fn own_operand(property: &Property, op: FilterOp, doc: &SchemaDoc) -> Result<Ope
         (FilterOp::Contains, kind) if !(worded || kind == Kind::Text) => {
             return wrong(format!("`{name}` is no text"), "use `eq` or `in`");
         }
-        (FilterOp::HasWord | FilterOp::Contains, _) => return Ok(Operand::Value),
+        (FilterOp::HasWord | FilterOp::Contains, _) if !property.slug => return Ok(Operand::Value),
         (FilterOp::Compare(Op::Lt | Op::Le | Op::Gt | Op::Ge), Kind::Boolean | Kind::Json) => {
             return wrong(format!("values of `{name}` have no order"), "use `eq`, `ne`, `in` or `not_in`");
         }
@@ -167,6 +169,7 @@ fn own_operand(property: &Property, op: FilterOp, doc: &SchemaDoc) -> Result<Ope
         (Kind::Json, _) => Operand::Member,
         (_, Some(clock)) => Operand::Time(clock),
         _ if property.refers => Operand::Id,
+        _ if property.slug => Operand::Slug,
         _ => Operand::Value,
     })
 }

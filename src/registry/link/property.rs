@@ -100,6 +100,7 @@ impl Linker<'_> {
             unset: words.unset.clone().or_else(|| doc.get("default").cloned()).filter(|_| own),
             clock: (own && kind == Kind::Time).then(|| clock_of(&words)),
             refers: words.relation.is_some(),
+            slug: words.write.as_deref() == Some("slug"),
             hidden: words.hidden,
             filterable: words.filterable,
             optional: words.optional,
