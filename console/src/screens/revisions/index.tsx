@@ -8,7 +8,7 @@ import { touched } from "../../api/changes";
 import type { Resource } from "../../api/description";
 import { isObject } from "../../api/failure";
 import { nameOf, recordsOf, resourceOf } from "../../controls/records";
-import { language, t } from "../../i18n";
+import { locale, t } from "../../i18n";
 import { show } from "../../model/dates";
 import { parametersOf, revisionsOf } from "../../model/operations";
 import { titleOf } from "../../model/roles";
@@ -96,7 +96,7 @@ function History({ resource, id, versions, onMore }: { resource: Resource; id: s
   if (revision === undefined) {
     return <Empty title={t("forms.no_revisions")} icon="clock" />;
   }
-  const label = (one: Revision): string => show(one.date, scope.description.site.timezone, language.value);
+  const label = (one: Revision): string => show(one.date, scope.description.site.timezone, locale.value);
   const previous = list[place + 1]?.values ?? {};
   const rows = against === "previous" ? differingRows(loaded.fields, previous, revision.values) : differingRows(loaded.fields, present, revision.values);
   const body = restoring(loaded.fields, present, revision);
