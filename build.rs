@@ -29,12 +29,18 @@ fn main() {
     fs::write(out.with_file_name("console.rs"), console(&root)).expect("cargo's own directory is writable");
 }
 
-/// The table of the console's files, by the names that they are served under. It is empty where nobody has built them.
+/// The table of the console's files, by the names that they are served under. It is empty where nobody has built them; a
+/// release without them would serve no console, and nobody would notice before people open it.
 fn console(root: &Path) -> String {
     let dist = "console/dist";
     println!("cargo:rerun-if-changed={dist}");
     let mut files = Vec::new();
     collect(root, &root.join(dist), &["br"], &mut files);
+    let release = std::env::var("PROFILE").is_ok_and(|profile| profile == "release");
+    assert!(
+        !release || files.iter().any(|file| file.ends_with("/index.html.br")),
+        "{dist} has no built console. Take the folder from the repository, or build it: cd console, npm ci, npm run build"
+    );
     let mut text = String::from("&[\n");
     for file in files {
         let name = file.trim_start_matches(dist).trim_start_matches('/').trim_end_matches(".br");

@@ -443,3 +443,48 @@ fn the_console_has_the_words_that_declarations_may_use() {
         assert!(missing.is_empty(), "{file} has none of {missing:?}");
     }
 }
+
+/// The image is built from what its file copies: everything that the build reads has to be among it.
+#[test]
+fn the_container_gets_everything_that_the_build_reads() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |file: &str| std::fs::read_to_string(root.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let recipe = read("docs/deploy/Containerfile");
+    let builds = recipe.split("\nFROM ").nth(1).expect("the first stage");
+    let copied: Vec<&str> = builds
+        .lines()
+        .filter_map(|line| line.strip_prefix("COPY "))
+        .flat_map(|rest| rest.split_whitespace().rev().skip(1))
+        .collect();
+    let mut needed: BTreeSet<String> =
+        ["Cargo.toml", "Cargo.lock", "build.rs", "src/main.rs"].map(str::to_owned).into();
+    // What the build script names.
+    let script = read("build.rs");
+    needed.extend(
+        script
+            .split('"')
+            .skip(1)
+            .step_by(2)
+            .filter(|text| !text.starts_with('/') && root.join(text).exists())
+            .map(str::to_owned),
+    );
+    assert!(needed.contains("console/dist") && needed.contains("schemas"), "{needed:?}");
+    // Targets that the manifest declares.
+    let manifest: toml::Table = read("Cargo.toml").parse().expect("a manifest");
+    for (kind, folder) in [("test", "tests"), ("bench", "benches")] {
+        let targets = manifest[kind].as_array().expect("a list").iter();
+        needed.extend(targets.map(|target| format!("{folder}/{}.rs", target["name"].as_str().expect("a name"))));
+    }
+    // What is included into the program.
+    let included = regex::Regex::new(r#"include_(?:str|bytes)!\("([^"]+)"\)"#).expect("a pattern");
+    for (file, text) in sources() {
+        for found in included.captures_iter(product(&text)) {
+            let path = file.with_file_name(&found[1]).canonicalize().expect("an included file");
+            let path = path.strip_prefix(root.canonicalize().expect("the folder")).expect("a file of the project");
+            needed.insert(path.to_string_lossy().into_owned());
+        }
+    }
+    let missing: Vec<&String> =
+        needed.iter().filter(|path| !copied.iter().any(|own| Path::new(path).starts_with(own))).collect();
+    assert!(missing.is_empty() && needed.len() > 20, "the Containerfile copies none of {missing:?}");
+}

@@ -246,8 +246,11 @@ fn welcome(registry: &Registry, source: &Source) -> String {
     let (pages, site) = (&registry.declaration.pages, &registry.site.url);
     let config = source.config.as_ref().map_or_else(String::new, |file| format!(" --config {}", file.display()));
     let mut text = String::new();
-    if pages.enabled {
-        text += &format!("log in: {site}{}\n", pages.login);
+    let console = &registry.declaration.console;
+    match (pages.enabled, console.enabled) {
+        (true, true) => text += &format!("console: {site}{}\n", console.path),
+        (true, false) => text += &format!("log in: {site}{}\n", pages.login),
+        (false, _) => {}
     }
     text += &format!("password for a program: cms-server{config} app-password add LOGIN NAME");
     if let Some(docs) = pages.docs.get() {

@@ -304,6 +304,13 @@ pub const HANDLERS: &[Named<Handler>] = &[
     )
     .on(&[Family::Virtual]),
     handler(
+        "console.presence",
+        |w| Box::pin(console::presence(w)),
+        "Notes which record a window of the console has open, and responds with who else has it open.",
+    )
+    .fails(&[Code::InvalidParam])
+    .on(&[Family::Virtual]),
+    handler(
         "session.list",
         |w| Box::pin(async move { console::sessions(w) }),
         "Lists the sessions of a user, the one that was used last first.",

@@ -12,6 +12,10 @@ const VARY: HeaderValue = HeaderValue::from_static("Origin");
 /// Longest `Origin` that is checked and repeated, in bytes: a scheme, a host name of at most 255 bytes, a port.
 const LONGEST_ORIGIN: usize = 320;
 
+/// Scripts of listed origins write: they compare versions, repeat what was limited, and ask for responses without a body.
+const EXPOSED_TO_LISTED: [&str; 3] = ["ETag", "X-Request-Id", "Retry-After"];
+const ALLOWED_TO_LISTED: [&str; 3] = ["If-Match", "If-None-Match", "Prefer"];
+
 /// The declared rules. Without any, nothing is added.
 pub struct Rules {
     any: bool,
@@ -56,9 +60,8 @@ impl Rules {
         let Some(origin) = origin.filter(|origin| origin.len() <= LONGEST_ORIGIN) else { return };
         let listed = self.lists(origin);
         if listed {
-            // Scripts of these origins write: they compare versions, and ask for responses without a body.
-            extend(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, "ETag");
-            extend(headers, header::ACCESS_CONTROL_ALLOW_HEADERS, "If-Match, If-None-Match, Prefer");
+            extend(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, &EXPOSED_TO_LISTED);
+            extend(headers, header::ACCESS_CONTROL_ALLOW_HEADERS, &ALLOWED_TO_LISTED);
         }
         if self.reflect || listed {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
@@ -79,10 +82,12 @@ impl Rules {
     }
 }
 
-/// Adds names to a list of headers.
-fn extend(headers: &mut HeaderMap, name: HeaderName, more: &str) {
+/// Adds the names that a list of headers does not have.
+fn extend(headers: &mut HeaderMap, name: HeaderName, more: &[&str]) {
     let list = headers.get(&name).and_then(|list| list.to_str().ok()).unwrap_or_default();
-    if let Ok(list) = HeaderValue::try_from(if list.is_empty() { more.to_owned() } else { format!("{list}, {more}") }) {
+    let mut names: Vec<&str> = list.split(", ").filter(|name| !name.is_empty()).collect();
+    names.extend(more.iter().filter(|more| !list.split(", ").any(|name| name.eq_ignore_ascii_case(more))));
+    if let Ok(list) = HeaderValue::try_from(names.join(", ")) {
         headers.insert(name, list);
     }
 }
@@ -151,9 +156,15 @@ mod tests {
     fn listed_origins_compare_versions() {
         let listed = Cors { origins: vec!["https://a.example".into()], ..Cors::default() };
         let text = |origin: &str| format!("{:?}", headers(&listed, Some(origin), false));
-        assert!(text("https://a.example").contains("Link, ETag"));
+        assert!(text("https://a.example").contains("Link, ETag, X-Request-Id, Retry-After"));
         assert!(text("https://a.example").contains("Content-Type, If-Match, If-None-Match, Prefer"));
         assert!(!text("https://b.example").contains("ETag"), "others only read");
+        let declared = Cors { expose_headers: vec!["etag".into()], allow_headers: vec!["Prefer".into()], ..listed };
+        let text = format!("{:?}", headers(&declared, Some("https://a.example"), false));
+        assert!(
+            text.contains("\"etag, X-Request-Id, Retry-After\"")
+                && text.contains("\"Prefer, If-Match, If-None-Match\"")
+        );
         let reflect = Cors { reflect: true, ..Cors::default() };
         assert!(!format!("{:?}", headers(&reflect, Some("https://a.example"), false)).contains("ETag"));
     }

@@ -173,12 +173,19 @@ fn masked(secret: &str) -> String {
 }
 
 /// The first language of the browser's that the declarations are in or have translations for.
-fn language(visit: &Visit<'_>) -> String {
+pub(super) fn language(visit: &Visit<'_>) -> String {
+    accepted(visit).map_or(DECLARED, |tag| tag.split('-').next().unwrap_or(DECLARED)).to_ascii_lowercase()
+}
+
+/// The same as the browser names it, with its region perhaps, such as `en-GB`; `None` where it names none of them.
+pub(super) fn accepted<'v>(visit: &'v Visit<'_>) -> Option<&'v str> {
     let translations = &visit.scope.registry.declaration.translations;
-    let accepted = visit.request.header("accept-language").unwrap_or_default().to_ascii_lowercase();
-    let tags = accepted.split(',').filter_map(|part| part.split([';', '-']).next()).map(str::trim);
-    let known = |tag: &&str| *tag == DECLARED || translations.contains_key(*tag);
-    tags.take(MOST_LANGUAGES).find(known).unwrap_or(DECLARED).to_owned()
+    let header = visit.request.header("accept-language").unwrap_or_default();
+    let mut tags = header.split(',').filter_map(|part| part.split(';').next()).map(str::trim).take(MOST_LANGUAGES);
+    tags.find(|tag| {
+        let language = tag.split('-').next().unwrap_or_default().to_ascii_lowercase();
+        language == DECLARED || translations.contains_key(&language)
+    })
 }
 
 /// The description for the caller; `None` where the caller may not have it.

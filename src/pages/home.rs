@@ -51,8 +51,8 @@ fn page(visit: &Visit<'_>) -> Reply {
     data["width"] = json!("wide");
     data["own_console"] = json!(visit.console_of(&visit.scope.principal));
     // The heading is the site's name, so it is not repeated above it.
-    let title = visit.site_name();
-    visit.page(200, &title, "home.html", data)
+    data["title"] = json!(visit.site_name());
+    visit.page(200, "", "home.html", data)
 }
 
 /// The page for an address that nothing has.

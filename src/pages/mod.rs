@@ -32,9 +32,11 @@ use crate::request::{BodyParams, body_params};
 use crate::scope::{Principal, Scope};
 use crate::storage::plan::{Change, DbValue, WritePlan};
 use crate::text::sanitize::{escape, unescape};
-use minijinja::{AutoEscape, Environment, escape_formatter};
+use indexmap::IndexMap;
+use minijinja::{AutoEscape, Environment, State, escape_formatter};
 pub use profile::SHORTEST_PASSWORD;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 const HTML: &str = "text/html; charset=UTF-8";
 
@@ -68,8 +70,18 @@ pub struct Pages {
     declared: declaration::Pages,
     /// Address of the console, where it is served.
     console: Option<String>,
+    /// Paths that redirect to the console.
+    redirects: Vec<String>,
+    /// By language, and by the text that is translated.
+    translations: Arc<Translations>,
     templates: Environment<'static>,
 }
+
+/// See `translations` in the declarations.
+type Translations = IndexMap<String, IndexMap<String, String>>;
+
+/// Members of what a page shows that are texts of the program, or lists of them.
+const TEXTS: [&str; 5] = ["problem", "notice", "purpose", "lines", "link_text"];
 
 /// Which page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +95,8 @@ enum PageKind {
     Reset,
     Nonce,
     Explorer,
+    /// Another address of the console.
+    ToConsole,
     Asset(usize),
     Packed(usize),
     Console(console::Part),
@@ -105,7 +119,14 @@ impl Pages {
     pub fn new(registry: &Registry) -> Pages {
         let declared = registry.declaration.pages.clone();
         let console = console::address(&registry.declaration).map(str::to_owned);
+        let redirects = if console.is_some() { registry.declaration.console.redirects.clone() } else { Vec::new() };
+        let translations = Arc::new(registry.declaration.translations.clone());
         let mut templates = Environment::new();
+        let texts = translations.clone();
+        templates.add_filter("t", move |state: &State<'_, '_>, text: String| {
+            let language = state.lookup("lang").map(|language| language.to_string()).unwrap_or_default();
+            translated(&texts, &language, &text)
+        });
         templates.set_formatter(|out, state, value| match state.auto_escape() {
             AutoEscape::Html if !value.is_safe() && !value.is_undefined() && !value.is_none() => {
                 Ok(out.write_str(&escape(&value.to_string()))?)
@@ -115,7 +136,7 @@ impl Pages {
         for (name, text) in TEMPLATES {
             templates.add_template(name, text).expect("the shipped templates are sound; a test renders each");
         }
-        Pages { declared, console, templates }
+        Pages { declared, console, redirects, translations, templates }
     }
 
     /// Whether a page has this path.
@@ -179,6 +200,7 @@ impl Pages {
             (declared.explorer.get().map_or("", String::as_str), PageKind::Explorer),
         ]
         .into_iter()
+        .chain(self.redirects.iter().map(|path| (path.as_str(), PageKind::ToConsole)))
         .filter(|(address, _)| declared.enabled && !address.is_empty())
     }
 
@@ -239,6 +261,7 @@ impl<'a> Visit<'a> {
             (PageKind::Login, true) => self.log_in().await,
             (PageKind::Nonce, false) => self.nonce(),
             (PageKind::Explorer, false) => explorer::show(self),
+            (PageKind::ToConsole, false) => found(self.pages.console.as_deref().unwrap_or(HOME[0])),
             (PageKind::Logout, true) => self.log_out().await,
             (PageKind::Lost, false) => reset::ask(self),
             (PageKind::Lost, true) => reset::request(self).await,
@@ -451,9 +474,15 @@ impl<'a> Visit<'a> {
     fn page_towards(&self, status: u16, title: &str, template: &str, data: Value, further: &str) -> Reply {
         let pages = &self.pages.declared;
         let caller = &self.scope.principal;
-        let common = json!({"lang": "en", "title": title, "site": self.site_name(), "assets": pages.assets, "caller": &*caller.login, "console": self.console_of(caller), "profile": pages.profile, "logout": pages.logout, "token": self.known().then(|| self.engine.identity().nonce(caller, Purpose::Form, self.scope.now))});
+        let language = console::language(self);
+        let common = json!({"lang": language, "title": translated(&self.pages.translations, &language, title), "site": self.site_name(), "assets": pages.assets, "caller": &*caller.login, "console": self.console_of(caller), "profile": pages.profile, "logout": pages.logout, "token": self.known().then(|| self.engine.identity().nonce(caller, Purpose::Form, self.scope.now))});
         let mut shown = common.as_object().cloned().unwrap_or_default();
         shown.extend(data.as_object().cloned().unwrap_or_default());
+        for member in TEXTS {
+            if let Some(value) = shown.get_mut(member) {
+                in_language(value, &|text| translated(&self.pages.translations, &language, text));
+            }
+        }
         match self.pages.render(template, Value::Object(shown)) {
             Ok(bytes) => {
                 let headers = headers(further);
@@ -461,6 +490,11 @@ impl<'a> Visit<'a> {
             }
             Err(error) => crate::engine::error_reply(&self.scope.internal(&error)),
         }
+    }
+
+    /// A text of the program in the language of the browser.
+    fn say(&self, text: &str) -> String {
+        translated(&self.pages.translations, &console::language(self), text)
     }
 
     fn site_name(&self) -> String {
@@ -474,6 +508,21 @@ impl<'a> Visit<'a> {
 
     fn failure(&self, error: &ApiError) -> Reply {
         self.message(error.status(), "That did not work", &[error.message()])
+    }
+}
+
+/// A text in a language; where that has no translation, as it is.
+fn translated(translations: &Translations, language: &str, text: &str) -> String {
+    let found = translations.get(language).and_then(|texts| texts.get(text));
+    found.map_or_else(|| text.to_owned(), Clone::clone)
+}
+
+/// Replaces a text, or each of a list.
+fn in_language(value: &mut Value, say: &dyn Fn(&str) -> String) {
+    match value {
+        Value::String(text) => *text = say(text),
+        Value::Array(list) => list.iter_mut().for_each(|one| in_language(one, say)),
+        _ => {}
     }
 }
 

@@ -1,7 +1,7 @@
 //! The profile: own data, password, sessions and application passwords; those of others for users who may edit them.
 
 use super::authorize::users_path;
-use super::{Visit, said, see_other};
+use super::{Visit, console, said, see_other};
 use crate::access::attempts::AttemptLimit;
 use crate::access::identity::{LoginContext, available};
 use crate::error::ApiError;
@@ -49,14 +49,13 @@ pub(super) async fn show(visit: &Visit<'_>, told: Notice) -> Reply {
         Err(error) => return visit.failure(&error),
     };
     let notice = told.notice.or_else(|| done(visit.parameter("done")));
-    let title = if own {
-        "Your profile".to_owned()
-    } else {
-        format!("Profile of {}", found.body["name"].as_str().unwrap_or(""))
+    let title = match own {
+        true => visit.say("Your profile"),
+        false => visit.say("Profile of {name}").replace("{name}", found.body["name"].as_str().unwrap_or("")),
     };
     let (app_name, secret) = told.secret.unzip();
-    let data = json!({"width": "wide", "action": address(visit, user), "own": own, "user": found.body, "available": available, "passwords": passwords.as_array().map(|list| list.iter().map(|p| dated(visit, p)).collect::<Vec<_>>()), "sessions": sessions, "people": people(visit).await, "problem": told.problem, "notice": notice, "copies": secret.is_some(), "secret": secret, "app_name": app_name});
-    visit.page(told.status.unwrap_or(200), &title, "profile.html", data)
+    let data = json!({"width": "wide", "title": title, "action": address(visit, user), "own": own, "user": found.body, "available": available, "passwords": passwords.as_array().map(|list| list.iter().map(|p| dated(visit, p)).collect::<Vec<_>>()), "sessions": sessions, "people": people(visit).await, "problem": told.problem, "notice": notice, "copies": secret.is_some(), "secret": secret, "app_name": app_name, "shortest": SHORTEST_PASSWORD});
+    visit.page(told.status.unwrap_or(200), "", "profile.html", data)
 }
 
 /// Carries out what one of the page's forms requests.
@@ -115,14 +114,19 @@ fn wanted_password(visit: &Visit<'_>) -> Value {
 /// Fewest characters of a password that a person chooses.
 pub const SHORTEST_PASSWORD: usize = 8;
 
+/// Why a new password is refused that has fewer.
+pub(super) fn too_short(visit: &Visit<'_>) -> String {
+    let text = visit.say("The new password is too short: at least {count} characters.");
+    text.replace("{count}", &SHORTEST_PASSWORD.to_string())
+}
+
 /// Changes a password for a caller who knows the own one.
 async fn password(visit: &Visit<'_>, item: &str) -> Result<Part, Notice> {
     let pages = &visit.pages.declared;
     let problem =
         |status: u16, text: &str| Notice { status: Some(status), problem: Some(text.into()), ..Notice::default() };
     if visit.field("new").chars().count() < SHORTEST_PASSWORD {
-        let text = format!("The new password is too short: at least {SHORTEST_PASSWORD} characters.");
-        return Err(problem(400, &text));
+        return Err(problem(400, &too_short(visit)));
     }
     let patience = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);
     let login = visit.scope.principal.login.clone();
@@ -217,10 +221,11 @@ fn dated(visit: &Visit<'_>, password: &Value) -> Value {
     shown
 }
 
-/// A moment in the site's time zone and language, to the minute.
+/// A moment in the site's time zone, to the minute, as the browser's language writes it.
 fn moment(visit: &Visit<'_>, seconds: i64) -> String {
     let settings = &visit.scope.settings;
-    dates::written(settings.zone.utc_to_local(seconds), settings.text("language"))
+    let language = console::accepted(visit).unwrap_or_else(|| settings.text("language"));
+    dates::written(settings.zone.utc_to_local(seconds), language)
 }
 
 /// The other users, for callers who may list them.

@@ -4,7 +4,7 @@
 //! here, and accounts are looked up when it is carried out. The second writes by itself: nobody is logged in there, and the
 //! link must be used up with the change that it allows, or neither happens.
 
-use super::{Visit, said_in, see_other};
+use super::{Visit, profile, said_in, see_other};
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::{self, Event};
 use crate::access::links::{Link, USED};
@@ -93,8 +93,7 @@ pub(super) async fn set(visit: &Visit<'_>) -> Reply {
     };
     let password = visit.field("new");
     if password.chars().count() < SHORTEST_PASSWORD {
-        let text = format!("The new password is too short: at least {SHORTEST_PASSWORD} characters.");
-        return form(visit, &link, token, 400, Some(&text));
+        return form(visit, &link, token, 400, Some(&profile::too_short(visit)));
     }
     if let Some(error) = malformed_password(&visit.scope.registry, password) {
         return form(visit, &link, token, error.status(), Some(&said_in(&error.body())));

@@ -149,6 +149,7 @@ pub fn shared() -> Vec<TableDef> {
         table(comment::TABLE, "comment", COMMENT, COMMENT_INDEXES),
         app_password(),
         session(),
+        presence(),
         links(),
         messages(),
         files(),
@@ -193,6 +194,25 @@ fn session() -> TableDef {
         space: None,
         columns: columns.iter().map(|(name, ty)| column(name, *ty)).collect(),
         indexes: vec![IndexDef { name: n("session_user"), columns: vec![(n("user"), false)], unique: false }],
+        versioned: false,
+        extends: None,
+    }
+}
+
+/// Records that windows of the console have open; the key is that of the user's window.
+fn presence() -> TableDef {
+    let columns = [("user", Int), ("resource", Text), ("item", Text), ("since", Int), ("taken", Int), ("expires", Int)];
+    let index = |index: &str, columns: &[&str]| IndexDef {
+        name: n(index),
+        columns: columns.iter().map(|column| (n(column), false)).collect(),
+        unique: false,
+    };
+    TableDef {
+        name: n("presence"),
+        key: column("key", Text),
+        space: None,
+        columns: columns.iter().map(|(name, ty)| column(name, *ty)).collect(),
+        indexes: vec![index("presence_item", &["resource", "item"]), index("presence_user", &["user"])],
         versioned: false,
         extends: None,
     }

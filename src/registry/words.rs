@@ -102,7 +102,7 @@ pub struct PropertyWords {
     /// The text that members of another property make together, in a form in which equal values are equal texts.
     #[serde(rename = "x-derived")]
     pub derived: Option<DerivedWord>,
-    /// Lists can be filtered by the property (`where`), and counted by it (`_count_by`).
+    /// Lists can be filtered by the property (`where`), and counted by it (`_count_by`). The state of records needs no mark.
     #[serde(rename = "x-filterable")]
     #[schemars(example = true)]
     pub filterable: bool,

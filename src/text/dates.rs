@@ -5,12 +5,19 @@ use pure_rust_locales::{Locale, locale_match};
 use time::OffsetDateTime;
 use time::format_description::parse_strftime_owned;
 
-/// A local time, in seconds since 1970, to the minute: in the language of a tag such as `nb_NO` or `de`, or as
-/// `2026-01-31 09:05` where the language is unknown.
+/// A local time, in seconds since 1970, to the minute, as browsers write it: in the language of a tag such as `nb_NO` or
+/// `de`, or as `2026-01-31, 09:05` where the language is unknown. Months of English have their names, since its regions put
+/// day and month in different orders.
 pub fn written(local: i64, language: &str) -> String {
     let moment = moment(local);
-    let form = locale(language).map_or_else(|| "%Y-%m-%d".to_owned(), |locale| date_form(locale, moment));
-    formatted(moment, &format!("{form} %H:%M"))
+    let Some(locale) = locale(language) else { return formatted(moment, "%Y-%m-%d, %H:%M") };
+    let form = locale_match!(locale => LC_TIME::D_FMT);
+    let english = language.get(..2).is_some_and(|first| first.eq_ignore_ascii_case("en"));
+    match (english, form.starts_with("%m")) {
+        (true, true) => formatted(moment, "%b %-d, %Y, %-I:%M %p"),
+        (true, false) => formatted(moment, "%-d %b %Y, %H:%M"),
+        (false, _) => formatted(moment, &format!("{}, %H:%M", date_form(locale, moment))),
+    }
 }
 
 /// A wall clock's moment in English, as `strftime` forms it (`%B %-d, %Y`).
@@ -150,7 +157,7 @@ fn formatted(moment: OffsetDateTime, form: &str) -> String {
 fn date_form(locale: Locale, moment: OffsetDateTime) -> String {
     let month = usize::from(u8::from(moment.month())) - 1;
     let day = usize::from(moment.weekday().number_days_from_sunday());
-    let mut form = locale_match!(locale => LC_TIME::D_FMT).replace("%E", "%").replace("%O", "%");
+    let mut form = locale_match!(locale => LC_TIME::D_FMT).replace("%E", "%").replace("%O", "%").replace("%y", "%Y");
     for (place, names, number) in [
         ("%b", locale_match!(locale => LC_TIME::ABMON), month),
         ("%B", locale_match!(locale => LC_TIME::MON), month),
@@ -166,7 +173,9 @@ fn date_form(locale: Locale, moment: OffsetDateTime) -> String {
 fn locale(tag: &str) -> Option<Locale> {
     let mut parts = tag.split(['_', '-']);
     let language = parts.next().unwrap_or_default().to_ascii_lowercase();
-    let country = parts.next().filter(|part| part.len() == 2).unwrap_or(&language).to_ascii_uppercase();
+    // English has no country of its own name.
+    let usual = if language == "en" { "US" } else { &language };
+    let country = parts.next().filter(|part| part.len() == 2).unwrap_or(usual).to_ascii_uppercase();
     Locale::try_from(format!("{language}_{country}").as_str()).ok()
 }
 
@@ -177,16 +186,20 @@ mod tests {
     #[test]
     fn dates_are_written_as_the_language_does() {
         let cases = [
-            ("en_US", "01/31/2026 09:05"),
-            ("en_GB", "31/01/26 09:05"),
-            ("nb_NO", "31. jan. 2026 09:05"),
-            ("de_DE_formal", "31.01.2026 09:05"),
-            ("de", "31.01.2026 09:05"),
-            ("ja_JP", "2026年01月31日 09:05"),
-            ("fa_IR", "26/01/31 09:05"),
-            ("vi_VN", "31/01/2026 09:05"),
-            ("xx_XX", "2026-01-31 09:05"),
-            ("", "2026-01-31 09:05"),
+            ("en_US", "Jan 31, 2026, 9:05 AM"),
+            ("en-US", "Jan 31, 2026, 9:05 AM"),
+            ("en", "Jan 31, 2026, 9:05 AM"),
+            ("en_GB", "31 Jan 2026, 09:05"),
+            ("EN-ie", "31 Jan 2026, 09:05"),
+            ("nb_NO", "31. jan. 2026, 09:05"),
+            ("de_DE_formal", "31.01.2026, 09:05"),
+            ("de", "31.01.2026, 09:05"),
+            ("de-AT", "2026-01-31, 09:05"),
+            ("ja_JP", "2026年01月31日, 09:05"),
+            ("fa_IR", "2026/01/31, 09:05"),
+            ("vi_VN", "31/01/2026, 09:05"),
+            ("xx_XX", "2026-01-31, 09:05"),
+            ("", "2026-01-31, 09:05"),
         ];
         for (language, expected) in cases {
             assert_eq!(written(1_769_850_300, language), expected, "{language}");
@@ -233,11 +246,11 @@ mod tests {
     #[test]
     fn no_moment_is_too_far_away() {
         for (local, expected) in [
-            (i64::MIN, "01.01.0000 00:00"),
-            (-1, "31.12.1969 23:59"),
-            (0, "01.01.1970 00:00"),
-            (253_402_300_799, "31.12.9999 23:59"),
-            (i64::MAX, "31.12.9999 23:59"),
+            (i64::MIN, "01.01.0000, 00:00"),
+            (-1, "31.12.1969, 23:59"),
+            (0, "01.01.1970, 00:00"),
+            (253_402_300_799, "31.12.9999, 23:59"),
+            (i64::MAX, "31.12.9999, 23:59"),
         ] {
             assert_eq!(written(local, "de"), expected);
         }
@@ -254,7 +267,7 @@ mod tests {
         for tag in known {
             for local in (1..=12).map(|month| 1_769_850_300 + month * 30 * 86_400) {
                 let text = written(local, &tag);
-                assert!(text.ends_with(" 09:05") && text.len() >= 12 && !text.contains('%'), "{tag}: {text}");
+                assert!(text.contains("9:05") && text.len() >= 12 && !text.contains('%'), "{tag}: {text}");
             }
         }
     }

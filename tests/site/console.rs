@@ -493,6 +493,29 @@ fn own_resources_are_described_without_a_word() {
 }
 
 #[test]
+fn titles_of_schemas_are_the_labels_of_their_properties() {
+    let schema = json!({"title": "talk", "type": "object", "properties": {
+        "id": {"type": "integer", "readonly": true},
+        "name": {"type": "string", "title": "Headline"},
+        "speakers": {"type": "array", "items": {"type": "integer"}, "x-relation": {"to": "users"}},
+        "guests": {"type": "array", "items": {"type": "integer"}, "x-relation": {"to": "users"}, "title": "Guests of honour"},
+        "room": {"type": "string", "title": "Hall", "x-view": {"label": "Room"}}
+    }});
+    let site = "[resources.talks]\nnamespace = \"core\"\nfamily = \"plain\"\nschema = \"schemas/talks.json\"\n\
+                kind = \"talk\"\nroutes = [\"crud\"]\ncapabilities = \"post\"\nsort = { id = \"id\" }\n";
+    let server = Server::over(own(site, &[("talks.json", schema)]), &[]);
+    let told = describe(&server, &server.admin);
+    let fields = &resource(&told, "talks").expect("described")["fields"];
+    let label = |name: &str| fields[name]["label"].as_str();
+    assert_eq!(
+        [label("name"), label("guests"), label("room")],
+        [Some("Headline"), Some("Guests of honour"), Some("Room")]
+    );
+    // Without a title the console says the name in words, not that of the other resource.
+    assert_eq!((label("speakers"), fields["speakers"]["relation"]["resource"].as_str()), (None, Some("users")));
+}
+
+#[test]
 fn declared_views_are_laid_over_what_follows() {
     let server = Server::over(own(&format!("{EVENTS}{VIEW}"), &schemas()), &[]);
     let described = describe(&server, &server.admin);

@@ -553,3 +553,23 @@ fn what_is_embedded_has_embedded_documents_of_its_own() {
         assert_eq!(replies[0]["_embedded"]["author"][0]["slug"], "admin", "{replies}");
     }
 }
+
+#[test]
+fn states_are_counted_whatever_else_is_marked() {
+    let status = json!({"type": "string", "x-column": "status", "enum": ["draft", "publish", "private"]});
+    let marked = json!({"status": status, "price": {"type": "number", "x-filterable": true}});
+    let declared = [("c_marked", "content", marked, ""), ("c_bare", "content", json!({"status": status}), "")];
+    let server = Server::over(folder(&declared), &[]);
+    for (resource, _, _, _) in &declared {
+        for (title, state) in [("a", "publish"), ("b", "publish"), ("c", "draft")] {
+            make(&server, resource, json!({"title": title, "status": state}));
+        }
+        let route = format!("/own/v1/{resource}");
+        let counted = server.admin("GET", &format!("{route}?status=publish,draft&_count_by=status"), None);
+        let expected = json!([{"value": "publish", "count": 2}, {"value": "draft", "count": 1}]);
+        assert_eq!(counted.body, expected, "{resource}: {}", counted.text);
+        let visitors = server.get(&format!("{route}?_count_by=status"));
+        assert_eq!(visitors.body, json!([{"value": "publish", "count": 2}]), "{resource}");
+        assert_eq!(titles(&server.get(&format!("{route}?where[status]=publish"))), "ab", "{resource}");
+    }
+}

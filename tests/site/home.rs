@@ -34,6 +34,7 @@ fn a_browser_is_told_what_runs_here() {
                 format!("<link rel=\"https://api.w.org/\" href=\"{rest}\">"),
                 format!("<a href=\"{}/{prefix}/v2?_pretty\">{prefix}/v2</a>", server.rest),
                 format!("<a href=\"{}{login}\">Log in</a>", server.site),
+                format!("<a href=\"{}/admin\">The console</a>", server.site),
                 format!("<code>{}/xmlrpc.php</code>", server.site),
                 "<a href=\"https://docs.example/a?b&amp;c\">".to_owned(),
             ] {
@@ -99,7 +100,7 @@ fn whoever_is_logged_in_is_led_to_the_profile() {
     let server = Server::start();
     let mut browser = Browser::of(&server, "admin", PASSWORD);
     let shown = browser.send("GET", "/", None, &[BROWSER]);
-    assert!(shown.text.contains("You are logged in as admin."), "{}", shown.text);
+    assert!(shown.text.contains("You are logged in as: admin."), "{}", shown.text);
     assert!(shown.text.contains(&format!("<a href=\"{}/profile\">Your profile</a>", server.site)), "{}", shown.text);
     assert!(!shown.text.contains("Log in</a>"), "{}", shown.text);
 }
@@ -129,4 +130,41 @@ fn an_address_that_nothing_has_says_so() {
         assert_eq!(missing.header("link"), None);
         assert!(missing.header("content-security-policy").is_some_and(|policy| !policy.contains("unsafe")));
     }
+}
+
+#[test]
+fn addresses_of_wordpress_lead_to_the_console() {
+    let server = Server::with(&["site.prefix=wp", "console.path=/office"]);
+    let here = |path: &str| ask(&server, "GET", path, &[BROWSER]);
+    for path in ["/wp-admin", "/wp-admin/", "/wp-admin/index.php", "/wp-admin/?from=a-bookmark"] {
+        let moved = here(path);
+        assert_eq!((moved.status, moved.header("location")), (302, Some("/office")), "{path}");
+    }
+    assert_eq!(here("/wp-admin/edit.php").status, 404);
+    assert_eq!(ask(&Server::start(), "GET", "/wp-admin/", &[BROWSER]).status, 404, "cms has no such address");
+    for without in ["console.enabled=false", "pages.enabled=false"] {
+        let server = Server::with(&["site.prefix=wp", without]);
+        assert_eq!(ask(&server, "GET", "/wp-admin/", &[BROWSER]).status, 404, "{without}");
+    }
+}
+
+#[test]
+fn scripts_of_other_origins_may_compare_versions() {
+    let origin = ("origin", "https://app.example");
+    let lists = |server: &Server| {
+        let answer = ask(server, "OPTIONS", server.rest.strip_prefix(&server.site).expect("below"), &[origin]);
+        ["access-control-allow-headers", "access-control-expose-headers"]
+            .map(|name| answer.header(name).unwrap_or_default().to_owned())
+    };
+    let has = |list: &str, names: &[&str]| names.iter().all(|name| list.split(", ").any(|own| own == *name));
+    let (request, response) = (["If-Match", "If-None-Match"], ["ETag", "X-Request-Id", "Retry-After"]);
+    let [allowed, exposed] = lists(&Server::start());
+    assert!(has(&allowed, &request) && has(&exposed, &response), "{allowed}; {exposed}");
+    assert!(has(&allowed, &["Authorization", "X-CMS-Nonce"]) && has(&exposed, &["X-CMS-Total", "Link"]));
+    // Clients of WordPress see its lists, unless the site has listed their origin.
+    let [allowed, exposed] = lists(&Server::with(&["site.prefix=wp"]));
+    assert_eq!(exposed, "X-WP-Total, X-WP-TotalPages, Link");
+    assert!(!has(&allowed, &request[..1]));
+    let [allowed, exposed] = lists(&Server::with(&["site.prefix=wp", "cors.origins=[\"https://app.example\"]"]));
+    assert!(has(&allowed, &request) && has(&exposed, &response), "{allowed}; {exposed}");
 }

@@ -58,6 +58,7 @@ mod pages;
 mod parity;
 mod permissions;
 mod pictures;
+mod presence;
 mod queries;
 mod relay;
 mod reload;

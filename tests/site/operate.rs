@@ -163,7 +163,7 @@ fn the_log_is_json_when_that_is_declared() {
         let says = |line: &&serde_json::Value| line["message"].as_str().is_some_and(|m| m.starts_with(text));
         lines.iter().find(says).unwrap_or_else(|| panic!("no {text} in {log}"))
     };
-    assert_eq!(message("log in: ")["level"], "info");
+    assert_eq!(message("console: ")["level"], "info");
     assert_eq!(message("credentials refused")["id"], id.as_str());
     assert!(lines.iter().any(|line| line["status"] == answer.status && line["id"] == id.as_str()), "{log}");
 }
@@ -176,7 +176,7 @@ fn the_level_of_the_log_leaves_out_what_is_less_severe() {
     std::fs::write(server.path("site.toml"), "[server]\nworkers = 3\n").expect("a file");
     let log = server.log_until("reloaded the declarations");
     assert!(!log.contains("credentials refused") && !log.contains("WARN"), "{log}");
-    assert!(log.contains("log in: http://127.0.0.1:"), "{log}");
+    assert!(log.contains("console: http://127.0.0.1:"), "{log}");
 }
 
 /// A request through a Unix socket; status line, headers and body.

@@ -529,7 +529,7 @@ fn a_limited_password_is_made_on_the_profile() {
         server.ask("DELETE", "/cms/v2/posts/1", Some(&reader), None).code(),
         "rest_application_password_limited"
     );
-    assert!(made.text.contains("reads only") && made.text.contains("· ends "), "{}", made.text);
+    assert!(made.text.contains("reads only") && made.text.contains("· ends: "), "{}", made.text);
 }
 
 #[test]
@@ -538,10 +538,54 @@ fn dates_follow_the_language_of_the_site() {
     let day = |language: &str, pattern: &str| {
         server.admin("POST", "/cms/v2/settings", Some(&json!({"language": language})));
         let page = Browser::of(&server, "admin", PASSWORD).get("/profile").text;
-        let pattern = regex::Regex::new(&format!("since {pattern} ")).expect("a pattern");
+        let pattern = regex::Regex::new(&format!("since: {pattern}, ")).expect("a pattern");
         assert!(pattern.is_match(&page), "{language}: {page}");
     };
     day("de_DE", r"\d\d\.\d\d\.\d{4}");
-    day("en_US", r"\d\d/\d\d/\d{4}");
+    day("en_US", r"\p{L}{3} \d{1,2}, \d{4}");
     day("nb_NO", r"\d{2}\. \p{L}{3,4}\.? \d{4}");
+}
+
+#[test]
+fn pages_speak_the_language_of_the_browser() {
+    let server = Server::start();
+    let asked = |path: &str, tag: &str| {
+        server
+            .send(
+                "GET",
+                &format!("{}{path}", server.site),
+                None,
+                None,
+                &[("accept-language", tag), ("accept", "text/html")],
+            )
+            .text
+    };
+    for tag in ["de", "de-AT,de;q=0.9,en;q=0.5", "fr,DE;q=0.8"] {
+        let page = asked("/login", tag);
+        for part in
+            ["<html lang=\"de\">", ">Anmelden</button>", "Benutzername oder E-Mail-Adresse", "angemeldet bleiben"]
+        {
+            assert!(page.contains(part), "{tag}: {part} in {page}");
+        }
+        assert!(asked("/", tag).contains("Die Konsole"), "{tag}");
+    }
+    for tag in ["en-GB,de;q=0.5", "fr", ""] {
+        assert!(asked("/login", tag).contains("<html lang=\"en\">"), "{tag}");
+    }
+    // Times have the form of the browser's region; without one, that of the site's language.
+    let mut browser = Browser::of(&server, "admin", PASSWORD);
+    for (tag, pattern) in
+        [("en-GB", r"since: \d{1,2} \p{L}{3,4} \d{4}, \d\d:\d\d"), ("de", r"seit: \d\d\.\d\d\.\d{4}, \d\d:\d\d")]
+    {
+        let page = browser.send("GET", "/profile", None, &[("accept-language", tag)]).text;
+        assert!(regex::Regex::new(pattern).expect("a pattern").is_match(&page), "{tag}: {page}");
+    }
+    let wrong = server.send(
+        "POST",
+        &format!("{}/login", server.site),
+        None,
+        Some(("application/x-www-form-urlencoded", b"login=admin&password=guess".to_vec())),
+        &[("accept-language", "de")],
+    );
+    assert!(wrong.text.contains("Benutzername oder Passwort ist falsch."), "{}", wrong.text);
 }

@@ -204,3 +204,29 @@ fn each_language_is_cached_for_itself() {
         assert!(stored.contains("no-store") || stored.contains("private"), "{stored:?}");
     }
 }
+
+/// Texts of the pages: what templates translate, and the sentences that the program gives them.
+#[test]
+fn every_text_of_the_pages_is_there_in_german() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let german: toml::Table =
+        std::fs::read_to_string(root.join("schemas/translations/de.toml")).expect("a file").parse().expect("TOML");
+    let german = german["translations"]["de"].as_table().expect("texts");
+    let (mut texts, mut found) = (BTreeSet::new(), 0);
+    let translated = regex::Regex::new(r#""([^"]+)"\|t\b"#).expect("a pattern");
+    for entry in std::fs::read_dir(root.join("src/pages/templates")).expect("templates") {
+        let text = std::fs::read_to_string(entry.expect("an entry").path()).expect("a template");
+        texts.extend(translated.captures_iter(&text).map(|one| one[1].to_owned()));
+    }
+    let sentence = regex::Regex::new(r#""([A-Z][a-z]* [^"{}\\]*[.?])""#).expect("a pattern");
+    for file in ["mod", "profile", "reset", "authorize"] {
+        let text = std::fs::read_to_string(root.join(format!("src/pages/{file}.rs"))).expect("a source");
+        let shown = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        let sentences: Vec<String> = sentence.captures_iter(shown).map(|one| one[1].to_owned()).collect();
+        found += sentences.len();
+        texts.extend(sentences);
+    }
+    assert!(texts.len() > 100 && found > 20, "{} texts, {found} sentences", texts.len());
+    let missing: Vec<&String> = texts.iter().filter(|text| !german.contains_key(text.as_str())).collect();
+    assert!(missing.is_empty(), "{missing:#?}");
+}

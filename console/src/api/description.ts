@@ -35,6 +35,8 @@ export interface Site {
   upload_types: string[];
   /** False: the caller may not ask for the site's health. */
   health?: boolean;
+  /** The resource in which the caller keeps views of lists; null: there is none. */
+  saved_views?: string | null;
 }
 
 export interface Group {

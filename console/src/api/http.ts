@@ -18,6 +18,8 @@ export interface RequestOptions {
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
   onProgress?: ((done: number, total: number) => void) | undefined;
+  /** It is sent even when the page goes away. */
+  keepalive?: boolean;
 }
 
 export interface Answer<T = unknown> {
@@ -182,7 +184,7 @@ class Session implements Http {
     const method = options.method ?? "GET";
     const body = payload(options.body, headers);
     if (options.onProgress !== undefined) return uploaded(address, method, headers, body, options);
-    const init: RequestInit = { method, headers, credentials: "same-origin", signal: options.signal ?? null };
+    const init: RequestInit = { method, headers, credentials: "same-origin", signal: options.signal ?? null, keepalive: options.keepalive === true };
     if (body !== undefined) init.body = body;
     const response = await this.around.fetch(address, init);
     return { status: response.status, data: parsed(await response.text()), headers: response.headers };

@@ -82,6 +82,7 @@ export function Checkboxes({ field, ids, value, onChange, readOnly }: ControlPro
             onChange={(event) => toggle(choice.value, event.currentTarget.checked)}
           />
           {labelOf(choice)}
+          {field.options["usual"] === choice.value && <span class="soft"> ({t("forms.usual")})</span>}
         </label>
       ))}
     </div>

@@ -1,7 +1,7 @@
 /** A value that is read, not changed. */
 
 import type { JSX } from "preact";
-import { language, number, t } from "../i18n";
+import { locale, number, t } from "../i18n";
 import { show } from "../model/dates";
 import type { Field } from "../model/fields";
 import { isObject } from "../model/json-schema";
@@ -51,7 +51,7 @@ export function textOf(field: Field, value: unknown, form: Pick<FormScope, "desc
     return field.name === "id" || field.relation !== null ? String(value) : number(value);
   }
   if (typeof value === "string") {
-    return field.control === "date-time" ? show(value, form.description.site.timezone, language.value) : value;
+    return field.control === "date-time" ? show(value, form.description.site.timezone, locale.value) : value;
   }
   if (Array.isArray(value)) {
     return value.length === 0 ? t("forms.not_set") : value.map((item) => (field.item === null ? JSON.stringify(item) : textOf(field.item, item, form))).join(", ");

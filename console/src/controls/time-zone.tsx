@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { nowText, show } from "../model/dates";
-import { language, t } from "../i18n";
+import { locale, t } from "../i18n";
 import { shownText, textValue } from "./text";
 import type { ControlProps } from "./types";
 
@@ -14,7 +14,7 @@ function zones(): string[] {
 export function TimeZone({ field, ids, value, onChange, readOnly }: ControlProps): JSX.Element {
   const known = useMemo(zones, []);
   const text = shownText(value);
-  const shown = known.includes(text) ? show(nowText(text), text, language.value) : null;
+  const shown = known.includes(text) ? show(nowText(text), text, locale.value) : null;
   const list = `${ids.id}-zones`;
   return (
     <div class="stack-tight">

@@ -3,7 +3,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { api, findResource, findState } from "../api";
 import { isObject } from "../api/failure";
-import { language, number as numberText, t } from "../i18n";
+import { locale, number as numberText, t } from "../i18n";
 import { formatOf } from "../i18n/formats";
 import { tone } from "../model/list-states";
 import { dateText, momentOf, relativeText } from "../model/moments";
@@ -67,7 +67,7 @@ function moment(value: unknown, field: string, style: "both" | "date"): Componen
   const zone = api().description.site.timezone;
   const found = momentOf(value, field, zone);
   if (found === null) return cut(plainText(value));
-  const tag = language.value;
+  const tag = locale.value;
   return (
     <time dateTime={found.toISOString()} title={dateText(found, zone, tag, "full")} class="moment">
       <span>{dateText(found, zone, tag, style)}</span>
@@ -79,7 +79,7 @@ function moment(value: unknown, field: string, style: "both" | "date"): Componen
 const DateTime: Display = ({ value, field }) => moment(value, field, "both");
 const DateOnly: Display = ({ value, field }) => {
   const found = momentOf(value, field, "UTC");
-  return found === null ? cut(plainText(value)) : dateText(found, "UTC", language.value, "date");
+  return found === null ? cut(plainText(value)) : dateText(found, "UTC", locale.value, "date");
 };
 /** Seconds since 1970; dialects write the same moment as a text in UTC. */
 const Timestamp: Display = ({ value, field }) =>
@@ -101,7 +101,7 @@ export function bytesText(value: number, tag: string): string {
   return formatOf(Intl.NumberFormat, tag, { style: "unit", unit: UNITS[unit] ?? "byte", unitDisplay: "short", maximumFractionDigits: 1 } as const).format(size);
 }
 
-const Bytes: Display = ({ value }) => (typeof value === "number" ? <span class="number">{bytesText(value, language.value)}</span> : nothing());
+const Bytes: Display = ({ value }) => (typeof value === "number" ? <span class="number">{bytesText(value, locale.value)}</span> : nothing());
 
 const Colour: Display = ({ value }) => {
   const text = plainText(value);

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { api, type Api } from "../api";
 import type { Item, Params } from "../api/adapter";
 import type { Resource } from "../api/description";
-import { language, t } from "../i18n";
+import { locale, t } from "../i18n";
 import { formatOf } from "../i18n/formats";
 import { announce } from "../ui";
 import { refusalOf } from "./limits";
@@ -21,7 +21,7 @@ export const queues = signal<ResourceQueue[]>([]);
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
 
 /** A size for people, such as "1.4 MB". */
-export function bytesText(bytes: number, tag: string = language.value): string {
+export function bytesText(bytes: number, tag: string = locale.value): string {
   let size = bytes;
   let unit = 0;
   while (size >= 1000 && unit < UNITS.length - 1) {

@@ -5,7 +5,7 @@
  * an area are in `en/AREA.ts` and `de/AREA.ts`; the compiler refuses a key that one of them lacks.
  */
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import * as en from "./en";
 import { formatOf } from "./formats";
 
@@ -24,6 +24,8 @@ const loaders: Record<Language, () => Promise<Texts>> = { en: () => Promise.reso
 
 const texts = signal<Texts>(en);
 export const language = signal<Language>("en");
+/** The language in the region of the browser, such as "en-GB": how numbers, dates and times are written. */
+export const locale = computed(() => navigator.languages.find((tag) => tag.split("-")[0] === language.value) ?? language.value);
 const KEPT = "console.language";
 
 /** The kept language, else the first of the browser's that there is. */
@@ -79,7 +81,7 @@ function plural(forms: Exclude<Message, string>, count: number, tag: string): st
   return forms[formatOf(Intl.PluralRules, tag, {}).select(count)] ?? forms.other;
 }
 
-export function number(value: number, tag: string = language.value): string {
+export function number(value: number, tag: string = locale.value): string {
   // Every language of the console writes these as they are; the first list needs no format for the number of its page.
   if (Number.isInteger(value) && value >= 0 && value < 1000) return String(value);
   return formatOf(Intl.NumberFormat, tag, {}).format(value);

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { t } from "../i18n";
 import { href } from "../router";
-import { Button, Menu } from "../ui";
+import { Button, Icon, Menu } from "../ui";
 import type { LayoutProps, Row } from "./types";
 
 export function SelectBox({ row, props }: { row: Row; props: LayoutProps }): JSX.Element | null {
@@ -39,11 +39,21 @@ export function SelectAll({ props }: { props: LayoutProps }): JSX.Element | null
 }
 
 export function Title({ row }: { row: Row }): JSX.Element {
+  const opened = row.openedBy === undefined ? null : (
+    <span class="badge badge-calm row-opened">
+      <Icon name="user" size={14} />
+      {row.openedBy}
+      <span class="hidden-visually"> {t("lists.has_open")}</span>
+    </span>
+  );
   if (row.path === null) return <span class="row-title">{row.title}</span>;
   return (
-    <a class="row-title" href={href(row.path)}>
-      {row.title}
-    </a>
+    <>
+      <a class="row-title" href={href(row.path)}>
+        {row.title}
+      </a>
+      {opened}
+    </>
   );
 }
 

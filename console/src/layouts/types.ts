@@ -16,6 +16,8 @@ export interface Row {
   path: string | null;
   /** The caller may read it, but not change it. */
   fixed?: boolean;
+  /** Others who have it open. */
+  openedBy?: string | undefined;
   /** In a tree: how deep it is, and whether it has records below it. */
   level?: number;
   open?: boolean | null;

@@ -1,6 +1,6 @@
 /** What can be done with records: what the description says of operations and states, never of a resource. */
 
-import type { Item } from "../api/adapter";
+import { argument, type Item } from "../api/adapter";
 import type { Operation, Resource, State } from "../api/description";
 import { type Args, type Schema, typesOf } from "../api/schema";
 import { choosable, restoredTo, STATE_ARGUMENT, takesState } from "./list-states";
@@ -80,6 +80,19 @@ export function targets(resource: Resource, states: readonly State[], present: s
 /** The state that brings records back from the trash. */
 export function restoring(resource: Resource, states: readonly State[]): string | null {
   return changesState(resource) ? restoredTo(states) : null;
+}
+
+/** Properties that refer to several records, such as terms: of a selection, some can be added to each or taken away. */
+export function collections(resource: Resource, args: Args): [string, Schema][] {
+  const shown = ([name]: [string, Schema]): boolean => resource.operations["update"]?.args.includes(name) === true && argument(resource, "list", "include");
+  return Object.entries(args).filter(([name]) => resource.fields[name]?.relation?.many === true).filter(shown);
+}
+
+/** Whether a record can be the beginning of another one: people write such records, and they are neither files nor people. */
+export function duplicates(resource: Resource): boolean {
+  const create = resource.operations["create"];
+  const written = create?.file === false && resource.operations["get"] !== undefined && resource.operations["update"] !== undefined;
+  return written && resource.parent === null && !("get_me" in resource.operations) && (resource.supports.length > 0 || resource.states.length === 0);
 }
 
 /** Properties that a selection can be given a value of at once. */

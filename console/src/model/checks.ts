@@ -33,17 +33,24 @@ function collect(field: Field, value: unknown, at: string, faults: Faults): void
     faults[at] = fault;
   }
   if (field.kind === "array" && Array.isArray(value)) {
-    const item = field.item;
-    value.forEach((part: unknown, index) => item !== null && collect(item, part, `${at}.${index}`, faults));
+    value.forEach((part: unknown, index) => itemFaults(field.item, part, `${at}.${index}`, faults));
   } else if (isObject(value)) {
     for (const child of field.children) {
       collect(child, value[child.name], `${at}.${child.name}`, faults);
     }
     if (field.kind === "map" && field.item !== null) {
       for (const [name, part] of Object.entries(value)) {
-        collect(field.item, part, `${at}.${name}`, faults);
+        itemFaults(field.item, part, `${at}.${name}`, faults);
       }
     }
+  }
+}
+
+/** An item of a list, or a value of a map: it was added, so it has a value. */
+function itemFaults(item: Field | null, value: unknown, at: string, faults: Faults): void {
+  const missing = (value === null || value === undefined) && item?.kind !== "any";
+  if (item !== null) {
+    collect(missing ? { ...item, required: true } : item, value, at, faults);
   }
 }
 

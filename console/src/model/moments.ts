@@ -63,12 +63,17 @@ export function toWall(moment: Date, zone: string): string {
   return new Date(moment.getTime() + offsetAt(moment, zone)).toISOString().slice(0, 19);
 }
 
+const STYLES = {
+  date: { dateStyle: "medium" },
+  time: { timeStyle: "short" },
+  full: { dateStyle: "full", timeStyle: "short" },
+  both: { dateStyle: "medium", timeStyle: "short" },
+} as const;
+
 /** Date and time for people, by the site's clock. */
-export function dateText(moment: Date, zone: string, tag: string, style: "date" | "full" | "both" = "both"): string {
+export function dateText(moment: Date, zone: string, tag: string, style: "date" | "time" | "full" | "both" = "both"): string {
   const wall = new Date(moment.getTime() + offsetAt(moment, zone));
-  const options: Intl.DateTimeFormatOptions =
-    style === "date" ? { dateStyle: "medium" } : { dateStyle: style === "full" ? "full" : "medium", timeStyle: "short" };
-  return formatOf(Intl.DateTimeFormat, tag, { ...options, timeZone: "UTC" }).format(wall);
+  return formatOf(Intl.DateTimeFormat, tag, { ...STYLES[style], timeZone: "UTC" } as const).format(wall);
 }
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [

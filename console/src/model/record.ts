@@ -80,6 +80,7 @@ export function humanName(name: string): string {
   return say(words(name.split(".").pop() ?? name));
 }
 
+/** What people call a property: its label, else its own name in words. Forms do the same with the schema (`fieldOf`). */
 export function labelOfField(resource: Resource, field: string): string {
   return resource.fields[field]?.label ?? humanName(field);
 }

@@ -73,22 +73,28 @@ export function initial(field: Field): unknown {
   return field.nullable ? null : empty(field);
 }
 
+/** Nothing that somebody would have to choose: a number has no empty value, and of several choices none is taken. */
 export function empty(field: Field): unknown {
   if (field.choices !== null && field.kind !== "array") {
-    return field.choices[0]?.value ?? null;
+    return field.choices.length === 1 ? field.choices[0]?.value : null;
   }
   switch (field.kind) {
     case "string":
       return "";
     case "integer":
     case "number":
-      return field.bounds.minimum !== undefined && field.bounds.minimum > 0 ? field.bounds.minimum : 0;
+      return null;
     case "boolean":
       return false;
     case "array":
       return [];
     case "object":
-      return Object.fromEntries(field.children.filter((child) => child.required || child.default !== undefined).map((child) => [child.name, initial(child)]));
+      return Object.fromEntries(
+        field.children
+          .filter((child) => child.required || child.default !== undefined)
+          .map((child) => [child.name, initial(child)] as const)
+          .filter(([, value]) => value !== null),
+      );
     case "map":
       return {};
     case "union":

@@ -6,8 +6,9 @@ import { api, findState, statesOf } from "../api";
 import { argument, idOf, type Item } from "../api/adapter";
 import { versionOfAll } from "../api/changes";
 import type { Resource, State } from "../api/description";
-import { language, number, t } from "../i18n";
-import { countsOf, everyStateValue, hasStates, requestName, STATE_ARGUMENT, tone, uncounted } from "../model/list-states";
+import { locale, number, t } from "../i18n";
+import { countStates } from "../model/counts";
+import { everyStateValue, hasStates, requestName, STATE_ARGUMENT, tone } from "../model/list-states";
 import { assumedArgs } from "../model/list-query";
 import { momentOf, relativeText } from "../model/moments";
 import { addLabel } from "../model/naming";
@@ -32,6 +33,8 @@ export function DashboardScreen(): JSX.Element {
       <div class="dashboard">
         <div class="stack">
           <Waiting resources={listed} />
+          <Own resources={listed} kind="drafts" />
+          <Own resources={listed} kind="scheduled" />
           <Health />
         </div>
         <Recent resources={listed} />
@@ -89,9 +92,11 @@ async function loadWaiting(resources: Resource[], signal: AbortSignal): Promise<
     resources.map(async (resource): Promise<Waits[]> => {
       const states = statesOf(resource);
       const waiting = waitingStates(states);
-      if (waiting.length === 0 || !argument(resource, "list", "_count_by")) return [];
+      if (waiting.length === 0) return [];
       try {
-        const counts = await countStates(resource, states, waiting, signal);
+        const args = (await api().schemas.of(resource)).args["list"] ?? {};
+        if (!hasStates(resource, args)) return [];
+        const counts = await countStates(api(), { resource, args, states, wanted: waiting, query: {}, signal });
         return waiting.map((state) => ({ resource, state, count: counts.get(state.name) ?? 0 })).filter(({ count }) => count > 0);
       } catch (error) {
         // Who may not count a resource sees the others.
@@ -103,20 +108,72 @@ async function loadWaiting(resources: Resource[], signal: AbortSignal): Promise<
   return all.flat();
 }
 
-async function countStates(resource: Resource, states: State[], waiting: State[], signal: AbortSignal): Promise<Map<string, number>> {
-  const { adapter, schemas } = api();
-  const args = (await schemas.of(resource)).args["list"] ?? {};
-  if (!hasStates(resource, args)) return new Map();
-  const answer = await adapter.list(resource, { [STATE_ARGUMENT]: everyStateValue(resource, args), _count_by: STATE_ARGUMENT }, { signal });
-  const counts = countsOf(answer.items, states);
-  const alone = uncounted(states, args).filter((state) => waiting.includes(state) && !counts.has(state.name));
-  await Promise.all(
-    alone.map(async (state) => {
-      const one = await adapter.list(resource, { [STATE_ARGUMENT]: requestName(state), per_page: 1, _fields: resource.key }, { signal });
-      counts.set(state.name, one.total ?? one.items.length);
+type OwnKind = "drafts" | "scheduled";
+const OWN_ROWS = 5;
+const OWN_TEXTS = { drafts: "dashboard.drafts", scheduled: "dashboard.scheduled" } as const;
+
+/** The caller's own drafts, the last one first, and what is scheduled, the next one first. */
+function Own({ resources, kind }: { resources: Resource[]; kind: OwnKind }): JSX.Element | null {
+  const loaded = useLoad((signal) => loadOwn(resources, kind, signal), [resources, kind, versionOfAll()]);
+  if (loaded.data === undefined || loaded.data.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby={`own-${kind}`}>
+      <h2 id={`own-${kind}`}>{t(OWN_TEXTS[kind])}</h2>
+      <Times rows={loaded.data} />
+    </section>
+  );
+}
+
+async function loadOwn(resources: Resource[], kind: OwnKind, signal: AbortSignal): Promise<Recently[]> {
+  const { adapter, http, description } = api();
+  const all = await Promise.all(
+    resources.filter((resource) => resource.supports.includes("editor")).slice(0, MOST_RESOURCES).map(async (resource): Promise<Recently[]> => {
+      const states = statesOf(resource);
+      const later = new Set(states.map((state) => state.schedules_to));
+      const state = states.find((one) => (kind === "drafts" ? one.draft : later.has(one.name)));
+      const by = kind === "drafts" ? recency(resource) : dated(resource);
+      const owned = kind === "drafts" ? { author: http.boot.user } : {};
+      if (state === undefined || by === null || (kind === "drafts" && !argument(resource, "list", "author"))) return [];
+      const fields = [resource.key, titleField(resource), by.field, "status"].filter((name) => name !== null);
+      const query = { ...owned, [STATE_ARGUMENT]: requestName(state), orderby: by.sort, order: kind === "drafts" ? "desc" : "asc", per_page: OWN_ROWS, _fields: fields };
+      try {
+        const { items } = await adapter.list(resource, query, { signal });
+        return items.flatMap((item) => {
+          const at = momentOf(item[by.field], by.field, description.site.timezone);
+          return at === null ? [] : [{ resource, item, at }];
+        });
+      } catch (error) {
+        // Who may not list such records has none.
+        if (signal.aborted) throw error;
+        return [];
+      }
     }),
   );
-  return counts;
+  const sign = kind === "drafts" ? -1 : 1;
+  return all.flat().sort((one, other) => sign * (one.at.getTime() - other.at.getTime())).slice(0, OWN_ROWS);
+}
+
+function dated(resource: Resource): { field: string; sort: string } | null {
+  const sort = resource.fields["date"]?.sort;
+  return sort === undefined ? null : { field: "date", sort };
+}
+
+/** Records with a time each. */
+function Times({ rows }: { rows: Recently[] }): JSX.Element {
+  return (
+    <ul class="recent">
+      {rows.map(({ resource, item, at }) => (
+        <li key={`${resource.name}/${idOf(resource, item)}`} class="recent-item">
+          <Icon name={resource.icon} />
+          <a href={href(places.item(resource.name, idOf(resource, item)))}>{labelOf(resource, item, (id) => t("lists.untitled", { id }))}</a>
+          <StateOf resource={resource} item={item} />
+          <time class="soft" dateTime={at.toISOString()}>
+            {relativeText(at, new Date(), locale.value)}
+          </time>
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 interface Recently {
@@ -132,18 +189,7 @@ function Recent({ resources }: { resources: Resource[] }): JSX.Element {
       <h2 id="recent">{t("dashboard.recent")}</h2>
       {loaded.data === undefined && loaded.error === null && <Skeleton lines={5} />}
       {loaded.error !== null && <Failed error={loaded.error} onRetry={loaded.reload} />}
-      <ul class="recent">
-        {loaded.data?.map(({ resource, item, at }) => (
-          <li key={`${resource.name}/${idOf(resource, item)}`} class="recent-item">
-            <Icon name={resource.icon} />
-            <a href={href(places.item(resource.name, idOf(resource, item)))}>{labelOf(resource, item, (id) => t("lists.untitled", { id }))}</a>
-            <StateOf resource={resource} item={item} />
-            <time class="soft" dateTime={at.toISOString()}>
-              {relativeText(at, new Date(), language.value)}
-            </time>
-          </li>
-        ))}
-      </ul>
+      <Times rows={loaded.data ?? []} />
     </section>
   );
 }

@@ -6,6 +6,7 @@ import { useEffect } from "preact/hooks";
 import { api } from "../api";
 import { queues } from "../files/uploads";
 import { language, t } from "../i18n";
+import { offsetAt } from "../model/moments";
 import { href, place, places } from "../router";
 import { Screen } from "../screens/table";
 import { Announcements, Button, Questions, Toasts } from "../ui";
@@ -101,12 +102,21 @@ function Sidebar(): JSX.Element {
         <SearchButton />
         <Navigation onFollow={close} />
         <div class="sidebar-foot">
+          <SiteClock />
           <UserMenu />
         </div>
       </header>
       {navOpen.value && <div class="veil only-narrow" onClick={close} />}
     </>
   );
+}
+
+/** Every time is that of the site's clock: it is said where the clock of the browser shows another one. */
+function SiteClock(): JSX.Element | null {
+  const zone = api().description.site.timezone;
+  const now = new Date();
+  if (offsetAt(now, zone) === -now.getTimezoneOffset() * 60_000) return null;
+  return <p class="site-clock">{t("shell.site_clock", { zone })}</p>;
 }
 
 function SearchButton(): JSX.Element {

@@ -57,7 +57,12 @@ describe("values", () => {
   it("begin with the default, else empty", () => {
     expect(initial(sampleField({ type: "integer", default: 5 }))).toBe(5);
     expect(initial(sampleField({ type: ["string", "null"] }))).toBeNull();
-    expect(empty(sampleField({ type: "integer", minimum: 2 }))).toBe(2);
+    // A bound is no value, and neither is the first of several choices.
+    expect(empty(sampleField({ type: "integer", minimum: 2 }))).toBeNull();
+    expect(empty(sampleField({ type: "string", enum: ["a", "b"] }))).toBeNull();
+    expect(empty(sampleField({ type: "string", enum: ["a"] }))).toBe("a");
+    const price = { type: "integer", minimum: 1, required: true } as const;
+    expect(empty(sampleField({ type: "object", properties: { adults: price, kind: { type: "string", enum: ["a", "b"], required: true } } }))).toEqual({});
     expect(empty(sampleField({ type: "object", properties: { a: { type: "string", required: true }, b: { type: "string" } } }))).toEqual({ a: "" });
     expect(empty(sampleField({ oneOf: [{ type: "array", items: {} }, { type: "string" }] }))).toEqual([]);
   });

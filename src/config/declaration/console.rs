@@ -1,5 +1,6 @@
 //! The console: where it is, and how it shows resources.
 
+use crate::config::units::Optional;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,11 +14,15 @@ pub struct Console {
     pub enabled: bool,
     /// Path of its address. Addresses of pages below it stay those of the pages.
     pub path: String,
+    /// Paths that redirect to it.
+    pub redirects: Vec<String>,
+    /// The resource in which users keep views of lists; `false`: none.
+    pub saved_views: Optional<String>,
 }
 
 impl Default for Console {
     fn default() -> Self {
-        Console { enabled: true, path: "/admin".into() }
+        Console { enabled: true, path: "/admin".into(), redirects: Vec::new(), saved_views: Optional::OFF }
     }
 }
 

@@ -64,6 +64,7 @@ fn site(work: &Work<'_>) -> Value {
         "max_upload": media.max_upload.bytes(),
         "upload_types": types.collect::<Vec<_>>(),
         "health": may_see(work, "console.health"),
+        "saved_views": registry.declaration.console.saved_views.get(),
     })
 }
 

@@ -21,7 +21,7 @@ pub fn hints(registry: &Registry, resource: &Resource) -> Map<String, Value> {
     let keys = sorts.map(|_| views::sort_keys(resource)).unwrap_or_default();
     let facts = Facts { registry, resource, criteria, keys };
     let mut hints = Map::new();
-    facts.gather(&resource.properties, "", &mut hints);
+    facts.gather(&resource.properties, "", &resource.schema, &mut hints);
     // What is declared of something that is no property of documents, such as an argument of its own.
     for (name, declared) in &resource.declared.view.fields {
         hints.entry(name.clone()).or_insert_with(|| Value::Object(facts.declared(declared)));
@@ -42,10 +42,16 @@ struct Facts<'r> {
 }
 
 impl Facts<'_> {
-    fn gather(&self, properties: &[Property], above: &str, hints: &mut Map<String, Value>) {
+    fn gather(&self, properties: &[Property], above: &str, schema: &Value, hints: &mut Map<String, Value>) {
         for property in properties.iter().filter(|property| !property.hidden) {
             let name = if above.is_empty() { property.name.clone() } else { format!("{above}.{}", property.name) };
-            let hint = self.hint(property, &name, above.is_empty());
+            let schema = &schema["properties"][&property.name];
+            let mut hint = self.hint(property, &name, above.is_empty());
+            // Lists and filters show no schema: what its title says, they know from here.
+            let title = schema["title"].as_str().filter(|title| !title.is_empty());
+            if let Some(title) = title.filter(|_| !hint.contains_key("label")) {
+                hint.insert("label".to_owned(), json!(title));
+            }
             if !hint.is_empty() {
                 hints.insert(name.clone(), Value::Object(hint));
             }
@@ -53,7 +59,7 @@ impl Facts<'_> {
                 hints.insert(format!("{name}.{}", inner.path), Value::Object(self.declared(&inner.view)));
             }
             if let Source::Object(children) = &property.source {
-                self.gather(children, &name, hints);
+                self.gather(children, &name, schema, hints);
             }
         }
     }
@@ -123,6 +129,11 @@ impl Facts<'_> {
             let mut labels = self.labels(from);
             labels.extend(declared.labels.clone());
             hint.insert("labels".to_owned(), json!(labels));
+            if let Some(usual) = self.registry.default_role().filter(|_| from == LabelsFrom::Roles) {
+                let mut options = declared.options.clone();
+                options.insert("usual".to_owned(), json!(usual));
+                hint.insert("options".to_owned(), Value::Object(options));
+            }
         }
         hint
     }

@@ -8,6 +8,7 @@ use super::super::criteria::{
 };
 use super::super::edit_only;
 use super::super::resource::*;
+use super::super::views::holder;
 use super::{Linker, escape};
 use crate::config::declaration::{Family, SchemaDoc};
 use serde_json::{Map, Value, json};
@@ -48,6 +49,14 @@ fn filterable(resource: &Resource) -> Vec<Filterable<'_>> {
     found
 }
 
+/// The state of a resource's records. Tabs and counts of lists need it, whichever properties are marked.
+fn state(resource: &Resource) -> Option<Filterable<'_>> {
+    let property = (resource.family == Family::Content).then(|| holder(resource, "status")).flatten()?;
+    let plain = matches!(property.source, Source::Column(_)) && property.kind == Kind::Text;
+    let pointer = format!("/properties/{}", escape(&property.name));
+    plain.then(|| Filterable { property, name: property.name.clone(), pointer })
+}
+
 impl Linker<'_> {
     /// Fills in what an argument with one of these roles takes. `false`: the resource has nothing that it could take.
     pub(super) fn complete(&self, role: Role, doc: &mut SchemaDoc, criteria: &Criteria, resource: &Resource) -> bool {
@@ -82,7 +91,7 @@ impl Linker<'_> {
     /// The criteria of a resource's lists: its own, and those of related resources, one relation away.
     pub(super) fn criteria(&mut self, resource: &Resource, resources: &[Resource]) -> Criteria {
         let mut found = Criteria::default();
-        for own in filterable(resource) {
+        for own in filterable(resource).into_iter().chain(state(resource)) {
             match self.criterion(resource, &own) {
                 Some(criterion) => drop(found.0.insert(own.name, criterion)),
                 None => {

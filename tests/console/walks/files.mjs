@@ -76,7 +76,7 @@ export const walks = {
     }
 
     // The featured picture comes from the library.
-    await page.getByRole("group", { name: "Featured picture" }).getByRole("button", { name: "Choose" }).click();
+    await page.getByRole("group", { name: "Featured image" }).getByRole("button", { name: "Choose" }).click();
     const library = page.getByRole("dialog");
     await library.getByText("dropped").first().click();
     await erin.accessible("the library in a dialog");

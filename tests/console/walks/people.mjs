@@ -53,14 +53,16 @@ export const walks = {
     const { page } = ada;
     await open(ada, "/r/users");
     await page.getByRole("main").getByRole("link", { name: "Add user" }).click();
-    await page.getByRole("textbox", { name: /^Login name/ }).fill("nina");
+    await page.getByRole("textbox", { name: /^Username/ }).fill("nina");
     await page.getByRole("textbox", { name: /^E-mail/ }).fill("nina@example.com");
-    await page.getByRole("button", { name: "Make one up" }).click();
+    // An invitation comes first: nobody has to invent a password.
+    assert.equal(await page.getByRole("radio", { name: /^Send an invitation/ }).isChecked(), true);
+    assert.equal(await page.getByRole("textbox", { name: /^Password/ }).count(), 0);
+    await page.getByText("(default)").waitFor();
     await page.getByRole("checkbox", { name: "Contributor" }).check();
     await stored(page, () => press(page, "Create"), /saved|created/i);
     await page.waitForURL(/\/r\/users\/\d+$/);
     await heading(page, "nina").waitFor();
-    await page.getByRole("button", { name: "Send an invitation" }).click();
     await page.getByText("An invitation to nina is on its way.").first().waitFor();
     const link = await linkTo(server, "nina@example.com", `${server.origin}/`);
 

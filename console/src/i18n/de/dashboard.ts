@@ -2,9 +2,10 @@ import type { Texts } from "../index";
 
 export const dashboard: Texts["dashboard"] = {
   create: "Anlegen",
-  declared: { one: "{count} Deklaration", other: "{count} Deklarationen" },
   declarations_filter: "Eine Deklaration suchen",
   declarations_text: "Was der Server anbietet, folgt aus diesen Deklarationen. Geändert werden sie in ihren Dateien.",
+  declared: { one: "{count} Deklaration", other: "{count} Deklarationen" },
+  drafts: "Ihre Entwürfe",
   health: "Zustand der Website",
   health_ok: "Alles, was geprüft wurde, ist in Ordnung.",
   level_ok: "In Ordnung",
@@ -15,6 +16,7 @@ export const dashboard: Texts["dashboard"] = {
   nothing_waits: "Nichts wartet.",
   problems: "Probleme des letzten Neuladens",
   recent: "Zuletzt geändert",
+  scheduled: "Geplant",
   to_explorer: "Anfragen im Explorer ausprobieren",
   waiting: "Was wartet",
 };

@@ -97,5 +97,8 @@ export const people: Texts["people"] = {
   theme_light: "Hell",
   undone: { one: "{count} ist wie vorher.", other: "{count} sind wie vorher." },
   unselect: "Auswahl aufheben",
+  way_in: "Wie die Person hineinkommt",
+  way_invitation: "Einladung senden: die Person setzt ihr Passwort selbst",
+  way_password: "Hier ein Passwort setzen",
   whole_text: "Ganzen Text zeigen",
 };

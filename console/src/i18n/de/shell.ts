@@ -2,6 +2,7 @@ import type { Texts } from "../index";
 
 export const shell: Texts["shell"] = {
   account: "Konto",
+  back_to_list: "Zurück zur Liste",
   close_navigation: "Navigation schließen",
   control_key: "Strg",
   dashboard: "Übersicht",
@@ -27,14 +28,20 @@ export const shell: Texts["shell"] = {
   palette_records: "Einträge",
   palette_results: "Ergebnisse",
   path: "Pfad",
+  presence_here: "Auch hier geöffnet: {names}. Wer als Zweiter speichert, wird gefragt, was bleibt.",
+  presence_own: "Sie haben diesen Eintrag auch in einem anderen Fenster geöffnet.",
   session_ended: "Sie sind abgemeldet",
   session_ended_text:
     "Ihre Sitzung ist beendet. Melden Sie sich in einem neuen Fenster wieder an und kommen Sie zurück: Nichts, was Sie eingegeben haben, geht verloren, und was Sie taten, geht weiter.",
   shortcuts: "Tastenkürzel",
   single_keys: "Tasten ohne Strg oder Command verwenden",
+  site_clock: "Zeiten der Website: {zone}",
   skip: "Zum Inhalt springen",
   space: "Leertaste",
   still_out: "Noch ist niemand angemeldet.",
+  take_over: "Übernehmen",
+  taken_over: "{name} hat übernommen",
+  taken_over_text: "Dieser Eintrag wird jetzt anderswo bearbeitet. Was Sie getippt und nicht gespeichert haben, bleibt in diesem Browser.",
   theme_auto: "Farben des Systems",
   theme_dark: "Dunkel",
   theme_light: "Hell",
@@ -42,4 +49,5 @@ export const shell: Texts["shell"] = {
   unreachable: "Der Server antwortet nicht. Was Sie eingeben, bleibt hier.",
   unsaved: "Es gibt Änderungen, die nicht gespeichert sind. Trotzdem weggehen?",
   visit: "Website besuchen",
+  you: "Sie selbst",
 };

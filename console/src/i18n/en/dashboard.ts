@@ -2,9 +2,10 @@ import type { Message } from "../index";
 
 export const dashboard = {
   create: "Create",
-  declared: { one: "{count} declaration", other: "{count} declarations" },
   declarations_filter: "Find a declaration",
   declarations_text: "What the server serves follows from these declarations. They are changed in their files.",
+  declared: { one: "{count} declaration", other: "{count} declarations" },
+  drafts: "Your drafts",
   health: "Health of the site",
   health_ok: "Everything that was checked is in order.",
   level_ok: "In order",
@@ -15,6 +16,7 @@ export const dashboard = {
   nothing_waits: "Nothing waits.",
   problems: "Problems of the last reload",
   recent: "Recently changed",
+  scheduled: "Scheduled",
   to_explorer: "Try requests in the explorer",
   waiting: "What waits",
 } satisfies Record<string, Message>;

@@ -97,5 +97,8 @@ export const people = {
   theme_light: "Light",
   undone: { one: "{count} is as before.", other: "{count} are as before." },
   unselect: "Unselect",
+  way_in: "How the person gets in",
+  way_invitation: "Send an invitation: the person sets a password",
+  way_password: "Set a password here",
   whole_text: "Show the whole text",
 } satisfies Record<string, Message>;

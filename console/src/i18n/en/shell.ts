@@ -2,6 +2,7 @@ import type { Message } from "../index";
 
 export const shell = {
   account: "Account",
+  back_to_list: "Back to the list",
   close_navigation: "Close the navigation",
   control_key: "Ctrl",
   dashboard: "Overview",
@@ -27,14 +28,20 @@ export const shell = {
   palette_records: "Records",
   palette_results: "Results",
   path: "Path",
+  presence_here: "Open here as well: {names}. Who saves second is asked what to keep.",
+  presence_own: "You have this record open in another window, too.",
   session_ended: "You are logged out",
   session_ended_text:
     "Your session has ended. Log in again in a new window and come back: nothing that you have typed is lost, and what you were doing goes on.",
   shortcuts: "Keyboard shortcuts",
   single_keys: "Use keys without Ctrl or Command",
+  site_clock: "Times of the site: {zone}",
   skip: "Skip to the content",
   space: "Space",
   still_out: "Nobody is logged in yet.",
+  take_over: "Take over",
+  taken_over: "{name} has taken over",
+  taken_over_text: "This record is being edited somewhere else now. What you have typed and not saved is kept in this browser.",
   theme_auto: "Colours of the system",
   theme_dark: "Dark",
   theme_light: "Light",
@@ -42,4 +49,5 @@ export const shell = {
   unreachable: "The server does not respond. What you type stays here.",
   unsaved: "There are changes that are not saved. Leave all the same?",
   visit: "Visit the site",
+  you: "You",
 } satisfies Record<string, Message>;

@@ -2,9 +2,7 @@
 
 import { argument, idOf, type Item, type One, type Params } from "../../api/adapter";
 import type { Api } from "../../api";
-import type { Description, FieldHints, Resource } from "../../api/description";
-import { resourceOf } from "../../controls/records";
-import { propertyName } from "./names";
+import type { Resource } from "../../api/description";
 import { Failure } from "../../api/failure";
 import { fieldsOf, type Field } from "../../model/fields";
 import type { JsonSchema, SchemaLink } from "../../model/json-schema";
@@ -34,7 +32,7 @@ export async function loadForm(api: Api, resource: Resource, id: string | null, 
   const mayWrite = operation !== undefined && (one === null || one.allow.length === 0 || one.allow.includes(operation.method));
   const properties = schema.properties ?? {};
   const args = mayWrite ? (found.args[writes] as Record<string, JsonSchema> | undefined) ?? {} : null;
-  const fields = fieldsOf({ properties, args, hints: named(hintsOf(resource, api.description, { ...args, ...properties }), api.description), parameters: parametersIn(operation?.path ?? "") });
+  const fields = fieldsOf({ properties, args, hints: hintsOf(resource, api.description, { ...args, ...properties }), parameters: parametersIn(operation?.path ?? "") });
   const autosaved = autosave === null ? [] : Object.keys(found.args[autosave] ?? {});
   return { resource, params, fields: present(fields, one?.item ?? null), links: schema.links ?? [], one, autosaved };
 }
@@ -55,17 +53,6 @@ async function readable(api: Api, resource: Resource, id: string | null, params:
 /** A property that a record lacks, and that cannot be written, says nothing: its feature is off, or the caller may not see it. */
 function present(fields: Field[], item: Item | null): Field[] {
   return item === null ? fields : fields.filter((field) => !field.readOnly || Object.hasOwn(item, field.path));
-}
-
-/** Names of properties that every site has, in the language of the console; a relation has the name of its records. */
-function named(hints: Record<string, FieldHints>, description: Description): Record<string, FieldHints> {
-  return Object.fromEntries(
-    Object.entries(hints).map(([name, hint]) => {
-      const target = hint.relation?.many === true ? resourceOf(description, hint.relation.resource) : null;
-      const label = hint.label ?? propertyName(name) ?? target?.label;
-      return [name, label === undefined ? hint : { ...hint, label }];
-    }),
-  );
 }
 
 export function parametersIn(path: string): string[] {

@@ -3,8 +3,9 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { FormScope } from "../../controls/types";
-import { language, t } from "../../i18n";
+import { locale, t } from "../../i18n";
 import { namesOf } from "../../model/messages";
+import { dateText } from "../../model/moments";
 import { Button, Dialog, Icon } from "../../ui";
 import { Comparison } from "./comparison";
 import type { Keeper } from "./keeper";
@@ -68,7 +69,7 @@ export function Offered({ keeper, session, scope }: { keeper: Keeper; session: S
   if (offer === null) {
     return null;
   }
-  const when = new Intl.DateTimeFormat(language.value, { dateStyle: "medium", timeStyle: "short" }).format(offer.at);
+  const when = dateText(new Date(offer.at), session.api.description.site.timezone, locale.value);
   const rows = Object.entries(offer.values).flatMap(([path, value]) => {
     const field = session.fields.value.find((one) => one.path === path);
     return field === undefined ? [] : [{ field, before: session.store.base()[path], after: value }];
@@ -129,7 +130,7 @@ export function Offline({ session, onRetry }: { session: Session; onRetry(): voi
 /** What became of the last change, in a few words beside the buttons. */
 export function ProgressText({ session, keeper }: { session: Session; keeper: Keeper }): JSX.Element {
   const { progress, savedAt, store } = session;
-  const time = savedAt.value === null ? "" : new Intl.DateTimeFormat(language.value, { timeStyle: "short" }).format(savedAt.value);
+  const time = savedAt.value === null ? "" : dateText(new Date(savedAt.value), session.api.description.site.timezone, locale.value, "time");
   const text = ((): string => {
     if (progress.value === "saving") {
       return t("forms.saving");

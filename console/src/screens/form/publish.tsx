@@ -2,7 +2,7 @@
 
 import { signal, type Signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { language, t } from "../../i18n";
+import { locale, t } from "../../i18n";
 import { show } from "../../model/dates";
 import { lacks, type Lack } from "../../model/publishing";
 import { DATE, LINK, PASSWORD } from "../../model/roles";
@@ -43,7 +43,7 @@ export function PublishDialog({ check, session }: { check: PublishCheck; session
   const missing = lacks(session.fields.value, values, session.api.description);
   const date = values[DATE];
   const later = step.kind === "schedule" && typeof date === "string";
-  const when = later ? show(date, session.api.description.site.timezone, language.value) : t("forms.immediately");
+  const when = later ? show(date, session.api.description.site.timezone, locale.value) : t("forms.immediately");
   const password = values[PASSWORD];
   return (
     <Dialog

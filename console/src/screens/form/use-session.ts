@@ -4,8 +4,12 @@ import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api";
 import type { Params } from "../../api/adapter";
 import type { Resource } from "../../api/description";
+import { t } from "../../i18n";
 import { autosaveOf } from "../../model/operations";
+import { AUTHOR, DATE, PASSWORD, SLUG, STATE, titleName } from "../../model/roles";
 import { UnsavedWork } from "../../model/unsaved";
+import { readRecord } from "../../model/values";
+import { place } from "../../router";
 import { Keeper } from "./keeper";
 import { loadForm } from "./load";
 import { Session } from "./session";
@@ -43,9 +47,11 @@ export function useSession(resource: Resource, id: string | null, params: Params
     const abort = new AbortController();
     setState({ kind: "loading" });
     loadForm(api(), resource, id, params, autosaveOf(resource), abort.signal).then(
-      (loaded) => {
+      async (loaded) => {
         const { http, description } = api();
         const session = new Session(api(), loaded);
+        const copied = id === null ? new URLSearchParams(place.peek().search).get("copy") : null;
+        if (copied !== null) await fillFrom(session, copied, abort.signal);
         const keeper = new Keeper(session, new UnsavedWork(storage()), description.site.url, http.boot.user);
         setState({ kind: "open", session, keeper });
       },
@@ -58,6 +64,21 @@ export function useSession(resource: Resource, id: string | null, params: Params
     return () => abort.abort();
   }, [attempt]);
   return { state, reload: () => setAttempt(attempt + 1) };
+}
+
+/** What a copy does not take from its original: what is one record's own, and what decides who sees it. */
+const OWN = new Set<string>([STATE, DATE, SLUG, PASSWORD, AUTHOR]);
+
+/** A new record begins with the values of another one. Nothing is written before somebody saves. */
+async function fillFrom(session: Session, id: string, signal: AbortSignal): Promise<void> {
+  const { item } = await session.api.adapter.one(session.resource, id, { params: session.loaded.params, signal });
+  const fields = session.fields.peek();
+  const title = titleName(session.resource, Object.fromEntries(fields.map((field) => [field.path, field.schema])));
+  for (const [path, value] of Object.entries(readRecord(fields, item))) {
+    const field = fields.find((one) => one.path === path);
+    if (field === undefined || field.readOnly || field.secret || OWN.has(path) || value === null) continue;
+    session.store.set(path, path === title && typeof value === "string" ? t("lists.copy_of", { name: value }) : value);
+  }
 }
 
 /** A browser may refuse the storage altogether. */

@@ -1,16 +1,18 @@
 /** Creates and edits a record of any resource. */
 
 import type { JSX } from "preact";
+import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { api } from "../../api";
 import type { Params } from "../../api/adapter";
 import type { Resource, State } from "../../api/description";
 import { touched } from "../../api/changes";
 import { t } from "../../i18n";
+import { duplicates } from "../../model/actions";
 import { arrange, type GroupId } from "../../model/form-layout";
 import { addLabel } from "../../model/naming";
 import { autosaveOf, revisionsOf } from "../../model/operations";
-import { STATE, titleName, titleOf } from "../../model/roles";
+import { PASSWORD, STATE, titleName, titleOf } from "../../model/roles";
 import { written, type Step } from "../../model/states";
 import { holdsFiles } from "../../files/file";
 import { FilePanel } from "../../files/panel";
@@ -25,6 +27,8 @@ import { Once } from "../form/once";
 import { GroupBox, Places } from "../form/places";
 import type { Session } from "../form/session";
 import { handOver, useSession, type Opened } from "../form/use-session";
+import { InvitationChoice, invite, invites } from "./invitation";
+import { PresenceBar } from "./presence";
 import "../form/form.css";
 
 export interface ItemProps {
@@ -63,8 +67,11 @@ function Item({ session, keeper, crumbs, owned }: Opened & { crumbs: Crumb[]; ow
       navigate(owned ? list : places.item(resource.name, id), { replace: !owned, force: true });
     }
   };
+  const inviting = useSignal(true);
+  const invited = invites(session) && inviting.value;
   const saving = useSaving({ session, keeper }, (outcome) => {
     touched(resource.name);
+    if (outcome === "created" && invited) void invite(resource, session.record.peek());
     // Somebody has to see what is shown once, before the address changes.
     if (outcome === "created" && session.once.peek() === null) {
       leave();
@@ -73,11 +80,16 @@ function Item({ session, keeper, crumbs, owned }: Opened & { crumbs: Crumb[]; ow
   const once = session.once.value;
   const fields = session.fields.value;
   const isNew = session.isNew;
-  const arrangement = useMemo(() => arrange(resource, fields, (group: GroupId) => t(`forms.group_${group}`), isNew), [fields, isNew]);
+  const arrangement = useMemo(() => {
+    const shown = invited ? fields.filter((field) => field.path !== PASSWORD) : fields;
+    return arrange(resource, shown, (group: GroupId) => t(`forms.group_${group}`), isNew);
+  }, [fields, isNew, invited]);
   const step = (next: Step): void => void saving.run(next);
   return (
     <Page title={useTitle(session)} crumbs={crumbs} aside={<StateBadge session={session} />} actions={<Bar session={session} keeper={keeper} list={list} onStep={step} />}>
+      {!isNew && !owned && <PresenceBar session={session} onLeave={() => navigate(list, { force: true })} />}
       {!isNew && holdsFiles(resource) && <FilePanel resource={resource} item={session.record.value} />}
+      {invites(session) && <InvitationChoice session={session} inviting={inviting} />}
       <FormFrame session={session} keeper={keeper} saving={saving} label={resource.singular}>
         <div class={`form-columns${arrangement.side.length === 0 ? " form-single" : ""}`}>
           <div class="form-main">
@@ -108,12 +120,12 @@ function Item({ session, keeper, crumbs, owned }: Opened & { crumbs: Crumb[]; ow
 
 /** The title of the record as it is saved: the heading does not change with every key. */
 function useTitle(session: Session): string {
-  const { resource, record } = session;
-  const properties = Object.fromEntries(session.fields.value.map((field) => [field.path, field.schema]));
+  return session.isNew ? addLabel(session.resource) : nameOf(session);
+}
+
+function nameOf({ resource, record, fields }: Session): string {
+  const properties = Object.fromEntries(fields.value.map((field) => [field.path, field.schema]));
   const title = titleOf(record.value, titleName(resource, properties));
-  if (session.isNew) {
-    return addLabel(resource);
-  }
   return title === "" ? t("forms.untitled_one", { name: resource.singular }) : title;
 }
 
@@ -175,6 +187,9 @@ function menuOf(session: Session, list: string): MenuItem[] {
   if (revisionsOf(resource) !== null) {
     items.push({ name: "revisions", label: t("forms.revisions"), icon: "clock", href: href(places.part(resource.name, id, "revisions")) });
   }
+  if (duplicates(resource)) {
+    items.push({ name: "duplicate", label: t("lists.duplicate"), icon: "copy", href: href(`${places.create(resource.name)}?copy=${encodeURIComponent(id)}`) });
+  }
   for (const child of api().description.resources.filter((one) => one.parent?.resource === resource.name && one.operations["list"] !== undefined)) {
     items.push({ name: `child-${child.name}`, label: child.label, icon: child.icon, href: href(places.children(resource.name, id, child.name)) });
   }
@@ -220,7 +235,7 @@ async function moveToTrash(session: Session, list: string): Promise<void> {
   try {
     await services.adapter.remove(resource, id, { params: loaded.params });
     touched(resource.name);
-    toast.done(t("forms.trashed", { name: resource.singular }), {
+    toast.done(t("forms.trashed", { name: nameOf(session) }), {
       label: t("ui.undo"),
       run: () => {
         services.adapter.update(resource, id, { [STATE]: before }, { params: loaded.params }).then(() => touched(resource.name), toast.failed);
@@ -234,13 +249,14 @@ async function moveToTrash(session: Session, list: string): Promise<void> {
 
 async function removeForever(session: Session, list: string): Promise<void> {
   const { resource, api: services, loaded } = session;
+  const name = nameOf(session);
   const force = resource.operations["delete"]?.args.includes("force") === true;
   try {
     await services.adapter.remove(resource, session.id.peek() ?? "", { params: loaded.params, query: force ? { force: true } : {} });
     // There is nothing left to keep.
     session.store.reset();
     touched(resource.name);
-    toast.done(t("forms.deleted", { name: resource.singular }));
+    toast.done(t("forms.deleted", { name }));
     navigate(list, { force: true });
   } catch (error) {
     toast.failed(error);

@@ -8,7 +8,7 @@ import { touched } from "../../api/changes";
 import type { Resource } from "../../api/description";
 import { t } from "../../i18n";
 import type { QuickAction, Row } from "../../layouts";
-import { directOperations, removal, removalArguments, restoring, settable, targets } from "../../model/actions";
+import { directOperations, duplicates, removal, removalArguments, restoring, settable, targets } from "../../model/actions";
 import { moderated, requestName } from "../../model/list-states";
 import { humanName } from "../../model/record";
 import type { ListView } from "../../model/view-state";
@@ -26,7 +26,7 @@ export interface Actions {
   menu: (row: Row) => MenuItem[];
   quick: (row: Row) => QuickAction[];
   /** A deletion that needs more than a yes. */
-  asked: { ids: Id[]; done: () => void } | null;
+  asked: { rows: Row[]; done: () => void } | null;
   answer: () => void;
   props: ListingProps;
 }
@@ -36,7 +36,7 @@ export function useActions(props: ListingProps & { view: ListView }): Actions {
   const { resource, schema, states } = props;
   const updatable = settable(resource, schema.args["update"] ?? {}).length > 0 || states.length > 0;
   const selectable = resource.operations["delete"] !== undefined || (resource.operations["update"] !== undefined && updatable);
-  const remove = (row: Row): void => void removed(props, row, () => setAsked({ ids: [row.id], done: () => setAsked(null) }));
+  const remove = (row: Row): void => void removed(props, row, () => setAsked({ rows: [row], done: () => setAsked(null) }));
   return {
     selectable,
     menu: (row) => [...opening(resource, row), ...(row.fixed === true ? [] : [...changing(props, row), ...running(props, row), ...leaving(props, row, remove)])],
@@ -50,7 +50,7 @@ export function useActions(props: ListingProps & { view: ListView }): Actions {
 /** The dialog of a deletion that needs more than a yes. */
 export function Questions({ actions }: { actions: Actions }): JSX.Element | null {
   if (actions.asked === null) return null;
-  return <RemovalDialog {...actions.props} ids={actions.asked.ids} onClose={actions.answer} onDone={actions.answer} />;
+  return <RemovalDialog {...actions.props} rows={actions.asked.rows} onClose={actions.answer} onDone={actions.answer} />;
 }
 
 function opening(resource: Resource, row: Row): MenuItem[] {
@@ -63,6 +63,9 @@ function opening(resource: Resource, row: Row): MenuItem[] {
   if (typeof link === "string" && /^https?:/.test(link)) items.push({ name: "view", label: t("lists.view_on_site"), icon: "external", href: link });
   if (resource.supports.includes("revisions") && resource.operations["revisions"] !== undefined && row.fixed !== true) {
     items.push({ name: "versions", label: t("lists.versions"), icon: "clock", href: href(places.part(resource.name, row.id, "revisions")) });
+  }
+  if (duplicates(resource) && row.fixed !== true) {
+    items.push({ name: "duplicate", label: t("lists.duplicate"), icon: "copy", href: href(`${places.create(resource.name)}?copy=${encodeURIComponent(row.id)}`) });
   }
   for (const child of api().description.resources) {
     if (child.parent?.resource !== resource.name || child.operations["list"] === undefined) continue;

@@ -10,6 +10,7 @@ import { versionOf } from "../../api/changes";
 import { isAbort } from "../../api/failure";
 import type { Query } from "../../api/query";
 import { selection } from "../../model/list-query";
+import { countsBy } from "../../model/counts";
 import { ALL } from "../../model/list-states";
 import type { ListView } from "../../model/view-state";
 import { toast } from "../../ui";
@@ -134,7 +135,7 @@ async function counted(source: Source, items: readonly Item[], signal: AbortSign
   const { resource, states, schema, view, params } = source;
   const args = schema.args["list"] ?? {};
   const counts: Counts = new Map();
-  if (resource.fields["parent"]?.operators?.includes("in") !== true || !("_count_by" in args)) return counts;
+  if (resource.fields["parent"]?.operators?.includes("in") !== true || !countsBy(resource, "parent")) return counts;
   const ids = items.map((item) => idOf(resource, item));
   const parts = Array.from({ length: Math.ceil(ids.length / PAGE) }, (_, place) => ids.slice(place * PAGE, (place + 1) * PAGE));
   const chosen = selection(view, { resource, states, args });

@@ -6,7 +6,7 @@ import { api } from "../../api";
 import type { BatchResult, Id, Item } from "../../api/adapter";
 import { t } from "../../i18n";
 import type { Row } from "../../layouts";
-import { removal, removalArguments, restoring, settable, targets } from "../../model/actions";
+import { collections, removal, removalArguments, restoring, settable, targets } from "../../model/actions";
 import { requestName } from "../../model/list-states";
 import { labelOfField } from "../../model/record";
 import type { ListView } from "../../model/view-state";
@@ -14,6 +14,7 @@ import { Button, confirmed, Menu, type MenuItem, toast } from "../../ui";
 import type { ListingProps } from "./listing";
 import { RemovalDialog } from "./removal";
 import { reportBatch } from "./report";
+import { SetTermsDialog, setTerms } from "./set-terms";
 import { SetValueDialog } from "./set-value";
 
 /** What is said of a change, and what takes it back. */
@@ -29,7 +30,7 @@ export interface BulkProps extends ListingProps {
 export function BulkBar(props: BulkProps): JSX.Element {
   const { resource, states, schema, rows, view, params, onDone } = props;
   const [progress, setProgress] = useState<number | null>(null);
-  const [dialog, setDialog] = useState<"remove" | { field: string } | null>(null);
+  const [dialog, setDialog] = useState<"remove" | { field: string; many: boolean } | null>(null);
   const ids = rows.map((row) => row.id);
   const trashed = states.find((state) => state.name === view.state)?.trash === true;
   const how = removal(resource, states, trashed);
@@ -70,11 +71,12 @@ export function BulkBar(props: BulkProps): JSX.Element {
   const stateItems: MenuItem[] = trashed
     ? []
     : targets(resource, states, null, update).map((state) => ({ name: state.name, label: state.label, onSelect: () => change({ status: requestName(state, update["status"]) }, "lists.changed_many", backTo(new Map(rows.map((row) => [row.id, row.item["status"]])))) }));
-  const fieldItems: MenuItem[] = settable(resource, update).map(([field]) => ({
+  const fieldItem = (many: boolean) => ([field]: [string, unknown]): MenuItem => ({
     name: field,
     label: labelOfField(resource, field),
-    onSelect: () => setDialog({ field }),
-  }));
+    onSelect: () => setDialog({ field, many }),
+  });
+  const fieldItems = [...collections(resource, update).map(fieldItem(true)), ...settable(resource, update).map(fieldItem(false))];
   return (
     <div class="bulk" role="region" aria-label={t("lists.selection")}>
       <span class="bulk-count" role="status">
@@ -107,8 +109,20 @@ export function BulkBar(props: BulkProps): JSX.Element {
           </Button>
         </>
       )}
-      {dialog === "remove" && <RemovalDialog {...props} ids={ids} onClose={() => setDialog(null)} onDone={onDone} />}
-      {dialog !== null && dialog !== "remove" && (
+      {dialog === "remove" && <RemovalDialog {...props} rows={rows} onClose={() => setDialog(null)} onDone={onDone} />}
+      {dialog !== null && dialog !== "remove" && dialog.many && (
+        <SetTermsDialog
+          {...props}
+          field={dialog.field}
+          count={ids.length}
+          onClose={() => setDialog(null)}
+          onTerms={(terms, adds) => {
+            setDialog(null);
+            void finish(setTerms(props, ids, dialog.field, terms, adds), "lists.changed_many");
+          }}
+        />
+      )}
+      {dialog !== null && dialog !== "remove" && !dialog.many && (
         <SetValueDialog
           {...props}
           field={dialog.field}

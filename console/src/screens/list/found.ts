@@ -2,11 +2,12 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "../../api";
-import { argument, type Item } from "../../api/adapter";
+import type { Item } from "../../api/adapter";
 import { versionOf } from "../../api/changes";
 import type { Query } from "../../api/query";
 import { isAbort } from "../../api/failure";
-import { countsOf, hasStates, requestName, STATE_ARGUMENT, total, uncounted, everyStateValue, ALL } from "../../model/list-states";
+import { countsBy, countStates } from "../../model/counts";
+import { hasStates, STATE_ARGUMENT, total, ALL } from "../../model/list-states";
 import { pageQuery, selection } from "../../model/list-query";
 import { pagerOf } from "../../model/pager";
 import type { ListView } from "../../model/view-state";
@@ -21,6 +22,8 @@ export interface Found {
   more: boolean;
   /** Records by state, and of all that the first tab shows; null where there are no states, or nobody may count. */
   counts: ReadonlyMap<string, number> | null;
+  /** Counts are on their way. */
+  counting: boolean;
   loading: boolean;
   error: unknown;
   reload: () => void;
@@ -51,6 +54,7 @@ export function useFound(props: ListingProps, view: ListView): Found {
     pages: page.data?.pages ?? (all === null ? null : Math.max(1, Math.ceil(all / view.perPage))),
     more: page.data?.more ?? false,
     counts,
+    counting,
     loading: page.loading,
     error: page.error,
     reload: page.reload,
@@ -61,28 +65,17 @@ export function useFound(props: ListingProps, view: ListView): Found {
 function useCounts(props: ListingProps, chosen: Query, version: number): { counts: ReadonlyMap<string, number> | null; counting: boolean } {
   const { resource, params, states, schema, described } = props;
   const args = schema.args["list"] ?? {};
-  const wanted = described && hasStates(resource, args) && argument(resource, "list", "_count_by");
+  const wanted = described && hasStates(resource, args) && countsBy(resource, STATE_ARGUMENT);
   const rest: Query = { ...chosen };
   delete rest[STATE_ARGUMENT];
   const load = async (signal: AbortSignal): Promise<ReadonlyMap<string, number> | null> => {
     if (!wanted) return null;
-    const { adapter } = api();
-    const query = { ...rest, [STATE_ARGUMENT]: everyStateValue(resource, args), _count_by: STATE_ARGUMENT };
-    const answer = await adapter.list(resource, query, { params, signal });
-    const counts = countsOf(answer.items, states);
+    const counts = await countStates(api(), { resource, args, states, wanted: states, query: rest, params, signal });
     counts.set(ALL, total(counts, states));
-    // Some states are left out unless they are asked for alone.
-    const alone = uncounted(states, args).filter((state) => !counts.has(state.name));
-    await Promise.all(
-      alone.map(async (state) => {
-        const one = await adapter.list(resource, { ...rest, [STATE_ARGUMENT]: requestName(state), per_page: 1, _fields: resource.key }, { params, signal });
-        counts.set(state.name, one.total ?? one.items.length);
-      }),
-    );
     return counts;
   };
   const found = useLoad(load, [JSON.stringify(rest), wanted, version, params]);
-  const countable = resource.states.length > 0 && argument(resource, "list", "_count_by");
+  const countable = resource.states.length > 0 && countsBy(resource, STATE_ARGUMENT);
   return { counts: found.data ?? null, counting: countable && found.error === null && (!described || found.loading) };
 }
 

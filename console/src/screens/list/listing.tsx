@@ -18,6 +18,7 @@ import { initialView, type LayoutName, type ListView, readView, writeView } from
 import { href, navigate, place, places } from "../../router";
 import { Page, type Crumb } from "../../shell/page";
 import { preference, prefer } from "../../shell/preferences";
+import { presence, usePresence } from "../../shell/presence";
 import { useShortcuts } from "../../shell/shortcuts";
 import { lazy } from "../../shell/lazy";
 import { announce, confirmed, Empty, toast, Failed, LinkButton, Button, Pagination, Skeleton } from "../../ui";
@@ -71,7 +72,11 @@ export function Listing(props: ListingProps): JSX.Element {
 
   const own = tree?.rows ?? found.items.map((item) => rowOf(props, item));
   const editable = useEditable(props, tree === null ? own.map((row) => row.id) : []);
-  const rows = editable === null ? own : own.map((row) => (editable.has(String(row.id)) ? row : { ...row, fixed: true }));
+  const openedBy = useOpenedBy(resource, own);
+  const rows = own.map((row): Row => {
+    const fixed = editable === null || editable.has(String(row.id)) ? {} : { fixed: true };
+    return { ...row, ...fixed, openedBy: openedBy.get(String(row.id)) };
+  });
   const layout: LayoutProps = {
     resource,
     label: resource.labels["items_list"] ?? resource.label,
@@ -89,8 +94,8 @@ export function Listing(props: ListingProps): JSX.Element {
   };
   return (
     <Page title={resource.label} crumbs={props.crumbs} actions={<HeadActions {...props} />}>
-      <StateTabs {...props} view={view} initial={initial} counts={found.counts} here={here} />
-      <Toolbar {...props} view={view} show={show} onLook={(next) => keepHabits(resource, next)} />
+      <StateTabs {...props} view={view} initial={initial} counts={found.counts} counting={found.counting} here={here} />
+      <Toolbar {...props} view={view} initial={initial} show={show} onLook={(next) => keepHabits(resource, next)} />
       {view.filters.length > 0 && <FilterBar {...props} view={view} show={show} />}
       <FileArea resource={resource} params={props.params} ids={rows.map((row) => row.id)}>
         <Body found={found} layout={layout} view={view} resource={resource} states={states} show={show} />
@@ -226,6 +231,17 @@ function toggled(before: ReadonlySet<string>, ids: Id[], on: boolean): ReadonlyS
     else next.delete(String(id));
   }
   return next;
+}
+
+/** Names of others who have records of the list open, by id. */
+function useOpenedBy(resource: Resource, rows: readonly Row[]): ReadonlyMap<string, string> {
+  usePresence(resource, null, rows.filter((row) => row.more === undefined).map((row) => String(row.id)));
+  const { user } = api().http.boot;
+  const names = new Map<string, string>();
+  for (const other of presence.value.others.filter((one) => one.user !== user)) {
+    names.set(other.item, [names.get(other.item), other.name].filter((name) => name !== undefined).join(", "));
+  }
+  return names;
 }
 
 /** Layout, columns and size of pages are as somebody left them. */

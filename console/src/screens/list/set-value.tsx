@@ -58,7 +58,7 @@ export function SetValueDialog({ resource, schema, field, count, onClose, onValu
       <Field label={labelOfField(resource, field)} help={argument.description}>
         {(ids) => (
           <Combobox
-            label={field}
+            label={labelOfField(resource, field)}
             field={ids}
             value={chosen}
             onChange={setChosen}

@@ -1,7 +1,6 @@
 /** States as tabs, each with the number of its records, and the views that are declared beside them. */
 
 import type { JSX } from "preact";
-import { argument } from "../../api/adapter";
 import type { State } from "../../api/description";
 import { number, t } from "../../i18n";
 import { ALL, hasStates } from "../../model/list-states";
@@ -14,6 +13,8 @@ interface StateTabsProps extends ListingProps {
   view: ListView;
   initial: ListView;
   counts: ReadonlyMap<string, number> | null;
+  /** Counts are on their way; without them every state has its tab. */
+  counting: boolean;
   here: string;
 }
 
@@ -42,9 +43,9 @@ export function StateTabs(props: StateTabsProps): JSX.Element | null {
 }
 
 /** Null: there is nothing to choose. */
-function shownStates({ resource, states, schema, view, counts }: StateTabsProps): State[] | null {
+function shownStates({ resource, states, schema, view, counts, counting }: StateTabsProps): State[] | null {
   if (!hasStates(resource, schema.args["list"] ?? {})) return null;
-  if (!argument(resource, "list", "_count_by")) return states;
+  if (counts === null && !counting) return states;
   const all = counts?.get(ALL) ?? 0;
   // A state that all records have says no more than the first tab, unless it is the one that visitors see.
   const shown = states.filter((state) => {

@@ -9,9 +9,11 @@ import { prefer, preference } from "../../shell/preferences";
 import { Button, Dialog, Field, Icon } from "../../ui";
 import type { ListingProps } from "./listing";
 import { AddFilter } from "./filters";
+import { SavedViews } from "./saved";
 
 interface ToolbarProps extends ListingProps {
   view: ListView;
+  initial: ListView;
   show: (change: Partial<ListView>, replace?: boolean) => void;
   /** Somebody has changed how the list looks. */
   onLook: (view: ListView) => void;
@@ -32,6 +34,7 @@ export function Toolbar(props: ToolbarProps): JSX.Element {
     <div class="toolbar">
       {"search" in (schema.args["list"] ?? {}) && <Search key={resource.name} {...props} />}
       <AddFilter {...props} />
+      <SavedViews resource={resource} view={view} initial={props.initial} />
       <span class="spread row">
         {layouts.length > 1 && (
           <span class="segments" role="group" aria-label={t("lists.layout")}>

@@ -8,7 +8,7 @@ import { touched } from "../../api/changes";
 import type { Resource } from "../../api/description";
 import { isObject } from "../../api/failure";
 import { nameOf, recordsOf, resourceOf } from "../../controls/records";
-import { language, t } from "../../i18n";
+import { locale, t } from "../../i18n";
 import { parametersOf, revisionsOf } from "../../model/operations";
 import { STATE, titleOf } from "../../model/roles";
 import { find } from "../../model/states";
@@ -97,7 +97,7 @@ function History({ resource, id, versions, onMore }: { resource: Resource; id: s
     return <Empty title={t("forms.no_revisions")} icon="clock" />;
   }
   const { states, site } = scope.description;
-  const label = (one: Revision): string => versionTime(one.date, list, site.timezone, language.value);
+  const label = (one: Revision): string => versionTime(one.date, list, site.timezone, locale.value);
   const current = presentVersion(loaded.fields, list, present);
   const state = find(states, String(loaded.one?.item[STATE] ?? ""))?.label ?? "";
   const told = (one: Revision): string => {

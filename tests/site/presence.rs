@@ -1,0 +1,216 @@
+//! Who has which record open, and the views of lists that each user has saved.
+
+use super::inside::{Counted, Inside};
+use super::server::Server;
+use cms_server::boot::Secret;
+use cms_server::clock::ManualClock;
+use cms_server::model::Method;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+type User = (String, String);
+
+/// A site at a time that stands still, with two editors, an author, and a draft of the administrator's.
+struct Site {
+    site: Inside,
+    clock: Arc<ManualClock>,
+    post: i64,
+}
+
+impl Site {
+    fn start() -> Site {
+        let clock = ManualClock::at(1_800_000_000);
+        let site = Inside::timed(clock.clone());
+        let post = site.make("/cms/v2/posts", &json!({"title": "Tide tables", "status": "draft"}))["id"].as_i64();
+        Site { site, clock, post: post.expect("an id") }
+    }
+
+    fn user(&self, login: &str, role: &str) -> User {
+        let (site, address) = (&self.site, format!("{login}@example.org"));
+        let made = site.services.add_user(&site.registry, login, &address, role, Secret::Password("a long password"));
+        made.expect("a user");
+        (login.to_owned(), site.services.add_app_password(login, "tests").expect("a password"))
+    }
+
+    fn send(&self, user: &User, body: &Value) -> Counted {
+        self.site.ask_as(Method::Post, "/console/v1/presence", Some(user), Some(body))
+    }
+
+    /// A window of a user's has the draft open: the names of others there, and whether somebody has taken it over.
+    fn open(&self, user: &User, take: bool) -> (Vec<String>, bool) {
+        let tab = format!("{}-window", user.0);
+        let body = json!({"tab": tab, "resource": "posts", "item": self.post.to_string(), "take": take});
+        let told = self.send(user, &body);
+        assert_eq!(told.status, 200, "{}", told.body);
+        (names(&told.body), told.body["taken_by"].is_number())
+    }
+
+    /// What somebody sees who has a list with the draft open.
+    fn list(&self, user: &User) -> Value {
+        let items = [self.post.to_string(), "999999".to_owned()];
+        let told = self.send(user, &json!({"tab": "a-list-of-posts", "resource": "posts", "items": items}));
+        assert_eq!(told.status, 200, "{}", told.body);
+        told.body
+    }
+}
+
+fn names(body: &Value) -> Vec<String> {
+    let others = body["others"].as_array().expect("a list").iter();
+    others.map(|other| other["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+#[test]
+fn people_are_told_who_else_has_a_record_open() {
+    let site = Site::start();
+    let (ann, ben) = (site.user("ann", "editor"), site.user("ben", "editor"));
+    assert_eq!(site.open(&ann, false), (vec![], false));
+    assert_eq!(site.open(&ben, false), (vec!["ann".to_owned()], false));
+    assert_eq!(site.open(&ann, false), (vec!["ben".to_owned()], false));
+    let list = site.list(&ann);
+    assert_eq!(names(&list), ["ann", "ben"], "the window with the list has nothing open");
+    assert_eq!(list["others"][0]["item"], site.post.to_string());
+    assert_eq!(list["others"][0]["since"], "2027-01-15T08:00:00Z");
+    // Somebody closes the record.
+    site.send(&ben, &json!({"tab": "ben-window", "resource": "posts"}));
+    assert_eq!(site.open(&ann, false), (vec![], false));
+}
+
+#[test]
+fn an_entry_ends_and_is_written_seldom() {
+    let site = Site::start();
+    let (ann, ben) = (site.user("ann", "editor"), site.user("ben", "editor"));
+    site.open(&ann, false);
+    let expires = || {
+        let wanted = cms_server::storage::plan::ReadPlan {
+            table: "presence".into(),
+            extensions: Vec::new(),
+            columns: vec!["expires".into()],
+            filter: cms_server::storage::plan::Cond::All(Vec::new()),
+            order: Vec::new(),
+            limit: None,
+            offset: 0,
+        };
+        site.site.services.storage.snapshot().and_then(|snapshot| snapshot.rows(&wanted)).expect("rows")
+    };
+    let mut written = vec![expires()];
+    for _ in 0..9 {
+        site.clock.advance(20);
+        site.open(&ann, false);
+        written.push(expires());
+    }
+    written.dedup();
+    assert_eq!(written.len(), 4, "three minutes, so it is written three times more");
+    assert_eq!(names(&site.list(&ben)), ["ann"]);
+    site.clock.advance(89);
+    assert_eq!(site.open(&ben, false).0, ["ann"], "a window may be late");
+    site.clock.advance(31);
+    assert_eq!(site.open(&ben, false).0, [""; 0]);
+}
+
+#[test]
+fn a_record_is_taken_over_on_purpose() {
+    let site = Site::start();
+    let (ann, ben) = (site.user("ann", "editor"), site.user("ben", "editor"));
+    site.open(&ann, false);
+    site.clock.advance(5);
+    assert_eq!(site.open(&ben, true), (vec!["ann".to_owned()], false));
+    assert_eq!(site.open(&ann, false), (vec!["ben".to_owned()], true));
+    assert!(!site.open(&ben, false).1);
+    site.clock.advance(5);
+    assert!(!site.open(&ann, true).1);
+    assert!(site.open(&ben, false).1 && !site.open(&ann, false).1);
+    // What somebody has taken over is free again when they are gone.
+    site.send(&ann, &json!({"tab": "ann-window", "resource": "posts"}));
+    assert_eq!(site.open(&ben, false), (vec![], false));
+}
+
+#[test]
+fn only_those_who_may_edit_a_record_are_told_of_it() {
+    let site = Site::start();
+    let (ann, tom, sue) = (site.user("ann", "editor"), site.user("tom", "author"), site.user("sue", "subscriber"));
+    site.open(&ann, false);
+    for user in [&tom, &sue] {
+        assert_eq!(names(&site.list(user)), [""; 0], "{}", user.0);
+        let item = site.post.to_string();
+        let refused = site.send(user, &json!({"tab": "some-window", "resource": "posts", "item": item}));
+        assert_eq!((refused.status, &refused.body["code"]), (400, &json!("rest_invalid_param")), "{}", user.0);
+    }
+    // One cannot tell a record that does not exist from one that is none of one's business.
+    let absent = site.send(&tom, &json!({"tab": "some-window", "resource": "posts", "item": "999999"}));
+    let other = site.send(&tom, &json!({"tab": "some-window", "resource": "posts", "item": site.post.to_string()}));
+    assert_eq!(absent.body, other.body);
+    let nobody = site.site.ask(
+        Method::Post,
+        "/console/v1/presence",
+        false,
+        Some(&json!({"tab": "some-window", "resource": "posts"})),
+    );
+    assert_eq!(nobody.status, 401);
+    for bad in [
+        json!({"tab": "some-window", "resource": "nothing"}),
+        json!({"tab": "short", "resource": "posts"}),
+        json!({"tab": "some window", "resource": "posts"}),
+        json!({"tab": "some-window", "resource": "posts", "items": vec!["1"; 101]}),
+    ] {
+        assert_eq!(site.send(&ann, &bad).status, 400, "{bad}");
+    }
+}
+
+#[test]
+fn a_user_has_a_limited_number_of_windows() {
+    let site = Site::start();
+    let (ann, ben) = (site.user("ann", "editor"), site.user("ben", "editor"));
+    let open = |number: usize| {
+        let body = json!({"tab": format!("window-{number:04}"), "resource": "posts", "item": site.post.to_string()});
+        assert_eq!(site.send(&ann, &body).status, 200);
+        site.clock.advance(1);
+    };
+    (0..60).for_each(open);
+    // Each person is named once.
+    assert_eq!(names(&site.list(&ben)), ["ann"]);
+}
+
+#[test]
+fn every_kind_of_record_is_shared() {
+    let site = Site::start();
+    let ann = site.user("ann", "administrator");
+    let ben = site.user("ben", "administrator");
+    let term = site.site.make("/cms/v2/categories", &json!({"name": "Harbour"}))["id"].to_string();
+    for (resource, item) in [("categories", &*term), ("users", "1")] {
+        let body = |tab: &str| json!({"tab": tab, "resource": resource, "item": item});
+        assert_eq!(site.send(&ann, &body("ann-window")).status, 200, "{resource}");
+        assert_eq!(names(&site.send(&ben, &body("ben-window")).body), ["ann"], "{resource}");
+    }
+}
+
+#[test]
+fn saved_views_are_their_owners_own() {
+    for prefix in ["cms", "wp"] {
+        let server = Server::with(&[&format!("site.prefix={prefix}")]);
+        let (ann, ben, sue) =
+            (server.user("ann", "editor"), server.user("ben", "administrator"), server.user("sue", "subscriber"));
+        let route = "/console/v1/saved-views";
+        let view = json!({"resource": "posts", "name": "Mine", "query": "f=author~eq~2"});
+        let made = server.ask("POST", route, Some(&ann), Some(&view));
+        assert_eq!(made.status, 201, "{}", made.text);
+        let item = format!("{route}/{}", made.body["id"]);
+        let list = |user: &User| {
+            let asked = format!("{route}?context=edit&where[resource]=posts");
+            server.ask("GET", &asked, Some(user), None)
+        };
+        let own = list(&ann).body;
+        assert_eq!((&own[0]["name"], &own[0]["query"]), (&view["name"], &view["query"]), "{own}");
+        assert_eq!(list(&ben).body, json!([]), "not even administrators see them");
+        assert_eq!(list(&sue).status, 403);
+        for (user, path) in [(&ben, route.to_owned()), (&ben, item.clone())] {
+            let read = server.ask("GET", &path, Some(user), None);
+            assert!(!read.text.contains("Mine"), "{}", read.text);
+        }
+        assert_eq!(server.ask("GET", &format!("{item}?context=edit"), Some(&ben), None).status, 403);
+        assert_eq!(server.ask("PUT", &item, Some(&ben), Some(&view)).status, 403);
+        assert_eq!(server.ask("DELETE", &item, Some(&ben), None).status, 403);
+        assert_eq!(server.ask("DELETE", &format!("{item}?force=true"), Some(&ann), None).status, 200);
+        // The contract knows nothing of it.
+        assert!(!server.get("/").text.contains("saved-views") && !server.get("/").text.contains("presence"));
+    }
+}
