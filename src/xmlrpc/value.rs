@@ -43,14 +43,17 @@ impl Object for Moment {
     }
 }
 
-/// A time of a client in the format of the REST routes: `20310102T03:04:05Z` becomes `2031-01-02T03:04:05Z`. Other
+/// A time of a client in the format of the REST routes: `20310102t03:04:05z` becomes `2031-01-02T03:04:05Z`. Other
 /// spellings stay as they are; the routes validate them.
 pub fn to_rest_time(text: &str) -> String {
     let text = text.trim();
-    match text.split_once('T') {
-        Some((date, time)) if date.len() == 8 && date.bytes().all(|b| b.is_ascii_digit()) => {
+    let Some((date, time)) = text.split_once(['T', 't']) else { return text.to_owned() };
+    let time = time.to_ascii_uppercase();
+    match date.len() {
+        8 if date.bytes().all(|b| b.is_ascii_digit()) => {
             format!("{}-{}-{}T{time}", &date[..4], &date[4..6], &date[6..])
         }
+        10 if date.bytes().all(|b| b.is_ascii_digit() || b == b'-') => format!("{date}T{time}"),
         _ => text.to_owned(),
     }
 }
@@ -156,7 +159,10 @@ mod tests {
         assert_eq!(to_rest_time("20310102T03:04:05"), "2031-01-02T03:04:05");
         assert_eq!(to_rest_time(" 20310102T03:04:05Z "), "2031-01-02T03:04:05Z");
         assert_eq!(to_rest_time("2031-01-02T03:04:05"), "2031-01-02T03:04:05");
+        assert_eq!(to_rest_time("20310102t03:04:05z"), "2031-01-02T03:04:05Z");
+        assert_eq!(to_rest_time("2031-01-02t03:04:05z"), "2031-01-02T03:04:05Z");
         assert_eq!(to_rest_time("soon"), "soon");
+        assert_eq!(to_rest_time("at two"), "at two");
         assert_eq!(to_rest_time("ééééT"), "ééééT");
     }
 

@@ -55,8 +55,7 @@ impl Linker<'_> {
         pointer: &str,
         top: bool,
     ) -> Property {
-        let words = PropertyWords::of(doc);
-        let kind = kind_of(doc);
+        let (words, kind) = (PropertyWords::of(doc), kind_of(doc));
         let composed = doc["properties"].as_object().is_some_and(|c| c.values().any(has_source));
         let owns_columns = tables::family_table(resource.family).is_some() || resource.family == Family::Plain;
         let mut column_name = words.column.clone();
