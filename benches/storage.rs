@@ -211,7 +211,7 @@ fn put(table: &str, target: Target, set: Vec<(&str, DbValue)>) -> Put {
         slug: None,
         edges: vec![],
         meta: vec![],
-        revision: None,
+        revisions: Vec::new(),
     }
 }
 
@@ -260,5 +260,5 @@ fn update(n: i64) -> Put {
         skip_same: true,
     };
     let set = vec![("title", text("Changed")), ("modified_utc", DbValue::Int(n))];
-    Put { revision: Some(revision), ..put("record", Target::Existing { key, expect: None }, set) }
+    Put { revisions: vec![revision], ..put("record", Target::Existing { key, expect: None }, set) }
 }

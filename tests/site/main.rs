@@ -60,6 +60,7 @@ mod queries;
 mod relay;
 mod reload;
 mod response_cache;
+mod revisions;
 mod round_trips;
 #[cfg(feature = "s3")]
 mod s3;
