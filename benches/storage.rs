@@ -212,7 +212,7 @@ fn put(table: &str, target: Target, set: Vec<(&str, DbValue)>) -> Put {
         slug: None,
         edges: vec![],
         meta: vec![],
-        revision: None,
+        revisions: Vec::new(),
     }
 }
 
@@ -261,5 +261,5 @@ fn update(n: i64) -> Put {
         skip_same: true,
     };
     let set = vec![("title", text("Changed")), ("modified_utc", DbValue::Int(n))];
-    Put { revision: Some(revision), ..put("record", Target::Existing { key, expect: None }, set) }
+    Put { revisions: vec![revision], ..put("record", Target::Existing { key, expect: None }, set) }
 }

@@ -59,7 +59,7 @@ pub fn entry(scope: &Scope, event: &Event<'_>) -> Option<Change> {
         slug: None,
         edges: Vec::new(),
         meta: Vec::new(),
-        revision: None,
+        revisions: Vec::new(),
     }))
 }
 

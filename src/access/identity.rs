@@ -317,7 +317,7 @@ impl Identity {
             slug: None,
             edges: Vec::new(),
             meta: Vec::new(),
-            revision: None,
+            revisions: Vec::new(),
         };
         let written = scope.storage.commit(WritePlan::new(vec![Change::Put(put)]));
         if int(&found[2]) == 0
@@ -446,7 +446,7 @@ async fn renew(scope: &Scope, hasher: &Hasher, row: &Row, users: &Resource, pass
         slug: None,
         edges: Vec::new(),
         meta: Vec::new(),
-        revision: None,
+        revisions: Vec::new(),
     };
     if let Err(error) = scope.storage.commit(WritePlan::new(vec![Change::Put(put)])).await {
         tracing::warn!(request = %scope.request_id, "the hash of a password was not renewed: {error:?}");
@@ -575,7 +575,7 @@ pub fn creation(identity: &Identity, wanted: &NewPassword<'_>, now: i64) -> (Str
         slug: None,
         edges: Vec::new(),
         meta: Vec::new(),
-        revision: None,
+        revisions: Vec::new(),
     };
     (uuid, secret, put)
 }

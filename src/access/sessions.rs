@@ -64,7 +64,7 @@ impl Identity {
             slug: None,
             edges: Vec::new(),
             meta: Vec::new(),
-            revision: None,
+            revisions: Vec::new(),
         };
         let mut changes = vec![Change::RemoveWhere { table: name("session"), filter: ended }];
         changes.extend(superseded(scope, user)?);
@@ -101,7 +101,7 @@ impl Identity {
                 slug: None,
                 edges: Vec::new(),
                 meta: Vec::new(),
-                revision: None,
+                revisions: Vec::new(),
             };
             // Nobody waits for it.
             drop(scope.storage.commit(WritePlan::new(vec![Change::Put(seen)])));

@@ -5,7 +5,9 @@
 
 mod derived;
 mod given;
+mod revision;
 
+pub use self::revision::RevisionContent;
 use super::values::{self, stored};
 use super::{Columns, RowEdit, column, existing, text_column};
 use crate::behaviours::{WRITES, WriteContext};
@@ -56,11 +58,6 @@ struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// A record that stays as it is.
-    fn unchanged(resource: &'a Resource, row: &'a Row) -> Draft<'a> {
-        Draft { before: Some(row), ..Draft::empty(resource) }
-    }
-
     fn empty(resource: &'a Resource) -> Draft<'a> {
         Draft {
             resource,
@@ -77,13 +74,18 @@ impl<'a> Draft<'a> {
 
     /// The column's coming value.
     fn get(&self, column: &str) -> DbValue {
-        let own =
-            || self.extension.iter().rev().find(|(name, _)| name.split_once('.').is_some_and(|(_, c)| c == column));
-        match (self.set.get(column).or_else(|| own().map(|(_, value)| value)), self.before) {
-            (Some(value), _) => value.clone(),
+        match (self.given(column), self.before) {
+            (Some(value), _) => value,
             (None, Some(row)) => Record { resource: self.resource, row }.value(column).clone(),
             (None, None) => DbValue::Null,
         }
+    }
+
+    /// The column's coming value, where it is set. Columns of the extension are found by their short names, too.
+    fn given(&self, column: &str) -> Option<DbValue> {
+        let named = |name: &Name| **name == *column || name.split_once('.').is_some_and(|(_, own)| own == column);
+        let own = || self.extension.iter().rev().find(|(name, _)| named(name)).map(|(_, value)| value);
+        self.set.get(column).or_else(own).cloned()
     }
 
     fn text(&self, column: &str) -> String {
@@ -256,7 +258,9 @@ fn change(edit: &RowEdit<'_>, record: Record<'_>, keep: bool) -> Result<Vec<Chan
     let edit = RowEdit { row: Some(record.row), ..*edit };
     let mut draft = draft(&edit)?;
     let mut put = derived::finish(&edit, &mut draft)?;
-    put.revision = if keep { derived::revision(edit.scope, &draft) } else { None };
+    if keep {
+        put.revisions = derived::revisions(edit.scope, &draft, record, &put)?;
+    }
     let mut changes = vec![Change::Put(put)];
     changes.append(&mut draft.unmoved);
     Ok(changes)
@@ -288,7 +292,7 @@ pub fn trashing(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiErr
             longest: SlugClaim::LONGEST,
         }),
         edges: missing_terms(scope, record, &[])?,
-        revision: derived::revision(scope, &Draft::unchanged(resource, record.row)),
+        revisions: derived::last_revision(scope, record)?,
         ..Put::new(resource.table.clone(), existing(record), set)
     })])
 }
@@ -322,13 +326,31 @@ pub fn slug_scope(resource: &Resource, parent: i64) -> Arc<str> {
     if resource.declared.hierarchical { format!("{}:{parent}", resource.kind).into() } else { resource.kind.clone() }
 }
 
-/// What a revision stores of a record.
-pub fn snapshot(title: &str, content: &str, excerpt: &str, extra: Option<String>) -> Arc<str> {
-    let mut kept = json!({col::TITLE: title, col::CONTENT: content, col::EXCERPT: excerpt});
-    if let Some(extra) = extra {
-        kept[col::EXTRA] = json!(extra);
+/// What an autosave holds that an edit makes: what the edit gives, and what `base` has of the rest. `None`: the edit
+/// gives nothing that autosaves hold.
+///
+/// # Errors
+/// The rules for the values.
+pub fn autosave(
+    edit: &RowEdit<'_>,
+    record: Record<'_>,
+    base: &RevisionContent,
+) -> Result<Option<RevisionContent>, ApiError> {
+    let row = base.row(record);
+    let edit = &RowEdit { row: Some(&row), ..*edit };
+    let mut draft = Draft { before: edit.row, ..Draft::empty(edit.resource) };
+    let texts = revision::TEXTS.into_iter().filter_map(|name| edit.resource.property(name));
+    let others = revision::properties(edit.scope, edit.resource);
+    let others = others.filter(|property| !revision::TEXTS.contains(&&*property.name));
+    let mut gives = false;
+    for property in texts.chain(others).filter(|property| !property.readonly) {
+        gives |= edit.args.given(&property.name).is_some();
+        take(edit, &mut draft, property)?;
     }
-    kept.to_string().into()
+    given::template(edit, &mut draft);
+    given::media(edit, &mut draft)?;
+    let content = base.clone().after(edit.scope, &draft, &draft.edges, &draft.meta);
+    Ok(gives.then_some(content))
 }
 
 /// The default terms of those taxonomies of which a record can have terms, but for the relations `given`.
@@ -419,6 +441,9 @@ pub fn ahead_of_update(
     if !defaults.is_empty() {
         snapshot.ahead(&[Ahead::Edges(&edges_of(&defaults, id))]);
     }
+    if resource.supports("revisions") {
+        revision::ahead(scope, resource, snapshot, id);
+    }
 }
 
 /// Columns with rules of their own: dates, state, slug, place and picture.
@@ -428,40 +453,46 @@ const RULED: [&str; 7] =
 fn draft<'a>(edit: &RowEdit<'a>) -> Result<Draft<'a>, ApiError> {
     let mut draft = Draft { before: edit.row, ..Draft::empty(edit.resource) };
     for property in edit.resource.properties.iter().filter(|p| !p.readonly) {
-        if let Some((column, text)) = values::derived(edit, property) {
-            draft.set_column(column, text);
-            continue;
-        }
-        let Some(value) = edit.wanted(&property.name) else { continue };
-        if let Some(members) = values::written_members(property) {
-            for (member, value) in members.iter().filter_map(|member| Some((member, value.get(&member.name)?))) {
-                if let Some((column, value)) = stored(edit.scope, member, value)? {
-                    draft.set_column(column, value);
-                }
-            }
-            continue;
-        }
-        match &property.source {
-            Source::Relation(index) => {
-                let ids = values::related(edit, property, *index, value)?;
-                draft.edges.push((edit.resource.relations[*index].rel.clone(), ids));
-            }
-            Source::Meta => draft.meta.extend(values::meta(edit.resource, value)),
-            Source::Extra => member(edit, &mut draft, property, value)?,
-            Source::Read(..) | Source::Column(_)
-                if property.column.as_deref().is_some_and(|column| RULED.contains(&column)) => {}
-            _ => {
-                if let Some((column, value)) = stored(edit.scope, property, value)? {
-                    if column.contains('.') {
-                        values::check_reference(edit, property, &value)?;
-                    }
-                    draft.set_column(column, value);
-                }
-            }
-        }
+        take(edit, &mut draft, property)?;
     }
     given::check(edit, &mut draft)?;
     Ok(draft)
+}
+
+/// Takes the value that an edit wants a property to have, where it wants one.
+fn take(edit: &RowEdit<'_>, draft: &mut Draft<'_>, property: &Property) -> Result<(), ApiError> {
+    if let Some((column, text)) = values::derived(edit, property) {
+        draft.set_column(column, text);
+        return Ok(());
+    }
+    let Some(value) = edit.wanted(&property.name) else { return Ok(()) };
+    if let Some(members) = values::written_members(property) {
+        for (member, value) in members.iter().filter_map(|member| Some((member, value.get(&member.name)?))) {
+            if let Some((column, value)) = stored(edit.scope, member, value)? {
+                draft.set_column(column, value);
+            }
+        }
+        return Ok(());
+    }
+    match &property.source {
+        Source::Relation(index) => {
+            let ids = values::related(edit, property, *index, value)?;
+            draft.edges.push((edit.resource.relations[*index].rel.clone(), ids));
+        }
+        Source::Meta => draft.meta.extend(values::meta(edit.resource, value)),
+        Source::Extra => member(edit, draft, property, value)?,
+        Source::Read(..) | Source::Column(_)
+            if property.column.as_deref().is_some_and(|column| RULED.contains(&column)) => {}
+        _ => {
+            if let Some((column, value)) = stored(edit.scope, property, value)? {
+                if column.contains('.') {
+                    values::check_reference(edit, property, &value)?;
+                }
+                draft.set_column(column, value);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Sets a member of `extra`; the others stay.

@@ -15,8 +15,6 @@ pub mod term;
 pub mod user;
 mod values;
 
-pub use values::stored;
-
 use removal::Deciding;
 
 use crate::access::failure;

@@ -1,19 +1,21 @@
 //! What records were: revisions and autosaves of every kind that declares them.
 //!
-//! A create makes no revision, each update that changes something makes one; one autosave per record and user. Autosaves
-//! are part of the history: they are listed and counted with the revisions.
+//! A create makes no revision, each update that changes something makes one, and keeps the state before it where no
+//! revision holds that; one autosave per record and user. Autosaves are part of the history: they are listed and counted
+//! with the revisions. An autosave is whole: what a request does not name is as it was.
 
 use super::lists::{Window, paging_headers, words_within};
 use super::{Outcome, Work};
 use crate::access::hints;
 use crate::behaviours::READS;
 use crate::error::{ApiError, Code};
-use crate::families::{self, content, stored};
+use crate::families::content::RevisionContent;
+use crate::families::{self, content};
 use crate::records::{self, Record, among, columns, eq, int, text, txt};
 use crate::registry::args::Role;
 use crate::registry::columns::{ID, user};
 use crate::registry::name;
-use crate::registry::resource::{Context, Property, Resource, Source};
+use crate::registry::resource::{Context, Property, Source};
 use crate::render::address;
 use crate::render::{Batch, Item};
 use crate::scope::Scope;
@@ -149,8 +151,8 @@ fn by_texts(work: &Work<'_>, plan: &ReadPlan, search: &str) -> Result<Vec<Found>
         let rows = snapshot.rows(&some)?;
         for row in &rows {
             last = int(&row[0]);
-            let kept = texts(row);
-            let part = |part: &str| fold(kept.get(part).and_then(Value::as_str).unwrap_or("")).into_owned();
+            let kept = content_of(row);
+            let part = |part: &str| fold(kept.text(part)).into_owned();
             let (title, content, excerpt) = (part("title"), part("content"), part("excerpt"));
             let holds = |word: &str| title.contains(word) || content.contains(word) || excerpt.contains(word);
             if words.iter().all(|(word, without)| holds(word) != *without) {
@@ -282,43 +284,32 @@ pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
         })
         .await?;
         let row = super::items::row_of(work, owner, &written)?;
-        let past = RevisionFacts::present(work, Record { resource: owner, row: &row });
+        let past = RevisionFacts::present(work, Record { resource: owner, row: &row })?;
         return alone(work, show(work, &past, Context::EDIT)?);
     }
-    let given = given(work, owner)?;
+    let (edit, present) = (work.edit(owner, Some(row)), RevisionContent::of(work.scope, record)?);
     let before = own_autosave(work)?;
-    if let Some(row) = before.as_ref().filter(|_| given.is_empty()) {
+    // What an autosave does not name is as the last one has it; as the record has it, where that was saved since.
+    let saved_since = |row: &&Row| int(&row[3]) < record.int(content::columns::MODIFIED_UTC);
+    let last = before.as_ref().filter(|row| !saved_since(row));
+    let base = last.map_or_else(|| present.clone(), |row| content_of(row).completed(&present));
+    let given = content::autosave(&edit, record, &base)?;
+    if let Some(row) = before.as_ref().filter(|_| given.is_none()) {
         return alone(work, show(work, &RevisionFacts::of(work, record, row), Context::EDIT)?);
     }
-    let changes = given.iter().any(|(column, text)| differs(text, record.text(column)));
-    if before.is_some() && !changes {
+    let content = given.unwrap_or(base);
+    // Under that dialect what is given decides alone, whatever the last autosave has beside it.
+    let compared = match work.scope.registry.declaration.dialect.revisions_of_texts {
+        true => content::autosave(&edit, record, &present)?.unwrap_or_else(|| present.clone()),
+        false => content.clone(),
+    };
+    if before.is_some() && compared.reads_as(&present) {
         commit(work, record, None).await?;
         return Err(ApiError::new(Code::AutosaveNoChanges));
     }
-    let mut kept = before.as_ref().map(texts).unwrap_or_default();
-    kept.extend(given.into_iter().map(|(column, text)| (column.to_owned(), json!(text))));
-    let part = |column: &str| kept.get(column).and_then(Value::as_str).unwrap_or("");
-    commit(work, record, Some(content::snapshot(part("title"), part("content"), part("excerpt"), None))).await?;
+    commit(work, record, Some(content.json())).await?;
     let row = own_autosave(work)?.ok_or_else(|| ApiError::new(Code::Internal))?;
     alone(work, show(work, &RevisionFacts::of(work, record, &row), Context::EDIT)?)
-}
-
-/// The texts that the request brings, as they would be stored.
-fn given(work: &Work<'_>, owner: &Resource) -> Result<Vec<(&'static str, String)>, ApiError> {
-    let mut all = Vec::new();
-    for column in ["title", "content", "excerpt"] {
-        let property = owner.properties.iter().find(|p| p.name == column);
-        let Some((property, value)) = property.zip(work.allowed.args().given(column)) else { continue };
-        if let Some((_, value)) = stored(work.scope, property, value)? {
-            all.push((column, text(&value).to_owned()));
-        }
-    }
-    Ok(all)
-}
-
-/// Texts that differ in white space alone are the same.
-fn differs(a: &str, b: &str) -> bool {
-    !a.split_whitespace().eq(b.split_whitespace())
 }
 
 /// Replaces the caller's autosave, or takes it away.
@@ -333,7 +324,10 @@ async fn commit(work: &Work<'_>, record: Record<'_>, json: Option<std::sync::Arc
     let set = vec![(name(content::columns::PARENT), Input::Add(0))];
     let target = Target::Existing { key: record.value("id").clone(), expect: None };
     changes.push(Change::Put(Put {
-        revision: json.map(|json| RevisionPut { author, at, autosave: true, json, keep: None, skip_same: false }),
+        revisions: json
+            .map(|json| RevisionPut { author, at, autosave: true, json, keep: None, skip_same: false })
+            .into_iter()
+            .collect(),
         ..Put::new(record.resource.table.clone(), target, set)
     }));
     let done = work.commit(WritePlan::new(changes)).await;
@@ -358,8 +352,8 @@ fn parent<'a>(work: &'a Work<'_>) -> Result<Record<'a>, ApiError> {
     Ok(Record { resource: work.owner()?, row })
 }
 
-fn texts(row: &Row) -> Map<String, Value> {
-    serde_json::from_str(text(&row[5])).unwrap_or_default()
+fn content_of(row: &Row) -> RevisionContent {
+    RevisionContent::parse(text(&row[5]))
 }
 
 // ------------------------------------------------------------------------------------------------ documents
@@ -375,6 +369,8 @@ struct RevisionFacts {
     slug: String,
     guid: String,
     preview: String,
+    /// What it holds.
+    content: RevisionContent,
     /// The record as it was then.
     then: Row,
 }
@@ -384,12 +380,7 @@ impl RevisionFacts {
     fn of(work: &Work<'_>, record: Record<'_>, row: &Row) -> RevisionFacts {
         let (id, of, utc) = (int(&row[0]), int(&row[1]), int(&row[3]));
         let at = (work.scope.settings.zone.utc_to_local(utc), utc);
-        let kept = texts(row);
-        let columns = record.resource.columns.iter().zip(record.row);
-        let then = columns.map(|(column, now)| match kept.get(&**column).and_then(Value::as_str) {
-            Some(text) => txt(text),
-            None => now.clone(),
-        });
+        let content = content_of(row);
         let autosave = int(&row[4]) != 0;
         RevisionFacts {
             id,
@@ -400,14 +391,15 @@ impl RevisionFacts {
             slug: format!("{of}-{}-v1", if autosave { "autosave" } else { "revision" }),
             guid: format!("{}/?p={id}", work.scope.registry.site.url),
             preview: if autosave { preview(work, record, true) } else { String::new() },
-            then: then.collect(),
+            then: content.row(record),
+            content,
         }
     }
 
     /// A draft that was changed in place describes itself.
-    fn present(work: &Work<'_>, record: Record<'_>) -> RevisionFacts {
+    fn present(work: &Work<'_>, record: Record<'_>) -> Result<RevisionFacts, ApiError> {
         let dates = |name: &str| (record.int(&format!("{name}_local")), record.int(&format!("{name}_utc")));
-        RevisionFacts {
+        Ok(RevisionFacts {
             id: record.id(),
             parent: record.int("parent"),
             author: record.int("author"),
@@ -416,8 +408,9 @@ impl RevisionFacts {
             slug: record.text("slug").to_owned(),
             guid: record.text("guid").to_owned(),
             preview: preview(work, record, false),
+            content: RevisionContent::of(work.scope, record)?,
             then: record.row.clone(),
-        }
+        })
     }
 }
 
@@ -430,7 +423,9 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
     let (shown, owner) = (work.resource()?, work.owner()?);
     let record = Record { resource: owner, row: &past.then };
     let author_names = if shown.declared.inherit_properties { authored(work, record, past)? } else { HashMap::new() };
-    let batch = Batch { author_names, ..Batch::default() };
+    let edges = past.content.edges().map(|(rel, ends)| ((rel, record.id()), ends)).collect();
+    let meta = HashMap::from([(record.id(), past.content.meta())]);
+    let batch = Batch { author_names, edges, meta, ..Batch::default() };
     let (scope, excerpt_words, rendered) = (work.scope, None, OnceCell::new());
     let (batch, reads) = (&batch, READS);
     let item = Item { scope, resource: owner, record, context, unlocked: true, batch, reads, excerpt_words, rendered };
@@ -453,6 +448,13 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
             map.insert(property.name.clone(), value);
         }
     }
+    let whole = !scope.registry.declaration.dialect.revisions_of_texts;
+    let held = |p: &&Property| p.is_versioned() && shown.property(&p.name).is_none() && past.content.holds(owner, p);
+    for property in owner.properties.iter().filter(|_| whole).filter(held).filter(wanted) {
+        if let Some(value) = item.value(property) {
+            map.insert(property.name.clone(), value);
+        }
+    }
     for property in shown.properties.iter().filter(wanted) {
         let value = match property.name.as_str() {
             "id" => json!(past.id),
@@ -466,8 +468,11 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
             "guid" if context == Context::EDIT => json!({"rendered": past.guid, "raw": past.guid}),
             "guid" => json!({"rendered": past.guid}),
             "preview_link" => json!(past.preview),
-            // Values are not stored; what is shown is what a record without values shows.
-            "meta" => owner.property("meta").and_then(|p| item.value(p)).unwrap_or_else(|| no_meta(scope)),
+            // Where values are not stored, what is shown is what a record without values shows.
+            "meta" => match owner.property("meta") {
+                Some(property) if whole && !past.content.holds(owner, property) => continue,
+                property => property.and_then(|p| item.value(p)).unwrap_or_else(|| no_meta(scope)),
+            },
             texts => match owner.property(texts) {
                 Some(property) if matches!(property.source, Source::Object(_)) => then_text(&item, property),
                 Some(property) => item.value(property).unwrap_or(Value::Null),

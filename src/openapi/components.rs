@@ -145,7 +145,11 @@ impl<'a> Components<'a> {
             && let Some(properties) = map.get_mut("properties").and_then(Value::as_object_mut)
         {
             let declared = |name: &str| resources.iter().filter_map(|of| of.property(name)).collect::<Vec<_>>();
-            let always = |name: &&String| declared(name).iter().all(|own| !own.hidden && !own.optional);
+            // What a revision has of its record alone, older ones may lack.
+            let own = |name: &str| resource.declared.inherit_properties || resource.property(name).is_some();
+            let lacked = |name: &str| resources.len() > 1 && !own(name);
+            let always =
+                |name: &&String| !lacked(name) && declared(name).iter().all(|own| !own.hidden && !own.optional);
             let required: Vec<Value> = properties.keys().filter(always).map(|name| json!(name)).collect();
             for (name, document) in properties.iter_mut() {
                 declared(name).into_iter().for_each(|property| self.stored(property, document));

@@ -138,6 +138,33 @@ pub struct Property {
 }
 
 impl Property {
+    /// Whether revisions hold it: it is what a form edits, no secret, and nothing that a revision has of its own.
+    pub fn is_versioned(&self) -> bool {
+        use super::columns::record::{AUTHOR, DATE_LOCAL, DATE_UTC, PARENT, PASSWORD, SLUG, STATUS};
+        let apart = [AUTHOR, DATE_LOCAL, DATE_UTC, PARENT, PASSWORD, SLUG, STATUS];
+        let stored = match &self.source {
+            Source::Relation(_) | Source::Meta | Source::Extra => true,
+            Source::Nothing | Source::Fixed(_) | Source::Members(..) => false,
+            _ => self.written_columns().next().is_some(),
+        };
+        let mut columns = self.written_columns();
+        stored
+            && !self.readonly
+            && !self.hidden
+            && !self.digest
+            && columns.all(|(column, _)| !apart.contains(&&**column))
+    }
+
+    /// The columns that its value is written to, and what each is converted to.
+    pub fn written_columns(&self) -> impl Iterator<Item = (&Name, Kind)> {
+        let members: &[Property] = match &self.source {
+            Source::Object(children) => children,
+            _ => std::slice::from_ref(self),
+        };
+        let written = members.iter().filter(|member| !member.readonly);
+        written.filter_map(|member| Some((member.column.as_ref()?, member.kind)))
+    }
+
     /// What documents show where nothing is stored; `None`: null.
     pub fn shown_unset(&self) -> Option<Value> {
         match (&self.unset, self.kind) {

@@ -745,6 +745,35 @@ fn single_values_are_changed_by_their_numbers() {
 }
 
 #[test]
+fn several_revisions_of_a_put_are_stored_in_their_order() {
+    on_each(|db| {
+        let row = id(commit(db, vec![Change::Put(post("draft", 1, "x"))]));
+        let revision = |at: i64, json: &str| RevisionPut {
+            author: 1,
+            at,
+            autosave: false,
+            json: json.into(),
+            keep: Some(2),
+            skip_same: true,
+        };
+        let write = |revisions: Vec<RevisionPut>| {
+            let put = Put { revisions, ..put("record", existing(row), &[]) };
+            commit(db, vec![Change::Put(put)]).unwrap().puts[0].revision
+        };
+        let plan = ReadPlan {
+            order: vec![Order::Column(name("id"), false)],
+            ..read("revision", &["at", "json"], Cond::All(vec![eq("space", text("content")), eq("of", int(row))]))
+        };
+        assert_eq!(write(vec![revision(1, "before"), revision(5, "after")]), Some(3));
+        assert_eq!(rows(db, &plan), [[int(1), text("before")], [int(5), text("after")]]);
+        // What the newest one holds is not stored again, and the oldest go.
+        assert_eq!(write(vec![revision(5, "after"), revision(6, "after")]), None);
+        assert_eq!(write(vec![revision(5, "after"), revision(6, "later")]), Some(4));
+        assert_eq!(rows(db, &plan), [[int(5), text("after")], [int(6), text("later")]]);
+    });
+}
+
+#[test]
 fn revisions_are_kept_beside_the_row() {
     on_each(|db| {
         let id = id(commit(db, vec![Change::Put(post("draft", 1, "x"))]));
@@ -760,7 +789,7 @@ fn revisions_are_kept_beside_the_row() {
                 skip_same: true,
             };
             change(&mut revision);
-            let put = Put { revision: Some(revision), ..put("record", existing(id), &[]) };
+            let put = Put { revisions: vec![revision], ..put("record", existing(id), &[]) };
             let done = commit(db, vec![Change::Put(put)]).unwrap();
             assert_eq!(done.puts[0].version, 1, "a revision alone changes nothing that is shown");
             done.puts[0].revision
@@ -788,7 +817,7 @@ fn revisions_are_kept_beside_the_row() {
         let done = commit(db, vec![Change::Put(order()), Change::Put(order())]).unwrap();
         let put = Put {
             target: Target::Existing { key: done.puts[0].key.clone(), expect: None },
-            revision: Some(revision),
+            revisions: vec![revision],
             ..order()
         };
         assert_eq!(commit(db, vec![Change::Put(put)]).unwrap().puts[0].revision, Some(3));
@@ -862,7 +891,7 @@ fn generations_grow_with_what_was_written() {
         commit(db, vec![Change::Put(put("record", existing(id), &[("kind", text("page"))]))]).unwrap();
         assert_eq!(versions(), [2, 2, 1, 2, 1, 0]);
         let revision = RevisionPut { author: 1, at: 1, autosave: true, json: "".into(), keep: None, skip_same: false };
-        let autosave = Put { revision: Some(revision), ..put("record", existing(id), &[]) };
+        let autosave = Put { revisions: vec![revision], ..put("record", existing(id), &[]) };
         commit(db, vec![Change::Put(autosave)]).unwrap();
         assert_eq!(versions(), [2, 2, 1, 2, 1, 1], "an autosave leaves lists of records as they are");
         let refused = Change::Require { plan: read("term", &["id"], Cond::Any(vec![])), found: true, tag: "no" };
@@ -923,7 +952,7 @@ fn the_change_feed_says_what_happened() {
         wait(db.commit(by)).unwrap();
         commit(db, vec![set(&[("title", text("a"))]), set(&[("content", text("b")), ("status", text("draft"))])])
             .unwrap();
-        commit(db, vec![Change::Put(Put { revision: Some(revision), ..put("record", existing(one), &[]) })]).unwrap();
+        commit(db, vec![Change::Put(Put { revisions: vec![revision], ..put("record", existing(one), &[]) })]).unwrap();
         commit(db, vec![set(&[("kind", text("page"))])]).unwrap();
         let refused = Change::Require { plan: read("term", &["id"], Cond::Any(vec![])), found: true, tag: "no" };
         commit(db, vec![set(&[("title", text("never"))]), refused]).unwrap_err();
@@ -1156,7 +1185,7 @@ fn fill(db: &dyn Database) {
             slug: Some(slug("posts", &["equal"])),
             edges: vec![(name("post.categories"), vec![1 + n % 3])],
             meta: if n < 5 { vec![meta("a"), meta("b")] } else { Vec::new() },
-            revision: Some(revision.clone()).filter(|_| n < 5),
+            revisions: Some(revision.clone()).filter(|_| n < 5).into_iter().collect(),
             ..post(if n % 7 == 0 { "a status" } else { "publish" }, n, if n == 3 { &long } else { "Équal" })
         })
     });

@@ -220,7 +220,7 @@ pub fn put(table: &str, target: Target, set: &[(&str, DbValue)]) -> Put {
         slug: None,
         edges: Vec::new(),
         meta: Vec::new(),
-        revision: None,
+        revisions: Vec::new(),
     }
 }
 

@@ -17,14 +17,14 @@ impl RelatedRows {
     /// Those of the first put of a plan; `None` where that is no new row, or something else in the plan may change them.
     pub fn of(changes: &[Change]) -> Option<RelatedRows> {
         let puts = |change: &&Change| matches!(change, Change::Put(_));
-        let Change::Put(Put { target: Target::New, edges, meta, revision, .. }) = changes.iter().find(puts)? else {
+        let Change::Put(Put { target: Target::New, edges, meta, revisions, .. }) = changes.iter().find(puts)? else {
             return None;
         };
         let unlinks = |change: &Change| matches!(change, Change::Unlink { .. } | Change::RemoveWhere { .. });
         if changes.iter().any(unlinks) {
             return None;
         }
-        Some(RelatedRows { edges: edges.clone(), meta: !meta.is_empty(), revisions: revision.is_some() })
+        Some(RelatedRows { edges: edges.clone(), meta: !meta.is_empty(), revisions: !revisions.is_empty() })
     }
 
     /// The edges of some relations, as they are stored: each target once, in the order given.

@@ -365,15 +365,15 @@ pub struct Put {
     /// For each relation named: the row's edges are exactly these, in this order.
     pub edges: Vec<(Name, Vec<i64>)>,
     pub meta: Vec<MetaChange>,
-    /// A put of an existing row that brings nothing but a revision leaves the row, its version and the scope versions alone.
-    pub revision: Option<RevisionPut>,
+    /// A put of an existing row that brings nothing but revisions leaves the row, its version and the scope versions alone.
+    pub revisions: Vec<RevisionPut>,
 }
 
 impl Put {
     /// A put of columns alone.
     pub fn new(table: impl Into<Name>, target: Target, set: Vec<(Name, Input)>) -> Put {
         let table = table.into();
-        Put { table, target, set, slug: None, edges: Vec::new(), meta: Vec::new(), revision: None }
+        Put { table, target, set, slug: None, edges: Vec::new(), meta: Vec::new(), revisions: Vec::new() }
     }
 }
 
@@ -480,7 +480,7 @@ pub struct PutDone {
     /// 0 for tables without versions.
     pub version: i64,
     pub slug: Option<Arc<str>>,
-    /// The revision written, if one was.
+    /// The last revision written, if one was.
     pub revision: Option<i64>,
 }
 

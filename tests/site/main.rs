@@ -64,6 +64,7 @@ mod relay;
 mod reload;
 mod reports;
 mod response_cache;
+mod revisions;
 mod round_trips;
 #[cfg(feature = "s3")]
 mod s3;

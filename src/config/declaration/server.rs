@@ -373,6 +373,9 @@ pub struct Bounds {
     pub max_field_key: usize,
     /// JSON text of such a value.
     pub max_field_value: Size,
+    /// Revisions of a record, autosaves apart: the oldest ones beyond so many are deleted.
+    #[schemars(range(min = 2))]
+    pub max_revisions: u32,
     /// Characters of a `User-Agent` header that are stored, with comments and sessions; the rest is cut off.
     pub max_user_agent: usize,
     /// Whether the arguments in OPTIONS list `maxLength` and `maxItems` of their properties. The schema in the same
@@ -391,6 +394,7 @@ impl Default for Bounds {
             max_fields: 500,
             max_field_key: 255,
             max_field_value: Size::kib(64),
+            max_revisions: 1000,
             max_user_agent: 254,
             in_options: true,
         }

@@ -124,6 +124,9 @@ pub struct Dialect {
     pub bare_fetched_files: bool,
     /// A refusal (403) names the capability that the caller lacks.
     pub name_missing_capability: bool,
+    /// A revision or autosave holds title, content and excerpt alone, and an update does not store the state before it.
+    /// Otherwise it holds everything that a form edits.
+    pub revisions_of_texts: bool,
     /// A revision or autosave that is shown alone, and with its parent, has the link to it, whatever `_fields` requests.
     pub link_revisions: bool,
     /// The link of an item to itself lists the methods that the caller may use on the item (`targetHints`).
@@ -155,6 +158,7 @@ impl Default for Dialect {
             refused_file_as_server_error: false,
             bare_fetched_files: false,
             name_missing_capability: true,
+            revisions_of_texts: false,
             link_revisions: false,
             target_hints: false,
         }

@@ -1,7 +1,7 @@
 //! What follows from what is given for a record: its dates, state in time, slug, terms, identifier and revision.
 
 use super::{
-    Draft, col, date_columns, default_terms, missing_terms, modified_columns, slug_scope, snapshot, that_exist,
+    Draft, RevisionContent, col, date_columns, default_terms, missing_terms, modified_columns, slug_scope, that_exist,
 };
 use crate::config::declaration::{Action, ItemKey};
 use crate::error::{ApiError, Code};
@@ -9,13 +9,13 @@ use crate::families::{Columns, RowEdit, column, text_column};
 use crate::records::{Record, txt};
 use crate::registry::columns::ID;
 use crate::registry::name;
-use crate::registry::resource::{Resource, Source};
+use crate::registry::resource::Resource;
 use crate::render::Batch;
 use crate::render::address;
 use crate::scope::Scope;
 use crate::storage::plan::{DbValue, Input, Name, Piece, Put, RevisionPut, Row, SlugClaim};
 use crate::text::{slug, time};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The put that a draft becomes.
@@ -249,27 +249,51 @@ fn pieces(text: &str, number: &str, word: &str) -> Vec<Piece> {
     pieces
 }
 
-/// A snapshot of what revisions keep, when the kind has revisions.
-pub(super) fn revision(scope: &Scope, draft: &Draft<'_>) -> Option<RevisionPut> {
-    // Nobody has saved it yet.
-    let unsaved = scope.registry.status_is(&draft.text(col::STATUS), |status| status.draft && status.internal);
-    if unsaved || !draft.resource.supports("revisions") {
-        return None;
+/// The revisions that an update stores: the state before it, unless the newest revision holds that, and the one after.
+/// Where revisions hold texts alone, the state before is not stored.
+pub(super) fn revisions(
+    scope: &Scope,
+    draft: &Draft<'_>,
+    record: Record<'_>,
+    put: &Put,
+) -> Result<Vec<RevisionPut>, ApiError> {
+    if !is_saved(scope, &draft.text(col::STATUS)) || !draft.resource.supports("revisions") {
+        return Ok(Vec::new());
     }
-    Some(RevisionPut {
+    let before = RevisionContent::of(scope, record)?;
+    let after = before.clone().after(scope, draft, &put.edges, &put.meta);
+    let mut all = Vec::new();
+    if is_saved(scope, record.text(col::STATUS)) && !scope.registry.declaration.dialect.revisions_of_texts {
+        let at = record.int(col::MODIFIED_UTC).min(scope.now);
+        all.push(RevisionPut { author: record.int(col::AUTHOR), at, ..revision(scope, &before) });
+    }
+    all.push(revision(scope, &after));
+    Ok(all)
+}
+
+/// The revision that is stored of a record before it goes to the trash.
+pub(super) fn last_revision(scope: &Scope, record: Record<'_>) -> Result<Vec<RevisionPut>, ApiError> {
+    if !is_saved(scope, record.text(col::STATUS)) || !record.resource.supports("revisions") {
+        return Ok(Vec::new());
+    }
+    Ok(vec![revision(scope, &RevisionContent::of(scope, record)?)])
+}
+
+/// Whether somebody has saved a record of this state.
+fn is_saved(scope: &Scope, status: &str) -> bool {
+    !scope.registry.status_is(status, |status| status.draft && status.internal)
+}
+
+/// A revision that the caller makes now.
+fn revision(scope: &Scope, content: &RevisionContent) -> RevisionPut {
+    RevisionPut {
         author: scope.principal.id,
         at: scope.now,
         autosave: false,
-        json: snapshot(&draft.text(col::TITLE), &draft.text(col::CONTENT), &draft.text(col::EXCERPT), extra(draft)),
-        keep: None,
+        json: content.json(),
+        keep: Some(scope.registry.declaration.bounds.max_revisions),
         skip_same: true,
-    })
-}
-
-/// The further members of a record whose kind declares any, as they are stored.
-fn extra(draft: &Draft<'_>) -> Option<String> {
-    let declared = draft.resource.properties.iter().any(|property| matches!(property.source, Source::Extra));
-    declared.then(|| draft.extra.as_ref().map_or_else(|| draft.text(col::EXTRA), |extra| json!(extra).to_string()))
+    }
 }
 
 #[cfg(test)]

@@ -220,14 +220,14 @@ fn attachable(scope: &Scope, wanted: i64) -> Result<(), ApiError> {
 }
 
 /// The template: the argument is checked already.
-fn template(edit: &RowEdit<'_>, draft: &mut Draft<'_>) {
+pub(super) fn template(edit: &RowEdit<'_>, draft: &mut Draft<'_>) {
     if let Some(wanted) = edit.given_text("template") {
         draft.put(col::TEMPLATE, txt(wanted));
     }
 }
 
 /// A picture that exists and that the caller sees; anything else counts as none.
-fn media(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+pub(super) fn media(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let Some(wanted) = edit.args.given("featured_media").and_then(Value::as_i64) else { return Ok(()) };
     let kinds = edit.scope.registry.family(Family::Content).filter(|r| r.supports("files")).map(|r| &*r.kind);
     let filter = Cond::All(vec![eq(ID, DbValue::Int(wanted)), records::words(col::KIND, kinds)]);

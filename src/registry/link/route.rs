@@ -152,6 +152,14 @@ impl Linker<'_> {
         }
         let mut schema = shown.schema.clone();
         schema["title"] = json!(format!("{}-revision", owner.api_name));
+        if !self.declared.dialect.revisions_of_texts
+            && let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut)
+        {
+            let held = owner.properties.iter().filter(|property| property.is_versioned());
+            for name in held.map(|property| &property.name).filter(|name| shown.property(name).is_none()) {
+                properties.extend(owner.schema["properties"].get(name).map(|own| (name.clone(), own.clone())));
+            }
+        }
         let declared = self.loaded.schemas.get(&shown.declared.schema).and_then(|s| s.get("properties"));
         if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
             properties.retain(|name, doc| {

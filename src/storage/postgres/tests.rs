@@ -330,7 +330,7 @@ fn round_trips_are_few() {
         let put = Put {
             slug: Some(slug("posts", &[title])),
             edges: vec![(name("post.categories"), vec![1, 2])],
-            revision: Some(revision),
+            revisions: vec![revision],
             ..post("publish", 1, title)
         };
         commit(&db, vec![Change::Put(put)]).unwrap();
@@ -367,7 +367,7 @@ fn round_trips_are_few() {
         let put = Put {
             slug: Some(slug("posts", &[&format!("newer-{}", key + 100)])),
             edges: vec![(name("post.categories"), vec![2])],
-            revision: Some(revision),
+            revisions: vec![revision],
             ..put("record", Target::Existing { key: DbValue::Int(key), expect: None }, &[("status", text("publish"))])
         };
         commit(&db, vec![Change::Put(put)]).unwrap();

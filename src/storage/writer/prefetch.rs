@@ -124,7 +124,7 @@ impl Wanted {
                 }
             }
         }
-        if put.revision.as_ref().is_some_and(|revision| revision.skip_same && !revision.autosave) {
+        if put.revisions.iter().any(|revision| revision.skip_same && !revision.autosave) {
             self.newest.entry(words.number(&table.space)?).or_default().insert(id);
         }
         Some(())

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 impl<'c> Work<'_, 'c> {
-    /// Writes edges, meta and revision of a row. `new`: the row was just created, so it has none of them yet.
+    /// Writes edges, meta and revisions of a row. `new`: the row was just created, so it has none of them yet.
     pub(super) fn put_dependents(
         &mut self,
         table: &'c Table,
@@ -21,7 +21,7 @@ impl<'c> Work<'_, 'c> {
         tracked: &[DbValue],
         new: bool,
     ) -> Result<Option<i64>> {
-        if put.edges.is_empty() && put.meta.is_empty() && put.revision.is_none() {
+        if put.edges.is_empty() && put.meta.is_empty() && put.revisions.is_empty() {
             return Ok(None);
         }
         let Some(id) = id_of(key) else {
@@ -31,11 +31,11 @@ impl<'c> Work<'_, 'c> {
             self.put_edges(table, id, rel, ends, tracked, new)?;
         }
         self.put_meta(table, id, &put.meta, new)?;
-        put.revision
-            .as_ref()
-            .map(|revision| self.put_revision(table, id, revision, new))
-            .transpose()
-            .map(Option::flatten)
+        let mut written = None;
+        for revision in &put.revisions {
+            written = self.put_revision(table, id, revision, new)?.or(written);
+        }
+        Ok(written)
     }
 
     /// Removes what belongs to a row that is removed.

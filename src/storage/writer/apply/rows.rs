@@ -43,7 +43,7 @@ pub fn bare_put(table: &Table, set: &[(Name, DbValue)]) -> Put {
         slug: None,
         edges: Vec::new(),
         meta: Vec::new(),
-        revision: None,
+        revisions: Vec::new(),
     }
 }
 

@@ -1,0 +1,233 @@
+//! What a revision or an autosave holds of a record: its texts and, unless the dialect says otherwise, everything else
+//! that a form edits.
+
+use super::{Draft, col};
+use crate::error::ApiError;
+use crate::records::{Record, meta_space, txt};
+use crate::registry::resource::{Kind, Property, Resource, Source};
+use crate::scope::Scope;
+use crate::storage::plan::{DbValue, EdgePlan, MetaChange, Name, Row};
+use crate::storage::{Ahead, Snapshot};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// Values by column, with the targets of relations and the registered meta values as members of their own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RevisionContent(Map<String, Value>);
+
+/// The texts that every revision holds.
+pub(super) const TEXTS: [&str; 3] = [col::TITLE, col::CONTENT, col::EXCERPT];
+
+const EDGES: &str = "edges";
+const META: &str = "meta";
+
+impl RevisionContent {
+    /// What is stored as a text.
+    pub fn parse(text: &str) -> RevisionContent {
+        RevisionContent(serde_json::from_str(text).unwrap_or_default())
+    }
+
+    /// As it is stored.
+    pub fn json(&self) -> Arc<str> {
+        Value::Object(self.0.clone()).to_string().into()
+    }
+
+    /// What a record holds now.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn of(scope: &Scope, record: Record<'_>) -> Result<RevisionContent, ApiError> {
+        let resource = record.resource;
+        let value = |column: &Name| {
+            let place = resource.columns.iter().position(|known| known == column);
+            place.and_then(|place| record.row.get(place)).unwrap_or(&DbValue::Null)
+        };
+        let columns = columns(scope, resource).into_iter();
+        let mut map: Map<String, Value> =
+            columns.map(|(column, kind)| (column.to_string(), stored(&column, kind, value(&column)))).collect();
+        let snapshot = scope.snapshot()?;
+        let rels = relations(scope, resource);
+        if !rels.is_empty() {
+            let mut edges: Map<String, Value> = rels.iter().map(|rel| (rel.to_string(), json!([]))).collect();
+            for edge in snapshot.edges(&EdgePlan { rels, of: vec![record.id()], reverse: false })? {
+                if let Some(Value::Array(ends)) = edges.get_mut(&*edge.rel) {
+                    ends.push(json!(edge.dst));
+                }
+            }
+            map.insert(EDGES.into(), Value::Object(edges));
+        }
+        if holds_meta(scope, resource) {
+            let mut meta: Map<String, Value> = Map::new();
+            let rows = snapshot.meta(&meta_space(resource), &[record.id()])?;
+            for row in rows.iter().filter(|row| resource.declared.meta.contains_key(&*row.key)) {
+                let values = meta.entry(row.key.to_string()).or_insert_with(|| json!([]));
+                if let Some(values) = values.as_array_mut() {
+                    values.push(serde_json::from_str(&row.json).unwrap_or(Value::Null));
+                }
+            }
+            map.insert(META.into(), Value::Object(meta));
+        }
+        Ok(RevisionContent(map))
+    }
+
+    /// The same after a draft, and after changes of relations and meta values.
+    pub(super) fn after(
+        mut self,
+        scope: &Scope,
+        draft: &Draft<'_>,
+        edges: &[(Name, Vec<i64>)],
+        meta: &[MetaChange],
+    ) -> RevisionContent {
+        for (column, kind) in columns(scope, draft.resource) {
+            if let Some(value) = draft.given(&column) {
+                self.0.insert(column.to_string(), stored(&column, kind, &value));
+            }
+        }
+        if let Some(extra) = draft.extra.as_ref().filter(|_| self.0.contains_key(col::EXTRA)) {
+            self.0.insert(col::EXTRA.into(), json!(json!(extra).to_string()));
+        }
+        if let Some(Value::Object(held)) = self.0.get_mut(EDGES) {
+            for (rel, ends) in edges.iter().filter(|(rel, _)| held.contains_key(&**rel)).cloned().collect::<Vec<_>>() {
+                held.insert(rel.to_string(), json!(ends));
+            }
+        }
+        if let Some(Value::Object(held)) = self.0.get_mut(META) {
+            for change in meta {
+                // Single values under other keys are changed by their numbers; a revision does not hold them.
+                let MetaChange::Key(key, values) = change else { continue };
+                let values: Vec<Value> =
+                    values.iter().map(|json| serde_json::from_str(json).unwrap_or(Value::Null)).collect();
+                match values.is_empty() {
+                    true => held.shift_remove(&**key),
+                    false => held.insert(key.to_string(), Value::Array(values)),
+                };
+            }
+            held.sort_keys();
+        }
+        self
+    }
+
+    /// The same with what only `other` holds.
+    pub fn completed(mut self, other: &RevisionContent) -> RevisionContent {
+        for (name, value) in &other.0 {
+            self.0.entry(name).or_insert_with(|| value.clone());
+        }
+        self
+    }
+
+    /// Whether both hold the same, but for white space in texts.
+    pub fn reads_as(&self, other: &RevisionContent) -> bool {
+        let same = |name: &String, value: &Value| match (value.as_str(), other.0.get(name).and_then(Value::as_str)) {
+            (Some(a), Some(b)) => a.split_whitespace().eq(b.split_whitespace()),
+            _ => other.0.get(name) == Some(value),
+        };
+        self.0.len() == other.0.len() && self.0.iter().all(|(name, value)| same(name, value))
+    }
+
+    /// A text by its column; empty where it is not held.
+    pub fn text(&self, column: &str) -> &str {
+        self.0.get(column).and_then(Value::as_str).unwrap_or("")
+    }
+
+    /// Whether it holds the value of a property. Older ones hold texts alone, or lack what was declared later.
+    pub fn holds(&self, resource: &Resource, property: &Property) -> bool {
+        match &property.source {
+            Source::Relation(index) => {
+                self.0.get(EDGES).is_some_and(|edges| edges.get(&*resource.relations[*index].rel).is_some())
+            }
+            Source::Meta => self.0.contains_key(META),
+            Source::Extra => self.0.contains_key(col::EXTRA),
+            _ => property.written_columns().all(|(column, _)| self.0.contains_key(&**column)),
+        }
+    }
+
+    /// The row of a record as it was; what is not held is as it is now.
+    pub fn row(&self, record: Record<'_>) -> Row {
+        let columns = record.resource.columns.iter().zip(record.row);
+        columns.map(|(column, now)| self.0.get(&**column).map_or_else(|| now.clone(), value_of)).collect()
+    }
+
+    /// The targets of relations.
+    pub fn edges(&self) -> impl Iterator<Item = (Name, Vec<i64>)> {
+        let held = self.0.get(EDGES).and_then(Value::as_object).into_iter().flatten();
+        held.map(|(rel, ends)| {
+            (rel.as_str().into(), ends.as_array().into_iter().flatten().filter_map(Value::as_i64).collect())
+        })
+    }
+
+    /// The registered meta values, each with its key.
+    pub fn meta(&self) -> Vec<(Arc<str>, Value)> {
+        let held = self.0.get(META).and_then(Value::as_object).into_iter().flatten();
+        let values = |(key, values): (&String, &Value)| {
+            let values = values.as_array().cloned().unwrap_or_default();
+            values.into_iter().map(|value| (Arc::from(key.as_str()), value)).collect::<Vec<_>>()
+        };
+        held.flat_map(values).collect()
+    }
+}
+
+/// What [`RevisionContent::of`] reads beside the row is sent with the read of that.
+pub(super) fn ahead(scope: &Scope, resource: &Resource, snapshot: &dyn Snapshot, id: i64) {
+    let rels = relations(scope, resource);
+    if !rels.is_empty() {
+        snapshot.ahead(&[Ahead::Edges(&EdgePlan { rels, of: vec![id], reverse: false })]);
+    }
+    if holds_meta(scope, resource) {
+        snapshot.ahead(&[Ahead::Meta(&meta_space(resource), &[id])]);
+    }
+}
+
+/// The properties that revisions hold beside the texts.
+pub(super) fn properties<'a>(scope: &Scope, resource: &'a Resource) -> impl Iterator<Item = &'a Property> + use<'a> {
+    let texts_alone = scope.registry.declaration.dialect.revisions_of_texts;
+    resource.properties.iter().filter(move |property| !texts_alone && property.is_versioned())
+}
+
+fn columns(scope: &Scope, resource: &Resource) -> Vec<(Name, Kind)> {
+    let mut all: Vec<(Name, Kind)> = TEXTS.map(|column| (column.into(), Kind::Text)).into();
+    if resource.properties.iter().any(|property| matches!(property.source, Source::Extra)) {
+        all.push((col::EXTRA.into(), Kind::Text));
+    }
+    for (column, kind) in properties(scope, resource).flat_map(Property::written_columns) {
+        if !all.iter().any(|(known, _)| known == column) {
+            all.push((column.clone(), kind));
+        }
+    }
+    all
+}
+
+fn relations(scope: &Scope, resource: &Resource) -> Vec<Name> {
+    let of = |property: &Property| match property.source {
+        Source::Relation(index) => Some(resource.relations[index].rel.clone()),
+        _ => None,
+    };
+    properties(scope, resource).filter_map(of).collect()
+}
+
+fn holds_meta(scope: &Scope, resource: &Resource) -> bool {
+    !resource.declared.meta.is_empty()
+        && properties(scope, resource).any(|property| matches!(property.source, Source::Meta))
+}
+
+/// A column's value in JSON, the same whether it was read or is about to be written.
+fn stored(column: &str, kind: Kind, value: &DbValue) -> Value {
+    match (kind, value) {
+        (_, DbValue::Null) if TEXTS.contains(&column) || column == col::EXTRA => json!(""),
+        (Kind::Number, DbValue::Int(number)) => json!(*number as f64),
+        (_, DbValue::Int(number)) => json!(number),
+        (_, DbValue::Real(number)) => json!(number),
+        (_, DbValue::Text(text)) => json!(**text),
+        (_, DbValue::Null) => Value::Null,
+    }
+}
+
+fn value_of(held: &Value) -> DbValue {
+    match held {
+        Value::String(text) => txt(text),
+        Value::Number(number) => match number.as_i64() {
+            Some(number) => DbValue::Int(number),
+            None => number.as_f64().map_or(DbValue::Null, DbValue::Real),
+        },
+        _ => DbValue::Null,
+    }
+}
