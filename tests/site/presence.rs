@@ -5,6 +5,7 @@ use super::server::Server;
 use cms_server::boot::Secret;
 use cms_server::clock::ManualClock;
 use cms_server::model::Method;
+use cms_server::storage::plan::{Cond, ReadPlan, Row};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -45,6 +46,20 @@ impl Site {
         (names(&told.body), told.body["taken_by"].is_number())
     }
 
+    /// When each entry of the table ends.
+    fn expires(&self) -> Vec<Row> {
+        let wanted = ReadPlan {
+            table: "presence".into(),
+            extensions: Vec::new(),
+            columns: vec!["expires".into()],
+            filter: Cond::All(Vec::new()),
+            order: Vec::new(),
+            limit: None,
+            offset: 0,
+        };
+        self.site.services.storage.snapshot().and_then(|snapshot| snapshot.rows(&wanted)).expect("rows")
+    }
+
     /// What somebody sees who has a list with the draft open.
     fn list(&self, user: &User) -> Value {
         let items = [self.post.to_string(), "999999".to_owned()];
@@ -80,23 +95,11 @@ fn an_entry_ends_and_is_written_seldom() {
     let site = Site::start();
     let (ann, ben) = (site.user("ann", "editor"), site.user("ben", "editor"));
     site.open(&ann, false);
-    let expires = || {
-        let wanted = cms_server::storage::plan::ReadPlan {
-            table: "presence".into(),
-            extensions: Vec::new(),
-            columns: vec!["expires".into()],
-            filter: cms_server::storage::plan::Cond::All(Vec::new()),
-            order: Vec::new(),
-            limit: None,
-            offset: 0,
-        };
-        site.site.services.storage.snapshot().and_then(|snapshot| snapshot.rows(&wanted)).expect("rows")
-    };
-    let mut written = vec![expires()];
+    let mut written = vec![site.expires()];
     for _ in 0..9 {
         site.clock.advance(20);
         site.open(&ann, false);
-        written.push(expires());
+        written.push(site.expires());
     }
     written.dedup();
     assert_eq!(written.len(), 4, "three minutes, so it is written three times more");
@@ -166,6 +169,7 @@ fn a_user_has_a_limited_number_of_windows() {
         site.clock.advance(1);
     };
     (0..60).for_each(open);
+    assert_eq!(site.expires().len(), 50, "the oldest windows give way");
     // Each person is named once.
     assert_eq!(names(&site.list(&ben)), ["ann"]);
 }

@@ -43,7 +43,7 @@ export const presence = signal<Presence>(NOBODY);
 let watched: Watched | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Whether others can be told of a resource's records: they have an address of their own, and the caller may change some. */
+/** Whether people see each other at a resource's records: they have an address of their own, and the caller may change some. */
 function isShared(resource: Resource): boolean {
   return resource.operations["update"] !== undefined && resource.key !== null && resource.parent === null;
 }
@@ -88,8 +88,8 @@ async function ask(): Promise<void> {
   const own = watched;
   if (own === null) return;
   try {
-    const told = document.hidden || api().http.ended.value ? null : await send(own);
-    if (told !== null && watched === own) presence.value = told;
+    const answer = document.hidden || api().http.ended.value ? null : await send(own);
+    if (answer !== null && watched === own) presence.value = answer;
   } catch {
     // Nobody has to know who else is there: the next request asks again.
   }

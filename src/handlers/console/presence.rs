@@ -1,6 +1,6 @@
 //! Who has which record open. One request says what a window of the console has open, and asks who else does.
 //!
-//! Nothing is locked: two people who write the same record are told of each other. An entry that is not repeated ends by
+//! Nothing is locked: two people who write the same record see each other. An entry that is not repeated ends by
 //! itself. A window asks every 20 seconds, and its entry is written once in a minute; it is in the database, so that it is
 //! the same on every node.
 
@@ -32,7 +32,7 @@ const MOST_OF_USER: u64 = 50;
 const MOST_SHOWN: u64 = 200;
 
 /// An entry of the table.
-struct Entry<'r> {
+struct PresenceEntry<'r> {
     key: &'r str,
     user: i64,
     item: &'r str,
@@ -42,10 +42,10 @@ struct Entry<'r> {
     expires: i64,
 }
 
-impl<'r> Entry<'r> {
-    fn of(row: &'r Row) -> Entry<'r> {
+impl<'r> PresenceEntry<'r> {
+    fn of(row: &'r Row) -> PresenceEntry<'r> {
         let [user, since, taken, expires] = [1, 3, 4, 5].map(|place| int(&row[place]));
-        Entry { key: text(&row[0]), user, item: text(&row[2]), since, taken, expires }
+        PresenceEntry { key: text(&row[0]), user, item: text(&row[2]), since, taken, expires }
     }
 }
 
@@ -68,7 +68,7 @@ pub async fn presence(work: &Work<'_>) -> Result<Outcome, ApiError> {
     // Nobody can use a name that is another user's.
     let key = format!("{}-{}", scope.principal.id, args.text("tab").unwrap_or_default());
     let rows = entries(work, resource, item.as_deref(), &key)?;
-    let entries: Vec<Entry<'_>> = rows.iter().map(Entry::of).collect();
+    let entries: Vec<PresenceEntry<'_>> = rows.iter().map(PresenceEntry::of).collect();
     let own = entries.iter().find(|entry| entry.key == key);
     let take = args.get("take") == Some(&Value::Bool(true));
     let changes = match &item {
@@ -80,7 +80,7 @@ pub async fn presence(work: &Work<'_>) -> Result<Outcome, ApiError> {
         done.map_err(|error| families::unwritten(scope, error))?;
     }
     let began = own.filter(|own| Some(own.item) == item.as_deref() && !take).map(|own| own.since.max(own.taken));
-    let others: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.key != key).collect();
+    let others: Vec<&PresenceEntry<'_>> = entries.iter().filter(|entry| entry.key != key).collect();
     let on_item = || others.iter().filter(|entry| Some(entry.item) == item.as_deref());
     let last = on_item().max_by_key(|entry| entry.taken);
     let taken_by = last.filter(|last| began.is_some_and(|began| last.taken > began)).map(|last| last.user);
@@ -127,7 +127,7 @@ fn opened(
     work: &Work<'_>,
     resource: &Resource,
     item: &str,
-    (key, own, take): (&str, Option<&Entry<'_>>, bool),
+    (key, own, take): (&str, Option<&PresenceEntry<'_>>, bool),
 ) -> Result<Vec<Change>, ApiError> {
     let (now, user) = (work.scope.now, work.scope.principal.id);
     let same = own.filter(|own| own.item == item && own.expires > now);
@@ -173,7 +173,7 @@ fn oldest(work: &Work<'_>, user: i64) -> Result<Option<Change>, ApiError> {
 fn shown(
     work: &Work<'_>,
     resource: &Resource,
-    others: &[&Entry<'_>],
+    others: &[&PresenceEntry<'_>],
     open: Option<&str>,
 ) -> Result<Vec<Value>, ApiError> {
     let mut may_edit: BTreeMap<&str, bool> = open.map(|item| (item, true)).into_iter().collect();
@@ -189,7 +189,7 @@ fn shown(
     let wanted = columns(users, &["id", "name"], among("id", kept.iter().map(|entry| entry.user)));
     let named = if kept.is_empty() { Vec::new() } else { work.scope.snapshot()?.rows(&wanted)? };
     let name_of = |id: i64| named.iter().find(|row| int(&row[0]) == id).map_or("", |row| text(&row[1]));
-    let document = |entry: &&&Entry<'_>| {
+    let document = |entry: &&&PresenceEntry<'_>| {
         let since = format!("{}Z", format_local(entry.since));
         json!({"item": entry.item, "user": entry.user, "name": name_of(entry.user), "since": since})
     };
