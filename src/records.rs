@@ -6,6 +6,7 @@ pub use self::meets::meets;
 
 use crate::config::declaration::Family;
 use crate::config::declaration::ItemKey;
+use crate::registry::columns::VERSION;
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
 use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
@@ -43,7 +44,7 @@ impl<'a> Record<'a> {
 
     /// How often the row was changed, where it counts that.
     pub fn version(&self) -> Option<i64> {
-        self.resource.column("version").map(|_| self.int("version"))
+        self.resource.column(VERSION).map(|_| self.int(VERSION))
     }
 
     /// UTC seconds of the last change, where the row has them.

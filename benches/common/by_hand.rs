@@ -119,7 +119,7 @@ fn write(conn: &Connection, jobs: &Receiver<Job>) {
         if made > 0 {
             execute("UPDATE tally SET n = n + ?1", params![made]);
             execute(
-                "UPDATE term SET count = count + ?1, version = version + 1 WHERE id IN (SELECT dst FROM edge WHERE src = ?2)",
+                "UPDATE term SET count = count + ?1, _version = _version + 1 WHERE id IN (SELECT dst FROM edge WHERE src = ?2)",
                 params![made, like],
             );
         }

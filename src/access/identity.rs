@@ -441,7 +441,7 @@ async fn renew(scope: &Scope, hasher: &Hasher, row: &Row, users: &Resource, pass
     let record = Record { resource: users, row };
     let put = Put {
         table: users.table.clone(),
-        target: Target::Existing { key: record.value("id").clone(), expect: Some(record.int("version")) },
+        target: Target::Existing { key: record.value("id").clone(), expect: record.version() },
         set: vec![(name("password_hash"), Input::Value(txt(&hash)))],
         slug: None,
         edges: Vec::new(),

@@ -30,9 +30,17 @@ pub const WRITES: &[Named<Write>] = &[
     write("escaped", escaped, "Text, stored as the HTML that shows it."),
     write("biography", biography, "Phrases from every caller, also from those who may write any markup."),
     write("slug", slugged, "A slug made from the text."),
-    write("text_field", text_field, "One line of plain text: markup and line breaks are removed."),
+    write(
+        "text_field",
+        text_field,
+        "One line of plain text as it is sent: tags, line breaks and control characters are removed.",
+    ),
     write("name", name_field, "A name in plain text."),
-    write("textarea", textarea, "Several lines of plain text: markup is removed."),
+    write(
+        "textarea",
+        textarea,
+        "Several lines of plain text as they are sent: tags and control characters are removed.",
+    ),
     write("email", email, "An e-mail address without characters that no address has."),
     write("url", url, "An address of an allowed scheme."),
     write("css.families", css_families, "Names of fonts as CSS lists them: quoted where they have to be."),
@@ -159,8 +167,13 @@ fn slugged(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&slug::sanitize_title(&inner(value))))
 }
 
-fn text_field(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
-    Ok(text(&sanitize::sanitize_text_field(&inner(value))))
+fn text_field(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(text(&sanitize::text_field(&inner(value), is_escaped(writing))))
+}
+
+/// Whether plain texts are stored as WordPress stores those of its own resources.
+fn is_escaped(writing: &WriteContext<'_>) -> bool {
+    writing.scope.registry.declaration.dialect.escape_text_fields && !writing.property.own
 }
 
 /// Names of people and things.
@@ -168,8 +181,8 @@ fn name_field(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> 
     Ok(text(&sanitize::name(&inner(value))))
 }
 
-fn textarea(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
-    Ok(text(&sanitize::sanitize_textarea(&inner(value))))
+fn textarea(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(text(&sanitize::text_area(&inner(value), is_escaped(writing))))
 }
 
 fn email(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {

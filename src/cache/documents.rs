@@ -14,6 +14,7 @@ use crate::behaviours::READS;
 use crate::config::declaration::Family;
 use crate::records::{self, Record};
 use crate::registry::Registry;
+use crate::registry::columns::VERSION;
 use crate::registry::name;
 use crate::registry::resource::{Context, Link, Property, Resource, Source};
 use crate::render::{Needs, OthersRead};
@@ -195,7 +196,7 @@ impl DocumentCache {
         Key {
             resource: record.resource.index,
             id: record.id(),
-            version: record.int("version"),
+            version: record.int(VERSION),
             way,
             settings: scope.settings.version,
             outside: always ^ below,
@@ -226,7 +227,7 @@ fn plan(registry: &Registry, resource: &Resource) -> Plan {
     let related = resource.relations.iter().map(|relation| &registry.resources[relation.to]);
     let tables: BTreeSet<&Name> = related.filter(|to| to.family == Family::Term).map(|to| &to.table).collect();
     let terms = tables.into_iter().filter(|_| needs.term_slugs).map(slugs);
-    let own = [&*resource.key, "version", "parent"].into_iter().filter_map(|column| resource.column(column));
+    let own = [&*resource.key, VERSION, "parent"].into_iter().filter_map(|column| resource.column(column));
     Plan {
         keeps: family && !resource.key_is_text,
         others: mentions_caller || others,

@@ -4,7 +4,7 @@ use super::{linked, present, print};
 use crate::boot::{self, BootError, Source};
 use crate::config::check::nearest;
 use crate::config::declaration::Family;
-use crate::config::load::Loaded;
+use crate::config::load::{Loaded, load};
 use crate::config::shipped;
 use crate::error::Problem;
 use crate::handlers::texts::{self, Dictionary};
@@ -75,14 +75,32 @@ fn checked(source: &Source, data: bool) -> Result<Checked, BootError> {
             slow.listed, slow.criterion
         )
     });
+    let shipped = load(None, &[], []).map_err(BootError::Problems)?.declaration;
+    let unasked = registry.unasked_capabilities(&shipped).into_iter().map(|(capability, role, near)| {
+        let hint = near.map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
+        format!("the role `{role}` has the capability `{capability}`, which nothing asks for{hint}")
+    });
+    let flat = registry.resources.iter().filter(|r| r.declared.hierarchical && r.property("parent").is_none());
+    let flat = flat.filter(|resource| resource.family == Family::Term).map(|resource| {
+        format!(
+            "resources.{} is hierarchical, and its schema has no property `parent`: nobody sees or sets what is above a \
+             term; declare one, or take `schema = \"schemas/category.json\"`",
+            resource.name
+        )
+    });
+    let unheld = unheld.chain(unasked).chain(flat);
     let warnings = unheld.chain(unindexed).chain(translations(&loaded, &registry)).collect();
     let data = match data {
         false => None,
         true => {
             present(&registry)?;
             let place = boot::place(&registry.declaration)?;
-            let found = place.examine(&registry.layout)?;
+            let mut found = place.examine(&registry.layout)?;
             let changes = place.rehearse(&registry.layout)?;
+            // Where the tables do not follow the declarations yet, the plan says what becomes of the values.
+            if found.is_empty() && changes.is_empty() {
+                found.extend(place.contradictions(&registry.layout)?);
+            }
             Some(CheckedData {
                 database: place.shown(),
                 found,
@@ -266,13 +284,14 @@ fn ways(registry: &Registry, change: &PendingChange) -> Vec<String> {
         .drop
         .iter()
         .map(|drop| format!("      to delete the values: cms-server migrate --drop {}\n", drop_name(registry, drop)));
-    renamed.chain(dropped).collect()
+    let other = refusal.remedy.iter().map(|remedy| format!("      {remedy}\n"));
+    other.chain(renamed).chain(dropped).collect()
 }
 
 fn change_json(registry: &Registry, change: &PendingChange) -> Value {
     let refused = change.refused.as_ref().map(|refusal| {
         let drop = refusal.drop.as_deref().map(|drop| drop_name(registry, drop));
-        json!({"reason": refusal.why, "drop": drop, "new_names": refusal.new_names})
+        json!({"reason": refusal.why, "drop": drop, "new_names": refusal.new_names, "remedy": refusal.remedy})
     });
     json!({"table": change.table, "change": change.what, "refused": refused})
 }

@@ -46,6 +46,7 @@ pub fn stored(scope: &Scope, property: &Property, value: &Value) -> Result<Optio
             if property.refusal.is_some() && !given.is_empty() && written == records::txt("") {
                 return Err(refused(property, given, "Nothing of this value can be stored.".into()));
             }
+            check_stored(property, value, &written)?;
             written
         }
         None => default_write(scope, writable, value),
@@ -53,6 +54,16 @@ pub fn stored(scope: &Scope, property: &Property, value: &Value) -> Result<Optio
     // No row has the key 0: it stands for none.
     let none = writable.own && writable.refers && value == DbValue::Int(0);
     Ok(Some((column.clone(), if none { DbValue::Null } else { value })))
+}
+
+/// What a behaviour makes of a text fits the schema as what was sent has to.
+fn check_stored(property: &Property, given: &Value, written: &DbValue) -> Result<(), ApiError> {
+    let (Some(schema), DbValue::Text(text)) = (&property.stored, written) else { return Ok(()) };
+    if given.as_str() == Some(text) {
+        return Ok(());
+    }
+    let checked = schema.check(&property.name, &Value::from(&**text));
+    checked.map_err(|failure| ApiError::invalid(vec![*failure]))
 }
 
 /// The members of an object that are stored one by one; `None`: it is stored as one text.

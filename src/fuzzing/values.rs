@@ -145,6 +145,7 @@ pub(super) fn schema(bytes: &[u8], _: Judge) {
             space_separated_lists: wordpress,
             empty_list_as_object: wordpress,
             any_address: wordpress,
+            escape_text_fields: wordpress,
             scalars_as_lists: wordpress,
             lenient_dates: wordpress,
             lenient_numbers: wordpress,

@@ -210,7 +210,7 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
             known.extend(sizes);
         }
         let key = record.value("id").clone();
-        let target = Target::Existing { key: key.clone(), expect: Some(record.int("version")) };
+        let target = Target::Existing { key: key.clone(), expect: record.version() };
         let set = vec![text_column(content::columns::EXTRA, &all.to_string())];
         let mut changes = vec![Change::Put(Put::new(resource.table.clone(), target, set))];
         changes.extend(file::owned_by(&keys, &key));

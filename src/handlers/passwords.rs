@@ -156,7 +156,7 @@ fn find(work: &Work<'_>, user: i64, uuid: &str) -> Result<Row, ApiError> {
 /// The requested name; spaces alone are none.
 fn title(work: &Work<'_>) -> Result<Option<String>, ApiError> {
     let Some(given) = work.allowed.args().text("name") else { return Ok(None) };
-    let clean = sanitize::sanitize_text_field(given);
+    let clean = sanitize::text_field(given, work.scope.registry.declaration.dialect.escape_text_fields);
     if clean.is_empty() { Err(ApiError::new(Code::AppPasswordEmptyName)) } else { Ok(Some(clean)) }
 }
 

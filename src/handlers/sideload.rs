@@ -171,7 +171,7 @@ async fn describe(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Wri
     }
     set.push(text_column(columns::FILE, &shown));
     set.push(text_column(columns::EXTRA, &all.to_string()));
-    let target = Target::Existing { key: record.value("id").clone(), expect: Some(record.int("version")) };
+    let target = Target::Existing { key: record.value("id").clone(), expect: record.version() };
     work.rewrite(record, vec![Change::Put(Put::new(resource.table.clone(), target, set))]).await
 }
 

@@ -142,7 +142,7 @@ fn commit(
     extra.remove("source_url");
     extra.extend(kept.extra);
     let key = record.value("id").clone();
-    let target = Target::Existing { key: key.clone(), expect: Some(record.int("version")) };
+    let target = Target::Existing { key: key.clone(), expect: record.version() };
     let extra = Value::Object(extra).to_string();
     let set = vec![
         text_column(columns::EXTRA, &extra),

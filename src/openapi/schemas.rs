@@ -146,6 +146,10 @@ fn widen(schema: &mut Map<String, Value>, types: &mut Vec<String>, side: Side) {
         push(types, "array");
         schema.insert("maxItems".into(), json!(0));
     }
+    let lists_null = schema.get("enum").and_then(Value::as_array).is_some_and(|list| list.contains(&Value::Null));
+    if lists_null && !types.is_empty() {
+        push(types, "null");
+    }
     let nullable = types.iter().any(|own| own == "null");
     if let Some(values) = schema.get_mut("enum").and_then(Value::as_array_mut)
         && nullable

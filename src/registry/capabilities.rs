@@ -1,6 +1,7 @@
 //! Capabilities as the declarations name them: what actions, endpoints and links ask for, and which roles give it.
 
 use super::{Registry, Role, Route};
+use crate::config::check::nearest;
 use crate::config::declaration::{CapabilityMap, Declaration};
 use crate::registry::resource::Resource;
 use indexmap::IndexMap;
@@ -66,6 +67,24 @@ impl Registry {
             .collect();
         found.sort();
         found.dedup_by(|a, b| a.0 == b.0);
+        found
+    }
+
+    /// Capabilities that a role gives and nothing asks for, but those that roles of `shipped` have: each with the role, and the
+    /// nearest one that something asks for.
+    pub fn unasked_capabilities(&self, shipped: &Declaration) -> Vec<(String, String, Option<String>)> {
+        let asked: BTreeSet<&str> = asked_for(&self.resources, &self.routes).map(|(name, _)| name).collect();
+        let known: BTreeSet<&str> =
+            shipped.roles.values().flat_map(|role| role.capabilities.iter().map(String::as_str)).collect();
+        let mut found = Vec::new();
+        for (role, declared) in &self.declaration.roles {
+            let idle =
+                |name: &&String| **name != *ALL && !asked.contains(name.as_str()) && !known.contains(name.as_str());
+            found.extend(declared.capabilities.iter().filter(idle).map(|name| {
+                let near = nearest(name, asked.iter().copied()).map(str::to_owned);
+                (name.clone(), role.clone(), near)
+            }));
+        }
         found
     }
 }

@@ -1,6 +1,7 @@
 //! Abilities of resources (`resources.NAME.ability`): one for each operation that the resource has.
 
 use super::abilities::{Ability, Input, Path, Request};
+use super::columns::VERSION;
 use super::resource::Resource;
 use super::templates::Template;
 use super::{Behaviour, Endpoint, Route};
@@ -168,7 +169,7 @@ impl Operation<'_> {
 
     /// It may be made to depend on nobody having changed the record.
     fn conditional(&self) -> bool {
-        matches!(self.verb, "update" | "delete") && self.resource.column("version").is_some()
+        matches!(self.verb, "update" | "delete") && self.resource.column(VERSION).is_some()
     }
 
     /// The path with members of the input in the places of its captures.
@@ -223,7 +224,7 @@ impl Operation<'_> {
             "delete" => SchemaDoc::new(),
             "list" => object(json!({"type": "array", "items": item})),
             _ => {
-                if self.resource.column("version").is_some() {
+                if self.resource.column(VERSION).is_some() {
                     let description = "Entity tag of the record: what `if_match` is compared with.";
                     item["properties"][ETAG] = json!({"type": "string", "description": description});
                 }

@@ -4,6 +4,7 @@ use super::Behaviour;
 use super::words::DerivedWord;
 use crate::config::declaration::{self, Action, Family, When};
 use crate::error::Code;
+use crate::schema::Schema;
 use crate::storage::plan::{DbValue, Name, Row};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -121,6 +122,8 @@ pub struct Property {
     /// What the items of a list are, where they are of one type.
     pub members: Option<Kind>,
     pub column: Option<Name>,
+    /// What the text has to be that `x-write` makes of a value.
+    pub stored: Option<Schema>,
     /// The value that is shown does not follow from the column.
     pub digest: bool,
     pub write: Option<Behaviour>,

@@ -6,7 +6,7 @@
 use super::columns::{ID, VERSION, comment, file, link, outbox, record, term, user};
 use super::resource::Kind;
 use crate::config::declaration::{Declaration, Family};
-use crate::storage::plan::{ColumnDef, ColumnType, CountDef, Counted, DbValue, IndexDef, Name, TableDef};
+use crate::storage::plan::{ColumnDef, ColumnType, CountDef, Counted, DbValue, IndexDef, Name, TableDef, ValueRule};
 use std::sync::Arc;
 
 use ColumnType::{Int, Json, Key, Text, Word};
@@ -182,6 +182,7 @@ fn app_password() -> TableDef {
         ],
         versioned: false,
         extends: None,
+        kind: None,
     }
 }
 
@@ -196,6 +197,7 @@ fn session() -> TableDef {
         indexes: vec![IndexDef { name: n("session_user"), columns: vec![(n("user"), false)], unique: false }],
         versioned: false,
         extends: None,
+        kind: None,
     }
 }
 
@@ -229,6 +231,7 @@ fn links() -> TableDef {
         indexes: vec![IndexDef { name: n("password_link_user"), columns: vec![(n(link::USER), false)], unique: false }],
         versioned: false,
         extends: None,
+        kind: None,
     }
 }
 
@@ -251,6 +254,7 @@ fn messages() -> TableDef {
         indexes: vec![IndexDef { name: n("outbox_due"), columns: vec![(n(outbox::DUE), false)], unique: false }],
         versioned: false,
         extends: None,
+        kind: None,
     }
 }
 
@@ -273,6 +277,7 @@ fn files() -> TableDef {
         }],
         versioned: false,
         extends: None,
+        kind: None,
     }
 }
 
@@ -296,7 +301,7 @@ pub fn term_count(declared: &Declaration) -> Counted {
 /// Columns that a family keeps for itself, where properties are shown under other names or not at all. A property that is
 /// called like one would meet it by accident.
 pub fn kept_columns(family: Family) -> Vec<&'static str> {
-    const KEPT: [&str; 17] = [
+    const KEPT: [&str; 19] = [
         record::KIND,
         record::STATUS_BEFORE,
         record::SLUG_BEFORE,
@@ -312,21 +317,45 @@ pub fn kept_columns(family: Family) -> Vec<&'static str> {
         record::TRASHED_AT,
         record::EXTRA,
         term::NAME_KEY,
+        user::LOGIN_KEY,
+        user::EMAIL_KEY,
         user::PASSWORD_HASH,
         VERSION,
     ];
     family_columns(family).into_iter().filter(|column| KEPT.contains(column)).collect()
 }
 
-/// Names of the columns of a family's shared table, key and version included.
-pub fn family_columns(family: Family) -> Vec<&'static str> {
-    let columns = match family {
+/// Columns of a family that no client writes, whatever property shows them.
+pub fn engine_columns(family: Family) -> &'static [&'static str] {
+    match family {
+        Family::Content => &[record::GUID, record::COMMENT_COUNT],
+        Family::Term => &[term::COUNT, term::TAXONOMY],
+        _ => &[],
+    }
+}
+
+/// The columns of a family's shared table, without key and version.
+fn shared_columns(family: Family) -> &'static [(&'static str, ColumnType)] {
+    match family {
         Family::Content => RECORD,
         Family::Term => TERM,
         Family::User => USER,
         Family::Comment => COMMENT,
-        _ => return Vec::new(),
-    };
+        _ => &[],
+    }
+}
+
+/// The type of a column of a family's shared table.
+pub fn family_column_type(family: Family, column: &str) -> Option<ColumnType> {
+    shared_columns(family).iter().find(|(name, _)| *name == column).map(|(_, ty)| *ty)
+}
+
+/// Names of the columns of a family's shared table, key and version included.
+pub fn family_columns(family: Family) -> Vec<&'static str> {
+    let columns = shared_columns(family);
+    if columns.is_empty() {
+        return Vec::new();
+    }
     let mut names = vec![ID];
     names.extend(columns.iter().map(|(name, _)| *name));
     names.push(VERSION);
@@ -341,11 +370,12 @@ pub struct DeclaredColumn {
     pub indexed: bool,
     pub unique: bool,
     pub was: Option<String>,
+    pub rule: Option<ValueRule>,
 }
 
 /// The table of a plain resource, or the extension table of a kind of the other families.
 pub fn declared(
-    table: &str,
+    (table, kind): (&str, &Name),
     key: &str,
     key_is_text: bool,
     extends: Option<&str>,
@@ -366,11 +396,16 @@ pub fn declared(
         space: (extends.is_none() && !key_is_text).then(|| n(table)),
         columns: columns
             .iter()
-            .map(|c| ColumnDef { was: c.was.as_deref().map(n), ..column(&c.name, storage_type(c.kind)) })
+            .map(|c| ColumnDef {
+                was: c.was.as_deref().map(n),
+                rule: c.rule.clone(),
+                ..column(&c.name, storage_type(c.kind))
+            })
             .collect(),
         indexes,
         versioned: extends.is_none(),
         extends: extends.map(n),
+        kind: Some(kind.clone()),
     }
 }
 
@@ -402,6 +437,7 @@ fn table(name: &str, space: &str, columns: &[(&str, ColumnType)], indexes: Index
             .collect(),
         versioned: true,
         extends: None,
+        kind: None,
     }
 }
 
@@ -416,7 +452,7 @@ fn default_of(name: &str, ty: ColumnType) -> Option<DbValue> {
 }
 
 fn column(name: &str, ty: ColumnType) -> ColumnDef {
-    ColumnDef { name: n(name), ty, default: None, was: None }
+    ColumnDef { name: n(name), ty, default: None, was: None, rule: None }
 }
 
 fn n(text: &str) -> Name {

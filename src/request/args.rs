@@ -311,7 +311,9 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
             return json.read(name, text);
         }
         return Ok(match &coerced {
-            Value::String(text) if arg.role == Some(Role::Search) => sanitize::sanitize_text_field(text).into(),
+            Value::String(text) if arg.role == Some(Role::Search) => {
+                sanitize::text_field(text, arg.schema.escapes_text_fields()).into()
+            }
             _ => coerced,
         });
     }

@@ -85,6 +85,11 @@ pub(super) fn described(document: &Value) -> Value {
     rewritten(document, &|key, _| !ours(key))
 }
 
+/// See [`super::constraints`].
+pub(super) fn constraints(document: &Value) -> Value {
+    rewritten(document, &|key, _| KEYWORDS.contains(&key) || ["readonly", "x-max-bytes"].contains(&key))
+}
+
 /// The draft-4 meta-schema checks what no keyword family does.
 fn meta_problems(document: &Value) -> Vec<SchemaProblem> {
     // A boolean `required` is draft 3 and allowed by the contract.
@@ -281,7 +286,13 @@ impl<'d> Reader<'d, '_> {
     }
 
     fn node(&mut self, inherited: &[Type]) -> Node {
-        let types = self.types().unwrap_or_else(|| inherited.to_vec());
+        let mut types = self.types().unwrap_or_else(|| inherited.to_vec());
+        let members = self.list("enum");
+        // A null that is listed is taken, whatever the types are.
+        let lists_null = members.as_ref().is_some_and(|members| members.contains(&Value::Null));
+        if lists_null && !types.is_empty() && !types.contains(&Type::Null) {
+            types.push(Type::Null);
+        }
         Node {
             dialect: self.compiler.dialect,
             title: self.text("title").map(str::to_owned),
@@ -290,7 +301,7 @@ impl<'d> Reader<'d, '_> {
             number: NumberRules::read(self),
             array: ArrayRules::read(self),
             object: ObjectRules::read(self),
-            members: self.list("enum"),
+            members,
             format: self.format(),
             types,
         }

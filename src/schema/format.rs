@@ -1,8 +1,10 @@
-//! `format`: the six formats of the contract, each a plain function of text.
+//! `format`: the formats of the contract, and `date` and `time`; each a plain function of text.
 //!
-//! It knows nothing of schemas. What it accepts as a date, `text::time` reads.
+//! What it accepts as a date, `text::time` reads.
 
+use super::Dialect;
 use super::failure::Reason;
+use crate::text::sanitize;
 use crate::text::time::parse_datetime;
 use std::net::IpAddr;
 use time::{Date, Month, Time, UtcOffset};
@@ -12,18 +14,22 @@ use time::{Date, Month, Time, UtcOffset};
 pub(super) enum Format {
     DateTime,
     Uri,
+    Date,
+    Time,
     Email,
     Ip,
     Uuid,
     HexColor,
-    /// Texts that are cleaned on the way in; nothing to check.
+    /// Texts of one line and of several; nothing to check.
     TextField,
     TextareaField,
 }
 
 impl Format {
-    pub const ALL: [Format; 8] = [
+    pub const ALL: [Format; 10] = [
         Format::DateTime,
+        Format::Date,
+        Format::Time,
         Format::Uri,
         Format::Email,
         Format::Ip,
@@ -36,6 +42,8 @@ impl Format {
     pub fn as_str(self) -> &'static str {
         match self {
             Format::DateTime => "date-time",
+            Format::Date => "date",
+            Format::Time => "time",
             Format::Uri => "uri",
             Format::Email => "email",
             Format::Ip => "ip",
@@ -51,6 +59,8 @@ impl Format {
             // WordPress does not take the small letter of the zone.
             Format::DateTime if lenient_dates => !text.ends_with('z') && parse_datetime(text).is_some(),
             Format::DateTime => DateTime::parse(text).is_some(),
+            Format::Date => is_date(text),
+            Format::Time => is_time(text),
             Format::Uri => is_uri(text),
             Format::Email => is_email(text),
             Format::Ip => text.parse::<IpAddr>().is_ok(),
@@ -60,9 +70,20 @@ impl Format {
         }
     }
 
+    /// The text as it is stored where WordPress changes it: an address of a scheme that may not be linked is none, plain texts
+    /// hold no markup.
+    pub fn clean(self, text: &str, dialect: Dialect) -> Option<String> {
+        match self {
+            Format::Uri if dialect.any_address => Some(sanitize::clean_url(text)),
+            Format::TextField if dialect.escape_text_fields => Some(sanitize::sanitize_text_field(text)),
+            Format::TextareaField if dialect.escape_text_fields => Some(sanitize::sanitize_textarea(text)),
+            _ => None,
+        }
+    }
+
     pub fn reason(self) -> Reason {
         match self {
-            Format::DateTime => Reason::Date,
+            Format::DateTime | Format::Date | Format::Time => Reason::Date,
             Format::Uri => Reason::Uri,
             Format::Email => Reason::Email,
             Format::Ip => Reason::Ip,
@@ -77,6 +98,8 @@ impl Format {
     pub fn demand(self) -> &'static str {
         match self {
             Format::DateTime => "is not a date and time such as 2031-05-17T09:30:00",
+            Format::Date => "is not a date such as 2031-05-17",
+            Format::Time => "is not a time of day such as 09:30",
             Format::Uri => "is not an absolute address such as https://example.org/",
             Format::Email => "is not an e-mail address",
             Format::Ip => "is neither an IPv4 nor an IPv6 address",
@@ -120,6 +143,17 @@ impl DateTime {
         };
         Some(DateTime { date, time, offset })
     }
+}
+
+/// A day of the calendar: 2031-05-17.
+fn is_date(text: &str) -> bool {
+    text.len() == 10 && DateTime::parse(&format!("{text}T00:00:00")).is_some()
+}
+
+/// Hours and minutes, perhaps seconds: 09:30, 09:30:15.
+fn is_time(text: &str) -> bool {
+    let whole = if text.len() == 5 { format!("{text}:00") } else { text.to_owned() };
+    whole.len() == 8 && !whole.ends_with("60") && DateTime::parse(&format!("2000-01-01T{whole}")).is_some()
 }
 
 fn digits(bytes: &[u8], at: usize, length: usize) -> Option<u32> {
@@ -256,6 +290,25 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use time::macros::{date, offset, time};
+
+    #[test]
+    fn days_and_times_of_day_are_checked() {
+        for (format, fitting, others) in [
+            (
+                Format::Date,
+                ["1990-12-31", "2024-02-29", "0001-01-01", "9999-12-31"],
+                ["1990-13-45", "2023-02-29", "1990-1-1", "1990-12-31T00:00:00", "", "1990/12/31"],
+            ),
+            (
+                Format::Time,
+                ["09:30", "00:00", "23:59", "09:30:15"],
+                ["24:00", "9:30", "09:60", "09:30:60", "", "09:30Z"],
+            ),
+        ] {
+            fitting.iter().for_each(|text| assert!(format.accepts(text, true), "{text}"));
+            others.iter().for_each(|text| assert!(!format.accepts(text, false), "{text}"));
+        }
+    }
 
     #[test]
     fn lenient_dates_count_on() {

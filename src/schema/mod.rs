@@ -54,6 +54,8 @@ pub struct Dialect {
     pub explain_types: bool,
     /// A text of the format `uri` may be anything.
     pub any_address: bool,
+    /// Texts of the formats `text-field` and `textarea-field` are escaped as WordPress does.
+    pub escape_text_fields: bool,
     /// Blanks around a number are left out, and an integer beyond 64 bits is the nearest that has so many.
     pub lenient_numbers: bool,
     /// An empty text is a text where a text may be given, before it is anything else.
@@ -142,6 +144,11 @@ impl Schema {
         &self.compiled.described
     }
 
+    /// See [`Dialect::escape_text_fields`].
+    pub fn escapes_text_fields(&self) -> bool {
+        self.compiled.root.dialect.escape_text_fields
+    }
+
     /// The types at the top, in the order in which they are tried; empty where any type is accepted.
     pub fn types(&self) -> &[Type] {
         &self.compiled.root.types
@@ -151,6 +158,11 @@ impl Schema {
     pub fn default_value(&self) -> Option<&Value> {
         self.compiled.default.as_ref()
     }
+}
+
+/// A document's keywords that decide which values fit, and nothing else of it.
+pub fn constraints(document: &Value) -> Value {
+    compile::constraints(document)
 }
 
 fn shallow(value: &Value, levels: usize) -> bool {
@@ -176,6 +188,7 @@ mod tests {
         empty_list_as_object: true,
         explain_types: false,
         any_address: true,
+        escape_text_fields: true,
         lenient_numbers: true,
         empty_text_as_text: true,
         bounds: NO_BOUNDS,

@@ -85,11 +85,21 @@ impl Node {
             }
         };
         match &mut value {
+            Value::String(text) => {
+                if let Some(clean) = self.cleaned(text) {
+                    *text = clean;
+                }
+            }
             Value::Array(list) => self.array.coerce(place, list)?,
             Value::Object(map) => self.object.coerce(place, map)?,
             _ => {}
         }
         Ok(value)
+    }
+
+    /// The text as its format stores it, where that cleans texts.
+    fn cleaned(&self, text: &str) -> Option<String> {
+        self.format.as_ref()?.clean(text, self.dialect)
     }
 
     /// The name for people.

@@ -20,7 +20,7 @@ pub fn reasons(document: &Value, found: &mut BTreeSet<&'static str>) {
             ("minLength", _) => &[Reason::TooShort],
             ("maxLength", _) => &[Reason::TooLong],
             ("pattern", _) => &[Reason::Pattern],
-            ("format", Some("date-time")) => &[Reason::Date],
+            ("format", Some("date-time" | "date" | "time")) => &[Reason::Date],
             ("format", Some("uri")) => &[Reason::Uri],
             ("format", Some("email")) => &[Reason::Email],
             ("format", Some("ip")) => &[Reason::Ip],

@@ -3,7 +3,9 @@
 //! Adds the tables that storage maintains beside the declared ones and lets plans read. Knows no SQL and no connection.
 
 use super::StorageError;
-use super::plan::{ColumnDef, ColumnType, CountDef, Counted, DbValue, IndexDef, Layout, Name, RelationDef, TableDef};
+use super::plan::{
+    ColumnDef, ColumnType, CountDef, Counted, DbValue, IndexDef, Layout, Name, RelationDef, TableDef, VERSION,
+};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -186,11 +188,11 @@ impl Catalogue {
 
 impl Table {
     fn new(mut def: TableDef) -> Table {
-        if def.versioned && !def.columns.iter().any(|c| &*c.name == "version") {
-            def.columns.push(column("version", ColumnType::Int).with_default(DbValue::Int(1)));
+        if def.versioned {
+            def.columns.push(column(VERSION, ColumnType::Int).with_default(DbValue::Int(1)));
         }
         let columns: HashMap<Name, usize> = def.columns.iter().enumerate().map(|(i, c)| (c.name.clone(), i)).collect();
-        let version = columns.get("version").copied().filter(|_| def.versioned);
+        let version = columns.get(VERSION).copied().filter(|_| def.versioned);
         let mut table = Table {
             id: 0,
             columns,
@@ -364,11 +366,11 @@ fn change_feed_table() -> TableDef {
 }
 
 fn table(name: &str, key: ColumnDef, columns: Vec<ColumnDef>, indexes: Vec<IndexDef>) -> TableDef {
-    TableDef { name: name.into(), key, space: None, columns, indexes, versioned: false, extends: None }
+    TableDef { name: name.into(), key, space: None, columns, indexes, versioned: false, extends: None, kind: None }
 }
 
 fn column(name: &str, ty: ColumnType) -> ColumnDef {
-    ColumnDef { name: name.into(), ty, default: None, was: None }
+    ColumnDef { name: name.into(), ty, default: None, was: None, rule: None }
 }
 
 impl ColumnDef {

@@ -37,7 +37,7 @@ fn seeds(db: &dyn Storage) -> Vec<i64> {
 fn a_row_is_read_as_it_was_written() {
     on_each(|db| {
         let id = id(commit(db, vec![Change::Put(post("publish", 7, "Hello"))]));
-        let plan = read("record", &["id", "kind", "status", "title", "author", "extra", "version"], eq("id", int(id)));
+        let plan = read("record", &["id", "kind", "status", "title", "author", "extra", VERSION], eq("id", int(id)));
         assert_eq!(
             rows(db, &plan),
             [vec![int(1), text("post"), text("publish"), text("Hello"), int(0), DbValue::Null, int(1)]]
@@ -380,7 +380,7 @@ fn text_keys_work() {
 fn a_write_returns_the_row_that_a_read_finds() {
     on_each(|db| {
         let columns =
-            names(&["id", "kind", "slug", "author", "title", "sticky", "version", "x_book.isbn", "x_book.pages"]);
+            names(&["id", "kind", "slug", "author", "title", "sticky", VERSION, "x_book.isbn", "x_book.pages"]);
         let mut row: Option<Row> = None;
         // Whether a plan returns the row.
         let mut check = |what: &str, changes: Vec<Change>, returns: bool| {
@@ -645,7 +645,7 @@ fn edges_keep_their_order_and_find_both_ends() {
         assert_eq!(counts(db), [2, 0, 1]);
         commit(db, vec![Change::Remove { table: name("term"), key: int(3), expect: None }]).unwrap();
         assert_eq!(edges(&["post.categories"], &[1, 2], false), [category(1, 1)]);
-        let versions = read("record", &["version"], Cond::All(vec![]));
+        let versions = read("record", &[VERSION], Cond::All(vec![]));
         assert_eq!(ints(rows(db, &versions)), [3, 3]);
     });
 }
@@ -663,7 +663,7 @@ fn counts_raise_the_version_that_the_plan_reports() {
         comment.set.push((name("post"), Input::IdOf(0)));
         let done = commit(db, vec![Change::Put(post("publish", 1, "x")), Change::Put(comment)]).unwrap();
         assert_eq!(done.puts[0].version, 2);
-        let row = rows(db, &read("record", &["version", "comment_count"], Cond::All(vec![])));
+        let row = rows(db, &read("record", &[VERSION, "comment_count"], Cond::All(vec![])));
         assert_eq!(row, [[int(2), int(1)]]);
         let hold = put("comment", existing(1), &[("status", text("hold"))]);
         let count_is = |n: i64, tag| Change::Require {
@@ -846,7 +846,7 @@ fn many_rows_change_at_once() {
         };
         assert_eq!(commit(db, vec![update]).unwrap().touched, 2);
         let trash = eq("status", text("trash"));
-        let plan = read("record", &["version"], trash.clone());
+        let plan = read("record", &[VERSION], trash.clone());
         assert_eq!(ints(rows(db, &plan)), [2, 2]);
         let remove =
             Change::RemoveWhere { table: name("record"), filter: Cond::All(vec![trash, eq("x_book.pages", int(9))]) };
@@ -1239,8 +1239,7 @@ fn a_copy_holds_the_same_and_goes_on() {
     for place in &places[1..] {
         let copy = open(place);
         assert_eq!(copy.secret("key", 32).unwrap(), secret);
-        let all =
-            |db: &dyn Storage| rows(db, &read("record", &["id", "status", "title", "version"], Cond::All(vec![])));
+        let all = |db: &dyn Storage| rows(db, &read("record", &["id", "status", "title", VERSION], Cond::All(vec![])));
         assert_eq!(all(&*copy), all(&*first));
         let found = Cond::Contains(names(&["title"]), "äää".into());
         assert_eq!(ints(rows(&*copy, &read("record", &["id"], found))).len(), 1, "texts are searched");

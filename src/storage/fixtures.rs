@@ -82,7 +82,7 @@ pub fn int(value: i64) -> DbValue {
 }
 
 pub fn column(name: &str, ty: ColumnType) -> ColumnDef {
-    ColumnDef { name: name.into(), ty, default: None, was: None }
+    ColumnDef { name: name.into(), ty, default: None, was: None, rule: None }
 }
 
 pub fn column_or(name: &str, ty: ColumnType, default: DbValue) -> ColumnDef {
@@ -103,6 +103,7 @@ pub fn table(name: &str, space: Option<&str>, columns: Vec<ColumnDef>, indexes: 
         indexes,
         versioned: true,
         extends: None,
+        kind: None,
     }
 }
 

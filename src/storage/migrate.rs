@@ -4,26 +4,31 @@
 //! is what would really happen. An unchanged layout is recognised by its fingerprint alone.
 
 mod change;
+mod links;
 mod references;
 mod schema;
+mod values;
 
 pub use change::{PendingChange, Refusal};
 pub(super) use schema::Schema;
+pub(super) use values::contradictions;
+use values::hold_a_value;
 
 use super::StorageError;
 use super::catalogue::{Catalogue, Table};
 use super::connection::{Connection, Dialect, Fault, Result, params};
 use super::derived;
-use super::plan::{ColumnDef, ColumnType, DbValue, IndexDef, Layout};
+use super::plan::{ColumnDef, ColumnType, DbValue, IndexDef, Layout, Name};
 use super::sqlite::search;
 use super::versions::COMMITS;
 use super::words::{NO_WORD, Words};
 use sea_query::{Alias, Expr, PostgresQueryBuilder, SchemaStatementBuilder, SqliteQueryBuilder, Table as Ddl};
 use sha2::{Digest, Sha256};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The version of the tables that storage maintains for itself. Raised with every change of those.
-pub const META_VERSION: i64 = 4;
+pub const META_VERSION: i64 = 5;
 
 /// The version since which there is a change feed.
 pub(super) const CHANGE_FEED: i64 = 4;
@@ -102,12 +107,13 @@ fn within(
     if !refused.is_empty() {
         return Ok((Outcome::Destructive(refused), false));
     }
-    if !fresh && matches!(extent, Extent::Refuse) && !changes.is_empty() {
+    let stored = changes.iter().any(|change| !change.remembered);
+    if !fresh && matches!(extent, Extent::Refuse) && stored {
         return Ok((Outcome::Pending(changes), false));
     }
     let version = if fresh { META_VERSION } else { conn.version()? };
     if !fresh
-        && (version != META_VERSION || !changes.is_empty())
+        && (version != META_VERSION || stored)
         && let Err(error) = preserve()
     {
         return Ok((Outcome::Unsafe(error), false));
@@ -126,11 +132,14 @@ fn lay_out(
     words: &Words,
     drops: &[String],
 ) -> Result<Vec<PendingChange>> {
-    let mut migration = Migration { conn, words, drops, changes: Vec::new() };
+    let relations = layout.relations.iter().map(|relation| relation.name.clone()).collect();
+    let mut migration = Migration { conn, words, drops, relations, changes: Vec::new() };
+    migration.links_of_columns(catalogue, layout)?;
     for table in catalogue.tables.iter().filter(|t| !t.companion) {
         migration.table(table)?;
     }
     migration.references(&layout.references)?;
+    migration.drop_relations(catalogue)?;
     migration.drop_tables(catalogue)?;
     Ok(migration.changes)
 }
@@ -209,6 +218,8 @@ struct Migration<'c> {
     conn: &'c dyn Schema,
     words: &'c Words,
     drops: &'c [String],
+    /// The declared relations.
+    relations: HashSet<Name>,
     changes: Vec<PendingChange>,
 }
 
@@ -227,7 +238,13 @@ impl Migration<'_> {
         if !self.conn.has_table(name)? {
             self.create(table)?;
             self.change(name, "create the table".into());
+            for column in &table.def.columns {
+                if !self.values_of_links(table, column, true)? {
+                    self.complete_rows(table, column, None)?;
+                }
+            }
         } else if self.key(table)? {
+            self.name_counter(table)?;
             self.rename_columns(table)?;
             self.drop_indexes(table)?;
             self.columns(table)?;
@@ -239,11 +256,17 @@ impl Migration<'_> {
     }
 
     fn change(&mut self, table: &str, what: String) {
-        self.changes.push(PendingChange { table: table.to_owned(), what, refused: None });
+        self.remember(table, what, true);
+    }
+
+    /// A change of what is remembered of the declarations; `stored`: of what the tables hold, too.
+    fn remember(&mut self, table: &str, what: String, stored: bool) {
+        self.changes.push(PendingChange { table: table.to_owned(), what, remembered: !stored, refused: None });
     }
 
     fn refuse(&mut self, table: &str, what: String, refusal: Refusal) {
-        self.changes.push(PendingChange { table: table.to_owned(), what, refused: Some(refusal) });
+        let table = table.to_owned();
+        self.changes.push(PendingChange { table, what, remembered: false, refused: Some(refusal) });
     }
 
     /// Whether values may be deleted: a table, or `table.column`.
@@ -337,6 +360,7 @@ impl Migration<'_> {
                 let mut ddl = Ddl::alter();
                 ddl.table(Alias::new(&**name)).rename_column(Alias::new(&**was), Alias::new(&*column.name));
                 self.run(&self.build(&ddl))?;
+                self.rename_kept(name, was, &column.name)?;
                 self.change(name, format!("rename the column `{was}` to `{}`", column.name));
             }
         }
@@ -348,15 +372,16 @@ impl Migration<'_> {
         let present = self.present(name)?;
         for column in &table.def.columns {
             match present.iter().find(|c| *c.name == self.conn.stored_name(&column.name)) {
+                None if self.values_of_links(table, column, false)? => {}
                 None => {
                     let mut what = format!("add the column `{}`", column.name);
                     if let Some(was) = &column.was {
                         what.push_str(&format!(" (x-was names `{was}`, and the table has no such column)"));
                     }
-                    self.add_column(name, column, what)?;
+                    self.make_column(name, column)?;
+                    self.complete_rows(table, column, Some(what))?;
                 }
-                Some(present) if *present.ty == *type_mark(column.ty) => {}
-                Some(present) => self.retype(name, column, present)?,
+                Some(present) => self.review(table, column, present)?,
             }
         }
         let declared = |c: &Present| table.def.columns.iter().any(|def| self.conn.stored_name(&def.name) == *c.name);
@@ -371,7 +396,7 @@ impl Migration<'_> {
                         !present.iter().any(|c| c.name == column.name) && *type_mark(column.ty) == *gone.ty
                     };
                     let new_names = table.def.columns.iter().filter(new).map(|c| c.name.to_string()).collect();
-                    self.refuse(name, what, Refusal { why, drop: Some(drop), new_names });
+                    self.refuse(name, what, Refusal { why, drop: Some(drop), new_names, remedy: None });
                 }
                 _ => {
                     self.drop_column(name, &gone.name)?;
@@ -382,13 +407,11 @@ impl Migration<'_> {
         Ok(())
     }
 
-    fn add_column(&mut self, table: &str, column: &ColumnDef, what: String) -> Result<()> {
+    fn make_column(&mut self, table: &str, column: &ColumnDef) -> Result<()> {
         let mut ddl = Ddl::alter();
         ddl.table(Alias::new(table)).add_column(self.column_ddl(column));
         self.run(&self.build(&ddl))?;
-        self.conn.note_type(table, &column.name, column.ty)?;
-        self.change(table, what);
-        Ok(())
+        self.conn.note_type(table, &column.name, column.ty)
     }
 
     fn drop_column(&self, table: &str, column: &str) -> Result<()> {
@@ -407,7 +430,8 @@ impl Migration<'_> {
             }
             _ => {
                 self.drop_column(table, &column.name)?;
-                self.add_column(table, column, what)
+                self.make_column(table, column)?;
+                self.told(table, what)
             }
         }
     }
@@ -449,7 +473,7 @@ impl Migration<'_> {
     fn create_indexes(&mut self, table: &Table) -> Result<()> {
         let name = &table.def.name;
         let present = self.conn.indexes(name)?;
-        let new_table = self.changes.last().is_some_and(|c| c.table == **name && c.what == "create the table");
+        let new_table = self.changes.iter().any(|c| c.table == **name && c.what == "create the table");
         for def in &table.def.indexes {
             let wanted = self.described(table, def);
             if present.contains(&wanted) {
@@ -493,7 +517,7 @@ impl Migration<'_> {
         let made = connection(self.conn).texts("SELECT substr(name, 7) FROM layout WHERE name LIKE 'table:%'", &[])?;
         for name in made.iter().filter(|name| catalogue.table(name).is_err()) {
             let what = "remove the table".to_owned();
-            if self.holds_rows(name)? {
+            if self.holds_values(name)? {
                 if !self.may_drop(name) {
                     let (why, drop) = ("it holds rows".to_owned(), Some(name.to_string()));
                     self.refuse(name, what, Refusal { why, drop, ..Refusal::default() });
@@ -539,10 +563,6 @@ pub(super) fn quoted(name: &str) -> String {
 
 fn connection(schema: &dyn Schema) -> &dyn Connection {
     schema
-}
-
-fn hold_a_value(rows: i64) -> String {
-    if rows == 1 { "1 row holds a value".to_owned() } else { format!("{rows} rows hold a value") }
 }
 
 /// An index as it is in a database.
@@ -645,10 +665,7 @@ mod tests {
             (|_| (), ""),
             (|l| l.tables.reverse(), ""),
             (|l| record(l).columns.reverse(), ""),
-            (
-                |l| l.tables.push(table("x_new", None, vec![], vec![index("v", &["version"])])),
-                "x_new: create the table",
-            ),
+            (|l| l.tables.push(table("x_new", None, vec![], vec![index("v", &[VERSION])])), "x_new: create the table"),
             (|l| record(l).columns.push(column("isbn", ColumnType::Text)), "record: add the column `isbn`"),
             (
                 |l| record(l).columns.push(column_or("flag", ColumnType::Word, text("brand new"))),
@@ -777,6 +794,8 @@ mod tests {
             values,
             to: to.into(),
             was: was.map(Into::into),
+            own: "x_record".into(),
+            column: "".into(),
         };
         let tags = || ReferenceValues::Relation("post.tags".into());
         let parent = || ReferenceValues::Column("parent".into());
@@ -815,6 +834,8 @@ mod tests {
                 values: ReferenceValues::Relation(rel.into()),
                 to: "post".into(),
                 was: was.map(Into::into),
+                own: "x_order".into(),
+                column: "".into(),
             }];
             layout
         };

@@ -1,14 +1,18 @@
 //! Where a database is, and what can be done with one that this process does not serve.
 
 use super::backup;
+use super::catalogue::Catalogue;
 use super::copy::{self, Copied};
-use super::migrate::Schema;
+use super::migrate::{self, Schema};
 use super::plan::Layout;
 use super::server;
 use super::sqlite::{Migrated, OpenError, OpenOptions, PendingChange, Sqlite, SqliteConnection};
 use super::{Database, FeedKeep, StorageError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Values of a column that are listed as contradictions.
+const CONTRADICTIONS: usize = 20;
 
 /// A database's address.
 #[derive(Clone, Debug)]
@@ -159,6 +163,16 @@ impl Place {
             Place::File(path) => backup::examine(path, layout),
             Place::Server(url) => server::examine(url, layout),
         }
+    }
+
+    /// Where stored values contradict the declarations, in sentences.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn contradictions(&self, layout: &Layout) -> Result<Vec<String>, CopyError> {
+        let catalogue = Catalogue::new(layout)?;
+        let conn = self.connection(true)?;
+        Ok(migrate::contradictions(&*conn, &catalogue.tables, CONTRADICTIONS).map_err(StorageError::from)?)
     }
 
     /// Fails where a server uses the file; on a PostgreSQL server, locks do.

@@ -3,10 +3,14 @@
 //! Plans are data: they hold no SQL, no connection and no decision that needs the database. Identifiers in them come
 //! from the declarations only; values are always bound. Statuses, kinds and relations travel by their neutral names.
 
+use std::fmt;
 use std::sync::Arc;
 
 /// A table or column name. Made from declarations, never from a request.
 pub type Name = Arc<str>;
+
+/// The column that counts how often a row was changed. No property has a name that begins like this.
+pub const VERSION: &str = "_version";
 
 /// A value in a row.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +46,44 @@ pub struct ColumnDef {
     pub default: Option<DbValue>,
     /// The column's name before it was renamed in the declarations.
     pub was: Option<Name>,
+    /// What values the declaration takes; `None`: any of the type.
+    pub rule: Option<ValueRule>,
+}
+
+/// See [`ValueRule::convert`].
+pub type Convert = dyn Fn(&str, &DbValue) -> Option<DbValue> + Send + Sync;
+
+/// What values a declared column takes. A change of the declaration makes those that are stored be looked at again.
+#[derive(Clone)]
+pub struct ValueRule {
+    /// The declaration, as far as it decides about values. Two rules with one definition are equal.
+    pub definition: Name,
+    /// A stored value as this declaration stores it, given the definition that it was stored by; `None` where the
+    /// declaration takes no such value.
+    pub convert: Arc<Convert>,
+    /// Rows have to have a value.
+    pub required: bool,
+    /// What rows get that have none when the column is made, or begins to be required.
+    pub fill: Option<DbValue>,
+}
+
+impl ValueRule {
+    /// The definition of lists of references: their values are given as JSON lists of keys.
+    pub const LINKS: &str = "links";
+    /// What the definition of a column begins with of which only the type is known, which follows.
+    pub const OF_TYPE: &str = "type ";
+}
+
+impl PartialEq for ValueRule {
+    fn eq(&self, other: &ValueRule) -> bool {
+        (&self.definition, &self.fill) == (&other.definition, &other.fill)
+    }
+}
+
+impl fmt::Debug for ValueRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ValueRule").field(&self.definition).field(&self.fill).finish()
+    }
 }
 
 /// An index; `columns` with `true` for descending.
@@ -62,10 +104,12 @@ pub struct TableDef {
     pub space: Option<Name>,
     pub columns: Vec<ColumnDef>,
     pub indexes: Vec<IndexDef>,
-    /// Has a `version` column that every write of the row raises by one (starting at 1).
+    /// Has a column [`VERSION`] that every write of the row raises by one (starting at 1).
     pub versioned: bool,
     /// For extension tables (`x_<kind>`): the table whose key this table's key equals. Rows live and die with it.
     pub extends: Option<Name>,
+    /// The kind of the rows of a declared table.
+    pub kind: Option<Name>,
 }
 
 impl TableDef {
@@ -153,6 +197,9 @@ pub struct Reference {
     pub to: Name,
     /// Former name of the relation.
     pub was: Option<Name>,
+    /// The declared table of the rows, and the column that the property has there where it is no list of references.
+    pub own: Name,
+    pub column: Name,
 }
 
 /// Where the keys of a [`Reference`] are.

@@ -2,7 +2,7 @@
 //!
 //! Owns the normal forms of plain fields. Markup that stays markup is the business of `html_policy`.
 
-use super::strip::strip_all_tags;
+use super::strip::{strip_all_tags, without_scripts};
 use super::texturize::escape_ampersands;
 use std::borrow::Cow;
 
@@ -21,6 +21,17 @@ pub fn sanitize_text_field(text: &str) -> String {
 /// Like [`sanitize_text_field`], but preserves line ends and tabs.
 pub fn sanitize_textarea(text: &str) -> String {
     field(text)
+}
+
+/// A text of one line as it was sent, without markup and control characters. `escaped`: as WordPress stores it, see
+/// [`sanitize_text_field`].
+pub fn text_field(text: &str, escaped: bool) -> String {
+    if escaped { sanitize_text_field(text) } else { one_line(&without_markup(text)).trim().to_owned() }
+}
+
+/// Like [`text_field`], of several lines.
+pub fn text_area(text: &str, escaped: bool) -> String {
+    if escaped { sanitize_textarea(text) } else { without_markup(text).trim().to_owned() }
 }
 
 /// What a term or a person is called, as stored: one line of text whose ampersands are escaped.
@@ -158,6 +169,63 @@ pub fn fix_numeric_entities(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// The text with a blank in place of each run of line ends and tabs.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\t' | '\n' | '\r' if line.ends_with(' ') => {}
+            '\t' | '\n' | '\r' => line.push(' '),
+            c => line.push(c),
+        }
+    }
+    line
+}
+
+/// The text without control characters, comments, scripts and tags. A `<` that no letter follows, or that no `>` ends, is
+/// text. What becomes a tag when another one is taken out goes, too.
+fn without_markup(text: &str) -> String {
+    let lines = text.replace(['\x0b', '\x0c', '\u{85}', '\u{2028}', '\u{2029}'], "\n");
+    let text: String = lines.chars().filter(|c| !c.is_control() || matches!(c, '\t' | '\n' | '\r')).collect();
+    if !text.contains('<') {
+        return text;
+    }
+    let text = without_comments(&without_scripts(&text));
+    let (mut plain, mut opened) = (String::with_capacity(text.len()), Vec::new());
+    for c in text.chars() {
+        match c {
+            '<' => opened.push(plain.len()),
+            '>' => {
+                // Signs of comparison on the way begin nothing.
+                let begins = |at: &usize| {
+                    let begun = |c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?');
+                    plain[at + 1..].starts_with(begun)
+                };
+                if let Some(place) = opened.iter().rposition(begins) {
+                    plain.truncate(opened[place]);
+                    opened.truncate(place);
+                    continue;
+                }
+                opened.clear();
+            }
+            _ => {}
+        }
+        plain.push(c);
+    }
+    plain
+}
+
+fn without_comments(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, comment)) = rest.split_once("<!--") {
+        let Some((_, after)) = comment.split_once("-->") else { break };
+        plain.push_str(before);
+        rest = after;
+    }
+    plain + rest
 }
 
 fn escape_amp(text: &str) -> String {

@@ -70,13 +70,22 @@ pub fn html_class(text: &str) -> String {
     out
 }
 
+/// Most bytes of a [`title_key`]: indexes of databases hold no longer ones, and titles that differ later sort as equal.
+const MAX_TITLE_KEY: usize = 2000;
+
 /// The key by which names sort and compare: case and marks removed (DATA-MODEL 7).
 pub fn title_key(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
+    let mut out = String::with_capacity(text.len().min(MAX_TITLE_KEY));
     for c in text.nfd().filter(|c| !is_combining_mark(*c)) {
         match folded(c) {
             Some(ascii) => out.push_str(ascii),
             None => out.extend(c.to_lowercase().filter(|c| !is_combining_mark(*c))),
+        }
+        if out.len() > MAX_TITLE_KEY {
+            while out.len() > MAX_TITLE_KEY {
+                out.pop();
+            }
+            break;
         }
     }
     out

@@ -82,7 +82,7 @@ fn tag_length(tag: &str) -> usize {
 }
 
 /// The text without complete `<script>…</script>` and `<style>…</style>`.
-fn without_scripts(text: &str) -> Cow<'_, str> {
+pub(super) fn without_scripts(text: &str) -> Cow<'_, str> {
     // ASCII lower case keeps byte positions.
     let lower = text.to_ascii_lowercase();
     let mut out = String::new();

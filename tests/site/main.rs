@@ -54,6 +54,7 @@ mod openapi;
 mod operate;
 mod outage;
 mod own_types;
+mod own_values;
 mod pages;
 mod parity;
 mod permissions;

@@ -40,7 +40,7 @@ fn refers_to(resource: &str) -> Value {
 }
 
 /// Runs a command over the server's declarations and database: success, output, errors.
-fn command(server: &Server, args: &[&str]) -> (bool, String, String) {
+pub(super) fn command(server: &Server, args: &[&str]) -> (bool, String, String) {
     let config = server.path("routes.toml");
     let storage = server.storage();
     let all = [args, &["--config", config.to_str().expect("a path"), "--set", &storage]].concat();

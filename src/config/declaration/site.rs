@@ -101,8 +101,13 @@ pub struct Dialect {
     pub null_as_empty: bool,
     /// The refusal of a value of the wrong type says what was sent, and how a text is written.
     pub explain_types: bool,
-    /// A text of the format `uri` has to be an absolute address. Otherwise it may be empty or relative, and is only cleaned.
+    /// A text of the format `uri` has to be an absolute address. Otherwise it may be empty or relative, and is
+    /// cleaned: what its scheme does not allow is stored as an empty text.
     pub check_addresses: bool,
+    /// Texts with `x-write` `text_field` or `textarea` are stored with `<` as `&lt;` and without what looks like a percent
+    /// escape, as WordPress does with those of its own resources; so are texts of the formats `text-field` and `textarea-field`.
+    /// Otherwise, and with `x-write` in properties that a site declares, texts are stored as they are sent, without markup.
+    pub escape_text_fields: bool,
     /// Blanks around a number in a text are left out, and an integer beyond 64 bits is the nearest that has so many.
     pub lenient_numbers: bool,
     /// An empty text is a text where a text may be given. Otherwise the first type that fits decides.
@@ -148,6 +153,7 @@ impl Default for Dialect {
             null_as_empty: false,
             explain_types: true,
             check_addresses: true,
+            escape_text_fields: false,
             lenient_numbers: false,
             empty_text_as_text: false,
             strict_route_parameter: false,

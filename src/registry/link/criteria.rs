@@ -168,6 +168,8 @@ impl Linker<'_> {
             (Kind::Integer, _) if property.refers => (Operand::Id, CHOICE),
             (Kind::Integer | Kind::Number, _) => (Operand::Value, ORDERED),
             (Kind::Text, _) if property.slug => (Operand::Slug, TEXT),
+            // Their order is that of the texts.
+            (Kind::Text, _) if sorts_as_text(doc) => (Operand::Value, ORDERED),
             (Kind::Text, _) if free => (Operand::Value, TEXT),
             (Kind::Text, _) => (Operand::Value, CHOICE),
         };
@@ -210,11 +212,19 @@ fn value_of(doc: &Value, choices: Option<&Value>) -> Value {
     let mut value = Map::new();
     value.insert("type".into(), types.first().copied().unwrap_or("string").into());
     if types.first() == Some(&"string") {
-        value.insert("maxLength".into(), json!(LONGEST));
+        match doc.get("format").filter(|_| sorts_as_text(doc)) {
+            Some(format) => value.insert("format".into(), format.clone()),
+            None => value.insert("maxLength".into(), json!(LONGEST)),
+        };
         let choices = choices.and_then(Value::as_array).map(|list| list.iter().filter(|choice| !choice.is_null()));
         value.extend(choices.map(|choices| ("enum".to_owned(), choices.cloned().collect())));
     }
     Value::Object(value)
+}
+
+/// Whether values are days or times of day.
+fn sorts_as_text(doc: &Value) -> bool {
+    doc.get("format").and_then(Value::as_str).is_some_and(|format| matches!(format, "date" | "time"))
 }
 
 /// Whether documents show what is made of the value in place of the value. States are declared, so a stored one shows

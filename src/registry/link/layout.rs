@@ -5,9 +5,10 @@ use super::super::resource::*;
 use super::super::tables::{self, DeclaredColumn};
 use super::super::words::{ArgumentWords, PropertyWords};
 use super::property::kind_of;
+use super::values::rule;
 use super::{Linker, escape};
-use crate::config::declaration::Family;
-use crate::storage::plan::{Layout, Name, Reference, ReferenceValues, RelationDef};
+use crate::config::declaration::{self, Family};
+use crate::storage::plan::{Layout, Name, Reference, ReferenceValues, RelationDef, VERSION};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -21,12 +22,15 @@ impl Linker<'_> {
             references: self.references(resources),
             ..Layout::default()
         };
-        let mut made = HashSet::new();
         for resource in resources {
-            if let Some(table) = self.own_table(resource)
-                && made.insert(table.name.clone())
-            {
-                layout.tables.push(table);
+            if let Some(table) = self.own_table(resource) {
+                match layout.tables.iter().find(|made| made.name == table.name) {
+                    Some(made) => self.same_table(resource, &table, made),
+                    None => {
+                        self.table_names(resource, &table);
+                        layout.tables.push(table);
+                    }
+                }
             }
             for relation in resource.relations.iter().filter(|r| r.many) {
                 let target = &resources[relation.to];
@@ -55,7 +59,7 @@ impl Linker<'_> {
         let table = if plain { resource.table.clone() } else { resource.extension.clone()? };
         let prefix = format!("{table}.");
         let docs = self.loaded.schemas.get(&resource.declared.schema)?.get("properties")?.as_object()?;
-        let filtered = filtered_columns(resource);
+        let filtered = filtered_columns(&resource.declared);
         let read = docs.iter().map(|(property, doc)| {
             let words = PropertyWords::of(doc);
             (words.column.clone().unwrap_or_else(|| property.clone()), (doc, words))
@@ -68,7 +72,7 @@ impl Linker<'_> {
         let mut columns = Vec::new();
         for full in &resource.columns {
             let short = if plain {
-                if **full == *resource.key || &**full == "version" {
+                if **full == *resource.key || &**full == VERSION {
                     continue;
                 }
                 full.to_string()
@@ -78,9 +82,12 @@ impl Linker<'_> {
                     None => continue,
                 }
             };
-            let (kind, words) = match described.remove(&short) {
-                Some((doc, words)) => (kind_of(doc), words),
-                None => (Kind::Text, PropertyWords::default()),
+            let (kind, words, rule) = match described.remove(&short) {
+                Some((doc, words)) => {
+                    let property = resource.property_of_column(full);
+                    (kind_of(doc), words, property.and_then(|property| rule(property, doc, self.dialect)))
+                }
+                None => (Kind::Text, PropertyWords::default(), None),
             };
             columns.push(DeclaredColumn {
                 kind,
@@ -88,10 +95,11 @@ impl Linker<'_> {
                 unique: words.unique,
                 was: words.was,
                 name: short,
+                rule,
             });
         }
         let extends = (!plain).then_some(&*resource.table);
-        Some(tables::declared(&table, &resource.key, resource.key_is_text, extends, &columns))
+        Some(tables::declared((&table, &resource.kind), &resource.key, resource.key_is_text, extends, &columns))
     }
 
     /// References in lists, and in columns of declared tables: those of shared tables lead where their family says.
@@ -101,6 +109,11 @@ impl Linker<'_> {
             for relation in &resource.relations {
                 let words = self.words_of(resource, &relation.property).unwrap_or_default();
                 let own = own_column(resource, &relation.property, &words);
+                let own_table = match resource.family {
+                    Family::Plain => resource.table.clone(),
+                    _ => name(&format!("x_{}", ident(&resource.kind))),
+                };
+                let column = name(words.column.as_deref().unwrap_or(&relation.property));
                 let (table, values) = match (relation.many, own) {
                     (true, _) => (resource.table.clone(), ReferenceValues::Relation(relation.rel.clone())),
                     (false, Some((table, short))) => (table, ReferenceValues::Column(short)),
@@ -109,7 +122,8 @@ impl Linker<'_> {
                 let was = words.was.filter(|_| relation.many).map(|was| name(&format!("{}.{was}", resource.kind)));
                 // Resources may share a table, or a relation that leads to different ones.
                 if all.iter().all(|known| known.table != table || known.values != values) {
-                    all.push(Reference { table, values, to: resources[relation.to].kind.clone(), was });
+                    let to = resources[relation.to].kind.clone();
+                    all.push(Reference { table, values, to, was, own: own_table, column });
                 }
             }
         }
@@ -170,16 +184,15 @@ pub(super) fn searched(resources: &[Resource]) -> Vec<(Name, Vec<Name>)> {
 }
 
 /// Columns that an argument of the resource filters or sorts by.
-pub(super) fn filtered_columns(resource: &Resource) -> HashSet<String> {
-    let mut columns: HashSet<String> =
-        resource.declared.sort.values().filter(|c| !c.starts_with('@')).cloned().collect();
-    for args in resource.declared.endpoints.values() {
+pub(super) fn filtered_columns(declared: &declaration::Resource) -> HashSet<String> {
+    let mut columns: HashSet<String> = declared.sort.values().filter(|c| !c.starts_with('@')).cloned().collect();
+    for args in declared.endpoints.values() {
         for doc in args.values() {
             let filter = doc.as_object().and_then(|doc| ArgumentWords::of(doc).filter);
             columns.extend(filter.and_then(|f| f.get("column")?.as_str().map(str::to_owned)));
         }
     }
-    columns.extend(resource.declared.owner.clone());
+    columns.extend(declared.owner.clone());
     columns
 }
 

@@ -10,6 +10,7 @@ mod filter;
 mod layout;
 mod limits;
 mod links;
+mod names;
 pub mod parts;
 mod plausible;
 mod property;
@@ -21,6 +22,7 @@ mod shown;
 mod site;
 mod states;
 mod unset;
+mod values;
 pub mod views;
 mod words;
 
@@ -187,6 +189,7 @@ pub(super) fn dialect(declared: &Declaration) -> Dialect {
         empty_list_as_object: declared.dialect.empty_list_as_object,
         explain_types: declared.dialect.explain_types,
         any_address: !declared.dialect.check_addresses,
+        escape_text_fields: declared.dialect.escape_text_fields,
         scalars_as_lists: declared.dialect.scalars_as_lists,
         lenient_dates: declared.dialect.lenient_dates,
         lenient_numbers: declared.dialect.lenient_numbers,

@@ -1,15 +1,18 @@
 //! One property of a resource's schema: where its value comes from, what is stored.
 
+use super::super::columns::VERSION;
 use super::super::resource::*;
 use super::super::tables::{self};
 use super::super::vocabulary::names;
 use super::super::words::PropertyWords;
 use super::super::{Behaviour, name};
 use super::layout::ident;
+use super::names::RESERVED_MARK;
 use super::{Linker, escape};
 use crate::config::check::suggestion;
 use crate::config::declaration::Family;
 use crate::error::Code;
+use crate::schema::{Schema, constraints};
 use serde_json::{Value, json};
 
 /// The `x-view` of schemas inside a schema.
@@ -68,8 +71,7 @@ impl Linker<'_> {
         } else if let Some(source) = without_column(&words) {
             source
         } else if words.relation.is_some() && kind == Kind::Json {
-            // The relation itself is resolved when all resources are known.
-            Source::Nothing
+            Source::Nothing // The relation itself is resolved when all resources are known.
         } else if words.handler_property || !owns_columns {
             Source::Extra
         } else if words.input_only {
@@ -94,7 +96,7 @@ impl Linker<'_> {
             longest: self.longest(resource, &words, pointer),
             source,
             kind,
-            nullable: types_of(doc).contains(&"null"),
+            nullable: is_nullable(doc),
             own,
             unset: words.unset.clone().or_else(|| doc.get("default").cloned()).filter(|_| own),
             clock: (own && kind == Kind::Time).then(|| clock_of(&words)),
@@ -112,6 +114,7 @@ impl Linker<'_> {
             inner_views: if composed { Vec::new() } else { inner_views(doc) },
             members: doc.get("items").filter(|_| kind == Kind::Json).map(kind_of),
             column: column_name.and_then(|c| resource.plan_column(&c)),
+            stored: self.stored_schema(doc, own),
             digest: words.stored_digest,
             among: words.options_from,
             aliases: words.value_map.into_iter().collect(),
@@ -132,6 +135,19 @@ impl Linker<'_> {
     fn written(&mut self, resource: &Resource, words: &PropertyWords, pointer: &str) -> Option<Behaviour> {
         let write = words.write.as_deref()?;
         self.schema_name(resource, pointer, "x-write", write, &names(&self.vocabulary.writes)).map(Behaviour)
+    }
+
+    /// What a text has to be once a behaviour has changed it: lengths hold for what is stored, and blanks alone are no
+    /// value of what is required. The fields of WordPress's own resources are as WordPress has them.
+    fn stored_schema(&self, doc: &Value, own: bool) -> Option<Schema> {
+        let write = PropertyWords::of(doc).write?;
+        let plain = ["text_field", "textarea"].contains(&&*write) && !self.dialect.escape_text_fields;
+        let mut schema = constraints(doc);
+        let keywords = schema.as_object_mut().filter(|_| (own || plain) && kind_of(doc) == Kind::Text)?;
+        if is_required(doc) {
+            keywords.entry("minLength").or_insert_with(|| json!(1));
+        }
+        Schema::compile(&schema, self.dialect).ok()
     }
 
     /// `x-refusal`.
@@ -177,7 +193,10 @@ impl Linker<'_> {
             let file = resource.declared.schema.clone();
             let message = format!("`{column}` cannot be the name of a column");
             let hint = "letters, digits and _ only; rename the property or give x-column";
-            self.in_schema(&file, pointer, message, Some(hint.into()));
+            // A property with a name of the interface is reported as such.
+            if !column.starts_with(RESERVED_MARK) || !pointer.ends_with(&format!("/{column}")) {
+                self.in_schema(&file, pointer, message, Some(hint.into()));
+            }
             return None;
         }
         let full = if resource.family == Family::Plain {
@@ -259,6 +278,12 @@ pub(super) fn types_of(doc: &Value) -> Vec<&str> {
     }
 }
 
+/// Whether the value may be null: one of the types, or of the listed values.
+pub(super) fn is_nullable(doc: &Value) -> bool {
+    let listed = doc.get("enum").and_then(Value::as_array).is_some_and(|list| list.contains(&Value::Null));
+    listed || types_of(doc).contains(&"null")
+}
+
 pub(super) fn kind_of(doc: &Value) -> Kind {
     let alternatives = || ["oneOf", "anyOf"].iter().filter_map(|word| doc.get(word)?.as_array()).flatten();
     if doc.get("type").is_none() && alternatives().next().is_some() {
@@ -286,7 +311,7 @@ fn clock_of(words: &PropertyWords) -> Clock {
 pub(super) fn is_own(family: Family, key: &str, column: Option<&str>) -> bool {
     let owns_columns = tables::family_table(family).is_some() || family == Family::Plain;
     let shared = |column: &str| match family {
-        Family::Plain => column == key || column == "version",
+        Family::Plain => column == key || column == VERSION,
         family => tables::family_columns(family).contains(&column),
     };
     owns_columns && column.is_some_and(|column| !shared(column))
@@ -311,5 +336,5 @@ pub(super) fn is_ident(column: &str) -> bool {
     !column.is_empty()
         && column.len() <= 60
         && column.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && !column.starts_with(|c: char| c.is_ascii_digit())
+        && !column.starts_with(|c: char| c.is_ascii_digit() || c == RESERVED_MARK)
 }

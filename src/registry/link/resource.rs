@@ -1,5 +1,6 @@
 //! One resource: names, table, columns, capabilities, sort keys, codes.
 
+use super::super::columns::VERSION;
 use super::super::resource::*;
 use super::super::tables::{self};
 use super::super::words::PropertyWords;
@@ -112,6 +113,7 @@ impl Linker<'_> {
             let property = self.property(&mut resource, property_name, doc, &pointer, true);
             resource.properties.push(property);
         }
+        self.property_names(&resource, &properties);
         if resource.columns.iter().any(|c| c.starts_with(&format!("{own_table}."))) {
             resource.extension = Some(name(&own_table));
         }
@@ -141,7 +143,7 @@ impl Linker<'_> {
             }
             let mut row: Row = vec![DbValue::Null; resource.columns.len()];
             let key = i64::try_from(i).map_or(i64::MIN, |i| -1 - i);
-            let fixed = [("id", DbValue::Int(key)), ("author", DbValue::Int(0)), ("version", DbValue::Int(0))];
+            let fixed = [("id", DbValue::Int(key)), ("author", DbValue::Int(0)), (VERSION, DbValue::Int(0))];
             let texts = [("kind", &*resource.kind), ("status", published.as_str())];
             let given = columns.iter().map(|(column, value)| (column.as_str(), value.as_str()));
             for (column, value) in texts.into_iter().chain(given) {
@@ -284,8 +286,8 @@ impl Linker<'_> {
             resource.key = name(key);
             resource.key_is_text = kind_of(doc) == Kind::Text;
         }
-        resource.columns = vec![resource.key.clone(), name("version")];
-        resource.column_index = ColumnIndex::from_iter([(resource.key.to_string(), 0), ("version".to_owned(), 1)]);
+        resource.columns = vec![resource.key.clone(), name(VERSION)];
+        resource.column_index = ColumnIndex::from_iter([(resource.key.to_string(), 0), (VERSION.to_owned(), 1)]);
     }
 }
 

@@ -1,21 +1,33 @@
-//! What is unset is null: the types of declared properties include `null`, unless something else stands for no value.
+//! What follows from the declarations of own properties: what is unset is null, so their types include `null`, unless
+//! something else is shown in its place; what an index holds has a length.
 
 use super::super::words::PropertyWords;
+use super::layout::filtered_columns;
 use super::property::{has_source, is_own, is_required, kind_of, types_of};
 use crate::config::declaration::{Family, Resource};
 use crate::config::load::Loaded;
 use crate::registry::resource::Kind;
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 
 /// The declarations with `null` among the types of properties that may be unset.
 pub(super) fn with_null(loaded: &Loaded) -> Loaded {
     let mut loaded = loaded.clone();
     for resource in loaded.declaration.resources.values() {
-        let properties = loaded.schemas.get_mut(&resource.schema).and_then(|schema| schema.get_mut("properties"));
-        let Some(properties) = properties.and_then(Value::as_object_mut) else { continue };
+        let Some(schema) = loaded.schemas.get_mut(&resource.schema) else { continue };
+        let required: Vec<String> = schema["required"].as_array().into_iter().flatten().filter_map(name_of).collect();
+        let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { continue };
+        // What the schema lists as required is required at the property.
+        for name in &required {
+            if let Some(doc) = properties.get_mut(name).and_then(Value::as_object_mut) {
+                doc.entry("required").or_insert(Value::Bool(true));
+            }
+        }
         let key = properties.iter().find(|(_, doc)| PropertyWords::of(doc).key).map(|(name, _)| name.clone());
         let key = key.unwrap_or_else(|| "id".to_owned());
+        let filtered = filtered_columns(resource);
         for (name, doc) in properties.iter_mut() {
+            bound_indexed(resource, (&key, name), doc, &filtered);
             if may_be_unset(resource, &key, name, doc)
                 && let Some(doc) = doc.as_object_mut()
             {
@@ -24,6 +36,31 @@ pub(super) fn with_null(loaded: &Loaded) -> Loaded {
         }
     }
     loaded
+}
+
+fn name_of(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+/// Most bytes of a text in an index. PostgreSQL has room for 2,704 with what belongs to the row; what one database takes
+/// the other one takes, too.
+const INDEXED: u64 = 2600;
+
+/// A text in an index has a length, if the declaration gives none.
+fn bound_indexed(resource: &Resource, (key, name): (&str, &str), doc: &mut Value, filtered: &HashSet<String>) {
+    let words = PropertyWords::of(doc);
+    let column = words.column.as_deref().unwrap_or(name);
+    let own = is_own(resource.family, key, Some(column)) || resource.family == Family::Plain && name == key;
+    let indexed = words.index || words.unique || name == key || filtered.contains(column);
+    // A character has four bytes at most.
+    let short = doc.get("maxLength").and_then(Value::as_u64).is_some_and(|longest| longest * 4 <= INDEXED);
+    if !own || !indexed || short || kind_of(doc) != Kind::Text {
+        return;
+    }
+    if let Some(doc) = doc.as_object_mut() {
+        let most = doc.get("x-max-bytes").and_then(Value::as_u64).unwrap_or(INDEXED);
+        doc.insert("x-max-bytes".into(), most.min(INDEXED).into());
+    }
 }
 
 /// Whether nothing may be stored in a property, and nothing else says how that is shown.

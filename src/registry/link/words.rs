@@ -11,6 +11,9 @@ const NAMED: [&str; 3] = ["properties", "patternProperties", "definitions"];
 const NESTED: [&str; 8] =
     ["items", "additionalProperties", "oneOf", "anyOf", "allOf", "x-args", "x-create-arg", "arg_options"];
 
+/// How schemas of draft 4 name it; the last one names no draft.
+const DRAFT_4: [&str; 2] = ["http://json-schema.org/draft-04/schema", "http://json-schema.org/schema"];
+
 impl Linker<'_> {
     /// Checks the words of all schema files and of all declared arguments.
     pub(super) fn words(&mut self) {
@@ -25,6 +28,7 @@ impl Linker<'_> {
         files.dedup();
         for file in files {
             if let Some(Value::Object(schema)) = self.loaded.schemas.get(file) {
+                self.schema_file(file, schema);
                 self.document(&Declared::Schema(file.clone(), String::new()), "", schema);
             }
         }
@@ -59,6 +63,32 @@ impl Linker<'_> {
                         self.document(&Declared::Config(path), "", doc);
                     }
                 }
+            }
+        }
+    }
+
+    /// What a schema says at its top, and nothing would read.
+    fn schema_file(&mut self, file: &str, schema: &Map<String, Value>) {
+        let draft = schema.get("$schema").and_then(Value::as_str);
+        let of_four = |draft: &&str| DRAFT_4.contains(&draft.trim_end_matches('#'));
+        if let Some(other) = draft.filter(|draft| !of_four(draft)) {
+            let message = format!("`{other}` is another draft: schemas are of draft 4");
+            let hint = "write http://json-schema.org/draft-04/schema#, or leave $schema out";
+            self.in_schema(file, "/$schema", message, Some(hint.into()));
+        }
+        let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        for (i, name) in required.enumerate().filter(|(_, name)| !properties.contains_key(*name)) {
+            let hint = suggestion(name, properties.keys().map(String::as_str));
+            self.in_schema(file, &format!("/required/{i}"), format!("`{name}` is no property"), hint);
+        }
+        for (name, doc) in properties {
+            let has_members =
+                doc.get("properties").and_then(Value::as_object).is_some_and(|members| !members.is_empty());
+            if has_members && doc.get("x-meta") == Some(&Value::Bool(true)) {
+                let pointer = format!("/properties/{}/properties", escape(name));
+                let hint = "declare each as [resources.NAME.meta.KEY] with a schema";
+                self.in_schema(file, &pointer, "keys of meta are not declared in the schema", Some(hint.into()));
             }
         }
     }

@@ -8,6 +8,8 @@ pub struct PendingChange {
     pub table: String,
     /// What would be done, e.g. ``add the column `isbn` ``.
     pub what: String,
+    /// Only what is remembered of the declarations changes: every stored value stays as it is.
+    pub remembered: bool,
     /// Why it is not done automatically; `None` where nothing would be lost.
     pub refused: Option<Refusal>,
 }
@@ -20,6 +22,8 @@ pub struct Refusal {
     pub drop: Option<String>,
     /// New columns of the same type, of which one may be the new name of the removed one.
     pub new_names: Vec<String>,
+    /// What else resolves it.
+    pub remedy: Option<String>,
 }
 
 impl fmt::Display for PendingChange {

@@ -7,7 +7,7 @@ use super::{Migration, Refusal, connection, keep, kept, quoted};
 impl Migration<'_> {
     /// Refuses a reference to another kind of rows than before where there are values: they are keys of the former rows.
     pub(super) fn references(&mut self, references: &[Reference]) -> Result<()> {
-        for Reference { table, values, to, was } in references {
+        for Reference { table, values, to, was, .. } in references {
             if let (ReferenceValues::Relation(rel), Some(was)) = (values, was) {
                 self.rename_relation(table, rel, was)?;
             }

@@ -1,5 +1,6 @@
 //! Text for statements about one row by its key. Placeholders are in the order of the columns given; the key's is last.
 
+use super::super::plan::VERSION;
 use sea_query::{Alias, Expr, ExprTrait, Func, Query, SqliteQueryBuilder};
 
 /// How a column is set.
@@ -19,7 +20,7 @@ pub fn insert_text<'a>(table: &str, columns: impl Iterator<Item = &'a str>) -> S
     insert.build(SqliteQueryBuilder).0
 }
 
-/// A row's new values; `version` rises when the table has it.
+/// A row's new values; [`VERSION`] rises when the table has it.
 pub fn update_text<'a>(
     table: &str,
     key: &str,
@@ -37,7 +38,7 @@ pub fn update_text<'a>(
         update.value(Alias::new(name), value);
     }
     if versioned {
-        update.value("version", Expr::col("version").add(Expr::cust("1")));
+        update.value(VERSION, Expr::col(VERSION).add(Expr::cust("1")));
     }
     update.and_where(Expr::col(Alias::new(key)).eq(Expr::val(0)));
     update.build(SqliteQueryBuilder).0

@@ -156,7 +156,7 @@ fn filled() -> Site {
     let site = site();
     commit(&site.db, vec![Change::Put(post("publish", 1, "x")), Change::Put(put("term", Target::New, &[]))]).unwrap();
     let rows = "WITH RECURSIVE n (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM n WHERE n < 100000) ";
-    let record = "INSERT INTO record (id, kind, status, author, parent, date_local, title, sticky, version) \
+    let record = "INSERT INTO record (id, kind, status, author, parent, date_local, title, sticky, _version) \
         SELECT n, (SELECT kind FROM record WHERE id = 1), (SELECT status FROM record WHERE id = 1), \
             n % 100, n % 1000, n * 60, 'Post ' || n, n % 5000 = 0, 1 FROM n";
     let edge = "INSERT INTO edge (rel, src, dst, pos, status, sort) \
