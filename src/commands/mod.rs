@@ -391,6 +391,7 @@ fn present(registry: &Registry) -> Result<(), BootError> {
 }
 
 fn opened(registry: Registry) -> Result<(Registry, Services), BootError> {
+    let _starting = boot::place(&registry.declaration)?.start()?;
     let storage = boot::open(&registry, true)?;
     let services = Services::start(storage, &registry)?;
     services.seed(&registry)?;

@@ -206,6 +206,8 @@ impl Follower {
         let registry = boot::registry(loaded, &self.address)?;
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let mut services = current.1.clone();
+        // Other nodes take over the same declarations at the same time.
+        let _starting = boot::place(&registry.declaration)?.start()?;
         if registry.layout != current.0 {
             // A half-typed property must not become a column: tables follow a reload only when that is configured.
             let migrates = registry.declaration.storage.migrate == Migrate::Auto;

@@ -319,6 +319,7 @@ pub(super) fn load(source: &Source) -> (Result<Loaded, BootError>, Vec<PathBuf>)
 /// The database, opened and with all that is always there.
 fn seeded(registry: &Registry) -> Result<Services, BootError> {
     let services = Services::start(boot::open(registry, true)?, registry)?;
+    let _starting = boot::place(&registry.declaration)?.start()?;
     services.seed(registry)?;
     first_start(&services, registry)?;
     services.complete(registry)?;

@@ -32,7 +32,7 @@ use crate::error::ApiError;
 use crate::families::file::MediaServices;
 use crate::handlers::abilities::ABILITIES;
 use crate::handlers::auto_add::Menus;
-use crate::handlers::{HANDLERS, Outcome, Shared};
+use crate::handlers::{HANDLERS, Outcome, Shared, Turns};
 use crate::metrics::ByClass;
 use crate::model::{Peer, Request};
 use crate::outbound::Outbound;
@@ -150,6 +150,7 @@ impl Engine {
                 documents,
                 outbound,
                 menus: Menus::default(),
+                turns: Turns::default(),
                 descriptions: Default::default(),
                 inside: Default::default(),
             },

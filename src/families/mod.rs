@@ -186,7 +186,7 @@ pub fn refusal(scope: &Scope, resource: &Resource, error: CommitError) -> ApiErr
         }
         CommitError::Refused { tag: "duplicate", row } => duplicate(resource, row),
         CommitError::Refused { tag: "key_taken", .. } => failure(resource, Code::DuplicateValue),
-        CommitError::Refused { tag: file::SWEPT | parents::MOVED, .. } => ApiError::new(Code::Busy),
+        CommitError::Refused { tag: file::SWEPT | parents::MOVED, .. } => contended(),
         CommitError::Refused { tag, row } => match Code::parse(tag) {
             Some(Code::TermExists) => {
                 let id = row.and_then(|row| row.first().map(int)).unwrap_or(0);
@@ -210,6 +210,11 @@ fn duplicate(resource: &Resource, column: Option<Row>) -> ApiError {
     let mut params = serde_json::Map::new();
     params.insert(property.name.clone(), json!(message));
     error.with_message(message).with("params", Value::Object(params))
+}
+
+/// Others kept changing what a write depends on.
+pub fn contended() -> ApiError {
+    ApiError::new(Code::Busy).with_message("Others are changing the same items at the moment; try again.")
 }
 
 /// Why nothing was written, where no rule of a family is the reason.

@@ -16,12 +16,10 @@ use crate::registry::resource::{Context, Resource};
 use crate::render::address;
 use crate::render::{self, Batch, Tracking, View};
 use crate::request::fields::Fields;
-use crate::storage::Snapshot;
 use crate::storage::plan::{DbValue, Row};
+use crate::storage::{Snapshot, WRITE_PATIENCE};
 use serde_json::{Value, json};
-
-/// How often a write is decided again when the row keeps changing.
-const ATTEMPTS: usize = 5;
+use std::time::Instant;
 
 /// `get`: the item that the path names.
 ///
@@ -396,7 +394,8 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome { reduced: false, ..Outcome::ok(json!({"deleted": true, "previous": previous})) })
 }
 
-/// Carries out a write on the target; when the row has changed since it was decided, decides again on the new one.
+/// Carries out a write on the target; when the row has changed since it was decided, decides again on the new one, in turn
+/// with other requests that do, until the time limit of writes.
 ///
 /// # Errors
 /// The write's own; the row is not what the request expects; or it kept changing.
@@ -404,30 +403,40 @@ pub async fn with_target<F, T>(work: &Work<'_>, resource: &Resource, write: F) -
 where
     F: AsyncFn(&Row) -> Result<T, Refusal>,
 {
-    let first = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
-    let mut row = first.clone();
-    for _ in 0..ATTEMPTS {
+    let until = Instant::now() + WRITE_PATIENCE;
+    let mut row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?.clone();
+    let key = Record { resource, row: &row }.value(&resource.key).clone();
+    let line = format!("{} {key:?}", resource.table);
+    // Where others wait already, what was read will have changed when its turn comes.
+    let mut is_stale = !work.scope.tentative && work.shared.turns.has_line(&line);
+    let mut turn = None;
+    loop {
+        if is_stale {
+            // Nobody else writes during a transaction, and who waits for its end holds a turn.
+            if turn.is_none() && !work.scope.tentative {
+                turn = Some(work.shared.turns.take(line.clone()).await);
+            }
+            row = read_again(work, resource, &key)?;
+        }
         let record = Record { resource, row: &row };
         if !work.expects.met_by(record.version(), record.modified()) {
             return Err(ApiError::new(Code::PreconditionFailed));
         }
-        let key = record.value(&resource.key).clone();
         match write(&row).await {
             Ok(done) => return Ok(done),
-            Err(Refusal::Stale) => {
-                let snapshot = work.scope.snapshot()?;
-                let again = records::find(&*snapshot, resource, &key)?;
-                row = again.ok_or_else(|| crate::access::failure(resource, Code::RecordInvalidId))?;
-                crate::access::still_allowed(
-                    work.scope,
-                    work.route,
-                    work.endpoint,
-                    work.allowed,
-                    (&work.sources(), work.given),
-                )?;
-            }
+            // In a transaction, the row is as it was read again.
+            Err(Refusal::Stale) if Instant::now() < until && !(work.scope.tentative && is_stale) => is_stale = true,
+            Err(Refusal::Stale) => return Err(families::contended()),
             Err(Refusal::Error(error)) => return Err(error),
         }
     }
-    Err(ApiError::new(Code::Busy))
+}
+
+/// The target as it is now, which the caller may still change.
+fn read_again(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Row, ApiError> {
+    let snapshot = work.scope.snapshot()?;
+    let again = records::find(&*snapshot, resource, key)?;
+    let row = again.ok_or_else(|| crate::access::failure(resource, Code::RecordInvalidId))?;
+    crate::access::still_allowed(work.scope, work.route, work.endpoint, work.allowed, (&work.sources(), work.given))?;
+    Ok(row)
 }

@@ -39,6 +39,7 @@ mod static_list;
 mod table;
 mod terms;
 mod themes;
+mod turns;
 mod uploads;
 mod users;
 mod view_patch;
@@ -50,6 +51,7 @@ mod written;
 pub use console::{Inside, texts};
 pub use outcome::{Outcome, Rendered};
 pub use table::HANDLERS;
+pub use turns::Turns;
 pub use written::{Refusal, Written};
 
 use crate::access::hashing::Hasher;
@@ -119,6 +121,8 @@ pub struct Shared {
     pub documents: DocumentCache,
     /// Requests to other sites.
     pub outbound: Outbound,
+    /// Who writes a row that several requests want to change.
+    pub turns: Turns,
     /// Menus that new records are added to.
     pub menus: auto_add::Menus,
     /// Descriptions of the service.

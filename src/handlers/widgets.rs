@@ -14,12 +14,14 @@ use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::resource::{Context, Resource};
 use crate::render::{self, View};
 use crate::request::decode_query;
+use crate::storage::WRITE_PATIENCE;
 use crate::storage::plan::{Change, CommitError, DbValue, Put, Row, Target, WritePlan};
 use crate::text::html::Html;
 use crate::text::sanitize::sanitize_text_field;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
+use std::time::Instant;
 
 /// Most widgets of a site.
 const MOST: usize = 500;
@@ -29,9 +31,6 @@ const MOST_BYTES: usize = 65_536;
 
 /// The first number of a widget of a type.
 const FIRST: i64 = 2;
-
-/// How often a creation looks for another number when somebody else takes the one that it found.
-const ATTEMPTS: usize = 5;
 
 /// How deep the names of a form's fields are nested: `widget-text[3][title]`.
 const FORM_DEPTH: usize = 4;
@@ -121,7 +120,8 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let place = args.given("sidebar").and_then(Value::as_str).unwrap_or_default();
     let place = site.known_place(work, place);
-    for _ in 0..ATTEMPTS {
+    let until = Instant::now() + WRITE_PATIENCE;
+    while Instant::now() < until {
         let number = asked.and_then(|id| numbered(id).1).map_or_else(|| next_number(work, &site, kind), Ok)?;
         let id = format!("{kind}-{number}");
         if let Some(row) = records::find(&*work.scope.snapshot()?, site.rows, &txt(&id))? {
@@ -145,7 +145,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
             Err(error) => return Err(families::refusal(work.scope, site.rows, error)),
         }
     }
-    Err(ApiError::new(Code::Busy))
+    Err(families::contended())
 }
 
 /// Changes the settings or the place of a widget.

@@ -4,6 +4,7 @@
 use super::Work;
 use crate::error::{ApiError, Code};
 use crate::families;
+use crate::families::parents::MOVED;
 use crate::records::{Record, meta_space};
 use crate::registry::resource::Resource;
 use crate::storage::plan::{Change, CommitError, DbValue, Row, Target, WritePlan};
@@ -98,7 +99,7 @@ impl Work<'_> {
 
 fn refused(work: &Work<'_>, resource: &Resource, error: CommitError) -> Refusal {
     match error {
-        CommitError::Stale => Refusal::Stale,
+        CommitError::Stale | CommitError::Refused { tag: MOVED, .. } => Refusal::Stale,
         error => Refusal::Error(families::refusal(work.scope, resource, error)),
     }
 }

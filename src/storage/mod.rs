@@ -58,6 +58,10 @@ use std::task::Poll;
 use std::thread::Thread;
 use std::time::Duration;
 
+/// The time limit of writes. What has waited longer when its turn comes is refused: its caller is to come again, and others
+/// are not to wait behind it.
+pub(crate) const WRITE_PATIENCE: Duration = Duration::from_secs(15);
+
 /// Why a read failed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StorageError {

@@ -6,10 +6,12 @@ use super::copy::{self, Copied};
 use super::migrate::{self, Schema};
 use super::plan::Layout;
 use super::server;
-use super::sqlite::{Migrated, OpenError, OpenOptions, PendingChange, Sqlite, SqliteConnection};
+use super::sqlite::{Migrated, OpenError, OpenOptions, PendingChange, Sqlite, SqliteConnection, StartLock};
 use super::{Database, FeedKeep, StorageError};
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Values of a column that are listed as contradictions.
 const CONTRADICTIONS: usize = 20;
@@ -36,6 +38,14 @@ pub struct Terms {
     pub connections: usize,
     /// How long entries of the change feed stay.
     pub feed: FeedKeep,
+}
+
+/// How long a process waits for others that start over the same database.
+const STARTING: Duration = Duration::from_secs(120);
+
+/// No other process starts over a database: see [`Place::start`].
+pub struct StartTurn {
+    _held: Option<Box<dyn Any>>,
 }
 
 /// Why a database was not copied.
@@ -89,6 +99,22 @@ impl Place {
             Place::File(path) => path.clone(),
             Place::Server(url) => server::name(url).into(),
         }
+    }
+
+    /// Waits until no other process starts over it, and lets none until the outcome is dropped: what a new database gets is
+    /// made by one of those that start at once, and found by the others.
+    ///
+    /// # Errors
+    /// Others take too long; a database server cannot be reached.
+    pub fn start(&self) -> Result<StartTurn, OpenError> {
+        let held: Option<Box<dyn Any>> = match self {
+            Place::File(path) => {
+                let lock = StartLock::of(path, STARTING).map_err(|_| OpenError::Starting { path: path.clone() })?;
+                lock.map(|lock| Box::new(lock) as _)
+            }
+            Place::Server(url) => Some(server::start(url, STARTING)?),
+        };
+        Ok(StartTurn { _held: held })
     }
 
     /// Opens it and brings it to the layout.

@@ -102,6 +102,14 @@ impl Postgres {
         Ok(Postgres { shared, queue, applied: opened.applied, address: opened.address })
     }
 
+    /// See [`Place::start`](super::place::Place::start): a session that holds a lock.
+    ///
+    /// # Errors
+    /// The database cannot be reached; others hold the lock for too long.
+    pub fn start(url: &str, patience: Duration) -> Result<impl Sized + 'static, OpenError> {
+        open::start(url, patience)
+    }
+
     /// The changes that bring a database to a layout, the refused ones among them; nothing is changed.
     ///
     /// # Errors

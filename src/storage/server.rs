@@ -6,7 +6,9 @@ use super::place::Terms;
 use super::plan::Layout;
 use super::sqlite::OpenError;
 use super::{Database, StorageError};
+use std::any::Any;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A database that was opened, and what was changed in its tables.
 pub type Opened = (Arc<dyn Database>, Vec<PendingChange>);
@@ -26,12 +28,17 @@ pub fn name(url: &str) -> String {
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| "site".into())
 }
 
-pub use engine::{connection, examine, migrate, open, rehearse};
+pub use engine::{connection, examine, migrate, open, rehearse, start};
 
 #[cfg(feature = "postgres")]
 mod engine {
     use super::super::postgres::{PgOptions, Postgres};
     use super::*;
+
+    /// See [`Place::start`](super::super::place::Place::start).
+    pub fn start(url: &str, patience: Duration) -> Result<Box<dyn Any>, OpenError> {
+        Ok(Box::new(Postgres::start(url, patience)?))
+    }
 
     /// Opens a database and brings it to the layout.
     pub fn open(url: &str, terms: Terms, layout: &Layout) -> Result<Opened, OpenError> {
@@ -73,6 +80,10 @@ mod engine {
             cause: "this program was built without PostgreSQL".into(),
             hint: "Build it with the feature `postgres` (a default one), or name a file: storage.url = \"sqlite:FILE\".",
         }
+    }
+
+    pub fn start(url: &str, _: Duration) -> Result<Box<dyn Any>, OpenError> {
+        Err(absent(url))
     }
 
     pub fn open(url: &str, _: Terms, _: &Layout) -> Result<Opened, OpenError> {

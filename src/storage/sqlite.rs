@@ -19,7 +19,7 @@ mod values;
 
 pub use super::migrate::{META_VERSION, PendingChange, Refusal};
 pub(super) use connection::SqliteConnection;
-pub use neighbour::{Claim, Neighbour};
+pub use neighbour::{Claim, Neighbour, StartLock};
 pub(super) use open::examining;
 pub use open::{Migrated, OpenError, OpenOptions};
 pub use reader::{end_idle_transactions, reuse_transactions};

@@ -11,7 +11,6 @@ mod prefetch;
 pub(super) mod slugs;
 mod transaction;
 
-use super::StorageError;
 use super::catalogue::Relation;
 use super::connection::{Connection, DbError, Dialect, Fault, Param, Result, params};
 use super::engine::Common;
@@ -20,6 +19,7 @@ use super::migrate;
 use super::plan::{Change, CommitError, Committed, Name, ReadPlan, Row, WritePlan};
 use super::versions::COMMITS;
 use super::words::Words;
+use super::{StorageError, WRITE_PATIENCE};
 use apply::Stop;
 use effects::Effects;
 use prefetch::{Prefetched, Wanted};
@@ -41,9 +41,6 @@ const GROUP: usize = 256;
 
 /// Bytes of statement texts that the writer caches: a client chooses which columns it sets.
 const TEXTS: usize = 1 << 20;
-
-/// What has waited longer when its turn comes is refused: its caller is to come again, and others are not to wait behind it.
-const WAITING: Duration = Duration::from_secs(15);
 
 /// The queue is empty for so long before the search index has its turn.
 const IDLE: Duration = Duration::from_millis(20);
@@ -170,7 +167,7 @@ impl Group {
             Job::Commit { plan, reply, queued } => {
                 writer.shared.counts.queue.dec();
                 writer.shared.counts.wait.time(queued.elapsed());
-                if queued.elapsed() > WAITING {
+                if queued.elapsed() > WRITE_PATIENCE {
                     // The caller may be gone.
                     let _ = reply.send(Err(CommitError::Busy));
                     return;
@@ -180,7 +177,7 @@ impl Group {
             }
             Job::Begin(begin) => {
                 writer.shared.counts.queue.dec();
-                if begin.queued.elapsed() > WAITING {
+                if begin.queued.elapsed() > WRITE_PATIENCE {
                     let _ = begin.ready.send(Err(CommitError::Busy));
                     return;
                 }

@@ -1,7 +1,9 @@
 //! What was acknowledged is there after the process was killed without warning.
 
-use super::server::Server;
+use super::server::{Server, stdout};
 use serde_json::json;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[test]
 fn acknowledged_writes_survive_a_kill() {
@@ -68,4 +70,54 @@ fn after_a_clean_end_the_file_alone_is_complete() {
     let titles = "SELECT count(*) FROM record WHERE title LIKE 'Number %'";
     let found: i64 = copy.query_row(titles, [], |row| row.get(0)).expect("the records");
     assert_eq!(found, 20);
+}
+
+/// Commands write while a server writes and reads, and others read, copy and examine the files.
+#[test]
+fn two_processes_that_write_at_once_lose_nothing() {
+    let server = Server::start();
+    let (acknowledged, done) = (Mutex::new(Vec::new()), AtomicBool::new(false));
+    let run = |words: &[&str]| stdout(&[server.args(), words.to_vec()].concat(), "a long password\n");
+    std::thread::scope(|threads| {
+        for writer in 0..2 {
+            let (server, acknowledged, done) = (&server, &acknowledged, &done);
+            threads.spawn(move || {
+                for n in (0..).take_while(|_| !done.load(Ordering::Relaxed)) {
+                    let body = json!({"title": {"raw": format!("Writer {writer} number {n}")}, "status": "publish"});
+                    let made = server.admin("POST", "/cms/v2/posts", Some(&body));
+                    assert_eq!(made.status, 201, "{}", made.text);
+                    acknowledged.lock().expect("no panic").push(made.body["id"].as_i64().expect("an id"));
+                    assert_eq!(
+                        server.get(&format!("/cms/v2/posts?search=number&per_page={}", n % 30 + 1)).status / 100,
+                        2
+                    );
+                }
+            });
+        }
+        for n in 0..8 {
+            run(&[
+                "user",
+                "add",
+                &format!("user{n}"),
+                &format!("user{n}@example.org"),
+                "--role",
+                "editor",
+                "--password-stdin",
+            ]);
+            run(&["status"]);
+            if n % 4 == 0 && super::server::postgres::server().is_none() {
+                run(&["backup", server.path(&format!("copy{n}.db")).to_str().expect("a path")]);
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    let acknowledged = acknowledged.into_inner().expect("no panic");
+    for id in &acknowledged {
+        assert_eq!(server.get(&format!("/cms/v2/posts/{id}")).status, 200, "{id} of {}", acknowledged.len());
+    }
+    for n in 0..8 {
+        let found = server.admin("GET", &format!("/cms/v2/users?search=user{n}@example.org"), None);
+        assert_eq!(found.header("x-cms-total"), Some("1"), "user{n}: {}", found.text);
+    }
+    run(&["check", "--data"]);
 }

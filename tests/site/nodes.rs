@@ -161,3 +161,123 @@ fn nodes_that_differ_are_named_in_the_log_in_health_and_in_metrics() {
 fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port()
 }
+
+#[test]
+fn ten_servers_that_start_at_once_make_one_site() {
+    let servers = Server::at_once(10);
+    let of = |server: &Server, path: &str| {
+        let list = server.get(path);
+        (list.status, list.header("x-cms-total").map(str::to_owned))
+    };
+    for path in ["/cms/v2/posts", "/cms/v2/pages", "/cms/v2/tags", "/cms/v2/comments"] {
+        let first = of(&servers[0], path);
+        assert!(first.0 == 200 && first.1.as_deref() > Some("0"), "{path}: {first:?}");
+        for server in &servers[1..] {
+            assert_eq!(of(server, path), first, "{path}");
+        }
+    }
+    let said: Vec<String> = servers.iter().map(Server::log).collect();
+    let made = said.iter().filter(|said| said.contains("This is a new database")).count();
+    assert_eq!(made, 1, "one of them makes the administrator: {said:?}");
+    let slugs =
+        servers[0].sql("SELECT slug FROM record WHERE kind = (SELECT number FROM dictionary WHERE word = 'post')");
+    let mut distinct = slugs.clone();
+    distinct.sort();
+    distinct.dedup();
+    assert_eq!(distinct.len(), slugs.len(), "nothing of the demo site is there twice: {slugs:?}");
+}
+
+/// Requests of many clients at once, spread over the nodes; their statuses and codes.
+fn crowd(
+    nodes: &[&Server],
+    clients: usize,
+    ask: impl Fn(&Server, usize) -> super::server::Answer + Sync,
+) -> Vec<String> {
+    std::thread::scope(|threads| {
+        let client = |number: usize| {
+            let (node, ask) = (nodes[number % nodes.len()], &ask);
+            threads.spawn(move || {
+                let answer = ask(node, number);
+                format!("{} {}", answer.status, answer.code())
+            })
+        };
+        let all: Vec<_> = (0..clients).map(client).collect();
+        all.into_iter().map(|one| one.join().expect("an answer")).collect()
+    })
+}
+
+#[test]
+fn many_clients_write_one_row_and_none_is_refused() {
+    let first = Server::start();
+    let second = first.beside();
+    let made = first.admin("POST", "/cms/v2/posts", Some(&json!({"title": {"raw": "Zero"}, "status": "publish"})));
+    let (item, id) = (format!("/cms/v2/posts/{}", made.body["id"]), made.body["id"].clone());
+    for nodes in [vec![&first], vec![&first, &second]] {
+        for clients in [16, 32] {
+            let what = format!("{} nodes, {clients} clients", nodes.len());
+            for round in 0..3 {
+                let said = crowd(&nodes, clients, |node, n| {
+                    node.admin("PATCH", &item, Some(&json!({"title": {"raw": format!("{what} {round} {n}")}})))
+                });
+                assert!(said.iter().all(|said| said == "200 "), "{what}: {said:?}");
+            }
+            let batched = crowd(&nodes, clients, |node, n| {
+                let part = json!({"method": "PUT", "path": item, "body": {"title": {"raw": format!("batch {n}")}}});
+                let batch = node.admin("POST", "/batch/v1", Some(&json!({"requests": [part]})));
+                assert_eq!(batch.body["responses"][0]["status"], 200, "{}", batch.text);
+                batch
+            });
+            assert!(batched.iter().all(|said| said == "207 "), "{what}: {batched:?}");
+        }
+    }
+    // A client that reads, adds one and says what it has read loses nothing.
+    let count = |node: &Server| loop {
+        let read = node.admin("GET", &format!("{item}?context=edit&_fields=excerpt"), None);
+        let (tag, text) = (read.header("etag").expect("a tag").to_owned(), read.body["excerpt"]["raw"].clone());
+        let next = text.as_str().and_then(|text| text.parse::<u32>().ok()).unwrap_or(0) + 1;
+        let body = ("application/json", json!({"excerpt": {"raw": next.to_string()}}).to_string().into_bytes());
+        let url = format!("{}{item}", node.rest);
+        let written = node.send("PATCH", &url, Some(&node.admin), Some(body), &[("If-Match", &tag)]);
+        match written.status {
+            412 => continue,
+            _ => return written,
+        }
+    };
+    let said = crowd(&[&first, &second], 16, |node, _| count(node));
+    assert!(said.iter().all(|said| said == "200 "), "{said:?}");
+    let read = first.admin("GET", &format!("{item}?context=edit"), None);
+    assert_eq!(read.body["excerpt"]["raw"], "16", "{id}: no update is lost");
+}
+
+#[test]
+fn one_of_many_clients_gets_a_unique_value_on_any_node() {
+    let folder = tempfile::tempdir().expect("a folder");
+    super::server::stdout(&["init", folder.path().to_str().expect("a path")], "");
+    let schema = json!({"title": "part", "type": "object", "properties": {
+        "id": {"type": "integer", "description": "Id.", "readonly": true},
+        "number": {"type": "string", "description": "Number.", "x-unique": true}}});
+    std::fs::create_dir_all(folder.path().join("schemas")).expect("a folder");
+    std::fs::write(folder.path().join("schemas/part.json"), schema.to_string()).expect("a schema");
+    let declared = "[resources.parts]\nfamily = \"plain\"\nnamespace = \"core\"\nschema = \"schemas/part.json\"\n\
+        routes = [\"crud\"]\ncapabilities = \"part\"\n[capabilities.part]\nread = \"\"\ncreate = \"edit_posts\"\n\
+        edit = \"edit_posts\"\ndelete = \"edit_posts\"\n";
+    std::fs::write(folder.path().join("site.toml"), declared).expect("declarations");
+    let first = Server::over(folder, &[]);
+    let second = first.beside();
+    let mine = |n: usize| json!({"number": format!("own {n}")});
+    let made: Vec<String> =
+        (0..16).map(|n| first.admin("POST", "/cms/v2/parts", Some(&mine(n))).body["id"].to_string()).collect();
+    for nodes in [vec![&first], vec![&first, &second]] {
+        for wanted in ["created", "updated"] {
+            let value = json!({"number": format!("{wanted} on {} nodes", nodes.len())});
+            let mut said = crowd(&nodes, 16, |node, n| match wanted {
+                "created" => node.admin("POST", "/cms/v2/parts", Some(&value)),
+                _ => node.admin("PATCH", &format!("/cms/v2/parts/{}", made[n]), Some(&value)),
+            });
+            said.sort();
+            let done = if wanted == "created" { "201 " } else { "200 " };
+            assert_eq!(said[0], done, "{said:?}");
+            assert!(said[1..].iter().all(|said| said == "409 rest_duplicate_value"), "{said:?}");
+        }
+    }
+}

@@ -297,6 +297,29 @@ impl Server {
         assert!(self.process.wait().expect("it ends").success());
     }
 
+    /// Several processes that start at once over an empty database, with the demo site. Those after the first have empty
+    /// folders.
+    pub fn at_once(number: usize) -> Vec<Server> {
+        let folder = TempDir::new().expect("a temporary folder");
+        stdout(&["init", folder.path().to_str().expect("a path")], "");
+        postgres::create(folder.path(), None);
+        let args = arguments(&folder, &["site.demo=true"]);
+        let started: Vec<_> = std::thread::scope(|threads| {
+            let all: Vec<_> = (0..number).map(|_| threads.spawn(|| spawn(&args))).collect();
+            all.into_iter().map(|one| one.join().expect("a server that serves")).collect()
+        });
+        let mut folder = Some(folder);
+        let server = |(process, rest, log): (Child, String, Log)| {
+            let folder = folder.take().unwrap_or_else(|| TempDir::new().expect("a temporary folder"));
+            let rest = rest.trim_end_matches('/').to_owned();
+            let site = rest.trim_end_matches("/cms-json").to_owned();
+            let admin = ("admin".to_owned(), String::new());
+            let (prefix, args) = ("cms".to_owned(), args.clone());
+            Server { process, folder, site, rest, prefix, admin, args, log, is_shipped: false }
+        };
+        started.into_iter().map(server).collect()
+    }
+
     /// Another process over the same declarations and database. Its folder is an empty one.
     pub fn beside(&self) -> Server {
         self.beside_with(&[])

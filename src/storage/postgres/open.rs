@@ -191,14 +191,14 @@ fn explain_write(error: &DbError) -> &'static str {
     }
 }
 
+fn address(url: &str) -> Result<Arc<Address>, OpenError> {
+    let bad = |BadAddress(cause)| OpenError::Server { at: "storage.url".into(), cause, hint: FORM };
+    Address::parse(url).map(Arc::new).map_err(bad)
+}
+
 /// A connection to a database that this program may use, and the name of its schema.
 pub fn connected(url: &str) -> Result<(Arc<Address>, PgConnection, Arc<str>), OpenError> {
-    let address = Address::parse(url).map_err(|BadAddress(cause)| OpenError::Server {
-        at: "storage.url".into(),
-        cause,
-        hint: FORM,
-    })?;
-    let (address, until) = (Arc::new(address), Instant::now() + STARTING);
+    let (address, until) = (address(url)?, Instant::now() + STARTING);
     let connect = || address.connect(Some(until)).map_err(|refused| explain(&address, refused));
     let (session, other) = (connect()?, connect()?);
     [&session, &other].iter().for_each(|session| session.limit(Some(until)));
@@ -210,6 +210,23 @@ pub fn connected(url: &str) -> Result<(Arc<Address>, PgConnection, Arc<str>), Op
     let schema = check(&conn, &address)?;
     conn.patience(CHANGING);
     Ok((address, conn, schema))
+}
+
+/// Waits for the lock of nodes that start. The session holds it, and drives its connection by the address.
+pub fn start(url: &str, patience: Duration) -> Result<(Session, Arc<Address>), OpenError> {
+    let address = address(url)?;
+    let session = address.connect(Some(Instant::now() + STARTING)).map_err(|refused| explain(&address, refused))?;
+    // The server gives up first.
+    session.limit(Some(Instant::now() + patience + STARTING));
+    let limits = format!("SET lock_timeout = '{0}s'; SET idle_session_timeout = '{0}s'", patience.as_secs());
+    let locked = session.batch(&limits).and_then(|()| session.batch(START_LOCK));
+    match locked {
+        Ok(()) => Ok((session, address)),
+        Err(error) if error.fault == Fault::Locked => {
+            Err(server(&address, &"another node starts over this database and takes too long", BUSY))
+        }
+        Err(error) => Err(server(&address, &error, SYSTEM)),
+    }
 }
 
 /// Whether a pooler in between gives connections to different processes of the server: those that are open both have one
@@ -256,6 +273,9 @@ const TABLES: &str = "SELECT count(*) FROM pg_class c WHERE c.relnamespace = cur
 
 /// The tables whose texts have an index: see [`search_key`].
 const INDEXED: &str = "SELECT name FROM layout WHERE name LIKE 'search:%' AND definition <> ''";
+
+/// Nodes that start wait for each other.
+const START_LOCK: &str = "SELECT pg_advisory_lock(hashtextextended('cms-server start ' || current_schema(), 0))";
 
 /// How often two connections are asked for their processes.
 const ASKED: usize = 3;

@@ -1,15 +1,22 @@
-//! Which servers use a database: a lock file beside it, which each of them holds while it runs.
+//! Which servers use a database: a lock file beside it, which each of them holds while it runs. Another one lets them start one
+//! after the other.
 //!
-//! The operating system releases the lock with the process, however that ends, so a file that is left behind means
-//! nothing. The lock warns and keeps nobody out; SQLite's own locks keep the data whole.
+//! The operating system releases the locks with the process, however that ends, so a file that is left behind means
+//! nothing. The first lock warns and keeps nobody out; SQLite's own locks keep the data whole.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
-/// What the file's name ends with, after that of the database.
+/// What the files' names end with, after that of the database.
 const END: &str = "-lock";
+const START_END: &str = "-start";
+
+/// Between two attempts to start.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Most bytes that are read of the file.
 const MOST: u64 = 64;
@@ -45,6 +52,35 @@ impl Claim {
     }
 }
 
+/// No other process starts over the database until this is dropped.
+#[derive(Debug)]
+pub struct StartLock {
+    _file: File,
+}
+
+impl StartLock {
+    /// Waits until others have started. `Ok(None)`: the file system takes no lock file.
+    ///
+    /// # Errors
+    /// Others take too long.
+    pub fn of(database: &Path, patience: Duration) -> Result<Option<StartLock>, StartTimeout> {
+        let Some(file) = opened(&beside(database, START_END)) else { return Ok(None) };
+        let until = Instant::now() + patience;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Some(StartLock { _file: file })),
+                Err(TryLockError::Error(_)) => return Ok(None),
+                Err(TryLockError::WouldBlock) if Instant::now() > until => return Err(StartTimeout),
+                Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+            }
+        }
+    }
+}
+
+/// Another process has been starting for too long.
+#[derive(Debug)]
+pub struct StartTimeout;
+
 impl Neighbour {
     /// The server that uses a database; `None` when there is none, or it cannot be told.
     pub fn of(database: &Path) -> Option<Neighbour> {
@@ -55,8 +91,12 @@ impl Neighbour {
 }
 
 fn lock_file(database: &Path) -> PathBuf {
+    beside(database, END)
+}
+
+fn beside(database: &Path, end: &str) -> PathBuf {
     let mut name: OsString = database.as_os_str().to_owned();
-    name.push(END);
+    name.push(end);
     name.into()
 }
 
@@ -83,6 +123,18 @@ fn neighbour(file: &mut File, path: PathBuf) -> Option<Neighbour> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn processes_start_one_after_the_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("site.db");
+        let first = StartLock::of(&database, Duration::ZERO).unwrap();
+        assert!(first.is_some() && StartLock::of(&database, Duration::ZERO).is_err());
+        drop(first);
+        assert!(StartLock::of(&database, Duration::ZERO).unwrap().is_some());
+        let nowhere = folder.path().join("none/site.db");
+        assert!(StartLock::of(&nowhere, Duration::ZERO).unwrap().is_none(), "opening it says what is wrong");
+    }
 
     #[test]
     fn a_claim_is_noticed_while_it_lasts() {

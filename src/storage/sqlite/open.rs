@@ -93,6 +93,10 @@ pub enum OpenError {
     Locked {
         path: PathBuf,
     },
+    /// Another process has been starting over it for too long.
+    Starting {
+        path: PathBuf,
+    },
     /// A later version of this program wrote the file.
     Newer {
         path: PathBuf,
@@ -140,7 +144,9 @@ impl OpenError {
             OpenError::ReadOnly { .. } => {
                 "Let the user that runs the server write to the file and to its folder (the write-ahead log is beside the file)."
             }
-            OpenError::Locked { .. } => "Stop the other process, or try again when it is done.",
+            OpenError::Starting { .. } | OpenError::Locked { .. } => {
+                "Stop the other process, or try again when it is done."
+            }
             OpenError::Newer { .. } => "Start the newer version, or restore the backup from before the upgrade.",
             OpenError::Pending { .. } => "Allow migration (storage.migrate), or restore the declarations.",
             OpenError::Destructive { .. } => {
@@ -170,6 +176,9 @@ impl fmt::Display for OpenError {
             OpenError::Foreign { path } => write!(f, "{}: this database belongs to another program", path.display()),
             OpenError::ReadOnly { path } => write!(f, "{}: the database cannot be written", path.display()),
             OpenError::Locked { path } => write!(f, "{}: another process has locked the database", path.display()),
+            OpenError::Starting { path } => {
+                write!(f, "{}: another process starts over this database and takes too long", path.display())
+            }
             OpenError::NotCopied { path, cause } => {
                 write!(f, "{}: its tables have to change, and it cannot be copied before: {cause}", path.display())
             }

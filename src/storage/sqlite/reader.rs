@@ -27,12 +27,12 @@ use arc_swap::Guard;
 use rusqlite::{CachedStatement, Connection, Result, ToSql};
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
-use std::fs::File;
+use std::fs::{self, File};
 use std::marker::PhantomData;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a transaction serves snapshots that begin later.
@@ -42,17 +42,32 @@ const MAX_REUSE: Duration = Duration::from_millis(100);
 type LogHead = [u8; 48];
 
 /// The file that all connections to a database share beside its log.
-struct LogIndex(File);
+///
+/// SQLite holds locks of the process on it, and the operating system drops all of them when *any* descriptor of the file is
+/// closed: another process could then write at the same time. So the process opens each of these files once, and never
+/// closes it.
+#[derive(Clone, Copy)]
+struct LogIndex(&'static File);
 
 impl LogIndex {
     /// The one beside a database file; `None` where there is none, and then nothing is reused.
     fn beside(database: &Path) -> Option<LogIndex> {
-        let mut path = database.as_os_str().to_owned();
+        static OPENED: Mutex<Vec<LogIndex>> = Mutex::new(Vec::new());
+        let mut path = fs::canonicalize(database).ok()?.into_os_string();
         path.push("-shm");
-        File::open(path).ok().map(LogIndex)
+        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        let there = fs::metadata(&path).ok()?;
+        let is_there =
+            |one: &&LogIndex| one.0.metadata().is_ok_and(|m| (m.dev(), m.ino()) == (there.dev(), there.ino()));
+        if let Some(known) = opened.iter().find(is_there) {
+            return Some(*known);
+        }
+        let index = LogIndex(Box::leak(Box::new(File::open(path).ok()?)));
+        opened.push(index);
+        Some(index)
     }
 
-    fn head(&self) -> Option<LogHead> {
+    fn head(self) -> Option<LogHead> {
         let mut head = [0; size_of::<LogHead>()];
         self.0.read_exact_at(&mut head, 0).ok().map(|()| head)
     }
@@ -444,7 +459,7 @@ impl Reader {
     }
 
     fn log_head(&self, shared: &Shared) -> Option<LogHead> {
-        self.log.get_or_init(|| LogIndex::beside(&shared.path)).as_ref()?.head()
+        (*self.log.get_or_init(|| LogIndex::beside(&shared.path)))?.head()
     }
 
     fn end_idle(&self) {

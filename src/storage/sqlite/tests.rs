@@ -168,6 +168,33 @@ fn another_writers_lock_is_waited_for_then_told() {
 }
 
 #[test]
+fn a_thread_that_ends_leaves_the_locks_of_its_process() {
+    if let Some(path) = child_path() {
+        let other = Connection::open(path).unwrap();
+        other.busy_timeout(Duration::ZERO).unwrap();
+        let taken = other.execute_batch("BEGIN IMMEDIATE");
+        println!("\n{}", if taken.is_err() { "waits" } else { "writes" });
+        return;
+    }
+    let site = site();
+    let open = wait(site.db.begin()).unwrap();
+    wait(open.commit(WritePlan::new(vec![Change::Put(post("draft", 1, "x"))]))).unwrap();
+    // What a worker does: it reads often, and looks at the index of the log.
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            reader::reuse_transactions();
+            (0..3).for_each(|_| assert_eq!(count(&site.db, Cond::All(vec![])), 0));
+        });
+    });
+    let other =
+        again("a_thread_that_ends_leaves_the_locks_of_its_process", &site.folder.path().join("site.db")).output();
+    let said = String::from_utf8(other.unwrap().stdout).unwrap();
+    assert!(said.contains("\nwaits"), "another process writes in the middle of a transaction: {said}");
+    wait(open.finish()).unwrap();
+    assert_eq!(count(&site.db, Cond::All(vec![])), 1);
+}
+
+#[test]
 fn a_file_locked_for_one_process_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("site.db");
