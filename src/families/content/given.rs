@@ -223,13 +223,20 @@ fn template(edit: &RowEdit<'_>, draft: &mut Draft<'_>) {
     }
 }
 
-/// A picture that exists and that the caller sees; anything else counts as none.
+/// Whether a file can be shown as a picture.
+fn is_pictured(mime: &str, extra: &str) -> bool {
+    let sizes = || serde_json::from_str::<Value>(extra).ok()?.pointer("/media_details/sizes").cloned();
+    mime.starts_with("image/") || sizes().and_then(|sizes| Some(!sizes.as_object()?.is_empty())).unwrap_or(false)
+}
+
+/// A picture that exists and that the caller sees, or a file of which there are pictures; anything else counts as none.
 fn media(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let Some(wanted) = edit.args.given("featured_media").and_then(Value::as_i64) else { return Ok(()) };
     let kinds = edit.scope.registry.family(Family::Content).filter(|r| r.supports("files")).map(|r| &*r.kind);
     let filter = Cond::All(vec![eq(ID, DbValue::Int(wanted)), records::words(col::KIND, kinds)]);
     let found = wanted != 0
-        && records::first(&*edit.scope.snapshot()?, record::TABLE, &[ID], filter)?.is_some()
+        && records::first(&*edit.scope.snapshot()?, record::TABLE, &[col::MIME, col::EXTRA], filter)?
+            .is_some_and(|row| is_pictured(text(&row[0]), text(&row[1])))
         && (draft.has_already(col::FEATURED_MEDIA, wanted) || readable(edit.scope, wanted));
     draft.put(col::FEATURED_MEDIA, DbValue::Int(if found { wanted } else { 0 }));
     Ok(())
