@@ -97,6 +97,8 @@ pub struct Upload {
     pub disposition: Option<String>,
     /// `Content-MD5` of the request.
     pub md5: Option<String>,
+    /// It is announced as JSON documents in lines.
+    pub lines: bool,
 }
 
 /// A file that exists on disk as long as it is referenced.

@@ -8,12 +8,22 @@ use crate::render::Item;
 use crate::storage::plan::DbValue;
 use crate::text::html::Html;
 use crate::text::render;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
+/// What a path of an address cannot have as it is; letters of all scripts stay readable.
+const UNSAFE: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>').add(b'?').add(b'`');
+
 /// Address of a stored file.
 pub fn address(registry: &Registry, key: &str) -> String {
+    // Of what is not ASCII nothing is unsafe.
+    let key: String = key.chars().map(escaped).collect();
     format!("{}{}/{key}", registry.site.url, registry.declaration.media.path)
+}
+
+fn escaped(char: char) -> String {
+    if char.is_ascii() { utf8_percent_encode(char.encode_utf8(&mut [0; 4]), UNSAFE).to_string() } else { char.into() }
 }
 
 /// The key of a record's file; `None` when the file is not here, but still where it was imported from.
@@ -36,6 +46,7 @@ fn source(item: &Item<'_>, extra: &Value) -> String {
 
 /// Address of another file in the folder of the record's own.
 fn beside(source: &str, own: &str) -> String {
+    let own: String = own.chars().map(escaped).collect();
     format!("{}/{own}", source.rsplit_once('/').map_or("", |(folder, _)| folder))
 }
 
@@ -59,7 +70,7 @@ pub fn details(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
         size.insert("source_url".into(), json!(address));
     }
     if !sizes.is_empty() {
-        let own = source.rsplit('/').next().unwrap_or_default();
+        let own = details.get("file").and_then(Value::as_str).unwrap_or(&source).rsplit('/').next();
         let full = json!({
             "file": own, "width": details.get("width"), "height": details.get("height"),
             "mime_type": item.record.text("mime"), "source_url": source,

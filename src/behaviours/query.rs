@@ -194,9 +194,19 @@ fn terms(asked: &QueryContext<'_>, value: &Value) -> Found {
 /// Rows with a value, or one of several, under the meta key that the declaration names.
 fn meta(asked: &QueryContext<'_>, value: &Value) -> Found {
     let Some(key) = asked.params.get("key").and_then(Value::as_str) else { return Ok(None) };
+    // An import stores every value as a text.
+    let spelled = |one: &Value| {
+        let text = match one {
+            Value::Number(number) => Some(number.to_string()),
+            Value::Bool(flag) => Some(if *flag { "1" } else { "" }.to_owned()),
+            _ => None,
+        };
+        let text = text.map(|text| txt(&Value::String(text).to_string()));
+        std::iter::once(txt(&one.to_string())).chain(text).collect::<Vec<_>>()
+    };
     let wanted = match value {
-        Value::Array(list) => list.iter().map(|v| txt(&v.to_string())).collect(),
-        one => vec![txt(&one.to_string())],
+        Value::Array(list) => list.iter().flat_map(spelled).collect(),
+        one => spelled(one),
     };
     let filter = vec![
         eq("space", DbValue::Text(records::meta_space(asked.resource))),

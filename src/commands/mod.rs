@@ -461,7 +461,10 @@ fn print(text: &[u8]) {
 
 fn import(source: &Source, file: &Path, attachments: Option<&Path>, user: Option<&str>) -> Result<(), BootError> {
     let (registry, services) = services_or_new(source)?;
-    let report = crate::import::import(&registry, &services, file, user, true)?;
+    let mut report = crate::import::import(&registry, &services, file, user, true)?;
+    if attachments.is_some() {
+        report.files_follow();
+    }
     if let Err(error) = services.storage.gather_statistics() {
         tracing::warn!("the database has not gathered its statistics yet, queries may be slow until it has: {error}");
     }

@@ -332,6 +332,11 @@ pub(super) fn site(
     registry: Arc<Registry>,
     insight: Insight,
 ) -> Result<Arc<dyn Service>, BootError> {
+    match crate::import::filing::carry_out(&registry, &*services.storage) {
+        Ok(0) => {}
+        Ok(count) => tracing::info!("{count} terms of imported records are shown now that they are declared"),
+        Err(error) => tracing::warn!("terms of imported records are not shown yet: {error}"),
+    }
     let mut server = registry.declaration.server.clone();
     let storage = &registry.declaration.storage;
     if server.workers == Workers::Auto && matches!(Place::of(&storage.url), Some(Place::Server(_))) {

@@ -8,7 +8,7 @@ use crate::behaviours::files::address;
 use crate::config::declaration::Media;
 use crate::files::kinds::{self, Kind};
 use crate::files::{Files, FilesError, names};
-use crate::pictures::{self, Bounds, PictureError, Resized, Wanted, boxes};
+use crate::pictures::{self, Bounds, PictureError, Prepared, Resized, Wanted, boxes};
 use crate::pool::{Budget, Pool, PoolError};
 use crate::records::{columns, eq, everything, text, txt};
 use crate::registry::columns::file as col;
@@ -77,13 +77,25 @@ pub struct Source<'a> {
     /// Metadata that replace those of the file.
     pub meta: Option<Value>,
     pub making: Making,
+    /// What it keeps of another site.
+    pub kept: Option<Kept>,
+}
+
+/// What a file keeps of the site that it comes from.
+pub struct Kept {
+    /// Its name, which nothing is changed in; where it is taken, the file gets another one.
+    pub key: String,
+    /// Smaller copies that are stored already, as its record describes them.
+    pub sizes: Map<String, Value>,
 }
 
 /// What is made of a picture in addition to storing it.
 #[derive(Clone, Debug)]
 pub struct Making {
-    /// Copies in the declared sizes, and one that is shown instead of a picture that is too large or not upright.
+    /// Copies in the declared sizes.
     pub copies: bool,
+    /// A copy that is shown instead of a picture that is too large or not upright.
+    pub display: bool,
     /// They are of the type that is declared for the picture's.
     pub convert: bool,
     /// The language of texts, such as `en_US`.
@@ -93,7 +105,7 @@ pub struct Making {
 impl Making {
     /// Everything that is declared.
     pub fn all(language: &str) -> Making {
-        Making { copies: true, convert: true, language: language.to_owned() }
+        Making { copies: true, display: true, convert: true, language: language.to_owned() }
     }
 
     /// The kind of what is made of a picture, and how it is made.
@@ -101,6 +113,7 @@ impl Making {
         let made = self.kind(kind, media);
         let wanted = Wanted {
             copies: self.copies,
+            display: self.display,
             format: pictures::format_of(&made.mime).unwrap_or(format),
             quality: media.quality_of(&made.mime),
             language: self.language.clone(),
@@ -246,68 +259,101 @@ impl FileStore<'_> {
         kind: &Kind,
         folder: &str,
     ) -> Result<StoredFiles, StoreError> {
-        let media = &self.registry.declaration.media;
-        let mut made = kind.clone();
-        let prepared = match pictures::format_of(&kind.mime) {
-            None => None,
-            Some(format) => {
-                let path = PathBuf::from(source.path);
-                let wanted;
-                (made, wanted) = source.making.of(kind, format, media);
-                let prepared = self.in_pool(move |bounds| pictures::prepare(&path, format, bounds, &wanted)).await?;
-                Some(prepared.map_err(StoreError::Picture)?)
-            }
-        };
+        let (mut prepared, made) = self.prepared(&source, kind).await?;
         // Where nothing is decoded, the place of origin is written over.
         let copy = if prepared.is_none() { self.without_place(source.path).await? } else { None };
         let files = &self.media.files;
-        let extension = &kind.extension;
-        let (key, base) = self.claim(folder, base, extension).await?;
+        let (key, base) = match &source.kept {
+            Some(kept) if self.claims(&kept.key).await? => (kept.key.clone(), stem(&kept.key).to_owned()),
+            _ => self.claim(folder, base, &kind.extension).await?,
+        };
         let mut keys = vec![key.clone()];
-        let cleaned = prepared.as_ref().and_then(|p| p.cleaned.clone());
+        let mut cleaned = prepared.as_mut().and_then(|p| p.cleaned.take());
+        let mut standing = prepared.as_mut().and_then(|p| p.standing.take());
+        if source.kept.is_some() {
+            // The upright picture has the name of the one that no longer says how it has to be turned.
+            cleaned = standing.take().map(|standing| standing.bytes).or(cleaned);
+        }
         let mut size = cleaned.as_ref().map_or(source.size, |bytes| bytes.len() as u64);
         match cleaned {
             Some(bytes) => files.put(&key, bytes).await?,
             None => files.put_file(&key, copy.as_ref().map_or(source.path, |copy| copy.path())).await?,
         }
+        let (mut shown, mut mime, mut original) = (key.clone(), &kind.mime, None);
+        let alternative = prepared.as_mut().map(|p| std::mem::take(&mut p.alternative)).unwrap_or_default();
+        if let Some(standing) = standing {
+            let marked = format!("{base}{}", standing.mark);
+            let (marked, _) = self.claim(folder, &marked, &made.extension).await?;
+            keys.push(marked.clone());
+            size = standing.bytes.len() as u64;
+            files.put(&marked, standing.bytes).await?;
+            original = Some(last(&key).to_owned());
+            (shown, mime) = (marked, &made.mime);
+        }
+        let extent = match &prepared {
+            Some(prepared) => Some((prepared.width, prepared.height)),
+            None => self.extent(source.path, &kind.mime).await?,
+        };
         let mut details = Map::new();
-        let (mut shown, mut mime, mut alternative) = (key.clone(), &kind.mime, String::new());
-        if let Some(prepared) = prepared {
-            let mut original = None;
-            if let Some(standing) = prepared.standing {
-                let marked = format!("{base}{}", standing.mark);
-                let (marked, _) = self.claim(folder, &marked, &made.extension).await?;
-                keys.push(marked.clone());
-                size = standing.bytes.len() as u64;
-                files.put(&marked, standing.bytes).await?;
-                original = Some(last(&key).to_owned());
-                (shown, mime) = (marked, &made.mime);
-            }
-            alternative = prepared.alternative;
-            let place = (folder, base.as_str(), made.extension.as_str());
-            let sizes = self.keep_sizes(prepared.made, place, &made.mime, &mut keys).await?;
-            details.insert("width".into(), json!(prepared.width));
-            details.insert("height".into(), json!(prepared.height));
+        if let Some((width, height)) = extent {
+            details.insert("width".into(), json!(width));
+            details.insert("height".into(), json!(height));
             details.insert("file".into(), json!(shown));
-            details.insert("filesize".into(), json!(size));
+        }
+        details.insert("filesize".into(), json!(size));
+        details.insert("sizes".into(), json!({}));
+        if let Some(prepared) = prepared {
+            let place = (folder, base.as_str(), made.extension.as_str());
+            let mut sizes = source.kept.map(|kept| kept.sizes).unwrap_or_default();
+            let missing = prepared.made.into_iter().filter(|made| !sizes.contains_key(&made.name)).collect();
+            sizes.extend(self.keep_sizes(missing, place, &made.mime, &mut keys).await?);
             details.insert("sizes".into(), Value::Object(sizes));
             details.insert("image_meta".into(), source.meta.unwrap_or(prepared.meta));
-            if let Some(original) = original {
-                details.insert("original_image".into(), json!(original));
-            }
-        } else {
-            if let Some((width, height)) = self.extent(source.path, &kind.mime).await? {
-                details.insert("width".into(), json!(width));
-                details.insert("height".into(), json!(height));
-                details.insert("file".into(), json!(shown));
-            }
-            details.insert("filesize".into(), json!(size));
-            details.insert("sizes".into(), json!({}));
         }
+        details.extend(original.map(|original| ("original_image".to_owned(), json!(original))));
         let mut extra = Map::new();
         extra.insert("media_details".into(), Value::Object(details));
         let (url, mime) = (address(self.registry, &shown), mime.clone());
         Ok(StoredFiles { title: base, url, file: shown, mime, alternative, keys, extra })
+    }
+
+    /// What is made of a picture, and of which kind that is; nothing of other files.
+    async fn prepared(&self, source: &Source<'_>, kind: &Kind) -> Result<(Option<Prepared>, Kind), StoreError> {
+        let Some(format) = pictures::format_of(&kind.mime) else { return Ok((None, kind.clone())) };
+        let (made, wanted) = source.making.of(kind, format, &self.registry.declaration.media);
+        let path = PathBuf::from(source.path);
+        let prepared = self.in_pool(move |bounds| pictures::prepare(&path, format, bounds, &wanted)).await?;
+        Ok((Some(prepared.map_err(StoreError::Picture)?), made))
+    }
+
+    /// Stores a copy of a file that an import brings, as it is but for the place where it was taken; false when its name
+    /// is taken.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn adopt(&self, file: &Path, key: &str, kind: &Kind) -> Result<bool, StoreError> {
+        let cleaned = match pictures::format_of(&kind.mime) {
+            Some(format) => {
+                let path = PathBuf::from(file);
+                let cleaned = self.in_pool(move |bounds| pictures::cleaned(&path, format, bounds)).await?;
+                cleaned.map_err(StoreError::Picture)?
+            }
+            None => None,
+        };
+        let copy = if cleaned.is_none() { self.without_place(file).await? } else { None };
+        if !self.claims(key).await? {
+            return Ok(false);
+        }
+        match cleaned {
+            Some(bytes) => self.media.files.put(key, bytes).await?,
+            None => self.media.files.put_file(key, copy.as_ref().map_or(file, |copy| copy.path())).await?,
+        }
+        Ok(true)
+    }
+
+    /// Claims this name, if it is free. A file that exists without a claim belongs to somebody else.
+    async fn claims(&self, key: &str) -> Result<bool, StoreError> {
+        Ok(self.media.files.stat(key).await?.is_none() && self.claimed(&[key.to_owned()]).await?)
     }
 
     /// Width and height of a picture that is not decoded.
@@ -416,9 +462,7 @@ impl FileStore<'_> {
         let taken = self.taken(names.iter().map(key)).map_err(|error| StoreError::Failed(error.to_string()))?;
         for own in names {
             let key = key(&own);
-            // A file that exists without a claim belongs to somebody else.
-            let free = !taken.contains(&key) && self.media.files.stat(&key).await?.is_none();
-            if free && self.claimed(std::slice::from_ref(&key)).await? {
+            if !taken.contains(&key) && self.claims(&key).await? {
                 return Ok((key, own));
             }
         }
@@ -449,6 +493,12 @@ impl FileStore<'_> {
 
 fn in_folder(folder: &str, own: &str) -> String {
     if folder.is_empty() { own.to_owned() } else { format!("{folder}/{own}") }
+}
+
+/// A file's name without its folder and its end.
+fn stem(key: &str) -> &str {
+    let own = last(key);
+    own.rsplit_once('.').map_or(own, |(stem, _)| stem)
 }
 
 fn last(key: &str) -> &str {

@@ -9,7 +9,7 @@ use crate::registry::columns::ID;
 pub use crate::registry::columns::term as columns;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::storage::plan::{Change, Cond, DbValue, Input, Op, Put, SlugClaim, Target};
+use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, SlugClaim, Target};
 use crate::storage::{Snapshot, StorageError};
 use crate::text::html_policy::{self, Policy};
 use crate::text::{sanitize, slug};
@@ -28,7 +28,7 @@ pub const SLUG_TAKEN: &str = Code::DuplicateTermSlug.as_str();
 const MOST_CANDIDATES: usize = 20;
 
 /// A term as it is stored, without a caller: what imports and the boot write. Its further columns are `set`.
-pub fn put(taxonomy: &Resource, target: Target, title: &str, slug: &str, mut set: Columns) -> Put {
+pub fn put(taxonomy: &Name, target: Target, title: &str, slug: &str, mut set: Columns) -> Put {
     let mut all = named(taxonomy, title);
     all.append(&mut set);
     Put { slug: Some(claimed(taxonomy, vec![slug.into()])), ..Put::new(col::TABLE, target, all) }
@@ -41,12 +41,12 @@ pub fn seed(taxonomy: &Resource, id: i64) -> Put {
     let further = declared.iter().filter(|(column, _)| ![col::NAME, col::SLUG].contains(&column.as_str()));
     let set = further.map(|(column, value)| text_column(column, value)).collect();
     let slug = declared.get(col::SLUG).cloned().unwrap_or_else(|| slug::sanitize_title(title));
-    put(taxonomy, Target::Keyed(DbValue::Int(id)), title, &slug, set)
+    put(&taxonomy.kind, Target::Keyed(DbValue::Int(id)), title, &slug, set)
 }
 
 /// The columns that identify a new term.
-fn named(taxonomy: &Resource, title: &str) -> Columns {
-    let mut set = vec![column(col::TAXONOMY, DbValue::Text(taxonomy.kind.clone()))];
+fn named(taxonomy: &Name, title: &str) -> Columns {
+    let mut set = vec![column(col::TAXONOMY, DbValue::Text(taxonomy.clone()))];
     set.extend(titled(title));
     set
 }
@@ -56,10 +56,10 @@ fn titled(title: &str) -> Columns {
     vec![text_column(col::NAME, title), text_column(col::NAME_KEY, &slug::title_key(title))]
 }
 
-fn claimed(taxonomy: &Resource, candidates: Vec<Arc<str>>) -> SlugClaim {
+fn claimed(taxonomy: &Name, candidates: Vec<Arc<str>>) -> SlugClaim {
     SlugClaim {
         column: name(col::SLUG),
-        scope: Some(taxonomy.kind.clone()),
+        scope: Some(taxonomy.clone()),
         candidates,
         refuse: None,
         longest: SlugClaim::LONGEST,
@@ -77,7 +77,7 @@ pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
         return Err(failure(resource, Code::EmptyTermName));
     }
     let (parent, unmoved) = parent(edit, 0)?.unwrap_or_default();
-    let mut set = named(resource, &title);
+    let mut set = named(&resource.kind, &title);
     set.extend(further(edit, parent)?);
     let unique = resource.declared.unique_names;
     let given = edit.args.text("slug").map(given_slug).filter(|s| !s.is_empty() && !unique);
@@ -89,7 +89,7 @@ pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let base = given.unwrap_or_else(|| slug::sanitize_title(&title));
     let candidates = candidates(&*edit.scope.snapshot()?, base, parent)?;
     changes.push(Change::Put(Put {
-        slug: Some(claimed(resource, candidates)),
+        slug: Some(claimed(&resource.kind, candidates)),
         meta: given_meta(edit),
         ..Put::new(resource.table.clone(), Target::New, set)
     }));
@@ -141,9 +141,9 @@ fn slug_claim(
     let derived = slug.is_empty() && !resource.declared.unique_names;
     let slug = if slug.is_empty() { slug::sanitize_title(title) } else { slug };
     if derived || parent != record.int(col::PARENT) {
-        return Ok(claimed(resource, candidates(&*edit.scope.snapshot()?, slug, parent)?));
+        return Ok(claimed(&resource.kind, candidates(&*edit.scope.snapshot()?, slug, parent)?));
     }
-    Ok(SlugClaim { refuse: Some(SLUG_TAKEN), ..claimed(resource, vec![slug.into()]) })
+    Ok(SlugClaim { refuse: Some(SLUG_TAKEN), ..claimed(&resource.kind, vec![slug.into()]) })
 }
 
 /// A slug that is given; empty where it says nothing. Recorded: `0` says nothing.

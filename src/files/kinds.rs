@@ -1,5 +1,6 @@
 //! What a file is: its name held against its contents and against the declared types.
 
+use super::endings;
 use crate::config::declaration::{FileType, Media};
 use std::fs::File;
 use std::io::Read as _;
@@ -45,6 +46,13 @@ pub fn by_extension<'r>(extension: &str, rules: &'r Media) -> Option<(&'r str, &
     let taken = rules.types.iter().filter(|(_, t)| t.enabled);
     let mut taken = taken.filter(|(_, t)| t.extensions.iter().any(|e| e.eq_ignore_ascii_case(extension)));
     taken.next().map(|(mime, t)| (mime.as_str(), t))
+}
+
+/// The type that a file's name promises: a declared one, whether such files are accepted or not, else the usual one.
+pub fn promised<'r>(name: &str, rules: &'r Media) -> &'r str {
+    let end = name.rsplit('.').next().unwrap_or_default();
+    let declared = rules.types.iter().find(|(_, of)| of.extensions.iter().any(|own| own.eq_ignore_ascii_case(end)));
+    declared.map(|(mime, _)| mime.as_str()).or_else(|| endings::usual(end)).unwrap_or("application/octet-stream")
 }
 
 fn fits(mime: &str, declared: &FileType, found: Option<&str>, head: &[u8]) -> bool {

@@ -3,6 +3,7 @@
 //! A key is a path of plain segments (`2026/11/tree.png`). This module owns keys, bytes and what a file is by its name and
 //! contents; it knows no record and no request.
 
+mod endings;
 pub mod kinds;
 pub mod names;
 
@@ -338,12 +339,21 @@ fn bucket(url: &str) -> Result<Arc<dyn ObjectStore>, FilesError> {
 
 /// The object of a key; `None` for what cannot be one: empty or hidden segments, steps upwards.
 fn place(key: &str) -> Option<Key> {
-    let plain =
-        |segment: &str| !segment.is_empty() && !segment.starts_with('.') && !segment.contains(['\\', '\0', '#']);
+    // What is being written ends in `#` and a number.
+    let staged =
+        |segment: &str| segment.split_once('#').is_some_and(|(_, end)| end.bytes().all(|byte| byte.is_ascii_digit()));
+    let plain = |segment: &str| {
+        !segment.is_empty() && !segment.starts_with('.') && !segment.contains(['\\', '\0']) && !staged(segment)
+    };
     if !key.split('/').all(plain) {
         return None;
     }
     Key::parse(key).ok()
+}
+
+/// Whether a file can be stored under this key.
+pub fn is_key(key: &str) -> bool {
+    place(key).is_some()
 }
 
 fn known(key: &str) -> Result<Key, FilesError> {
@@ -360,10 +370,12 @@ mod tests {
 
     #[test]
     fn keys() {
-        for fine in ["a.png", "2026/11/a-150x150.png", "x.php_.png"] {
+        for fine in ["a.png", "2026/11/a-150x150.png", "x.php_.png", "a#1.png", "a b's +&%.png"] {
             assert!(place(fine).is_some(), "{fine}");
         }
-        for wrong in ["", "/", "a//b", "../a", "a/../b", ".incoming/x", "a/.b", "a\\b", "a\0b", "/a", "a/", "a#1"] {
+        for wrong in
+            ["", "/", "a//b", "../a", "a/../b", ".incoming/x", "a/.b", "a\\b", "a\0b", "/a", "a/", "a#1", "a#", "#1/a"]
+        {
             assert!(place(wrong).is_none(), "{wrong}");
         }
     }

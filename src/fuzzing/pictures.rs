@@ -87,7 +87,7 @@ fn prepare(file: &Path, format: ImageFormat) -> Result<Prepared, pictures::Pictu
             .collect(),
         ..Media::default()
     });
-    let wanted = Wanted { copies: true, format, quality: 82, language: "en_US".into() };
+    let wanted = Wanted { copies: true, display: true, format, quality: 82, language: "en_US".into() };
     pictures::prepare(file, format, Bounds { rules: &RULES, memory: &Budget::default() }, &wanted)
 }
 

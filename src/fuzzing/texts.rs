@@ -3,7 +3,7 @@
 use super::Judge;
 use crate::text::head::Head;
 use crate::text::sanitize::{self, SCHEMES, allowed_scheme};
-use crate::text::{slug, strip, time};
+use crate::text::{php, slug, strip, time};
 
 /// Texts of one field or another.
 pub(super) fn texts(bytes: &[u8], judge: Judge) {
@@ -40,7 +40,7 @@ pub(super) fn texts(bytes: &[u8], judge: Judge) {
         let again = time::parse_datetime(&time::format_local(parsed.wall));
         assert_eq!(again.map(|again| again.wall), Some(parsed.wall), "{text}");
     }
-    let _ = time::Zone::parse(&text);
+    let _ = (time::Zone::parse(&text), php::unserialised(&text));
 }
 
 /// A page of another site.

@@ -45,7 +45,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Err(ApiError::new(Code::UploadTooLarge));
     }
     let folder = folder(work, resource)?;
-    let source = Source { path: file.path(), size: file.size, meta: None, making: making(work) };
+    let source = Source { path: file.path(), size: file.size, meta: None, making: making(work), kept: None };
     let kept = file_store(work).keep(source, &base, &kind, &folder).await;
     let broken = if refuses_as_server(work) { given.refusal } else { Code::UploadTypeRefused };
     let kept = kept.map_err(|error| refusal(work, error, broken))?;
@@ -95,6 +95,7 @@ fn making(work: &Work<'_>) -> Making {
     let wanted = |name: &str| work.allowed.args().get(name) != Some(&Value::Bool(false));
     Making {
         copies: wanted("generate_sub_sizes"),
+        display: wanted("generate_sub_sizes"),
         convert: wanted("convert_format"),
         ..Making::all(work.scope.settings.text("language"))
     }
@@ -154,7 +155,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
         }
     }
     let making = Making::all("");
-    let source = Source { path: incoming.path(), size: edited.len() as u64, meta, making };
+    let source = Source { path: incoming.path(), size: edited.len() as u64, meta, making, kept: None };
     let kept = file_store(work).keep(source, &edited_name(base), &kind, folder).await;
     let kept = kept.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let mut all = kept.extra;

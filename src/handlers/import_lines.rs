@@ -4,7 +4,10 @@
 //! changes the one that has the same value of the property that `upsert` names. Lines are written in batches, each in one
 //! transaction; a line that fails leaves the others as they are. Files come from elsewhere, and no transaction waits for
 //! them: where items are files, each line is written by itself.
+//!
+//! Lines may refer to the items of others, also in circles: see [`super::import_references`].
 
+use super::import_references::{Reference, defer, key_of, references};
 use super::{Outcome, Work};
 use crate::access::policy;
 use crate::error::{ApiError, Code};
@@ -15,11 +18,12 @@ use crate::registry::Endpoint;
 use crate::registry::args::Role;
 use crate::registry::resource::{Context, Property, Resource, Source};
 use crate::request::call::Part;
-use crate::request::{self, BodyParams, route};
+use crate::request::{self, BYTE_ORDER_MARK, BodyParams, route};
 use crate::scope::{Imported, Scope};
 use crate::storage::plan::{ColumnType, Cond, DbValue, Name, Op, ReadPlan};
 use crate::text::slug;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -46,24 +50,23 @@ pub async fn import(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let message = "Send the lines as the body of the request, with `Content-Type: application/x-ndjson`.";
         return Err(ApiError::new(Code::UploadNoData).with_message(message));
     };
-    let [file] = upload.files.as_slice() else { return Err(ApiError::new(Code::UploadNoData)) };
+    let file = match upload.files.as_slice() {
+        [file] => file,
+        // The export of an empty collection.
+        [] if upload.lines => return Ok(told(Vec::new())),
+        _ => return Err(ApiError::new(Code::UploadNoData)),
+    };
     let import = Import::of(work, file.path(), from)?;
     let mut done: Vec<Done> = Vec::new();
-    let more = import.pass(&mut done, |_| true, MOST_LINES).await?;
-    // Items may refer to those of later lines, as terms to the one above.
-    let failed = |done: &[Done]| done.iter().filter(|done| done.result == FAILED).count();
-    let mut left = failed(&done);
-    for _ in 0..MOST_PASSES {
-        let open: Vec<bool> = done.iter().map(|done| done.result == FAILED).collect();
-        if left == 0 || left == done.len() {
-            break;
-        }
-        import.pass(&mut done, |place| open[place], open.len()).await?;
-        if std::mem::replace(&mut left, failed(&done)) == left {
-            break;
+    let more = import.pass(from, &mut done, |_| true, MOST_LINES, &Mode::Whole).await?;
+    import.try_again(&mut done).await?;
+    let mut results = Vec::new();
+    if !more {
+        for (position, done) in import.earlier().await? {
+            serde_json::to_writer(&mut results, &done.shown(position)).map_err(|error| work.scope.internal(&error))?;
+            results.push(b'\n');
         }
     }
-    let mut results = Vec::new();
     for (position, done) in (from..).zip(&done) {
         serde_json::to_writer(&mut results, &done.shown(position)).map_err(|error| work.scope.internal(&error))?;
         results.push(b'\n');
@@ -72,7 +75,11 @@ pub async fn import(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let next = from + done.len() as u64;
         results.extend_from_slice(format!("{}\n", json!({"next": next})).as_bytes());
     }
-    Ok(Outcome { status: 200, other: Some((LINES, results)), private: true, ..Outcome::default() })
+    Ok(told(results))
+}
+
+fn told(results: Vec<u8>) -> Outcome {
+    Outcome { status: 200, other: Some((LINES, results)), private: true, ..Outcome::default() }
 }
 
 /// What items are found by.
@@ -136,17 +143,47 @@ struct Done {
     result: &'static str,
     /// The item's id, or the error.
     told: Value,
+    /// Properties whose references lead to nothing yet, and are left out.
+    deferred: Vec<String>,
 }
 
 impl Done {
     fn failed(error: &ApiError) -> Done {
-        Done { status: error.status(), result: FAILED, told: error.body() }
+        Done { status: error.status(), result: FAILED, told: error.body(), deferred: Vec::new() }
+    }
+
+    /// Of a line that no pass was about.
+    fn untouched() -> Done {
+        Done { status: 200, result: "unchanged", told: Value::Null, deferred: Vec::new() }
+    }
+
+    /// The key of its item.
+    fn id(&self) -> Option<String> {
+        match &self.told {
+            Value::Number(id) => Some(id.to_string()),
+            Value::String(id) => Some(id.clone()),
+            _ => None,
+        }
     }
 
     fn shown(&self, position: u64) -> Value {
         let told = if self.result == FAILED { "error" } else { "id" };
-        json!({"position": position, "status": self.status, "result": self.result, told: self.told})
+        let mut shown = json!({"position": position, "status": self.status, "result": self.result, told: self.told});
+        if !self.deferred.is_empty() {
+            shown["deferred"] = json!(self.deferred);
+        }
+        shown
     }
+}
+
+/// How lines are carried out.
+enum Mode {
+    /// As they are; with `deferred`, without what is not there yet.
+    Whole,
+    /// Those that failed, without references to the items of these lines that are not there yet.
+    Without(HashMap<String, u64>),
+    /// Those whose references were left out, with all that are there by now.
+    Completing,
 }
 
 /// An import as its arguments want it.
@@ -159,6 +196,10 @@ struct Import<'w> {
     by: Option<FoundBy<'w>>,
     /// Items that are created get the ids of their lines.
     keeps: bool,
+    /// Properties that refer to items that have to be there.
+    references: Vec<Reference<'w>>,
+    /// References to what is not there are left out.
+    deferred: bool,
     /// What creates an item, and what changes one.
     creates: Option<&'w Endpoint>,
     updates: Option<&'w Endpoint>,
@@ -174,33 +215,127 @@ impl<'w> Import<'w> {
         let item = registry.item_routes[resource.index].map(|at| &registry.routes[at]);
         let creates = collection.find_map(|own| route::endpoint(own, Method::Post));
         let updates = item.and_then(|own| route::endpoint(own, Method::Put));
-        Ok(Import { work, resource, file, from, by, keeps, creates, updates })
+        let (references, deferred) = (references(work.scope, resource), args.flag("deferred"));
+        Ok(Import { work, resource, file, from, by, keeps, references, deferred, creates, updates })
+    }
+
+    /// Lines that failed are tried again, as long as one of them succeeds: items may refer to those of later lines, as
+    /// terms to the one above. What refers in circles is made without its references, which are set then.
+    async fn try_again(&self, done: &mut Vec<Done>) -> Result<(), ApiError> {
+        let failed = |done: &[Done]| done.iter().map(|done| done.result == FAILED).collect::<Vec<bool>>();
+        let count = |open: &[bool]| open.iter().filter(|open| **open).count();
+        let mut open = failed(done);
+        for _ in 0..MOST_PASSES {
+            let left = count(&open);
+            if left == 0 || left == open.len() {
+                break;
+            }
+            self.pass(self.from, done, |place| open[place], open.len(), &Mode::Whole).await?;
+            open = failed(done);
+            if count(&open) == left {
+                break;
+            }
+        }
+        if count(&open) > 0 && self.is_circular() {
+            let mode = Mode::Without(self.positions()?);
+            self.pass(self.from, done, |place| open[place], open.len(), &mode).await?;
+        }
+        let open: Vec<bool> = done.iter().map(|done| !done.deferred.is_empty()).collect();
+        if count(&open) > 0 {
+            self.pass(self.from, done, |place| open[place], open.len(), &Mode::Completing).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether lines can refer to each other: by keys that their items get here, too.
+    fn is_circular(&self) -> bool {
+        (self.keeps || self.resource.key_is_text) && self.references.iter().any(|reference| reference.own)
+    }
+
+    /// Where each key is in the file, those of other requests included.
+    fn positions(&self) -> Result<HashMap<String, u64>, ApiError> {
+        let mut positions = HashMap::new();
+        self.each_line(u64::MAX, |position, document| {
+            positions.extend(key_of(document, self.key_name()).map(|key| (key, position)));
+        })?;
+        Ok(positions)
+    }
+
+    fn key_name(&self) -> &str {
+        self.resource.property_of_column(&self.resource.key).map_or("id", |property| &property.name)
+    }
+
+    /// Reads the documents of the file, up to a position.
+    fn each_line(&self, most: u64, mut each: impl FnMut(u64, &Map<String, Value>)) -> Result<(), ApiError> {
+        let unread = |error: io::Error| self.work.scope.internal(&error);
+        let mut lines = Lines::of(File::open(self.file).map_err(unread)?);
+        let depth = self.work.scope.registry.declaration.server.max_depth;
+        for position in 0..most {
+            let Some(line) = lines.next().map_err(unread)? else { break };
+            if let Ok(Value::Object(document)) = request::json_text("The line", &line, depth) {
+                each(position, &document);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the references of lines of earlier requests to items that later ones brought: what changed, by position.
+    async fn earlier(&self) -> Result<Vec<(u64, Done)>, ApiError> {
+        if self.from == 0 || !self.is_circular() {
+            return Ok(Vec::new());
+        }
+        let positions = self.positions()?;
+        let mut open = Vec::new();
+        self.each_line(self.from, |position, document| {
+            let own = self.references.iter().filter(|reference| reference.own);
+            let mut keys = own.flat_map(|reference| reference.keys(document));
+            open.push(keys.any(|(key, _)| positions.get(&key).is_some_and(|later| *later >= position)));
+        })?;
+        let mut done: Vec<Done> = open.iter().map(|_| Done::untouched()).collect();
+        if open.contains(&true) {
+            let is_open = |place: usize| open.get(place) == Some(&true);
+            self.pass(0, &mut done, is_open, open.len(), &Mode::Completing).await?;
+        }
+        let changed = (0..).zip(done).filter(|(_, done)| ["updated", FAILED].contains(&done.result));
+        Ok(changed.collect())
     }
 
     /// Goes through the lines at most once and carries out those whose place is `open`; whether there are further lines.
-    async fn pass(&self, done: &mut Vec<Done>, open: impl Fn(usize) -> bool, most: usize) -> Result<bool, ApiError> {
+    async fn pass(
+        &self,
+        from: u64,
+        done: &mut Vec<Done>,
+        open: impl Fn(usize) -> bool,
+        most: usize,
+        mode: &Mode,
+    ) -> Result<bool, ApiError> {
         let unread = |error: io::Error| self.work.scope.internal(&error);
         let mut lines = Lines::of(File::open(self.file).map_err(unread)?);
-        lines.skip(self.from).map_err(unread)?;
+        lines.skip(from).map_err(unread)?;
         let mut batch = Vec::with_capacity(BATCH);
         for place in 0..most {
             let Some(line) = lines.next().map_err(unread)? else {
-                self.carry_out(&mut batch, done).await?;
+                self.carry_out(&mut batch, done, mode).await?;
                 return Ok(false);
             };
             if open(place) {
                 batch.push((place, line));
             }
             if batch.len() == BATCH {
-                self.carry_out(&mut batch, done).await?;
+                self.carry_out(&mut batch, done, mode).await?;
             }
         }
-        self.carry_out(&mut batch, done).await?;
+        self.carry_out(&mut batch, done, mode).await?;
         Ok(lines.next().map_err(unread)?.is_some())
     }
 
     /// Carries out a batch, in a transaction of its own.
-    async fn carry_out(&self, batch: &mut Vec<(usize, Vec<u8>)>, done: &mut Vec<Done>) -> Result<(), ApiError> {
+    async fn carry_out(
+        &self,
+        batch: &mut Vec<(usize, Vec<u8>)>,
+        done: &mut Vec<Done>,
+        mode: &Mode,
+    ) -> Result<(), ApiError> {
         if batch.is_empty() {
             return Ok(());
         }
@@ -217,10 +352,10 @@ impl<'w> Import<'w> {
             (scope.storage, scope.tentative) = (transaction.clone(), true);
         }
         for (place, line) in batch.drain(..) {
-            let result = self.write(&scope, &line).await;
-            match done.get_mut(place) {
-                Some(before) => *before = result,
-                None => done.push(result),
+            match (self.write(&scope, &line, mode, done.get(place)).await, done.get_mut(place)) {
+                (Some(result), Some(before)) => *before = result,
+                (Some(result), None) => done.push(result),
+                (None, _) => {}
             }
         }
         if let Some(transaction) = transaction {
@@ -229,20 +364,58 @@ impl<'w> Import<'w> {
         Ok(())
     }
 
-    /// Carries out one line.
-    async fn write(&self, scope: &Scope, line: &[u8]) -> Done {
-        let document = match request::json_text("The line", line, scope.registry.declaration.server.max_depth) {
+    /// Carries out one line; `None`: what it was before stays.
+    async fn write(&self, scope: &Scope, line: &[u8], mode: &Mode, before: Option<&Done>) -> Option<Done> {
+        let mut document = match request::json_text("The line", line, scope.registry.declaration.server.max_depth) {
             Ok(Value::Object(document)) => document,
             Ok(_) => {
-                return Done::failed(&ApiError::new(Code::InvalidJson).with_message("The line is no JSON object."));
+                let error = ApiError::new(Code::InvalidJson).with_message("The line is no JSON object.");
+                return Some(Done::failed(&error));
             }
-            Err(error) => return Done::failed(&error),
+            Err(error) => return Some(Done::failed(&error)),
         };
-        match self.existing(scope, &document) {
+        let references = match mode {
+            Mode::Whole if !self.deferred => &[],
+            _ => self.references.as_slice(),
+        };
+        let deferred = defer(scope, references, &mut document, |reference, key| match mode {
+            Mode::Whole => true,
+            Mode::Without(positions) => reference.own && positions.contains_key(key),
+            Mode::Completing => true,
+        });
+        let deferred = match (deferred, mode) {
+            // It failed for another reason.
+            (Ok(none), Mode::Without(positions)) if none.is_empty() && !self.refers(&document, positions) => {
+                return None;
+            }
+            (Ok(deferred), _) => deferred,
+            (Err(error), _) => return Some(Done::failed(&error)),
+        };
+        let mut done = match self.existing(scope, &document) {
             Err(error) => Done::failed(&error),
-            Ok(None) => self.create(scope, document).await,
             Ok(Some(key)) => self.update(scope, &self.resource.item_path(&key), document).await,
+            Ok(None) if matches!(mode, Mode::Completing) => {
+                let own = before.and_then(Done::id).or_else(|| key_of(&document, self.key_name()))?;
+                self.update(scope, &self.resource.item_path(&own), document).await
+            }
+            Ok(None) => self.create(scope, document).await,
+        };
+        if done.result == FAILED {
+            // An item that is there without its references keeps its result.
+            return (!matches!((mode, before), (Mode::Completing, Some(before)) if before.id().is_some()))
+                .then_some(done);
         }
+        done.deferred = deferred;
+        if let (Mode::Completing, Some(before)) = (mode, before.filter(|before| before.id().is_some())) {
+            (done.status, done.result) = (before.status, before.result);
+        }
+        Some(done)
+    }
+
+    /// Whether a document refers to an item of these lines.
+    fn refers(&self, document: &Map<String, Value>, positions: &HashMap<String, u64>) -> bool {
+        let own = self.references.iter().filter(|reference| reference.own);
+        own.flat_map(|reference| reference.keys(document)).any(|(key, _)| positions.contains_key(&key))
     }
 
     /// The key of the item that has the line's value. What the caller may not see counts as absent, as in criteria.
@@ -337,7 +510,7 @@ fn edited() -> Value {
 fn done(mut part: Part, result: &'static str) -> Done {
     let made = part.status < 400;
     let told = if made { part.body["id"].take() } else { part.body };
-    Done { status: part.status, result: if made { result } else { FAILED }, told }
+    Done { status: part.status, result: if made { result } else { FAILED }, told, deferred: Vec::new() }
 }
 
 /// The members of a document that an endpoint takes: not those that only the server sets.
@@ -349,18 +522,22 @@ fn accepted(endpoint: Option<&Endpoint>, document: Map<String, Value>) -> Map<St
 }
 
 /// The lines of a file, without empty ones.
-struct Lines(BufReader<File>);
+struct Lines {
+    file: BufReader<File>,
+    /// Nothing was read yet.
+    begins: bool,
+}
 
 impl Lines {
     fn of(file: File) -> Lines {
-        Lines(BufReader::new(file))
+        Lines { file: BufReader::new(file), begins: true }
     }
 
     /// The next line; `None` at the end.
     fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             let mut line = Vec::new();
-            let read = (&mut self.0).take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+            let read = (&mut self.file).take(LONGEST_LINE).read_until(b'\n', &mut line)?;
             if read == 0 {
                 return Ok(None);
             }
@@ -368,8 +545,11 @@ impl Lines {
             let mut whole = line.ends_with(b"\n") || (read as u64) < LONGEST_LINE;
             while !whole {
                 let mut rest = Vec::new();
-                let read = (&mut self.0).take(LONGEST_LINE).read_until(b'\n', &mut rest)?;
+                let read = (&mut self.file).take(LONGEST_LINE).read_until(b'\n', &mut rest)?;
                 whole = rest.ends_with(b"\n") || read == 0;
+            }
+            if std::mem::take(&mut self.begins) && line.starts_with(BYTE_ORDER_MARK) {
+                line.drain(..BYTE_ORDER_MARK.len());
             }
             let blank = line.trim_ascii().is_empty();
             if !blank {

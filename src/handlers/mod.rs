@@ -19,6 +19,7 @@ mod failures;
 mod fetched;
 pub mod files;
 pub mod import_lines;
+mod import_references;
 mod items;
 mod link_preview;
 pub mod lists;

@@ -78,8 +78,8 @@ pub async fn add(work: &Work<'_>) -> Result<Outcome, ApiError> {
         false => (0, 0),
     };
     let folder = own.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let making = Making { copies: false, convert: false, language: String::new() };
-    let source = Source { path: given.file.path(), size: given.file.size, meta: None, making };
+    let making = Making { copies: false, display: false, convert: false, language: String::new() };
+    let source = Source { path: given.file.path(), size: given.file.size, meta: None, making, kept: None };
     let kept = file_store(work).keep(source, &base, &kind, folder).await;
     let kept = kept.map_err(|error| refusal(work, error, Code::UploadInvalidImage))?;
     let bytes = kept.extra.get("media_details").map_or(Value::Null, |details| details["filesize"].clone());

@@ -8,8 +8,10 @@ use crate::http::connection::ConnectionState;
 use crate::http::proxies::{self, Trusted};
 use crate::http::uploads::{self, Bounds};
 use crate::http::{Facts, Service};
-use crate::model::{Method, Peer, Request};
-use crate::request::{decode_path, decode_query, is_form_of_parts, is_parameters, may_bring_file, percent_decode};
+use crate::model::{Method, Peer, Request, Upload};
+use crate::request::{
+    decode_path, decode_query, is_form_of_parts, is_lines, is_parameters, may_bring_file, percent_decode,
+};
 use actix_http::body::{BodyStream, to_bytes_limited};
 use actix_http::header::{self, HeaderMap, HeaderName};
 use actix_http::{HttpMessage as _, Payload, Request as HttpRequest};
@@ -110,6 +112,9 @@ pub async fn request(
         } else {
             request.body = body(http.headers(), (payload, max_body), service.facts()).await?;
         }
+    } else if request.method == Method::Post && is_lines(request.header("content-type")) {
+        // No lines are lines, too.
+        request.upload = Some(Upload { lines: true, ..Upload::default() });
     }
     Ok(request)
 }
@@ -152,6 +157,7 @@ async fn bring(
         }
     };
     upload.disposition = request.header("content-disposition").map(str::to_owned);
+    upload.lines = is_lines(request.header("content-type"));
     upload.md5 = request.header("content-md5").map(str::to_owned);
     request.upload = Some(upload);
     Ok(())

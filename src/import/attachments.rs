@@ -1,56 +1,98 @@
 //! Files of imported records, taken from a folder: the export contains their names, the folder the files.
 //!
-//! Processes records that stand for files and have none here, so it may be run again when more files are available.
+//! They keep their names, so that the addresses in contents stay right: the files of records, the smaller copies beside
+//! them, and what contents name. What is here already is left alone, so it may be run again when more files are available.
 
+use super::uploads::{Uploads, named_files};
 use crate::behaviours::files::file_of;
 use crate::boot::{BootError, Services, wait};
 use crate::config::declaration::Family;
 use crate::families::content::columns;
-use crate::families::file::{self, FileStore, Making, Source, StoredFiles};
+use crate::families::file::{self, FileStore, Kept, Making, Source, StoreError, StoredFiles};
 use crate::families::text_column;
-use crate::records::{self, Record};
+use crate::files::is_key;
+use crate::files::kinds::Kind;
+use crate::records::{self, Record, int, meta_space, text};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
 use crate::scope::read_settings;
 use crate::storage::Storage;
 use crate::storage::plan::{Change, Cond, DbValue, Op, Order, Put, Row, Target, WritePlan};
+use crate::text::php;
 use crate::text::time::Civil;
-use serde_json::{Map, Value};
+use percent_encoding::percent_decode_str;
+use serde_json::{Map, Value, json};
 use std::fmt;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Records processed together.
 const PAGE: u64 = 200;
 
+/// Records whose contents are looked through together: they may be long.
+const CONTENTS: u64 = 20;
+
 /// Names that the report spells out.
 const NAMED: usize = 20;
+
+/// The meta key of what WordPress knows of a picture and its smaller copies.
+const DETAILS: &str = "_wp_attachment_metadata";
+
+/// Names of files that have something in common: the first ones, and how many there are.
+#[derive(Debug, Default)]
+struct FileNames {
+    listed: Vec<String>,
+    count: u64,
+}
+
+impl FileNames {
+    fn add(&mut self, text: impl Into<String>) {
+        self.count += 1;
+        if self.listed.len() < NAMED {
+            self.listed.push(text.into());
+        }
+    }
+
+    fn lines(&self, f: &mut fmt::Formatter<'_>, what: &str) -> fmt::Result {
+        for text in &self.listed {
+            write!(f, "\n{what}: {text}")?;
+        }
+        let more = self.count - self.listed.len() as u64;
+        if more > 0 { write!(f, "\n{what}: {more} more") } else { Ok(()) }
+    }
+}
 
 /// What became of the files, for people.
 #[derive(Debug, Default)]
 pub struct AttachmentReport {
     files: u64,
     bytes: u64,
+    /// Smaller copies, and files that contents name.
+    further: u64,
     /// Names that the folder does not have.
-    missing: Vec<String>,
+    missing: FileNames,
+    /// Names that were taken, and those that the files got.
+    renamed: FileNames,
     /// Names of files that were not taken, and why.
-    refused: Vec<(String, String)>,
+    refused: FileNames,
 }
 
 impl fmt::Display for AttachmentReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:>8} files, {} bytes", self.files, self.bytes)?;
-        for name in self.missing.iter().take(NAMED) {
-            write!(f, "\nnot in the folder: {name}")?;
-        }
-        if self.missing.len() > NAMED {
-            write!(f, "\nnot in the folder: {} more", self.missing.len() - NAMED)?;
-        }
-        for (name, why) in &self.refused {
-            write!(f, "\nnot taken: {name}: {why}")?;
-        }
-        Ok(())
+        write!(f, "\n{:>8} smaller copies, and files that contents name", self.further)?;
+        self.missing.lines(f, "not in the folder")?;
+        self.renamed.lines(f, "renamed, the name was taken")?;
+        self.refused.lines(f, "not taken")
     }
+}
+
+/// A folder on its way into the store.
+struct Bringing<'a> {
+    store: FileStore<'a>,
+    language: String,
+    uploads: Uploads,
+    report: AttachmentReport,
 }
 
 /// Brings in what the folder holds.
@@ -61,23 +103,30 @@ pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Re
     if !folder.is_dir() {
         return Err(BootError::Other(format!("{} is no folder", folder.display())));
     }
-    let mut brought = AttachmentReport::default();
     let storage: &dyn Storage = &*services.storage;
-    let settings = read_settings(registry, storage)?;
+    let language = read_settings(registry, storage)?.text("language").to_owned();
+    let store = FileStore { registry, storage, media: &services.media, now: services.clock.now() };
+    let uploads = Uploads::at(folder);
+    let mut bringing = Bringing { store, language, uploads, report: AttachmentReport::default() };
     for resource in registry.family(Family::Content).filter(|r| r.supports("files")) {
         let mut last = 0;
         loop {
             let rows = page(storage, resource, last)?;
             let Some(row) = rows.last() else { break };
             last = Record { resource, row }.id();
+            let ids: Vec<i64> = rows.iter().map(|row| Record { resource, row }.id()).collect();
+            let details = storage.snapshot()?.meta(&meta_space(resource), &ids)?;
             for row in &rows {
-                let now = services.clock.now();
-                let store = FileStore { registry, storage, media: &services.media, now };
-                one(&store, resource, row, (folder, settings.text("language")), &mut brought)?;
+                bringing.store.now = services.clock.now();
+                let record = Record { resource, row };
+                let own = details.iter().find(|value| value.id == record.id() && &*value.key == DETAILS);
+                let details = own.and_then(|own| serde_json::from_str::<String>(&own.json).ok());
+                bringing.one(record, &details.and_then(|text| php::unserialised(&text)).unwrap_or_default())?;
             }
         }
     }
-    Ok(brought)
+    bringing.contents()?;
+    Ok(bringing.report)
 }
 
 fn page(storage: &dyn Storage, resource: &Resource, after: i64) -> Result<Vec<Row>, BootError> {
@@ -87,58 +136,161 @@ fn page(storage: &dyn Storage, resource: &Resource, after: i64) -> Result<Vec<Ro
     Ok(storage.snapshot()?.rows(&plan)?)
 }
 
-fn one(
-    store: &FileStore<'_>,
-    resource: &Resource,
-    row: &Row,
-    (folder, language): (&Path, &str),
-    brought: &mut AttachmentReport,
-) -> Result<(), BootError> {
-    let record = Record { resource, row };
-    let extra: Map<String, Value> = serde_json::from_str(record.text("extra")).unwrap_or_default();
-    if file_of(record, &Value::Object(extra.clone())).is_some() {
-        return Ok(());
-    }
-    let wanted = wanted(&extra);
-    let Some(first) = wanted.first() else { return Ok(()) };
-    let Some((relative, path)) = wanted.iter().find_map(|r| Some((r, found(folder, r)?))) else {
-        brought.missing.push(first.clone());
-        return Ok(());
-    };
-    let media = &store.registry.declaration.media;
-    let Some((base, kind)) = file::recognised(relative, &path, media) else {
-        brought
-            .refused
-            .push((relative.clone(), "its type is not accepted, or its contents do not match its name".into()));
-        return Ok(());
-    };
-    let size = path.metadata().map_or(0, |meta| meta.len());
-    let below = match relative.rsplit_once('/') {
-        Some((below, _)) => below.to_owned(),
-        None => {
-            let civil = Civil::of(record.int("date_local"));
-            format!("{:04}/{:02}", civil.year, civil.month)
+impl Bringing<'_> {
+    /// Brings in the file of a record, if it is not here, and the copies beside it.
+    fn one(&mut self, record: Record<'_>, details: &Value) -> Result<(), BootError> {
+        let extra: Map<String, Value> = serde_json::from_str(record.text("extra")).unwrap_or_default();
+        let wanted = wanted(&extra);
+        let Some(first) = wanted.first() else { return Ok(()) };
+        let here = file_of(record, &Value::Object(extra.clone())).map(str::to_owned);
+        let found = wanted.iter().find_map(|relative| self.uploads.file(relative));
+        let Some((found, path)) = found else {
+            if here.is_none() {
+                self.report.missing.add(first.clone());
+            }
+            return Ok(());
+        };
+        let key = here.clone().unwrap_or_else(|| key_of(first, record));
+        if !is_key(&key) {
+            self.report.refused.add(format!("{key}: it cannot be the name of a file here"));
+            return Ok(());
         }
-    };
-    let source = Source { path: &path, size, meta: None, making: Making::all(language) };
-    match wait(store.keep(source, &base, &kind, &below)) {
-        Ok(kept) => {
-            commit(store, record, extra, kept)?;
-            brought.files += 1;
-            brought.bytes += size;
+        let mut sizes = Map::new();
+        let keys = self.copies(&found, &key, details, &mut sizes)?;
+        let owner = record.value("id");
+        if here.is_some() {
+            return if keys.is_empty() { Ok(()) } else { self.commit(file::owned_by(&keys, owner)) };
         }
-        Err(file::StoreError::Picture(why)) => brought.refused.push((relative.clone(), why.to_string())),
-        Err(error) => return Err(BootError::Other(format!("{relative}: {error}"))),
+        let media = &self.store.registry.declaration.media;
+        let (_, end) = found.rsplit_once('.').unwrap_or_default();
+        let Some((_, kind)) = file::recognised(&format!("file.{end}"), &path, media) else {
+            self.report
+                .refused
+                .add(format!("{found}: its type is not accepted, or its contents do not match its name"));
+            return Ok(());
+        };
+        let size = path.metadata().map_or(0, |meta| meta.len());
+        let base = file::recognised(&found, &path, media).map_or("file".to_owned(), |(base, _)| base);
+        let below = key.rsplit_once('/').map_or("", |(below, _)| below);
+        // What WordPress shows is shown: pictures stay as large as they are.
+        let making = Making { display: false, convert: false, ..Making::all(&self.language) };
+        let source = Source { path: &path, size, meta: None, making, kept: Some(Kept { key: key.clone(), sizes }) };
+        match wait(self.store.keep(source, &base, &kind, below)) {
+            Ok(kept) => {
+                if kept.file != key {
+                    self.report.renamed.add(format!("{key} is {}", kept.file));
+                }
+                self.commit(of_record(record, extra, kept, &keys))?;
+                self.report.files += 1;
+                self.report.bytes += size;
+            }
+            Err(StoreError::Picture(why)) => self.report.refused.add(format!("{found}: {why}")),
+            Err(error) => return Err(BootError::Other(format!("{found}: {error}"))),
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Stores the copies of a file that the folder has: those that its record describes, whose descriptions go to `sizes`,
+    /// and all others that are named like copies of it. The keys of those that were not here.
+    fn copies(
+        &mut self,
+        found: &str,
+        key: &str,
+        details: &Value,
+        sizes: &mut Map<String, Value>,
+    ) -> Result<Vec<String>, BootError> {
+        let beside = |path: &str, own: &str| match path.rsplit_once('/') {
+            Some((folder, _)) => format!("{folder}/{own}"),
+            None => own.to_owned(),
+        };
+        let described: Vec<(&String, &Value)> = details["sizes"].as_object().into_iter().flatten().collect();
+        let own = |value: &Value| value["file"].as_str().map(str::to_owned);
+        let mut names: Vec<String> = described.iter().filter_map(|(_, size)| own(size)).collect();
+        names.extend(details["original_image"].as_str().map(str::to_owned));
+        names.extend(self.uploads.copies_of(found));
+        names.sort();
+        names.dedup();
+        let mut keys = Vec::new();
+        for own in names {
+            let Some((_, path)) = self.uploads.file(&beside(found, &own)) else { continue };
+            keys.extend(self.adopt(&path, beside(key, &own))?);
+        }
+        for (name, size) in described {
+            let (Some(own), Some(width), Some(height)) = (own(size), whole(&size["width"]), whole(&size["height"]))
+            else {
+                continue;
+            };
+            let Some((_, path)) = self.uploads.file(&beside(found, &own)) else { continue };
+            let bytes = path.metadata().map_or(0, |meta| meta.len());
+            let mime = size["mime-type"].as_str().unwrap_or_default();
+            let told = json!({"file": own, "width": width, "height": height, "filesize": bytes, "mime_type": mime});
+            sizes.insert(name.clone(), told);
+        }
+        Ok(keys)
+    }
+
+    /// Stores a file under its name; its key, if it was not here.
+    fn adopt(&mut self, path: &Path, key: String) -> Result<Option<String>, BootError> {
+        let Some(kind) = self.kind(path).filter(|_| is_key(&key)) else {
+            self.report.refused.add(format!("{key}: its type is not accepted, or its contents do not match its name"));
+            return Ok(None);
+        };
+        match wait(self.store.adopt(path, &key, &kind)) {
+            Ok(new) => {
+                self.report.further += u64::from(new);
+                Ok(new.then_some(key))
+            }
+            Err(StoreError::Picture(why)) => {
+                self.report.refused.add(format!("{key}: {why}"));
+                Ok(None)
+            }
+            Err(error) => Err(BootError::Other(format!("{key}: {error}"))),
+        }
+    }
+
+    fn kind(&self, path: &Path) -> Option<Kind> {
+        let end = path.extension()?.to_str()?;
+        file::recognised(&format!("file.{end}"), path, &self.store.registry.declaration.media).map(|(_, kind)| kind)
+    }
+
+    /// Stores the files of the folder that texts and meta values of records name. Each belongs to the record that names it
+    /// first.
+    fn contents(&mut self) -> Result<(), BootError> {
+        let mut last = 0;
+        loop {
+            let after = Cond::Compare(name("id"), Op::Gt, DbValue::Int(last));
+            let mut plan = records::columns(columns::TABLE, &["id", columns::CONTENT, columns::EXCERPT], after);
+            (plan.order, plan.limit) = (vec![Order::Column(name("id"), false)], Some(CONTENTS));
+            let snapshot = self.store.storage.snapshot()?;
+            let rows = snapshot.rows(&plan)?;
+            let Some(end) = rows.last() else { return Ok(()) };
+            last = int(&end[0]);
+            let ids: Vec<i64> = rows.iter().map(|row| int(&row[0])).collect();
+            let meta = snapshot.meta(&name("content"), &ids)?;
+            drop(snapshot);
+            for row in &rows {
+                let own = meta.iter().filter(|value| DbValue::Int(value.id) == row[0]).map(|value| &*value.json);
+                let mut keys = Vec::new();
+                for relative in [text(&row[1]), text(&row[2])].into_iter().chain(own).flat_map(named_files) {
+                    let Some((relative, path)) = self.uploads.file(&relative) else { continue };
+                    if self.kind(&path).is_some() {
+                        keys.extend(self.adopt(&path, relative)?);
+                    }
+                }
+                if !keys.is_empty() {
+                    self.commit(file::owned_by(&keys, &row[0]))?;
+                }
+            }
+        }
+    }
+
+    fn commit(&self, changes: Vec<Change>) -> Result<(), BootError> {
+        wait(self.store.storage.commit(WritePlan::new(changes))).map(|_| ()).map_err(BootError::Commit)
+    }
 }
 
-fn commit(
-    store: &FileStore<'_>,
-    record: Record<'_>,
-    mut extra: Map<String, Value>,
-    kept: StoredFiles,
-) -> Result<(), BootError> {
+/// What is written of a record whose file is here now.
+fn of_record(record: Record<'_>, mut extra: Map<String, Value>, kept: StoredFiles, copies: &[String]) -> Vec<Change> {
     extra.remove("source_url");
     extra.extend(kept.extra);
     let key = record.value("id").clone();
@@ -151,7 +303,22 @@ fn commit(
     ];
     let mut changes = vec![Change::Put(Put::new(record.resource.table.clone(), target, set))];
     changes.extend(file::owned_by(&kept.keys, &key));
-    wait(store.storage.commit(WritePlan::new(changes))).map(|_| ()).map_err(BootError::Commit)
+    changes.extend(file::owned_by(copies, &key));
+    changes
+}
+
+/// A number, also one that is written as a text.
+fn whole(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}
+
+/// The name that the file of a record keeps: that of the export. One without a folder gets that of its month.
+fn key_of(wanted: &str, record: Record<'_>) -> String {
+    if wanted.contains('/') {
+        return wanted.to_owned();
+    }
+    let civil = Civil::of(record.int("date_local"));
+    format!("{:04}/{:02}/{wanted}", civil.year, civil.month)
 }
 
 /// Possible names of a file in the folder, likeliest first: as WordPress stores it, as its address continues after the
@@ -159,10 +326,13 @@ fn commit(
 fn wanted(extra: &Map<String, Value>) -> Vec<String> {
     let filed = extra.get("media_details").and_then(|d| d.get("file")).and_then(Value::as_str).unwrap_or_default();
     let url = extra.get("source_url").and_then(Value::as_str).unwrap_or_default();
-    let url = url.split(['?', '#']).next().unwrap_or_default();
-    let below = ["/uploads/", "/files/"].iter().find_map(|mark| url.split_once(mark)).map_or("", |(_, below)| below);
+    let whole = ["/uploads/", "/files/"].iter().find_map(|mark| url.split_once(mark)).map_or("", |(_, below)| below);
+    let below = whole.split(['?', '#']).next().unwrap_or_default();
+    let decoded = percent_decode_str(below).decode_utf8_lossy().into_owned();
     let own = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-    let mut all = vec![filed.to_owned(), below.to_owned(), own(filed), own(url)];
+    let bare = own(url.split(['?', '#']).next().unwrap_or_default());
+    // A name may have the signs themselves.
+    let mut all = vec![filed.to_owned(), decoded, below.to_owned(), whole.to_owned(), own(filed), bare];
     all.retain(|path| !path.is_empty());
     let mut seen = Vec::new();
     all.retain(|path| {
@@ -172,15 +342,6 @@ fn wanted(extra: &Map<String, Value>) -> Vec<String> {
         }
     });
     all
-}
-
-/// A file of the folder; a name that leads out of it finds nothing, nor does a link in it that does.
-fn found(folder: &Path, relative: &str) -> Option<PathBuf> {
-    let relative = Path::new(relative);
-    let inside = relative.components().all(|part| matches!(part, Component::Normal(_)));
-    let path = folder.join(relative);
-    let stays = || Some(path.canonicalize().ok()?.starts_with(folder.canonicalize().ok()?));
-    (inside && path.is_file() && stays() == Some(true)).then_some(path)
 }
 
 #[cfg(test)]
@@ -195,22 +356,9 @@ mod tests {
         };
         check(
             json!({"source_url": "http://x/wp-content/uploads/2008/06/a.jpg?w=5", "media_details": {"file": "2008/06/a.jpg"}}),
-            &["2008/06/a.jpg", "a.jpg"],
+            &["2008/06/a.jpg", "2008/06/a.jpg?w=5", "a.jpg"],
         );
         check(json!({"source_url": "http://x/files/b.jpg"}), &["b.jpg"]);
         check(json!({"media_details": {"file": ""}}), &[]);
-    }
-
-    #[test]
-    fn nothing_outside_the_folder_is_found() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let inner = dir.path().join("inner");
-        std::fs::create_dir(&inner).expect("made");
-        std::fs::write(dir.path().join("secret.png"), "x").expect("written");
-        std::fs::write(inner.join("a.png"), "x").expect("written");
-        assert!(found(&inner, "a.png").is_some());
-        for outside in ["../secret.png", "/etc/passwd", "x/../../secret.png", "."] {
-            assert_eq!(found(&inner, outside), None, "{outside}");
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! Ids of an export: they stay where they are free, and are replaced where they are taken.
 
+use super::Report;
 use crate::boot::BootError;
 use crate::records::{self, among, columns, int};
 use crate::storage::plan::Cond;
@@ -21,7 +22,7 @@ pub(super) fn placed(
     key: &str,
     ids: &[i64],
     known: &HashMap<String, i64>,
-    moved: &mut Vec<(&'static str, i64, i64)>,
+    report: &mut Report,
     what: &'static str,
 ) -> Result<Placed, BootError> {
     let mut rows = snapshot.rows(&columns(table, &["id"], among("id", ids.iter().copied())))?;
@@ -40,8 +41,8 @@ pub(super) fn placed(
         } else if taken.contains(id) || *id <= 0 || *nth > 0 {
             placed.insert((*id, *nth), next);
             // Users and terms that are here already are matched by name later; only real changes of ids are reported.
-            if table == "record" || table == "comment" {
-                moved.push((what, *id, next));
+            if *id > 0 && (table == "record" || table == "comment") {
+                report.moved(what, *id, next);
             }
             next += 1;
         }

@@ -4,14 +4,14 @@ use super::ids::{Ids, Placed, placed};
 use super::wxr::{Item, Summary};
 use super::{BATCH, Report};
 use crate::boot::{BootError, Services, wait};
-use crate::config::declaration::Family;
-use crate::families::{column, term, text_column};
+use crate::families::{column, content, term};
 use crate::records::{self, columns, eq, everything, int, text, txt};
-use crate::registry::Registry;
+use crate::registry::{Registry, name};
 use crate::scope::Settings;
-use crate::storage::plan::{Change, DbValue, Put, Row, Target, WritePlan};
+use crate::storage::plan::{Change, DbValue, Put, Row, SlugClaim, Target, WritePlan};
 use crate::text::slug;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// An import on its way: what the file's things became, and what is to be committed.
 pub(super) struct Importer<'a> {
@@ -27,8 +27,12 @@ pub(super) struct Importer<'a> {
     pub users: Placed,
     /// Source keys that an earlier run brought, with what they became.
     pub known: HashMap<String, i64>,
+    /// Those that this run has brought.
+    fresh: HashSet<String>,
     /// Users by folded login.
     pub logins: HashMap<String, i64>,
+    /// Accounts by folded address: login, and id, or none where this run brings it.
+    pub addresses: HashMap<String, (String, Option<i64>)>,
     /// What the file's authors became, by folded login; `None` where it lists none.
     pub authors: Option<HashMap<String, i64>>,
     /// Who gets records whose author the file does not list.
@@ -39,6 +43,10 @@ pub(super) struct Importer<'a> {
     pub numbered: HashMap<i64, i64>,
     /// Parents to be set when every term is there: taxonomy, child, slug of the parent.
     pub parents: Vec<(String, i64, String)>,
+    /// Published records without a slug, which get one when all others have theirs: id, where it is unique, wish.
+    pub unnamed: Vec<(i64, Arc<str>, Arc<str>)>,
+    /// UTC seconds.
+    pub now: i64,
     pub next_term: i64,
     pub pending: Vec<Change>,
     pub report: Report,
@@ -78,22 +86,22 @@ impl<'a> Importer<'a> {
             .iter()
             .map(|row| (text(&row[0]).to_owned(), int(&row[1])))
             .collect();
-        let mut place = |table: &str, key: &str, what, ids: &[i64]| {
-            placed(&*snapshot, table, key, ids, &known, &mut report.moved, what)
-        };
+        let mut place =
+            |table: &str, key: &str, what, ids: &[i64]| placed(&*snapshot, table, key, ids, &known, &mut report, what);
         let records = place("record", "record", "record", &ids.records)?;
         let comments = place("comment", "comment", "comment", &ids.comments)?;
         let terms = place("term", "term", "term", &ids.terms)?;
         let users = place("user", "user", "user", &ids.users)?;
-        let accounts = columns("user", &["login_key", "id", "roles"], everything());
+        let accounts = columns("user", &["login_key", "id", "roles", "email_key", "login"], everything());
         let accounts = snapshot.rows(&records::ordered(accounts, "id", false))?;
         let importing = importing_user(registry, &accounts, user)?;
+        let address = |row: &Row| (text(&row[3]).to_owned(), (text(&row[4]).to_owned(), Some(int(&row[1]))));
+        let addresses = accounts.iter().map(address).collect();
         let logins = accounts.iter().map(|row| (text(&row[0]).to_owned(), int(&row[1]))).collect();
-        let mut slugs = HashMap::new();
-        for taxonomy in registry.family(Family::Term) {
-            let rows = snapshot.rows(&columns("term", &["slug", "id"], records::own_rows(taxonomy)))?;
-            slugs.extend(rows.iter().map(|r| ((taxonomy.kind.to_string(), text(&r[0]).to_owned()), int(&r[1]))));
-        }
+        // Those of taxonomies that nothing declares, too.
+        let rows = snapshot.rows(&columns("term", &["taxonomy", "slug", "id"], everything()))?;
+        let slug = |row: &Row| ((text(&row[0]).to_owned(), text(&row[1]).to_owned()), int(&row[2]));
+        let slugs: HashMap<(String, String), i64> = rows.iter().map(slug).collect();
         let highest = terms.moved.values().chain(slugs.values()).chain(&ids.terms).copied().max().unwrap_or(0);
         drop(snapshot);
         Ok(Importer {
@@ -106,12 +114,16 @@ impl<'a> Importer<'a> {
             terms,
             users,
             known,
+            fresh: HashSet::new(),
             logins,
+            addresses,
             authors: (!ids.users.is_empty()).then(HashMap::new),
             importing,
             slugs,
             numbered: HashMap::new(),
             parents: Vec::new(),
+            unnamed: Vec::new(),
+            now: services.clock.now(),
             next_term: highest + 1,
             pending: Vec::new(),
             report,
@@ -128,6 +140,10 @@ impl<'a> Importer<'a> {
             }
             Item::Record(record) => self.record(*record)?,
         }
+        self.flush_full()
+    }
+
+    fn flush_full(&mut self) -> Result<(), BootError> {
         if self.pending.len() >= BATCH { self.flush() } else { Ok(()) }
     }
 
@@ -136,7 +152,16 @@ impl<'a> Importer<'a> {
         if changes.is_empty() {
             return Ok(());
         }
-        wait(self.services.storage.commit(WritePlan::new(changes))).map(|_| ()).map_err(BootError::Commit)
+        let wished: Vec<Option<Arc<str>>> = changes.iter().filter_map(wished_slug).collect();
+        let done = wait(self.services.storage.commit(WritePlan::new(changes))).map_err(BootError::Commit)?;
+        for (wish, put) in wished.into_iter().zip(&done.puts) {
+            if let (Some(wish), Some(got)) = (wish, &put.slug)
+                && wish != *got
+            {
+                self.report.slugs.change(&wish, got);
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn finish(mut self) -> Result<Report, BootError> {
@@ -147,23 +172,42 @@ impl<'a> Importer<'a> {
             self.pending.push(Change::Put(Put::new(term::columns::TABLE, target, set)));
         }
         self.flush()?;
+        for (id, scope, wish) in std::mem::take(&mut self.unnamed) {
+            let target = Target::Existing { key: DbValue::Int(id), expect: None };
+            let claim = SlugClaim {
+                column: name(content::columns::SLUG),
+                scope: Some(scope),
+                candidates: vec![wish],
+                refuse: None,
+                longest: SlugClaim::LONGEST,
+            };
+            self.pending
+                .push(Change::Put(Put { slug: Some(claim), ..Put::new(content::columns::TABLE, target, Vec::new()) }));
+            self.flush_full()?;
+        }
+        self.flush()?;
         Ok(self.report)
     }
 
     /// Remembers what a source key became; false when an earlier run brought it.
     pub(super) fn remember(&mut self, key: String, table: &str, row: i64) -> bool {
         if self.known.contains_key(&key) {
-            self.report.known += 1;
+            match self.fresh.contains(&key) {
+                true => self.report.twice += 1,
+                false => self.report.known += 1,
+            }
             return false;
         }
-        let set = vec![
-            text_column("source", &self.source),
-            text_column("source_key", &key),
-            text_column("table", table),
-            column("row", DbValue::Int(row)),
-        ];
-        self.pending.push(Change::Put(Put::new("origin", Target::New, set)));
-        self.known.insert(key, row);
+        self.remember_as(&key, table, row);
+        self.known.insert(key.clone(), row);
+        self.fresh.insert(key);
         true
     }
+}
+
+/// The slug that the file gives a row, where it has to be unique; one entry for each put.
+fn wished_slug(change: &Change) -> Option<Option<Arc<str>>> {
+    let Change::Put(put) = change else { return None };
+    let given = put.slug.as_ref().filter(|slug| slug.scope.is_some() && matches!(put.target, Target::Keyed(_)));
+    Some(given.and_then(|slug| slug.candidates.first()).filter(|slug| ***slug != *SlugClaim::ID).cloned())
 }

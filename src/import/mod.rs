@@ -2,24 +2,29 @@
 //!
 //! A first pass reads the whole file and writes nothing, so that a broken file changes nothing; the second one commits
 //! in batches. Ids, slugs and dates stay the same; an id that is taken is replaced, and with it every reference. The
-//! origin of every row is stored, so that a second run imports nothing twice.
+//! origin of every row is stored, so that a second run imports nothing twice. What the file has and the site does not
+//! take as it is, is in the report.
 
 pub mod attachments;
+mod dates;
+pub mod filing;
 mod ids;
 mod importer;
 mod records;
+mod report;
+mod site;
 mod terms;
+mod uploads;
 pub mod wxr;
 mod xml;
 
 use self::ids::Ids;
 use self::importer::Importer;
+pub use self::report::Report;
 use crate::boot::{BootError, Services};
 use crate::registry::Registry;
 use crate::scope::read_settings;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor};
 use std::path::Path;
@@ -30,44 +35,6 @@ const BATCH: usize = 400;
 
 /// The demo site, which is imported into an empty database.
 const DEMO: &str = include_str!("../../fixtures/demo.xml");
-
-/// What an import did, for people.
-#[derive(Debug, Default)]
-pub struct Report {
-    /// Records brought in, by kind and status.
-    records: BTreeMap<(String, String), u64>,
-    terms: u64,
-    users: u64,
-    comments: u64,
-    /// Things that an earlier run brought already.
-    known: u64,
-    /// Ids that were taken: space, id of the file, id given instead.
-    moved: Vec<(&'static str, i64, i64)>,
-    /// Taxonomies that nothing here declares.
-    left_out: BTreeMap<String, u64>,
-}
-
-impl std::fmt::Display for Report {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut out = String::new();
-        for ((kind, status), n) in &self.records {
-            let _ = writeln!(out, "{n:>8} {kind} {status}");
-        }
-        for (what, n) in [("terms", self.terms), ("users", self.users), ("comments", self.comments)] {
-            let _ = writeln!(out, "{n:>8} {what}");
-        }
-        if self.known > 0 {
-            let _ = writeln!(out, "{:>8} were here already", self.known);
-        }
-        for (taxonomy, n) in &self.left_out {
-            let _ = writeln!(out, "{n:>8} terms of {taxonomy} left out: no resource is declared for them");
-        }
-        for (what, from, to) in &self.moved {
-            let _ = writeln!(out, "{what} {from} was taken and became {to}; what pointed to it follows");
-        }
-        f.write_str(out.trim_end())
-    }
-}
 
 /// Imports a file in the name of a user; `bar` shows the progress on a terminal.
 ///
@@ -93,9 +60,15 @@ pub fn import(
     if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent}% {eta}") {
         progress.set_style(style);
     }
-    let report = run(registry, services, &shown, open, user, &progress);
+    let was_empty = !services.has_records()?;
+    let filed = filing::carry_out(registry, &*services.storage)?;
+    let done = run(registry, services, &shown, open, user, &progress);
     progress.finish_and_clear();
-    report
+    let (mut report, summary) = done?;
+    report.filed = filed;
+    site::take(registry, services, &summary, was_empty, &mut report)?;
+    report.warnings = summary.warnings;
+    Ok(report)
 }
 
 /// Imports the demo site.
@@ -103,7 +76,8 @@ pub fn import(
 /// # Errors
 /// The database refuses.
 pub fn demo(registry: &Registry, services: &Services) -> Result<Report, BootError> {
-    run(registry, services, "the demo site", || Ok(Cursor::new(DEMO)), None, &ProgressBar::hidden())
+    let demo = || Ok(Cursor::new(DEMO));
+    run(registry, services, "the demo site", demo, None, &ProgressBar::hidden()).map(|(report, _)| report)
 }
 
 fn run<R: BufRead>(
@@ -113,7 +87,7 @@ fn run<R: BufRead>(
     open: impl Fn() -> Result<R, BootError>,
     user: Option<&str>,
     progress: &ProgressBar,
-) -> Result<Report, BootError> {
+) -> Result<(Report, Summary), BootError> {
     progress.set_message("checking ");
     let (summary, ids) = survey(open()?, shown, |n| progress.set_position(n))?;
     progress.set_message("importing");
@@ -124,7 +98,7 @@ fn run<R: BufRead>(
     let limits = Limits::default();
     let done = wxr::read(open()?, &limits, |n| progress.set_position(first + n), |item| importer.take(item));
     match done {
-        Ok(_) => importer.finish(),
+        Ok(_) => Ok((importer.finish()?, summary)),
         Err(ReadError::Wxr(error)) => Err(BootError::Other(format!("{shown}, {error}; the file changed meanwhile"))),
         Err(ReadError::Sink(error)) => Err(error),
     }

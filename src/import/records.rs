@@ -3,20 +3,21 @@
 use super::importer::Importer;
 use super::wxr::{self, Comment, Record};
 use crate::boot::BootError;
-use crate::config::declaration::ImportedAs;
+use crate::config::declaration::{Family, ImportedAs};
 use crate::families::{Columns, column, comment, content, text_column};
+use crate::files::kinds;
 use crate::records::txt;
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::storage::plan::{Change, DbValue, Input, MetaChange, Name, Put, SlugClaim, Target};
-use crate::text::{html_policy, slug};
+use crate::text::{html_policy, php, slug};
 use serde_json::json;
 use std::collections::BTreeMap;
 
 /// What exports say of comments that went to the trash with their record.
 const WITH_ITS_RECORD: &str = "post-trashed";
 
-impl Importer<'_> {
+impl<'a> Importer<'a> {
     pub(super) fn record(&mut self, record: Record) -> Result<(), BootError> {
         let (id, key) = self.records.take("record", record.id);
         if !self.remember(key, "record", id) {
@@ -25,12 +26,18 @@ impl Importer<'_> {
         let kind = self.kind(&record.kind);
         let resource = self.registry.resource_of_kind(&kind);
         let mut change = self.put(&record, &kind, id);
+        let unnamed = record.slug.is_empty() && self.registry.status_is(&record.status, |status| status.claims_slug);
         let claims = self.registry.status_is(&record.status, |status| status.claims_slug || status.trash);
         let parent = self.records.target(record.parent);
         let scope = match resource {
             Some(resource) => content::slug_scope(resource, parent),
             None => kind.as_str().into(),
         };
+        if unnamed {
+            let wish = slug::sanitize_title(&record.title);
+            let wish = if wish.is_empty() { SlugClaim::ID } else { &wish };
+            self.unnamed.push((id, scope.clone(), wish.into()));
+        }
         change.slug = Some(SlugClaim {
             column: name("slug"),
             scope: (claims && !record.slug.is_empty()).then_some(scope),
@@ -38,6 +45,37 @@ impl Importer<'_> {
             refuse: None,
             longest: SlugClaim::LONGEST,
         });
+        let mut edges = self.filed(&record, resource, id, &mut change.set);
+        if let Some(resource) = resource {
+            let imported = self.imported(resource, &record);
+            change.set.retain(|(column, _)| !imported.iter().any(|(own, _)| own == column));
+            change.set.extend(imported);
+            self.default_terms(resource, &record, &mut edges);
+        }
+        change.edges = edges.into_iter().collect();
+        change.meta = meta(&record.meta);
+        self.judge_meta(resource, &record.meta, &OWN_KEYS);
+        let counted = (record.kind.clone(), record.status.clone(), resource.is_none());
+        *self.report.records.entry(counted).or_default() += 1;
+        if let Some(url) = &record.attachment_url {
+            *self.report.elsewhere.entry(host(url).to_owned()).or_default() += 1;
+        }
+        self.pending.push(Change::Put(change));
+        for comment in &record.comments {
+            self.comment(comment, id);
+        }
+        Ok(())
+    }
+
+    /// The terms of a record: those of relations to several, which are returned, and those of columns. What has no property
+    /// is kept for later.
+    fn filed(
+        &mut self,
+        record: &Record,
+        resource: Option<&Resource>,
+        id: i64,
+        set: &mut Columns,
+    ) -> BTreeMap<Name, Vec<i64>> {
         let mut edges: BTreeMap<Name, Vec<i64>> = BTreeMap::new();
         let mut terms: Vec<&wxr::TermRef> = record.terms.iter().collect();
         terms.sort_by_cached_key(|term| slug::title_key(&term.name));
@@ -54,26 +92,17 @@ impl Importer<'_> {
                         list.push(target);
                     }
                 }
-                relation => {
-                    let column = relation.zip(resource).and_then(|(rel, r)| r.plan_column(&rel.property));
-                    change.set.extend(column.map(|column| (column, Input::Value(DbValue::Int(target)))));
+                Some(relation) => {
+                    let column = resource.and_then(|r| r.plan_column(&relation.property));
+                    set.extend(column.map(|column| (column, Input::Value(DbValue::Int(target)))));
+                }
+                None => {
+                    let taxonomy = self.taxonomy_kind(&term.taxonomy);
+                    self.keep_filing(&taxonomy, id, target);
                 }
             }
         }
-        if let Some(resource) = resource {
-            let imported = self.imported(resource, &record);
-            change.set.retain(|(column, _)| !imported.iter().any(|(own, _)| own == column));
-            change.set.extend(imported);
-            self.default_terms(resource, &record, &mut edges);
-        }
-        change.edges = edges.into_iter().collect();
-        change.meta = meta(&record.meta);
-        *self.report.records.entry((record.kind.clone(), record.status.clone())).or_default() += 1;
-        self.pending.push(Change::Put(change));
-        for comment in &record.comments {
-            self.comment(comment, id);
-        }
-        Ok(())
+        edges
     }
 
     /// A record that names no term of a taxonomy gets its default one, unless nobody has saved it yet.
@@ -129,7 +158,7 @@ impl Importer<'_> {
                 if record.comment_status == "open" { "open" } else { "closed" },
             ),
             text_column(content::columns::PING_STATUS, if record.ping_status == "open" { "open" } else { "closed" }),
-            text_column(content::columns::MIME, media_type(record.attachment_url.as_deref().unwrap_or(""))),
+            text_column(content::columns::MIME, self.media_type(record.attachment_url.as_deref().unwrap_or(""))),
             column(content::columns::AUTHOR, DbValue::Int(author)),
             column(content::columns::PARENT, DbValue::Int(self.records.target(record.parent))),
             column(content::columns::MENU_ORDER, DbValue::Int(record.menu_order)),
@@ -163,7 +192,7 @@ impl Importer<'_> {
             let number = value.parse().unwrap_or(0);
             let value = match from.kind {
                 ImportedAs::Text => txt(value),
-                ImportedAs::Words => txt(wxr::php_strings(value).join(" ").trim()),
+                ImportedAs::Words => txt(php::texts(value).join(" ").trim()),
                 ImportedAs::Record => DbValue::Int(self.records.target(number)),
                 ImportedAs::Kind => txt(self.registry.resource_by_api_name(value).map_or(value, |r| &*r.kind)),
                 ImportedAs::Referenced => DbValue::Int(self.referenced(resource, record, number)),
@@ -192,7 +221,7 @@ impl Importer<'_> {
             (Some(local), Some(utc)) => (local, utc),
             (Some(local), None) => (local, self.settings.zone.local_to_utc(local)),
             (None, Some(utc)) => (self.settings.zone.utc_to_local(utc), utc),
-            (None, None) => (0, 0),
+            (None, None) => (self.settings.zone.utc_to_local(self.now), self.now),
         }
     }
 
@@ -229,9 +258,50 @@ impl Importer<'_> {
             value(col::DATE_LOCAL, local),
             value(col::DATE_UTC, utc),
         ];
-        self.pending.push(Change::Put(Put::new(col::TABLE, Target::Keyed(DbValue::Int(id)), set)));
+        self.judge_meta(self.registry.family(Family::Comment).next(), &from.meta, &[]);
+        let put = Put::new(col::TABLE, Target::Keyed(DbValue::Int(id)), set);
+        self.pending.push(Change::Put(Put { meta: meta(&from.meta), ..put }));
         self.report.comments += 1;
     }
+
+    /// Counts the values that no document shows: their keys are not declared, or they do not fit. `own`: keys whose values
+    /// are columns here.
+    pub(super) fn judge_meta(&mut self, resource: Option<&Resource>, values: &[(String, String)], own: &[&str]) {
+        for (key, value) in values {
+            let declared = resource.and_then(|r| Some((r.meta.get(key)?, &r.declared.meta.get(key)?.schema)));
+            let imported = || resource.is_some_and(|r| r.declared.import.values().any(|from| from.meta == *key));
+            match declared {
+                Some((of, schema)) if of.read(&json!(value), schema).is_none() => {
+                    *self.report.unfit.entry(key.clone()).or_default() += 1;
+                }
+                Some(_) => {}
+                None if own.contains(&key.as_str()) || imported() => {}
+                None => self.report.hidden_value(key),
+            }
+        }
+    }
+
+    /// The MIME type that a file's name promises; empty where there is no file.
+    fn media_type(&self, url: &str) -> &'a str {
+        let name = url.split(['?', '#']).next().unwrap_or_default();
+        if name.is_empty() { "" } else { kinds::promised(name, &self.registry.declaration.media) }
+    }
+}
+
+/// Meta keys of WordPress's own whose values are columns of a record, or say of its file what the file itself says.
+const OWN_KEYS: [&str; 6] = [
+    "_thumbnail_id",
+    "_wp_page_template",
+    "_wp_trash_meta_status",
+    "_wp_attachment_image_alt",
+    "_wp_attached_file",
+    "_wp_attachment_metadata",
+];
+
+/// The host of an address.
+fn host(url: &str) -> &str {
+    let behind = url.split_once("//").map_or(url, |(_, behind)| behind);
+    behind.split(['/', '?', '#']).next().unwrap_or_default()
 }
 
 /// Kinds and taxonomies of the platform carry its prefix in exports.
@@ -240,34 +310,6 @@ pub(super) fn neutral(exported: &str) -> &str {
 }
 
 /// Values by key, each as JSON text.
-fn meta(pairs: &[(String, String)]) -> Vec<MetaChange> {
+pub(super) fn meta(pairs: &[(String, String)]) -> Vec<MetaChange> {
     pairs.iter().map(|(key, value)| MetaChange::Add(name(key), json!(value).to_string().into())).collect()
-}
-
-/// The MIME type that a file's name promises.
-fn media_type(url: &str) -> &'static str {
-    const TYPES: &[(&str, &str)] = &[
-        ("jpg", "image/jpeg"),
-        ("jpeg", "image/jpeg"),
-        ("png", "image/png"),
-        ("gif", "image/gif"),
-        ("webp", "image/webp"),
-        ("avif", "image/avif"),
-        ("svg", "image/svg+xml"),
-        ("mp3", "audio/mpeg"),
-        ("ogg", "audio/ogg"),
-        ("wav", "audio/wav"),
-        ("mp4", "video/mp4"),
-        ("m4v", "video/mp4"),
-        ("mov", "video/quicktime"),
-        ("webm", "video/webm"),
-        ("pdf", "application/pdf"),
-        ("zip", "application/zip"),
-        ("txt", "text/plain"),
-    ];
-    let end = url.rsplit('.').next().unwrap_or("").to_ascii_lowercase();
-    if url.is_empty() {
-        return "";
-    }
-    TYPES.iter().find(|(e, _)| *e == end).map_or("application/octet-stream", |(_, t)| t)
 }

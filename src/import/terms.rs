@@ -6,27 +6,38 @@ use super::wxr::{self, TermRef};
 use crate::boot::BootError;
 use crate::config::declaration::Family;
 use crate::families::{term, text_column, user};
+use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::storage::plan::{Change, DbValue, Target};
+use crate::storage::plan::{Change, DbValue, Put, Target};
 use crate::text::slug;
+
+/// The taxonomy whose terms are formats: a record has its format in a column.
+pub(super) const FORMATS: &str = "post_format";
 
 impl<'a> Importer<'a> {
     pub(super) fn author(&mut self, author: wxr::Author) -> Result<(), BootError> {
         let key = slug::title_key(&author.login);
-        let (id, _) = self.users.take("user", author.id.unwrap_or(0));
-        if let Some(here) = self.logins.get(&key).copied() {
-            self.users.moved.insert((author.id.unwrap_or(0), 0), here);
+        let number = author.id.unwrap_or(0);
+        let (id, _) = self.users.take("user", number);
+        if let Some(here) = self.account_of(&author, &key) {
+            self.users.moved.insert((number, 0), here);
             self.authors.get_or_insert_default().insert(key, here);
+            if number > 0 && number != here {
+                self.report.moved("user", number, here);
+            }
+            return Ok(());
+        }
+        if !self.remember(format!("user:{}", author.login), "user", id) {
+            // The account was deleted since.
+            self.authors.get_or_insert_default().insert(key, self.importing);
             return Ok(());
         }
         self.authors.get_or_insert_default().insert(key.clone(), id);
-        if !self.remember(format!("user:{}", author.login), "user", id) {
-            return Ok(());
+        if number > 0 && number != id {
+            self.report.moved("user", number, id);
         }
-        // Every account has an address; one that is missing gets one that can never receive.
-        let email = if author.email.is_empty() { format!("{key}@invalid") } else { author.email.clone() };
+        let email = self.address(&author, &key);
         let shown = if author.display_name.is_empty() { &author.login } else { &author.display_name };
-        let now = self.services.clock.now();
         let set = vec![
             text_column(user::columns::EMAIL, &email),
             text_column(user::columns::NAME, shown),
@@ -35,27 +46,84 @@ impl<'a> Importer<'a> {
             user::roles_column(self.registry.imported_role()),
         ];
         let target = Target::Keyed(DbValue::Int(id));
-        self.pending.push(Change::Put(user::put(target, &author.login, now, None, set)));
+        // A login without letters that addresses can have makes none.
+        let slug = slug::nicename(&author.login).is_empty().then(|| format!("user-{id}"));
+        self.pending.push(Change::Put(user::put(target, &author.login, self.now, slug, set)));
+        self.addresses.insert(slug::title_key(&email), (author.login, None));
         self.logins.insert(key, id);
         self.report.users += 1;
         Ok(())
     }
 
-    /// The neutral name of a taxonomy, if a resource is declared for it.
+    /// The account that an author is: the one with the login, else one that was here before and has the address.
+    fn account_of(&mut self, author: &wxr::Author, key: &str) -> Option<i64> {
+        if let Some(here) = self.logins.get(key) {
+            return Some(*here);
+        }
+        let email = slug::title_key(&author.email);
+        let (login, id) = self.addresses.get(&email).filter(|_| !email.is_empty())?;
+        let (login, id) = (login.clone(), (*id)?);
+        let address = &author.email;
+        let text = || format!("the author {} is the account {login}, which has the address {address}", author.login);
+        self.report.accounts.add(text);
+        Some(id)
+    }
+
+    /// The address of a new account. Every account has one of its own: what is missing or taken is replaced by one that can
+    /// never receive.
+    fn address(&mut self, author: &wxr::Author, key: &str) -> String {
+        let taken = |email: &str| self.addresses.contains_key(&slug::title_key(email));
+        if !author.email.is_empty() && !taken(&author.email) {
+            return author.email.clone();
+        }
+        let local = slug::nicename(key);
+        let local = if local.is_empty() { "user" } else { &local };
+        let numbered = (2_u64..).map(|n| format!("{local}-{n}@invalid"));
+        let email = std::iter::once(format!("{local}@invalid")).chain(numbered).find(|email| !taken(email));
+        let email = email.unwrap_or_default();
+        let why = match author.email.as_str() {
+            "" => "has no address in the file".to_owned(),
+            given => format!("has the address {given} of another author"),
+        };
+        self.report
+            .accounts
+            .add(|| format!("the author {} {why}, and gets {email} until it has its own", author.login));
+        email
+    }
+
+    /// The resource of a taxonomy, if one is declared for it.
     pub(super) fn taxonomy(&self, exported: &str) -> Option<&'a Resource> {
         self.registry.family(Family::Term).find(|r| *r.kind == *exported || *r.kind == *neutral(exported))
     }
 
+    /// What terms of a taxonomy are stored as: what is not declared keeps its name.
+    pub(super) fn taxonomy_kind(&self, exported: &str) -> String {
+        self.taxonomy(exported).map_or_else(|| exported.to_owned(), |resource| resource.kind.to_string())
+    }
+
     pub(super) fn term(&mut self, term: wxr::Term) -> Option<i64> {
-        let Some(taxonomy) = self.taxonomy(&term.taxonomy) else {
-            *self.report.left_out.entry(term.taxonomy).or_default() += 1;
+        if term.taxonomy == FORMATS {
             return None;
-        };
-        let kind = taxonomy.kind.to_string();
+        }
+        let (taxonomy, kind) = (self.taxonomy(&term.taxonomy), self.taxonomy_kind(&term.taxonomy));
         let slug = if term.slug.is_empty() { slug::sanitize_title(&term.name) } else { term.slug.clone() };
-        if let Some(id) = self.slugs.get(&(kind.clone(), slug.clone())).copied() {
-            self.terms.take("term", term.id.unwrap_or(0));
-            self.report.known += 1;
+        let number = term.id.unwrap_or(0);
+        self.judge_meta(taxonomy, &term.meta, &[]);
+        let here = self.slugs.get(&(kind.clone(), slug.clone())).copied().filter(|_| !slug.is_empty());
+        if let Some(id) = here {
+            self.terms.take("term", number);
+            if number > 0 && number != id {
+                self.report.moved("term", number, id);
+            }
+            // Of a term that no import brought, what it has stays, and the values of the file are added.
+            if self.remember(format!("term:{kind}:{slug}"), "term", id) {
+                self.report.known += 1;
+                if !term.meta.is_empty() {
+                    let target = Target::Existing { key: DbValue::Int(id), expect: None };
+                    let meta = super::records::meta(&term.meta);
+                    self.pending.push(Change::Put(Put { meta, ..Put::new(term::columns::TABLE, target, Vec::new()) }));
+                }
+            }
             return Some(id);
         }
         let id = match term.id {
@@ -65,29 +133,31 @@ impl<'a> Importer<'a> {
                 self.next_term - 1
             }
         };
+        if number > 0 && number != id {
+            self.report.moved("term", number, id);
+        }
+        let slug = if slug.is_empty() { id.to_string() } else { slug };
         self.remember(format!("term:{kind}:{slug}"), "term", id);
         let set = vec![text_column(term::columns::DESCRIPTION, &term.description)];
-        let target = Target::Keyed(DbValue::Int(id));
-        self.pending.push(Change::Put(term::put(taxonomy, target, &term.name, &slug, set)));
+        let put = term::put(&name(&kind), Target::Keyed(DbValue::Int(id)), &term.name, &slug, set);
+        self.pending.push(Change::Put(Put { meta: super::records::meta(&term.meta), ..put }));
         if !term.parent_slug.is_empty() {
             self.parents.push((kind.clone(), id, term.parent_slug));
         }
-        self.slugs.insert((kind, slug), id);
-        self.report.terms += 1;
+        self.slugs.insert((kind.clone(), slug), id);
+        match taxonomy {
+            Some(_) => self.report.terms += 1,
+            None => *self.report.hidden_terms.entry(kind).or_default() += 1,
+        }
         Some(id)
     }
 
     /// The id of a term that a record carries; one that the file does not list is made.
     pub(super) fn carried(&mut self, term: &TermRef) -> Option<i64> {
-        let taxonomy = self.taxonomy(&term.taxonomy)?;
-        if let Some(id) = self.slugs.get(&(taxonomy.kind.to_string(), term.slug.clone())) {
+        let slug = if term.slug.is_empty() { slug::sanitize_title(&term.name) } else { term.slug.clone() };
+        if let Some(id) = self.slugs.get(&(self.taxonomy_kind(&term.taxonomy), slug.clone())) {
             return Some(*id);
         }
-        self.term(wxr::Term {
-            taxonomy: term.taxonomy.clone(),
-            slug: term.slug.clone(),
-            name: term.name.clone(),
-            ..wxr::Term::default()
-        })
+        self.term(wxr::Term { taxonomy: term.taxonomy.clone(), slug, name: term.name.clone(), ..wxr::Term::default() })
     }
 }

@@ -1,13 +1,14 @@
 //! The reader of WXR, the export format of WordPress (RSS with the `wp:` vocabulary, versions 1.0 to 1.2).
 //!
 //! Owns the vocabulary and what its values mean; yields one item at a time, so memory holds one record however long the
-//! file is. It knows neither what a record becomes nor where it is stored. A first pass that only counts is a [`read`]
-//! whose sink does nothing.
+//! file is. What is not as WordPress writes it is read as far as it can be, with a warning; an item that cannot be read is
+//! left out, with one, too. A fault of the file itself ends the reading. It knows neither what a record becomes nor where
+//! it is stored. A first pass that only counts is a [`read`] whose sink does nothing.
 
+use super::dates::{Clock, feed_date, moment};
 use super::xml::{Cursor, Tag, brief};
-pub use super::xml::{Limits, WxrError};
-use crate::text::time::{format_local, parse_datetime};
-use std::collections::BTreeMap;
+pub use super::xml::{Limits, Warnings, WxrError};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::BufRead;
 
@@ -48,7 +49,7 @@ pub struct Term {
     pub meta: Vec<(String, String)>,
 }
 
-/// A term as a record names it.
+/// A term as a record names it; files of other programs may give it no slug.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermRef {
     pub taxonomy: String,
@@ -131,12 +132,17 @@ pub struct Summary {
     pub site_url: String,
     /// Where its pages live: `wp:base_blog_url`, or the channel's link if that is absent.
     pub base_url: String,
+    /// As feeds write it: `en-US`.
+    pub language: String,
     /// By kind and status.
     pub records: BTreeMap<(String, String), u64>,
     /// By taxonomy; terms that the file defines, not mentions of them.
     pub terms: BTreeMap<String, u64>,
+    /// Taxonomies of the terms that records name.
+    pub taxonomies: BTreeSet<String>,
     pub authors: u64,
     pub comments: u64,
+    pub warnings: Warnings,
 }
 
 /// What ended a reading early.
@@ -167,10 +173,11 @@ impl<E: std::error::Error> std::error::Error for ReadError<E> {}
 
 const HINT_WXR: &str = "choose a file made by Tools > Export in WordPress";
 const HINT_NAMES: &str = "no valid export is like this: check that place in the file";
-const HINT_VALUE: &str = "correct the value in the file, or export it again";
 
 /// Bytes of the longest kind, status or taxonomy; WordPress itself stores no more than 32.
 const LONGEST_NAME: usize = 128;
+/// The post type of files.
+const FILE: &str = "attachment";
 /// A summary stores each pair of kind and status and each taxonomy, so a file may not invent any number of them.
 const MOST_NAMES: usize = 4096;
 
@@ -204,6 +211,7 @@ pub fn read<R: BufRead, E>(
         return Err(foreign(&cursor).into());
     }
     (outlet.progress)(cursor.bytes());
+    outlet.summary.warnings = cursor.warnings;
     Ok(outlet.summary)
 }
 
@@ -220,7 +228,8 @@ struct Outlet<P, F> {
 }
 
 impl<P: FnMut(u64), F> Outlet<P, F> {
-    fn deliver<R: BufRead, E>(&mut self, cursor: &Cursor<R>, item: Item) -> Result<(), ReadError<E>>
+    /// Hands on an item; nothing where one was left out.
+    fn deliver<R: BufRead, E>(&mut self, cursor: &Cursor<R>, item: Option<Item>) -> Result<(), ReadError<E>>
     where
         F: FnMut(Item) -> Result<(), E>,
     {
@@ -229,8 +238,10 @@ impl<P: FnMut(u64), F> Outlet<P, F> {
             return Err(cursor.fault("the file holds more items than the limit allows".into(), hint).into());
         }
         self.left -= 1;
+        let Some(item) = item else { return Ok(()) };
         self.count(&item);
-        if self.summary.records.len() + self.summary.terms.len() > MOST_NAMES {
+        let summary = &self.summary;
+        if summary.records.len() + summary.terms.len() + summary.taxonomies.len() > MOST_NAMES {
             let message = format!("the file holds more than {MOST_NAMES} kinds, statuses and taxonomies");
             return Err(cursor.fault(message, HINT_NAMES).into());
         }
@@ -246,6 +257,11 @@ impl<P: FnMut(u64), F> Outlet<P, F> {
             Item::Term(term) => *summary.terms.entry(term.taxonomy.clone()).or_default() += 1,
             Item::Record(record) => {
                 *summary.records.entry((record.kind.clone(), record.status.clone())).or_default() += 1;
+                for term in &record.terms {
+                    if !summary.taxonomies.contains(&term.taxonomy) {
+                        summary.taxonomies.insert(term.taxonomy.clone());
+                    }
+                }
                 summary.comments += record.comments.len() as u64;
             }
         }
@@ -264,11 +280,11 @@ where
         let item = match tag.name.as_str() {
             // Plain RSS has items too.
             "item" if outlet.summary.version.is_empty() => return Err(foreign(cursor).into()),
-            "item" => Item::Record(Box::new(record(cursor, &tag)?)),
-            "wp:author" => Item::Author(author(cursor)?),
-            "wp:category" => Item::Term(term(cursor, "category")?),
-            "wp:tag" => Item::Term(term(cursor, "post_tag")?),
-            "wp:term" => Item::Term(term(cursor, "")?),
+            "item" => record(cursor, &tag)?.map(|record| Item::Record(Box::new(record))),
+            "wp:author" => author(cursor, &tag)?.map(Item::Author),
+            "wp:category" => term(cursor, &tag, "category")?.map(Item::Term),
+            "wp:tag" => term(cursor, &tag, "post_tag")?.map(Item::Term),
+            "wp:term" => term(cursor, &tag, "")?.map(Item::Term),
             _ => {
                 about_site(cursor, &tag, &mut outlet.summary)?;
                 continue;
@@ -284,6 +300,7 @@ fn about_site<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag, summary: &mut Summa
         "wp:wxr_version" => summary.version = version(cursor)?,
         "title" => summary.title = cursor.text()?,
         "description" => summary.description = cursor.text()?,
+        "language" => summary.language = word(cursor)?,
         "wp:base_site_url" => summary.site_url = word(cursor)?,
         "wp:base_blog_url" => summary.base_url = word(cursor)?,
         "link" => {
@@ -306,7 +323,12 @@ fn version<R: BufRead>(cursor: &mut Cursor<R>) -> Result<String, WxrError> {
     Err(cursor.fault(format!("export version \"{}\" is not supported", brief(&version)), hint))
 }
 
-fn author<R: BufRead>(cursor: &mut Cursor<R>) -> Result<Author, WxrError> {
+/// What is left out, and why.
+fn left_out<R: BufRead>(cursor: &mut Cursor<R>, at: &Tag, what: &str, why: &str) {
+    cursor.warnings.add(at.line, format!("the {what} that begins here is left out: {why}"));
+}
+
+fn author<R: BufRead>(cursor: &mut Cursor<R>, at: &Tag) -> Result<Option<Author>, WxrError> {
     let mut author = Author::default();
     while let Some(tag) = cursor.child()? {
         match tag.name.as_str() {
@@ -319,16 +341,20 @@ fn author<R: BufRead>(cursor: &mut Cursor<R>) -> Result<Author, WxrError> {
             _ => cursor.skip()?,
         }
     }
-    Ok(author)
+    if author.login.is_empty() {
+        left_out(cursor, at, "author", "it has no wp:author_login");
+        return Ok(None);
+    }
+    Ok(Some(author))
 }
 
 /// The three spellings of a term differ in the names of their parts alone.
-fn term<R: BufRead>(cursor: &mut Cursor<R>, taxonomy: &str) -> Result<Term, WxrError> {
+fn term<R: BufRead>(cursor: &mut Cursor<R>, at: &Tag, taxonomy: &str) -> Result<Option<Term>, WxrError> {
     let mut term = Term { taxonomy: taxonomy.to_owned(), ..Term::default() };
     while let Some(tag) = cursor.child()? {
         match tag.name.as_str() {
             "wp:term_id" => term.id = optional_number(cursor, &tag)?,
-            "wp:term_taxonomy" if taxonomy.is_empty() => term.taxonomy = name(cursor, &tag)?,
+            "wp:term_taxonomy" if taxonomy.is_empty() => term.taxonomy = word(cursor)?,
             "wp:category_nicename" | "wp:tag_slug" | "wp:term_slug" => term.slug = word(cursor)?,
             "wp:cat_name" | "wp:tag_name" | "wp:term_name" => term.name = cursor.text()?,
             "wp:category_parent" | "wp:term_parent" => term.parent_slug = word(cursor)?,
@@ -339,14 +365,17 @@ fn term<R: BufRead>(cursor: &mut Cursor<R>, taxonomy: &str) -> Result<Term, WxrE
             _ => cursor.skip()?,
         }
     }
-    if term.taxonomy.is_empty() {
-        return Err(cursor.fault("a term does not say which taxonomy it belongs to".into(), HINT_VALUE));
+    if !is_name(&term.taxonomy) {
+        left_out(cursor, at, "term", "it does not say which taxonomy it belongs to");
+        return Ok(None);
     }
-    Ok(term)
+    Ok(Some(term))
 }
 
-fn record<R: BufRead>(cursor: &mut Cursor<R>, item: &Tag) -> Result<Record, WxrError> {
+/// A record; `None`: it cannot be read, and is left out.
+fn record<R: BufRead>(cursor: &mut Cursor<R>, item: &Tag) -> Result<Option<Record>, WxrError> {
     let mut record = Record { line: item.line, ..Record::default() };
+    let (mut published, mut fault) = (None, None);
     while let Some(tag) = cursor.child()? {
         match tag.name.as_str() {
             "title" => record.title = cursor.text()?,
@@ -355,57 +384,83 @@ fn record<R: BufRead>(cursor: &mut Cursor<R>, item: &Tag) -> Result<Record, WxrE
             "dc:creator" => record.author_login = word(cursor)?,
             "content:encoded" => record.content = cursor.text()?,
             "excerpt:encoded" => record.excerpt = cursor.text()?,
+            "pubDate" => published = feed_date(&word(cursor)?),
             "category" => record.terms.extend(term_ref(cursor, &tag)?),
             "wp:postmeta" => record.meta.push(meta(cursor)?),
             "wp:comment" => record.comments.push(comment(cursor)?),
-            _ => record_detail(cursor, &tag, &mut record)?,
+            _ => record_detail(cursor, &tag, &mut record, &mut fault)?,
         }
     }
-    for (value, name) in [(&record.kind, "wp:post_type"), (&record.status, "wp:status")] {
-        if value.is_empty() {
-            return Err(WxrError {
-                line: item.line,
-                message: format!("the item that begins here has no {name}"),
-                hint: HINT_VALUE,
-            });
-        }
+    if record.kind.is_empty() {
+        fault.get_or_insert("it has no wp:post_type".to_owned());
+    } else if record.status.is_empty() {
+        record.status = if record.kind == FILE { "inherit" } else { "draft" }.to_owned();
+        let message = format!("the item that begins here has no wp:status, and becomes `{}`", record.status);
+        cursor.warnings.add(item.line, message);
     }
-    Ok(record)
+    if let Some(why) = fault {
+        left_out(cursor, item, "item", &why);
+        return Ok(None);
+    }
+    if record.date_local.is_none() && record.date_utc.is_none() {
+        record.date_utc = published;
+    }
+    record.terms = without_repetitions(std::mem::take(&mut record.terms));
+    Ok(Some(record))
 }
 
-fn record_detail<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag, record: &mut Record) -> Result<(), WxrError> {
+/// Version 1.0 also lists each term a second time without a slug.
+fn without_repetitions(terms: Vec<TermRef>) -> Vec<TermRef> {
+    let (with_slug, others): (Vec<_>, Vec<_>) = terms.into_iter().partition(|term| !term.slug.is_empty());
+    let new = |term: &TermRef| !with_slug.iter().any(|own| own.taxonomy == term.taxonomy && own.name == term.name);
+    let others: Vec<TermRef> = others.into_iter().filter(new).collect();
+    with_slug.into_iter().chain(others).collect()
+}
+
+fn record_detail<R: BufRead>(
+    cursor: &mut Cursor<R>,
+    tag: &Tag,
+    record: &mut Record,
+    fault: &mut Option<String>,
+) -> Result<(), WxrError> {
     match tag.name.as_str() {
         "wp:post_id" => record.id = number(cursor, tag)?,
-        "wp:post_date" => record.date_local = date(cursor, tag)?,
-        "wp:post_date_gmt" => record.date_utc = date(cursor, tag)?,
-        "wp:post_modified" => record.modified_local = date(cursor, tag)?,
-        "wp:post_modified_gmt" => record.modified_utc = date(cursor, tag)?,
+        "wp:post_date" => match moment(&word(cursor)?, Clock::Local) {
+            Ok(moment) => record.date_local = moment,
+            Err(text) => *fault = Some(format!("<{}> holds \"{}\", which is no date", tag.name, brief(&text))),
+        },
+        "wp:post_date_gmt" => record.date_utc = date(cursor, tag, Clock::Utc)?,
+        "wp:post_modified" => record.modified_local = date(cursor, tag, Clock::Local)?,
+        "wp:post_modified_gmt" => record.modified_utc = date(cursor, tag, Clock::Utc)?,
         "wp:comment_status" => record.comment_status = word(cursor)?,
         "wp:ping_status" => record.ping_status = word(cursor)?,
         "wp:post_name" => record.slug = word(cursor)?,
-        "wp:status" => record.status = name(cursor, tag)?,
+        "wp:status" => record.status = name(cursor, tag, fault)?,
         "wp:post_parent" => record.parent = number(cursor, tag)?,
         "wp:menu_order" => record.menu_order = number(cursor, tag)?,
-        "wp:post_type" => record.kind = name(cursor, tag)?,
+        "wp:post_type" => record.kind = name(cursor, tag, fault)?,
         "wp:post_password" => record.password = cursor.text()?,
-        "wp:is_sticky" => record.sticky = number(cursor, tag)? != 0,
+        "wp:is_sticky" => record.sticky = flag(cursor, tag)?,
         "wp:attachment_url" => record.attachment_url = Some(word(cursor)?).filter(|url| !url.is_empty()),
         _ => cursor.skip()?,
     }
     Ok(())
 }
 
-/// Version 1.0 also lists each term a second time without a slug, and calls `tag` what later versions call `post_tag`.
+/// Version 1.0 calls `tag` what later versions call `post_tag`.
 fn term_ref<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<Option<TermRef>, WxrError> {
     cursor.part()?;
     let name = cursor.text()?;
-    let Some(slug) = tag.attribute("nicename") else { return Ok(None) };
+    let slug = tag.attribute("nicename").unwrap_or_default();
     let taxonomy = match tag.attribute("domain") {
         None => "category",
         Some("tag") => "post_tag",
         Some(other) => other,
     };
     cursor.charge(taxonomy.len() + slug.len())?;
+    if !is_name(taxonomy) || slug.is_empty() && name.trim().is_empty() {
+        return Ok(None);
+    }
     Ok(Some(TermRef { taxonomy: taxonomy.to_owned(), slug: slug.to_owned(), name }))
 }
 
@@ -433,8 +488,8 @@ fn comment<R: BufRead>(cursor: &mut Cursor<R>) -> Result<Comment, WxrError> {
             "wp:comment_author_email" => comment.email = word(cursor)?,
             "wp:comment_author_url" => comment.url = word(cursor)?,
             "wp:comment_author_IP" => comment.ip = word(cursor)?,
-            "wp:comment_date" => comment.date_local = date(cursor, &tag)?,
-            "wp:comment_date_gmt" => comment.date_utc = date(cursor, &tag)?,
+            "wp:comment_date" => comment.date_local = date(cursor, &tag, Clock::Local)?,
+            "wp:comment_date_gmt" => comment.date_utc = date(cursor, &tag, Clock::Utc)?,
             "wp:comment_content" => comment.content = cursor.text()?,
             "wp:comment_approved" => comment.approved = word(cursor)?,
             "wp:comment_type" => comment.kind = word(cursor)?,
@@ -458,11 +513,16 @@ fn word<R: BufRead>(cursor: &mut Cursor<R>) -> Result<String, WxrError> {
     Ok(text)
 }
 
-/// What a kind, a status or a taxonomy is called.
-fn name<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<String, WxrError> {
+/// What a kind, a status or a taxonomy may be called.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.len() <= LONGEST_NAME
+}
+
+/// What a kind or a status is called; one that is too long is a fault of its item.
+fn name<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag, fault: &mut Option<String>) -> Result<String, WxrError> {
     let text = word(cursor)?;
-    if text.len() > LONGEST_NAME {
-        return Err(bad_value(tag, &text, &format!("a name of at most {LONGEST_NAME} bytes")));
+    if !text.is_empty() && !is_name(&text) {
+        *fault = Some(format!("<{}> holds more than {LONGEST_NAME} bytes", tag.name));
     }
     Ok(text)
 }
@@ -472,56 +532,49 @@ fn number<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<i64, WxrError
     Ok(optional_number(cursor, tag)?.unwrap_or(0))
 }
 
+/// A whole number: of another text, the digits at its beginning.
 fn optional_number<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<Option<i64>, WxrError> {
     let text = word(cursor)?;
     if text.is_empty() {
         return Ok(None);
     }
-    match text.parse() {
-        Ok(number) => Ok(Some(number)),
-        Err(_) => Err(bad_value(tag, &text, "a whole number")),
+    if let Ok(number) = text.parse() {
+        return Ok(Some(number));
     }
+    let digits = text.strip_prefix('-').unwrap_or(&text).bytes().take_while(u8::is_ascii_digit).count();
+    let sign = text.len() - text.strip_prefix('-').unwrap_or(&text).len();
+    let read: Option<i64> = text.get(..sign + digits).and_then(|number| number.parse().ok());
+    odd(cursor, tag, &text, &read.map_or("left out".into(), |read| format!("read as {read}")));
+    Ok(read)
 }
 
-/// A date and time; nothing at all and the zero date are `None`.
-fn date<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<Option<i64>, WxrError> {
+/// Yes or no, as a number or a word.
+fn flag<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<bool, WxrError> {
     let text = word(cursor)?;
-    // "-0001-11-30" is what some versions of PHP make of the zero date.
-    if text.is_empty() || text.starts_with("0000-00-00") || text.starts_with("-0001-11-30") {
-        return Ok(None);
+    let (set, usual) = match text.to_ascii_lowercase().as_str() {
+        "" | "0" => (false, true),
+        "1" => (true, true),
+        "true" | "yes" | "on" => (true, false),
+        other => (other.parse::<f64>().is_ok_and(|number| number != 0.0), false),
+    };
+    if !usual {
+        odd(cursor, tag, &text, if set { "read as 1" } else { "read as 0" });
     }
-    match seconds(&text) {
-        Some(seconds) => Ok(Some(seconds)),
-        None => Err(bad_value(tag, &text, "a date as in 2024-05-31 18:30:00")),
-    }
+    Ok(set)
 }
 
-/// `YYYY-MM-DD HH:MM:SS` as seconds since 1970, in whatever zone it is written.
-fn seconds(text: &str) -> Option<i64> {
-    // A day that its month does not have is no date that anybody has written down.
-    let exists = |wall: i64| text.starts_with(&format_local(wall)[..10]);
-    let parsed = parse_datetime(text).filter(|parsed| parsed.offset.is_none() && exists(parsed.wall));
-    parsed.map(|parsed| parsed.wall)
+/// A date and time; nothing at all and the zero date are `None`, as is what cannot be read.
+fn date<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag, clock: Clock) -> Result<Option<i64>, WxrError> {
+    let text = word(cursor)?;
+    Ok(moment(&text, clock).unwrap_or_else(|text| {
+        odd(cursor, tag, &text, "left out");
+        None
+    }))
 }
 
-fn bad_value(tag: &Tag, text: &str, wanted: &str) -> WxrError {
-    let message = format!("<{}> holds \"{}\", which is not {wanted}", tag.name, brief(text));
-    WxrError { line: tag.line, message, hint: HINT_VALUE }
-}
-
-/// The texts in a list that PHP serialised (`a:1:{i:0;s:3:"one";}`); lengths are in bytes. What is nothing of the kind
-/// holds none.
-pub fn php_strings(serialised: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut rest = serialised;
-    while let Some((_, after)) = rest.split_once("s:") {
-        rest = after;
-        let Some((length, text)) = after.split_once(":\"") else { break };
-        let Some(text) = length.parse().ok().and_then(|length: usize| text.get(..length)) else { continue };
-        found.push(text);
-        rest = &after[length.len() + 2 + text.len()..];
-    }
-    found
+/// Notes a value that is not as WordPress writes it.
+fn odd<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag, text: &str, read: &str) {
+    cursor.warnings.add(tag.line, format!("<{}> holds \"{}\": {read}", tag.name, brief(text)));
 }
 
 #[cfg(test)]
@@ -655,43 +708,123 @@ mod tests {
             ("<rss></rss>\n</rss>", "line 2: </rss> closes nothing"),
             (&(file("") + "\n<rss/>"), "line 4: something follows the end"),
             (&(file("") + "tail"), "line 3: something follows the end"),
-            (&file("<wp:author>\n<wp:author_login>a&nbsp;b"), "line 3: &nbsp; is not an entity"),
-            (&file("<item>&other;</item>"), "line 2: &other; is not an entity"),
-            (&file("<unknown>\n&other;</unknown>"), "line 3: &other; is not an entity"),
-            (&file("<unknown a=\"&other;\"/>"), "line 2: &other; is not an entity"),
-            (&file("<unknown a=1/>"), "line 2: the attributes of <unknown> are malformed"),
-            (&file("<unknown a='1' a='2'/>"), "line 2: the attributes of <unknown> are malformed"),
-            (&post("<title>a & b</title>"), "line 4: an & begins no entity"),
-            (&post("<title>&#xD800;</title>"), "line 4: &#xD800; is not an entity"),
-            (&post("<title>&#0;</title>"), "line 4: &#0; is not an entity"),
-            (&post("<title>one\n<b>two</b></title>"), "line 5: <b> found where only text is allowed"),
             (&post("<title><![CDATA[one\ntwo"), "line 4: the file ends inside a CDATA section"),
             (&post("<!-- one\ntwo"), "line 4: the file ends inside a comment"),
             (&post("<title"), "line 4: <title</item> is not an element"),
             (&post("a < b > c"), "line 4: <> is not an element"),
             (&post("<!what>"), "line 4: <! begins no markup"),
-            (&post("<wp:post_id>12x</wp:post_id>"), "line 4: <wp:post_id> holds \"12x\", which is not a whole number"),
-            (&post("<wp:post_id>99999999999999999999</wp:post_id>"), "line 4: <wp:post_id> holds"),
-            (&post("<wp:post_date>2024-02-30 00:00:00</wp:post_date>"), "line 4: <wp:post_date> holds"),
-            (
-                &post("\n<wp:post_date>soon</wp:post_date>"),
-                "line 5: <wp:post_date> holds \"soon\", which is not a date",
-            ),
-            (&file("\n<item><wp:status>draft</wp:status></item>"), "line 3: the item that begins here has no wp:post_"),
-            (
-                &file("\n<item>\n<wp:post_type>post</wp:post_type></item>"),
-                "line 3: the item that begins here has no wp:s",
-            ),
-            (&file("<wp:term></wp:term>"), "line 2: a term does not say"),
-            (&post("<title>a\0b</title>"), "line 4: a text holds a NUL character"),
-            (&post("<title><![CDATA[a\0b]]></title>"), "line 4: a text holds a NUL character"),
-            (&post(&format!("<wp:status>{}</wp:status>", "x".repeat(129))), "line 4: <wp:status> holds"),
             (&file(&kinds(4096)), "read"),
             (&file(&kinds(4097)), "line 4098: the file holds more than 4096 kinds"),
         ];
         for (input, expected) in table {
             check(input.as_bytes(), &Limits::default(), expected);
         }
+    }
+
+    /// Everything else of the file is read, and a line says what is not as it is written.
+    #[test]
+    fn reads_on_where_values_are_odd() {
+        let odd = |name: &str, value: &str| post(&format!("<{name}>{value}</{name}>"));
+        let dated = |value: &str| odd("wp:post_date", value);
+        type Check = fn(&Record) -> bool;
+        let kept: Check = |_| true;
+        let table: &[(&str, &str, Option<Check>)] = &[
+            (&odd("title", "R & D"), "line 4: an & is read as itself", Some(|r| r.title == "R & D")),
+            (&odd("title", "R&D; x"), "line 4: &D; is no entity", Some(|r| r.title == "R&D; x")),
+            (&odd("title", "R&nbsp;D &eacute;"), "line 4: &nbsp; is no entity", Some(|r| r.title == "R\u{a0}D é")),
+            (&odd("title", "a &other; b"), "line 4: &other; is no entity", Some(|r| r.title == "a &other; b")),
+            (&odd("title", "&#xD800;x&#0;"), "line 4: &#xD800; is no entity", Some(|r| r.title == "&#xD800;x&#0;")),
+            (&odd("title", "a\0b"), "line 4: NUL characters", Some(|r| r.title == "ab")),
+            (&odd("title", "<![CDATA[a\0b]]>"), "line 4: NUL characters", Some(|r| r.title == "ab")),
+            (
+                &odd("content:encoded", "one\n<b class='x'>two</b>"),
+                "line 5: <b> is read as a part",
+                Some(|r| r.content == "one\n<b class=\"x\">two</b>"),
+            ),
+            (&post("<unknown a=1/>"), "line 4: malformed attributes of <unknown>", Some(kept)),
+            (&post("<unknown a='1' a='2'/>"), "line 4: malformed attributes", Some(kept)),
+            (
+                &post("<category domain='category' nicename='r&d'>R</category>"),
+                "line 4: an attribute of <category>",
+                Some(|r| r.terms[0].slug == "r&d"),
+            ),
+            (&odd("wp:post_id", "12x"), "line 4: <wp:post_id> holds \"12x\": read as 12", Some(|r| r.id == 12)),
+            (&odd("wp:post_id", "99999999999999999999"), "line 4: <wp:post_id> holds", Some(|r| r.id == 0)),
+            (
+                &odd("wp:menu_order", "0.5"),
+                "line 4: <wp:menu_order> holds \"0.5\": read as 0",
+                Some(|r| r.menu_order == 0),
+            ),
+            (&odd("wp:menu_order", "-3.5"), "line 4: <wp:menu_order> holds", Some(|r| r.menu_order == -3)),
+            (
+                &odd("wp:post_parent", "none"),
+                "line 4: <wp:post_parent> holds \"none\": left out",
+                Some(|r| r.parent == 0),
+            ),
+            (&odd("wp:is_sticky", "true"), "line 4: <wp:is_sticky> holds", Some(|r| r.sticky)),
+            (&odd("wp:is_sticky", "no"), "line 4: <wp:is_sticky> holds", Some(|r| !r.sticky)),
+            (&odd("wp:post_date_gmt", "soon"), "line 4: <wp:post_date_gmt> holds", Some(|r| r.date_utc.is_none())),
+            (&odd("wp:post_modified", "soon"), "line 4: <wp:post_modified> holds", Some(kept)),
+            (&dated("2020-01-02T03:04:05Z"), "", Some(|r| r.date_local == Some(1_577_934_245))),
+            (&dated("2020-01-02 03:04"), "", Some(|r| r.date_local == Some(1_577_934_240))),
+            (&dated("2024-02-30 00:00:00"), "line 2: the item that begins here is left out: <wp:post_date>", None),
+            (&dated("Invalid date"), "line 2: the item that begins here is left out: <wp:post_date> holds \"Inv", None),
+            (
+                &file("\n<item><wp:status>draft</wp:status></item>"),
+                "line 3: the item that begins here is left out",
+                None,
+            ),
+            (
+                &post(&format!("<wp:status>{}</wp:status>", "x".repeat(129))),
+                "line 2: the item that begins here is",
+                None,
+            ),
+            (
+                &file("\n<item>\n<wp:post_type>post</wp:post_type></item>"),
+                "line 3: the item that begins here has no wp:status, and becomes `draft`",
+                Some(|r| r.status == "draft"),
+            ),
+            (
+                &file("\n<item>\n<wp:post_type>attachment</wp:post_type></item>"),
+                "line 3: the item that begins here has no wp:status, and becomes `inherit`",
+                Some(|r| r.status == "inherit"),
+            ),
+            (&file("<wp:term></wp:term>"), "line 2: the term that begins here is left out", None),
+            (&file("<wp:author></wp:author>"), "line 2: the author that begins here is left out", None),
+            (&file("<unknown>&other; & \0</unknown>"), "", None),
+        ];
+        for (input, warning, check) in table {
+            let (items, summary) = items(input.as_bytes()).unwrap_or_else(|error| panic!("{input}: {error}"));
+            let warnings: Vec<String> =
+                summary.warnings.listed.iter().map(|(line, text)| format!("line {line}: {text}")).collect();
+            let first = warnings.first().map_or("", String::as_str);
+            assert!(first.starts_with(warning) && first.is_empty() == warning.is_empty(), "{input}: {warnings:?}");
+            match (&*items, check) {
+                ([Item::Record(record)], Some(check)) => assert!(check(record), "{input}: {record:?}"),
+                ([], None) => {}
+                other => panic!("{input}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn dates_of_feeds_stand_in_for_missing_ones() {
+        let read = |inside: &str| items(post(inside).as_bytes()).map(|(items, _)| items);
+        let date = |inside: &str| match read(inside).as_deref() {
+            Ok([Item::Record(record)]) => (record.date_local, record.date_utc),
+            other => panic!("{inside}: {other:?}"),
+        };
+        let published = "<pubDate>Tue, 05 Mar 2024 10:15:00 +0000</pubDate>";
+        assert_eq!(date(published), (None, Some(1_709_633_700)));
+        let both = format!("{published}<wp:post_date>2020-01-02 03:04:05</wp:post_date>");
+        assert_eq!(date(&both), (Some(1_577_934_245), None));
+    }
+
+    #[test]
+    fn warnings_are_bounded() {
+        let many = "<wp:menu_order>0.5</wp:menu_order>\n".repeat(500);
+        let (_, summary) = items(post(&many).as_bytes()).expect("the file is sound");
+        assert_eq!((summary.warnings.listed.len(), summary.warnings.more), (100, 400));
     }
 
     #[test]
@@ -987,15 +1120,5 @@ mod tests {
             }
         }
         assert_eq!((meta, mentions), (count("<wp:postmeta>"), count("<category domain=")));
-    }
-
-    #[test]
-    fn lists_that_php_serialised_are_read() {
-        let check = |text: &str, expected: &[&str]| assert_eq!(php_strings(text), expected, "{text}");
-        check("a:1:{i:0;s:0:\"\";}", &[""]);
-        check("a:2:{i:0;s:3:\"one\";i:1;s:6:\"s:\"two\";}", &["one", "s:\"two"]);
-        check("a:1:{i:0;s:4:\"Ärz\";}", &["Ärz"]);
-        check("a:1:{i:0;s:99:\"short\";}", &[]);
-        check("plain", &[]);
     }
 }

@@ -1,12 +1,14 @@
 //! A cursor over an XML file nobody vouches for: elements one by one, in bounded memory, every fault with its line.
 //!
-//! Owns the refusals (DTD, unknown entities, other encodings, oversize, bad nesting). It knows no vocabulary: what an
-//! element means is the caller's business.
+//! Owns the refusals (DTD, other encodings, oversize, bad nesting), and what is read although it is no XML: unescaped
+//! ampersands, entities of HTML, markup within texts. It knows no vocabulary: what an element means is the caller's
+//! business.
 
 use quick_xml::errors::{IllFormedError, SyntaxError};
-use quick_xml::escape::{EscapeError, resolve_xml_entity};
+use quick_xml::escape::{resolve_html5_entity, resolve_xml_entity};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Error, Reader, XmlVersion};
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
@@ -49,11 +51,33 @@ impl fmt::Display for WxrError {
 
 impl std::error::Error for WxrError {}
 
+/// What was read otherwise than it is written, or not at all, with its place: so many are listed, the others counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Warnings {
+    pub listed: Vec<(u64, String)>,
+    pub more: u64,
+}
+
+impl Warnings {
+    /// Lines that people still read.
+    const MOST: usize = 100;
+
+    /// Adds one; what is said of the same line already is not said twice.
+    pub(super) fn add(&mut self, line: u64, message: String) {
+        if self.listed.last().is_some_and(|(last, said)| *last == line && *said == message) {
+            return;
+        }
+        match self.listed.len() < Self::MOST {
+            true => self.listed.push((line, message)),
+            false => self.more += 1,
+        }
+    }
+}
+
 pub(super) const HINT_CUT: &str = "the file looks cut short or damaged: export it again";
 const HINT_ESCAPE: &str = "write &amp; and &lt;, or put the text into a CDATA section";
 const HINT_SIZE: &str = "no valid export is this large: check that place in the file, or raise the limit";
 const HINT_UTF8: &str = "save the file as UTF-8, unpacked, and try again";
-const HINT_NUL: &str = "remove the character where the text was written, and export again";
 const HINT_DTD: &str = "exports carry no DOCTYPE: remove it";
 
 /// Charged to a record for each of its parts, so that empty ones are not free.
@@ -76,6 +100,16 @@ impl Tag {
     pub fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
+
+    /// The element's start as markup.
+    fn write(&self, text: &mut String) {
+        text.push('<');
+        text.push_str(&self.name);
+        for (key, value) in &self.attributes {
+            text.push_str(&format!(" {key}=\"{}\"", value.replace('&', "&amp;").replace('"', "&quot;")));
+        }
+        text.push('>');
+    }
 }
 
 /// See the module. The caller is always inside one element: it walks the children with [`Cursor::child`], and for each
@@ -88,6 +122,7 @@ pub(super) struct Cursor<R> {
     open: Vec<u64>,
     line: u64,
     spent: usize,
+    pub warnings: Warnings,
 }
 
 enum XmlEvent {
@@ -102,7 +137,9 @@ impl<R: BufRead> Cursor<R> {
     pub fn new(input: R, limits: Limits) -> Self {
         let mut reader = Reader::from_reader(Meter { input, bytes: 0, line: 1, budget: 0 });
         reader.config_mut().expand_empty_elements = true;
-        Cursor { reader, buffer: Vec::new(), limits, open: Vec::new(), line: 1, spent: 0 }
+        reader.config_mut().allow_dangling_amp = true;
+        let warnings = Warnings::default();
+        Cursor { reader, buffer: Vec::new(), limits, open: Vec::new(), line: 1, spent: 0, warnings }
     }
 
     /// Bytes read so far.
@@ -133,21 +170,35 @@ impl<R: BufRead> Cursor<R> {
         }
     }
 
-    /// The text of the current element, which is left. Line ends become `\n`.
+    /// The text of the current element, which is left. Line ends become `\n`. Elements within it are part of the text.
     pub fn text(&mut self) -> Result<String, WxrError> {
         let mut text = String::new();
+        let mut within: Vec<String> = Vec::new();
         loop {
             match self.step(Some(&mut text))? {
-                XmlEvent::Leave => break,
+                XmlEvent::Leave => match within.pop() {
+                    Some(name) => text.extend(["<", "/", &name, ">"]),
+                    None => break,
+                },
                 XmlEvent::Inert(_) => {}
                 XmlEvent::Enter(tag) => {
-                    return Err(self.fault(format!("<{}> found where only text is allowed", tag.name), HINT_ESCAPE));
+                    self.warn(format!("<{}> is read as a part of the text: it is not escaped", brief(&tag.name)));
+                    tag.write(&mut text);
+                    within.push(tag.name);
                 }
                 XmlEvent::Eof => return Err(self.cut()),
+            }
+            if text.len() > self.limits.text {
+                return Err(EventAt { line: self.line, limit: self.limits.text }.too_long());
             }
         }
         self.charge(text.len())?;
         Ok(text)
+    }
+
+    /// Notes what is read otherwise than it is written, at the latest event.
+    pub fn warn(&mut self, message: String) {
+        self.warnings.add(self.line, message);
     }
 
     /// Leaves the current element and whatever it holds.
@@ -220,9 +271,10 @@ impl<R: BufRead> Cursor<R> {
             Err(error) => return Err(explain(error, self.line, &self.buffer, &self.limits)),
         };
         let place = EventAt { line: self.line, limit: self.limits.text };
+        let warnings = &mut self.warnings;
         match event {
             Event::Start(start) => {
-                let tag = place.tag(&start)?;
+                let tag = place.tag(&start, warnings)?;
                 self.open.push(self.line);
                 if self.open.len() > self.limits.depth {
                     let message = format!("elements are nested more than {} deep", self.limits.depth);
@@ -234,8 +286,14 @@ impl<R: BufRead> Cursor<R> {
                 self.open.pop();
                 Ok(XmlEvent::Leave)
             }
-            Event::Text(part) => place.add(text, &part.xml10_content()),
-            Event::CData(part) => place.add(text, &part.xml10_content()),
+            Event::Text(part) => {
+                // The rest of a line behind an ampersand that begins no entity arrives as a text of its own.
+                if part.starts_with('&') && text.is_some() {
+                    warnings.add(place.line, "an & is read as itself: it is not escaped".into());
+                }
+                place.add(text, &part.xml10_content(), warnings)
+            }
+            Event::CData(part) => place.add(text, &part.xml10_content(), warnings),
             Event::GeneralRef(name) => {
                 let mut utf8 = [0; 4];
                 let resolved = match name.resolve_char_ref() {
@@ -244,8 +302,11 @@ impl<R: BufRead> Cursor<R> {
                     Err(_) => None,
                 };
                 match resolved {
-                    Some(resolved) => place.add(text, resolved),
-                    None => Err(place.entity(&name)),
+                    Some(resolved) => place.add(text, resolved, warnings),
+                    None => {
+                        let read = text.is_some().then(|| unknown_entity(&name, place.line, warnings));
+                        place.add(text, read.as_deref().unwrap_or("&"), warnings)
+                    }
                 }
             }
             Event::Decl(decl) => match decl.encoding() {
@@ -268,7 +329,7 @@ struct EventAt {
 }
 
 impl EventAt {
-    fn tag(&self, start: &BytesStart<'_>) -> Result<Tag, WxrError> {
+    fn tag(&self, start: &BytesStart<'_>, warnings: &mut Warnings) -> Result<Tag, WxrError> {
         if start.len() > LONGEST_TAG {
             return Err(self.fault(format!("a tag is longer than {LONGEST_TAG} bytes"), HINT_SIZE));
         }
@@ -279,23 +340,31 @@ impl EventAt {
         }
         let mut attributes = Vec::new();
         for attribute in start.attributes() {
-            let broken = || self.fault(format!("the attributes of <{}> are malformed", brief(&name)), HINT_CUT);
-            let attribute = attribute.map_err(|_| broken())?;
+            let Ok(attribute) = attribute else {
+                warnings.add(self.line, format!("malformed attributes of <{}> are left out", brief(&name)));
+                continue;
+            };
             let value = match attribute.normalized_value(XmlVersion::Implicit1_0) {
                 Ok(value) => value.into_owned(),
-                Err(Error::Escape(EscapeError::UnrecognizedEntity(_, entity))) => return Err(self.entity(&entity)),
-                Err(_) => return Err(broken()),
+                Err(_) => {
+                    warnings.add(self.line, format!("an attribute of <{}> is read as it is written", brief(&name)));
+                    attribute.value.to_string()
+                }
             };
             attributes.push((attribute.key.into_inner().to_owned(), value));
         }
         Ok(Tag { name, line: self.line, attributes })
     }
 
-    fn add(&self, text: Option<&mut String>, part: &str) -> Result<XmlEvent, WxrError> {
+    fn add(&self, text: Option<&mut String>, part: &str, warnings: &mut Warnings) -> Result<XmlEvent, WxrError> {
         // XML has no such character, and not every database can store it.
-        if part.contains('\0') {
-            return Err(self.fault("a text holds a NUL character".into(), HINT_NUL));
-        }
+        let whole = if text.is_some() && part.contains('\0') {
+            warnings.add(self.line, "NUL characters are left out of a text".into());
+            Cow::Owned(part.replace('\0', ""))
+        } else {
+            Cow::Borrowed(part)
+        };
+        let part = &*whole;
         let held = text.as_ref().map_or(0, |text| text.len());
         if held + part.len() > self.limit {
             return Err(self.too_long());
@@ -307,10 +376,6 @@ impl EventAt {
         Ok(XmlEvent::Inert(!part.trim_start_matches('\u{feff}').trim().is_empty()))
     }
 
-    fn entity(&self, name: &str) -> WxrError {
-        self.fault(format!("&{}; is not an entity that exports may use", brief(name)), HINT_ESCAPE)
-    }
-
     fn too_long(&self) -> WxrError {
         self.fault(format!("a text is longer than {} bytes", self.limit), HINT_SIZE)
     }
@@ -318,6 +383,12 @@ impl EventAt {
     fn fault(&self, message: String, hint: &'static str) -> WxrError {
         WxrError { line: self.line, message, hint }
     }
+}
+
+/// An entity of HTML is what it is there; any other one, and what only looks like one, is text.
+fn unknown_entity(name: &str, line: u64, warnings: &mut Warnings) -> String {
+    warnings.add(line, format!("&{}; is no entity of XML, and is read as in HTML", brief(name)));
+    resolve_html5_entity(name).map_or_else(|| format!("&{name};"), str::to_owned)
 }
 
 /// Words a fault of the parser. `read` is what it had consumed since `line`.
@@ -356,7 +427,6 @@ fn ill_formed(kind: IllFormedError, line: u64) -> WxrError {
             (format!("</{}> found where </{}> is expected", brief(&found), brief(&expected)), HINT_CUT)
         }
         IllFormedError::UnmatchedEndTag(found) => (format!("</{}> closes nothing", brief(&found)), HINT_CUT),
-        IllFormedError::UnclosedReference => ("an & begins no entity".into(), HINT_ESCAPE),
         _ => ("the markup is malformed".into(), HINT_CUT),
     };
     WxrError { line, message, hint }

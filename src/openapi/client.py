@@ -48,6 +48,8 @@ class Imported(TypedDict):
     status: int
     result: Literal["created", "updated", "unchanged", "failed"]
     id: NotRequired[int | str]
+    #: Properties whose references lead to nothing yet.
+    deferred: NotRequired[list[str]]
     error: NotRequired[dict[str, Any]]
 
 

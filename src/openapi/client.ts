@@ -61,6 +61,8 @@ export interface Imported {
   status: number;
   result: "created" | "updated" | "unchanged" | "failed";
   id?: number | string;
+  /** Properties whose references lead to nothing yet. */
+  deferred?: string[];
   error?: { code: string; message: string; data?: unknown };
 }
 

@@ -4,7 +4,7 @@ use super::exif::{self, Exif, Value};
 use crate::text::sanitize;
 use serde_json::{Value as Json, json};
 
-/// Characters of a description that still passes for a title.
+/// Bytes of a description that still passes for a title.
 const LONGEST_TITLE: usize = 80;
 
 /// Characters of a longer one.
@@ -25,11 +25,9 @@ pub fn describe(tiff: Option<&[u8]>, alternative: &str) -> Json {
         Some(Value::Number(number)) => short(*number),
         _ => "0".to_owned(),
     };
-    // A few words are a name, more are a text.
-    let (title, caption) = match text(exif::DESCRIPTION, LONGEST_CAPTION) {
-        few if few.chars().count() < LONGEST_TITLE => (few, String::new()),
-        many => (String::new(), many),
-    };
+    let caption = text(exif::DESCRIPTION, LONGEST_CAPTION);
+    // A few words are a name, too.
+    let title = if caption.len() < LONGEST_TITLE { caption.as_str() } else { "" };
     let taken = [exif::TAKEN, exif::DIGITIZED, exif::CHANGED].into_iter();
     let taken = taken.map(|tag| text(tag, LONGEST_LINE)).find_map(|text| seconds(&text)).unwrap_or(0);
     let noted = |tag| shown(&text(tag, LONGEST_LINE));
@@ -43,7 +41,7 @@ pub fn describe(tiff: Option<&[u8]>, alternative: &str) -> Json {
         "focal_length": number(exif::FOCAL_LENGTH),
         "iso": number(exif::SENSITIVITY),
         "shutter_speed": number(exif::EXPOSURE),
-        "title": shown(&title),
+        "title": shown(title),
         "orientation": number(exif::ORIENTATION),
         "keywords": [],
         "alt": shown(alternative),
@@ -115,7 +113,7 @@ mod tests {
             (exif::CHANGED, "2021:03:04 09:15:00"),
         ]);
         let meta = describe(Some(&raw), "");
-        assert_eq!((&meta["title"], &meta["caption"]), (&json!("Pier at dawn"), &json!("")));
+        assert_eq!((&meta["title"], &meta["caption"]), (&json!("Pier at dawn"), &json!("Pier at dawn")));
         assert_eq!((&meta["camera"], &meta["credit"]), (&json!("Box 5"), &json!("Mira")));
         assert_eq!(meta["created_timestamp"], "1614849300");
         let long = "word ".repeat(30);

@@ -123,8 +123,10 @@ impl Share<'_> {
 /// What is to be made of an upload.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Copies, and a picture that is shown instead where the upload is too large or not upright.
+    /// Smaller copies.
     pub copies: bool,
+    /// A picture that is shown instead where the upload is too large or not upright.
+    pub display: bool,
     /// Format of what is made.
     pub format: ImageFormat,
     /// Its quality, where the size has none of its own.
@@ -220,19 +222,19 @@ pub fn prepare(
     }
     let scaled = display_size(rules)
         .and_then(|most| sizes::plan((picture.width(), picture.height()), &most))
-        .filter(|_| wanted.copies && format != ImageFormat::Gif);
+        .filter(|_| wanted.display && format != ImageFormat::Gif);
     if let Some(plan) = scaled {
         picture = Original::of(&picture).resize(plan)?;
     }
     let standing = match (scaled.is_some(), turned) {
         (true, _) => Some("-scaled"),
-        (false, true) => Some("-rotated"),
-        (false, false) if wanted.copies && wanted.format != format => Some(""),
-        (false, false) => None,
+        (false, true) if wanted.display || forgets => Some("-rotated"),
+        (false, false) if wanted.display && wanted.format != format => Some(""),
+        (false, _) => None,
     };
     let alternative = metadata::alternative(parts.xmp.as_deref(), &wanted.language);
     let mut meta = metadata::describe(parts.exif.as_deref(), &alternative);
-    if turned {
+    if turned && standing.is_some() {
         // What is shown is upright.
         meta["orientation"] = "1".into();
     }
@@ -250,6 +252,19 @@ pub fn prepare(
         meta,
         alternative,
     })
+}
+
+/// A picture without the place where it was taken; `None` when it does not tell one.
+///
+/// # Errors
+/// See [`PictureError`].
+pub fn cleaned(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<Option<Vec<u8>>, PictureError> {
+    let parts = judged(file, format, bounds.rules)?;
+    if !parts.tells_place {
+        return Ok(None);
+    }
+    let share = bounds.share(std::fs::metadata(file)?.len().saturating_mul(2))?;
+    parts.cleaned(file, share.until).map(Some)
 }
 
 /// Width and height of a picture that is not decoded here; `None` of other files.
@@ -566,7 +581,7 @@ mod tests {
     }
 
     fn wanted(format: ImageFormat) -> Wanted {
-        Wanted { copies: true, format, quality: 82, language: "en_US".into() }
+        Wanted { copies: true, display: true, format, quality: 82, language: "en_US".into() }
     }
 
     /// The work on a picture under rules, with all the memory that they name.

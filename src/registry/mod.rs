@@ -13,6 +13,7 @@ pub mod criteria;
 mod edit_only;
 pub mod link;
 mod locked;
+pub mod meta;
 pub mod operations;
 pub mod resource;
 mod statuses;

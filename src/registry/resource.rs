@@ -1,6 +1,7 @@
 //! A resource compiled from its schema and its block in `routes.toml`.
 
 use super::Behaviour;
+use super::meta::MetaType;
 use super::words::DerivedWord;
 use crate::config::declaration::{self, Action, Family, When};
 use crate::error::Code;
@@ -368,6 +369,8 @@ pub struct Resource {
     pub within: Option<(declaration::Within, Code)>,
     /// Rows of the declared `originals`; their keys are negative numbers.
     pub originals: Vec<Row>,
+    /// Types of registered meta, by key.
+    pub meta: HashMap<String, MetaType>,
     /// The resource schema as clients see it.
     pub schema: Value,
     /// The block in `routes.toml`.

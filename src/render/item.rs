@@ -4,6 +4,7 @@ use super::{Batch, Linked, Reads};
 use crate::config::declaration::{Family, Meta};
 use crate::records::{Record, int};
 use crate::registry::args::{Spelling, spell};
+use crate::registry::meta::empty;
 use crate::registry::resource::{Context, Kind, Property, Resource, Source};
 use crate::scope::Scope;
 use crate::storage::plan::DbValue;
@@ -95,7 +96,7 @@ impl Item<'_> {
         let beside = self.resource.declared.meta.iter().filter(move |(key, meta)| meta.beside && wants(key));
         beside.map(move |(key, meta)| {
             let stored = self.batch.meta.get(&self.record.id()).filter(|_| shown && self.open());
-            let value = meta_value(key, meta, stored);
+            let value = self.meta_value(key, meta, stored);
             (key.clone(), if value.is_null() { empty(&meta.schema) } else { value })
         })
     }
@@ -109,12 +110,26 @@ impl Item<'_> {
         let within = self.resource.declared.meta.iter().filter(|(_, meta)| !meta.beside);
         for (key, meta) in within.filter(|(_, meta)| self.shows_meta(&meta.schema)) {
             let stored = stored.filter(|_| !locked || meta.schema.get("x-password-protected") == Some(&json!(false)));
-            map.insert(key.clone(), meta_value(key, meta, stored));
+            map.insert(key.clone(), self.meta_value(key, meta, stored));
         }
         match map.is_empty() && self.scope.registry.declaration.dialect.empty_list_as_object {
             true => json!([]),
             false => Value::Object(map),
         }
+    }
+
+    /// The value of a meta key among the stored ones, or its default; null where what is stored does not fit.
+    fn meta_value(&self, key: &str, meta: &Meta, stored: Option<&Vec<(Arc<str>, Value)>>) -> Value {
+        let typed = |(_, value): &(Arc<str>, Value)| match self.resource.meta.get(key) {
+            Some(of) => of.read(value, &meta.schema).unwrap_or(Value::Null),
+            None => value.clone(),
+        };
+        let mut values = stored.into_iter().flatten().filter(|(k, _)| **k == *key).map(typed);
+        if !meta.single {
+            return Value::Array(values.collect());
+        }
+        let value = values.next().or_else(|| meta.schema.get("default").cloned());
+        allowed(&meta.schema, value.unwrap_or_else(|| empty(&meta.schema)))
     }
 
     /// Whether a meta value shows in the context: in the contexts that its schema names, or in all.
@@ -142,16 +157,6 @@ impl Item<'_> {
     }
 }
 
-/// The value of a meta key among the stored ones, or its default.
-fn meta_value(key: &str, meta: &Meta, stored: Option<&Vec<(Arc<str>, Value)>>) -> Value {
-    let mut values = stored.into_iter().flatten().filter(|(k, _)| **k == *key).map(|(_, v)| v.clone());
-    if !meta.single {
-        return Value::Array(values.collect());
-    }
-    let value = values.next().or_else(|| meta.schema.get("default").cloned());
-    allowed(&meta.schema, value.unwrap_or_else(|| empty(&meta.schema)))
-}
-
 /// Recorded: what a meta key's own choices leave out, its default included, reads as null.
 fn allowed(schema: &Map<String, Value>, value: Value) -> Value {
     let choices = schema.get("enum").and_then(Value::as_array);
@@ -165,16 +170,6 @@ fn locked_value(kind: Kind) -> Value {
         Kind::Integer | Kind::Number => json!(0),
         Kind::Boolean => json!(false),
         Kind::Json => Value::Null,
-    }
-}
-
-fn empty(schema: &Map<String, Value>) -> Value {
-    match schema.get("type").and_then(Value::as_str) {
-        Some("integer" | "number") => json!(0),
-        Some("boolean") => json!(false),
-        Some("array") => json!([]),
-        Some("object") => json!({}),
-        _ => json!(""),
     }
 }
 

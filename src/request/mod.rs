@@ -10,7 +10,7 @@ pub(crate) mod fields;
 pub(crate) mod route;
 
 use crate::error::{ApiError, Code};
-use crate::model::{Method, Request, Upload};
+use crate::model::{LINES, Method, Request, Upload};
 use indexmap::IndexMap;
 use memchr::memmem;
 use serde_json::{Map, Value};
@@ -153,6 +153,11 @@ pub fn is_parameters(content_type: Option<&str>) -> bool {
     content_type.map(media_type).is_some_and(|k| is_json(&k) || k == "application/x-www-form-urlencoded")
 }
 
+/// Whether the body is documents in lines.
+pub fn is_lines(content_type: Option<&str>) -> bool {
+    content_type.map(media_type).is_some_and(|k| k == LINES)
+}
+
 /// Whether the body is a form with parts.
 pub fn is_form_of_parts(content_type: Option<&str>) -> bool {
     content_type.map(media_type).is_some_and(|k| k == "multipart/form-data")
@@ -216,12 +221,16 @@ pub fn json_value(body: &[u8], max_depth: usize) -> Result<Value, ApiError> {
     json_text("The body", body, max_depth)
 }
 
+/// What programs of Windows write before a text in UTF-8.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// As [`json_value`], of a text that errors call `what`.
 ///
 /// # Errors
 /// The text is no JSON, or more than is read.
 pub fn json_text(what: &str, text: &[u8], max_depth: usize) -> Result<Value, ApiError> {
     let max_depth = max_depth.min(DEEPEST);
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     match extent(text) {
         Extent { depth, .. } if depth > max_depth => {
             let message = format!("{what} is nested deeper than the {max_depth} levels that this server reads.");

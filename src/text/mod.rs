@@ -28,6 +28,7 @@ pub(crate) mod html_policy;
 pub(crate) mod layout;
 mod markup;
 pub(crate) mod permalink;
+pub(crate) mod php;
 pub(crate) mod render;
 pub(crate) mod sanitize;
 pub(crate) mod search;

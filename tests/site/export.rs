@@ -437,3 +437,110 @@ fn imports_are_for_those_who_may() {
     assert_eq!((empty.status, empty.code()), (400, "rest_upload_no_data"));
     assert_eq!(server.get("/cms/v2/tags").body, json!([]));
 }
+
+/// A server with venues and people that refer to each other.
+fn circular(prefix: &str) -> Server {
+    let own = |to: &str| json!({"type": "integer", "x-relation": {"to": to}});
+    let many = |to: &str| json!({"type": "array", "items": {"type": "integer"}, "x-relation": {"to": to}});
+    let properties = json!({"part_of": own("venues"), "related": many("venues")});
+    let declared = super::own_types::folder(&[("venues", "plain", properties, "")]);
+    Server::over(declared, &[&format!("site.prefix={prefix}")])
+}
+
+#[test]
+fn items_that_refer_to_each_other_are_imported() {
+    let rows = [
+        json!({"id": 6000, "title": "C1", "part_of": 6001, "related": [6000, 6002]}),
+        json!({"id": 6001, "title": "C2", "part_of": 6000, "related": []}),
+        json!({"id": 6002, "title": "Self", "part_of": 6002, "related": [6000, 6001, 6002]}),
+    ];
+    let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    for query in ["upsert=id", "keep_ids=true"] {
+        let server = circular("cms");
+        let admin = server.admin.clone();
+        let done = results(&import(&server, &format!("/own/v1/venues/import?{query}"), &lines, Some(&admin)));
+        assert_eq!(count(&done, "created"), 3, "{query}: {done:#?}");
+        assert!(done.iter().all(|line| line.get("deferred").is_none()), "{query}: {done:#?}");
+        for row in &rows {
+            let found = server.get(&format!("/own/v1/venues/{}", row["id"])).body;
+            assert_eq!((&found["part_of"], &found["related"]), (&row["part_of"], &row["related"]), "{query}: {found}");
+        }
+    }
+    // What is nowhere is refused as before, and nothing of it is made.
+    let server = circular("cms");
+    let admin = server.admin.clone();
+    let lost = "{\"id\": 6010, \"title\": \"Lost\", \"part_of\": 7777}\n";
+    let done = results(&import(&server, "/own/v1/venues/import?upsert=id", lost, Some(&admin)));
+    assert_eq!(count(&done, "failed"), 1, "{done:#?}");
+    assert_eq!(server.get("/own/v1/venues/6010").status, 404);
+    // With `deferred` it is made, the property is named, and the same lines set it later.
+    let done = results(&import(&server, "/own/v1/venues/import?upsert=id&deferred=true", lost, Some(&admin)));
+    assert_eq!((&done[0]["result"], &done[0]["deferred"]), (&json!("created"), &json!(["part_of"])), "{done:#?}");
+    let found = "{\"id\": 7777, \"title\": \"Found\"}\n";
+    results(&import(&server, "/own/v1/venues/import?upsert=id", found, Some(&admin)));
+    let done = results(&import(&server, "/own/v1/venues/import?upsert=id", lost, Some(&admin)));
+    assert_eq!(count(&done, "updated"), 1, "{done:#?}");
+    assert_eq!(server.get("/own/v1/venues/6010").body["part_of"], 7777);
+}
+
+/// References lead across the requests that a long file takes, both ways.
+#[test]
+fn items_of_several_requests_refer_to_each_other() {
+    let server = circular("cms");
+    let admin = server.admin.clone();
+    let last = 1100;
+    let row = |n: i64| match n {
+        0 => json!({"id": 5000, "title": "First", "part_of": 5000 + last, "related": [5000, 5000 + last]}),
+        n if n == last => json!({"id": 5000 + last, "title": "Last", "part_of": 5000}),
+        n => json!({"id": 5000 + n, "title": format!("Venue {n}")}),
+    };
+    let file: String = (0..=last).map(|n| format!("{}\n", row(n))).collect();
+    let first = results(&import(&server, "/own/v1/venues/import?upsert=id", &file, Some(&admin)));
+    assert_eq!((count(&first, "created"), &first[0]["deferred"]), (1000, &json!(["part_of", "related"])));
+    let rest = results(&import(&server, "/own/v1/venues/import?upsert=id&from=1000", &file, Some(&admin)));
+    assert_eq!((count(&rest, "created"), count(&rest, "updated"), count(&rest, "failed")), (101, 1, 0));
+    assert_eq!(rest[0]["position"], 0, "the line of the first request");
+    let found = server.get("/own/v1/venues/5000").body;
+    assert_eq!((&found["part_of"], &found["related"]), (&json!(5000 + last), &json!([5000, 5000 + last])));
+    assert_eq!(server.get(&format!("/own/v1/venues/{}", 5000 + last)).body["part_of"], 5000);
+    let again = results(&import(&server, "/own/v1/venues/import?upsert=id&from=1000", &file, Some(&admin)));
+    assert_eq!(count(&again, "unchanged"), 101, "{again:#?}");
+}
+
+#[test]
+fn pages_come_before_their_parents_in_another_request() {
+    let server = Server::start();
+    let admin = server.admin.clone();
+    let row = |n: i64| {
+        json!({"id": 5000 + n, "title": {"raw": format!("Page {n}")}, "status": "draft",
+        "parent": if n == 0 { 6050 } else { 0 }})
+    };
+    let file: String = (0..=1050).map(|n| format!("{}\n", row(n))).collect();
+    for from in ["", "&from=1000"] {
+        let done = results(&import(&server, &format!("/cms/v2/pages/import?upsert=id{from}"), &file, Some(&admin)));
+        assert_eq!(count(&done, "failed"), 0, "{done:#?}");
+    }
+    assert_eq!(server.admin("GET", "/cms/v2/pages/5000?context=edit", None).body["parent"], 6050);
+}
+
+#[test]
+fn the_export_of_nothing_is_imported() {
+    let server = Server::start();
+    let admin = server.admin.clone();
+    for body in ["", "\n\n"] {
+        let answer = import(&server, "/cms/v2/tags/import?upsert=slug", body, Some(&admin));
+        assert_eq!((answer.status, answer.text.as_str()), (200, ""), "{body:?}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_text() {
+    let server = Server::start();
+    let admin = server.admin.clone();
+    let lines = "\u{feff}{\"name\": \"One\", \"slug\": \"one\"}\n{\"name\": \"Two\", \"slug\": \"two\"}\n";
+    let done = results(&import(&server, "/cms/v2/tags/import?upsert=slug", lines, Some(&admin)));
+    assert_eq!(count(&done, "created"), 2, "{done:#?}");
+    let body = Some(("application/json", "\u{feff}{\"name\": \"Three\"}".as_bytes().to_vec()));
+    let made = server.send("POST", &format!("{}/cms/v2/tags", server.rest), Some(&admin), body, &[]);
+    assert_eq!(made.status, 201, "{}", made.text);
+}

@@ -45,6 +45,7 @@ mod mcp_streams;
 mod media;
 mod menus;
 mod migrate;
+mod moves;
 mod new_resource;
 mod nodes;
 mod notes;

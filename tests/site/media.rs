@@ -655,3 +655,47 @@ fn a_kill_in_the_midst_of_uploads_loses_and_leaves_nothing() {
     }
     assert!(left > 0, "files and records do not agree: {:?}", stored(&server));
 }
+
+#[test]
+fn files_that_wordpress_takes_are_taken() {
+    let ico = [&[0, 0, 1, 0, 1, 0, 16, 16][..], &[0; 40]].concat();
+    let files: [(&str, &str, Vec<u8>); 6] = [
+        ("a.bmp", "image/bmp", [b"BM".as_slice(), &[0; 60]].concat()),
+        ("a.ico", "image/x-icon", ico),
+        ("a.avi", "video/avi", b"RIFF\0\0\0\0AVI LIST\0\0\0\0hdrlavih".to_vec()),
+        ("a.flv", "video/x-flv", b"FLV\x01\x05\0\0\0\x09\0\0\0\0".to_vec()),
+        ("a.mid", "audio/midi", b"MThd\0\0\0\x06\0\0\0\x01\0\x60".to_vec()),
+        ("a.tsv", "text/tab-separated-values", b"a\tb\n".to_vec()),
+    ];
+    for prefix in ["cms", "wp"] {
+        let server = Server::with(&[&format!("site.prefix={prefix}")]);
+        for (name, mime, bytes) in &files {
+            let made = upload(&server, name, mime, bytes.clone());
+            assert_eq!((made.status, &made.body["mime_type"]), (201, &json!(mime)), "{name}: {}", made.text);
+            assert_eq!(fetch(&server, &made.body["source_url"], &[]).status, 200, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_no_picture_is_no_featured_picture() {
+    for prefix in ["cms", "wp"] {
+        let server = Server::with(&[&format!("site.prefix={prefix}")]);
+        let picture = upload(&server, "a.png", "image/png", png(4, 4)).body["id"].clone();
+        let pdf =
+            upload(&server, "a.pdf", "application/pdf", b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n".to_vec()).body["id"].clone();
+        let route = format!("/{prefix}/v2/posts");
+        let body = |id: &Value| json!({"title": {"raw": "x"}, "status": "publish", "featured_media": id});
+        let post = server.admin("POST", &route, Some(&body(&picture))).body;
+        assert_eq!(post["featured_media"], picture, "{post}");
+        for other in [&pdf, &json!(999_999), &post["id"]] {
+            let changed = server.admin("POST", &format!("{route}/{}", post["id"]), Some(&body(other)));
+            assert_eq!(
+                (changed.status, &changed.body["featured_media"]),
+                (200, &json!(0)),
+                "{other}: {}",
+                changed.text
+            );
+        }
+    }
+}

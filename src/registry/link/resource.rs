@@ -1,6 +1,7 @@
 //! One resource: names, table, columns, capabilities, sort keys, codes.
 
 use super::super::columns::VERSION;
+use super::super::meta::MetaType;
 use super::super::resource::*;
 use super::super::tables::{self};
 use super::super::words::PropertyWords;
@@ -101,6 +102,7 @@ impl Linker<'_> {
             bare_in_updates: HashSet::new(),
             schema: Value::Null,
             originals: Vec::new(),
+            meta: declared.meta.iter().map(|(key, meta)| (key.clone(), MetaType::of(meta, self.dialect))).collect(),
             declared: declared.clone(),
         };
         resource.column_index = resource.columns.iter().enumerate().map(|(i, c)| (c.to_string(), i)).collect();

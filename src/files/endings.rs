@@ -1,0 +1,143 @@
+//! MIME types by the ends of names, for files whose contents are not here.
+
+/// Types that WordPress gives to files of these ends, where its own and the usual ones differ; and types of files that
+/// plugins of it accept.
+const TYPES: &[(&str, &str)] = &[
+    ("image/jpeg", "jpg jpeg jpe"),
+    ("image/gif", "gif"),
+    ("image/png", "png"),
+    ("image/bmp", "bmp"),
+    ("image/tiff", "tif tiff"),
+    ("image/webp", "webp"),
+    ("image/avif", "avif"),
+    ("image/x-icon", "ico"),
+    ("image/heic", "heic"),
+    ("image/heif", "heif"),
+    ("image/heic-sequence", "heics"),
+    ("image/heif-sequence", "heifs"),
+    ("image/svg+xml", "svg svgz"),
+    ("image/jxl", "jxl"),
+    ("video/x-ms-asf", "asf asx"),
+    ("video/x-ms-wmv", "wmv"),
+    ("video/x-ms-wmx", "wmx"),
+    ("video/x-ms-wm", "wm"),
+    ("video/avi", "avi"),
+    ("video/divx", "divx"),
+    ("video/x-flv", "flv"),
+    ("video/quicktime", "mov qt"),
+    ("video/mpeg", "mpeg mpg mpe"),
+    ("video/mp4", "mp4 m4v"),
+    ("video/ogg", "ogv"),
+    ("video/webm", "webm"),
+    ("video/x-matroska", "mkv"),
+    ("video/3gpp", "3gp 3gpp"),
+    ("video/3gpp2", "3g2 3gp2"),
+    ("text/plain", "txt asc c cc h srt md log"),
+    ("text/csv", "csv"),
+    ("text/tab-separated-values", "tsv"),
+    ("text/calendar", "ics"),
+    ("text/richtext", "rtx"),
+    ("text/css", "css"),
+    ("text/html", "htm html"),
+    ("text/vtt", "vtt"),
+    ("text/vcard", "vcf"),
+    ("application/ttaf+xml", "dfxp"),
+    ("audio/mpeg", "mp3 m4a m4b"),
+    ("audio/aac", "aac"),
+    ("audio/x-realaudio", "ra ram"),
+    ("audio/wav", "wav"),
+    ("audio/ogg", "ogg oga"),
+    ("audio/opus", "opus"),
+    ("audio/flac", "flac"),
+    ("audio/midi", "mid midi"),
+    ("audio/x-ms-wma", "wma"),
+    ("audio/x-ms-wax", "wax"),
+    ("audio/x-matroska", "mka"),
+    ("audio/aiff", "aif aiff"),
+    ("application/rtf", "rtf"),
+    ("application/javascript", "js"),
+    ("application/json", "json"),
+    ("application/xml", "xml"),
+    ("application/gpx+xml", "gpx"),
+    ("application/vnd.google-earth.kml+xml", "kml"),
+    ("application/vnd.google-earth.kmz", "kmz"),
+    ("application/pdf", "pdf"),
+    ("application/postscript", "ps eps ai"),
+    ("application/epub+zip", "epub"),
+    ("application/x-mobipocket-ebook", "mobi"),
+    ("application/x-shockwave-flash", "swf"),
+    ("application/java", "class"),
+    ("application/x-tar", "tar"),
+    ("application/zip", "zip"),
+    ("application/x-gzip", "gz gzip"),
+    ("application/x-bzip2", "bz2"),
+    ("application/rar", "rar"),
+    ("application/x-7z-compressed", "7z"),
+    ("application/x-msdownload", "exe"),
+    ("application/vnd.android.package-archive", "apk"),
+    ("application/x-apple-diskimage", "dmg"),
+    ("application/msword", "doc"),
+    ("application/vnd.ms-powerpoint", "pot pps ppt"),
+    ("application/vnd.ms-write", "wri"),
+    ("application/vnd.ms-excel", "xla xls xlt xlw"),
+    ("application/vnd.ms-access", "mdb"),
+    ("application/vnd.ms-project", "mpp"),
+    ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx"),
+    ("application/vnd.ms-word.document.macroEnabled.12", "docm"),
+    ("application/vnd.openxmlformats-officedocument.wordprocessingml.template", "dotx"),
+    ("application/vnd.ms-word.template.macroEnabled.12", "dotm"),
+    ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"),
+    ("application/vnd.ms-excel.sheet.macroEnabled.12", "xlsm"),
+    ("application/vnd.ms-excel.sheet.binary.macroEnabled.12", "xlsb"),
+    ("application/vnd.openxmlformats-officedocument.spreadsheetml.template", "xltx"),
+    ("application/vnd.ms-excel.template.macroEnabled.12", "xltm"),
+    ("application/vnd.ms-excel.addin.macroEnabled.12", "xlam"),
+    ("application/vnd.openxmlformats-officedocument.presentationml.presentation", "pptx"),
+    ("application/vnd.ms-powerpoint.presentation.macroEnabled.12", "pptm"),
+    ("application/vnd.openxmlformats-officedocument.presentationml.slideshow", "ppsx"),
+    ("application/vnd.ms-powerpoint.slideshow.macroEnabled.12", "ppsm"),
+    ("application/vnd.openxmlformats-officedocument.presentationml.template", "potx"),
+    ("application/vnd.ms-powerpoint.template.macroEnabled.12", "potm"),
+    ("application/vnd.ms-powerpoint.addin.macroEnabled.12", "ppam"),
+    ("application/vnd.openxmlformats-officedocument.presentationml.slide", "sldx"),
+    ("application/vnd.ms-powerpoint.slide.macroEnabled.12", "sldm"),
+    ("application/onenote", "onetoc onetoc2 onetmp onepkg"),
+    ("application/oxps", "oxps"),
+    ("application/vnd.ms-xpsdocument", "xps"),
+    ("application/vnd.oasis.opendocument.text", "odt"),
+    ("application/vnd.oasis.opendocument.presentation", "odp"),
+    ("application/vnd.oasis.opendocument.spreadsheet", "ods"),
+    ("application/vnd.oasis.opendocument.graphics", "odg"),
+    ("application/vnd.oasis.opendocument.chart", "odc"),
+    ("application/vnd.oasis.opendocument.database", "odb"),
+    ("application/vnd.oasis.opendocument.formula", "odf"),
+    ("application/wordperfect", "wp wpd"),
+    ("application/vnd.apple.keynote", "key"),
+    ("application/vnd.apple.numbers", "numbers"),
+    ("application/vnd.apple.pages", "pages"),
+    ("font/ttf", "ttf"),
+    ("font/otf", "otf"),
+    ("font/woff", "woff"),
+    ("font/woff2", "woff2"),
+];
+
+/// The usual type of files whose names end so.
+pub fn usual(end: &str) -> Option<&'static str> {
+    let end = end.to_ascii_lowercase();
+    TYPES.iter().find(|(_, ends)| ends.split(' ').any(|own| own == end)).map(|(mime, _)| *mime)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn ends_have_one_type_each() {
+        let ends: Vec<&str> = TYPES.iter().flat_map(|(_, ends)| ends.split(' ')).collect();
+        assert_eq!(ends.iter().collect::<HashSet<_>>().len(), ends.len());
+        assert!(TYPES.iter().all(|(mime, _)| mime.split('/').count() == 2));
+        assert_eq!(usual("HEIC"), Some("image/heic"));
+        assert_eq!(usual("psd"), None);
+    }
+}

@@ -1,0 +1,109 @@
+//! References of lines that are imported to items that later lines bring.
+//!
+//! Items may refer to each other in circles, and to themselves. A reference to what is not there yet is left out when the
+//! item is made, and set when all lines are through.
+
+use crate::config::declaration::Family;
+use crate::error::ApiError;
+use crate::records::{self, columns};
+use crate::registry::columns::{ID, record};
+use crate::registry::name;
+use crate::registry::resource::Resource;
+use crate::scope::Scope;
+use crate::storage::plan::{Cond, DbValue};
+use serde_json::{Map, Value};
+use std::collections::{HashMap, HashSet};
+
+/// A property of a resource by which an item refers to others that have to be there.
+pub struct Reference<'r> {
+    property: &'r str,
+    table: &'r str,
+    key: &'r str,
+    filter: Cond,
+    /// The items referred to are of the same resource.
+    pub own: bool,
+}
+
+/// Such properties of a resource.
+pub fn references<'r>(scope: &'r Scope, resource: &'r Resource) -> Vec<Reference<'r>> {
+    let registry = &scope.registry;
+    let relations = resource.relations.iter().filter(|relation| relation.check).map(|relation| {
+        let to = &registry.resources[relation.to];
+        let own = relation.to == resource.index;
+        Reference { property: &relation.property, table: &to.table, key: &to.key, filter: records::own_rows(to), own }
+    });
+    let placed = match resource.family {
+        Family::Content => !resource.supports("attached") && !resource.declared.loose_parent,
+        Family::Term => true,
+        _ => false,
+    };
+    let above = resource.property_of_column(record::PARENT).filter(|_| placed).map(|property| {
+        let filter = if resource.family == Family::Term { records::own_rows(resource) } else { records::everything() };
+        Reference { property: &property.name, table: &resource.table, key: ID, filter, own: true }
+    });
+    relations.chain(above).collect()
+}
+
+/// A key as it is compared: as the text of its JSON.
+pub fn key_of(document: &Map<String, Value>, property: &str) -> Option<String> {
+    document.get(property).and_then(key)
+}
+
+fn key(value: &Value) -> Option<String> {
+    match value {
+        Value::Number(number) => number.as_i64().filter(|id| *id != 0).map(|id| id.to_string()),
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        _ => None,
+    }
+}
+
+impl Reference<'_> {
+    /// The keys that a document has in the property.
+    pub fn keys<'d>(&self, document: &'d Map<String, Value>) -> impl Iterator<Item = (String, &'d Value)> {
+        let value = document.get(self.property);
+        let list = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let one = value.filter(|value| !value.is_array());
+        one.into_iter().chain(list).filter_map(|value| Some((key(value)?, value)))
+    }
+
+    /// Those of the keys of which there is no item.
+    fn missing(&self, scope: &Scope, document: &Map<String, Value>) -> Result<HashSet<String>, ApiError> {
+        let mut wanted: HashMap<String, DbValue> = HashMap::new();
+        for (key, value) in self.keys(document) {
+            let stored = value.as_i64().map_or_else(|| records::txt(&key), DbValue::Int);
+            wanted.insert(key, stored);
+        }
+        if wanted.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let among = Cond::In(name(self.key), wanted.values().cloned().collect());
+        let plan = columns(self.table, &[self.key], Cond::All(vec![self.filter.clone(), among]));
+        for row in scope.snapshot()?.rows(&plan)? {
+            wanted.retain(|_, value| *value != row[0]);
+        }
+        Ok(wanted.into_keys().collect())
+    }
+}
+
+/// Takes those references out of a document that lead to nothing and are `later`; the properties that had them.
+pub fn defer(
+    scope: &Scope,
+    references: &[Reference<'_>],
+    document: &mut Map<String, Value>,
+    later: impl Fn(&Reference<'_>, &str) -> bool,
+) -> Result<Vec<String>, ApiError> {
+    let mut deferred = Vec::new();
+    for reference in references {
+        let mut missing = reference.missing(scope, document)?;
+        missing.retain(|key| later(reference, key));
+        if missing.is_empty() {
+            continue;
+        }
+        deferred.push(reference.property.to_owned());
+        match document.get_mut(reference.property) {
+            Some(Value::Array(list)) => list.retain(|value| key(value).is_none_or(|key| !missing.contains(&key))),
+            _ => drop(document.remove(reference.property)),
+        }
+    }
+    Ok(deferred)
+}

@@ -1,0 +1,115 @@
+//! Terms of records that cannot show them yet: their kind or the taxonomy is not declared, or the kind does not have it.
+//!
+//! Each is kept as an entry of `origin`. Once a declaration gives the records such a property, the entries become its
+//! relations.
+
+use super::importer::Importer;
+use crate::boot::{BootError, wait};
+use crate::config::declaration::Family;
+use crate::families::{column, text_column};
+use crate::records::{self, columns, eq, int, text, txt};
+use crate::registry::resource::{Relation, Resource};
+use crate::registry::{Registry, name};
+use crate::storage::Storage;
+use crate::storage::plan::{
+    Change, CommitError, Cond, DbValue, EdgePlan, Input, Op, Order, Put, Row, Target, WritePlan,
+};
+use std::collections::BTreeMap;
+
+/// Entries that are read together.
+const PAGE: u64 = 400;
+
+/// What entries of a taxonomy are kept under.
+fn space(taxonomy: &str) -> String {
+    format!("filing.{taxonomy}")
+}
+
+impl Importer<'_> {
+    /// Keeps a term of a record for later.
+    pub(super) fn keep_filing(&mut self, taxonomy: &str, record: i64, term: i64) {
+        let key = format!("filing:{taxonomy}:{record}:{term}");
+        if self.known.insert(key.clone(), record).is_some() {
+            return;
+        }
+        self.remember_as(&key, &space(taxonomy), record);
+        *self.report.filings.entry(taxonomy.to_owned()).or_default() += 1;
+    }
+
+    pub(super) fn remember_as(&mut self, key: &str, table: &str, row: i64) {
+        let set = vec![
+            text_column("source", &self.source),
+            text_column("source_key", key),
+            text_column("table", table),
+            column("row", DbValue::Int(row)),
+        ];
+        self.pending.push(Change::Put(Put::new("origin", Target::New, set)));
+    }
+}
+
+/// Makes relations of what was kept, as far as it is declared by now; how many.
+///
+/// # Errors
+/// The database cannot be read, or refuses.
+pub fn carry_out(registry: &Registry, storage: &dyn Storage) -> Result<u64, BootError> {
+    let mut done = 0;
+    for resource in registry.family(Family::Content) {
+        let to_terms = |relation: &&Relation| registry.resources[relation.to].family == Family::Term;
+        for relation in resource.relations.iter().filter(to_terms) {
+            let taxonomy = &registry.resources[relation.to].kind;
+            let mut last = 0;
+            loop {
+                let after = Cond::Compare(name("id"), Op::Gt, DbValue::Int(last));
+                let kept = Cond::All(vec![eq("table", txt(&space(taxonomy))), after]);
+                let mut plan = columns("origin", &["id", "source_key", "row"], kept);
+                (plan.order, plan.limit) = (vec![Order::Column(name("id"), false)], Some(PAGE));
+                let rows = storage.snapshot()?.rows(&plan)?;
+                let Some(end) = rows.last() else { break };
+                last = int(&end[0]);
+                done += file(storage, resource, relation, &rows)?;
+            }
+        }
+    }
+    Ok(done)
+}
+
+/// Files the records of a resource among these entries; those of other kinds wait on.
+fn file(storage: &dyn Storage, resource: &Resource, relation: &Relation, rows: &[Row]) -> Result<u64, BootError> {
+    let mut wanted: BTreeMap<i64, Vec<(i64, i64)>> = BTreeMap::new();
+    for row in rows {
+        let term = text(&row[1]).rsplit(':').next().and_then(|term| term.parse().ok());
+        wanted.entry(int(&row[2])).or_default().extend(term.map(|term| (int(&row[0]), term)));
+    }
+    let snapshot = storage.snapshot()?;
+    let own = Cond::All(vec![records::own_rows(resource), records::among("id", wanted.keys().copied())]);
+    let records = snapshot.rows(&columns(&resource.table, &["id", "version"], own))?;
+    let ids = records.iter().map(|row| int(&row[0])).collect();
+    let present = snapshot.edges(&EdgePlan { rels: vec![relation.rel.clone()], of: ids, reverse: false })?;
+    drop(snapshot);
+    let mut done = 0;
+    for record in &records {
+        let id = int(&record[0]);
+        let Some(kept) = wanted.get(&id) else { continue };
+        let mut ends: Vec<i64> = present.iter().filter(|edge| edge.src == id).map(|edge| edge.dst).collect();
+        for (_, term) in kept {
+            if !ends.contains(term) {
+                ends.push(*term);
+            }
+        }
+        let target = Target::Existing { key: record[0].clone(), expect: Some(int(&record[1])) };
+        let mut put = Put::new(resource.table.clone(), target, Vec::new());
+        match (relation.many, resource.plan_column(&relation.property)) {
+            (true, _) => put.edges = vec![(relation.rel.clone(), ends)],
+            (false, Some(own)) => put.set.extend(ends.last().map(|end| (own, Input::Value(DbValue::Int(*end))))),
+            (false, None) => continue,
+        }
+        let entries = records::among("id", kept.iter().map(|(entry, _)| *entry));
+        let gone = Change::RemoveWhere { table: name("origin"), filter: entries };
+        match wait(storage.commit(WritePlan::new(vec![Change::Put(put), gone]))) {
+            Ok(_) => done += kept.len() as u64,
+            // Somebody writes it at the moment: the next start files it.
+            Err(CommitError::Stale) => {}
+            Err(error) => return Err(BootError::Commit(error)),
+        }
+    }
+    Ok(done)
+}

@@ -1,0 +1,173 @@
+//! What an import did, for people: what came in, what came in otherwise than the file has it, and what is not shown.
+
+use super::wxr::Warnings;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Changes that the report spells out, of each sort.
+const LISTED: usize = 20;
+/// Meta keys that are counted one by one: plugins make keys without end.
+const MOST_KEYS: usize = 10_000;
+/// Meta keys that the report spells out, the most frequent ones.
+const LISTED_KEYS: usize = 200;
+
+/// Sentences of one sort: the first ones, and how many more there are.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    listed: Vec<String>,
+    more: u64,
+}
+
+impl Listing {
+    pub(super) fn add(&mut self, text: impl FnOnce() -> String) {
+        match self.listed.len() < LISTED {
+            true => self.listed.push(text()),
+            false => self.more += 1,
+        }
+    }
+
+    /// Adds what was taken and became another one.
+    pub(super) fn change(&mut self, from: &dyn fmt::Display, to: &dyn fmt::Display) {
+        let taken = if self.listed.is_empty() { "was taken and " } else { "" };
+        self.add(|| format!("{from} {taken}became {to}"));
+    }
+
+    /// The sentences in one line.
+    fn line(&self, f: &mut fmt::Formatter<'_>, of: &str, end: &str) -> fmt::Result {
+        if self.listed.is_empty() {
+            return Ok(());
+        }
+        write!(f, "\n{of} {}", self.listed.join(", "))?;
+        if self.more > 0 {
+            write!(f, ", and {} more", self.more)?;
+        }
+        f.write_str(end)
+    }
+
+    /// The sentences on lines of their own.
+    fn lines(&self, f: &mut fmt::Formatter<'_>, of: &str) -> fmt::Result {
+        for line in &self.listed {
+            write!(f, "\n{line}")?;
+        }
+        if self.more > 0 { write!(f, "\n{} more {of}", self.more) } else { Ok(()) }
+    }
+}
+
+/// See the module's description.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Records brought in, by kind and status; true: no resource shows them.
+    pub(super) records: BTreeMap<(String, String, bool), u64>,
+    pub(super) terms: u64,
+    /// Terms of taxonomies that nothing here declares.
+    pub(super) hidden_terms: BTreeMap<String, u64>,
+    /// Mentions of terms in records that have no such property, by taxonomy.
+    pub(super) filings: BTreeMap<String, u64>,
+    /// Mentions of earlier runs that have a property by now.
+    pub(super) filed: u64,
+    pub(super) users: u64,
+    pub(super) comments: u64,
+    /// Things that an earlier run brought already, or that were here before.
+    pub(super) known: u64,
+    /// Things that the file names a second time.
+    pub(super) twice: u64,
+    /// Ids that were taken, or whose thing was here under another one, by space.
+    pub(super) moved: BTreeMap<&'static str, Listing>,
+    /// Slugs that were taken.
+    pub(super) slugs: Listing,
+    pub(super) accounts: Listing,
+    pub(super) settings: Listing,
+    /// Values under meta keys that nothing declares.
+    pub(super) keys: BTreeMap<String, u64>,
+    pub(super) more_keys: u64,
+    /// Values under declared meta keys that do not fit.
+    pub(super) unfit: BTreeMap<String, u64>,
+    /// Files that are not here, by the host that has them.
+    pub(super) elsewhere: BTreeMap<String, u64>,
+    pub(super) warnings: Warnings,
+}
+
+impl Report {
+    /// Counts a value under a key that nothing declares.
+    pub(super) fn hidden_value(&mut self, key: &str) {
+        let room = self.keys.len() < MOST_KEYS;
+        match self.keys.get_mut(key) {
+            Some(count) => *count += 1,
+            None if room => drop(self.keys.insert(key.to_owned(), 1)),
+            None => self.more_keys += 1,
+        }
+    }
+
+    /// The files are looked for in a folder; the report on that says which are missing.
+    pub fn files_follow(&mut self) {
+        self.elsewhere.clear();
+    }
+
+    /// An id of the file that became another one.
+    pub(super) fn moved(&mut self, space: &'static str, from: i64, to: i64) {
+        self.moved.entry(space).or_default().change(&from, &to);
+    }
+
+    fn counts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for ((kind, status, hidden), n) in &self.records {
+            writeln!(f, "{n:>8} {kind} {status}{}", if *hidden { ": stored, no resource shows them" } else { "" })?;
+        }
+        for (what, n) in [("terms", self.terms), ("users", self.users)] {
+            writeln!(f, "{n:>8} {what}")?;
+        }
+        write!(f, "{:>8} comments", self.comments)?;
+        let further = [
+            (self.known, "were here already"),
+            (self.twice, "are named twice in the file: the first one counts"),
+            (self.filed, "terms of records that came before are shown now"),
+        ];
+        for (n, what) in further.into_iter().filter(|(n, _)| *n > 0) {
+            write!(f, "\n{n:>8} {what}")?;
+        }
+        for (taxonomy, n) in &self.hidden_terms {
+            write!(f, "\n{n:>8} terms of {taxonomy}: stored, no resource shows them")?;
+        }
+        for (taxonomy, n) in &self.filings {
+            write!(
+                f,
+                "\n{n:>8} times a record has a term of {taxonomy} that it cannot show: kept until it is declared"
+            )?;
+        }
+        Ok(())
+    }
+
+    fn meta(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (key, n) in &self.unfit {
+            write!(f, "\n{n:>8} values of the meta key {key} do not fit its declaration: kept, shown as null")?;
+        }
+        if self.keys.is_empty() {
+            return Ok(());
+        }
+        let mut keys: Vec<(&String, &u64)> = self.keys.iter().collect();
+        keys.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+        let listed: Vec<String> = keys.iter().take(LISTED_KEYS).map(|(key, n)| format!("{key} ({n})")).collect();
+        write!(f, "\nmeta keys that nothing declares, stored and not shown: {}", listed.join(", "))?;
+        let more = keys.iter().skip(LISTED_KEYS).map(|(_, n)| **n).sum::<u64>() + self.more_keys;
+        if more > 0 { write!(f, ", and {more} values under others") } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.counts(f)?;
+        self.meta(f)?;
+        for (host, n) in &self.elsewhere {
+            write!(f, "\n{n:>8} files are still at {host}: --attachments FOLDER brings them")?;
+        }
+        for (space, moved) in &self.moved {
+            moved.line(f, space, "; what pointed to it follows")?;
+        }
+        self.slugs.line(f, "slug", "")?;
+        self.accounts.lines(f, "accounts")?;
+        self.settings.lines(f, "settings")?;
+        for (line, warning) in &self.warnings.listed {
+            write!(f, "\nline {line}: {warning}")?;
+        }
+        if self.warnings.more > 0 { write!(f, "\n{} more lines of this kind", self.warnings.more) } else { Ok(()) }
+    }
+}

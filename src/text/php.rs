@@ -1,0 +1,175 @@
+//! Values that PHP has serialised (`a:1:{i:0;s:3:"one";}`), as JSON: plugins of WordPress store lists and structures so.
+//!
+//! Pure: it knows neither where a text comes from nor what a value has to be.
+
+use serde_json::{Map, Number, Value};
+
+/// Lists and objects inside one another; what is nested deeper is not read.
+const DEEPEST: usize = 64;
+
+/// The value of a serialised text; `None` when the text is nothing of the kind. An array whose keys count from 0 is a
+/// list, any other one an object, as are the objects of PHP.
+pub fn unserialised(text: &str) -> Option<Value> {
+    // The cheapest way to tell a plain text.
+    let serialised = matches!(text.as_bytes(), [b'a' | b'b' | b'd' | b'i' | b's' | b'O', b':', ..] | b"N;");
+    if !serialised {
+        return None;
+    }
+    let mut reader = Reader { rest: text };
+    let value = reader.value(0)?;
+    reader.rest.trim_end().is_empty().then_some(value)
+}
+
+/// The texts of a serialised list; what is nothing of the kind holds none.
+pub fn texts(serialised: &str) -> Vec<String> {
+    let values = match unserialised(serialised) {
+        Some(Value::Array(list)) => list,
+        Some(Value::Object(map)) => map.into_iter().map(|(_, value)| value).collect(),
+        _ => Vec::new(),
+    };
+    values.iter().filter_map(|value| Some(value.as_str()?.to_owned())).collect()
+}
+
+struct Reader<'t> {
+    rest: &'t str,
+}
+
+impl<'t> Reader<'t> {
+    fn value(&mut self, depth: usize) -> Option<Value> {
+        if depth > DEEPEST {
+            return None;
+        }
+        if self.skip("N;").is_some() {
+            return Some(Value::Null);
+        }
+        let (kind, rest) = self.rest.split_once(':')?;
+        self.rest = rest;
+        match kind {
+            "b" => Some(Value::Bool(self.until(';')? == "1")),
+            "i" => Some(Value::from(self.until(';')?.parse::<i64>().ok()?)),
+            "d" => Some(Value::Number(Number::from_f64(self.until(';')?.parse().ok()?)?)),
+            "s" => {
+                let text = self.quoted()?;
+                self.skip(";")?;
+                Some(Value::String(text.to_owned()))
+            }
+            "a" => self.members(depth),
+            "O" => {
+                self.quoted()?;
+                self.skip(":")?;
+                Some(match self.members(depth)? {
+                    Value::Array(list) => Value::Object(numbered(list)),
+                    other => other,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The members behind their count: `2:{…}`.
+    fn members(&mut self, depth: usize) -> Option<Value> {
+        let count: usize = self.until(':')?.parse().ok()?;
+        self.skip("{")?;
+        let (mut map, mut counts_on) = (Map::new(), true);
+        for place in 0..count {
+            let key = match self.value(depth + 1)? {
+                Value::String(key) => {
+                    counts_on = false;
+                    // Private members have the name of their class before their own.
+                    key.rsplit('\0').next().unwrap_or_default().to_owned()
+                }
+                Value::Number(key) => {
+                    counts_on = counts_on && key.as_u64() == Some(place as u64);
+                    key.to_string()
+                }
+                _ => return None,
+            };
+            map.insert(key, self.value(depth + 1)?);
+        }
+        self.skip("}")?;
+        Some(if counts_on { Value::Array(map.into_iter().map(|(_, value)| value).collect()) } else { map.into() })
+    }
+
+    /// The text behind its length in bytes: `3:"one"`. A line end that lost its carriage return on the way is counted with it.
+    fn quoted(&mut self) -> Option<&'t str> {
+        let length: usize = self.until(':')?.parse().ok()?;
+        let text = self.skip("\"")?;
+        let ends = |end: usize| text.is_char_boundary(end) && text[end..].starts_with('"');
+        let end = Some(length).filter(|end| *end <= text.len() && ends(*end)).or_else(|| {
+            let mut counted = 0;
+            let end = text.bytes().position(|byte| {
+                let reached = counted >= length;
+                counted += if byte == b'\n' { 2 } else { 1 };
+                reached
+            })?;
+            ends(end).then_some(end)
+        })?;
+        self.rest = &text[end + 1..];
+        Some(&text[..end])
+    }
+
+    fn until(&mut self, end: char) -> Option<&'t str> {
+        let (before, rest) = self.rest.split_once(end)?;
+        self.rest = rest;
+        Some(before)
+    }
+
+    fn skip(&mut self, mark: &str) -> Option<&'t str> {
+        self.rest = self.rest.strip_prefix(mark)?;
+        Some(self.rest)
+    }
+}
+
+/// A list as an object, by position.
+pub fn numbered(list: Vec<Value>) -> Map<String, Value> {
+    list.into_iter().enumerate().map(|(place, value)| (place.to_string(), value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn values() {
+        let check = |text: &str, expected: Option<Value>| assert_eq!(unserialised(text), expected, "{text}");
+        check("a:2:{i:0;i:37;i:1;s:2:\"10\";}", Some(json!([37, "10"])));
+        check("a:2:{s:1:\"a\";s:1:\"x\";s:1:\"b\";b:1;}", Some(json!({"a": "x", "b": true})));
+        check("a:2:{i:3;i:1;i:7;i:2;}", Some(json!({"3": 1, "7": 2})));
+        check("a:0:{}", Some(json!([])));
+        check("a:1:{i:0;a:1:{s:1:\"k\";N;}}", Some(json!([{"k": null}])));
+        check("s:6:\"s:\"two\";", Some(json!("s:\"two")));
+        check("s:5:\"Ärzt\";", Some(json!("Ärzt")));
+        check("s:4:\"a\nb\";", Some(json!("a\nb")));
+        check("d:12.5;", Some(json!(12.5)));
+        check("i:-4;", Some(json!(-4)));
+        check("b:0;", Some(json!(false)));
+        check("N;", Some(Value::Null));
+        check("O:8:\"stdClass\":1:{s:1:\"a\";i:1;}", Some(json!({"a": 1})));
+        check("O:8:\"stdClass\":0:{}", Some(json!({})));
+        for other in
+            ["plain", "", "12.5", "a:1:{i:0;s:99:\"short\";}", "i:1;x", "s:1:\"ab\";", "a:9:{}", "d:INF;", "R:1;"]
+        {
+            check(other, None);
+        }
+        let deep = "a:1:{i:0;".repeat(DEEPEST + 2) + "i:1;" + &"}".repeat(DEEPEST + 2);
+        check(&deep, None);
+    }
+
+    #[test]
+    fn texts_of_lists() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(texts(text), expected, "{text}");
+        check("a:1:{i:0;s:0:\"\";}", &[""]);
+        check("a:2:{i:0;s:3:\"one\";i:1;s:6:\"s:\"two\";}", &["one", "s:\"two"]);
+        check("a:1:{i:0;s:99:\"short\";}", &[]);
+        check("plain", &[]);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_breaks_it(text in "[abidsNO:;{}\"0-9\\nä]{0,80}") {
+            let _ = unserialised(&text);
+        }
+    }
+}
