@@ -8,6 +8,7 @@ use crate::config::declaration::Family;
 use crate::families::content::columns;
 use crate::families::file::{self, FileStore, Making, Source, StoredFiles};
 use crate::families::text_column;
+use crate::pool::JobOwner;
 use crate::records::{self, Record};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
@@ -72,7 +73,7 @@ pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Re
             last = Record { resource, row }.id();
             for row in &rows {
                 let now = services.clock.now();
-                let store = FileStore { registry, storage, media: &services.media, now };
+                let store = FileStore { registry, storage, media: &services.media, owner: JobOwner::PROGRAM, now };
                 one(&store, resource, row, (folder, settings.text("language")), &mut brought)?;
             }
         }

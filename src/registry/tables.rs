@@ -71,6 +71,8 @@ const USER: &[(&str, ColumnType)] = &[
     (user::LOGIN_KEY, Key),
     (user::EMAIL, Text),
     (user::EMAIL_KEY, Key),
+    (user::EMAIL_PENDING, Int),
+    (user::EMAIL_BEFORE, Text),
     (user::NAME, Text),
     (user::NAME_KEY, Key),
     (user::FIRST_NAME, Text),
@@ -276,7 +278,7 @@ pub fn term_count(declared: &Declaration) -> Counted {
 /// Columns that a family keeps for itself, where properties are shown under other names or not at all. A property that is
 /// called like one would meet it by accident.
 pub fn kept_columns(family: Family) -> Vec<&'static str> {
-    const KEPT: [&str; 17] = [
+    const KEPT: [&str; 19] = [
         record::KIND,
         record::STATUS_BEFORE,
         record::SLUG_BEFORE,
@@ -293,6 +295,8 @@ pub fn kept_columns(family: Family) -> Vec<&'static str> {
         record::EXTRA,
         term::NAME_KEY,
         user::PASSWORD_HASH,
+        user::EMAIL_PENDING,
+        user::EMAIL_BEFORE,
         VERSION,
     ];
     family_columns(family).into_iter().filter(|column| KEPT.contains(column)).collect()

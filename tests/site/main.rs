@@ -68,6 +68,7 @@ mod scenarios;
 mod scheduler;
 mod selection;
 mod server;
+mod shares;
 mod templates;
 mod tls;
 mod translations;
