@@ -1,7 +1,7 @@
 //! Whether one caller can take the program's memory or time from others: `cargo bench --bench budget`; `BENCH_BUDGET=5` for
 //! five seconds an attack instead of thirty, `BENCH_ONLY=search` for those whose name contains a word.
 //!
-//! Four connections send one kind of request that was expensive once, beside a client that reads lists and items and
+//! Four connections (eighty where the number is what was expensive) send one kind of request that was expensive once, beside a client that reads lists and items and
 //! writes posts. It fails when the memory of the process grows by more than 64 MB beyond full caches, when the 99th
 //! percentile of the other client's times exceeds 250 ms, or when an attack gets a server error other than 503. The
 //! first row is the other client alone: what the machine itself needs.
@@ -35,6 +35,9 @@ struct Site {
     long: Vec<i64>,
     /// A page behind a password.
     locked: i64,
+    /// The credentials of a user of the lowest role, and the user's id.
+    reader: String,
+    reader_id: i64,
 }
 
 /// Makes the n-th request.
@@ -57,12 +60,13 @@ const ATTACKS: &[(&str, Attack)] = &[
     ("XML-RPC with commas", |_, n| rpc("wp.getOptions", &[&n.to_string(), "x", "y", &",".repeat(400_000)])),
     ("XML-RPC with many calls", |_, n| multicall(n)),
     ("XML-RPC with deep values", |_, _| xml(&"<array><data><value>".repeat(20_000))),
-    ("large bodies", |_, n| {
-        post("", &format!("{API}/comments"), &json!({"content": "&<[\"'".repeat(400_000), "post": n}))
+    ("large bodies", |site, n| {
+        let comment = json!({"content": "&<[\"'".repeat(400_000), "post": n});
+        post(&site.authorization, &format!("{API}/comments"), &comment)
     }),
     ("deep bodies", |_, _| body(&format!("{API}/comments"), "application/json", &"[".repeat(1 << 20))),
-    ("bodies of many values", |_, _| {
-        body(&format!("{API}/posts"), "application/json", &format!("[{}0]", "0,".repeat(1 << 20)))
+    ("bodies of many values", |site, _| {
+        post(&site.authorization, &format!("{API}/posts"), &Value::Array(vec![json!(0); 1 << 20]))
     }),
     ("forms of many fields", |_, n| body(&format!("{API}/posts"), FORM, &words(n, 100_000, '&'))),
     ("a form of all fields that are read", |_, n| body(&format!("{API}/posts"), FORM, &words(n, 10_000, '&'))),
@@ -81,7 +85,57 @@ const ATTACKS: &[(&str, Attack)] = &[
             .into_bytes()
     }),
     ("pictures with huge profiles", |site, n| picture(&site.authorization, n)),
+    ("pictures with many profiles", |site, n| profiles(&site.authorization, n)),
+    ("pictures of repeated descriptions", |site, n| upload(&site.authorization, "avif", n, repeated(2_000, 2_000, 4))),
+    ("films of overlapping places", |site, n| upload(&site.authorization, "mp4", n, repeated(1, 60, 60))),
+    ("transactions of own passwords", |site, n| {
+        transaction(
+            site,
+            n,
+            |site, n| json!({"method": "POST", "path": format!("/cms/v2/users/{}", site.reader_id), "body": {"password": format!("long enough {n}")}}),
+        )
+    }),
+    ("transactions of own names", |site, n| {
+        transaction(
+            site,
+            n,
+            |site, n| json!({"method": "POST", "path": format!("/cms/v2/users/{}", site.reader_id), "body": {"nickname": format!("R{n}")}}),
+        )
+    }),
+    ("own passwords", |site, n| {
+        let body = json!({"password": format!("long enough {n}")});
+        post(&site.reader, &format!("{API}/users/{}", site.reader_id), &body)
+    }),
+    ("own addresses", |site, n| {
+        let body = json!({"email": format!("victim{n}@elsewhere.example")});
+        post(&site.reader, &format!("{API}/users/{}", site.reader_id), &body)
+    }),
+    ("notices to an account", |site, n| {
+        let passwords = format!("{API}/users/{}/application-passwords", site.reader_id);
+        let body = json!({"name": format!("Program {n}")});
+        let request = post(&site.reader, &passwords, &body);
+        if n % 50 < 49 { request } else { [b"DELETE", &request[4..]].concat() }
+    }),
+    ("descriptions for a caller", |site, n| {
+        let namespace = ["", "cms/v2", "server/v1", "oembed/1.0", "abilities/v1"][n % 5];
+        let query = format!("for=me&_pretty&format={}&namespace={namespace}", ["json", "yaml"][n / 5 % 2]);
+        let authorization = &site.reader;
+        format!("GET /cms-json/openapi.json?{query} HTTP/1.1\r\nHost: b\r\nAuthorization: {authorization}\r\n\r\n")
+            .into_bytes()
+    }),
 ];
+
+/// Attacks by many connections: what each sends and then leaves unfinished.
+const CROWDS: &[(&str, Attack)] = &[
+    ("bodies that are not sent to the end", |_, _| unfinished("", &format!("{API}/posts"))),
+    ("calls that are not sent to the end", |_, _| unfinished("", "/xmlrpc.php")),
+    ("bodies of a user, not sent to the end", |site, _| unfinished(&site.reader, &format!("{API}/posts"))),
+    ("own passwords by many connections", |site, n| {
+        let body = json!({"password": format!("long enough {n}")});
+        post(&site.reader, &format!("{API}/users/{}", site.reader_id), &body)
+    }),
+];
+const CROWD: usize = 80;
 
 /// As many values of a JSON body as the server reads, the body itself left out.
 const MOST_VALUES: usize = 49_990;
@@ -92,7 +146,8 @@ fn main() {
     let seconds = std::env::var("BENCH_BUDGET").map_or(30, |given| given.parse().expect("a number of seconds"));
     let only = std::env::var("BENCH_ONLY").unwrap_or_default();
     let folder = tempfile::TempDir::new().expect("a temporary folder");
-    let server = Program::start(folder.path(), &[]);
+    let outbox = format!("mail.url=file:{}", folder.path().join("outbox").display());
+    let server = Program::start(folder.path(), &[&outbox, "mail.from=cms@site.example"]);
     let site = Arc::new(prepare(&server));
     warm_up(&server, &site);
     let held = server.memory() >> 20;
@@ -102,7 +157,9 @@ fn main() {
         "attack", "requests", "memory", "cpu", "others p99", "others"
     );
     let mut failures = Vec::new();
-    let chosen = ATTACKS.iter().filter(|(name, _)| name.contains(&only)).map(|(name, attack)| (*name, Some(*attack)));
+    let few = ATTACKS.iter().map(|(name, attack)| (*name, Some((*attack, ATTACKERS))));
+    let many = CROWDS.iter().map(|(name, attack)| (*name, Some((*attack, CROWD))));
+    let chosen = few.chain(many).filter(|(name, _)| name.contains(&only));
     for (name, attack) in std::iter::once(("no attack", None)).chain(chosen) {
         let outcome = run(&server, &site, attack, Duration::from_secs(seconds));
         let requests = outcome.statuses.iter().map(|(_, count)| count).sum::<u64>();
@@ -156,6 +213,7 @@ fn prepare(server: &Program) -> Site {
     };
     let (posts, pages) = (r#"{"perPage":100}"#, r#"{"perPage":20,"postType":"page","order":"asc"}"#);
     let prose = "\"Seagulls\" stand on the pier -- they don't wait for 'boats' to come home...\n\n";
+    let reader = reader(server);
     let long = (0..20).map(|n| make(&format!("Long {n}"), &prose.repeat((1 << 20) / prose.len()), "")).collect();
     Site {
         nested: make("Nested", &query(posts, &query(posts, &"x".repeat(10_000))), ""),
@@ -163,8 +221,25 @@ fn prepare(server: &Program) -> Site {
         excerpts: make("Excerpts", &query(pages, "<!-- wp:post-excerpt /-->").repeat(9), ""),
         long,
         locked: make("Locked", "", "secret"),
+        reader: reader.0,
+        reader_id: reader.1,
         authorization,
     }
+}
+
+/// A user of the lowest role.
+fn reader(server: &Program) -> (String, i64) {
+    use base64::Engine;
+    let made = |path: &str, body: Value| {
+        let (status, made) = ask(server, &post(&server.authorization, &format!("{API}/{path}"), &body));
+        assert_eq!(status, 201, "{}", String::from_utf8_lossy(&made));
+        serde_json::from_slice::<Value>(&made).expect("JSON")
+    };
+    let user = json!({"username": "reader", "email": "reader@site.example", "password": "long enough", "roles": ["subscriber"]});
+    let id = made("users", user)["id"].as_i64().expect("an id");
+    let password = made(&format!("users/{id}/application-passwords"), json!({"name": "bench"}));
+    let pair = format!("reader:{}", password["password"].as_str().expect("a password"));
+    (format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair)), id)
 }
 
 /// The n-th post, in a month of its own.
@@ -220,12 +295,12 @@ struct Outcome {
     statuses: Vec<(u16, u64)>,
 }
 
-fn run(server: &Program, site: &Arc<Site>, attack: Option<Attack>, span: Duration) -> Outcome {
+fn run(server: &Program, site: &Arc<Site>, attack: Option<(Attack, usize)>, span: Duration) -> Outcome {
     let (over, counter) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
     let (before, used) = (server.memory(), server.cpu());
     let attackers: Vec<_> = attack
         .iter()
-        .flat_map(|attack| std::iter::repeat_n(*attack, ATTACKERS))
+        .flat_map(|(attack, connections)| std::iter::repeat_n(*attack, *connections))
         .map(|attack| {
             let (address, site, over, counter) = (server.address.clone(), site.clone(), over.clone(), counter.clone());
             std::thread::spawn(move || send(&address, &site, attack, &over, &counter))
@@ -383,43 +458,88 @@ fn batch(n: usize) -> Vec<u8> {
     post("", "/cms-json/batch/v1", &json!({"requests": parts}))
 }
 
-/// A PNG of one pixel with a colour profile of 400 MB, which takes up 400 KB.
+/// A PNG of one pixel with so many colour profiles of so many bytes.
+fn coloured(profiles: usize, length: usize) -> Vec<u8> {
+    let deflated = |length: usize| {
+        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+        let zeros = vec![0; 1 << 20];
+        let mut left = length;
+        while left > 0 {
+            let part = left.min(zeros.len());
+            encoder.write_all(&zeros[..part]).expect("memory");
+            left -= part;
+        }
+        encoder.finish().expect("memory")
+    };
+    let chunk = |kind: &[u8], data: &[u8]| {
+        let mut sum = flate2::Crc::new();
+        sum.update(kind);
+        sum.update(data);
+        let length = u32::try_from(data.len()).expect("a short chunk");
+        [&length.to_be_bytes()[..], kind, data, &sum.sum().to_be_bytes()].concat()
+    };
+    [
+        b"\x89PNG\r\n\x1a\n".to_vec(),
+        chunk(b"IHDR", &[0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0]),
+        chunk(b"iCCP", &[b"x\0\0", &deflated(length)[..]].concat()).repeat(profiles),
+        chunk(b"IDAT", &deflated(2)),
+        chunk(b"IEND", &[]),
+    ]
+    .concat()
+}
+
+/// One colour profile of 400 MB, which takes up 400 KB.
 fn picture(authorization: &str, n: usize) -> Vec<u8> {
     static BYTES: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
-    let bytes = BYTES.get_or_init(|| {
-        let deflated = |length: usize| {
-            let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
-            let zeros = vec![0; 1 << 20];
-            let mut left = length;
-            while left > 0 {
-                let part = left.min(zeros.len());
-                encoder.write_all(&zeros[..part]).expect("memory");
-                left -= part;
-            }
-            encoder.finish().expect("memory")
-        };
-        let chunk = |kind: &[u8], data: &[u8]| {
-            let mut sum = flate2::Crc::new();
-            sum.update(kind);
-            sum.update(data);
-            let length = u32::try_from(data.len()).expect("a short chunk");
-            [&length.to_be_bytes()[..], kind, data, &sum.sum().to_be_bytes()].concat()
-        };
-        [
-            b"\x89PNG\r\n\x1a\n".to_vec(),
-            chunk(b"IHDR", &[0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0]),
-            chunk(b"iCCP", &[b"x\0\0", &deflated(400 << 20)[..]].concat()),
-            chunk(b"IDAT", &deflated(2)),
-            chunk(b"IEND", &[]),
-        ]
-        .concat()
-    });
-    let mut request = format!(
-        "POST {API}/media HTTP/1.1\r\nHost: bench\r\nAuthorization: {authorization}\r\nContent-Type: image/png\r\n\
-         Content-Disposition: attachment; filename=\"p{n}.png\"\r\nContent-Length: {}\r\n\r\n",
+    upload(authorization, "png", n, BYTES.get_or_init(|| coloured(1, 400 << 20)).clone())
+}
+
+/// As many of 4 MB as 8 MB hold.
+fn profiles(authorization: &str, n: usize) -> Vec<u8> {
+    static BYTES: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
+    upload(authorization, "png", n, BYTES.get_or_init(|| coloured(2_000, 4_000_000)).clone())
+}
+
+/// A picture made of boxes: so many descriptions of one item in so many places, in each of several boxes.
+fn repeated(descriptions: u16, places: u16, boxes: usize) -> Vec<u8> {
+    let made = |name: &[u8; 4], inside: &[u8]| {
+        let length = u32::try_from(inside.len() + 8).expect("a short box");
+        [&length.to_be_bytes()[..], name, inside].concat()
+    };
+    let info = made(b"infe", b"\x02\0\0\0\0\x07\0\0Exif\0");
+    let infos = [b"\0\0\0\0".as_slice(), &descriptions.to_be_bytes(), &info.repeat(descriptions.into())].concat();
+    let place = [40_u32.to_be_bytes(), (4_u32 << 20).to_be_bytes()].concat();
+    let located =
+        [b"\0\0\0\0\x44\0\0\x01\0\x07\0\0".as_slice(), &places.to_be_bytes(), &place.repeat(places.into())].concat();
+    let meta = [b"\0\0\0\0".to_vec(), made(b"iinf", &infos), made(b"iloc", &located)].concat();
+    let mut file = [made(b"ftyp", b"avif\0\0\0\0mif1avif"), made(b"meta", &meta).repeat(boxes)].concat();
+    file.resize(file.len() + (4 << 20), 0);
+    file
+}
+
+fn upload(authorization: &str, kind: &str, n: usize, bytes: Vec<u8>) -> Vec<u8> {
+    let mime = if kind == "mp4" { "video/mp4".to_owned() } else { format!("image/{kind}") };
+    let head = format!(
+        "POST {API}/media HTTP/1.1\r\nHost: bench\r\nAuthorization: {authorization}\r\nContent-Type: {mime}\r\n\
+         Content-Disposition: attachment; filename=\"p{n}.{kind}\"\r\nContent-Length: {}\r\n\r\n",
         bytes.len()
-    )
-    .into_bytes();
-    request.extend_from_slice(bytes);
-    request
+    );
+    [head.into_bytes(), bytes].concat()
+}
+
+/// An atomic batch of 25 parts by a user of the lowest role.
+fn transaction(site: &Site, n: usize, part: fn(&Site, usize) -> Value) -> Vec<u8> {
+    let parts: Vec<Value> = (0..25).map(|k| part(site, n * 25 + k)).collect();
+    post(&site.reader, "/cms-json/batch/v1", &json!({"atomic": true, "requests": parts}))
+}
+
+/// Most of a large body.
+fn unfinished(authorization: &str, path: &str) -> Vec<u8> {
+    let kind = if path.ends_with(".php") { "text/xml" } else { "application/json" };
+    let authorization =
+        if authorization.is_empty() { String::new() } else { format!("Authorization: {authorization}\r\n") };
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: bench\r\n{authorization}Content-Type: {kind}\r\nContent-Length: 16000000\r\n\r\n"
+    );
+    [head.into_bytes(), vec![b' '; 15 << 20]].concat()
 }

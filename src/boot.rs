@@ -1,7 +1,8 @@
 //! From the declarations to a server that is ready: the database opened, an empty one seeded, the engine built.
 
+use crate::access::app_passwords::{self, NewPassword};
 use crate::access::hashing::{self, Hasher};
-use crate::access::identity::{self, Identity, NewPassword};
+use crate::access::identity::{self, Identity};
 use crate::access::outbox::{self, Owner, Subject};
 use crate::clock::{Clock, SystemClock};
 use crate::config::declaration::{Declaration, Family, Migrate};
@@ -11,7 +12,7 @@ use crate::error::Problem;
 use crate::families::file::{self, MediaServices};
 use crate::families::{content, term, text_column, user};
 use crate::files::Files;
-use crate::pool::Pool;
+use crate::pool::{JobOwner, Pool};
 use crate::records::{self, txt};
 use crate::registry::{Registry, link, name};
 use crate::scope::Limits;
@@ -413,7 +414,7 @@ impl Services {
                 let most = site.max_password.bytes();
                 return Err(BootError::Other(format!("a password has at most {most} bytes and holds no NUL")));
             }
-            Secret::Password(password) => wait(self.hasher.hash(password))
+            Secret::Password(password) => wait(self.hasher.hash(JobOwner::PROGRAM, password))
                 .map_err(|_| BootError::Other("the password could not be hashed".into()))?,
             // No password has an empty hash.
             Secret::None => String::new(),
@@ -487,20 +488,22 @@ impl Services {
     ) -> Result<String, BootError> {
         let snapshot = self.storage.snapshot()?;
         let named = records::eq(user::columns::LOGIN_KEY, txt(&slug::title_key(login)));
-        let wanted = ["id", user::columns::LOGIN, user::columns::EMAIL];
+        use user::columns::{EMAIL, EMAIL_BEFORE, EMAIL_PENDING};
+        let wanted = ["id", user::columns::LOGIN, EMAIL, EMAIL_PENDING, EMAIL_BEFORE];
         let found = records::first(&*snapshot, user::columns::TABLE, &wanted, named)?;
         drop(snapshot);
         let Some(row) = found else { return Err(BootError::Other(format!("there is no user with the login {login}"))) };
         let now = self.clock.now();
         let wanted = NewPassword { user: records::int(&row[0]), title, app_id: "", expires, limits };
-        let (_, secret, put) = identity::creation(&self.identity, &wanted, now);
+        let (_, secret, put) = app_passwords::creation(&self.identity, &wanted, now);
         let mut changes = vec![Change::Put(put)];
-        let owner = Owner { id: records::int(&row[0]), login: records::text(&row[1]), address: records::text(&row[2]) };
+        let address = if records::int(&row[3]) == 0 { &row[2] } else { &row[4] };
+        let owner = Owner { id: records::int(&row[0]), login: records::text(&row[1]), address: records::text(address) };
         let data = serde_json::json!({"name": title, "by": OPERATOR_NAME});
         let notice = |registry| outbox::notified(registry, Subject::ApplicationPassword, owner, data, now);
         changes.extend(notify.and_then(notice));
         self.commit(changes)?;
-        Ok(identity::grouped(&secret))
+        Ok(app_passwords::grouped(&secret))
     }
 }
 

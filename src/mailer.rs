@@ -5,6 +5,7 @@
 //! one sends it. Text and token are made for each attempt: what is stored opens nothing. A process that ends between the
 //! mail server's response and the removal of the row sends twice, never not at all.
 
+use crate::access::attempts::AttemptLimit;
 use crate::access::identity::Identity;
 use crate::access::links;
 use crate::access::outbox::{self, Message, Subject};
@@ -168,7 +169,7 @@ impl Post {
     /// Tries to send a message that is claimed.
     fn attempt(&self, sender: &Sender, waiting: &Waiting<'_>) -> Result<Outcome, BootError> {
         let now = self.clock.now();
-        let composed = match self.composed(waiting, now)? {
+        let composed = match self.composed(waiting, now)?.and_then(|composed| self.counted(waiting, composed, now)) {
             Ok(composed) => composed,
             Err(why) => {
                 self.commit(vec![removed(waiting.id)]).map_err(BootError::Commit)?;
@@ -226,6 +227,9 @@ impl Post {
     fn composed(&self, waiting: &Waiting<'_>, now: i64) -> Result<Result<Composed, &'static str>, BootError> {
         let Some(subject) = waiting.subject else { return Ok(Err("its kind is unknown")) };
         let mut data = self.common()?;
+        if subject == Subject::Confirmation {
+            return self.confirmation(waiting, data, now);
+        }
         if !matches!(subject, Subject::Reset | Subject::Invitation) {
             data.extend(waiting.data.clone());
             let letter = render(subject.as_str(), Value::Object(self.dated(data)?)).map_err(BootError::Other)?;
@@ -246,9 +250,9 @@ impl Post {
         let found = snapshot.rows(&ReadPlan { limit: Some(1), ..records::plan(users, named) })?;
         let Some(row) = found.first() else { return Ok(Err("there is no such account")) };
         let account = Record { resource: users, row };
-        let to = account.text(user::EMAIL);
+        let to = outbox::reached(account);
         if to.is_empty() {
-            return Ok(Err("the account has no e-mail address"));
+            return Ok(Err("the account has no e-mail address that its owner has confirmed"));
         }
         let declared = &self.registry.declaration.mail;
         if links::count(&*snapshot, account.id(), now)? >= declared.max_links {
@@ -258,13 +262,51 @@ impl Post {
         let lifetime = if subject == Subject::Reset { declared.reset_lifetime } else { declared.invitation_lifetime };
         let (token, stored) = self.identity.new_link(account, now.saturating_add(lifetime.seconds_signed()));
         self.commit(vec![links::expired(now), stored]).map_err(BootError::Commit)?;
-        let reset = self.page(&self.registry.declaration.pages.reset);
-        let mark = if reset.contains('?') { '&' } else { '?' };
         data.insert("login".into(), json!(account.text(user::LOGIN)));
-        data.insert("link".into(), json!(format!("{reset}{mark}token={token}")));
+        data.insert("link".into(), json!(self.reset_link(&token)));
         data.insert("lifetime".into(), json!(in_words(lifetime.seconds())));
         let letter = render(subject.as_str(), Value::Object(data)).map_err(BootError::Other)?;
         Ok(Ok(Composed { to: to.to_owned(), letter, token: Some(token) }))
+    }
+
+    /// The message by which the owner of an address confirms it, if the account still has it.
+    fn confirmation(
+        &self,
+        waiting: &Waiting<'_>,
+        mut data: Map<String, Value>,
+        now: i64,
+    ) -> Result<Result<Composed, &'static str>, BootError> {
+        let Some(users) = self.registry.family(Family::User).next() else { return Ok(Err("there are no accounts")) };
+        let row = records::find(&*self.storage.snapshot()?, users, &DbValue::Int(waiting.user))?;
+        let Some(row) = row else { return Ok(Err("there is no such account")) };
+        let account = Record { resource: users, row: &row };
+        if account.int(user::EMAIL_PENDING) == 0 || account.text(user::EMAIL) != waiting.address {
+            return Ok(Err("the address is confirmed, or the account has another one"));
+        }
+        let lifetime = self.registry.declaration.mail.confirmation_lifetime;
+        let token = self.identity.confirmation(account, now.saturating_add(lifetime.seconds_signed()));
+        data.extend(waiting.data.clone());
+        data.insert("link".into(), json!(self.reset_link(&token)));
+        data.insert("lifetime".into(), json!(in_words(lifetime.seconds())));
+        let letter = render(Subject::Confirmation.as_str(), Value::Object(data)).map_err(BootError::Other)?;
+        Ok(Ok(Composed { to: waiting.address.to_owned(), letter, token: None }))
+    }
+
+    /// A message, unless its address has got as many as it may. What is tried again was counted before.
+    fn counted(&self, waiting: &Waiting<'_>, composed: Composed, now: i64) -> Result<Composed, &'static str> {
+        let declared = &self.registry.declaration.mail;
+        let limit = AttemptLimit::paused(declared.max_messages, declared.retry_after);
+        match waiting.attempts > 0 || self.identity.counts_message(&title_key(&composed.to), limit, now) {
+            true => Ok(composed),
+            false => Err("the address has got as many messages as it may (mail.max_messages)"),
+        }
+    }
+
+    /// The address of the page that a link in a message leads to.
+    fn reset_link(&self, token: &str) -> String {
+        let page = self.page(&self.registry.declaration.pages.reset);
+        let mark = if page.contains('?') { '&' } else { '?' };
+        format!("{page}{mark}token={token}")
     }
 
     /// Values for every message. Addresses begin with that of the site, whatever requests were sent to.

@@ -6,7 +6,7 @@
 
 use crate::config::declaration::Outbound as Declared;
 use crate::network::{self, Network};
-use crate::pool::{Pool, PoolError};
+use crate::pool::{JobOwner, Pool, PoolError};
 use quick_cache::sync::Cache;
 use regex::Regex;
 use std::fmt;
@@ -22,6 +22,9 @@ use url::{Host, Url};
 /// How long a response is cached, and how many are cached.
 const FRESH: Duration = Duration::from_secs(3600);
 const KEPT: usize = 128;
+
+/// Why a name is not requested that has no address, or none that is public.
+const UNKNOWN: &str = "nothing public has this name";
 
 /// A response of another site with status 200.
 #[derive(Debug)]
@@ -126,14 +129,14 @@ impl Outbound {
     ///
     /// # Errors
     /// See [`Refused`].
-    pub async fn get(&self, url: &Url) -> Result<Arc<Page>, Refused> {
+    pub async fn get(&self, owner: JobOwner, url: &Url) -> Result<Arc<Page>, Refused> {
         self.asker.allowed(url)?;
         let fresh = |at: &Instant| at.elapsed() < FRESH;
         if let Some((_, page)) = self.kept.get(url.as_str()).filter(|(at, _)| fresh(at)) {
             return Ok(page);
         }
         let (asker, wanted) = (Arc::clone(&self.asker), url.clone());
-        let page = Arc::new(self.in_pool(move || asker.page(wanted)).await?);
+        let page = Arc::new(self.in_pool(owner, move || asker.page(wanted)).await?);
         self.kept.insert(url.as_str().to_owned(), (Instant::now(), Arc::clone(&page)));
         Ok(page)
     }
@@ -142,20 +145,27 @@ impl Outbound {
     ///
     /// # Errors
     /// See [`Refused`].
-    pub async fn download(&self, url: &Url, into: tempfile::NamedTempFile, most: u64) -> Result<Fetched, Refused> {
+    pub async fn download(
+        &self,
+        owner: JobOwner,
+        url: &Url,
+        into: tempfile::NamedTempFile,
+        most: u64,
+    ) -> Result<Fetched, Refused> {
         self.asker.allowed(url)?;
         let (asker, wanted) = (Arc::clone(&self.asker), url.clone());
-        self.in_pool(move || asker.download(wanted, into, most)).await
+        self.in_pool(owner, move || asker.download(wanted, into, most)).await
     }
 
     async fn in_pool<T: Send + 'static>(
         &self,
+        owner: JobOwner,
         job: impl FnOnce() -> Result<T, Refused> + Send + 'static,
     ) -> Result<T, Refused> {
         let declared = &self.declared;
         let pool = self.pool.get_or_init(|| Pool::start("outbound", declared.workers, declared.queue).ok());
         let pool = pool.as_ref().ok_or_else(|| Refused::Nothing("no thread".into()))?;
-        pool.run(job).await.map_err(|error| match error {
+        pool.run(owner, job).await.map_err(|error| match error {
             PoolError::Busy => Refused::Busy,
             PoolError::Failed => Refused::Nothing("the request ended in a panic".into()),
         })?
@@ -233,7 +243,7 @@ impl Asker {
             let left = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
             let request = self.agent.get(url.as_str()).config().timeout_global(Some(left)).build();
             let answer = request.call().map_err(|error| match error {
-                ureq::Error::HostNotFound => Refused::Address("nothing public has this name"),
+                ureq::Error::HostNotFound => Refused::Address(UNKNOWN),
                 error => Refused::Nothing(error.to_string()),
             })?;
             let status = answer.status();
@@ -275,7 +285,8 @@ impl Resolver for Checked {
         config: &ureq::config::Config,
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, ureq::Error> {
-        let found = self.inner.resolve(uri, config, timeout)?;
+        // A name without an address is answered like one of a private network: which of them there are is not told.
+        let found = self.inner.resolve(uri, config, timeout).map_err(|_| ureq::Error::HostNotFound)?;
         let mut allowed = self.empty();
         for address in found.iter().filter(|address| reachable(&self.open, address.ip())) {
             allowed.push(*address);
@@ -328,6 +339,9 @@ mod tests {
             found.expect_err("nothing listens there, or it is not allowed")
         };
         assert!(matches!(ask(&[]), Refused::Address(_)));
+        // As for a name of a private network: which of them there are is not told.
+        let missing = outbound(&[]).asker.follow(Url::parse("http://nothing.invalid:8080/").expect("an address"));
+        assert_eq!(missing.err(), Some(Refused::Address(UNKNOWN)));
     }
 
     #[test]

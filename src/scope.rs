@@ -6,12 +6,14 @@
 use crate::config::declaration::SecureContext;
 use crate::error::{ApiError, Code};
 use crate::model::{Method, Peer};
+use crate::network;
+use crate::pool::JobOwner;
 use crate::registry::{Endpoint, Registry, Route, name};
 use crate::storage::plan::Name;
 use crate::storage::{ReadBudget, Snapshot, Storage, StorageError};
 use crate::text::time::Zone;
 use serde_json::{Map, Value};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
@@ -166,6 +168,8 @@ pub struct Scope {
     pub tool: bool,
     /// Gets how far a request of several steps is, and may cancel it.
     pub progress: Option<Arc<Progress>>,
+    /// Hashes of passwords that were made before a transaction, by the passwords.
+    pub hashes: Arc<HashMap<String, String>>,
 }
 
 /// What an import says of an item beside its document.
@@ -220,6 +224,27 @@ impl Scope {
     pub fn internal(&self, cause: &dyn std::fmt::Display) -> ApiError {
         tracing::error!(request = %self.request_id, "{cause}");
         ApiError::new(Code::Internal)
+    }
+
+    /// Whom slow work is done for: hashes, pictures, files, requests to other sites. It is needed for each of these, so
+    /// that none is done while all other writes wait.
+    ///
+    /// # Errors
+    /// A transaction is open.
+    pub fn job_owner(&self) -> Result<JobOwner, ApiError> {
+        if self.tentative {
+            let why = "This takes too long to be a part of one transaction; send it as a request of its own.";
+            return Err(ApiError::new(Code::BatchNotAllowed).with_message(why));
+        }
+        Ok(self.source())
+    }
+
+    /// Whom the request is counted for: the user, or the network of an anonymous caller.
+    pub fn source(&self) -> JobOwner {
+        match self.principal.id {
+            0 => JobOwner::network(self.peer.ip.map(network::source)),
+            id => JobOwner::user(id),
+        }
     }
 
     /// Whether the request was sent in a secure context.

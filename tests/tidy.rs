@@ -220,6 +220,27 @@ fn sql_is_written_in_storage_alone_and_actix_named_in_http_alone() {
     }
 }
 
+/// Slow work needs a `JobOwner`. A request gets one from its scope, which has none while a transaction is open.
+#[test]
+fn requests_do_slow_work_outside_transactions_alone() {
+    let maker = regex::Regex::new(r"JobOwner::(user|network|PROGRAM)\b").expect("a pattern");
+    let files = |found: &dyn Fn(&str) -> bool| -> Vec<String> {
+        let below = |path: &Path| {
+            let file = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).expect("below src");
+            file.to_str().expect("text").to_owned()
+        };
+        let found = sources().into_iter().filter(|(_, text)| found(product(text))).map(|(path, _)| below(&path));
+        found.collect::<BTreeSet<_>>().into_iter().collect()
+    };
+    let makers = files(&|code| maker.is_match(code));
+    // The last one is where a request's own is made; before it, memory and commands.
+    let known = ["boot.rs", "engine/mod.rs", "http/mod.rs", "http/receive.rs", "import/attachments.rs", "scope.rs"];
+    assert_eq!(makers, known);
+    let reach =
+        files(&|code| code.contains("shared.media.files")).into_iter().filter(|file| file.starts_with("handlers"));
+    assert_eq!(reach.collect::<Vec<_>>(), Vec::<String>::new(), "handlers reach files through `file_store`");
+}
+
 #[test]
 fn every_behaviour_has_a_user_in_the_shipped_declarations() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

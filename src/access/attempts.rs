@@ -1,7 +1,7 @@
 //! Failed guesses of secrets (passwords of accounts and of records), and proven secrets: a source that guesses too
 //! often waits, and a source that has proven a secret before neither waits nor costs another slow hash.
 //!
-//! In memory only. It knows no request and no password table.
+//! In memory only. It knows no password table.
 //!
 //! # What is counted
 //!
@@ -17,6 +17,8 @@
 
 use super::meter::{Bucket, Key, Keys, Meter};
 use crate::config::units::Duration;
+use crate::network;
+use crate::scope::Scope;
 use quick_cache::sync::Cache;
 use std::net::IpAddr;
 
@@ -63,11 +65,19 @@ pub enum Who {
 }
 
 impl Who {
+    /// Anonymous callers are identified by their networks, users by their ids.
+    pub fn of(scope: &Scope) -> Who {
+        match scope.principal.id {
+            0 => Who::Network(scope.peer.ip),
+            id => Who::User(id),
+        }
+    }
+
     /// The key of a source: addresses of one /64 are one source.
     pub(super) fn source(self) -> Vec<u8> {
         match self {
             Who::Network(None) => vec![0],
-            Who::Network(Some(ip)) => within(ip, 32, 64),
+            Who::Network(Some(ip)) => octets(network::source(ip)),
             Who::User(id) => id.to_le_bytes().to_vec(),
         }
     }
@@ -75,17 +85,17 @@ impl Who {
     /// The key of the network around a source.
     fn around(self) -> Vec<u8> {
         match self {
-            Who::Network(Some(ip)) => within(ip, 24, 48),
+            Who::Network(Some(ip)) => octets(network::around(ip, 24, 48)),
             other => other.source(),
         }
     }
 }
 
-/// The leading bits of an address, as bytes; addresses of the two kinds are of different lengths.
-fn within(ip: IpAddr, v4: u32, v6: u32) -> Vec<u8> {
-    match ip.to_canonical() {
-        IpAddr::V4(ip) => (u32::from(ip) & u32::MAX << (32 - v4)).to_be_bytes().to_vec(),
-        IpAddr::V6(ip) => (u128::from(ip) & u128::MAX << (128 - v6)).to_be_bytes().to_vec(),
+/// An address as bytes; those of the two kinds are of different lengths.
+fn octets(ip: IpAddr) -> Vec<u8> {
+    match ip {
+        IpAddr::V4(ip) => ip.octets().to_vec(),
+        IpAddr::V6(ip) => ip.octets().to_vec(),
     }
 }
 
@@ -178,6 +188,15 @@ impl Attempts {
         let guess = Guess { who: Who::Network(from), about, secret: "", stored: "" };
         let buckets = self.buckets(&guess, AttemptLimit::paused(most, pause));
         self.guesses.take(&buckets, now.saturating_mul(1000)).map_err(|wait| (wait + 999) / 1000)
+    }
+
+    /// Counts something that a caller does about an account that it may change: over all accounts there is no limit.
+    ///
+    /// # Errors
+    /// It has done so too often: seconds until the next time.
+    pub fn count_own(&self, who: Who, about: &str, limit: AttemptLimit, now: i64) -> Result<(), i64> {
+        let [own, ..] = self.buckets(&Guess { who, about, secret: "", stored: "" }, limit);
+        self.guesses.take(&[own], now.saturating_mul(1000)).map_err(|wait| (wait + 999) / 1000)
     }
 
     /// The guess was neither right nor wrong.
@@ -323,6 +342,9 @@ mod tests {
         assert_eq!((count("192.0.2.1", "ada", 59), count("192.0.2.1", "ada", 60)), (Err(1), Ok(())));
         let many = (0..100).filter(|n| count("192.0.2.9", &format!("user{n}"), 0).is_ok()).count();
         assert_eq!(many, 10, "of all accounts five times as many");
+        let own = |about: &str, now: i64| attempts.count_own(Who::User(7), about, patience(), now);
+        assert_eq!([0; 4].map(|now| own("ada", now)), [Ok(()), Ok(()), Ok(()), Err(60)]);
+        assert!((0..100).all(|n| own(&format!("user{n}"), 0).is_ok()));
     }
 
     #[test]

@@ -1,17 +1,16 @@
-//! Hashes of account passwords, made on a thread of their own with a bounded queue.
+//! Hashes of account passwords, made on a thread of their own, behind a queue with places for each caller.
 //!
 //! bcrypt over a keyed pre-hash of 64 characters, so that the whole password counts: bcrypt itself reads no more than 72
 //! bytes. Of a plain bcrypt hash that another program made, the first 72 bytes count, as they did there. The caller
 //! has limited the length of the password (`site.max_password`).
 
 use super::same_text;
+use crate::pool::{JobOwner, Pool, PoolError};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac};
 use md5::{Digest as _, Md5};
 use sha2::Sha384;
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use tokio::sync::oneshot;
 
 /// Hashes that may wait; more are refused.
 const QUEUE: usize = 64;
@@ -19,11 +18,9 @@ const QUEUE: usize = 64;
 /// The marker of our hashes before bcrypt's own.
 const MARK: &str = "$wp";
 
-type Job = Box<dyn FnOnce() + Send>;
-
 /// A thread that hashes.
 pub struct Hasher {
-    jobs: SyncSender<Job>,
+    pool: Pool,
     cost: u32,
 }
 
@@ -36,29 +33,32 @@ pub enum HashError {
     Failed,
 }
 
+impl From<PoolError> for HashError {
+    fn from(error: PoolError) -> HashError {
+        match error {
+            PoolError::Busy => HashError::Busy,
+            PoolError::Failed => HashError::Failed,
+        }
+    }
+}
+
 impl Hasher {
     /// Starts the thread; `cost` is bcrypt's (4 to 31).
     ///
     /// # Errors
     /// The thread cannot be started.
     pub fn start(cost: u32) -> std::io::Result<Hasher> {
-        let (jobs, queue) = sync_channel::<Job>(QUEUE);
-        std::thread::Builder::new().name("hasher".into()).spawn(move || {
-            for job in queue {
-                // A job that panics must not end the thread: its caller sees a closed channel.
-                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
-            }
-        })?;
-        Ok(Hasher { jobs, cost })
+        Ok(Hasher { pool: Pool::start("hasher", 1, QUEUE)?, cost })
     }
 
     /// The hash of a new password.
     ///
     /// # Errors
     /// See [`HashError`].
-    pub async fn hash(&self, password: &str) -> Result<String, HashError> {
+    pub async fn hash(&self, owner: JobOwner, password: &str) -> Result<String, HashError> {
         let (password, cost) = (prehash(password), self.cost);
-        self.run(move || bcrypt::hash(password, cost).map(|hash| format!("{MARK}{hash}")).ok())
+        self.pool
+            .run(owner, move || bcrypt::hash(password, cost).map(|hash| format!("{MARK}{hash}")).ok())
             .await?
             .ok_or(HashError::Failed)
     }
@@ -68,9 +68,9 @@ impl Hasher {
     ///
     /// # Errors
     /// See [`HashError`].
-    pub async fn verify(&self, password: &str, stored: &str) -> Result<bool, HashError> {
+    pub async fn verify(&self, owner: JobOwner, password: &str, stored: &str) -> Result<bool, HashError> {
         let (plain, password, stored, cost) = (password.to_owned(), prehash(password), stored.to_owned(), self.cost);
-        self.run(move || match stored.strip_prefix(MARK) {
+        let done = self.pool.run(owner, move || match stored.strip_prefix(MARK) {
             Some(hash) => bcrypt::verify(password, hash).unwrap_or(false),
             None if stored.starts_with("$2") => bcrypt::verify(plain, &stored).unwrap_or(false),
             None if is_portable(&stored) && portable(&plain, &stored).is_some_and(|hash| same_text(&hash, &stored)) => {
@@ -80,18 +80,8 @@ impl Hasher {
                 let _ = bcrypt::hash(password, cost);
                 false
             }
-        })
-        .await
-    }
-
-    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, HashError> {
-        let (send, receive) = oneshot::channel();
-        let job: Job = Box::new(move || drop(send.send(work())));
-        self.jobs.try_send(job).map_err(|error| match error {
-            TrySendError::Full(_) => HashError::Busy,
-            TrySendError::Disconnected(_) => HashError::Failed,
-        })?;
-        receive.await.map_err(|_| HashError::Failed)
+        });
+        Ok(done.await?)
     }
 }
 
@@ -151,7 +141,9 @@ mod tests {
     #[test]
     fn hashes_of_other_programs_are_verified() {
         let hasher = Hasher::start(4).expect("a thread");
-        let verify = |password: &str, stored: &str| crate::boot::wait(hasher.verify(password, stored)) == Ok(true);
+        let verify = |password: &str, stored: &str| {
+            crate::boot::wait(hasher.verify(JobOwner::PROGRAM, password, stored)) == Ok(true)
+        };
         let long = "a long pass phrase ü";
         for (password, stored) in [
             ("test12345", "$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0"),
@@ -189,8 +181,8 @@ mod tests {
     fn the_whole_password_counts() {
         let hasher = Hasher::start(4).expect("a thread");
         let long = "x".repeat(4095);
-        let hash = crate::boot::wait(hasher.hash(&format!("{long}a"))).expect("a hash");
-        assert_eq!(crate::boot::wait(hasher.verify(&format!("{long}a"), &hash)), Ok(true));
-        assert_eq!(crate::boot::wait(hasher.verify(&format!("{long}b"), &hash)), Ok(false));
+        let hash = crate::boot::wait(hasher.hash(JobOwner::PROGRAM, &format!("{long}a"))).expect("a hash");
+        assert_eq!(crate::boot::wait(hasher.verify(JobOwner::PROGRAM, &format!("{long}a"), &hash)), Ok(true));
+        assert_eq!(crate::boot::wait(hasher.verify(JobOwner::PROGRAM, &format!("{long}b"), &hash)), Ok(false));
     }
 }

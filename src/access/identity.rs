@@ -35,9 +35,6 @@ use std::sync::Arc;
 /// `last_used` and `last_ip` are written again only after this many seconds.
 const REFRESH: i64 = 24 * 60 * 60;
 
-/// Letters and digits of a new application password: 24 of 62 are 142 bits.
-const LENGTH: usize = 24;
-
 /// Callers whose credentials were right a moment ago.
 const MOST_VERIFIED: usize = 1_000;
 
@@ -51,6 +48,10 @@ pub struct Identity {
     attempts: Attempts,
     /// Requests for links to set a password: counted apart, so that neither evicts the other.
     link_requests: Attempts,
+    /// Passwords that were set.
+    passwords_set: Attempts,
+    /// Messages that were sent, by address.
+    messages: Attempts,
     throttle: Throttle,
     /// By a keyed hash of the credentials and the declarations.
     verified: Cache<Arc<str>, Verified>,
@@ -99,6 +100,8 @@ impl Identity {
             key: Hmac::new_from_slice(key).expect("HMAC takes keys of any length"),
             attempts: Attempts::default(),
             link_requests: Attempts::default(),
+            passwords_set: Attempts::default(),
+            messages: Attempts::default(),
             throttle: Throttle::default(),
             verified: Cache::new(MOST_VERIFIED),
             failed: FailedLogins::default(),
@@ -110,6 +113,11 @@ impl Identity {
         &self.failed
     }
 
+    /// Counts a message to an address; `false`: it has got as many as it may.
+    pub fn counts_message(&self, address: &str, limit: AttemptLimit, now: i64) -> bool {
+        self.messages.count_own(Who::Network(None), address, limit, now).is_ok()
+    }
+
     /// What counts requests against the declared limits.
     pub fn throttle(&self) -> &Throttle {
         &self.throttle
@@ -118,6 +126,30 @@ impl Identity {
     /// Requests for links to set a password.
     pub(super) fn link_requests(&self) -> &Attempts {
         &self.link_requests
+    }
+
+    /// The hash of a password that is to be set. Setting passwords of one account is limited as guessing them is; a new
+    /// account has an empty key.
+    ///
+    /// # Errors
+    /// The caller has set that one too often; the queue of hashes is full; a transaction is open.
+    pub async fn hash_new(
+        &self,
+        scope: &Scope,
+        hasher: &Hasher,
+        (account, password): (&str, &str),
+    ) -> Result<String, ApiError> {
+        if let Some(hash) = scope.hashes.get(password) {
+            return Ok(hash.clone());
+        }
+        let owner = scope.job_owner()?;
+        let pages = &scope.registry.declaration.pages;
+        let (limit, who) = (AttemptLimit::paused(pages.max_login_attempts, pages.retry_after), Who::of(scope));
+        if !account.is_empty() {
+            let counted = self.passwords_set.count_own(who, account, limit, scope.now);
+            counted.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))?;
+        }
+        hasher.hash(owner, password).await.map_err(|error| unhashed(scope, error))
     }
 
     /// The owner of an account has proven it otherwise than by a password, and set this one: what was guessed wrong from
@@ -280,7 +312,7 @@ impl Identity {
         if taken.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))? == AttemptOutcome::Proven {
             return Ok(row.map(|row| (principal(&scope.registry, Record { resource: users, row: &row }), false)));
         }
-        match hasher.verify(password, stored).await {
+        match hasher.verify(scope.job_owner()?, password, stored).await {
             Ok(true) => {
                 self.attempts.right(&guess, patience);
                 if let Some(row) = row.as_ref().filter(|_| is_foreign(stored)) {
@@ -295,8 +327,7 @@ impl Identity {
             }
             Err(error) => {
                 self.attempts.give_back(&guess, patience);
-                let code = if error == HashError::Busy { Code::TooManyRequests } else { Code::Internal };
-                Err(ApiError::new(code))
+                Err(unhashed(scope, error))
             }
         }
     }
@@ -402,6 +433,16 @@ impl Refused {
     }
 }
 
+/// Why there is no hash: nothing that the caller has done.
+fn unhashed(scope: &Scope, error: HashError) -> ApiError {
+    match error {
+        HashError::Busy => {
+            ApiError::new(Code::Busy).with_message("The server checks many passwords at the moment; try again.")
+        }
+        HashError::Failed => scope.internal(&"a password could not be hashed"),
+    }
+}
+
 /// A login as the log shows it: without control characters, and not longer than people's are.
 fn shown(login: &str) -> String {
     const LONGEST: usize = 60;
@@ -437,7 +478,8 @@ pub async fn record(scope: &Scope, event: &Event<'_>) {
 /// Replaces a hash that another program made by one of ours, now that the password is known. A failure is logged;
 /// the next login tries again.
 async fn renew(scope: &Scope, hasher: &Hasher, row: &Row, users: &Resource, password: &str) {
-    let Ok(hash) = hasher.hash(password).await else { return };
+    let Ok(owner) = scope.job_owner() else { return };
+    let Ok(hash) = hasher.hash(owner, password).await else { return };
     let record = Record { resource: users, row };
     let put = Put {
         table: users.table.clone(),
@@ -451,20 +493,6 @@ async fn renew(scope: &Scope, hasher: &Hasher, row: &Row, users: &Resource, pass
     if let Err(error) = scope.storage.commit(WritePlan::new(vec![Change::Put(put)])).await {
         tracing::warn!(request = %scope.request_id, "the hash of a password was not renewed: {error:?}");
     }
-}
-
-/// A new secret: letters and digits only.
-pub fn new_secret() -> String {
-    use rand::RngExt;
-    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-    let mut rng = rand::rng();
-    (0..LENGTH).map(|_| char::from(LETTERS[rng.random_range(0..LETTERS.len())])).collect()
-}
-
-/// A secret as people read it: groups of four.
-pub fn grouped(secret: &str) -> String {
-    let letters: Vec<char> = secret.chars().collect();
-    letters.chunks(4).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
 }
 
 /// A user row as the caller of a request.
@@ -541,45 +569,6 @@ fn lacking(login: &str, secret: &str) -> &'static [Code] {
     }
 }
 
-/// An application password to be made.
-#[derive(Clone, Debug, Default)]
-pub struct NewPassword<'a> {
-    pub user: i64,
-    pub title: &'a str,
-    pub app_id: &'a str,
-    /// Seconds since 1970 at which it stops working; 0: never.
-    pub expires: i64,
-    pub limits: Limits,
-}
-
-/// Puts an application password into the database: its key, the clear secret and the plan.
-pub fn creation(identity: &Identity, wanted: &NewPassword<'_>, now: i64) -> (String, String, Put) {
-    let secret = new_secret();
-    let uuid = uuid::Uuid::new_v4().to_string();
-    // Distinguishes passwords that were made within one second.
-    let ordinal = i64::try_from(time::OffsetDateTime::now_utc().unix_timestamp_nanos() / 1000).unwrap_or(now);
-    let put = Put {
-        table: name("app_password"),
-        target: Target::Keyed(txt(&uuid)),
-        set: vec![
-            (name("user"), Input::Value(DbValue::Int(wanted.user))),
-            (name("name"), Input::Value(txt(wanted.title))),
-            (name("app_id"), Input::Value(txt(wanted.app_id))),
-            (name("expires"), Input::Value(DbValue::Int(wanted.expires))),
-            (name("read_only"), Input::Value(DbValue::Int(wanted.limits.read_only.into()))),
-            (name("resources"), Input::Value(txt(&wanted.limits.resources.join(" ")))),
-            (name("hash"), Input::Value(txt(&identity.hash(&secret)))),
-            (name("created"), Input::Value(DbValue::Int(now))),
-            (name("ordinal"), Input::Value(DbValue::Int(ordinal))),
-        ],
-        slug: None,
-        edges: Vec::new(),
-        meta: Vec::new(),
-        revisions: Vec::new(),
-    };
-    (uuid, secret, put)
-}
-
 /// Used by the command line, which has no request.
 pub fn storage_is_empty(storage: &dyn Storage) -> Result<bool, crate::storage::StorageError> {
     let snapshot = storage.snapshot()?;
@@ -599,14 +588,6 @@ mod tests {
         }
         assert_ne!(identity.hash("abcdefgh1234"), hash);
         assert_ne!(Identity::new(&[8; 32]).hash("abcdEFGH1234"), hash);
-    }
-
-    #[test]
-    fn a_secret_is_letters_and_digits_in_groups_of_four() {
-        let secret = new_secret();
-        assert_eq!(secret.len(), LENGTH);
-        assert!(secret.chars().all(|c| c.is_ascii_alphanumeric()));
-        assert_eq!(grouped("abcdEFGH12"), "abcd EFGH 12");
     }
 
     #[test]

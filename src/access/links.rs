@@ -3,10 +3,16 @@
 //! A token is 256 random bits; the table contains a keyed hash of it, so that the table alone authenticates nobody. It is
 //! bound to the password and the e-mail address that the account has when it is made: a change of either voids it. It
 //! knows no page and no message.
+//!
+//! A link with which an owner confirms an e-mail address is stored nowhere: it holds the account and its end, with a keyed
+//! hash of both and of the address. It can be used again, to no effect.
 
+use super::attempts::{AttemptLimit, Who};
 use super::identity::Identity;
+use super::outbox::{self, Message, Subject};
 use super::same_text;
 use crate::config::declaration::Family;
+use crate::config::units::Duration;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, columns, eq, int, text, txt};
 use crate::registry::columns::{link as col, user};
@@ -15,8 +21,10 @@ use crate::registry::resource::Resource;
 use crate::scope::Scope;
 use crate::storage::plan::{Change, Cond, DbValue, Input, Op, Put, Row, Target};
 use crate::storage::{Snapshot, StorageError};
+use crate::text::slug::title_key;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::json;
 
 /// Bytes of a token, and its characters.
 const BYTES: usize = 32;
@@ -71,6 +79,53 @@ impl Identity {
         let row = records::find(&*snapshot, users, &found[1])?;
         let bound = |row: &Row| same_text(&self.binding(Record { resource: users, row }), text(&found[3]));
         Ok(row.filter(bound).map(|row| Link { row, hash }))
+    }
+
+    /// The changes by which the owner of a new address is asked to confirm it; nothing where that address got such a
+    /// message within a day.
+    ///
+    /// # Errors
+    /// The caller has changed the own address too often: 429 with the seconds to wait.
+    pub fn confirm_address(
+        &self,
+        scope: &Scope,
+        account: Record<'_>,
+        address: &str,
+    ) -> Result<Option<Change>, ApiError> {
+        let declared = &scope.registry.declaration.mail;
+        let own = AttemptLimit::paused(declared.max_requests, declared.retry_after);
+        let counted = self.link_requests().count_own(Who::of(scope), "own address", own, scope.now);
+        counted.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))?;
+        let (to, daily) = (title_key(address), AttemptLimit::paused(1, Duration::days(1)));
+        let first = self.link_requests().count_own(Who::Network(None), &to, daily, scope.now).is_ok();
+        let message = || {
+            let data = json!({"login": account.text(user::LOGIN)});
+            let message = Message { subject: Subject::Confirmation, user: account.id(), address, data };
+            outbox::stored(&message, scope.now, scope.now)
+        };
+        Ok((first && outbox::sends_links(&scope.registry)).then(message))
+    }
+
+    /// The token with which the owner of an account confirms its present address until `expires`.
+    pub fn confirmation(&self, account: Record<'_>, expires: i64) -> String {
+        let (id, email) = (account.id(), account.text(user::EMAIL_KEY));
+        format!("{id}.{expires}.{}", self.digest(&format!("confirmed|{id}|{expires}|{email}")))
+    }
+
+    /// The account whose address a token confirms; `None`: it is too old, or the account has another address by now.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn confirmed(&self, scope: &Scope, token: &str) -> Result<Option<Row>, ApiError> {
+        let mut parts = token.splitn(3, '.').map(str::parse::<i64>);
+        let (Some(Ok(id)), Some(Ok(expires))) = (parts.next(), parts.next()) else { return Ok(None) };
+        let Some(users) = scope.registry.family(Family::User).next() else { return Ok(None) };
+        if expires <= scope.now {
+            return Ok(None);
+        }
+        let row = records::find(&*scope.snapshot()?, users, &DbValue::Int(id))?;
+        let good = |row: &Row| same_text(&self.confirmation(Record { resource: users, row }, expires), token);
+        Ok(row.filter(good))
     }
 
     /// Counts a request for a link to the account with this login or address, whether there is one or not.
@@ -133,6 +188,13 @@ pub fn count(snapshot: &dyn Snapshot, account: i64, now: i64) -> Result<u64, Sto
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_confirmation_is_of_this_server() {
+        let (one, other) = (Identity::new(&[7; 32]), Identity::new(&[8; 32]));
+        assert_ne!(one.digest("confirmed|1|2|a@b"), other.digest("confirmed|1|2|a@b"));
+        assert_ne!(one.digest("confirmed|1|2|a@b"), one.digest("confirmed|1|2|c@b"));
+    }
 
     #[test]
     fn a_token_is_256_bits_that_nobody_shares() {

@@ -4,6 +4,7 @@
 //! is checked and used. Guards have no effects: `Allow` is computed by running those of every method.
 
 pub mod abilities;
+pub mod app_passwords;
 pub mod attempts;
 pub mod audit;
 mod comments;

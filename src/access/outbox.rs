@@ -23,13 +23,21 @@ pub enum Subject {
     Password,
     /// The account has another e-mail address.
     Email,
+    /// Its owner is to confirm the new one: the only message that goes there before that.
+    Confirmation,
     /// The account has another application password.
     ApplicationPassword,
 }
 
 impl Subject {
-    const ALL: [Subject; 5] =
-        [Subject::Reset, Subject::Invitation, Subject::Password, Subject::Email, Subject::ApplicationPassword];
+    const ALL: [Subject; 6] = [
+        Subject::Reset,
+        Subject::Invitation,
+        Subject::Password,
+        Subject::Email,
+        Subject::Confirmation,
+        Subject::ApplicationPassword,
+    ];
 
     /// The name of the template, and of the kind in the table and the log.
     pub fn as_str(self) -> &'static str {
@@ -38,6 +46,7 @@ impl Subject {
             Subject::Invitation => "invitation",
             Subject::Password => "password",
             Subject::Email => "email",
+            Subject::Confirmation => "confirmation",
             Subject::ApplicationPassword => "application_password",
         }
     }
@@ -51,7 +60,7 @@ impl Subject {
     fn enabled(self, declared: &Mail) -> bool {
         let notices = &declared.notices;
         let wanted = match self {
-            Subject::Reset | Subject::Invitation => true,
+            Subject::Reset | Subject::Invitation | Subject::Confirmation => true,
             Subject::Password => notices.password,
             Subject::Email => notices.email,
             Subject::ApplicationPassword => notices.application_password,
@@ -92,10 +101,22 @@ pub fn stored(message: &Message<'_>, now: i64, due: i64) -> Change {
     Change::Put(Put::new(col::TABLE, Target::New, set))
 }
 
+/// Where messages to the owner of an account go: to its address, or as long as the owner has not confirmed that, to the
+/// one before. So nobody makes the site write to other people, and a thief who changes the address gets none.
+pub fn reached(account: Record<'_>) -> &str {
+    account.text(if account.int(user::EMAIL_PENDING) == 0 { user::EMAIL } else { user::EMAIL_BEFORE })
+}
+
+/// Whether a new address has to be confirmed by its owner: where e-mail is sent, and the user has set it. Others, who may
+/// edit the account, answer for it.
+pub fn is_pending(scope: &Scope, account: Record<'_>) -> bool {
+    scope.principal.id == account.id() && scope.registry.declaration.mail.url.get().is_some()
+}
+
 /// The change that notifies the owner of an account at the address that it has now; nothing where such notices are off or
 /// the account has no address. `data` are further values for the text.
 pub fn notice(scope: &Scope, subject: Subject, account: Record<'_>, data: Value) -> Option<Change> {
-    let owner = Owner { id: account.id(), login: account.text(user::LOGIN), address: account.text(user::EMAIL) };
+    let owner = Owner { id: account.id(), login: account.text(user::LOGIN), address: reached(account) };
     let mut values = json!({"by": &*scope.principal.login, "ip": scope.peer.ip.map(|ip| ip.to_string())});
     if let (Some(values), Value::Object(further)) = (values.as_object_mut(), data) {
         values.extend(further);
@@ -160,5 +181,6 @@ mod tests {
         assert!(Subject::ALL.into_iter().all(|subject| subject.enabled(&declared)));
         declared.notices.email = false;
         assert!(!Subject::Email.enabled(&declared) && Subject::Password.enabled(&declared));
+        assert!(Subject::Confirmation.enabled(&declared), "without it, no address would be confirmed");
     }
 }

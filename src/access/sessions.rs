@@ -39,12 +39,17 @@ pub enum Purpose {
 }
 
 impl Identity {
-    /// A new session of a user that ends at `expires`: the cookie's value, and the changes that store it. Beyond
-    /// `pages.max_sessions` the least recently used one ends.
+    /// A new session of a user that ends at `expires`: the value of the cookie ([`cookie_name`] with the same `host`), and the
+    /// changes that store it. Beyond `pages.max_sessions` the least recently used one ends.
     ///
     /// # Errors
     /// The database cannot be read.
-    pub fn begin_session(&self, scope: &Scope, user: i64, expires: i64) -> Result<(String, Vec<Change>), ApiError> {
+    pub fn begin_session(
+        &self,
+        scope: &Scope,
+        (user, host): (i64, bool),
+        expires: i64,
+    ) -> Result<(String, Vec<Change>), ApiError> {
         const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
         let mut rng = rand::rng();
         let token: String = (0..LENGTH).map(|_| char::from(LETTERS[rng.random_range(0..LETTERS.len())])).collect();
@@ -52,7 +57,7 @@ impl Identity {
         let ended = Cond::Compare(name("expires"), Op::Le, DbValue::Int(scope.now));
         let put = Put {
             table: name("session"),
-            target: Target::Keyed(txt(&self.session_key(&token))),
+            target: Target::Keyed(txt(&self.session_key(&token, host))),
             set: vec![
                 (name("user"), Input::Value(DbValue::Int(user))),
                 (name("created"), Input::Value(DbValue::Int(scope.now))),
@@ -77,15 +82,14 @@ impl Identity {
     /// # Errors
     /// The database cannot be read.
     pub fn session(&self, scope: &Scope, request: &Request) -> Result<Option<Principal>, ApiError> {
-        let of_session = |name: &str| name.strip_suffix(SESSION) == Some(&*scope.registry.site.prefix);
-        let Some(token) = cookies(request).find(|(name, _)| of_session(name)).map(|(_, value)| value) else {
-            return Ok(None);
+        // A sibling domain can set a cookie without `__Host-`, but none that opens a session which began with that.
+        let own = |host: bool| {
+            let name = cookie_name(&scope.registry.site.prefix, host);
+            // No cookie of another length was ever issued, so others need no lookup.
+            let found = cookies(request).find(|(own, value)| *own == name && value.len() == LENGTH);
+            found.map(|(_, token)| self.session_key(token, host))
         };
-        // No cookie of another length was ever issued, so others need no lookup.
-        if token.len() != LENGTH {
-            return Ok(None);
-        }
-        let key = self.session_key(token);
+        let Some(key) = own(true).or_else(|| own(false)) else { return Ok(None) };
         let snapshot = scope.snapshot()?;
         let row = records::first(&*snapshot, "session", &["hash", "user", "expires", "seen"], eq("hash", txt(&key)))?;
         let Some(row) = row.filter(|row| same_text(text(&row[0]), &key) && int(&row[2]) > scope.now) else {
@@ -129,8 +133,9 @@ impl Identity {
         digest
     }
 
-    fn session_key(&self, token: &str) -> String {
-        self.digest(&format!("session|{token}"))
+    /// What a session is found by. A cookie that is set for this host alone (`host`) opens nothing under another name.
+    fn session_key(&self, token: &str, host: bool) -> String {
+        self.digest(&format!("{}session|{token}", if host { HOST } else { "" }))
     }
 }
 
@@ -144,10 +149,13 @@ fn superseded(scope: &Scope, user: i64) -> Result<Option<Change>, ApiError> {
     Ok((!keys.is_empty()).then_some(Change::RemoveWhere { table: name("session"), filter }))
 }
 
-/// The cookie that holds a session.
-pub fn cookie_name(prefix: &str) -> String {
-    format!("{prefix}{SESSION}")
+/// The cookie that holds a session; where nobody can read along (`host`), one that browsers take from this host alone.
+pub fn cookie_name(prefix: &str, host: bool) -> String {
+    format!("{}{prefix}{SESSION}", if host { HOST } else { "" })
 }
+
+/// The beginning of names of such cookies: they are sent over HTTPS only, and have the path `/`.
+const HOST: &str = "__Host-";
 
 /// What follows the prefix in that name.
 const SESSION: &str = "_session";

@@ -86,7 +86,7 @@ impl Throttle {
         limits: impl Iterator<Item = (&'l String, &'l Limit)>,
         concerns: impl Fn(Callers) -> bool,
     ) -> Result<(), ApiError> {
-        let source = who(scope).source();
+        let source = Who::of(scope).source();
         let bucket = |(name, limit): (&String, &Limit)| Bucket {
             key: self.keys.of(&[name.as_bytes(), &source]),
             pause: 60 * SECOND / i64::from(limit.per_minute.max(1)),
@@ -113,15 +113,7 @@ pub enum Guessed {
 }
 
 fn guess<'a>(scope: &Scope, about: &'a str, secret: &'a str) -> Guess<'a> {
-    Guess { who: who(scope), about, secret, stored: "" }
-}
-
-/// Anonymous callers are identified by their networks, users by their ids.
-fn who(scope: &Scope) -> Who {
-    match scope.principal.id {
-        0 => Who::Network(scope.peer.ip),
-        id => Who::User(id),
-    }
+    Guess { who: Who::of(scope), about, secret, stored: "" }
 }
 
 /// The declared limit on passwords of records; of several the first counts.

@@ -4,7 +4,7 @@
 //! It creates an application password for itself, which can only read and expires, and deletes it again. It changes
 //! nothing else.
 
-use crate::access::identity;
+use crate::access::{app_passwords, identity};
 use crate::boot::{BootError, Services, wait};
 use crate::config::declaration::Family;
 use crate::mailer;
@@ -236,7 +236,7 @@ impl Visit<'_> {
     fn credentials(&self, services: &Services, findings: &mut Vec<Finding>) -> Result<(), BootError> {
         let Some(users) = self.registry.family(Family::User).next() else { return Ok(()) };
         let Some(login) = services.any_login(self.registry)? else { return Ok(()) };
-        let title = format!("doctor {}", identity::new_secret());
+        let title = format!("doctor {}", app_passwords::new_secret());
         let limits = Limits { read_only: true, resources: vec![users.name.as_str().into()] };
         let expires = services.clock.now() + LIFE;
         let secret = services.add_limited_app_password(&login, &title, expires, limits, None)?;

@@ -11,7 +11,7 @@ use crate::config::{shipped, units, watch};
 use crate::engine::Engine;
 use crate::families::file;
 use crate::files::Files;
-use crate::http::{self, Answered, Facts, Listeners, Service, Streamed, Swap};
+use crate::http::{self, Answered, BodySender, Facts, Listeners, PathLimits, Service, Streamed, Swap};
 use crate::log;
 use crate::mailer::{Mailer, Post};
 use crate::mcp::{self, Mcp, Served};
@@ -80,11 +80,25 @@ impl Service for Site {
         Some(&self.engine.shared().media.files)
     }
 
-    fn serves(&self, path: &str) -> Option<usize> {
-        // A call that is too large gets a fault, which needs the call's body to have been read.
-        let called = self.calls.as_ref().filter(|(own, _)| own == path).map(|_| self.facts.server.max_body.as_usize());
-        let messages = || self.mcp.serves(path).then(|| self.engine.registry().declaration.mcp.max_body.as_usize());
-        called.or_else(messages).or_else(|| self.pages.serves(path).then(|| self.pages.max_body()))
+    fn sender<'a>(&'a self, request: &'a Request) -> Pin<Box<dyn Future<Output = BodySender> + 'a>> {
+        Box::pin(async {
+            let (owner, known) = self.engine.sender(request).await;
+            BodySender { owner, known }
+        })
+    }
+
+    fn serves(&self, path: &str) -> Option<PathLimits> {
+        let all = |most: usize| PathLimits { most, unknown: most };
+        // A call brings its credentials inside. One that is too large gets a fault, which needs the call's body to have been
+        // read.
+        let called =
+            self.calls.as_ref().filter(|(own, _)| own == path).map(|_| all(self.facts.server.max_body.as_usize()));
+        let messages = || {
+            let most = self.engine.registry().declaration.mcp.max_body.as_usize();
+            let unknown = most.min(self.facts.server.max_anonymous_body.as_usize());
+            self.mcp.serves(path).then_some(PathLimits { most, unknown })
+        };
+        called.or_else(messages).or_else(|| self.pages.serves(path).then(|| all(self.pages.max_body())))
     }
 
     fn elsewhere<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
@@ -390,7 +404,7 @@ fn first_start(services: &Services, registry: &Registry) -> Result<(), BootError
         && !services.holds(role)?
     {
         let login = services.free_login("admin")?;
-        let (address, password) = (format!("{login}@example.org"), crate::access::identity::new_secret());
+        let (address, password) = (format!("{login}@example.org"), crate::access::app_passwords::new_secret());
         services.add_user(registry, &login, &address, role, Secret::Password(&password))?;
         log::notice(&format!("This is a new database. Its administrator is `{login}` with the password {password}"));
     }

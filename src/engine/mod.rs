@@ -32,10 +32,11 @@ use crate::error::ApiError;
 use crate::families::file::MediaServices;
 use crate::handlers::abilities::ABILITIES;
 use crate::handlers::auto_add::Menus;
-use crate::handlers::{HANDLERS, Outcome, Shared, Turns};
+use crate::handlers::{HANDLERS, Outcome, RowTurns, Shared};
 use crate::metrics::ByClass;
 use crate::model::{Peer, Request};
 use crate::outbound::Outbound;
+use crate::pool::JobOwner;
 use crate::registry::Registry;
 use crate::registry::vocabulary::{Vocabulary, descriptions};
 use crate::request::args::{Checked, Sources};
@@ -149,8 +150,9 @@ impl Engine {
                 media,
                 documents,
                 outbound,
+                transactions: Arc::default(),
                 menus: Menus::default(),
-                turns: Turns::default(),
+                turns: RowTurns::default(),
                 descriptions: Default::default(),
                 inside: Default::default(),
             },
@@ -224,6 +226,18 @@ impl Engine {
         access::ask(&asking).ok().map(|_| self.registry.declaration.media.max_upload.bytes())
     }
 
+    /// Whom a request is counted for, by its headers, and whether that is a user. The cookie of a session suffices: the
+    /// nonce may be in the body.
+    pub async fn sender(&self, request: &Request) -> (JobOwner, bool) {
+        let Ok(mut scope) = self.anonymous(request) else { return (JobOwner::network(None), false) };
+        let caller = match self.identity().authenticate(&scope, request).await {
+            Ok(caller) if caller.known() => Some(caller),
+            _ => self.identity().session(&scope, request).ok().flatten(),
+        };
+        scope.principal = caller.unwrap_or_default();
+        (scope.source(), scope.principal.known())
+    }
+
     /// The scope of a request whose headers name no caller.
     ///
     /// # Errors
@@ -265,6 +279,7 @@ impl Engine {
             imported: None,
             tool: false,
             progress: None,
+            hashes: Arc::default(),
         })
     }
 
@@ -288,6 +303,7 @@ impl Engine {
             imported: None,
             tool: false,
             progress: None,
+            hashes: Arc::default(),
         })
     }
 

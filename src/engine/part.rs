@@ -6,11 +6,13 @@ use super::{Dispatched, Engine};
 use crate::access::Loaded;
 use crate::error::{ApiError, Code};
 use crate::handlers::Dispatch;
+use crate::registry::columns::user::PASSWORD_HASH;
 use crate::request::BodyParams;
 use crate::request::args::{self, Sources};
 use crate::request::call::{Call, Part};
 use crate::request::route;
 use crate::scope::Scope;
+use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -74,5 +76,21 @@ impl Dispatch for Engine {
         let body = call.body.as_ref().unwrap_or(&BodyParams::None);
         let sources = Sources { path: &matched.captures, body, query: &call.query };
         args::check(&endpoint.args, &sources, &|_, _| None, &|_| false).map(|_| ())
+    }
+
+    fn password<'c>(&self, scope: &Scope, call: &'c Call) -> Option<(String, &'c str)> {
+        let Ok(BodyParams::Json(body)) = &call.body else { return None };
+        let matches = self.router.matches(&self.registry, &call.path);
+        let matched = matches.iter().find(|m| route::endpoint(m.route, call.method).is_some())?;
+        let resource = &self.registry.resources[matched.route.resource?];
+        let password = resource.property_of_column(PASSWORD_HASH)?;
+        let password = body.get(&password.name)?.as_str()?;
+        let account = match matched.captures.get(&*resource.key).and_then(Value::as_str) {
+            Some(key) => key.to_owned(),
+            None if *call.path == *resource.path => String::new(),
+            // The other route of an account is the caller's own.
+            None => scope.principal.id.to_string(),
+        };
+        Some((account, password))
     }
 }

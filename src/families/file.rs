@@ -9,7 +9,7 @@ use crate::config::declaration::Media;
 use crate::files::kinds::{self, Kind};
 use crate::files::{Files, FilesError, names};
 use crate::pictures::{self, Bounds, PictureError, Prepared, Resized, Wanted, boxes};
-use crate::pool::{Budget, Pool, PoolError};
+use crate::pool::{Budget, JobOwner, Pool, PoolError};
 use crate::records::{columns, eq, everything, text, txt};
 use crate::registry::columns::file as col;
 use crate::registry::columns::{ID, record};
@@ -38,6 +38,8 @@ pub struct FileStore<'a> {
     pub registry: &'a Arc<Registry>,
     pub storage: &'a dyn Storage,
     pub media: &'a MediaServices,
+    /// Whom the work is done for.
+    pub owner: JobOwner,
     /// UTC seconds.
     pub now: i64,
 }
@@ -362,14 +364,14 @@ impl FileStore<'_> {
     /// See [`StoreError`].
     pub async fn extent(&self, file: &Path, mime: &str) -> Result<Option<(u32, u32)>, StoreError> {
         let (path, mime) = (PathBuf::from(file), mime.to_owned());
-        self.in_pool(move |_| pictures::extent_of(&path, &mime)).await?.map_err(StoreError::Picture)
+        self.in_pool(move |bounds| pictures::extent_of(&path, &mime, bounds)).await?.map_err(StoreError::Picture)
     }
 
     /// A copy of a file without its location; `None` when the file has none.
     async fn without_place(&self, file: &Path) -> Result<Option<tempfile::NamedTempFile>, StoreError> {
         let (path, files) = (PathBuf::from(file), Arc::clone(&self.media.files));
-        let copied = self.in_pool(move |_| {
-            let places = boxes::places(&path).map_err(StoreError::Picture)?;
+        let copied = self.in_pool(move |bounds| {
+            let places = boxes::places(&path, bounds).map_err(StoreError::Picture)?;
             if places.is_empty() {
                 return Ok(None);
             }
@@ -445,7 +447,7 @@ impl FileStore<'_> {
     ) -> Result<T, StoreError> {
         let (registry, memory) = (Arc::clone(self.registry), Arc::clone(&self.media.memory));
         let bounds = move || job(Bounds { rules: &registry.declaration.media, memory: &memory });
-        let done = self.media.pool.run(bounds).await;
+        let done = self.media.pool.run(self.owner, bounds).await;
         done.map_err(|error| match error {
             PoolError::Busy => StoreError::Busy,
             // A decoder that panics has met a broken or malicious file.

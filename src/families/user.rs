@@ -103,9 +103,10 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     let mut changes = Vec::new();
     if let Some(email) = edit.given_text("email") {
         changes.push(taken(col::EMAIL_KEY, email, record.id(), Code::UserInvalidEmail.as_str()));
-        let other = slug::title_key(email) != record.text(col::EMAIL_KEY);
-        let notice = || outbox::notice(edit.scope, Subject::Email, record, json!({"new": email}));
-        changes.extend(other.then(notice).flatten());
+        if other_address(edit, record).is_some() {
+            changes.extend(outbox::notice(edit.scope, Subject::Email, record, json!({"new": email})));
+            set.extend(standing(edit.scope, record, email));
+        }
     }
     if let Some(roles) = roles(edit)? {
         set.push(roles_column(roles.iter().map(|role| &**role)));
@@ -123,6 +124,27 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     let meta = given_meta(edit);
     changes.push(Change::Put(Put { slug, meta, ..Put::new(edit.resource.table.clone(), edit.target(), set) }));
     Ok(changes)
+}
+
+/// The given e-mail address, if it is another one than the account has.
+pub fn other_address<'a>(edit: &RowEdit<'a>, record: Record<'_>) -> Option<&'a str> {
+    edit.given_text("email").filter(|email| slug::title_key(email) != record.text(col::EMAIL_KEY))
+}
+
+/// Whether a new address is confirmed, and where messages go until it is. One that was confirmed before needs no other
+/// confirmation.
+fn standing(scope: &Scope, record: Record<'_>, email: &str) -> Columns {
+    let before = outbox::reached(record);
+    let pending = outbox::is_pending(scope, record) && slug::title_key(email) != slug::title_key(before);
+    confirmation(pending.then_some(before))
+}
+
+/// The columns of an address that is confirmed, or of one whose messages go to that `before` it until then.
+pub fn confirmation(before: Option<&str>) -> Columns {
+    vec![
+        column(col::EMAIL_PENDING, DbValue::Int(before.is_some().into())),
+        text_column(col::EMAIL_BEFORE, before.unwrap_or_default()),
+    ]
 }
 
 /// What follows from a new password: other sessions end, but for the one named, and so do links to set one; the owner is

@@ -24,6 +24,15 @@ pub(super) const MOST_MEMORY: usize = 24 << 20;
 /// Longest side of what is shown.
 const LARGEST: u32 = 32;
 
+static RULES: LazyLock<Media> = LazyLock::new(|| Media {
+    max_pixels: MOST_PIXELS,
+    max_frames: 8,
+    max_memory: Size::bytes_of(MOST_MEMORY as u64),
+    max_side: Optional::on(LARGEST),
+    sizes: [("small".to_owned(), PictureSize { width: 8, height: 8, crop: true, quality: None })].into_iter().collect(),
+    ..Media::default()
+});
+
 pub(super) fn png(bytes: &[u8], _: Judge) {
     prepared(bytes, ImageFormat::Png);
 }
@@ -51,14 +60,16 @@ pub(super) fn exif(bytes: &[u8], _: Judge) {
 /// A film, or a picture that is made like one.
 pub(super) fn boxed(bytes: &[u8], _: Judge) {
     let file = written(bytes);
-    let Ok(places) = boxes::places(file.path()) else { return };
+    let memory = Budget::default();
+    let bounds = Bounds { rules: &RULES, memory: &memory };
+    let Ok(places) = boxes::places(file.path(), bounds) else { return };
     boxes::write_over(file.path(), &places).expect("is written over");
     let length = file.as_file().metadata().expect("a file").len();
     assert_eq!(length, bytes.len() as u64, "nothing moves");
     // A description that is cut short may still count as one with a location; there is nothing left in it.
     let cleaned = std::fs::read(file.path()).expect("a file");
     // A file whose descriptions overlap the boxes that lead to them cannot be read any more.
-    let Ok(left) = boxes::places(file.path()) else { return };
+    let Ok(left) = boxes::places(file.path(), bounds) else { return };
     boxes::write_over(file.path(), &left).expect("is written over");
     assert_eq!(std::fs::read(file.path()).expect("a file"), cleaned, "{left:?} of {places:?}");
 }
@@ -77,16 +88,6 @@ fn prepared(bytes: &[u8], format: ImageFormat) {
 }
 
 fn prepare(file: &Path, format: ImageFormat) -> Result<Prepared, pictures::PictureError> {
-    static RULES: LazyLock<Media> = LazyLock::new(|| Media {
-        max_pixels: MOST_PIXELS,
-        max_frames: 8,
-        max_memory: Size::bytes_of(MOST_MEMORY as u64),
-        max_side: Optional::on(LARGEST),
-        sizes: [("small".to_owned(), PictureSize { width: 8, height: 8, crop: true, quality: None })]
-            .into_iter()
-            .collect(),
-        ..Media::default()
-    });
     let wanted = Wanted { copies: true, display: true, format, quality: 82, language: "en_US".into() };
     pictures::prepare(file, format, Bounds { rules: &RULES, memory: &Budget::default() }, &wanted)
 }

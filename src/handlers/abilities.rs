@@ -1,11 +1,10 @@
 //! `ability.run`: runs a declared ability, by one of the behaviours of the table here.
 
-use super::{Outcome, Work};
+use super::{Outcome, TransactionScope, Work};
 use crate::access;
 use crate::access::abilities::{input, named};
 use crate::config::declaration::{Fact, ResultSource};
 use crate::error::{ApiError, Code};
-use crate::families;
 use crate::model::Method;
 use crate::registry::abilities::{Ability, Input, Request};
 use crate::registry::operations::{ETAG, FIELDS};
@@ -78,15 +77,13 @@ fn failure(work: &Work<'_>, code: Code) -> ApiError {
 
 /// The response to the declared request, or to the last of several, or the members of them that the declaration names.
 async fn request(work: &Work<'_>, ability: &Ability, input: &Value) -> Result<Done, ApiError> {
-    let mut scope = work.scope.clone();
+    let scope = work.scope.clone();
     if !ability.declared.atomic {
         return sent(work, scope, ability, input).await;
     }
-    let transaction = scope.storage.begin().await.map_err(|error| families::unwritten(work.scope, error))?;
-    scope.storage = transaction.clone();
-    scope.tentative = true;
-    let done = sent(work, scope, ability, input).await?;
-    transaction.finish().await.map_err(|error| families::unwritten(work.scope, error))?;
+    let open = TransactionScope::begin(work, scope).await?;
+    let done = sent(work, open.scope.clone(), ability, input).await?;
+    open.finish().await?;
     Ok(done)
 }
 

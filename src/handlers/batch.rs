@@ -2,15 +2,16 @@
 //!
 //! Batches do not nest: a part that is a batch is refused like every route that takes no part in batches.
 
-use super::{Outcome, Work};
+use super::{Outcome, TransactionScope, Work};
 use crate::error::{ApiError, Code};
-use crate::families;
 use crate::model::Method;
 use crate::request::call::Call;
 use crate::request::conditional::Expects;
 use crate::request::{self, BodyParams};
 use crate::scope::Scope;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// One part: the request, or why it cannot be one.
 struct Part(Result<Call, ApiError>);
@@ -40,16 +41,41 @@ pub async fn batch(work: &Work<'_>) -> Result<Outcome, ApiError> {
 
 /// All parts as one commit: each sees what those before it wrote, and when one fails nothing was written.
 async fn all_or_nothing(work: &Work<'_>, mut scope: Scope, parts: &[Part]) -> Result<Outcome, ApiError> {
-    let transaction = work.scope.storage.begin().await.map_err(|error| families::unwritten(work.scope, error))?;
-    scope.storage = transaction.clone();
-    scope.tentative = true;
-    let responses = run(work, &scope, parts).await;
+    match hashed_ahead(work, &scope, parts).await {
+        Ok(hashes) => scope.hashes = Arc::new(hashes),
+        Err((place, error)) => {
+            let told = (0..parts.len()).map(|at| if at == place { refused(&error) } else { Value::Null });
+            return Ok(failed("atomic", told));
+        }
+    }
+    let open = TransactionScope::begin(work, scope).await?;
+    let responses = run(work, &open.scope, parts).await;
     let good = |response: &Value| response["status"].as_u64().is_some_and(|status| status < 400);
     if !responses.iter().all(good) {
         return Ok(failed("atomic", responses.into_iter().map(|r| if good(&r) { Value::Null } else { r })));
     }
-    transaction.finish().await.map_err(|error| families::unwritten(work.scope, error))?;
+    open.finish().await?;
     Ok(answered(responses))
+}
+
+/// The hashes of the passwords that the parts set, by the passwords: they are made before the transaction, for which all
+/// other writes wait. Callers without credentials set none.
+///
+/// # Errors
+/// One is not made: the place of its part, and why.
+async fn hashed_ahead(
+    work: &Work<'_>,
+    scope: &Scope,
+    parts: &[Part],
+) -> Result<HashMap<String, String>, (usize, ApiError)> {
+    let mut hashes = HashMap::new();
+    let calls = parts.iter().enumerate().filter_map(|(place, part)| Some((place, part.0.as_ref().ok()?)));
+    for (place, call) in calls.filter(|_| scope.principal.known()) {
+        let Some((account, password)) = work.dispatch.password(scope, call) else { continue };
+        let hash = work.shared.identity.hash_new(scope, &work.shared.hasher, (&account, password)).await;
+        hashes.insert(password.to_owned(), hash.map_err(|error| (place, error))?);
+    }
+    Ok(hashes)
 }
 
 /// The envelopes of all parts, done in order.

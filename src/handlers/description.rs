@@ -6,6 +6,7 @@ use crate::cache::documents::DocumentText;
 use crate::config::declaration::Action;
 use crate::error::ApiError;
 use crate::openapi::{self, Selection};
+use crate::pool::JobOwner;
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{Anonymous, Vocabulary, descriptions};
 use crate::registry::{Endpoint, Route};
@@ -15,8 +16,11 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Descriptions for callers that are kept: callers with the same rights share one.
-const MOST_FOR_CALLERS: usize = 8;
+/// Descriptions that one caller has had made and that are kept: each namespace in each format, for several passwords.
+const MOST_OF_CALLER: usize = 64;
+
+/// Bytes of all that are kept for callers. Callers with the same rights share one.
+const MOST_BYTES: usize = 8 << 20;
 
 /// What a description depends on beside the declarations.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -30,7 +34,62 @@ struct Wanted {
 /// Descriptions that were made already. They follow from the declarations and from what is wanted.
 #[derive(Default)]
 pub struct Descriptions {
-    made: Mutex<HashMap<Wanted, DocumentText>>,
+    made: Mutex<DescriptionCache>,
+}
+
+#[derive(Default)]
+struct DescriptionCache {
+    texts: HashMap<Wanted, CachedDescription>,
+    uses: u64,
+}
+
+struct CachedDescription {
+    text: DocumentText,
+    /// For whom it was made.
+    owner: JobOwner,
+    /// The number of its last use.
+    used: u64,
+}
+
+impl DescriptionCache {
+    fn get(&mut self, wanted: &Wanted) -> Option<DocumentText> {
+        self.uses += 1;
+        let found = self.texts.get_mut(wanted)?;
+        found.used = self.uses;
+        Some(found.text.clone())
+    }
+
+    fn put(&mut self, wanted: Wanted, text: DocumentText, owner: JobOwner) {
+        let used = self.uses;
+        self.texts.insert(wanted, CachedDescription { text, owner, used });
+        while self.of(owner).count() > MOST_OF_CALLER {
+            self.remove(owner);
+        }
+        while self.for_callers().map(|(_, made)| made.text.len()).sum::<usize>() > MOST_BYTES {
+            let largest = self
+                .for_callers()
+                .map(|(_, made)| made.owner)
+                .max_by_key(|owner| self.of(*owner).map(|(_, made)| made.text.len()).sum::<usize>());
+            let Some(owner) = largest else { return };
+            self.remove(owner);
+        }
+    }
+
+    /// Those that depend on rights. There are few of the others.
+    fn for_callers(&self) -> impl Iterator<Item = (&Wanted, &CachedDescription)> {
+        self.texts.iter().filter(|(wanted, _)| wanted.usable.is_some())
+    }
+
+    fn of(&self, owner: JobOwner) -> impl Iterator<Item = (&Wanted, &CachedDescription)> {
+        self.for_callers().filter(move |(_, made)| made.owner == owner)
+    }
+
+    /// Removes the one of an owner that was not used for longest.
+    fn remove(&mut self, owner: JobOwner) {
+        if let Some(oldest) = self.of(owner).min_by_key(|(_, made)| made.used).map(|(wanted, _)| wanted.clone()) {
+            self.texts.remove(&oldest);
+        }
+    }
 }
 
 impl Descriptions {
@@ -38,20 +97,16 @@ impl Descriptions {
     fn text(
         &self,
         wanted: Wanted,
+        owner: JobOwner,
         make: impl FnOnce(&Wanted) -> Result<Vec<u8>, ApiError>,
     ) -> Result<DocumentText, ApiError> {
         let made = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = made().get(&wanted).cloned();
+        let found = made().get(&wanted);
         if let Some(text) = found {
             return Ok(text);
         }
         let text: DocumentText = make(&wanted)?.into();
-        let mut made = made();
-        let for_callers = made.keys().filter(|kept| kept.usable.is_some()).count();
-        if wanted.usable.is_some() && for_callers >= MOST_FOR_CALLERS {
-            made.retain(|kept, _| kept.usable.is_none());
-        }
-        made.insert(wanted, text.clone());
+        made().put(wanted, text.clone(), owner);
         Ok(text)
     }
 }
@@ -71,7 +126,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let endpoints = registry.routes.iter().flat_map(|route| route.endpoints.iter().map(move |own| (route, own)));
     let usable = for_caller.then(|| endpoints.map(|(route, own)| may_use(work, route, own)).collect());
     let wanted = Wanted { namespace: namespace.to_owned(), yaml, usable };
-    let text = work.shared.descriptions.text(wanted, |wanted| {
+    let text = work.shared.descriptions.text(wanted, work.scope.source(), |wanted| {
         let described = |route: &Route, own: &Endpoint| wanted.usable.is_none() || may_use(work, route, own);
         let vocabulary =
             Vocabulary { handlers: descriptions(HANDLERS), guards: descriptions(GUARDS), ..Vocabulary::default() };
@@ -140,21 +195,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn callers_with_the_same_rights_share_a_description_and_few_are_kept() {
+    fn callers_with_the_same_rights_share_a_description_and_each_has_places() {
         let kept = Descriptions::default();
         let wanted = |usable: Option<Vec<bool>>| Wanted { namespace: String::new(), yaml: false, usable };
-        let text = |usable: Option<Vec<bool>>, own: &str| {
-            let text = kept.text(wanted(usable), |_| Ok(own.as_bytes().to_vec())).expect("a description");
-            String::from_utf8_lossy(&text).into_owned()
+        let text = |owner: i64, usable: Option<Vec<bool>>, own: &str| {
+            let text = kept.text(wanted(usable), JobOwner::user(owner), |_| Ok(own.as_bytes().to_vec()));
+            String::from_utf8_lossy(&text.expect("a description")).into_owned()
         };
-        assert_eq!(text(None, "all"), "all");
-        assert_eq!(text(Some(vec![true]), "some"), "some");
-        assert_eq!(text(Some(vec![true]), "made again"), "some");
-        assert_eq!(text(Some(vec![false]), "none"), "none");
-        for rights in 0..100 {
-            text(Some(vec![true; rights]), "other");
-            assert!(kept.made.lock().expect("unpoisoned").len() <= MOST_FOR_CALLERS + 1);
+        assert_eq!(text(1, None, "all"), "all");
+        assert_eq!(text(1, Some(vec![true]), "some"), "some");
+        assert_eq!(text(2, Some(vec![true]), "made again"), "some");
+        assert_eq!(text(1, Some(vec![false]), "none"), "none");
+        for rights in 2..200 {
+            text(2, Some(vec![true; rights]), "other");
         }
-        assert_eq!(text(None, "made again"), "all");
+        assert_eq!(text(1, Some(vec![true]), "made again"), "some", "another caller has places of its own");
+        let large = "x".repeat(1 << 20);
+        for rights in 200..220 {
+            text(3, Some(vec![true; rights]), &large);
+        }
+        assert_eq!(text(1, Some(vec![false]), "made again"), "none", "and bytes");
+        assert_eq!(text(1, None, "made again"), "all");
+        let made = kept.made.lock().expect("unpoisoned");
+        assert!(made.of(JobOwner::user(2)).count() <= MOST_OF_CALLER);
+        assert!(made.for_callers().map(|(_, made)| made.text.len()).sum::<usize>() <= MOST_BYTES);
     }
 }

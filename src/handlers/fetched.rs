@@ -1,6 +1,7 @@
 //! A picture at an address, taken as if it had been uploaded: from the files of this site, or from another site where
 //! `[outbound]` allows it.
 
+use super::files::file_store;
 use super::{Shared, Work};
 use crate::error::{ApiError, Code, ParamFailure};
 use crate::files::kinds;
@@ -59,7 +60,8 @@ pub async fn picture(work: &Work<'_>, address: &str) -> Result<Incoming, ApiErro
 /// A file of this site.
 async fn own(work: &Work<'_>, path: &str) -> Result<(tempfile::TempPath, u64), ApiError> {
     let media = &work.scope.registry.declaration.media;
-    let files = &work.shared.media.files;
+    let store = file_store(work)?;
+    let files = &store.media.files;
     let key = path.strip_prefix(&media.path).and_then(|key| key.strip_prefix('/'));
     let stat = match key {
         Some(key) => files.stat(key).await.map_err(|error| work.scope.internal(&error))?,
@@ -80,8 +82,9 @@ async fn of_another_site(work: &Work<'_>, url: &Url) -> Result<(tempfile::TempPa
         return Err(ApiError::new(Code::UploadInvalidUrl).with_message(why));
     }
     let media = &work.scope.registry.declaration.media;
-    let into = work.shared.media.files.temporary().map_err(|error| work.scope.internal(&error))?;
-    let fetched = outbound.download(url, into, media.max_upload.bytes()).await.map_err(failed)?;
+    let store = file_store(work)?;
+    let into = store.media.files.temporary().map_err(|error| work.scope.internal(&error))?;
+    let fetched = outbound.download(store.owner, url, into, media.max_upload.bytes()).await.map_err(failed)?;
     Ok((fetched.file, fetched.size))
 }
 

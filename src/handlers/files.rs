@@ -46,7 +46,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let folder = folder(work, resource)?;
     let source = Source { path: file.path(), size: file.size, meta: None, making: making(work), kept: None };
-    let kept = file_store(work).keep(source, &base, &kind, &folder).await;
+    let kept = file_store(work)?.keep(source, &base, &kind, &folder).await;
     let broken = if refuses_as_server(work) { given.refusal } else { Code::UploadTypeRefused };
     let kept = kept.map_err(|error| refusal(work, error, broken))?;
     // What the camera or an editor wrote into the picture outranks its file's name.
@@ -138,11 +138,12 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if steps.is_empty() {
         return Err(ApiError::new(Code::ImageNotEdited));
     }
-    let source = work.shared.media.files.fetch(file).await.map_err(|e| unreachable_files(work, &e))?;
-    let edited = file_store(work).in_pool(move |bounds| pictures::edit(&source, format, bounds, &steps)).await;
+    let store = file_store(work)?;
+    let source = store.media.files.fetch(file).await.map_err(|e| unreachable_files(work, &e))?;
+    let edited = store.in_pool(move |bounds| pictures::edit(&source, format, bounds, &steps)).await;
     let edited = edited.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let edited = edited.map_err(|error| picture_refusal(error, Code::ImageCropFailed))?;
-    let mut incoming = work.shared.media.files.temporary().map_err(|e| unreachable_files(work, &e))?;
+    let mut incoming = store.media.files.temporary().map_err(|e| unreachable_files(work, &e))?;
     std::io::Write::write_all(&mut incoming, &edited).map_err(|e| work.scope.internal(&e))?;
     let (folder, old) = file.rsplit_once('/').unwrap_or(("", file));
     let (base, extension) = old.rsplit_once('.').unwrap_or((old, ""));
@@ -156,7 +157,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let making = Making::all("");
     let source = Source { path: incoming.path(), size: edited.len() as u64, meta, making, kept: None };
-    let kept = file_store(work).keep(source, &edited_name(base), &kind, folder).await;
+    let kept = store.keep(source, &edited_name(base), &kind, folder).await;
     let kept = kept.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let mut all = kept.extra;
     if let Some(details) = all.get_mut("media_details").and_then(Value::as_object_mut) {
@@ -190,11 +191,12 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Ok(Outcome::ok(items::show(work, resource, row, Context::EDIT, work.fields)?));
     };
     let present = all.pointer("/media_details/sizes").and_then(Value::as_object).cloned().unwrap_or_default();
-    let source = work.shared.media.files.fetch(&file).await.map_err(|e| unreachable_files(work, &e))?;
+    let store = file_store(work)?;
+    let source = store.media.files.fetch(&file).await.map_err(|e| unreachable_files(work, &e))?;
     let media = &work.scope.registry.declaration.media;
     let kind = Kind { mime: record.text("mime").to_owned(), extension: end_of(&file).to_owned() };
     let (kind, wanted) = Making::all("").of(&kind, format, media);
-    let made = file_store(work)
+    let made = store
         .in_pool(move |bounds| pictures::missing(&source, format, bounds, &wanted, |size| !present.contains_key(size)))
         .await
         .map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
@@ -203,7 +205,7 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let (folder, own) = file.rsplit_once('/').unwrap_or(("", &file));
         let base = own.rsplit_once('.').map_or(own, |(base, _)| base);
         let mut keys = Vec::new();
-        let sizes = file_store(work).keep_sizes(made, (folder, base, &kind.extension), &kind.mime, &mut keys).await;
+        let sizes = store.keep_sizes(made, (folder, base, &kind.extension), &kind.mime, &mut keys).await;
         let sizes = sizes.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
         if let Some(details) = all.get_mut("media_details").and_then(Value::as_object_mut)
             && let Some(known) = details.entry("sizes").or_insert_with(|| json!({})).as_object_mut()
@@ -224,10 +226,11 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
     items::show_written(work, resource, Written::unread(record.value("id").clone()))
 }
 
-/// Deletes files whose record is gone. Where the record may yet be restored, they are left to be swept.
+/// Deletes files whose record is gone. In a transaction, after which the record may be there still, they are left to be
+/// swept.
 pub async fn remove(work: &Work<'_>, keys: Vec<String>) {
-    if !work.scope.tentative {
-        file_store(work).remove(keys).await;
+    if let Ok(store) = file_store(work) {
+        store.remove(keys).await;
     }
 }
 
@@ -290,7 +293,7 @@ pub(super) fn not_taken(work: &Work<'_>, recorded: Code) -> ApiError {
 
 async fn check_digest(work: &Work<'_>, file: &Incoming, expected: &str) -> Result<(), ApiError> {
     let held = Arc::clone(&file.file);
-    let found = file_store(work).in_pool(move |_| digest(&held)).await;
+    let found = file_store(work)?.in_pool(move |_| digest(&held)).await;
     let found = found.map_err(|error| refusal(work, error, Code::Internal))?;
     let found = found.map_err(|error| work.scope.internal(&error))?;
     if found == expected.trim() { Ok(()) } else { Err(ApiError::new(Code::UploadHashMismatch)) }
@@ -383,13 +386,18 @@ pub(super) fn extra(record: Record<'_>) -> Value {
     serde_json::from_str(record.text("extra")).unwrap_or_else(|_| json!({}))
 }
 
-pub(super) fn file_store<'a>(work: &'a Work<'_>) -> FileStore<'a> {
-    FileStore {
+/// The services that store files; the only way in which handlers reach files.
+///
+/// # Errors
+/// A transaction is open.
+pub(super) fn file_store<'a>(work: &'a Work<'_>) -> Result<FileStore<'a>, ApiError> {
+    Ok(FileStore {
         registry: &work.scope.registry,
         storage: &*work.scope.storage,
         media: &work.shared.media,
+        owner: work.scope.job_owner()?,
         now: work.scope.now,
-    }
+    })
 }
 
 /// Files of a record that was not created are deleted at once.

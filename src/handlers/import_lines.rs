@@ -8,10 +8,9 @@
 //! Lines may refer to the items of others, also in circles: see [`super::import_references`].
 
 use super::import_references::{Reference, defer, key_of, references};
-use super::{Outcome, Work};
+use super::{Outcome, TransactionScope, Work};
 use crate::access::policy;
 use crate::error::{ApiError, Code};
-use crate::families;
 use crate::model::{LINES, Method};
 use crate::records::{self, Record, txt};
 use crate::registry::Endpoint;
@@ -342,26 +341,23 @@ impl<'w> Import<'w> {
         if let Some(budget) = &self.work.scope.budget {
             budget.renew();
         }
-        let unwritten = |error| families::unwritten(self.work.scope, error);
-        let mut scope = Scope { imported: Some(Imported::default()), ..self.work.scope.clone() };
-        let transaction = match self.creates.is_some_and(|own| own.file) {
+        let outside = Scope { imported: Some(Imported::default()), ..self.work.scope.clone() };
+        let open = match self.creates.is_some_and(|own| own.file) {
             true => None,
-            false => Some(scope.storage.begin().await.map_err(unwritten)?),
+            false => Some(TransactionScope::begin(self.work, outside.clone()).await?),
         };
-        if let Some(transaction) = &transaction {
-            (scope.storage, scope.tentative) = (transaction.clone(), true);
-        }
+        let scope = open.as_ref().map_or(&outside, |open| &open.scope);
         for (place, line) in batch.drain(..) {
-            match (self.write(&scope, &line, mode, done.get(place)).await, done.get_mut(place)) {
+            match (self.write(scope, &line, mode, done.get(place)).await, done.get_mut(place)) {
                 (Some(result), Some(before)) => *before = result,
                 (Some(result), None) => done.push(result),
                 (None, _) => {}
             }
         }
-        if let Some(transaction) = transaction {
-            transaction.finish().await.map_err(unwritten)?;
+        match open {
+            Some(open) => open.finish().await,
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Carries out one line; `None`: what it was before stays.

@@ -31,7 +31,8 @@ pub async fn details(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let why = "This site does not fetch pages of other sites.";
         return Err(ApiError::new(Code::NoResponse).with_message(why));
     }
-    let page = outbound.get(&url).await.map_err(|refused| failed(refused, Code::NoResponse))?;
+    let page =
+        outbound.get(work.scope.job_owner()?, &url).await.map_err(|refused| failed(refused, Code::NoResponse))?;
     let head = Head::of(&page.text);
     let absolute = |address: &str| {
         let joined = (!address.is_empty()).then(|| page.url.join(address).ok()).flatten();
@@ -63,7 +64,10 @@ pub async fn embed(work: &Work<'_>) -> Result<Outcome, ApiError> {
         }
         query.append_pair("format", "json");
     }
-    let page = outbound.get(&asked).await.map_err(|refused| failed(refused, Code::OembedInvalidUrl))?;
+    let page = outbound
+        .get(work.scope.job_owner()?, &asked)
+        .await
+        .map_err(|refused| failed(refused, Code::OembedInvalidUrl))?;
     let mut document: Value = serde_json::from_str(&page.text).map_err(|_| unknown())?;
     let shown = shown(&document, wanted);
     let members = document.as_object_mut().ok_or_else(unknown)?;

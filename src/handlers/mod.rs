@@ -52,7 +52,7 @@ mod written;
 pub use console::{Inside, texts};
 pub use outcome::{Outcome, Rendered};
 pub use table::HANDLERS;
-pub use turns::Turns;
+pub use turns::RowTurns;
 pub use written::{Refusal, Written};
 
 use crate::access::hashing::Hasher;
@@ -61,10 +61,11 @@ use crate::access::unlock::RecordPassword;
 use crate::access::{Allowed, audit};
 use crate::cache::documents::DocumentCache;
 use crate::error::{ApiError, Code};
-use crate::families::RowEdit;
 use crate::families::file::MediaServices;
+use crate::families::{self, RowEdit};
 use crate::model::Method;
 use crate::outbound::Outbound;
+use crate::pool::{OwnTurn, PoolError, Turns};
 use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Route};
 use crate::request::BodyParams;
@@ -73,11 +74,13 @@ use crate::request::call::{Call, CustomField, Part};
 use crate::request::conditional::Expects;
 use crate::request::fields::Fields;
 use crate::scope::{Imported, Scope};
+use crate::storage::Transaction;
 use crate::storage::plan::{Change, CommitError, Committed, Row, WritePlan};
 use serde_json::{Map, Value};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// What a handler works on.
 pub struct Work<'a> {
@@ -123,7 +126,9 @@ pub struct Shared {
     /// Requests to other sites.
     pub outbound: Outbound,
     /// Who writes a row that several requests want to change.
-    pub turns: Turns,
+    pub turns: RowTurns,
+    /// Transactions that are held open: one of each caller.
+    pub transactions: Arc<Turns>,
     /// Menus that new records are added to.
     pub menus: auto_add::Menus,
     /// Descriptions of the service.
@@ -142,6 +147,9 @@ pub trait Dispatch {
     /// # Errors
     /// The route does not exist or takes no part in batches; arguments do not fit.
     fn check_part(&self, call: &Call) -> Result<(), ApiError>;
+
+    /// The password that a call sets, and the key of the account; an empty one when that is a new account.
+    fn password<'c>(&self, scope: &Scope, call: &'c Call) -> Option<(String, &'c str)>;
 }
 
 /// A handler's outcome, ready perhaps only after a commit.
@@ -211,6 +219,43 @@ impl<'a> Work<'a> {
     pub async fn commit(&self, mut plan: WritePlan) -> Result<Committed, CommitError> {
         plan.changes.extend(audited(self));
         self.scope.storage.commit(plan.by(self.scope.actor())).await
+    }
+}
+
+/// Callers of one user, or of one network without credentials, that may wait for a transaction.
+const MOST_WAITING: usize = 8;
+
+/// How long they wait: as long as the writer holds one.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// Requests whose writes are one commit.
+pub struct TransactionScope {
+    pub scope: Scope,
+    transaction: Arc<dyn Transaction>,
+    _turn: OwnTurn,
+}
+
+impl TransactionScope {
+    /// Begins a transaction that `scope` writes in. All other writes wait until it ends, so each caller has one at a
+    /// time.
+    ///
+    /// # Errors
+    /// The caller has too many that wait; the database takes none.
+    pub async fn begin(work: &Work<'_>, mut scope: Scope) -> Result<TransactionScope, ApiError> {
+        let turn = work.shared.transactions.take(scope.job_owner()?, MOST_WAITING, LONGEST_WAIT);
+        let turn = turn.await.map_err(|_: PoolError| ApiError::new(Code::Busy))?;
+        let transaction = scope.storage.begin().await.map_err(|error| families::unwritten(work.scope, error))?;
+        scope.storage = transaction.clone();
+        scope.tentative = true;
+        Ok(TransactionScope { scope, transaction, _turn: turn })
+    }
+
+    /// Commits what was written.
+    ///
+    /// # Errors
+    /// The database refuses it.
+    pub async fn finish(self) -> Result<(), ApiError> {
+        self.transaction.finish().await.map_err(|error| families::unwritten(&self.scope, error))
     }
 }
 

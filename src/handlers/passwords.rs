@@ -3,8 +3,8 @@
 //! Contract: "Application password record": the clear value is shown once, in groups of four, and never stored.
 
 use super::{Outcome, Work};
+use crate::access::app_passwords::{NewPassword, creation, grouped};
 use crate::access::hints;
-use crate::access::identity::{NewPassword, creation, grouped};
 use crate::access::outbox::{self, Subject};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};

@@ -80,7 +80,7 @@ pub async fn add(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let folder = own.rsplit_once('/').map_or("", |(folder, _)| folder);
     let making = Making { copies: false, display: false, convert: false, language: String::new() };
     let source = Source { path: given.file.path(), size: given.file.size, meta: None, making, kept: None };
-    let kept = file_store(work).keep(source, &base, &kind, folder).await;
+    let kept = file_store(work)?.keep(source, &base, &kind, folder).await;
     let kept = kept.map_err(|error| refusal(work, error, Code::UploadInvalidImage))?;
     let bytes = kept.extra.get("media_details").map_or(Value::Null, |details| details["filesize"].clone());
     let mut changes = Vec::new();
@@ -138,7 +138,7 @@ async fn describe(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Wri
     for entry in &sent {
         let Some(file) = entry["file"].as_str() else { continue };
         let key = key_of(file)?;
-        let bytes = work.shared.media.files.stat(&key).await.map_err(|error| unreachable_files(work, &error))?;
+        let bytes = file_store(work)?.media.files.stat(&key).await.map_err(|error| unreachable_files(work, &error))?;
         let bytes = bytes.map_or_else(|| entry["filesize"].clone(), |stat| json!(stat.size));
         for name in names(&entry["image_size"]) {
             match Part::named(&name) {
@@ -207,11 +207,11 @@ fn is_measured(names: &[String]) -> bool {
 async fn measured(work: &Work<'_>, file: &Incoming, mime: &str) -> Result<(u32, u32), ApiError> {
     let invalid = || ApiError::new(Code::UploadInvalidImage);
     let Some(format) = pictures::format_of(mime) else {
-        let found = file_store(work).extent(file.path(), mime).await;
+        let found = file_store(work)?.extent(file.path(), mime).await;
         return found.map_err(|error| unmeasured(work, error))?.ok_or_else(invalid);
     };
     let held = Arc::clone(&file.file);
-    let found = file_store(work).in_pool(move |bounds| pictures::measured(&held, format, bounds)).await;
+    let found = file_store(work)?.in_pool(move |bounds| pictures::measured(&held, format, bounds)).await;
     found.and_then(|found| found.map_err(StoreError::Picture)).map_err(|error| unmeasured(work, error))
 }
 

@@ -1,4 +1,4 @@
-//! Turns at a row that several requests want to change at once.
+//! RowTurns at a row that several requests want to change at once.
 //!
 //! A change is decided on the row as it was read. Where the row has changed since, it is decided again, and with many writers
 //! a request could lose every time. So requests that have lost wait in line for the row, and later ones behind them. Other
@@ -13,7 +13,7 @@ type RowLock = Arc<tokio::sync::Mutex<()>>;
 
 /// The lines at all rows that have one.
 #[derive(Default)]
-pub struct Turns(Mutex<HashMap<String, RowLock>>);
+pub struct RowTurns(Mutex<HashMap<String, RowLock>>);
 
 /// A request's turn; the next one has its own when this is dropped.
 pub struct Turn<'t> {
@@ -23,11 +23,11 @@ pub struct Turn<'t> {
 }
 
 struct PlaceInLine<'t> {
-    turns: &'t Turns,
+    turns: &'t RowTurns,
     row: String,
 }
 
-impl Turns {
+impl RowTurns {
     /// Whether requests wait for this row, or one of them has its turn.
     pub fn has_line(&self, row: &str) -> bool {
         self.lines().contains_key(row)
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn turns_follow_each_other_and_lines_are_forgotten() {
-        let turns = Turns::default();
+        let turns = RowTurns::default();
         assert!(!turns.has_line("a"));
         let first = poll(pin!(turns.take("a".into()))).expect("nobody is before it");
         let (mut second, mut third) = (Box::pin(turns.take("a".into())), Box::pin(turns.take("a".into())));

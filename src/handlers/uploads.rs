@@ -115,7 +115,7 @@ async fn stored(
         return Err(ApiError::new(Code::UploadTooLarge));
     }
     let source = Source { path: sent.path(), size: sent.size, meta: None, making: Making::all(""), kept: None };
-    let kept = file_store(work).keep(source, &base, &kind, &options.folder).await;
+    let kept = file_store(work)?.keep(source, &base, &kind, &options.folder).await;
     let kept = kept.map_err(|error| refusal(work, error, Code::UploadTypeRefused))?;
     Ok((kept.url, kept.file))
 }

@@ -2,8 +2,7 @@
 
 use super::items::{created, fetch, show, show_alone, show_written, with_target, written_context};
 use super::{Outcome, Refusal, Work, Written};
-use crate::access;
-use crate::access::hashing::HashError;
+use crate::access::{self, outbox};
 use crate::error::{ApiError, Code};
 use crate::families::{self, user};
 use crate::records::{self, Record};
@@ -36,7 +35,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     well_formed(work)?;
     let mut changes = user::creation(&work.edit(resource, None))?;
     work.allowed.args().late()?;
-    hash_password(work, &mut changes).await?;
+    hash_password(work, "", &mut changes).await?;
     let written = work.insert(resource, changes).await?;
     created(work, resource, &written)
 }
@@ -53,23 +52,24 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
 
 async fn change(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Written, Refusal> {
     well_formed(work)?;
-    let mut changes = user::update(&work.edit(resource, Some(row)), Record { resource, row })?;
+    let (edit, record) = (work.edit(resource, Some(row)), Record { resource, row });
+    let mut changes = user::update(&edit, record)?;
     work.allowed.args().late()?;
-    hash_password(work, &mut changes).await?;
-    work.rewrite(Record { resource, row }, changes).await
+    if let Some(address) = user::other_address(&edit, record).filter(|_| outbox::is_pending(work.scope, record)) {
+        changes.extend(work.shared.identity.confirm_address(work.scope, record, address)?);
+    }
+    hash_password(work, &record.key(), &mut changes).await?;
+    work.rewrite(record, changes).await
 }
 
 fn well_formed(work: &Work<'_>) -> Result<(), ApiError> {
     access::malformed_account(&work.scope.registry, work.allowed.args()).map_or(Ok(()), Err)
 }
 
-/// Adds the hash of the password that is given.
-async fn hash_password(work: &Work<'_>, changes: &mut [Change]) -> Result<(), ApiError> {
+/// Adds the hash of the password that is given; `account` is the key of an account that there is already, or empty.
+async fn hash_password(work: &Work<'_>, account: &str, changes: &mut [Change]) -> Result<(), ApiError> {
     let Some(password) = work.allowed.args().given("password").and_then(Value::as_str) else { return Ok(()) };
-    let hash = work.shared.hasher.hash(password).await.map_err(|error| match error {
-        HashError::Busy => ApiError::new(Code::TooManyRequests),
-        HashError::Failed => work.scope.internal(&"the password could not be hashed"),
-    })?;
+    let hash = work.shared.identity.hash_new(work.scope, &work.shared.hasher, (account, password)).await?;
     user::set_password(changes, &hash);
     Ok(())
 }

@@ -7,8 +7,11 @@
 use crate::config::declaration::LogFormat;
 use crate::log::Line;
 use crate::request::percent_decode;
+use crate::text::hex::hex;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -181,6 +184,29 @@ fn names_secret(name: &str) -> bool {
     let Some(name) = percent_decode(name) else { return true };
     let name = name.to_ascii_lowercase();
     ["password", "pwd", "nonce", "token", "secret"].iter().any(|word| name.contains(word))
+}
+
+/// Makes ids that are short, and different between runs too.
+pub struct Ids {
+    /// Eight digits and a hyphen.
+    run: String,
+    next: AtomicU64,
+}
+
+impl Ids {
+    /// Those of this run.
+    pub fn new() -> Ids {
+        Ids { run: hex(&rand::random::<[u8; 4]>()) + "-", next: AtomicU64::new(1) }
+    }
+
+    /// The next one.
+    pub fn next(&self) -> Arc<str> {
+        let mut id = String::with_capacity(self.run.len() + 16);
+        id.push_str(&self.run);
+        // Writing to a text cannot fail.
+        let _ = write!(id, "{:x}", self.next.fetch_add(1, Ordering::Relaxed));
+        id.into()
+    }
 }
 
 #[cfg(test)]

@@ -35,7 +35,8 @@ impl Memory {
     pub fn new(service: Arc<dyn Service>) -> io::Result<Memory> {
         let services = Arc::new(Swap::new(service));
         let log = AccessLog::start(io::sink(), LogFormat::Json)?;
-        let edge = Edge { services, log, metrics: None, ids: Ids::new(), stopping: Arc::default() };
+        let edge =
+            Edge { bodies: Arc::default(), services, log, metrics: None, ids: Ids::new(), stopping: Arc::default() };
         Ok(Memory { edge: Arc::new(edge), runtime: Runtime::new()? })
     }
 

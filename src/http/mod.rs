@@ -6,6 +6,7 @@
 
 mod access_log;
 mod admin;
+mod bodies;
 mod body;
 mod connection;
 mod cors;
@@ -28,10 +29,10 @@ use crate::files::Files;
 use crate::log;
 use crate::metrics::Reading;
 use crate::model::{Endings, Method, Payload, Peer, Reply, Request};
+use crate::pool::JobOwner;
 use crate::request::effective_method;
 use crate::storage;
-use crate::text::hex::hex;
-use access_log::{AccessLog, Entry};
+use access_log::{AccessLog, Entry, Ids};
 use actix_http::body::BoxBody;
 use actix_http::error::DispatchError;
 use actix_http::header::{self, HeaderValue};
@@ -41,23 +42,24 @@ use actix_service::{ServiceFactoryExt as _, fn_service};
 use actix_web::rt::net::{TcpStream, UnixStream};
 use admin::Metrics;
 use arc_swap::ArcSwap;
+use bodies::{Bodies, BodyLimits};
 use bytes::Bytes;
 use connection::{Busy, Connection, ConnectionState, Timeouts};
 use listen::{Socket, Stream};
-use receive::Destination;
+use receive::{Destination, IncomingBody, ReceivedRequest};
 use respond::{RequestFacts, Shape};
 use std::convert::Infallible;
-use std::fmt::Write as _;
 use std::future::{Future, ready};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio_rustls::TlsAcceptor;
 
+pub use bodies::{BodySender, PathLimits};
 pub use events::{Answered, Streamed};
 pub use listen::{Listeners, bind};
 pub use tls::Certificates;
@@ -78,9 +80,13 @@ pub trait Service: Send + Sync + 'static {
         None
     }
 
-    /// Whether something is served at this path outside the REST base, as the path was sent: most bytes of a body
-    /// there.
-    fn serves(&self, _path: &str) -> Option<usize> {
+    /// Who sends a request, by its headers. The request is as it was received, without its body.
+    fn sender<'a>(&'a self, request: &'a Request) -> Pin<Box<dyn Future<Output = BodySender> + 'a>> {
+        Box::pin(std::future::ready(BodySender { owner: JobOwner::network(request.peer.ip), known: false }))
+    }
+
+    /// Whether something is served at this path outside the REST base, as the path was sent.
+    fn serves(&self, _path: &str) -> Option<PathLimits> {
         None
     }
 
@@ -228,6 +234,7 @@ pub fn run(
 ) -> io::Result<()> {
     let server = services.load().facts().server.clone();
     let edge = Edge {
+        bodies: Arc::default(),
         services,
         log: AccessLog::start(io::stderr(), log::format())?,
         metrics: listeners.admin.is_some().then(|| Arc::new(Metrics::new())),
@@ -369,33 +376,13 @@ async fn shake_hands(
 
 /// What all workers share.
 struct Edge {
+    bodies: Arc<Bodies>,
     services: Arc<Swap>,
     log: AccessLog,
     metrics: Option<Arc<Metrics>>,
     ids: Ids,
     /// No further request is served.
     stopping: Arc<AtomicBool>,
-}
-
-/// Makes ids that are short, and different between runs too.
-struct Ids {
-    /// Eight digits and a hyphen.
-    run: String,
-    next: AtomicU64,
-}
-
-impl Ids {
-    fn new() -> Ids {
-        Ids { run: hex(&rand::random::<[u8; 4]>()) + "-", next: AtomicU64::new(1) }
-    }
-
-    fn next(&self) -> Arc<str> {
-        let mut id = String::with_capacity(self.run.len() + 16);
-        id.push_str(&self.run);
-        // Writing to a text cannot fail.
-        let _ = write!(id, "{:x}", self.next.fetch_add(1, Ordering::Relaxed));
-        id.into()
-    }
 }
 
 impl Edge {
@@ -447,7 +434,7 @@ async fn respond_to(mut http: HttpRequest, edge: &Edge, id: Arc<str>) -> Respons
     let query = http.uri().query().unwrap_or_default();
     let (response, bytes) = match receive::place(http.path(), query, facts) {
         Destination::Rest { path, raw_query } => {
-            rest(&http, (payload, busy.as_ref()), &compiled, (path, raw_query), (Arc::clone(&id), peer)).await
+            rest(&http, (payload, busy.as_ref()), (&compiled, edge), (path, raw_query), (Arc::clone(&id), peer)).await
         }
         Destination::Unreadable => {
             let message = "The path of the request is no UTF-8 text, or holds a NUL.";
@@ -455,8 +442,8 @@ async fn respond_to(mut http: HttpRequest, edge: &Edge, id: Arc<str>) -> Respons
             respond::rest(respond::failure(&error), &Shape::default(), &compiled, &asked(&http, &id))
         }
         Destination::File(key) => file(&http, &key, &compiled, &id).await,
-        Destination::Elsewhere if let Some(max_body) = service.serves(http.path()) => {
-            elsewhere(&http, (payload, max_body, busy.as_ref()), (&compiled, edge), (Arc::clone(&id), peer)).await
+        Destination::Elsewhere if let Some(served) = service.serves(http.path()) => {
+            elsewhere(&http, (payload, served, busy.as_ref()), (&compiled, edge), (Arc::clone(&id), peer)).await
         }
         Destination::Elsewhere => respond::plain(service.not_found(), &id),
     };
@@ -478,7 +465,7 @@ async fn respond_to(mut http: HttpRequest, edge: &Edge, id: Arc<str>) -> Respons
 async fn rest(
     http: &HttpRequest,
     (payload, busy): (actix_http::Payload, Option<&Busy>),
-    compiled: &Arc<Compiled>,
+    (compiled, edge): (&Arc<Compiled>, &Edge),
     (path, raw_query): (String, String),
     (id, peer): (Arc<str>, Peer),
 ) -> (Response<BoxBody>, usize) {
@@ -494,10 +481,13 @@ async fn rest(
         Ok(shape) => shape,
         Err(reply) => return respond::rest(reply, &Shape::default(), compiled, &asked),
     };
-    let body = (payload, facts.server.max_body.as_usize());
-    let received = receive::request(http, body, &*compiled.service, (path, raw_query), query, (Arc::clone(&id), peer));
-    let request = match received.await {
-        Ok(request) => request,
+    let (most, unknown) = (facts.server.max_body.as_usize(), facts.server.max_anonymous_body.as_usize());
+    let limits = BodyLimits { most, unknown: unknown.min(most), largest: most };
+    let incoming = IncomingBody { payload, limits, bodies: &edge.bodies };
+    let place = (path, raw_query);
+    let received = receive::request(http, incoming, &*compiled.service, place, query, (Arc::clone(&id), peer));
+    let ReceivedRequest { request, memory: _memory } = match received.await {
+        Ok(received) => received,
         Err(error) => return refused(error, &shape),
     };
     if let Some(busy) = busy {
@@ -544,7 +534,7 @@ async fn file(http: &HttpRequest, key: &str, compiled: &Compiled, id: &str) -> (
 /// What is served outside the REST base: no shapes, no CORS, no REST headers.
 async fn elsewhere(
     http: &HttpRequest,
-    (payload, max_body, busy): (actix_http::Payload, usize, Option<&Busy>),
+    (payload, served, busy): (actix_http::Payload, PathLimits, Option<&Busy>),
     (compiled, edge): (&Arc<Compiled>, &Edge),
     (id, peer): (Arc<str>, Peer),
 ) -> (Response<BoxBody>, usize) {
@@ -556,9 +546,12 @@ async fn elsewhere(
         Err(error) => return refused(&error),
     };
     let place = (http.path().to_owned(), raw_query.to_owned());
-    let body = (payload, max_body.min(facts.server.max_body.as_usize()));
-    let request = match receive::request(http, body, &*compiled.service, place, query, (Arc::clone(&id), peer)).await {
-        Ok(request) => request,
+    let largest = facts.server.max_body.as_usize();
+    let limits = BodyLimits { most: served.most.min(largest), unknown: served.unknown.min(largest), largest };
+    let incoming = IncomingBody { payload, limits, bodies: &edge.bodies };
+    let received = receive::request(http, incoming, &*compiled.service, place, query, (Arc::clone(&id), peer));
+    let ReceivedRequest { request, memory: _memory } = match received.await {
+        Ok(received) => received,
         Err(error) => return refused(&error),
     };
     if let Some(busy) = busy {

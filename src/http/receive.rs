@@ -4,17 +4,20 @@
 //! later stages.
 
 use crate::error::{ApiError, Code};
+use crate::http::bodies::{Bodies, BodyLimits, Reservation};
 use crate::http::connection::ConnectionState;
 use crate::http::proxies::{self, Trusted};
 use crate::http::uploads::{self, Bounds};
 use crate::http::{Facts, Service};
 use crate::model::{Method, Peer, Request, Upload};
+use crate::network;
+use crate::pool::JobOwner;
 use crate::request::{
     decode_path, decode_query, is_form_of_parts, is_lines, is_parameters, may_bring_file, percent_decode,
 };
-use actix_http::body::{BodyStream, to_bytes_limited};
 use actix_http::header::{self, HeaderMap, HeaderName};
 use actix_http::{HttpMessage as _, Payload, Request as HttpRequest};
+use futures_util::StreamExt as _;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -91,76 +94,135 @@ pub fn query(raw: &str, facts: &Facts) -> Result<Map<String, Value>, ApiError> {
     decode_query(raw, facts.server.max_depth)
 }
 
-/// Reads the body and puts the request together. 413 for a body above `max_body` bytes, 408 for one that takes too long, 404
-/// for a method that no route can have.
+/// The body of a request on its way.
+pub struct IncomingBody<'e> {
+    pub payload: Payload,
+    pub limits: BodyLimits,
+    /// The memory of all bodies.
+    pub bodies: &'e Arc<Bodies>,
+}
+
+/// A request, and the memory that its body takes until it is answered.
+pub struct ReceivedRequest {
+    pub request: Request,
+    pub memory: Reservation,
+}
+
+/// Reads the body and puts the request together. 413 for a body above its limit, 408 for one that takes too long, 503 where
+/// there is no memory for it, 404 for a method that no route can have.
 pub async fn request(
     http: &HttpRequest,
-    (payload, max_body): (Payload, usize),
+    incoming: IncomingBody<'_>,
     service: &dyn Service,
     (path, raw_query): (String, String),
     query: Map<String, Value>,
     (id, peer): (Arc<str>, Peer),
-) -> Result<Request, ApiError> {
+) -> Result<ReceivedRequest, ApiError> {
     let method = Method::parse(http.method().as_str()).ok_or_else(|| ApiError::new(Code::NoRoute))?;
     let headers = http.headers().iter();
     let headers = headers.map(|(n, v)| (n.as_str().to_owned(), text(n, v.as_bytes()))).collect();
     let mut request =
         Request { id, method, path, raw_query, query, headers, body: Vec::new(), upload: None, goes_on: false, peer };
+    let network = JobOwner::network(request.peer.ip.map(network::source));
+    let mut memory = incoming.bodies.reserve(network, incoming.limits);
     if has_body(http.headers()) {
+        let mut body = BodyReader { request: &request, headers: http.headers(), service, memory: &mut memory };
         if may_bring_file(&request) {
-            bring(&mut request, http, (payload, max_body), service).await?;
+            (request.body, request.upload) = body.with_files(incoming).await?;
         } else {
-            request.body = body(http.headers(), (payload, max_body), service.facts()).await?;
+            request.body = body.whole(incoming.payload).await?;
         }
     } else if request.method == Method::Post && is_lines(request.header("content-type")) {
         // No lines are lines, too.
         request.upload = Some(Upload { lines: true, ..Upload::default() });
     }
-    Ok(request)
+    Ok(ReceivedRequest { request, memory })
 }
 
-/// Reads a body that may hold files: to disk where the endpoint takes them, otherwise within the usual bounds.
-async fn bring(
-    request: &mut Request,
-    http: &HttpRequest,
-    (payload, max_body): (Payload, usize),
-    service: &dyn Service,
-) -> Result<(), ApiError> {
-    let (headers, facts) = (http.headers(), service.facts());
-    let admitted = match service.files() {
-        Some(files) => service.admits(request).await.map(|most| (most, files)),
-        None => None,
-    };
-    let kind = request.header("content-type");
-    let (form, parameters) = (is_form_of_parts(kind), is_parameters(kind));
-    let usual = max_body as u64;
-    let bounds = Bounds {
-        // A form contains more than the file.
-        body: admitted.map_or(usual, |(most, _)| if form { most + usual } else { most }),
-        fields: max_body,
-        depth: facts.server.max_depth,
-        patience: facts.server.read_timeout.std().max(SHORTEST),
-    };
-    if announced(headers) as u64 > bounds.body {
-        return Err(ApiError::new(Code::PayloadTooLarge));
+/// A body that is read, with the request that it belongs to.
+pub struct BodyReader<'r> {
+    request: &'r Request,
+    headers: &'r HeaderMap,
+    service: &'r dyn Service,
+    memory: &'r mut Reservation,
+}
+
+impl BodyReader<'_> {
+    /// There is memory for so many bytes of it.
+    ///
+    /// # Errors
+    /// See [`Reservation::grow`].
+    pub async fn grow(&mut self, bytes: usize) -> Result<(), ApiError> {
+        let (service, request) = (self.service, self.request);
+        self.memory.grow(bytes, async || service.sender(request).await).await
     }
-    let mut upload = match admitted {
-        _ if form => uploads::form(headers, payload, bounds, admitted.map(|(_, files)| &**files)).await?,
-        Some((_, files)) if parameters => {
-            request.body = body(headers, (payload, max_body), facts).await?;
-            uploads::kept(&request.body, files)?
+
+    fn patience(&self) -> Duration {
+        self.service.facts().server.read_timeout.std().max(SHORTEST)
+    }
+
+    /// Reads a body into memory.
+    async fn whole(&mut self, payload: Payload) -> Result<Vec<u8>, ApiError> {
+        let patience = self.patience();
+        let read = tokio::time::timeout(patience, self.collected(payload)).await;
+        read.unwrap_or_else(|_elapsed| Err(ApiError::new(Code::RequestTimeout)))
+    }
+
+    async fn collected(&mut self, mut payload: Payload) -> Result<Vec<u8>, ApiError> {
+        let announced = announced(self.headers);
+        // A body that is too large for its sender is refused before it is sent.
+        let (service, request) = (self.service, self.request);
+        self.memory.admit(announced, async || service.sender(request).await).await?;
+        let mut bytes = Vec::with_capacity(announced);
+        while let Some(chunk) = payload.next().await {
+            let chunk = chunk.map_err(|_broken| ApiError::new(Code::BadRequest))?;
+            self.grow(bytes.len() + chunk.len()).await?;
+            bytes.extend_from_slice(&chunk);
         }
-        Some((_, files)) => uploads::whole(payload, bounds, files).await?,
-        None => {
-            request.body = body(headers, (payload, max_body), facts).await?;
-            return Ok(());
+        Ok(bytes)
+    }
+
+    /// Reads a body that may hold files: to disk where the endpoint takes them, otherwise within the usual bounds.
+    async fn with_files(&mut self, incoming: IncomingBody<'_>) -> Result<(Vec<u8>, Option<Upload>), ApiError> {
+        let IncomingBody { payload, limits, .. } = incoming;
+        let (request, service) = (self.request, self.service);
+        let admitted = match service.files() {
+            Some(files) => service.admits(request).await.map(|most| (most, files)),
+            None => None,
+        };
+        let kind = request.header("content-type");
+        let (form, parameters) = (is_form_of_parts(kind), is_parameters(kind));
+        let usual = limits.most as u64;
+        let bounds = Bounds {
+            // A form contains more than the file.
+            body: admitted.map_or(usual, |(most, _)| if form { most + usual } else { most }),
+            fields: limits.most,
+            depth: service.facts().server.max_depth,
+            patience: self.patience(),
+        };
+        if announced(self.headers) as u64 > bounds.body {
+            return Err(ApiError::new(Code::PayloadTooLarge));
         }
-    };
-    upload.disposition = request.header("content-disposition").map(str::to_owned);
-    upload.lines = is_lines(request.header("content-type"));
-    upload.md5 = request.header("content-md5").map(str::to_owned);
-    request.upload = Some(upload);
-    Ok(())
+        let mut body = Vec::new();
+        let mut upload = match admitted {
+            _ if form => uploads::form(self, payload, bounds, admitted.map(|(_, files)| &**files)).await?,
+            Some((_, files)) if parameters => {
+                body = self.whole(payload).await?;
+                uploads::kept(&body, files)?
+            }
+            Some((_, files)) => uploads::whole(payload, bounds, files).await?,
+            None => return Ok((self.whole(payload).await?, None)),
+        };
+        upload.disposition = request.header("content-disposition").map(str::to_owned);
+        upload.lines = is_lines(request.header("content-type"));
+        upload.md5 = request.header("content-md5").map(str::to_owned);
+        Ok((body, Some(upload)))
+    }
+
+    /// The headers of the request.
+    pub fn headers(&self) -> &HeaderMap {
+        self.headers
+    }
 }
 
 /// A header's value as UTF-8; names of files may be Latin-1, as old clients write them.
@@ -185,22 +247,6 @@ fn announced(headers: &HeaderMap) -> usize {
 /// Whether something follows the head.
 pub fn has_body(headers: &HeaderMap) -> bool {
     announced(headers) > 0 || headers.contains_key(header::TRANSFER_ENCODING)
-}
-
-async fn body(headers: &HeaderMap, (payload, limit): (Payload, usize), facts: &Facts) -> Result<Vec<u8>, ApiError> {
-    if !has_body(headers) {
-        return Ok(Vec::new());
-    }
-    if announced(headers) > limit {
-        return Err(ApiError::new(Code::PayloadTooLarge));
-    }
-    let patience = facts.server.read_timeout.std().max(SHORTEST);
-    match tokio::time::timeout(patience, to_bytes_limited(BodyStream::new(payload), limit)).await {
-        Err(_elapsed) => Err(ApiError::new(Code::RequestTimeout)),
-        Ok(Err(_limit)) => Err(ApiError::new(Code::PayloadTooLarge)),
-        Ok(Ok(Err(_broken))) => Err(ApiError::new(Code::BadRequest)),
-        Ok(Ok(Ok(bytes))) => Ok(bytes.into()),
-    }
 }
 
 #[cfg(test)]

@@ -63,7 +63,9 @@ impl Shape {
 /// with a nonce. A cookie alone authenticates nobody.
 pub fn brings_credentials(headers: &HeaderMap, query: &Map<String, Value>, prefix: &str) -> bool {
     let session = |cookie: &[u8]| {
-        cookie.trim_ascii().strip_prefix(prefix.as_bytes()).is_some_and(|rest| rest.starts_with(b"_session="))
+        let name = cookie.trim_ascii();
+        let name = name.strip_prefix(b"__Host-").unwrap_or(name);
+        name.strip_prefix(prefix.as_bytes()).is_some_and(|rest| rest.starts_with(b"_session="))
     };
     let cookie = |value: &HeaderValue| value.as_bytes().split(|b| *b == b';').any(session);
     // A nonce may also be in a form, which is read later: any body counts.
@@ -90,8 +92,50 @@ fn bare(error: ApiError, media_type: &'static str) -> Reply {
 }
 
 fn pretty(json: Bytes) -> Bytes {
-    let printed = serde_json::from_slice::<Value>(&json).and_then(|value| serde_json::to_vec_pretty(&value));
-    printed.map_or(json, Bytes::from)
+    let mut out = Vec::with_capacity(json.len() + json.len() / 2);
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    let mut bytes = json.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        if quoted {
+            out.push(byte);
+            quoted = escaped || byte != b'"';
+            escaped = !escaped && byte == b'\\';
+            continue;
+        }
+        match byte {
+            b'{' | b'[' => {
+                out.push(byte);
+                match bytes.next_if(|next| matches!(next, b'}' | b']')) {
+                    Some(end) => out.push(end),
+                    None => {
+                        depth += 1;
+                        line(&mut out, depth);
+                    }
+                }
+            }
+            b'}' | b']' => {
+                depth = depth.saturating_sub(1);
+                line(&mut out, depth);
+                out.push(byte);
+            }
+            b',' => {
+                out.push(byte);
+                line(&mut out, depth);
+            }
+            b':' => out.extend(b": "),
+            byte => {
+                quoted = byte == b'"';
+                out.push(byte);
+            }
+        }
+    }
+    out.into()
+}
+
+/// Begins a line so deep inside.
+fn line(out: &mut Vec<u8>, depth: usize) {
+    out.push(b'\n');
+    out.resize(out.len() + 2 * depth, b' ');
 }
 
 /// The two line separators that JSON allows in strings and old scripts do not.
@@ -303,6 +347,14 @@ mod tests {
         };
         check(json!({}), "{\"a\":1}", "{\"a\":1}");
         check(json!({"_pretty": ""}), "{\"b\":1,\"a\":[]}", "{\n  \"b\": 1,\n  \"a\": []\n}");
+        for value in [
+            json!({"a\"{[,:]}\\": ["\\", "\\\"", {}, [[], [1.5, null]], {"b": {"c": "\n, :"}}], "d": true}),
+            json!("alone"),
+            json!([]),
+        ] {
+            let printed = serde_json::to_string_pretty(&value).expect("JSON");
+            check(json!({"_pretty": ""}), &value.to_string(), &printed);
+        }
         check(json!({"_jsonp": "f"}), "[\"\u{2028}\"]", "/**/f([\"\\u2028\"])");
         check(json!({"_jsonp": "f", "_pretty": "1"}), "[1]", "/**/f([\n  1\n])");
     }

@@ -5,11 +5,12 @@
 
 use crate::error::{ApiError, Code};
 use crate::files::{Files, names};
+use crate::http::receive::BodyReader;
 use crate::model::{Incoming, Upload};
 use crate::request;
 use actix_http::Payload;
 use actix_http::error::PayloadError;
-use actix_http::header::{self, HeaderMap};
+use actix_http::header;
 use actix_multipart::{Field, Multipart, MultipartError};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
@@ -46,12 +47,12 @@ pub struct Bounds {
 /// # Errors
 /// 413, 408, or 400 for what is no form.
 pub async fn form(
-    headers: &HeaderMap,
+    body: &mut BodyReader<'_>,
     payload: Payload,
     bounds: Bounds,
     files: Option<&Files>,
 ) -> Result<Upload, ApiError> {
-    let mut parts = Multipart::new(headers, Watched::new(payload, bounds));
+    let mut parts = Multipart::new(body.headers(), Watched::new(payload, bounds));
     let (mut pairs, mut room) = (Vec::new(), bounds.fields);
     let mut upload = Upload { form: true, ..Upload::default() };
     let mut count = 0;
@@ -63,6 +64,7 @@ pub async fn form(
             return Err(ApiError::new(Code::PayloadTooLarge));
         }
         room -= own.len();
+        body.grow(bounds.fields - room).await?;
         let named = part.headers().get(header::CONTENT_DISPOSITION).and_then(|header| {
             let header = String::from_utf8_lossy(header.as_bytes());
             // A file without a name is none that is stored, but it is no field.
@@ -76,7 +78,7 @@ pub async fn form(
                 }
             }
             (None, _) => {
-                let value = field(&mut part, bounds, room).await?;
+                let value = field(&mut part, body, bounds, room).await?;
                 room -= value.len();
                 pairs.push((own, value));
             }
@@ -132,13 +134,14 @@ where
     Ok(Incoming { field, name, size, file: Arc::new(path) })
 }
 
-async fn field(part: &mut Field, bounds: Bounds, room: usize) -> Result<String, ApiError> {
+async fn field(part: &mut Field, body: &mut BodyReader<'_>, bounds: Bounds, room: usize) -> Result<String, ApiError> {
     let mut value = Vec::new();
     while let Some(chunk) = next(part, bounds).await? {
         let chunk = chunk.map_err(|error| refusal(&error))?;
         if value.len() + chunk.len() > room {
             return Err(ApiError::new(Code::PayloadTooLarge));
         }
+        body.grow(bounds.fields - room + value.len() + chunk.len()).await?;
         value.extend_from_slice(&chunk);
     }
     let unreadable = || ApiError::new(Code::BadRequest).with_message("A field of the form is no UTF-8 text.");

@@ -12,6 +12,7 @@ use crate::families::file::{self, FileStore, Kept, Making, Source, StoreError, S
 use crate::families::text_column;
 use crate::files::is_key;
 use crate::files::kinds::Kind;
+use crate::pool::JobOwner;
 use crate::records::{self, Record, int, meta_space, text};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
@@ -105,7 +106,8 @@ pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Re
     }
     let storage: &dyn Storage = &*services.storage;
     let language = read_settings(registry, storage)?.text("language").to_owned();
-    let store = FileStore { registry, storage, media: &services.media, now: services.clock.now() };
+    let (media, now) = (&services.media, services.clock.now());
+    let store = FileStore { registry, storage, media, owner: JobOwner::PROGRAM, now };
     let uploads = Uploads::at(folder);
     let mut bringing = Bringing { store, language, uploads, report: AttachmentReport::default() };
     for resource in registry.family(Family::Content).filter(|r| r.supports("files")) {

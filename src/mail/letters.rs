@@ -8,8 +8,9 @@ use std::sync::LazyLock;
 const LONGEST: usize = 2000;
 
 /// By kind, in the order of their names.
-const TEMPLATES: [(&str, &str); 6] = [
+const TEMPLATES: [(&str, &str); 7] = [
     ("application_password", include_str!("templates/application_password.txt")),
+    ("confirmation", include_str!("templates/confirmation.txt")),
     ("email", include_str!("templates/email.txt")),
     ("invitation", include_str!("templates/invitation.txt")),
     ("password", include_str!("templates/password.txt")),

@@ -2,32 +2,32 @@
 //!
 //! Contract: "Application passwords", the table of the authorization page. Pure.
 
-use url::Url;
+use url::{Host, Url};
 
 /// Longest address that a page sends people to, in bytes.
 pub const LONGEST: usize = 8192;
 
-/// Schemes that are no program's own, or that run something in the browser.
-const FOREIGN: [&str; 16] = [
-    "http",
-    "javascript",
-    "data",
-    "vbscript",
-    "file",
-    "filesystem",
-    "blob",
-    "about",
-    "view-source",
-    "ftp",
-    "ws",
-    "wss",
-    "mailto",
-    "tel",
-    "sms",
-    "intent",
-];
+/// Schemes of programs that are older than the rule.
+const KNOWN: [&str; 3] = ["wordpress", "jetpack", "woocommerce"];
 
-/// Reads an address to which a program wants its user redirected: `https`, or a scheme of its own.
+/// Whether a scheme is a program's own: as RFC 8252 says, it is a domain name of its makers in reverse order, so it has a
+/// full stop. Those of browsers and systems have none.
+fn is_own(scheme: &str) -> bool {
+    scheme.contains('.') || KNOWN.contains(&scheme)
+}
+
+/// Whether an address leads to a program that listens on this device.
+fn is_loopback(url: &Url) -> bool {
+    let here = match url.host() {
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback(),
+        _ => false,
+    };
+    url.scheme() == "http" && here && url.port().is_some()
+}
+
+/// Reads an address to which a program wants its user redirected: `https`, a scheme of its own, or a port of the user's
+/// device.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -41,13 +41,16 @@ pub fn target(text: &str) -> Result<Url, String> {
         return refused("holds characters which no address has");
     }
     let Ok(url) = Url::parse(text) else { return refused("cannot be read") };
-    if url.scheme() == "http" {
+    let web = url.scheme() == "https" || is_loopback(&url);
+    if url.scheme() == "http" && !web {
         return refused("is not encrypted; it has to begin with https: or with the program's own scheme");
     }
-    if FOREIGN.contains(&url.scheme()) {
-        return refused("belongs to no program; it has to begin with https: or with the program's own scheme");
+    if !web && !is_own(url.scheme()) {
+        let why = "belongs to no program; it has to begin with https: or with the program's own scheme, which has a full \
+                   stop (com.example.app:)";
+        return refused(why);
     }
-    if url.scheme() == "https" && (url.host_str().is_none_or(str::is_empty) || has_user(&url)) {
+    if web && (url.host_str().is_none_or(str::is_empty) || has_user(&url)) {
         return refused("does not say clearly where it leads");
     }
     Ok(url)
@@ -61,6 +64,7 @@ fn has_user(url: &Url) -> bool {
 pub fn shown(url: &Url) -> String {
     match (url.scheme(), url.host_str()) {
         ("https", Some(host)) => url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),
+        ("http", _) => format!("port {} of this device", url.port().unwrap_or_default()),
         (scheme, _) => format!("{scheme}: (a program on this device)"),
     }
 }
@@ -68,7 +72,7 @@ pub fn shown(url: &Url) -> String {
 /// The target as a source in a content security policy.
 pub fn source(url: &Url) -> String {
     match url.scheme() {
-        "https" => url.origin().ascii_serialization(),
+        "https" | "http" => url.origin().ascii_serialization(),
         scheme => format!("{scheme}:"),
     }
 }
@@ -104,8 +108,12 @@ mod tests {
         for good in [
             "https://app.example/done?x=1",
             "https://app.example:8443/",
-            "myapp://callback",
+            "com.example.app://callback",
             "my.app+1:done",
+            "COM.example:/done",
+            "wordpress://callback",
+            "http://127.0.0.1:8123/done",
+            "http://[::1]:8123/",
             "HTTPS://a.example",
         ] {
             assert!(target(good).is_ok(), "{good}");
@@ -118,6 +126,17 @@ mod tests {
             "http://app.example/",
             "http://127.0.0.1/",
             "HTTP://app.example/",
+            "http://127.0.0.1.example.org:8123/",
+            "http://localhost:8123/",
+            "http://user@127.0.0.1:8123/",
+            "myapp://callback",
+            "chrome://settings",
+            "jar:https://a.example!/x",
+            "feed:javascript:alert(1)",
+            "ms-settings:privacy",
+            "search-ms:query=x",
+            "x-javascript:alert(1)",
+            "view-source:https://a.example",
             "javascript:alert(1)",
             "JavaScript:alert(1)",
             "java\nscript:alert(1)",
@@ -153,8 +172,8 @@ mod tests {
         };
         check("https://a.example/done", "https://a.example/done?user_login=a+b&password=x%26y");
         check("https://a.example/done?x=1#top", "https://a.example/done?x=1&user_login=a+b&password=x%26y#top");
-        check("myapp://callback", "myapp://callback?user_login=a+b&password=x%26y");
-        check("myapp:callback", "myapp:callback?user_login=a+b&password=x%26y");
+        check("my.app://callback", "my.app://callback?user_login=a+b&password=x%26y");
+        check("my.app:callback", "my.app:callback?user_login=a+b&password=x%26y");
     }
 
     #[test]
@@ -190,6 +209,7 @@ mod tests {
         };
         check("https://app.example/x", "app.example", "https://app.example");
         check("https://app.example:8443/x", "app.example:8443", "https://app.example:8443");
-        check("myapp://x", "myapp: (a program on this device)", "myapp:");
+        check("my.app://x", "my.app: (a program on this device)", "my.app:");
+        check("http://127.0.0.1:81/x", "port 81 of this device", "http://127.0.0.1:81");
     }
 }

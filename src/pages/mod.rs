@@ -40,12 +40,13 @@ use std::sync::Arc;
 
 const HTML: &str = "text/html; charset=UTF-8";
 
-const TEMPLATES: [(&str, &str); 12] = [
+const TEMPLATES: [(&str, &str); 13] = [
     ("base.html", include_str!("templates/base.html")),
     ("home.html", include_str!("templates/home.html")),
     ("message.html", include_str!("templates/message.html")),
     ("login.html", include_str!("templates/login.html")),
     ("lost.html", include_str!("templates/lost.html")),
+    ("confirm.html", include_str!("templates/confirm.html")),
     ("reset.html", include_str!("templates/reset.html")),
     ("logout.html", include_str!("templates/logout.html")),
     ("authorize.html", include_str!("templates/authorize.html")),
@@ -367,7 +368,8 @@ impl<'a> Visit<'a> {
         };
         let lifetime = if remember.is_empty() { pages.session_lifetime } else { pages.remember_lifetime };
         let remembered = (!remember.is_empty()).then(|| lifetime.seconds_signed());
-        let begun = identity.begin_session(&self.scope, caller.id, self.scope.now + lifetime.seconds_signed());
+        let begun =
+            identity.begin_session(&self.scope, (caller.id, self.secure()), self.scope.now + lifetime.seconds_signed());
         let (token, mut changes) = match begun {
             Ok(begun) => begun,
             Err(error) => return self.failure(&error),
@@ -391,6 +393,10 @@ impl<'a> Visit<'a> {
         }
         let mut reply = see_other(&self.pages.declared.login);
         reply.headers.push(self.cookie("", Some(0)));
+        if self.secure() {
+            // One of before this site was served over HTTPS.
+            reply.headers.push(self.cookie_as(false, "", Some(0)));
+        }
         reply
     }
 
@@ -401,12 +407,19 @@ impl<'a> Visit<'a> {
         audit::entry(&self.scope, &event)
     }
 
+    /// Whether the session's cookie is sent over HTTPS only.
+    fn secure(&self) -> bool {
+        self.scope.peer.https || self.scope.registry.site.url.starts_with("https:")
+    }
+
     fn cookie(&self, value: &str, seconds: Option<i64>) -> (String, String) {
-        let site = &self.scope.registry.site;
-        let secure = self.scope.peer.https || site.url.starts_with("https:");
+        self.cookie_as(self.secure(), value, seconds)
+    }
+
+    fn cookie_as(&self, host: bool, value: &str, seconds: Option<i64>) -> (String, String) {
         let age = seconds.map(|seconds| format!("; Max-Age={seconds}")).unwrap_or_default();
-        let secure = if secure { "; Secure" } else { "" };
-        let name = cookie_name(&site.prefix);
+        let secure = if self.secure() { "; Secure" } else { "" };
+        let name = cookie_name(&self.scope.registry.site.prefix, host);
         ("Set-Cookie".into(), format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{age}{secure}"))
     }
 

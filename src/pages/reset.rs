@@ -7,9 +7,10 @@
 use super::{Visit, profile, said_in, see_other};
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::{self, Event};
+use crate::access::identity::{self, available};
 use crate::access::links::{Link, USED};
+use crate::access::malformed_password;
 use crate::access::outbox::{self, Message, Subject};
-use crate::access::{identity, malformed_password};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::families::user;
@@ -76,6 +77,9 @@ async fn store(visit: &Visit<'_>, login: &str) -> Result<(), ApiError> {
 /// The form for the new password.
 pub(super) fn open(visit: &Visit<'_>) -> Reply {
     let token = visit.parameter("token");
+    if is_confirmation(token) {
+        return confirmation(visit, token);
+    }
     match visit.engine.identity().link(&visit.scope, token) {
         Ok(Some(link)) => form(visit, &link, token, 200, None),
         Ok(None) => void(visit),
@@ -86,6 +90,9 @@ pub(super) fn open(visit: &Visit<'_>) -> Reply {
 /// Sets the password, once.
 pub(super) async fn set(visit: &Visit<'_>) -> Reply {
     let token = visit.field("link");
+    if is_confirmation(token) {
+        return confirm(visit, token).await;
+    }
     let link = match visit.engine.identity().link(&visit.scope, token) {
         Ok(Some(link)) => link,
         Ok(None) => return void(visit),
@@ -109,6 +116,46 @@ pub(super) async fn set(visit: &Visit<'_>) -> Reply {
     }
 }
 
+/// Whether a token confirms an e-mail address; those that set a password have no full stop.
+fn is_confirmation(token: &str) -> bool {
+    token.contains('.')
+}
+
+/// The form that confirms an e-mail address: programs open addresses in messages without being asked to.
+fn confirmation(visit: &Visit<'_>, token: &str) -> Reply {
+    let users = visit.scope.registry.family(Family::User).next();
+    match (visit.engine.identity().confirmed(&visit.scope, token), users) {
+        (Ok(Some(row)), Some(users)) => {
+            let account = Record { resource: users, row: &row };
+            let (login, email) = (account.text(user::columns::LOGIN), account.text(user::columns::EMAIL));
+            let data = json!({"action": visit.pages.declared.reset, "link": token, "login": login, "email": email});
+            with_origin(visit.page(200, "Confirm your e-mail address", "confirm.html", data))
+        }
+        (Ok(_), _) => void(visit),
+        (Err(error), _) => visit.failure(&error),
+    }
+}
+
+/// Confirms the address.
+async fn confirm(visit: &Visit<'_>, token: &str) -> Reply {
+    let (scope, users) = (&visit.scope, visit.scope.registry.family(Family::User).next());
+    let (row, users) = match (visit.engine.identity().confirmed(scope, token), users) {
+        (Ok(Some(row)), Some(users)) => (row, users),
+        (Ok(_), _) => return void(visit),
+        (Err(error), _) => return visit.failure(&error),
+    };
+    let account = Record { resource: users, row: &row };
+    let target = Target::Existing { key: account.value("id").clone(), expect: account.version() };
+    let mut changes = vec![Change::Put(Put::new(users.table.clone(), target, user::confirmation(None)))];
+    let (user, login, path) = (account.id(), account.text(user::columns::LOGIN), &visit.request.path);
+    changes.extend(audit::entry(scope, &Event { name: "email_confirmed", user, login, path, ..Event::default() }));
+    match scope.storage.commit(WritePlan::new(changes)).await {
+        Ok(_) => visit.message(200, "Your e-mail address is confirmed", &["Messages about your account go there now."]),
+        Err(CommitError::Stale) => void(visit),
+        Err(error) => visit.failure(&crate::families::unwritten(scope, error)),
+    }
+}
+
 /// Why a password was not set.
 enum Unset {
     /// The link was used, or the account was changed, in between.
@@ -127,8 +174,8 @@ impl From<ApiError> for Unset {
 async fn write(visit: &Visit<'_>, link: &Link, password: &str) -> Result<(), Unset> {
     let users = visit.scope.registry.family(Family::User).next().ok_or_else(|| ApiError::new(Code::Internal))?;
     let account = Record { resource: users, row: &link.row };
-    let hash = visit.engine.shared().hasher.hash(password).await;
-    let hash = hash.map_err(|_| ApiError::new(Code::TooManyRequests))?;
+    let (engine, key) = (visit.engine, account.key());
+    let hash = engine.identity().hash_new(&visit.scope, &engine.shared().hasher, (&key, password)).await?;
     // From here on it is the owner who acts.
     let mut scope = visit.scope.clone();
     scope.principal = identity::principal(&scope.registry, account);
@@ -170,8 +217,12 @@ fn refused(visit: &Visit<'_>, error: &ApiError, text: &str) -> Reply {
 fn form(visit: &Visit<'_>, link: &Link, token: &str, status: u16, problem: Option<&str>) -> Reply {
     let Some(users) = visit.scope.registry.family(Family::User).next() else { return void(visit) };
     let login = Record { resource: users, row: &link.row }.text("login");
-    let data = json!({"action": visit.pages.declared.reset, "link": token, "login": login, "problem": problem, "shortest": SHORTEST_PASSWORD});
-    let mut reply = visit.page(status, "Set a password", "reset.html", data);
+    let data = json!({"action": visit.pages.declared.reset, "link": token, "login": login, "problem": problem, "shortest": SHORTEST_PASSWORD, "programs": available(&visit.scope.registry, &visit.scope.peer)});
+    with_origin(visit.page(status, "Set a password", "reset.html", data))
+}
+
+/// A page whose form the browser sends with its origin.
+fn with_origin(mut reply: Reply) -> Reply {
     for (name, value) in &mut reply.headers {
         if name == "Referrer-Policy" {
             "strict-origin".clone_into(value);

@@ -4,7 +4,8 @@
 //! that carries a whole track of locations is refused.
 
 use super::parts::{Walk, names_place};
-use super::{PictureError, exif};
+use super::{Bounds, PictureError, exif};
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write as _};
 use std::path::Path;
@@ -37,15 +38,16 @@ pub struct Patch {
 /// The parts of a file that contain its location; none of a file that is not made of boxes.
 ///
 /// # Errors
-/// It carries a track of locations, or it cannot be read.
-pub fn places(file: &Path) -> Result<Vec<Patch>, PictureError> {
+/// It carries a track of locations, or it cannot be read in the time that is allowed.
+pub fn places(file: &Path, bounds: Bounds<'_>) -> Result<Vec<Patch>, PictureError> {
     let file = File::open(file)?;
     let length = file.metadata()?.len();
-    found(Walk::new(file, length))
+    let share = bounds.parsing()?;
+    found(Walk::new(file, length, share.until))
 }
 
 fn found<R: Read + Seek>(mut walk: Walk<R>) -> Result<Vec<Patch>, PictureError> {
-    let mut search = Search::default();
+    let mut search = Search { patches: Vec::new(), room: walk.length() };
     let Some([_, _, _, _, name @ ..]) = walk.next::<8>()? else { return Ok(Vec::new()) };
     if !matches!(&name, b"ftyp" | b"moov" | b"mdat" | b"wide" | b"free" | b"skip" | b"pnot" | b"styp") {
         return Ok(Vec::new());
@@ -77,11 +79,14 @@ pub(super) struct Box {
     start: u64,
     pub inside: u64,
     pub end: u64,
+    /// It says that it is longer than what is around it.
+    pub cut: bool,
 }
 
-#[derive(Default)]
 struct Search {
     patches: Vec<Patch>,
+    /// Bytes that may still be written over: as many as the file has.
+    room: u64,
 }
 
 /// What a `meta` box contains beside items that are examined at once.
@@ -105,11 +110,11 @@ impl Search {
                 b"meta" => self.meta(walk, &found, depth)?,
                 b"stsd" => samples(walk, &found)?,
                 b"gps " => return Err(track()),
-                b"\xa9xyz" | b"loci" => self.free(&found),
+                b"\xa9xyz" | b"loci" => self.free(&found)?,
                 b"uuid" | b"XMP_" | b"----" => {
                     let text = walk.take(found.end - found.inside)?;
                     if text.is_none_or(|text| names_place(&text) || names_location(&text)) {
-                        self.free(&found);
+                        self.free(&found)?;
                     }
                 }
                 _ => {}
@@ -153,7 +158,7 @@ impl Search {
     ) -> Result<(), PictureError> {
         while let Some(found) = next(walk, list.end)? {
             if keys.contains(&u32::from_be_bytes(found.name)) {
-                self.free(&found);
+                self.free(&found)?;
             }
             walk.seek(found.end)?;
         }
@@ -178,35 +183,41 @@ impl Search {
         walk.seek(locations.0)?;
         let locations = walk.take(locations.1 - locations.0)?.ok_or_else(unreadable)?;
         let located = located(&locations).ok_or_else(unreadable)?;
-        for (item, exif) in described {
-            for place in located.iter().filter(|place| place.item == item) {
-                let base = match place.method {
-                    0 => 0,
-                    1 => data.ok_or_else(unreadable)?,
-                    _ => return Err(unreadable()),
-                };
-                let at = base.checked_add(place.at).filter(|at| *at <= walk.length()).ok_or_else(unreadable)?;
-                walk.seek(at)?;
-                let length = if place.length == 0 { walk.left() } else { place.length.min(walk.left()) };
-                let told = walk.take(length)?;
-                let tells = match (&told, exif) {
-                    (Some(bytes), true) => camera(bytes).is_none_or(exif::tells_place),
-                    (Some(bytes), false) => names_place(bytes),
-                    (None, _) => true,
-                };
-                if tells {
-                    let (start, fill) = if exif { (NO_EXIF, 0) } else { (&b""[..], b' ') };
-                    self.patches.push(Patch { at, length, start, fill });
-                }
+        for place in located {
+            let Some(exif) = described.get(&place.item).copied() else { continue };
+            let base = match place.method {
+                0 => 0,
+                1 => data.ok_or_else(unreadable)?,
+                _ => return Err(unreadable()),
+            };
+            let at = base.checked_add(place.at).filter(|at| *at <= walk.length()).ok_or_else(unreadable)?;
+            walk.seek(at)?;
+            let length = if place.length == 0 { walk.left() } else { place.length.min(walk.left()) };
+            let told = walk.take(length)?;
+            let tells = match (&told, exif) {
+                (Some(bytes), true) => camera(bytes).is_none_or(exif::tells_place),
+                (Some(bytes), false) => names_place(bytes),
+                (None, _) => true,
+            };
+            if tells {
+                let (start, fill) = if exif { (NO_EXIF, 0) } else { (&b""[..], b' ') };
+                self.patch(Patch { at, length, start, fill })?;
             }
         }
         Ok(())
     }
 
+    /// Adds a part. Parts that lie over each other could be many times the file.
+    fn patch(&mut self, patch: Patch) -> Result<(), PictureError> {
+        self.room = self.room.checked_sub(patch.length).ok_or_else(unreadable)?;
+        self.patches.push(patch);
+        Ok(())
+    }
+
     /// A box that is ignored: its name marks free space, and so it is.
-    fn free(&mut self, found: &Box) {
-        self.patches.push(Patch { at: found.start + 4, length: 4, start: b"free", fill: 0 });
-        self.patches.push(Patch { at: found.inside, length: found.end - found.inside, start: b"", fill: 0 });
+    fn free(&mut self, found: &Box) -> Result<(), PictureError> {
+        self.patch(Patch { at: found.start + 4, length: 4, start: b"free", fill: 0 })?;
+        self.patch(Patch { at: found.inside, length: found.end - found.inside, start: b"", fill: 0 })
     }
 }
 
@@ -239,8 +250,8 @@ pub(super) fn next<R: Read + Seek>(walk: &mut Walk<R>, end: u64) -> Result<Optio
         length => u64::from(length),
     };
     let inside = walk.at();
-    let sound = start.checked_add(length).map(|own| own.min(end)).filter(|own| *own >= inside);
-    Ok(sound.map(|end| Box { name, start, inside, end }))
+    let sound = start.checked_add(length).filter(|own| (*own).min(end) >= inside);
+    Ok(sound.map(|own| Box { name, start, inside, end: own.min(end), cut: own > end }))
 }
 
 /// Refuses samples that are places.
@@ -290,14 +301,15 @@ impl Numbers<'_> {
     }
 }
 
-/// Numbers of the items that describe the picture, and whether a camera wrote them; `None` when that cannot be read.
-fn described(infos: &[u8]) -> Option<Vec<(u64, bool)>> {
+/// Numbers of the items that describe the picture, and whether a camera wrote them; `None` when that cannot be read, or
+/// an item is described twice.
+fn described(infos: &[u8]) -> Option<HashMap<u64, bool>> {
     let mut head = Numbers(infos);
     let version = head.next(1)?;
     head.next(3)?;
     let count = head.next(if version == 0 { 2 } else { 4 })?;
     let mut rest = head.0;
-    let mut found = Vec::new();
+    let mut found = HashMap::new();
     for _ in 0..count.min(MOST_ITEMS as u64 + 1) {
         let length = usize::try_from(u32::from_be_bytes(*rest.first_chunk()?)).ok()?;
         let own = rest.get(8..length)?;
@@ -311,8 +323,8 @@ fn described(infos: &[u8]) -> Option<Vec<(u64, bool)>> {
         let item = own.next(if version == 2 { 2 } else { 4 })?;
         own.next(2)?;
         let kind = own.0.get(..4)?;
-        if kind == b"Exif" || kind == b"mime" {
-            found.push((item, kind == b"Exif"));
+        if (kind == b"Exif" || kind == b"mime") && found.insert(item, kind == b"Exif").is_some() {
+            return None;
         }
     }
     (count <= MOST_ITEMS as u64).then_some(found)
@@ -364,13 +376,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::io::Cursor;
+    use std::time::{Duration, Instant};
 
     fn made(name: &[u8; 4], inside: &[u8]) -> Vec<u8> {
         [&((inside.len() + 8) as u32).to_be_bytes(), name.as_slice(), inside].concat()
     }
 
+    fn searched(bytes: &[u8]) -> Result<Vec<Patch>, PictureError> {
+        let until = Instant::now() + Duration::from_secs(60);
+        found(Walk::new(Cursor::new(bytes.to_vec()), bytes.len() as u64, until))
+    }
+
     fn cleaned(bytes: &[u8]) -> Option<Vec<u8>> {
-        let patches = found(Walk::new(Cursor::new(bytes.to_vec()), bytes.len() as u64)).ok()?;
+        let patches = searched(bytes).ok()?;
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         file.write_all(bytes).expect("written");
         write_over(file.path(), &patches).expect("written over");
@@ -470,6 +488,34 @@ mod tests {
         let at = memchr::memmem::find(&broken, b"iloc").expect("a box") + 4;
         broken[at] = 9;
         assert!(cleaned(&broken).is_none());
+    }
+
+    /// A picture with so many descriptions of one item, in so many places of this length, in each of several boxes.
+    fn repeated(descriptions: u16, places: u16, length: u32, boxes: usize) -> Vec<u8> {
+        let info = made(b"infe", b"\x02\0\0\0\0\x07\0\0Exif\0");
+        let infos = [b"\0\0\0\0".as_slice(), &descriptions.to_be_bytes(), &info.repeat(descriptions.into())].concat();
+        let place = [40_u32.to_be_bytes(), length.to_be_bytes()].concat();
+        let located =
+            [b"\0\0\0\0\x44\0\0\x01\0\x07\0\0".as_slice(), &places.to_be_bytes(), &place.repeat(places.into())];
+        let meta = [b"\0\0\0\0".to_vec(), made(b"iinf", &infos), made(b"iloc", &located.concat())].concat();
+        [made(b"ftyp", b"avif\0\0\0\0"), made(b"meta", &meta).repeat(boxes)].concat()
+    }
+
+    #[test]
+    fn counts_do_not_multiply() {
+        for (descriptions, places, length, boxes) in
+            [(2000, 2000, 8, 1), (2, 1, 8, 1), (1, 2000, 0, 1), (1, 2000, 1 << 20, 40), (1, 1, 1000, 20_000)]
+        {
+            let mut bytes = repeated(descriptions, places, length, boxes);
+            bytes.resize(bytes.len() + (4 << 20), 0);
+            let start = Instant::now();
+            let refused = searched(&bytes).is_err();
+            assert!(refused && start.elapsed() < Duration::from_secs(5), "{descriptions} {places} {length} {boxes}");
+        }
+        assert_eq!(searched(&repeated(1, 3, 8, 1)).map(|patches| patches.len()), Ok(3), "few of them are fine");
+        let bytes = repeated(1, 3, 8, 1);
+        let late = Walk::new(Cursor::new(bytes.clone()), bytes.len() as u64, Instant::now() - Duration::from_secs(1));
+        assert!(matches!(found(late), Err(PictureError::TooLarge(_))), "the time is over");
     }
 
     proptest! {

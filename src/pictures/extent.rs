@@ -9,6 +9,7 @@ use super::parts::Walk;
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
+use std::time::Instant;
 
 /// The types of pictures that are made of boxes.
 const KINDS: [&str; 3] = ["image/avif", "image/heic", "image/heif"];
@@ -21,11 +22,18 @@ pub fn is_boxed(mime: &str) -> bool {
 /// Width and height of a picture, as it is shown; `None` where the file does not say.
 ///
 /// # Errors
-/// The file cannot be read, or it has no pixels.
-pub fn extent(file: &Path) -> Result<Option<(u32, u32)>, PictureError> {
+/// The file cannot be read in time, it breaks off, or it has no pixels.
+pub fn extent(file: &Path, until: Instant) -> Result<Option<(u32, u32)>, PictureError> {
     let file = File::open(file)?;
     let length = file.metadata()?.len();
-    let mut walk = Walk::new(file, length);
+    let mut walk = Walk::new(file, length, until);
+    while let Some(found) = next(&mut walk, length)? {
+        if found.cut {
+            return Err(PictureError::Broken("it breaks off".into()));
+        }
+        walk.seek(found.end)?;
+    }
+    walk.seek(0)?;
     let mut found = Extent::default();
     found.search(&mut walk, length, &[b"meta", b"iprp", b"ipco"])?;
     match found.largest {
@@ -103,7 +111,7 @@ mod tests {
         let meta = made(b"meta", &[&[0; 4][..], &made(b"hdlr", b"x"), &inside].concat());
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         file.write_all(&[made(b"ftyp", b"avif\0\0\0\0"), meta].concat()).expect("is written");
-        extent(file.path())
+        extent(file.path(), Instant::now() + std::time::Duration::from_secs(60))
     }
 
     #[test]

@@ -4,8 +4,8 @@ use super::parts::Parts;
 use super::{Edit, PictureError, sizes};
 use crate::config::declaration::{Media, PictureSize};
 
-/// Bytes of metadata, buffers and tables, whatever the picture.
-const FIXED: u64 = 16 << 20;
+/// Bytes of metadata, buffers and tables, whatever the picture; as many suffice for taking a file apart.
+pub(super) const FIXED: u64 = 16 << 20;
 
 /// Allowed passes over the pixels, in multiples of `max_pixels`: they bound the time of a decoder that cannot be
 /// interrupted.

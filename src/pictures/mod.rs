@@ -96,6 +96,11 @@ struct Share<'b> {
 }
 
 impl<'b> Bounds<'b> {
+    /// For taking a file apart. It is given back before the memory for decoding is taken.
+    fn parsing(self) -> Result<Share<'b>, PictureError> {
+        self.share(memory::FIXED)
+    }
+
     /// Waits until so many bytes are free; then time begins to count.
     fn share(self, bytes: u64) -> Result<Share<'b>, PictureError> {
         let most = self.rules.max_memory.bytes();
@@ -208,7 +213,7 @@ pub fn prepare(
     wanted: &Wanted,
 ) -> Result<Prepared, PictureError> {
     let rules = bounds.rules;
-    let parts = judged(file, format, rules)?;
+    let parts = judged(file, format, bounds)?;
     let size = if parts.tells_place { std::fs::metadata(file)?.len() } else { 0 };
     let share = bounds.share(memory::preparing(&parts, size, rules))?;
     let (mut picture, orientation) = decoded(file, format, &parts, &share)?;
@@ -259,7 +264,7 @@ pub fn prepare(
 /// # Errors
 /// See [`PictureError`].
 pub fn cleaned(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<Option<Vec<u8>>, PictureError> {
-    let parts = judged(file, format, bounds.rules)?;
+    let parts = judged(file, format, bounds)?;
     if !parts.tells_place {
         return Ok(None);
     }
@@ -270,9 +275,9 @@ pub fn cleaned(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<O
 /// Width and height of a picture that is not decoded here; `None` of other files.
 ///
 /// # Errors
-/// It has no pixels, or it cannot be read.
-pub fn extent_of(file: &Path, mime: &str) -> Result<Option<(u32, u32)>, PictureError> {
-    if extent::is_boxed(mime) { extent::extent(file) } else { Ok(None) }
+/// It has no pixels, it breaks off, or it cannot be read in the time that is allowed.
+pub fn extent_of(file: &Path, mime: &str, bounds: Bounds<'_>) -> Result<Option<(u32, u32)>, PictureError> {
+    if extent::is_boxed(mime) { extent::extent(file, bounds.parsing()?.until) } else { Ok(None) }
 }
 
 /// Width and height of a picture that is within the limits, by its header.
@@ -280,7 +285,7 @@ pub fn extent_of(file: &Path, mime: &str) -> Result<Option<(u32, u32)>, PictureE
 /// # Errors
 /// See [`PictureError`].
 pub fn measured(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<(u32, u32), PictureError> {
-    let parts = judged(file, format, bounds.rules)?;
+    let parts = judged(file, format, bounds)?;
     Ok((parts.width, parts.height))
 }
 
@@ -296,7 +301,7 @@ pub fn missing(
     wanted: impl Fn(&str) -> bool,
 ) -> Result<Vec<Resized>, PictureError> {
     let rules = bounds.rules;
-    let parts = judged(file, format, rules)?;
+    let parts = judged(file, format, bounds)?;
     // Either way up: nothing is decoded for nothing.
     let sides = [(parts.width, parts.height), (parts.height, parts.width)];
     if !sides.iter().any(|sides| wanted_sizes(*sides, rules).any(&wanted)) {
@@ -315,7 +320,7 @@ pub fn missing(
 /// See [`PictureError`]; [`PictureError::Empty`] when a rectangle is empty.
 pub fn edit(file: &Path, format: ImageFormat, bounds: Bounds<'_>, steps: &[Edit]) -> Result<Vec<u8>, PictureError> {
     let rules = bounds.rules;
-    let parts = judged(file, format, rules)?;
+    let parts = judged(file, format, bounds)?;
     let share = bounds.share(memory::editing(&parts, steps, rules))?;
     let (mut picture, orientation) = decoded(file, format, &parts, &share)?;
     picture.apply_orientation(orientation);
@@ -349,9 +354,9 @@ struct Writing<'a> {
 }
 
 /// Parses a file and checks it by its header.
-fn judged(file: &Path, format: ImageFormat, rules: &Media) -> Result<Parts, PictureError> {
-    let parts = Parts::of(file, format)?;
-    memory::check(&parts, rules)?;
+fn judged(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<Parts, PictureError> {
+    let parts = Parts::of(file, format, bounds.parsing()?.until)?;
+    memory::check(&parts, bounds.rules)?;
     Ok(parts)
 }
 

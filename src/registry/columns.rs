@@ -62,6 +62,10 @@ pub mod user {
     pub const LOGIN_KEY: &str = "login_key";
     pub const EMAIL: &str = "email";
     pub const EMAIL_KEY: &str = "email_key";
+    /// 1: the owner has not confirmed the address yet.
+    pub const EMAIL_PENDING: &str = "email_pending";
+    /// Where messages go until then; empty: nowhere.
+    pub const EMAIL_BEFORE: &str = "email_before";
     pub const NAME: &str = "name";
     pub const NAME_KEY: &str = "name_key";
     pub const FIRST_NAME: &str = "first_name";

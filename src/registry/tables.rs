@@ -71,6 +71,8 @@ const USER: &[(&str, ColumnType)] = &[
     (user::LOGIN_KEY, Key),
     (user::EMAIL, Text),
     (user::EMAIL_KEY, Key),
+    (user::EMAIL_PENDING, Int),
+    (user::EMAIL_BEFORE, Text),
     (user::NAME, Text),
     (user::NAME_KEY, Key),
     (user::FIRST_NAME, Text),
@@ -217,6 +219,7 @@ fn presence() -> TableDef {
         indexes: vec![index("presence_item", &["resource", "item"]), index("presence_user", &["user"])],
         versioned: false,
         extends: None,
+        kind: None,
     }
 }
 
@@ -301,7 +304,7 @@ pub fn term_count(declared: &Declaration) -> Counted {
 /// Columns that a family keeps for itself, where properties are shown under other names or not at all. A property that is
 /// called like one would meet it by accident.
 pub fn kept_columns(family: Family) -> Vec<&'static str> {
-    const KEPT: [&str; 19] = [
+    const KEPT: [&str; 21] = [
         record::KIND,
         record::STATUS_BEFORE,
         record::SLUG_BEFORE,
@@ -320,6 +323,8 @@ pub fn kept_columns(family: Family) -> Vec<&'static str> {
         user::LOGIN_KEY,
         user::EMAIL_KEY,
         user::PASSWORD_HASH,
+        user::EMAIL_PENDING,
+        user::EMAIL_BEFORE,
         VERSION,
     ];
     family_columns(family).into_iter().filter(|column| KEPT.contains(column)).collect()

@@ -464,6 +464,82 @@ fn a_link_is_valid_for_a_while_and_for_the_account_as_it_is() {
     assert_eq!(Browser::new(&server).get(path(&third.link("http://"))).status, 400, "it has expired");
 }
 
+/// What was sent, as soon as nothing waits any more.
+fn all_sent(smtp: &Smtp, server: &Server) -> Vec<Mail> {
+    for _ in 0..3_000 {
+        if server.sql("SELECT count(*) FROM outbox") == ["0"] {
+            return smtp.state.0.lock().expect("no panic holds it").mails.clone();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("messages still wait");
+}
+
+fn sent_to(mails: &[Mail], address: &str) -> usize {
+    mails.iter().filter(|mail| mail.to == address).count()
+}
+
+#[test]
+fn a_new_address_gets_one_message_until_its_owner_confirms_it() {
+    for prefix in ["cms", "wp"] {
+        let smtp = Smtp::start(Mode::Take);
+        let server = site(&smtp, &[&format!("site.prefix={prefix}")]);
+        let reader = server.user("reader", "subscriber");
+        let me = format!("/{prefix}/v2/users/me");
+        let ask = |method: &str, below: &str, body: serde_json::Value| {
+            server.ask(method, &format!("{me}{below}"), Some(&reader), Some(&body))
+        };
+        let changed = ask("POST", "", json!({"email": "victim@elsewhere.example"}));
+        assert_eq!((changed.status, &changed.body["email"]), (200, &json!("victim@elsewhere.example")));
+        for n in 0..30 {
+            let made = ask("POST", "/application-passwords", json!({"name": format!("Buy this {n}")}));
+            assert_eq!(made.status, 201, "{}", made.text);
+        }
+        for n in 0..3 {
+            assert_eq!(ask("POST", "", json!({"password": format!("own password {n}")})).status, 200);
+        }
+        // A link for the account goes to the address that is confirmed.
+        assert_eq!(request(&server, "victim@elsewhere.example").status, 200);
+        let mails = all_sent(&smtp, &server);
+        let to_victim: Vec<&Mail> = mails.iter().filter(|mail| mail.to == "victim@elsewhere.example").collect();
+        assert_eq!(to_victim.len(), 1, "{to_victim:?}");
+        assert!(!to_victim[0].body.contains("Buy this"), "{}", to_victim[0].body);
+        let before = sent_to(&mails, "reader@example.org");
+        assert!((20..=21).contains(&before), "of all kinds together as many as declared: {before}");
+
+        // The page of the link changes nothing before its form is sent.
+        let link = to_victim[0].link("http://");
+        let page = Browser::new(&server).get(path(&link));
+        assert!(page.status == 200 && page.text.contains("victim@elsewhere.example"), "{}", page.text);
+        let pending = || server.sql("SELECT email_pending, email_before FROM \"user\" WHERE login = 'reader'");
+        assert_eq!(pending(), ["1|reader@example.org"]);
+        let forged = path(&link).replace("token=", "token=9");
+        assert_eq!(Browser::new(&server).get(&forged).status, 400);
+        let done = Browser::new(&server).post("/set-password", &[("link", &field(&page, "link"))]);
+        assert_eq!((done.status, done.text.contains("is confirmed")), (200, true), "{}", done.text);
+        assert_eq!(pending(), ["0|"]);
+    }
+}
+
+#[test]
+fn own_addresses_change_only_so_often_and_those_of_others_at_once() {
+    let smtp = Smtp::start(Mode::Take);
+    let server = site(&smtp, &["mail.notices={ password = false, email = false, application_password = false }"]);
+    let reader = server.user("reader", "subscriber");
+    let change =
+        |email: &str| server.ask("POST", "/cms/v2/users/me", Some(&reader), Some(&json!({"email": email}))).status;
+    let addresses = ["a@elsewhere.example", "b@elsewhere.example", "a@elsewhere.example", "c@elsewhere.example"];
+    assert_eq!(addresses.map(change), [200, 200, 200, 429]);
+    let id = server.admin("GET", "/cms/v2/users?search=reader", None).body[0]["id"].clone();
+    let by_admin = json!({"email": "d@elsewhere.example"});
+    assert_eq!(server.admin("POST", &format!("/cms/v2/users/{id}"), Some(&by_admin)).status, 200);
+    assert_eq!(request(&server, "reader").status, 200);
+    let mails = all_sent(&smtp, &server);
+    // What was changed before it could be sent confirms nothing any more, so it may have been left out.
+    assert!(sent_to(&mails, "a@elsewhere.example") <= 1 && sent_to(&mails, "b@elsewhere.example") <= 1, "{mails:?}");
+    assert_eq!((sent_to(&mails, "c@elsewhere.example"), sent_to(&mails, "d@elsewhere.example")), (0, 1));
+}
+
 #[test]
 fn requests_for_links_are_limited() {
     let smtp = Smtp::start(Mode::Take);

@@ -75,6 +75,7 @@ mod scenarios;
 mod scheduler;
 mod selection;
 mod server;
+mod shares;
 mod templates;
 mod tls;
 mod translations;

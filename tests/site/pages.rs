@@ -138,6 +138,35 @@ fn pages_are_locked_down() {
 }
 
 #[test]
+fn over_https_the_cookie_belongs_to_the_host() {
+    let server = Server::with(&["server.trusted_proxies=[\"127.0.0.1\"]"]);
+    let https: &[(&str, &str)] = &[("x-forwarded-proto", "https"), ("x-forwarded-for", "192.0.2.7")];
+    let log_in = |headers: &[(&str, &str)]| {
+        let form: &[(&str, &str)] = &[("login", "admin"), ("password", PASSWORD)];
+        let answer = Browser::new(&server).send("POST", "/login", Some(form), headers);
+        assert_eq!(answer.status, 303, "{}", answer.text);
+        answer.header("set-cookie").expect("a cookie").to_owned()
+    };
+    let cookie = log_in(https);
+    assert!(cookie.starts_with("__Host-cms_session=") && cookie.contains("; Secure"), "{cookie}");
+    assert!(cookie.contains("; Path=/;") && !cookie.contains("Domain"), "{cookie}");
+    let own = cookie.split(';').next().expect("a pair").to_owned();
+    // One that began before this site was served over HTTPS goes on.
+    let plain = log_in(&[]).split(';').next().expect("a pair").to_owned();
+    assert!(plain.starts_with("cms_session="), "{plain}");
+    let status = |cookies: &str| {
+        let mut browser = Browser { server: &server, cookie: cookies.to_owned() };
+        browser.send("GET", "/profile", None, https).status
+    };
+    assert_eq!((status(&own), status(&plain)), (200, 200));
+    let foreign = "cms_session=0123456789012345678901234567890123456789012";
+    assert_eq!(status(&format!("{foreign}; {own}")), 200, "a sibling's cookie does not count before it");
+    // What opens a session under one name opens none under the other.
+    assert_eq!(status(&own.replace("__Host-", "")), 302);
+    assert_eq!(status(&format!("__Host-{plain}")), 302);
+}
+
+#[test]
 fn a_login_opens_a_session_and_a_logout_ends_it() {
     let server = Server::start();
     let mut browser = Browser::new(&server);
@@ -409,6 +438,12 @@ fn programs_cannot_send_people_anywhere() {
         "http://127.0.0.1/done",
         "javascript:alert(1)",
         "data:text/html,x",
+        "chrome://settings",
+        "jar:https://a.example!/x",
+        "feed:javascript:alert(1)",
+        "ms-settings:privacy",
+        "x-javascript:alert(1)",
+        "myapp://callback",
         "file:///etc/passwd",
         "//app.example/",
         "nonsense",
@@ -431,9 +466,15 @@ fn programs_cannot_send_people_anywhere() {
         }
     }
     assert_eq!(browser.get("/authorize?app_name=A&app_id=no-uuid").status, 400);
-    let own = browser.get("/authorize?app_name=A&success_url=myapp%3A%2F%2Fcallback");
-    assert!(own.text.contains("myapp:"), "{}", own.text);
-    assert!(own.header("content-security-policy").is_some_and(|p| p.contains("form-action 'self' myapp:;")));
+    for (target, shown, source) in [
+        ("com.example.app://callback", "com.example.app:", "com.example.app:"),
+        ("http://127.0.0.1:8123/done", "port 8123 of this device", "http://127.0.0.1:8123"),
+    ] {
+        let own = browser.get(&format!("/authorize?app_name=A&success_url={}", percent(target)));
+        assert!(own.text.contains(shown), "{}", own.text);
+        let policy = own.header("content-security-policy").unwrap_or_default();
+        assert!(policy.contains(&format!("form-action 'self' {source};")), "{policy}");
+    }
 }
 
 #[test]

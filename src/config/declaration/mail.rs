@@ -34,6 +34,13 @@ pub struct Mail {
     pub max_requests: u32,
     /// Wait before the next request for a link is accepted.
     pub retry_after: Duration,
+    /// Messages to one address in a row, of all kinds together; then one in the time of `retry_after`. What is more is
+    /// dropped.
+    #[schemars(range(min = 1))]
+    pub max_messages: u32,
+    /// How long the link to confirm a new e-mail address is valid. Until its owner has confirmed it, one message a day goes
+    /// there at most, and all others go to the address before.
+    pub confirmation_lifetime: Duration,
     /// Requests for a link that may wait in the outbox; more are answered 503. Notices always find a place.
     #[schemars(range(min = 1))]
     pub queue: u64,
@@ -60,6 +67,8 @@ impl Default for Mail {
             max_links: 5,
             max_requests: 3,
             retry_after: Duration::seconds_of(600),
+            max_messages: 20,
+            confirmation_lifetime: Duration::days(7),
             queue: 1000,
             attempts: 10,
             backoff: Duration::seconds_of(60),
@@ -74,7 +83,7 @@ impl Default for Mail {
 pub struct Notices {
     /// The account has a new password.
     pub password: bool,
-    /// The account has a new e-mail address; sent to the old one.
+    /// The account has a new e-mail address; sent to the old one. The new one gets a message to confirm it in any case.
     pub email: bool,
     /// The account has a new application password.
     pub application_password: bool,

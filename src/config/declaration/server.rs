@@ -25,6 +25,10 @@ pub struct Server {
     pub workers: Workers,
     /// Largest request body; larger ones are answered 413.
     pub max_body: Size,
+    /// Largest body of a request without valid credentials; larger ones are answered 413. Calls of XML-RPC bring their
+    /// credentials inside and may be as large as `max_body`. All bodies in progress take at most three times `max_body`
+    /// together, half of that those without credentials; more are answered 503.
+    pub max_anonymous_body: Size,
     /// Largest query string; longer ones are answered 414.
     pub max_query: Size,
     /// Deepest nesting of a body or query.
@@ -61,6 +65,7 @@ impl Default for Server {
             tls: Optional::OFF,
             workers: Workers::Auto,
             max_body: Size::mib(16),
+            max_anonymous_body: Size::mib(1),
             max_query: Size::kib(60),
             max_depth: 64,
             read_timeout: Duration::seconds_of(30),

@@ -99,7 +99,7 @@ fn editable(work: &Work<'_>, resource: &Resource, item: &str) -> Option<String> 
     let args = Checked::lenient(&endpoint.args, &sources, None);
     let method = *endpoint.methods.first()?;
     let (args, sources, loaded) = (&&args, &sources, &Loaded::default());
-    let asking = Asking { scope, route, endpoint, method, args, sources, loaded, given: None };
+    let asking = Asking { scope, route, endpoint, method, args, sources, loaded, given: None, explains: false };
     let row = access::ask(&asking).ok()?.target?;
     Some(path_key(&scope.registry, Record { resource, row: &row }))
 }

@@ -102,5 +102,5 @@ fn chain<R: Read + Seek>(walk: &mut Walk<R>, mut text: Option<&mut Vec<u8>>) -> 
             _ => walk.skip(u64::from(size))?,
         }
     }
-    Ok(())
+    Err(broken("it breaks off"))
 }

@@ -34,12 +34,13 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
     let mut parts = Parts::default();
     parts.shown.file(0..2);
     let mut profile = Profile::default();
-    let (mut frame, mut several, mut segments) = (None, false, 0);
+    let (mut frame, mut several, mut segments, mut ended) = (None, false, 0, false);
     while let Some(marker) = marker(walk)? {
         let start = walk.at - 2;
         if marker == EOI {
             parts.shown.file(start..walk.at);
             parts.clean.file(start..walk.at);
+            ended = true;
             break;
         }
         if marker == 0 || marker == 1 || RST.contains(&marker) || marker == SOI {
@@ -68,6 +69,10 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
         keep(&mut parts, marker, start..end);
     }
     let frame = frame.ok_or_else(|| broken("it has no frame"))?;
+    // A decoder would make what is missing grey.
+    if !ended {
+        return Err(broken("it breaks off"));
+    }
     parts.tells_place |= walk.tail_tells_place()?;
     keep_orientation(&mut parts);
     parts.icc = profile.whole();

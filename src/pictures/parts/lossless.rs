@@ -274,7 +274,11 @@ mod tests {
     }
 
     fn counted(bytes: &[u8], sides: (u32, u32)) -> u64 {
-        let mut walk = Walk::new(Cursor::new(bytes.to_vec()), bytes.len() as u64);
+        let mut walk = Walk::new(
+            Cursor::new(bytes.to_vec()),
+            bytes.len() as u64,
+            std::time::Instant::now() + std::time::Duration::from_secs(60),
+        );
         codes(&mut walk, bytes.len() as u64, sides)
     }
 

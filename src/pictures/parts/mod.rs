@@ -9,7 +9,7 @@ mod lossless;
 mod png;
 mod webp;
 
-use super::{PictureError, exif};
+use super::{PictureError, exif, too_slow};
 use image::ImageFormat;
 use std::fs::File;
 use std::io::{BufReader, Error, ErrorKind, Read, Result as IoResult, Seek, SeekFrom};
@@ -63,11 +63,11 @@ impl Parts {
     /// Takes a file apart.
     ///
     /// # Errors
-    /// It is none of its format.
-    pub fn of(file: &Path, format: ImageFormat) -> Result<Parts, PictureError> {
+    /// It is none of its format, or that takes too long.
+    pub fn of(file: &Path, format: ImageFormat, until: Instant) -> Result<Parts, PictureError> {
         let file = File::open(file)?;
         let length = file.metadata()?.len();
-        Parts::read(Walk::new(file, length), format)
+        Parts::read(Walk::new(file, length, until), format)
     }
 
     fn read<R: Read + Seek>(mut walk: Walk<R>, format: ImageFormat) -> Result<Parts, PictureError> {
@@ -141,18 +141,21 @@ fn broken(why: &str) -> PictureError {
 
 // ------------------------------------------------------------------------------------------------ reading on
 
-/// A file that is walked over from its start.
+/// A file that is walked over from its start, until a deadline.
 pub struct Walk<R> {
     reader: BufReader<R>,
     at: u64,
     length: u64,
     parts: u32,
+    /// Bytes that were read as metadata.
+    taken: u64,
+    until: Instant,
 }
 
 impl<R: Read + Seek> Walk<R> {
     /// A file of so many bytes, from its start.
-    pub fn new(file: R, length: u64) -> Walk<R> {
-        Walk { reader: BufReader::with_capacity(64 << 10, file), at: 0, length, parts: 0 }
+    pub fn new(file: R, length: u64, until: Instant) -> Walk<R> {
+        Walk { reader: BufReader::with_capacity(64 << 10, file), at: 0, length, parts: 0, taken: 0, until }
     }
 
     /// Where it is.
@@ -168,10 +171,15 @@ impl<R: Read + Seek> Walk<R> {
     /// Counts one more part.
     ///
     /// # Errors
-    /// There are too many.
+    /// There are too many, or the time is over.
     pub fn count(&mut self) -> Result<(), PictureError> {
         self.parts += 1;
-        if self.parts > MOST_PARTS { Err(broken("it has too many parts")) } else { Ok(()) }
+        if self.parts > MOST_PARTS { Err(broken("it has too many parts")) } else { self.go_on() }
+    }
+
+    /// Whether there is time for more.
+    fn go_on(&self) -> Result<(), PictureError> {
+        if Instant::now() > self.until { Err(too_slow()) } else { Ok(()) }
     }
 
     /// Bytes that follow.
@@ -202,9 +210,15 @@ impl<R: Read + Seek> Walk<R> {
     /// So many bytes; `None` for more than are read of metadata, which are passed over.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// The file cannot be read. Its parts lie over each other, so that more is read than there is.
     pub fn take(&mut self, length: u64) -> Result<Option<Vec<u8>>, PictureError> {
+        self.go_on()?;
         let length = length.min(self.left());
+        self.taken = self.taken.saturating_add(length);
+        // Some parts are read twice.
+        if self.taken / 2 > self.length {
+            return Err(broken("its parts lie over each other"));
+        }
         let Some(size) = usize::try_from(length).ok().filter(|size| *size <= MOST_METADATA) else {
             self.skip(length)?;
             return Ok(None);

@@ -13,7 +13,7 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
     let mut parts = Parts::default();
     parts.shown.file(0..8);
     parts.clean.file(0..8);
-    let (mut head, mut clear) = (None, false);
+    let (mut head, mut clear, mut coloured) = (None, false, false);
     // What is inflated of all texts.
     let mut room = MOST_METADATA;
     while let Some([a, b, c, d]) = walk.next()? {
@@ -31,7 +31,10 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
                 let tiff = walk.take(length)?;
                 parts.take_exif(tiff);
             }
-            b"iCCP" => parts.icc = walk.take(length)?.and_then(|chunk| profile(&chunk)),
+            // There is one. A file of many would take long to inflate.
+            b"iCCP" if !std::mem::replace(&mut coloured, true) => {
+                parts.icc = walk.take(length)?.and_then(|chunk| profile(&chunk));
+            }
             b"tEXt" | b"zTXt" | b"iTXt" => {
                 let chunk = walk.take(length)?;
                 text(&name, chunk.as_deref(), &mut room, &mut parts);

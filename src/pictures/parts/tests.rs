@@ -5,14 +5,17 @@ use proptest::prelude::*;
 use std::io::{Cursor, Write as _};
 use std::time::Duration;
 
+fn later() -> Instant {
+    Instant::now() + Duration::from_secs(60)
+}
+
 fn read(bytes: &[u8], format: ImageFormat) -> Result<Parts, PictureError> {
-    Parts::read(Walk::new(Cursor::new(bytes.to_vec()), bytes.len() as u64), format)
+    Parts::read(Walk::new(Cursor::new(bytes.to_vec()), bytes.len() as u64, later()), format)
 }
 
 fn joined(bytes: &[u8], pieces: &Pieces) -> Vec<u8> {
     let mut out = Vec::new();
-    let until = Instant::now() + Duration::from_secs(60);
-    Joined::new(Cursor::new(bytes.to_vec()), pieces, until).read_to_end(&mut out).expect("read");
+    Joined::new(Cursor::new(bytes.to_vec()), pieces, later()).read_to_end(&mut out).expect("read");
     out
 }
 

@@ -31,6 +31,10 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
         let start = walk.at - 4;
         let Some(length) = walk.next()? else { break };
         let length = u64::from(u32::from_le_bytes(length));
+        // What follows the picture may be anything.
+        if length > walk.left() && matches!(&name, b"VP8X" | b"VP8 " | b"VP8L" | b"ALPH" | b"ANMF") {
+            return Err(broken("it breaks off"));
+        }
         let (inside, end) = (walk.at, (walk.at + length + length % 2).min(walk.length));
         walk.count()?;
         let mut kept = true;

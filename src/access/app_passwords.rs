@@ -1,0 +1,77 @@
+//! Application passwords: what a secret looks like, and how one is stored. How they are verified is
+//! [`super::identity`]'s matter.
+
+use super::identity::Identity;
+use crate::records::txt;
+use crate::registry::name;
+use crate::scope::Limits;
+use crate::storage::plan::{DbValue, Input, Put, Target};
+
+/// Letters and digits of a new application password: 24 of 62 are 142 bits.
+const LENGTH: usize = 24;
+
+/// An application password to be made.
+#[derive(Clone, Debug, Default)]
+pub struct NewPassword<'a> {
+    pub user: i64,
+    pub title: &'a str,
+    pub app_id: &'a str,
+    /// Seconds since 1970 at which it stops working; 0: never.
+    pub expires: i64,
+    pub limits: Limits,
+}
+
+/// Puts an application password into the database: its key, the clear secret and the plan.
+pub fn creation(identity: &Identity, wanted: &NewPassword<'_>, now: i64) -> (String, String, Put) {
+    let secret = new_secret();
+    let uuid = uuid::Uuid::new_v4().to_string();
+    // Distinguishes passwords that were made within one second.
+    let ordinal = i64::try_from(time::OffsetDateTime::now_utc().unix_timestamp_nanos() / 1000).unwrap_or(now);
+    let put = Put {
+        table: name("app_password"),
+        target: Target::Keyed(txt(&uuid)),
+        set: vec![
+            (name("user"), Input::Value(DbValue::Int(wanted.user))),
+            (name("name"), Input::Value(txt(wanted.title))),
+            (name("app_id"), Input::Value(txt(wanted.app_id))),
+            (name("expires"), Input::Value(DbValue::Int(wanted.expires))),
+            (name("read_only"), Input::Value(DbValue::Int(wanted.limits.read_only.into()))),
+            (name("resources"), Input::Value(txt(&wanted.limits.resources.join(" ")))),
+            (name("hash"), Input::Value(txt(&identity.hash(&secret)))),
+            (name("created"), Input::Value(DbValue::Int(now))),
+            (name("ordinal"), Input::Value(DbValue::Int(ordinal))),
+        ],
+        slug: None,
+        edges: Vec::new(),
+        meta: Vec::new(),
+        revisions: Vec::new(),
+    };
+    (uuid, secret, put)
+}
+
+/// A new secret: letters and digits only.
+pub fn new_secret() -> String {
+    use rand::RngExt;
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+    let mut rng = rand::rng();
+    (0..LENGTH).map(|_| char::from(LETTERS[rng.random_range(0..LETTERS.len())])).collect()
+}
+
+/// A secret as people read it: groups of four.
+pub fn grouped(secret: &str) -> String {
+    let letters: Vec<char> = secret.chars().collect();
+    letters.chunks(4).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_letters_and_digits_in_groups_of_four() {
+        let secret = new_secret();
+        assert_eq!(secret.len(), LENGTH);
+        assert!(secret.chars().all(|c| c.is_ascii_alphanumeric()));
+        assert_eq!(grouped("abcdEFGH12"), "abcd EFGH 12");
+    }
+}
