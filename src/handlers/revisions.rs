@@ -481,21 +481,30 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
         };
         map.insert(property.name.clone(), value);
     }
-    // Under that dialect the link is one of the member that names the parent.
-    let linked = !scope.registry.declaration.dialect.link_revisions
-        || shown.declared.inherit_properties
-        || work.fields.wants("parent") && past.parent != 0;
-    if linked && work.fields.wants("_links") {
-        let mut links = links(work)?;
-        if shown.declared.inherit_properties {
-            let kind = if past.slug.contains("-autosave-") { "autosaves" } else { "revisions" };
-            let path = records::path_key(&scope.registry, parent(work)?);
-            let path = format!("{}/{kind}/{}", owner.item_path(&path), past.id);
-            links["self"] = json!([hints::self_link(scope, shown, path)?]);
-        }
+    if let Some(links) = shown_links(work, past)? {
         map.insert("_links".into(), links);
     }
     Ok(Value::Object(map))
+}
+
+/// The links of a document of the history, where it shows them.
+fn shown_links(work: &Work<'_>, past: &RevisionFacts) -> Result<Option<Value>, ApiError> {
+    let (shown, owner, registry) = (work.resource()?, work.owner()?, &work.scope.registry);
+    // Under that dialect the link is one of the member that names the parent.
+    let linked = !registry.declaration.dialect.link_revisions
+        || shown.declared.inherit_properties
+        || work.fields.wants("parent") && past.parent != 0;
+    if !linked || !work.fields.wants("_links") {
+        return Ok(None);
+    }
+    let mut links = links(work)?;
+    if shown.declared.inherit_properties {
+        let kind = if past.slug.contains("-autosave-") { "autosaves" } else { "revisions" };
+        let path = records::path_key(registry, parent(work)?);
+        let path = format!("{}/{kind}/{}", owner.item_path(&path), past.id);
+        links["self"] = json!([hints::self_link(work.scope, shown, path)?]);
+    }
+    Ok(Some(links))
 }
 
 /// What a record shows of meta values when none are registered.

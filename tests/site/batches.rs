@@ -58,7 +58,8 @@ fn a_part_that_fails_takes_all_others_back() {
     assert_eq!(server.get(&address).body["title"]["rendered"], "Once more");
     assert_eq!(server.get(&format!("/cms/v2/tags/{}", id(&tag))).body["count"], 1);
     let revisions = server.admin("GET", &format!("{address}/revisions"), None).body;
-    assert_eq!(revisions.as_array().map(Vec::len), Some(2), "{revisions}");
+    // The state before the first change is one of them.
+    assert_eq!(revisions.as_array().map(Vec::len), Some(3), "{revisions}");
 }
 
 #[test]

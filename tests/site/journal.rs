@@ -53,9 +53,9 @@ fn papers_can_do_what_posts_can() {
     // Revisions and autosaves.
     assert_eq!(ask("PUT", &path, json!({"content": {"raw": "Water falls and rises."}})).status, 200);
     let revisions = ask("GET", &format!("{path}/revisions"), Value::Null);
-    assert_eq!(revisions.body.as_array().map(Vec::len), Some(1), "{}", revisions.text);
+    assert_eq!(revisions.body.as_array().map(Vec::len), Some(2), "{}", revisions.text);
     let shown = server.get(&path);
-    assert_eq!(shown.body["_links"]["version-history"][0]["count"], 1, "{}", shown.text);
+    assert_eq!(shown.body["_links"]["version-history"][0]["count"], 2, "{}", shown.text);
     let saved = ask("POST", &format!("{path}/autosaves"), json!({"content": {"raw": "Water stands."}}));
     assert_eq!((saved.status, &saved.body["parent"]), (200, &json!(id)), "{}", saved.text);
 

@@ -87,8 +87,10 @@ impl RevisionContent {
             self.0.insert(col::EXTRA.into(), json!(json!(extra).to_string()));
         }
         if let Some(Value::Object(held)) = self.0.get_mut(EDGES) {
-            for (rel, ends) in edges.iter().filter(|(rel, _)| held.contains_key(&**rel)).cloned().collect::<Vec<_>>() {
-                held.insert(rel.to_string(), json!(ends));
+            for (rel, ends) in edges {
+                if let Some(held) = held.get_mut(&**rel) {
+                    *held = json!(ends);
+                }
             }
         }
         if let Some(Value::Object(held)) = self.0.get_mut(META) {
