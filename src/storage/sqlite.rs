@@ -13,6 +13,7 @@ mod reader;
 mod schema;
 pub(super) mod search;
 mod statement_cache;
+mod statistics;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -197,6 +198,12 @@ impl Database for Sqlite {
         use metrics::Reading;
         let bytes = |end: &str| {
             let mut path = self.shared.path.clone().into_os_string();
+    fn gather_statistics(&self) -> Result<(), StorageError> {
+        let conn = open::checkpointing(&self.shared.path, &self.shared.settings)?;
+        statistics::prepare(&conn)?;
+        Ok(statistics::renew(&conn)?)
+    }
+
             path.push(end);
             std::fs::metadata(path).map_or(0, |file| file.len()) as f64
         };

@@ -9,7 +9,7 @@ use super::super::words::Words;
 use super::checkpoint::{self, Checkpoints};
 use super::reader::Reading;
 use super::statement_cache::StatementCache;
-use super::{Shared, search};
+use super::{Shared, search, statistics};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ErrorCode, OptionalExtension, Statement, ToSql};
 use std::cell::{Cell, RefCell};
@@ -224,6 +224,11 @@ impl Connection for SqliteConnection {
         if let Some(checkpoints) = &*self.checkpoints.borrow() {
             checkpoints.committed(&self.conn);
         }
+    }
+
+    fn gather_statistics(&self) -> Result<()> {
+        statistics::prepare(&self.conn)?;
+        Ok(statistics::renew(&self.conn)?)
     }
 
     fn close(&self) -> Result<()> {
