@@ -343,6 +343,7 @@ pub(super) fn site(
         prefix: registry.site.prefix.clone(),
         rest_path: registry.site.rest_path.clone(),
         rest_url: registry.site.rest_url.clone(),
+        base: registry.site.base.clone(),
         server,
         cors: registry.declaration.cors.clone(),
         media: registry.declaration.media.clone(),

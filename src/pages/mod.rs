@@ -36,6 +36,7 @@ use minijinja::{AutoEscape, Environment, escape_formatter};
 pub use profile::SHORTEST_PASSWORD;
 use serde_json::{Map, Value, json};
 
+use std::borrow::Cow;
 const HTML: &str = "text/html; charset=UTF-8";
 
 const TEMPLATES: [(&str, &str); 12] = [
@@ -63,9 +64,10 @@ const ASSETS: [(&str, &str, &str); 4] = [
     ("explorer.js", "text/javascript; charset=UTF-8", include_str!("explorer/explorer.js")),
 ];
 
-/// See the module's description.
+/// See the module's description. Addresses are paths on the host: they begin with the path of the site's address.
 pub struct Pages {
     declared: declaration::Pages,
+    base: String,
     /// Address of the console, where it is served.
     console: Option<String>,
     templates: Environment<'static>,
@@ -103,8 +105,9 @@ impl Pages {
     /// The declared pages. When they are off, what is left is the page of the site's address and that of addresses that
     /// nothing has.
     pub fn new(registry: &Registry) -> Pages {
-        let declared = registry.declaration.pages.clone();
-        let console = console::address(&registry.declaration).map(str::to_owned);
+        let base = registry.site.base.clone();
+        let declared = registry.declaration.pages.below(&base);
+        let console = console::address(registry);
         let mut templates = Environment::new();
         templates.set_formatter(|out, state, value| match state.auto_escape() {
             AutoEscape::Html if !value.is_safe() && !value.is_undefined() && !value.is_none() => {
@@ -115,15 +118,20 @@ impl Pages {
         for (name, text) in TEMPLATES {
             templates.add_template(name, text).expect("the shipped templates are sound; a test renders each");
         }
-        Pages { declared, console, templates }
+        Pages { base, declared, console, templates }
     }
 
-    /// Whether a page has this path.
+    /// Whether a page has this path below the site's address.
     pub fn serves(&self, path: &str) -> bool {
         HOME.contains(&path)
-            || self.addresses().any(|(address, _)| address.split('?').next() == Some(path))
-            || self.asset(path).is_some()
-            || console::part(self.console.as_deref(), path).is_some()
+        let place = self.on_host(path);
+            || self.addresses().any(|(address, _)| address.split('?').next() == Some(&*place))
+            || self.asset(&place).is_some()
+            || console::part(self.console.as_deref(), &place).is_some()
+    }
+
+    fn on_host<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        if self.base.is_empty() { path.into() } else { format!("{}{path}", self.base).into() }
     }
 
     /// Most bytes of a form.
@@ -131,8 +139,9 @@ impl Pages {
         self.declared.max_body.as_usize()
     }
 
-    /// Handles a request for a page.
-    pub async fn serve(&self, engine: &Engine, request: Request) -> Reply {
+    /// Handles a request for a page, by its path below the site's address.
+    pub async fn serve(&self, engine: &Engine, mut request: Request) -> Reply {
+        request.path.insert_str(0, &self.base);
         let Some(place) = self.place(&request) else {
             return crate::engine::error_reply(&ApiError::new(Code::NoRoute));
         };
@@ -193,7 +202,8 @@ impl Pages {
         };
         let (with, without): (Vec<_>, Vec<_>) = self.addresses().partition(|(address, _)| address.contains('?'));
         let found = with.into_iter().chain(without).find(|(address, _)| fits(address)).map(|(_, place)| place);
-        let home = || HOME.contains(&request.path.as_str()).then_some(PageKind::Home);
+        let below = request.path.strip_prefix(&*self.base).unwrap_or(&request.path);
+        let home = || HOME.contains(&below).then_some(PageKind::Home);
         let console = || console::part(self.console.as_deref(), &request.path).map(PageKind::Console);
         found.or_else(|| self.asset(&request.path)).or_else(home).or_else(console)
     }
@@ -384,7 +394,8 @@ impl<'a> Visit<'a> {
         let age = seconds.map(|seconds| format!("; Max-Age={seconds}")).unwrap_or_default();
         let secure = if secure { "; Secure" } else { "" };
         let name = cookie_name(&site.prefix);
-        ("Set-Cookie".into(), format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{age}{secure}"))
+        let path = if site.base.is_empty() { "/" } else { &site.base };
+        ("Set-Cookie".into(), format!("{name}={value}; Path={path}; HttpOnly; SameSite=Lax{age}{secure}"))
     }
 
     /// Where a login leads: a place on this site, otherwise the console for those who may change something, and the
@@ -406,7 +417,8 @@ impl<'a> Visit<'a> {
             return found(&pages.login);
         }
         let query = if self.request.raw_query.is_empty() { "" } else { "?" };
-        let here = format!("{}{}{query}{}", self.scope.registry.site.url, self.request.path, self.request.raw_query);
+        let origin = self.scope.registry.site.origin();
+        let here = format!("{origin}{}{query}{}", self.request.path, self.request.raw_query);
         let kept: String =
             url::form_urlencoded::Serializer::new(String::new()).append_pair(&pages.redirect, &here).finish();
         let mark = if pages.login.contains('?') { '&' } else { '?' };

@@ -7,6 +7,7 @@ mod audit;
 mod backups;
 mod bad_input;
 mod batches;
+mod below_path;
 mod blocks_made;
 mod blocks_shown;
 mod books;
