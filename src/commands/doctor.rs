@@ -278,7 +278,7 @@ impl Visit<'_> {
         let answer = self.ask("GET", &url, &[(header::AUTHORIZATION, &basic)]);
         let gone = Change::RemoveWhere { table: name("app_password"), filter: eq("name", txt(&title)) };
         wait(services.storage.commit(WritePlan::new(vec![gone])))
-            .map_err(|error| BootError::Other(format!("the password `{title}` was not deleted: {error:?}")))?;
+            .map_err(|error| BootError::Other(format!("the password `{title}` was not deleted: {error}")))?;
         let wrong = match answer {
             Ok(answer) if answer.status() == StatusCode::OK => None,
             Ok(answer) if answer.status() == StatusCode::UNAUTHORIZED => Some(

@@ -23,6 +23,7 @@ use crate::access::sessions::{Purpose, cookie_name};
 use crate::config::declaration::{self, Family};
 use crate::engine::Engine;
 use crate::error::{ApiError, Code};
+use crate::families;
 use crate::model::{Method, Payload, Reply, Request};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::{Registry, name};
@@ -35,8 +36,8 @@ use crate::text::sanitize::{escape, unescape};
 use minijinja::{AutoEscape, Environment, escape_formatter};
 pub use profile::SHORTEST_PASSWORD;
 use serde_json::{Map, Value, json};
-
 use std::borrow::Cow;
+
 const HTML: &str = "text/html; charset=UTF-8";
 
 const TEMPLATES: [(&str, &str); 12] = [
@@ -66,8 +67,8 @@ const ASSETS: [(&str, &str, &str); 4] = [
 
 /// See the module's description. Addresses are paths on the host: they begin with the path of the site's address.
 pub struct Pages {
-    declared: declaration::Pages,
     base: String,
+    declared: declaration::Pages,
     /// Address of the console, where it is served.
     console: Option<String>,
     templates: Environment<'static>,
@@ -123,8 +124,8 @@ impl Pages {
 
     /// Whether a page has this path below the site's address.
     pub fn serves(&self, path: &str) -> bool {
-        HOME.contains(&path)
         let place = self.on_host(path);
+        HOME.contains(&path)
             || self.addresses().any(|(address, _)| address.split('?').next() == Some(&*place))
             || self.asset(&place).is_some()
             || console::part(self.console.as_deref(), &place).is_some()
@@ -361,7 +362,7 @@ impl<'a> Visit<'a> {
         };
         changes.extend(self.happened("login", &caller, ""));
         if let Err(error) = self.scope.storage.commit(WritePlan::new(changes)).await {
-            return self.failure(&self.scope.internal(&format!("{error:?}")));
+            return self.failure(&families::unwritten(&self.scope, error));
         }
         let mut reply = see_other(&self.destination(self.field(&pages.redirect), &caller));
         reply.headers.push(self.cookie(&token, remembered));
@@ -373,7 +374,7 @@ impl<'a> Visit<'a> {
             let mut changes = vec![Change::RemoveWhere { table: name("session"), filter: eq("hash", txt(key)) }];
             changes.extend(self.happened("logout", &self.scope.principal, ""));
             if let Err(error) = self.scope.storage.commit(WritePlan::new(changes)).await {
-                return self.failure(&self.scope.internal(&format!("{error:?}")));
+                return self.failure(&families::unwritten(&self.scope, error));
             }
         }
         let mut reply = see_other(&self.pages.declared.login);

@@ -3,6 +3,7 @@
 //! Plans are data: they hold no SQL, no connection and no decision that needs the database. Identifiers in them come
 //! from the declarations only; values are always bound. Statuses, kinds and relations travel by their neutral names.
 
+use std::fmt;
 use std::sync::Arc;
 
 /// A table or column name. Made from declarations, never from a request.
@@ -498,4 +499,21 @@ pub enum CommitError {
     Unknown(String),
     /// Anything else: why (for the log).
     Failed(String),
+}
+
+impl fmt::Display for CommitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CommitError::Refused { tag: "duplicate", row: Some(row) } => match row.first() {
+                Some(DbValue::Text(column)) => write!(f, "another row has the same value in {column}"),
+                _ => f.write_str("another row has the same value"),
+            },
+            CommitError::Refused { tag: "key_taken" | "duplicate", .. } => f.write_str("such a row is there already"),
+            CommitError::Refused { .. } | CommitError::Stale => {
+                f.write_str("what it depends on was changed by others meanwhile; try again")
+            }
+            CommitError::Busy => f.write_str("too many writes wait for their turn; try again"),
+            CommitError::Unavailable(why) | CommitError::Unknown(why) | CommitError::Failed(why) => f.write_str(why),
+        }
+    }
 }

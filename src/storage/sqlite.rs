@@ -190,20 +190,24 @@ impl Database for Sqlite {
         true
     }
 
+    fn refuses_writes(&self) -> Option<String> {
+        self.shared.refuses_writes()
+    }
+
     fn wake(&self, sleeper: Thread) {
         self.shared.wake(sleeper);
     }
 
-    fn readings(&self) -> Vec<metrics::Reading> {
-        use metrics::Reading;
-        let bytes = |end: &str| {
-            let mut path = self.shared.path.clone().into_os_string();
     fn gather_statistics(&self) -> Result<(), StorageError> {
         let conn = open::checkpointing(&self.shared.path, &self.shared.settings)?;
         statistics::prepare(&conn)?;
         Ok(statistics::renew(&conn)?)
     }
 
+    fn readings(&self) -> Vec<metrics::Reading> {
+        use metrics::Reading;
+        let bytes = |end: &str| {
+            let mut path = self.shared.path.clone().into_os_string();
             path.push(end);
             std::fs::metadata(path).map_or(0, |file| file.len()) as f64
         };

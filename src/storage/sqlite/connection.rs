@@ -67,10 +67,16 @@ impl From<rusqlite::Error> for DbError {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Fault::Damaged,
             // Only the progress handler interrupts.
             Some(ErrorCode::OperationInterrupted) => Fault::TimedOut,
+            Some(ErrorCode::Unknown) if lacks_table(&error.to_string()) => Fault::Outdated,
             _ => Fault::Other,
         };
         DbError { fault, cause: error.to_string() }
     }
+}
+
+/// Whether SQLite names a table or column that is not there; it has no code for that.
+fn lacks_table(cause: &str) -> bool {
+    ["no such table", "no such column", "has no column named"].iter().any(|text| cause.contains(text))
 }
 
 /// The first column, `table.column`, of the index that refused a row.
@@ -220,15 +226,15 @@ impl Connection for SqliteConnection {
         Ok(())
     }
 
+    fn gather_statistics(&self) -> Result<()> {
+        statistics::prepare(&self.conn)?;
+        Ok(statistics::renew(&self.conn)?)
+    }
+
     fn rest(&self) {
         if let Some(checkpoints) = &*self.checkpoints.borrow() {
             checkpoints.committed(&self.conn);
         }
-    }
-
-    fn gather_statistics(&self) -> Result<()> {
-        statistics::prepare(&self.conn)?;
-        Ok(statistics::renew(&self.conn)?)
     }
 
     fn close(&self) -> Result<()> {
