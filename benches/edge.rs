@@ -102,6 +102,7 @@ fn bare(text: Vec<u8>) -> SocketAddr {
 fn edge(text: Vec<u8>, access_log: bool) -> SocketAddr {
     let facts = Facts {
         rest_path: "/cms-json".into(),
+        base: String::new(),
         rest_url: "http://site.example/cms-json".into(),
         prefix: "cms".into(),
         server: Server { workers: Workers::Number(1), access_log, ..Server::default() },

@@ -4,7 +4,7 @@
 //! FOLDER/contents/ab/abcd…             each content once, by its SHA-256
 //! FOLDER/2026-11-23T04-00-00Z/         one snapshot
 //!     database.db                      one state of the database
-//!     files.json                       key → digest, size, tag of each file that the database names
+//!     files.json                       the digest of the database; key → digest, size, tag of each file that it names
 //! ```
 //!
 //! A snapshot is complete or it is not there: it is made beside its place and renamed. A file that has not changed since
@@ -45,11 +45,14 @@ const PAUSE: i64 = 30;
 /// A failed backup is tried again after so long at most.
 const RETRY: i64 = 3600;
 
-/// The files of a snapshot.
+/// What a snapshot consists of, with digests.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 struct Manifest {
-    files: BTreeMap<String, Stored>,
+    /// The digest of the database; older snapshots have none.
+    database: Option<String>,
+    /// Nothing where the snapshot is of the database alone.
+    files: Option<BTreeMap<String, Stored>>,
 }
 
 /// A file of a snapshot.
@@ -136,15 +139,33 @@ fn fill(
 ) -> Result<(), BootError> {
     let copy = part.join(DATABASE);
     taken.database = backup::backup(database, &copy)?;
-    let Some(files) = files else { return Ok(()) };
-    let mut manifest = Manifest::default();
-    for key in backup::texts(&copy, file::TABLE, file::KEY)? {
+    let digest = digest_of(&copy).map_err(|error| failed(&copy, error))?;
+    let stored = files.map(|files| copy_files(folder, &copy, files, before, taken)).transpose()?;
+    let path = part.join(FILES);
+    let text = serde_json::to_vec_pretty(&Manifest { database: Some(digest), files: stored });
+    write(&path, &text.map_err(|error| failed(&path, error))?)
+}
+
+/// Copies the files that a database names, as far as their contents are not in the folder.
+fn copy_files(
+    folder: &Path,
+    database: &Path,
+    files: &Files,
+    before: &Manifest,
+    taken: &mut Taken,
+) -> Result<BTreeMap<String, Stored>, BootError> {
+    let mut all = BTreeMap::new();
+    for key in backup::texts(database, file::TABLE, file::KEY)? {
         let stat = wait(files.stat(&key)).map_err(|error| BootError::Other(format!("{key}: {error}")))?;
         let Some(stat) = stat else {
             taken.missing.push(key);
             continue;
         };
-        let known = before.files.get(&key).filter(|known| known.tag == stat.etag && known.size == stat.size);
+        let known = before
+            .files
+            .as_ref()
+            .and_then(|files| files.get(&key))
+            .filter(|known| known.tag == stat.etag && known.size == stat.size);
         let stored = match known.filter(|known| content(folder, &known.sha256).exists()) {
             Some(known) => known.clone(),
             None => {
@@ -156,13 +177,15 @@ fn fill(
                 Stored { sha256, size: stat.size, tag: stat.etag }
             }
         };
-        manifest.files.insert(key, stored);
+        all.insert(key, stored);
     }
-    taken.files = manifest.files.len();
-    let path = part.join(FILES);
-    let text = serde_json::to_vec_pretty(&manifest).map_err(|error| failed(&path, error))?;
-    let written = File::create(&path).and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()));
-    written.map_err(|error| failed(&path, error))
+    taken.files = all.len();
+    Ok(all)
+}
+
+fn write(path: &Path, text: &[u8]) -> Result<(), BootError> {
+    let written = File::create(path).and_then(|mut file| file.write_all(text).and_then(|()| file.sync_all()));
+    written.map_err(|error| failed(path, error))
 }
 
 /// Copies a file to its place among the contents. Its digest, and whether the contents are new.
@@ -243,7 +266,7 @@ pub fn prune(folder: &Path, keep: usize) -> Result<usize, BootError> {
     }
     let mut needed = BTreeSet::new();
     for snapshot in &retained {
-        needed.extend(manifest(snapshot)?.files.into_values().map(|stored| stored.sha256));
+        needed.extend(manifest(snapshot)?.files.unwrap_or_default().into_values().map(|stored| stored.sha256));
     }
     for snapshot in &old {
         fs::remove_dir_all(snapshot).map_err(|error| failed(snapshot, error))?;
@@ -268,15 +291,58 @@ pub fn database_of(path: &Path) -> PathBuf {
     if is_snapshot(path) { path.join(DATABASE) } else { path.to_owned() }
 }
 
+/// Writes the digest of a copy of a database to a file beside it, in the form of `sha256sum`.
+///
+/// # Errors
+/// The copy cannot be read, or the file not be written.
+pub fn note_digest(copy: &Path) -> Result<(), BootError> {
+    let digest = digest_of(copy).map_err(|error| failed(copy, error))?;
+    let name = copy.file_name().unwrap_or_default().to_string_lossy();
+    write(&digest_file(copy), format!("{digest}  {name}\n").as_bytes())
+}
+
+fn digest_file(copy: &Path) -> PathBuf {
+    let mut name = copy.as_os_str().to_owned();
+    name.push(".sha256");
+    name.into()
+}
+
+/// What the database of a backup has to be, where that was noted when it was made.
+#[derive(Debug, PartialEq, Eq)]
+pub enum DatabaseDigest {
+    Same,
+    Different,
+    /// An older backup, or a file without the one beside it.
+    Unknown,
+}
+
+/// Compares the database of a backup with what was noted when it was made.
+///
+/// # Errors
+/// The backup cannot be read.
+pub fn examine_database(backup: &Path) -> Result<DatabaseDigest, BootError> {
+    let database = database_of(backup);
+    let noted = match is_snapshot(backup) {
+        true => manifest(backup)?.database,
+        false => {
+            let text = fs::read_to_string(digest_file(backup)).ok();
+            text.and_then(|text| text.split_whitespace().next().map(str::to_owned))
+        }
+    };
+    let Some(noted) = noted else { return Ok(DatabaseDigest::Unknown) };
+    let digest = digest_of(&database).map_err(|error| failed(&database, error))?;
+    Ok(if digest == noted { DatabaseDigest::Same } else { DatabaseDigest::Different })
+}
+
 /// What is wrong with the files of a snapshot, in sentences; and how many there are.
 ///
 /// # Errors
 /// The snapshot cannot be read at all.
 pub fn examine_files(snapshot: &Path) -> Result<(Vec<String>, usize), BootError> {
-    let manifest = manifest(snapshot)?;
+    let Some(files) = manifest(snapshot)?.files else { return Ok((Vec::new(), 0)) };
     let folder = shared(snapshot);
     let mut found = Vec::new();
-    for (key, stored) in &manifest.files {
+    for (key, stored) in &files {
         match digest_of(&content(&folder, &stored.sha256)) {
             Ok(digest) if digest == stored.sha256 => {}
             Ok(_) => found.push(format!("{key}: its contents are damaged")),
@@ -284,11 +350,11 @@ pub fn examine_files(snapshot: &Path) -> Result<(Vec<String>, usize), BootError>
         }
     }
     for key in backup::texts(&database_of(snapshot), file::TABLE, file::KEY)? {
-        if !manifest.files.contains_key(&key) {
+        if !files.contains_key(&key) {
             found.push(format!("{key}: the database names this file, and the backup does not have it"));
         }
     }
-    Ok((found, manifest.files.len()))
+    Ok((found, files.len()))
 }
 
 fn digest_of(path: &Path) -> std::io::Result<String> {
@@ -309,7 +375,7 @@ fn digest_of(path: &Path) -> std::io::Result<String> {
 pub fn put_back(snapshot: &Path, files: &Files) -> Result<usize, BootError> {
     let folder = shared(snapshot);
     let mut written = 0;
-    for (key, stored) in manifest(snapshot)?.files {
+    for (key, stored) in manifest(snapshot)?.files.unwrap_or_default() {
         let fail = |error: crate::files::FilesError| BootError::Other(format!("{key}: {error}"));
         let there = wait(files.stat(&key)).map_err(fail)?;
         if there.is_some_and(|stat| stat.etag == stored.tag && stat.size == stored.size) {

@@ -63,7 +63,7 @@ impl fmt::Display for BootError {
             }
             BootError::Open(error) => write!(f, "{error}\n  hint: {}", error.hint()),
             BootError::Storage(error) => write!(f, "{error}"),
-            BootError::Commit(error) => write!(f, "the database did not take a write: {error:?}"),
+            BootError::Commit(error) => write!(f, "the database did not take a write: {error}"),
             BootError::Other(text) => f.write_str(text),
             BootError::Reported => Ok(()),
         }

@@ -72,6 +72,7 @@ impl Service for Echo {
 fn echo(name: &'static str, change: impl FnOnce(&mut Facts)) -> Arc<dyn Service> {
     let mut facts = Facts {
         rest_path: "/cms-json".into(),
+        base: String::new(),
         rest_url: "http://site.example/cms-json".into(),
         prefix: "cms".into(),
         server: Server {

@@ -354,7 +354,7 @@ impl Identity {
         if int(&found[2]) == 0
             && let Err(error) = written.await
         {
-            tracing::warn!(request = %scope.request_id, "the use of a password was not recorded: {error:?}");
+            tracing::warn!(request = %scope.request_id, "the use of a password was not recorded: {error}");
         }
     }
 
@@ -471,7 +471,7 @@ pub async fn record(scope: &Scope, event: &Event<'_>) {
     if !changes.is_empty()
         && let Err(error) = scope.storage.commit(WritePlan::new(changes)).await
     {
-        tracing::warn!(request = %scope.request_id, "{} was not recorded: {error:?}", event.name);
+        tracing::warn!(request = %scope.request_id, "{} was not recorded: {error}", event.name);
     }
 }
 
@@ -491,7 +491,7 @@ async fn renew(scope: &Scope, hasher: &Hasher, row: &Row, users: &Resource, pass
         revisions: Vec::new(),
     };
     if let Err(error) = scope.storage.commit(WritePlan::new(vec![Change::Put(put)])).await {
-        tracing::warn!(request = %scope.request_id, "the hash of a password was not renewed: {error:?}");
+        tracing::warn!(request = %scope.request_id, "the hash of a password was not renewed: {error}");
     }
 }
 

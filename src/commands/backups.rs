@@ -1,7 +1,7 @@
 //! `backup` and `restore`.
 
 use super::linked;
-use crate::backup::{self as snapshots, database_of, is_snapshot};
+use crate::backup::{self as snapshots, DatabaseDigest, database_of, is_snapshot};
 use crate::boot::{self, BootError, Source};
 use crate::clock::SystemClock;
 use crate::files::Files;
@@ -34,7 +34,8 @@ pub(super) fn backup(source: &Source, to: Option<PathBuf>, with_files: bool) -> 
         return Ok(());
     }
     let bytes = backup::backup(&database, &to)?;
-    say!("{}: {bytes} bytes, whole", to.display());
+    snapshots::note_digest(&to)?;
+    say!("{}: {bytes} bytes, whole; its digest is in the file beside it", to.display());
     say!("Uploaded files are not in it: --with-files copies them, too.");
     Ok(())
 }
@@ -44,7 +45,10 @@ pub(super) fn restore(source: &Source, from: &Path) -> Result<(), BootError> {
     let registry = linked(source)?;
     let path = boot::database(&registry.declaration)?;
     // Before anything is replaced.
-    let problems = if is_snapshot(from) { snapshots::examine_files(from)?.0 } else { Vec::new() };
+    let mut problems = examine_database(from)?;
+    if is_snapshot(from) {
+        problems.extend(snapshots::examine_files(from)?.0);
+    }
     refuse(from, &problems)?;
     let aside = backup::restore(&database_of(from), &path)?;
     say!("{}: restored", path.display());
@@ -63,6 +67,8 @@ pub(super) fn copy(source: &Source, from: Option<&str>, to: &str) -> Result<(), 
     let place = |url: &str| Place::of(url).ok_or_else(|| boot::unknown_place(url));
     let from = from.map_or_else(|| boot::place(&registry.declaration), place)?;
     let to = place(to)?;
+    // What a server writes from here on would be in the old database alone.
+    from.unused()?;
     let shows = std::io::stderr().is_terminal();
     let mut progress = |table: &str, rows: u64| {
         if shows {
@@ -89,7 +95,8 @@ pub(super) fn copy(source: &Source, from: Option<&str>, to: &str) -> Result<(), 
 /// Rehearses a restore: everything but the replacement.
 pub(super) fn verify(source: &Source, from: &Path) -> Result<(), BootError> {
     let registry = linked(source)?;
-    let mut problems = Vec::new();
+    let mut problems = examine_database(from)?;
+    refuse(from, &problems)?;
     let folder = tempfile::tempdir().map_err(|error| BootError::Other(format!("no place to rehearse in: {error}")))?;
     let copy = folder.path().join("rehearsal.db");
     backup::restore(&database_of(from), &copy)?;
@@ -109,6 +116,18 @@ pub(super) fn verify(source: &Source, from: &Path) -> Result<(), BootError> {
     say!("{}: {text}", from.display());
     say!("Nothing was changed.");
     Ok(())
+}
+
+/// What is wrong with the bytes of the database of a backup.
+fn examine_database(from: &Path) -> Result<Vec<String>, BootError> {
+    Ok(match snapshots::examine_database(from)? {
+        DatabaseDigest::Same => Vec::new(),
+        DatabaseDigest::Different => vec!["the database is damaged: it is not as it was when it was copied".to_owned()],
+        DatabaseDigest::Unknown => {
+            tell!("{}: there is no digest of the database, so damage of its texts may not be found", from.display());
+            Vec::new()
+        }
+    })
 }
 
 fn refuse(from: &Path, problems: &[String]) -> Result<(), BootError> {

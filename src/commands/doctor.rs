@@ -65,6 +65,7 @@ pub fn examine(
     let visit = Visit { registry, site: site.trim_end_matches('/'), agent: config.build().into() };
     let Some(root) = visit.root(&mut findings) else { return Ok(findings) };
     visit.home(&mut findings);
+    visit.pages(&mut findings);
     visit.methods(&mut findings);
     visit.tags(&mut findings);
     if visit.scheme(&root, &mut findings) {
@@ -184,6 +185,38 @@ impl Visit<'_> {
         findings.push(Finding { what: "the home page leads to the API".into(), wrong });
     }
 
+    /// People log in on pages, whose files and form are below the same address.
+    fn pages(&self, findings: &mut Vec<Finding>) {
+        if !self.registry.declaration.pages.enabled {
+            return;
+        }
+        // Where browsers are, not where the server says that it is.
+        let path = url::Url::parse(self.site)
+            .map_or_else(|_| String::new(), |url| url.path().trim_end_matches('/').to_owned());
+        let pages = self.registry.declaration.pages.below(&path);
+        let origin = self.site.strip_suffix(&*path).unwrap_or(self.site);
+        let text = |path: &str| -> Result<String, String> {
+            let mut answer = self.ask("GET", &format!("{origin}{path}"), &[])?;
+            match answer.status() {
+                StatusCode::OK => answer.body_mut().read_to_string().map_err(|error| error.to_string()),
+                status => Err(format!("the response is {status}")),
+            }
+        };
+        let login = text(&pages.login).and_then(|page| match page.contains(&format!("action=\"{}\"", pages.login)) {
+            true => Ok(()),
+            false => Err("another page is there".to_owned()),
+        });
+        let style = text(&format!("{}/style.css", pages.assets)).map(drop);
+        for (what, found, path) in
+            [("the login page is there", login, &pages.login), ("pages find their files", style, &pages.assets)]
+        {
+            let why = |why: String| {
+                format!("{origin}{path}: {why}; site.url has to be the address that browsers use, with its path.")
+            };
+            findings.push(Finding { what: what.into(), wrong: found.err().map(why) });
+        }
+    }
+
     /// A request without a route is refused by the server, and not by a proxy in front of it.
     fn methods(&self, findings: &mut Vec<Finding>) {
         for method in ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
@@ -245,7 +278,7 @@ impl Visit<'_> {
         let answer = self.ask("GET", &url, &[(header::AUTHORIZATION, &basic)]);
         let gone = Change::RemoveWhere { table: name("app_password"), filter: eq("name", txt(&title)) };
         wait(services.storage.commit(WritePlan::new(vec![gone])))
-            .map_err(|error| BootError::Other(format!("the password `{title}` was not deleted: {error:?}")))?;
+            .map_err(|error| BootError::Other(format!("the password `{title}` was not deleted: {error}")))?;
         let wrong = match answer {
             Ok(answer) if answer.status() == StatusCode::OK => None,
             Ok(answer) if answer.status() == StatusCode::UNAUTHORIZED => Some(

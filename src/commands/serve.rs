@@ -134,8 +134,9 @@ impl Service for Site {
         let read = self.storage.snapshot().and_then(|snapshot| snapshot.setting(&Name::from("site")));
         match read {
             Ok(_) => {
-                let differing = self.storage.disagreements();
-                Ok(self.status.warnings() + &differing.iter().map(|line| format!("{line}\n")).collect::<String>())
+                let refused = self.storage.refuses_writes().map(|why| format!("writes are refused: {why}"));
+                let lines = refused.into_iter().chain(self.storage.disagreements());
+                Ok(self.status.warnings() + &lines.map(|line| format!("{line}\n")).collect::<String>())
             }
             Err(error) => Err(format!("the database cannot be read: {error}")),
         }
@@ -332,8 +333,8 @@ pub(super) fn load(source: &Source) -> (Result<Loaded, BootError>, Vec<PathBuf>)
 
 /// The database, opened and with all that is always there.
 fn seeded(registry: &Registry) -> Result<Services, BootError> {
-    let services = Services::start(boot::open(registry, true)?, registry)?;
     let _starting = boot::place(&registry.declaration)?.start()?;
+    let services = Services::start(boot::open(registry, true)?, registry)?;
     services.seed(registry)?;
     first_start(&services, registry)?;
     services.complete(registry)?;
@@ -364,6 +365,7 @@ pub(super) fn site(
     let facts = Facts {
         prefix: registry.site.prefix.clone(),
         rest_path: registry.site.rest_path.clone(),
+        base: registry.site.base.clone(),
         rest_url: registry.site.rest_url.clone(),
         server,
         cors: registry.declaration.cors.clone(),
@@ -382,13 +384,15 @@ pub(super) fn site(
     Ok(Arc::new(Site { engine, calls, mcp, pages, storage, status, facts }))
 }
 
-/// Shows other nodes what they have to agree on with this one, where there can be others.
+/// Shows other nodes what they have to agree on with this one, where there can be others, and warns where uploads will fail.
 fn announce(services: &Services, registry: &Registry, name: &str) {
+    let unwritable = |error| tracing::warn!("uploads will fail: the folder of files cannot be written: {error}");
     if boot::place(&registry.declaration).is_ok_and(|place| place.file().is_some()) {
+        services.media.files.try_folder().unwrap_or_else(unwritable);
         return;
     }
     let files = services.media.files.place(true).unwrap_or_else(|error| {
-        tracing::warn!("the folder of uploads cannot be written: {error}");
+        unwritable(error);
         None
     });
     services.storage.announce(services.facts(registry, name, files.as_deref()));

@@ -432,7 +432,7 @@ impl FileStore<'_> {
                 continue;
             }
             if let Err(error) = self.storage.commit(WritePlan::new(vec![unclaimed(&key)])).await {
-                tracing::warn!("{key} is still claimed: {error:?}");
+                tracing::warn!("{key} is still claimed: {error}");
             }
         }
     }
@@ -488,7 +488,7 @@ impl FileStore<'_> {
             Ok(_) => Ok(true),
             Err(CommitError::Refused { tag: "key_taken" | "duplicate", .. }) => Ok(false),
             Err(CommitError::Busy) => Err(StoreError::Busy),
-            Err(error) => Err(StoreError::Failed(format!("a name cannot be claimed: {error:?}"))),
+            Err(error) => Err(StoreError::Failed(format!("a name cannot be claimed: {error}"))),
         }
     }
 }

@@ -230,8 +230,10 @@ pub fn unwritten(scope: &Scope, error: CommitError) -> ApiError {
             ApiError::new(Code::OutcomeUnknown)
         }
         CommitError::Failed(why) => scope.internal(&why),
-        CommitError::Refused { tag, .. } => scope.internal(&tag),
-        CommitError::Stale => scope.internal(&"a row has changed"),
+        error @ (CommitError::Refused { .. } | CommitError::Stale) => {
+            tracing::warn!(request = %scope.request_id, "{error}: {error:?}");
+            contended()
+        }
     }
 }
 

@@ -162,6 +162,15 @@ impl Files {
         }
     }
 
+    /// Whether the folder takes files; one that is not there yet is made with the first file, if the one above takes it.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn try_folder(&self) -> Result<(), FilesError> {
+        let there = self.folder().and_then(|folder| folder.ancestors().find(|folder| folder.is_dir()));
+        there.map_or(Ok(()), |folder| Ok(tempfile::NamedTempFile::new_in(folder).map(drop)?))
+    }
+
     fn folder(&self) -> Option<&Path> {
         match &self.place {
             Backend::Folder(folder) => Some(folder),

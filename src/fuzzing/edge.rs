@@ -125,6 +125,7 @@ impl Service for Seen {
 fn facts() -> Facts {
     Facts {
         rest_path: "/cms-json".into(),
+        base: String::new(),
         rest_url: "http://site.example/cms-json".into(),
         prefix: "cms".into(),
         server: Server {

@@ -131,7 +131,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let vocabulary =
             Vocabulary { handlers: descriptions(HANDLERS), guards: descriptions(GUARDS), ..Vocabulary::default() };
         let namespace = Some(namespace).filter(|wanted| !wanted.is_empty());
-        let selection = Selection { namespace, endpoints: &described, server: &registry.site.rest_path };
+        let selection = Selection { namespace, endpoints: &described, server: &registry.site.rest_place() };
         written(work, &openapi::document(registry, &vocabulary, &selection), yaml)
     })?;
     Ok(Outcome { private: for_caller, ..outcome(text, yaml) })

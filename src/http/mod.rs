@@ -123,8 +123,10 @@ pub trait Service: Send + Sync + 'static {
 /// What the edge must know of the site; fixed as long as a service lives.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// Path of the REST base, without a slash at the end: `/cms-json`.
+    /// Path of the REST base below the site's address, without a slash at the end: `/cms-json`.
     pub rest_path: String,
+    /// Path of the site's address: `/blog`, or nothing.
+    pub base: String,
     /// Absolute address of the REST base.
     pub rest_url: String,
     /// The platform's prefix as declared: `cms`.
@@ -432,7 +434,8 @@ async fn respond_to(mut http: HttpRequest, edge: &Edge, id: Arc<str>) -> Respons
     let peer = receive::peer(&http, &compiled.trusted);
     let ip = peer.ip;
     let query = http.uri().query().unwrap_or_default();
-    let (response, bytes) = match receive::place(http.path(), query, facts) {
+    let local = receive::local(http.path(), &facts.base);
+    let (response, bytes) = match receive::place(local, query, facts) {
         Destination::Rest { path, raw_query } => {
             rest(&http, (payload, busy.as_ref()), (&compiled, edge), (path, raw_query), (Arc::clone(&id), peer)).await
         }
@@ -442,7 +445,7 @@ async fn respond_to(mut http: HttpRequest, edge: &Edge, id: Arc<str>) -> Respons
             respond::rest(respond::failure(&error), &Shape::default(), &compiled, &asked(&http, &id))
         }
         Destination::File(key) => file(&http, &key, &compiled, &id).await,
-        Destination::Elsewhere if let Some(served) = service.serves(http.path()) => {
+        Destination::Elsewhere if let Some(served) = service.serves(local) => {
             elsewhere(&http, (payload, served, busy.as_ref()), (&compiled, edge), (Arc::clone(&id), peer)).await
         }
         Destination::Elsewhere => respond::plain(service.not_found(), &id),
@@ -545,7 +548,7 @@ async fn elsewhere(
         Ok(query) => query,
         Err(error) => return refused(&error),
     };
-    let place = (http.path().to_owned(), raw_query.to_owned());
+    let place = (receive::local(http.path(), &facts.base).to_owned(), raw_query.to_owned());
     let largest = facts.server.max_body.as_usize();
     let limits = BodyLimits { most: served.most.min(largest), unknown: served.unknown.min(largest), largest };
     let incoming = IncomingBody { payload, limits, bodies: &edge.bodies };

@@ -40,6 +40,15 @@ pub enum Destination {
     Elsewhere,
 }
 
+/// A path below the site's address. Proxies pass on the path of that address, or take it away: both are understood.
+pub fn local<'p>(path: &'p str, base: &str) -> &'p str {
+    match path.strip_prefix(base) {
+        Some("") => "/",
+        Some(below) if below.starts_with('/') => below,
+        _ => path,
+    }
+}
+
 /// Finds the destination of a path and query as they were sent.
 pub fn place(path: &str, query: &str, facts: &Facts) -> Destination {
     let Some(path) = decode_path(path) else { return Destination::Unreadable };
@@ -294,6 +303,23 @@ mod tests {
     }
 
     #[test]
+    fn proxies_pass_on_the_path_of_the_site_or_not() {
+        for (path, base, expected) in [
+            ("/cms-json/x", "/blog", "/cms-json/x"),
+            ("/blog/cms-json/x", "/blog", "/cms-json/x"),
+            ("/blog", "/blog", "/"),
+            ("/blog/", "/blog", "/"),
+            ("/blogs/x", "/blog", "/blogs/x"),
+            ("/a/b/login", "/a/b", "/login"),
+            ("/a/login", "/a/b", "/a/login"),
+            ("/x", "", "/x"),
+            ("/", "", "/"),
+        ] {
+            assert_eq!(local(path, base), expected, "{path} below {base}");
+        }
+    }
+
+    #[test]
     fn a_route_may_have_to_begin_with_a_slash() {
         let rest = |path: &str| Destination::Rest { path: path.into(), raw_query: String::new() };
         assert_eq!(place("/", "rest_route=cms/v2/posts", &facts(false)), rest("/cms/v2/posts"));
@@ -304,6 +330,7 @@ mod tests {
     fn facts(strict_route_parameter: bool) -> Facts {
         Facts {
             rest_path: "/cms-json".into(),
+            base: String::new(),
             rest_url: String::new(),
             prefix: "cms".into(),
             server: Default::default(),

@@ -257,7 +257,7 @@ impl<'a> Components<'a> {
             "examples": self.examples,
             "securitySchemes": {
                 "basic": {"type": "http", "scheme": "basic", "description": "A login name and an application password."},
-                "session": {"type": "apiKey", "in": "cookie", "name": cookie_name(prefix, self.registry.site.url.starts_with("https:")),
+                "session": {"type": "apiKey", "in": "cookie", "name": cookie_name(prefix, self.registry.site.url.starts_with("https:") && self.registry.site.base.is_empty()),
                     "description": "A session of the pages; needs the nonce, too."},
                 "nonce": {"type": "apiKey", "in": "header", "name": nonce_header(prefix),
                     "description": "The nonce of a session."},

@@ -89,10 +89,15 @@ pub fn within(site: &str, wanted: &str) -> Option<String> {
     if wanted.is_empty() || wanted.len() > LONGEST || wanted.chars().any(|c| c.is_control() || c == '\\') {
         return None;
     }
-    let base = Url::parse(site).ok()?;
+    let base = Url::parse(&format!("{site}/")).ok()?;
     let url = base.join(wanted).ok()?;
     // Two slashes at the start of a path would name another host.
     if url.origin() != base.origin() || has_user(&url) || url.path().starts_with("//") {
+        return None;
+    }
+    // Below the path of the site's address; what is beside it may be another program's.
+    let below = url.path().strip_prefix(base.path().trim_end_matches('/'))?;
+    if !(below.is_empty() || below.starts_with('/')) {
         return None;
     }
     let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
@@ -196,6 +201,24 @@ mod tests {
             ("\\\\evil.example", None),
             ("/a\r\nSet-Cookie: a=b", None),
             ("", None),
+        ] {
+            assert_eq!(within(site, wanted).as_deref(), expected, "{wanted}");
+        }
+    }
+
+    #[test]
+    fn nobody_leaves_the_path_of_the_site() {
+        let site = "https://site.example/blog";
+        for (wanted, expected) in [
+            ("/blog/profile", Some("/blog/profile")),
+            ("https://site.example/blog/admin?x=1", Some("/blog/admin?x=1")),
+            ("https://site.example/blog", Some("/blog")),
+            ("profile", Some("/blog/profile")),
+            ("/profile", None),
+            ("/blogs", None),
+            ("/blog/../shop", None),
+            ("https://site.example/", None),
+            ("https://evil.example/blog/", None),
         ] {
             assert_eq!(within(site, wanted).as_deref(), expected, "{wanted}");
         }

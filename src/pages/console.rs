@@ -8,7 +8,7 @@ use super::first_list;
 use super::packed::PackedAsset;
 use super::{HTML, Visit, frame_headers};
 use crate::access::sessions::nonce_header;
-use crate::config::declaration::{Action, Declaration};
+use crate::config::declaration::Action;
 use crate::handlers::HANDLERS;
 use crate::model::{Method, Payload, Reply};
 use crate::registry::{Registry, Route};
@@ -66,9 +66,10 @@ pub(super) enum Part {
     File(usize),
 }
 
-/// The console's address; `None` where it is not served.
-pub(super) fn address(declared: &Declaration) -> Option<&str> {
-    (declared.console.enabled && declared.pages.enabled).then_some(declared.console.path.as_str())
+/// The console's path on the host; `None` where it is not served.
+pub(super) fn address(registry: &Registry) -> Option<String> {
+    let (declared, base) = (&registry.declaration, &registry.site.base);
+    (declared.console.enabled && declared.pages.enabled).then(|| format!("{base}{}", declared.console.path))
 }
 
 /// What is at a path; `None` where that is not below the console's address.
@@ -106,11 +107,10 @@ pub(super) async fn show(visit: &Visit<'_>) -> Reply {
         return visit.message(503, "No console", &lines);
     };
     let scope = &visit.scope;
-    let path = &scope.registry.declaration.console.path;
     let data = json!({
         "lang": scope.settings.text("language").replace('_', "-"),
         "title": visit.site_name(),
-        "path": path,
+        "path": visit.pages.console,
         "head": built.0,
         "boot": in_script(&boot(visit).await),
         "end": built.1,
@@ -149,9 +149,9 @@ async fn boot(visit: &Visit<'_>) -> Value {
         "description": description,
         "language": language,
         "answers": answer.into_iter().collect::<Vec<_>>(),
-        "base": registry.site.rest_path,
+        "base": registry.site.rest_place(),
         "prefix": registry.site.prefix,
-        "path": registry.declaration.console.path,
+        "path": visit.pages.console,
         "nonce_url": pages.nonce.get(),
         "nonce_header": nonce_header(&registry.site.prefix),
         "nonce": visit.engine.identity().fresh_nonce(scope).map(|(_, nonce)| masked(&nonce)),
@@ -199,7 +199,7 @@ async fn description(visit: &Visit<'_>, language: &str) -> Option<Value> {
 /// has narrowed. A failure is left to the request that the console makes then.
 async fn first_answer(visit: &Visit<'_>, description: &Value) -> Option<Value> {
     let request = visit.request;
-    let below = request.path.strip_prefix(visit.scope.registry.declaration.console.path.as_str())?;
+    let below = request.path.strip_prefix(visit.pages.console.as_deref()?)?;
     let first = first_list::of(description, below).filter(|_| request.raw_query.is_empty())?;
     let part = visit.rest(Method::Get, &first.path, Value::Object(first.query.clone()), Value::Null).await;
     let answer = json!({"path": first.path, "query": first.query, "headers": part.headers, "body": part.body});

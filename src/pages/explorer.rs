@@ -26,7 +26,7 @@ pub(super) fn show(visit: &Visit<'_>) -> Reply {
         "title": "API explorer",
         "site": visit.site_name(),
         "assets": visit.pages.declared.assets,
-        "description": format!("{}/openapi.json", registry.site.rest_path),
+        "description": format!("{}/openapi.json", registry.site.rest_place()),
         "nonce_header": nonce_header(&registry.site.prefix),
         "nonce": nonce,
     });

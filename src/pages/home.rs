@@ -27,7 +27,7 @@ fn document(visit: &Visit<'_>) -> Value {
     let site = &registry.site;
     let namespaces: serde_json::Map<String, Value> =
         registry.namespaces.iter().map(|name| (name.clone(), json!(format!("{}/{name}", site.rest_url)))).collect();
-    let absolute = |path: &str| declared.enabled.then(|| format!("{}{path}", site.url));
+    let absolute = |path: &str| declared.enabled.then(|| format!("{}{path}", site.origin()));
     json!({
         "name": settings.text("title"),
         "description": settings.text("description"),

@@ -23,6 +23,7 @@ use crate::access::sessions::{Purpose, cookie_name};
 use crate::config::declaration::{self, Family};
 use crate::engine::Engine;
 use crate::error::{ApiError, Code};
+use crate::families;
 use crate::model::{Method, Payload, Reply, Request};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::{Registry, name};
@@ -36,6 +37,7 @@ use indexmap::IndexMap;
 use minijinja::{AutoEscape, Environment, State, escape_formatter};
 pub use profile::SHORTEST_PASSWORD;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 const HTML: &str = "text/html; charset=UTF-8";
@@ -66,8 +68,9 @@ const ASSETS: [(&str, &str, &str); 4] = [
     ("explorer.js", "text/javascript; charset=UTF-8", include_str!("explorer/explorer.js")),
 ];
 
-/// See the module's description.
+/// See the module's description. Addresses are paths on the host: they begin with the path of the site's address.
 pub struct Pages {
+    base: String,
     declared: declaration::Pages,
     /// Address of the console, where it is served.
     console: Option<String>,
@@ -118,9 +121,11 @@ impl Pages {
     /// The declared pages. When they are off, what is left is the page of the site's address and that of addresses that
     /// nothing has.
     pub fn new(registry: &Registry) -> Pages {
-        let declared = registry.declaration.pages.clone();
-        let console = console::address(&registry.declaration).map(str::to_owned);
-        let redirects = if console.is_some() { registry.declaration.console.redirects.clone() } else { Vec::new() };
+        let base = registry.site.base.clone();
+        let declared = registry.declaration.pages.below(&base);
+        let console = console::address(registry);
+        let redirects = if console.is_some() { registry.declaration.console.redirects.as_slice() } else { &[] };
+        let redirects = redirects.iter().map(|path| format!("{base}{path}")).collect();
         let translations = Arc::new(registry.declaration.translations.clone());
         let mut templates = Environment::new();
         let texts = translations.clone();
@@ -137,15 +142,20 @@ impl Pages {
         for (name, text) in TEMPLATES {
             templates.add_template(name, text).expect("the shipped templates are sound; a test renders each");
         }
-        Pages { declared, console, redirects, translations, templates }
+        Pages { base, declared, console, redirects, translations, templates }
     }
 
-    /// Whether a page has this path.
+    /// Whether a page has this path below the site's address.
     pub fn serves(&self, path: &str) -> bool {
+        let place = self.on_host(path);
         HOME.contains(&path)
-            || self.addresses().any(|(address, _)| address.split('?').next() == Some(path))
-            || self.asset(path).is_some()
-            || console::part(self.console.as_deref(), path).is_some()
+            || self.addresses().any(|(address, _)| address.split('?').next() == Some(&*place))
+            || self.asset(&place).is_some()
+            || console::part(self.console.as_deref(), &place).is_some()
+    }
+
+    fn on_host<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        if self.base.is_empty() { path.into() } else { format!("{}{path}", self.base).into() }
     }
 
     /// Most bytes of a form.
@@ -153,8 +163,9 @@ impl Pages {
         self.declared.max_body.as_usize()
     }
 
-    /// Handles a request for a page.
-    pub async fn serve(&self, engine: &Engine, request: Request) -> Reply {
+    /// Handles a request for a page, by its path below the site's address.
+    pub async fn serve(&self, engine: &Engine, mut request: Request) -> Reply {
+        request.path.insert_str(0, &self.base);
         let Some(place) = self.place(&request) else {
             return crate::engine::error_reply(&ApiError::new(Code::NoRoute));
         };
@@ -216,7 +227,8 @@ impl Pages {
         };
         let (with, without): (Vec<_>, Vec<_>) = self.addresses().partition(|(address, _)| address.contains('?'));
         let found = with.into_iter().chain(without).find(|(address, _)| fits(address)).map(|(_, place)| place);
-        let home = || HOME.contains(&request.path.as_str()).then_some(PageKind::Home);
+        let below = request.path.strip_prefix(&*self.base).unwrap_or(&request.path);
+        let home = || HOME.contains(&below).then_some(PageKind::Home);
         let console = || console::part(self.console.as_deref(), &request.path).map(PageKind::Console);
         found.or_else(|| self.asset(&request.path)).or_else(home).or_else(console)
     }
@@ -368,15 +380,18 @@ impl<'a> Visit<'a> {
         };
         let lifetime = if remember.is_empty() { pages.session_lifetime } else { pages.remember_lifetime };
         let remembered = (!remember.is_empty()).then(|| lifetime.seconds_signed());
-        let begun =
-            identity.begin_session(&self.scope, (caller.id, self.secure()), self.scope.now + lifetime.seconds_signed());
+        let begun = identity.begin_session(
+            &self.scope,
+            (caller.id, self.bound_to_host()),
+            self.scope.now + lifetime.seconds_signed(),
+        );
         let (token, mut changes) = match begun {
             Ok(begun) => begun,
             Err(error) => return self.failure(&error),
         };
         changes.extend(self.happened("login", &caller, ""));
         if let Err(error) = self.scope.storage.commit(WritePlan::new(changes)).await {
-            return self.failure(&self.scope.internal(&format!("{error:?}")));
+            return self.failure(&families::unwritten(&self.scope, error));
         }
         let mut reply = see_other(&self.destination(self.field(&pages.redirect), &caller));
         reply.headers.push(self.cookie(&token, remembered));
@@ -388,12 +403,12 @@ impl<'a> Visit<'a> {
             let mut changes = vec![Change::RemoveWhere { table: name("session"), filter: eq("hash", txt(key)) }];
             changes.extend(self.happened("logout", &self.scope.principal, ""));
             if let Err(error) = self.scope.storage.commit(WritePlan::new(changes)).await {
-                return self.failure(&self.scope.internal(&format!("{error:?}")));
+                return self.failure(&families::unwritten(&self.scope, error));
             }
         }
         let mut reply = see_other(&self.pages.declared.login);
         reply.headers.push(self.cookie("", Some(0)));
-        if self.secure() {
+        if self.bound_to_host() {
             // One of before this site was served over HTTPS.
             reply.headers.push(self.cookie_as(false, "", Some(0)));
         }
@@ -412,15 +427,22 @@ impl<'a> Visit<'a> {
         self.scope.peer.https || self.scope.registry.site.url.starts_with("https:")
     }
 
+    /// Whether no other site of the domain can set the session's cookie: browsers allow that at the root of a host alone.
+    fn bound_to_host(&self) -> bool {
+        self.secure() && self.scope.registry.site.base.is_empty()
+    }
+
     fn cookie(&self, value: &str, seconds: Option<i64>) -> (String, String) {
-        self.cookie_as(self.secure(), value, seconds)
+        self.cookie_as(self.bound_to_host(), value, seconds)
     }
 
     fn cookie_as(&self, host: bool, value: &str, seconds: Option<i64>) -> (String, String) {
         let age = seconds.map(|seconds| format!("; Max-Age={seconds}")).unwrap_or_default();
+        let site = &self.scope.registry.site;
         let secure = if self.secure() { "; Secure" } else { "" };
-        let name = cookie_name(&self.scope.registry.site.prefix, host);
-        ("Set-Cookie".into(), format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{age}{secure}"))
+        let name = cookie_name(&site.prefix, host);
+        let path = if site.base.is_empty() { "/" } else { &site.base };
+        ("Set-Cookie".into(), format!("{name}={value}; Path={path}; HttpOnly; SameSite=Lax{age}{secure}"))
     }
 
     /// Where a login leads: a place on this site, otherwise the console for those who may change something, and the
@@ -442,7 +464,8 @@ impl<'a> Visit<'a> {
             return found(&pages.login);
         }
         let query = if self.request.raw_query.is_empty() { "" } else { "?" };
-        let here = format!("{}{}{query}{}", self.scope.registry.site.url, self.request.path, self.request.raw_query);
+        let origin = self.scope.registry.site.origin();
+        let here = format!("{origin}{}{query}{}", self.request.path, self.request.raw_query);
         let kept: String =
             url::form_urlencoded::Serializer::new(String::new()).append_pair(&pages.redirect, &here).finish();
         let mark = if pages.login.contains('?') { '&' } else { '?' };

@@ -5,6 +5,7 @@ use super::{Visit, console, said, see_other};
 use crate::access::attempts::AttemptLimit;
 use crate::access::identity::{LoginContext, available};
 use crate::error::ApiError;
+use crate::families;
 use crate::model::{Method, Reply};
 use crate::records::{columns, eq, int, ordered, text, txt};
 use crate::registry::name;
@@ -159,7 +160,7 @@ async fn end_sessions(visit: &Visit<'_>, user: i64, one: Option<&str>) -> Reply 
     changes.extend(visit.happened("sessions_ended", &visit.scope.principal, &user.to_string()));
     match visit.scope.storage.commit(WritePlan::new(changes).by(visit.scope.actor())).await {
         Ok(_) => see_other(&with_done(&address(visit, user), "end")),
-        Err(error) => visit.failure(&visit.scope.internal(&format!("{error:?}"))),
+        Err(error) => visit.failure(&families::unwritten(&visit.scope, error)),
     }
 }
 

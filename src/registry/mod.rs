@@ -46,14 +46,28 @@ pub struct Behaviour(pub usize);
 pub struct Site {
     /// `site.prefix`.
     pub prefix: String,
-    /// Path of the REST base, e.g. `/cms-json`.
+    /// Path of the REST base below the site's address, e.g. `/cms-json`.
     pub rest_path: String,
     /// The site's address without a final slash.
     pub url: String,
+    /// Path of the site's address, e.g. `/blog`; empty where the site has the host for itself.
+    pub base: String,
     /// The REST base's address without a final slash.
     pub rest_url: String,
     /// Shape of a record's address, compiled.
     pub permalinks: crate::text::permalink::Permalink,
+}
+
+impl Site {
+    /// Scheme and host of the site's address.
+    pub fn origin(&self) -> &str {
+        self.url.strip_suffix(&*self.base).unwrap_or(&self.url)
+    }
+
+    /// Path of the REST base on the host.
+    pub fn rest_place(&self) -> String {
+        format!("{}{}", self.base, self.rest_path)
+    }
 }
 
 /// A role as declared.

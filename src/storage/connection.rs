@@ -84,6 +84,8 @@ pub(super) enum Fault {
     TimedOut,
     /// The commit may have been made or not.
     Unknown,
+    /// The tables are not those of the layout any more: newer declarations have changed them.
+    Outdated,
     Other,
 }
 
@@ -112,7 +114,7 @@ impl From<DbError> for StorageError {
     fn from(error: DbError) -> StorageError {
         match error.fault {
             Fault::TimedOut => StorageError::TimedOut,
-            Fault::Unavailable | Fault::Unknown => StorageError::Unavailable(error.cause),
+            Fault::Unavailable | Fault::Unknown | Fault::Outdated => StorageError::Unavailable(error.cause),
             _ => StorageError::Failed(error.cause),
         }
     }

@@ -14,7 +14,7 @@ use super::{BeginFuture, CommitFuture, FeedKeep, StorageError, Transaction, Vers
 use crate::metrics::{self, Counter, DURATIONS, Gauge, Histogram, SIZES};
 use arc_swap::ArcSwap;
 use std::sync::mpsc::{self, SyncSender, TrySendError};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -50,6 +50,8 @@ pub(super) struct WriteCounts {
     /// Writes in one commit.
     pub writes: Histogram,
     pub failures: Counter,
+    /// Why the last commit failed; nothing where it did not.
+    pub refused: Mutex<Option<String>>,
 }
 
 impl Default for WriteCounts {
@@ -60,6 +62,7 @@ impl Default for WriteCounts {
             commit: Histogram::new(DURATIONS),
             writes: Histogram::new(SIZES),
             failures: Counter::default(),
+            refused: Mutex::default(),
         }
     }
 }
@@ -113,6 +116,16 @@ impl Common {
         let slots = slots.unwrap_or_else(|| vec![VersionSlot::OTHERS]);
         self.versions.take_up(&news.numbers, &slots, news.mark());
         self.wake_all();
+    }
+
+    /// See [`super::Database::refuses_writes`].
+    pub fn refuses_writes(&self) -> Option<String> {
+        self.counts.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Remembers how the last commit went.
+    pub fn remember(&self, refused: Option<String>) {
+        *self.counts.refused.lock().unwrap_or_else(PoisonError::into_inner) = refused;
     }
 
     /// Unparks the threads that sleep until something is written.

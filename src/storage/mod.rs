@@ -209,6 +209,9 @@ pub trait Database: Storage {
         Vec::new()
     }
 
+    /// Why the last commit failed; nothing where it did not.
+    fn refuses_writes(&self) -> Option<String>;
+
     /// Lets the database find out how many rows there are of what, where it does not do so at once.
     ///
     /// # Errors

@@ -548,3 +548,20 @@ pub enum CommitError {
     /// Anything else: why (for the log).
     Failed(String),
 }
+
+impl fmt::Display for CommitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CommitError::Refused { tag: "duplicate", row: Some(row) } => match row.first() {
+                Some(DbValue::Text(column)) => write!(f, "another row has the same value in {column}"),
+                _ => f.write_str("another row has the same value"),
+            },
+            CommitError::Refused { tag: "key_taken" | "duplicate", .. } => f.write_str("such a row is there already"),
+            CommitError::Refused { .. } | CommitError::Stale => {
+                f.write_str("what it depends on was changed by others meanwhile; try again")
+            }
+            CommitError::Busy => f.write_str("too many writes wait for their turn; try again"),
+            CommitError::Unavailable(why) | CommitError::Unknown(why) | CommitError::Failed(why) => f.write_str(why),
+        }
+    }
+}

@@ -231,6 +231,10 @@ impl Database for Postgres {
         self.shared.neighbours.warnings()
     }
 
+    fn refuses_writes(&self) -> Option<String> {
+        self.shared.refuses_writes()
+    }
+
     fn gather_statistics(&self) -> Result<(), StorageError> {
         let session = self.address.connect(None).map_err(DbError::from)?;
         Ok(session.batch(STATISTICS)?)

@@ -13,6 +13,7 @@ mod reader;
 mod schema;
 pub(super) mod search;
 mod statement_cache;
+mod statistics;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -189,8 +190,18 @@ impl Database for Sqlite {
         true
     }
 
+    fn refuses_writes(&self) -> Option<String> {
+        self.shared.refuses_writes()
+    }
+
     fn wake(&self, sleeper: Thread) {
         self.shared.wake(sleeper);
+    }
+
+    fn gather_statistics(&self) -> Result<(), StorageError> {
+        let conn = open::checkpointing(&self.shared.path, &self.shared.settings)?;
+        statistics::prepare(&conn)?;
+        Ok(statistics::renew(&conn)?)
     }
 
     fn readings(&self) -> Vec<metrics::Reading> {

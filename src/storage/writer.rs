@@ -270,6 +270,7 @@ impl<'c> Writer<'c> {
         let done = catch_unwind(AssertUnwindSafe(|| self.transaction(&plans)));
         let failed = match done {
             Ok(Ok(outcomes)) => {
+                self.shared.remember(None);
                 for (reply, outcome) in replies.into_iter().zip(outcomes) {
                     // A caller that is gone needs no result.
                     let _ = reply.send(outcome);
@@ -280,6 +281,7 @@ impl<'c> Writer<'c> {
             Err(panic) => CommitError::Failed(panic_text(&*panic)),
         };
         self.shared.counts.failures.inc();
+        self.shared.remember(Some(failed.to_string()));
         self.forget();
         for reply in replies {
             let _ = reply.send(Err(failed.clone()));

@@ -170,3 +170,71 @@ fn a_database_of_a_newer_version_is_refused() {
     let status = command(&server, &["status"]);
     assert!(text(&status.stderr).contains("newer version"), "{}", text(&status.stderr));
 }
+
+/// Overwrites bytes in the middle of a text of a database.
+fn damage(database: &Path, text: &str) {
+    let mut bytes = std::fs::read(database).expect("a database");
+    let at = bytes.windows(text.len()).position(|part| part == text.as_bytes()).expect("the text");
+    bytes[at..at + text.len()].fill(b'Z');
+    std::fs::write(database, bytes).expect("a database");
+}
+
+#[test]
+fn a_backup_whose_texts_are_damaged_is_found_and_not_restored() {
+    let mut server = Server::start();
+    let body = serde_json::json!({"title": {"raw": "Tower"}, "content": {"raw": "a tower whole; the hat of Anna"}});
+    assert_eq!(server.admin("POST", "/cms/v2/posts", Some(&body)).status, 201);
+    let (file, folder) = (server.path("copy.db"), server.path("backups"));
+    let at = |path: &Path| path.to_str().expect("a path").to_owned();
+    done(command(&server, &["backup", &at(&file)]));
+    done(command(&server, &["backup", "--with-files", &at(&folder)]));
+    let snapshot = snapshots(&folder).remove(0);
+    for (backup, database) in [(&file, file.clone()), (&snapshot, snapshot.join("database.db"))] {
+        done(command(&server, &["restore", "--verify", &at(backup)]));
+        damage(&database, "a tower whole; the hat");
+        let refused = command(&server, &["restore", "--verify", &at(backup)]);
+        assert!(!refused.status.success() && text(&refused.stderr).contains("the database is damaged"), "{refused:?}");
+    }
+    server.end();
+    for backup in [&file, &snapshot] {
+        let refused = command(&server, &["restore", &at(backup)]);
+        assert!(!refused.status.success() && text(&refused.stderr).contains("the database is damaged"), "{refused:?}");
+    }
+    // What an older version has made has no digest.
+    std::fs::remove_file(server.path("copy.db.sha256")).expect("the digest");
+    let said = command(&server, &["restore", "--verify", &at(&file)]);
+    assert!(said.status.success() && text(&said.stderr).contains("no digest"), "{said:?}");
+}
+
+#[test]
+fn a_snapshot_of_the_database_alone_is_verified_and_restored() {
+    let folder = tempfile::TempDir::new().expect("a temporary folder");
+    let at = format!("backup.folder={}", folder.path().display());
+    let mut server = Server::with(&[&at, "backup.every=1h", "backup.files=false"]);
+    assert_eq!(upload(&server, "tree.png", "image/png", png(40, 30)).status, 201);
+    until("a backup", || !snapshots(folder.path()).is_empty());
+    let snapshot = snapshots(folder.path()).remove(0);
+    let snapshot = snapshot.to_str().expect("a path");
+    done(command(&server, &["restore", "--verify", snapshot]));
+    server.end();
+    done(command(&server, &["restore", snapshot]));
+}
+
+#[test]
+fn a_database_that_a_server_uses_is_not_copied() {
+    let mut server = Server::start();
+    let to = format!("sqlite:{}", server.path("new.db").display());
+    let refused = command(&server, &["copy", "--to", &to]);
+    assert!(!refused.status.success() && text(&refused.stderr).contains("uses this database"), "{refused:?}");
+    assert!(!server.path("new.db").exists());
+    server.end();
+    done(command(&server, &["copy", "--to", &to]));
+}
+
+#[test]
+fn a_folder_of_files_that_cannot_be_written_is_told_at_the_start() {
+    let server = Server::with(&["media.url=file:/proc/uploads"]);
+    server.log_until("uploads will fail: the folder of files cannot be written");
+    let sound = Server::start();
+    assert!(!sound.log().contains("uploads will fail"), "{}", sound.log());
+}

@@ -123,3 +123,12 @@ fn nodes_that_differ_from_what_is_here_are_named() {
         assert!(said.contains(wrong) && (wrong.is_empty() || !well), "{set}: {said}");
     }
 }
+
+#[test]
+fn a_path_that_the_server_does_not_know_of_is_told() {
+    let server = Server::start();
+    // The proxy takes the path away, and the server believes that it has the host for itself.
+    let proxy = proxy(&server, |line| Some(line.replacen(" /blog/", " /", 1)));
+    let (said, well) = doctor(&server, &format!("{proxy}/blog"));
+    assert!(!well && said.contains("the login page is there") && said.contains("with its path"), "{said}");
+}

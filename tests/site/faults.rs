@@ -1,6 +1,7 @@
 //! Faults below the server: no space, another process's lock, damage. The server reports them, goes on reading where it
 //! can, and goes on writing when the cause is gone.
 
+use super::pages::{Browser, PASSWORD};
 use super::server::{Answer, Server, run};
 use serde_json::json;
 use std::process::Command;
@@ -34,7 +35,9 @@ fn limit_files(server: &Server, bytes: &str) {
 
 #[test]
 fn no_space_is_told_and_nothing_is_half_written() {
-    let server = Server::start();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
+    let server = Server::with(&[&format!("server.admin_listen=127.0.0.1:{port}")]);
+    let health = || server.send("GET", &format!("http://127.0.0.1:{port}/health"), None, None, &[]);
     assert_eq!(create(&server, "before").status, 201);
     let size = |file: &str| std::fs::metadata(server.path(file)).map_or(0, |m| m.len());
     limit_files(&server, &(size("test.db").max(size("test.db-wal")) + 100_000).to_string());
@@ -50,9 +53,12 @@ fn no_space_is_told_and_nothing_is_half_written() {
     assert_eq!((refused.status, refused.code()), (503, "rest_storage_unavailable"), "{}", refused.text);
     assert_eq!(titles(&server), written, "reads go on, and see what was acknowledged and nothing else");
     assert!(!create(&server, "still none").text.contains("still none"));
+    let told = health();
+    assert!(told.status == 200 && told.text.starts_with("ok\nwrites are refused: "), "{}", told.text);
 
     limit_files(&server, "unlimited");
     assert_eq!(create(&server, "after").status, 201, "no hand has to help");
+    assert_eq!(health().text, "ok\n");
     written.push("after".to_owned());
     assert_eq!(titles(&server), written);
     let (whole, said) = check(&server);
@@ -71,6 +77,8 @@ fn another_process_s_lock_is_waited_for_and_told() {
         let refused = waiting.join().expect("an answer");
         assert_eq!((refused.status, refused.code()), (503, "rest_storage_unavailable"), "{}", refused.text);
         assert_eq!(refused.header("retry-after"), Some("1"));
+        let entered = Browser::new(&server).post("/login", &[("login", "admin"), ("password", PASSWORD)]);
+        assert_eq!(entered.status, 503, "{}", entered.text);
     });
     server.log_until("the database does not take writes: database is locked");
     other.execute_batch("ROLLBACK").expect("the lock is gone");

@@ -8,6 +8,7 @@ mod audit;
 mod backups;
 mod bad_input;
 mod batches;
+mod below_path;
 mod block_costs;
 mod blocks_made;
 mod blocks_shown;

@@ -54,6 +54,25 @@ if command -v nginx >/dev/null && command -v openssl >/dev/null; then
   head -c 5000000 /dev/zero >"$folder/large"
   contains "$(proxied -u "zoe:$secret" https://www.example.org/cms-json/cms/v2/media -F "file=@$folder/large;filename=large.txt;type=text/plain")" '"status":'
   kill "$(cat "$folder/proxy/pid")"
+
+  step "below a path of the host: a proxy that passes it on, and one that takes it away"
+  port=$((20000 + RANDOM % 12000))
+  cms-server --config routes.toml --set storage.url=sqlite:../data/below.db --set server.listen=127.0.0.1:$port \
+    --set site.url=https://www.example.org/blog 2>"$folder/below.log" &
+  below=$!
+  for _ in $(seq 300); do ! grep -q '^ready in' "$folder/below.log" || break; sleep 0.1; done
+  for target in "http://127.0.0.1:$port" "http://127.0.0.1:$port/"; do
+    sed -e "s#location / {#location /blog/ {#; s#proxy_pass .*;#proxy_pass $target;#" "$folder/proxy/nginx.conf" >"$folder/proxy/below.conf"
+    nginx -p "$folder/proxy" -c "$folder/proxy/below.conf"
+    contains "$(proxied https://www.example.org/blog/login)" 'action="/blog/login"'
+    is "$(proxied -o /dev/null -w '%{http_code}' https://www.example.org/blog/assets/style.css)" 200
+    contains "$(proxied -i https://www.example.org/blog/admin)" 'ocation: /blog/login?redirect='
+    contains "$(proxied https://www.example.org/blog/cms-json/)" '"url":"https://www.example.org/blog"'
+    is "$(proxied -o /dev/null -w '%{http_code}' https://www.example.org/login)" 404
+    kill "$(cat "$folder/proxy/pid")"
+    while [ -e "$folder/proxy/pid" ]; do sleep 0.05; done
+  done
+  kill $below && wait $below
 else
   echo "  nginx or openssl is not installed: the proxy is left out"
 fi

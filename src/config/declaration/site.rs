@@ -268,6 +268,27 @@ pub struct Pages {
     pub retry_after: Duration,
 }
 
+impl Pages {
+    /// The same, with addresses below a path of the host.
+    pub fn below(&self, base: &str) -> Pages {
+        let place = |path: &String| if path.is_empty() { String::new() } else { format!("{base}{path}") };
+        let offered =
+            |path: &Optional<String>| path.get().map_or_else(|| path.clone(), |path| Optional::on(place(path)));
+        Pages {
+            login: place(&self.login),
+            logout: place(&self.logout),
+            profile: place(&self.profile),
+            authorize: place(&self.authorize),
+            lost: place(&self.lost),
+            reset: place(&self.reset),
+            assets: place(&self.assets),
+            nonce: offered(&self.nonce),
+            explorer: offered(&self.explorer),
+            ..self.clone()
+        }
+    }
+}
+
 impl Default for Pages {
     fn default() -> Self {
         Pages {

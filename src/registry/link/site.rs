@@ -22,6 +22,7 @@ impl Linker<'_> {
             let message = format!("`{url}` is not an http or https address");
             self.problem(&["site", "url"], message, Some("write https://example.org".into()));
         }
+        let base = self.base(&url);
         let permalinks = match Permalink::compile(&site.permalinks) {
             Ok(permalinks) => permalinks,
             Err(error) => {
@@ -30,7 +31,20 @@ impl Linker<'_> {
             }
         };
         let rest_path = format!("/{}-json", site.prefix);
-        Some(Site { prefix: site.prefix.clone(), rest_url: format!("{url}{rest_path}"), rest_path, url, permalinks })
+        let (prefix, rest_url) = (site.prefix.clone(), format!("{url}{rest_path}"));
+        Some(Site { prefix, rest_url, rest_path, url, base, permalinks })
+    }
+
+    /// The path of the site's address. Pages and cookies have it as it is written.
+    fn base(&mut self, url: &str) -> String {
+        let Ok(parsed) = Url::parse(url) else { return String::new() };
+        let path = parsed.path().trim_end_matches('/');
+        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/');
+        if !path.bytes().all(plain) || path.contains("//") || parsed.query().is_some() || parsed.fragment().is_some() {
+            let hint = "write https://example.org or https://example.org/blog: letters, digits, `-`, `_`, `.`";
+            self.problem(&["site", "url"], format!("`{url}` is no address that pages can be below"), Some(hint.into()));
+        }
+        path.to_owned()
     }
 
     /// Networks, and whom other sites' things are asked of.

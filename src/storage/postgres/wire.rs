@@ -475,6 +475,8 @@ pub fn explain(error: &Error, closed: bool) -> DbError {
         // No connection, no resources, an operator's intervention, the system's I/O.
         code if ["08", "53", "57", "58"].iter().any(|class| code.starts_with(class)) => Fault::Unavailable,
         "25P03" => Fault::Unavailable,
+        // A table or column that is not there.
+        "42P01" | "42703" => Fault::Outdated,
         _ => Fault::Other,
     };
     DbError { fault, cause: format!("{}: {} ({})", db.severity(), db.message(), code.code()) }

@@ -3,15 +3,17 @@
 //! A checkpoint beside a busy writer never catches up with the log's end, so the log would grow for ever. When it is
 //! some times too long, the writer moves the rest itself; that is little by then, and the log starts over. When nothing
 //! is written for a while the log is emptied, so that a start after a crash has nothing to read through.
+//!
+//! The same thread renews the statistics of tables that have grown ([`statistics`]), at the start and after writes.
 
-use super::Shared;
 use super::open::checkpointing;
+use super::{Shared, statistics};
 use rusqlite::Connection;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Pages in the log that call for a checkpoint.
 pub const PAGES: usize = 1000;
@@ -20,6 +22,9 @@ const TOO_MANY: usize = 4 * PAGES;
 
 /// Without a commit for so long, the log is emptied.
 const QUIET: Duration = Duration::from_secs(1);
+
+/// Between two looks at which tables have grown.
+const LOOK: Duration = Duration::from_secs(5);
 
 const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 const EMPTY: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
@@ -56,10 +61,21 @@ impl Checkpoints {
         let conn = checkpointing(&shared.path, &shared.settings).ok()?;
         // It waits for nobody, so that nobody waits for it.
         conn.busy_timeout(Duration::ZERO).ok()?;
+        let analysing = checkpointing(&shared.path, &shared.settings).ok()?;
+        statistics::prepare(&analysing).ok()?;
         let (wake, calls) = sync_channel(1);
         let log = Arc::new(Log { pages: shared.log_pages.clone(), ..Log::default() });
         let seen = log.clone();
-        let work = move || keep_short(&conn, &calls, &seen);
+        let work = move || {
+            let mut statistics = Statistics { conn: analysing, looked: None };
+            // An existing database may have none.
+            statistics.look();
+            seen.noticed.store(true, Ordering::Relaxed);
+            keep_short(&conn, &calls, &seen, &mut statistics);
+            if seen.commits.load(Ordering::Relaxed) > 0 {
+                statistics.look();
+            }
+        };
         let thread = Builder::new().name("storage-checkpoint".into()).spawn(work).ok()?;
         let seen = log.clone();
         let hook = move |_: &mut rusqlite::hooks::Wal, pages| {
@@ -85,9 +101,30 @@ impl Checkpoints {
     }
 }
 
+/// The statistics of the tables, and when they were looked at.
+struct Statistics {
+    conn: Connection,
+    looked: Option<Instant>,
+}
+
+impl Statistics {
+    /// Renews them. What fails is tried again.
+    fn look(&mut self) {
+        drop(statistics::renew(&self.conn));
+        self.looked = Some(Instant::now());
+    }
+
+    /// The same, if the last time is long ago.
+    fn look_again(&mut self) {
+        if self.looked.is_none_or(|looked| looked.elapsed() > LOOK) {
+            self.look();
+        }
+    }
+}
+
 /// Moves the log into the file when it is long, and when nothing is written any more. Whatever prevents it (a
 /// reader, a full disk) may be gone at the next call.
-fn keep_short(conn: &Connection, calls: &Receiver<()>, log: &Log) {
+fn keep_short(conn: &Connection, calls: &Receiver<()>, log: &Log, statistics: &mut Statistics) {
     let mut commits = 0;
     loop {
         let call = match log.noticed.load(Ordering::Relaxed) {
@@ -97,10 +134,14 @@ fn keep_short(conn: &Connection, calls: &Receiver<()>, log: &Log) {
         match call {
             Err(RecvTimeoutError::Disconnected) => return,
             Ok(()) if log.pages.load(Ordering::Relaxed) < PAGES => {}
-            Ok(()) => drop(log.checkpoint(conn)),
+            Ok(()) => {
+                drop(log.checkpoint(conn));
+                statistics.look_again();
+            }
             Err(RecvTimeoutError::Timeout) => {
                 let before = std::mem::replace(&mut commits, log.commits.load(Ordering::Relaxed));
                 if before == commits {
+                    statistics.look_again();
                     // What is committed from here on calls again.
                     log.noticed.store(false, Ordering::Relaxed);
                     if log.checkpoint(conn).and_then(|()| empty(conn)).is_err() {

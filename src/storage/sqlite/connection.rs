@@ -9,7 +9,7 @@ use super::super::words::Words;
 use super::checkpoint::{self, Checkpoints};
 use super::reader::Reading;
 use super::statement_cache::StatementCache;
-use super::{Shared, search};
+use super::{Shared, search, statistics};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ErrorCode, OptionalExtension, Statement, ToSql};
 use std::cell::{Cell, RefCell};
@@ -67,10 +67,16 @@ impl From<rusqlite::Error> for DbError {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Fault::Damaged,
             // Only the progress handler interrupts.
             Some(ErrorCode::OperationInterrupted) => Fault::TimedOut,
+            Some(ErrorCode::Unknown) if lacks_table(&error.to_string()) => Fault::Outdated,
             _ => Fault::Other,
         };
         DbError { fault, cause: error.to_string() }
     }
+}
+
+/// Whether SQLite names a table or column that is not there; it has no code for that.
+fn lacks_table(cause: &str) -> bool {
+    ["no such table", "no such column", "has no column named"].iter().any(|text| cause.contains(text))
 }
 
 /// The first column, `table.column`, of the index that refused a row.
@@ -218,6 +224,11 @@ impl Connection for SqliteConnection {
     fn put_secret(&self, name: &str, value: &[u8]) -> Result<()> {
         self.conn.prepare_cached("INSERT INTO secret (name, value) VALUES (?1, ?2)")?.execute((name, value))?;
         Ok(())
+    }
+
+    fn gather_statistics(&self) -> Result<()> {
+        statistics::prepare(&self.conn)?;
+        Ok(statistics::renew(&self.conn)?)
     }
 
     fn rest(&self) {

@@ -12,7 +12,7 @@ use super::super::words::Words;
 use super::super::{FeedKeep, StorageError};
 use super::{Shared, SqliteConnection, functions};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
+use rusqlite::{Connection, OpenFlags, Result};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -206,11 +206,7 @@ impl std::error::Error for OpenError {}
 
 impl From<rusqlite::Error> for StorageError {
     fn from(error: rusqlite::Error) -> StorageError {
-        match error.sqlite_error_code() {
-            // Only the progress handler interrupts.
-            Some(ErrorCode::OperationInterrupted) => StorageError::TimedOut,
-            _ => StorageError::Failed(error.to_string()),
-        }
+        DbError::from(error).into()
     }
 }
 

@@ -581,6 +581,40 @@ mod derived {
     }
 }
 
+// ------------------------------------------------------------------------------------------------ statistics
+
+#[test]
+fn statistics_follow_the_tables() {
+    let site = site();
+    let add = |number: i64| {
+        let state = |n: i64| if n % 3 == 0 { "draft" } else { "publish" };
+        let rows = (0..number).map(|n| Change::Put(post(state(n), n, "x"))).collect();
+        commit(&site.db, rows).unwrap();
+    };
+    add(30);
+    let other = other_connection(&site);
+    let version = || other.query_row("PRAGMA schema_version", [], |row| row.get::<_, i64>(0)).unwrap();
+    let shapes = || -> Vec<(String, String)> {
+        let mut read = other.prepare("SELECT idx, stat FROM sqlite_stat1 WHERE tbl = 'record' ORDER BY idx").unwrap();
+        let rows = read.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.collect::<std::result::Result<_, _>>().unwrap()
+    };
+    site.db.gather_statistics().unwrap();
+    let small = shapes();
+    assert!(!small.is_empty() && small.iter().all(|(_, shape)| shape.starts_with("30 ")), "{small:?}");
+    add(30);
+    site.db.gather_statistics().unwrap();
+    assert_eq!(shapes(), small, "a table that has not grown tenfold is as it was");
+    let before = version();
+    add(3000);
+    site.db.gather_statistics().unwrap();
+    let large = shapes();
+    assert!(large.iter().all(|(_, shape)| shape.starts_with("3060 ")), "{large:?}");
+    // Counted, not guessed from a sample of 400 entries: there are two states.
+    assert!(large.iter().any(|(_, shape)| shape.split(' ').any(|part| part == "1530")), "{large:?}");
+    assert!(version() > before, "connections that were open before read them");
+}
+
 // ------------------------------------------------------------------------------------------------ the search index
 
 /// Waits until the writer has taken everything into the index.

@@ -54,6 +54,7 @@ impl Stop {
             Fault::Duplicate(column) => {
                 CommitError::Refused { tag: "duplicate", row: column.map(|column| vec![DbValue::Text(column)]) }
             }
+            Fault::Outdated => super::unavailable(&error),
             ref fault if fault.is_temporary() => super::unavailable(&error),
             _ => CommitError::Failed(error.cause),
         }
@@ -68,7 +69,7 @@ impl Stop {
     pub fn into_error(self) -> DbError {
         match self {
             Stop::Sql(error) => error,
-            Stop::Refuse(why) => DbError::other(format!("the transaction was given up: {why:?}")),
+            Stop::Refuse(why) => DbError::other(format!("the transaction was given up: {why}")),
         }
     }
 }
