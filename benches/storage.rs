@@ -122,7 +122,7 @@ fn commit(db: &Sqlite, changes: Vec<Change>) {
 
 fn layout() -> Layout {
     use ColumnType::{Int, Json, Key, Text, Word};
-    let column = |name: &str, ty| ColumnDef { name: name.into(), ty, default: None, was: None };
+    let column = |name: &str, ty| ColumnDef { name: name.into(), ty, default: None, was: None, rule: None };
     let index = |name: &str, columns: &[&str]| IndexDef {
         name: name.into(),
         columns: columns.iter().map(|c| (Name::from(*c), false)).collect(),
@@ -136,6 +136,7 @@ fn layout() -> Layout {
         indexes,
         versioned: true,
         extends: None,
+        kind: None,
     };
     let record = [
         ("kind", Word),

@@ -56,6 +56,7 @@ impl Site {
             order: Vec::new(),
             limit: None,
             offset: 0,
+            width: None,
         };
         self.site.services.storage.snapshot().and_then(|snapshot| snapshot.rows(&wanted)).expect("rows")
     }
