@@ -617,6 +617,8 @@ mod tests {
         check(json, "", Ok(BodyParams::None));
         check(json, "{\"a\":1}", Ok(BodyParams::Json(map(json!({"a": 1})))));
         check("Application/VND.x+JSON; charset=utf-8", "{}", Ok(BodyParams::Json(Map::new())));
+        // Files from Windows begin with a mark.
+        check(json, "\u{feff}{}", Ok(BodyParams::Json(Map::new())));
         for nameless in ["null", "[]", "[1]"] {
             check(json, nameless, Ok(BodyParams::None));
         }
@@ -624,7 +626,7 @@ mod tests {
             check(json, lone, Err("rest_invalid_json"));
         }
         check("text/json", "{\"a\":1}", Ok(BodyParams::None));
-        for broken in ["{", "{\"a\":1}x", "{'a':1}", "\u{feff}{}", "{\"a\":\"\\ud800\"}"] {
+        for broken in ["{", "{\"a\":1}x", "{'a':1}", "{\"a\":\"\\ud800\"}"] {
             check(json, broken, Err("rest_invalid_json"));
         }
         check(json, "{\"a\":[[1]]}", Ok(BodyParams::Json(map(json!({"a": [[1]]})))));

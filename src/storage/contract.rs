@@ -227,8 +227,8 @@ fn rows_are_counted_by_the_values_of_a_column() {
         assert_eq!(groups("title", Some(1), Cond::All(vec![])), [vec![text("One"), int(2)]]);
         assert_eq!(groups("extra", None, eq("status", text("private"))), [vec![DbValue::Null, int(1)]]);
         assert_eq!(groups("status", None, eq("title", text("none"))), [] as [Vec<DbValue>; 0]);
-        commit(db, [-5, -4, -1, 0, 3, 4].map(|author| Change::Put(post("draft", author, "n"))).to_vec()).unwrap();
-        let fours = ReadPlan { width: Some(4), ..read("record", &["author"], eq("status", text("draft"))) };
+        commit(db, [-5, -4, -1, 0, 3, 4].map(|date| Change::Put(post("draft", date, "n"))).to_vec()).unwrap();
+        let fours = ReadPlan { width: Some(4), ..read("record", &["date_local"], eq("status", text("draft"))) };
         let rounded_down = [(-4, 2), (0, 2), (-8, 1), (4, 1)].map(|(least, rows)| vec![int(least), int(rows)]);
         assert_eq!(db.snapshot().unwrap().groups(&fours).unwrap(), rounded_down);
     });

@@ -141,10 +141,10 @@ pub fn distance_lasts(seconds: i64) -> i64 {
     let (least, most) =
         (count.saturating_mul(length) - length / 2, count.saturating_add(1).saturating_mul(length) - length / 2);
     if seconds < 0 {
-        return seconds.saturating_abs().saturating_sub(least.max(length)).saturating_add(1);
+        return seconds.saturating_abs().saturating_sub(least.max(length)).saturating_add(1).max(1);
     }
     let larger = place.checked_sub(1).map_or(i64::MAX, |larger| UNITS[larger].0);
-    most.min(larger).saturating_sub(seconds)
+    most.min(larger).saturating_sub(seconds).max(1)
 }
 
 /// Empty for a form that is none; a test tries all that there are.
@@ -240,7 +240,7 @@ mod tests {
                 assert_ne!(distance(seconds), distance(seconds + lasts), "{seconds}");
             }
         }
-        assert!([i64::MIN, i64::MAX].into_iter().all(|seconds| distance_lasts(seconds) >= 0));
+        assert!([i64::MIN, i64::MAX].into_iter().all(|seconds| distance_lasts(seconds) >= 1));
     }
 
     #[test]

@@ -59,7 +59,7 @@ export function usePresence(resource: Resource, item: string | null, items: read
     // The screen has what it asks for first.
     timer = setTimeout(() => void ask(), item === null ? 1000 : 0);
     const leave = (): void => {
-      if (own.item !== "") void send({ ...own, item: "", items: [] }, {}, true);
+      if (own.item !== "") send({ ...own, item: "", items: [] }, {}, true).catch(() => undefined);
     };
     const seen = (): void => {
       if (!document.hidden) void ask();
