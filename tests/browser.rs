@@ -88,7 +88,8 @@ fn a_program_is_let_in(browser: &Browser, site: &Server) {
 }
 
 fn a_program_is_refused(browser: &Browser, site: &Server) {
-    let (success, reject) = ("success_url=https%3A%2F%2Fapp.example%2Fdone", "reject_url=myapp%3A%2F%2Fno");
+    let (success, reject) =
+        ("success_url=https%3A%2F%2Fapp.example%2Fdone", "reject_url=com.example.reader%3A%2F%2Fno");
     browser.open(&format!("{}/login", site.site));
     log_in(browser);
     for (query, place) in [
@@ -141,7 +142,7 @@ fn a_profile_makes_and_revokes_passwords(browser: &Browser, site: &Server) {
     browser.click("[data-copy]");
     browser.until(|| Some(browser.text("[data-copy]")).filter(|t| t == "Copied"));
     assert!(works(site, &secret));
-    browser.click("button[aria-label='Revoke Phone']");
+    browser.click("button[aria-label='Revoke: Phone']");
     browser.until(|| Some(browser.text("[role=status]")).filter(|t| t.contains("revoked")));
     assert!(!works(site, &secret), "it fails at once");
     browser.fill("#description", "Keeps bees.");

@@ -10,6 +10,7 @@ pub mod audit;
 mod comments;
 mod content;
 mod declared;
+mod general;
 pub mod hashing;
 pub mod hints;
 pub mod identity;
@@ -31,6 +32,7 @@ pub use self::users::{malformed_account, malformed_password};
 
 use self::content::{content_create, content_delete, content_list, content_read, content_update, file_edit};
 use self::declared::{catalogue_list, catalogue_read, theme_read};
+use self::general::{authenticated, can, public};
 use self::plain::{plain_create, plain_delete, plain_list, plain_read, plain_update};
 use self::terms::{term_create, term_delete, term_list, term_read, term_update};
 use self::users::{user_create, user_delete, user_list, user_read, user_update};
@@ -595,26 +597,4 @@ fn target(row: Row) -> Decision {
 pub fn same_text(a: &str, b: &str) -> bool {
     use subtle::ConstantTimeEq;
     a.as_bytes().ct_eq(b.as_bytes()).into()
-}
-
-// ------------------------------------------------------------------------------------------------ general
-
-fn public(_: &Asking<'_>) -> Decision {
-    Ok(Found::default())
-}
-
-fn authenticated(asking: &Asking<'_>) -> Decision {
-    if asking.scope.principal.known() {
-        Ok(Found::default())
-    } else {
-        Err(asking.scope.principal.refuse(Code::NotLoggedIn))
-    }
-}
-
-fn can(asking: &Asking<'_>) -> Decision {
-    if asking.scope.principal.can(&asking.endpoint.guard_param) {
-        Ok(Found::default())
-    } else {
-        Err(asking.refuse(Code::Forbidden))
-    }
 }

@@ -136,7 +136,8 @@ pub(super) fn user_update(asking: &Asking<'_>) -> Decision {
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };
     let roles = roles(asking);
-    if !roles.is_empty() && !(asking.may(Action::Promote, record)? && policy::may_give(asking.scope, roles)) {
+    let gives = roles.is_empty() || (asking.may(Action::Promote, record)? && policy::may_give(asking.scope, roles));
+    if !gives {
         return Err(asking.refuse(Code::CannotEditRoles));
     }
     if !asking.may(Action::Edit, record)? {

@@ -75,7 +75,8 @@ fn checked(source: &Source, data: bool) -> Result<Checked, BootError> {
             slow.listed, slow.criterion
         )
     });
-    let shipped = load(None, &[], []).map_err(BootError::Problems)?.declaration;
+    let prefix = format!("site.prefix={}", loaded.declaration.site.prefix);
+    let shipped = load(None, &[prefix], []).map_err(BootError::Problems)?.declaration;
     let unasked = registry.unasked_capabilities(&shipped).into_iter().map(|(capability, role, near)| {
         let hint = near.map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
         format!("the role `{role}` has the capability `{capability}`, which nothing asks for{hint}")

@@ -15,6 +15,7 @@ use crate::model::{LINES, Method};
 use crate::records::{self, Record, txt};
 use crate::registry::Endpoint;
 use crate::registry::args::Role;
+use crate::registry::columns::user::PASSWORD_HASH;
 use crate::registry::resource::{Context, Property, Resource, Source};
 use crate::request::call::Part;
 use crate::request::{self, BYTE_ORDER_MARK, BodyParams, route};
@@ -26,6 +27,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Lines of one request; the response to a longer file says where to go on.
 const MOST_LINES: usize = 1000;
@@ -341,14 +343,26 @@ impl<'w> Import<'w> {
         if let Some(budget) = &self.work.scope.budget {
             budget.renew();
         }
-        let outside = Scope { imported: Some(Imported::default()), ..self.work.scope.clone() };
+        let mut outside = Scope { imported: Some(Imported::default()), ..self.work.scope.clone() };
+        let mut hashes = HashMap::new();
+        let mut unhashed = HashMap::new();
+        for (place, line) in &*batch {
+            if let Err(error) = self.hash_ahead(&outside, line, &mut hashes).await {
+                unhashed.insert(*place, Done::failed(&error));
+            }
+        }
+        outside.hashes = Arc::new(hashes);
         let open = match self.creates.is_some_and(|own| own.file) {
             true => None,
             false => Some(TransactionScope::begin(self.work, outside.clone()).await?),
         };
         let scope = open.as_ref().map_or(&outside, |open| &open.scope);
         for (place, line) in batch.drain(..) {
-            match (self.write(scope, &line, mode, done.get(place)).await, done.get_mut(place)) {
+            let result = match unhashed.remove(&place) {
+                Some(failed) => Some(failed),
+                None => self.write(scope, &line, mode, done.get(place)).await,
+            };
+            match (result, done.get_mut(place)) {
                 (Some(result), Some(before)) => *before = result,
                 (Some(result), None) => done.push(result),
                 (None, _) => {}
@@ -358,6 +372,27 @@ impl<'w> Import<'w> {
             Some(open) => open.finish().await,
             None => Ok(()),
         }
+    }
+
+    /// Makes the hash of the password of a line before the transaction, for which all other writes wait.
+    ///
+    /// # Errors
+    /// Those of [`Identity::hash_new`](crate::access::identity::Identity::hash_new).
+    async fn hash_ahead(
+        &self,
+        scope: &Scope,
+        line: &[u8],
+        hashes: &mut HashMap<String, String>,
+    ) -> Result<(), ApiError> {
+        let Some(property) = self.resource.property_of_column(PASSWORD_HASH) else { return Ok(()) };
+        let depth = scope.registry.declaration.server.max_depth;
+        // What is wrong with a line is told when it is carried out.
+        let Ok(Value::Object(document)) = request::json_text("The line", line, depth) else { return Ok(()) };
+        let Some(password) = document.get(&property.name).and_then(Value::as_str) else { return Ok(()) };
+        let account = self.existing(scope, &document)?.unwrap_or_default();
+        let hash = self.work.shared.identity.hash_new(scope, &self.work.shared.hasher, (&account, password)).await?;
+        hashes.insert(password.to_owned(), hash);
+        Ok(())
     }
 
     /// Carries out one line; `None`: what it was before stays.

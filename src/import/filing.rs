@@ -8,6 +8,7 @@ use crate::boot::{BootError, wait};
 use crate::config::declaration::Family;
 use crate::families::{column, text_column};
 use crate::records::{self, columns, eq, int, text, txt};
+use crate::registry::columns::VERSION;
 use crate::registry::resource::{Relation, Resource};
 use crate::registry::{Registry, name};
 use crate::storage::Storage;
@@ -81,7 +82,7 @@ fn file(storage: &dyn Storage, resource: &Resource, relation: &Relation, rows: &
     }
     let snapshot = storage.snapshot()?;
     let own = Cond::All(vec![records::own_rows(resource), records::among("id", wanted.keys().copied())]);
-    let records = snapshot.rows(&columns(&resource.table, &["id", "version"], own))?;
+    let records = snapshot.rows(&columns(&resource.table, &["id", VERSION], own))?;
     let ids = records.iter().map(|row| int(&row[0])).collect();
     let present = snapshot.edges(&EdgePlan { rels: vec![relation.rel.clone()], of: ids, reverse: false })?;
     drop(snapshot);

@@ -39,8 +39,8 @@ impl Uploads {
         let stems = [stem, stem.trim_end_matches("-scaled").trim_end_matches("-rotated")];
         let copy = |name: &&String| {
             let Some((other, other_end)) = name.rsplit_once('.') else { return false };
-            let marks = |stem: &&str| other.strip_prefix(*stem).is_some_and(is_mark);
-            name.as_str() != own && other_end.eq_ignore_ascii_case(end) && stems.iter().any(|stem| marks(&stem))
+            let marks = |stem: &str| other.strip_prefix(stem).is_some_and(is_mark);
+            name.as_str() != own && other_end.eq_ignore_ascii_case(end) && stems.into_iter().any(marks)
         };
         names.iter().filter(copy).cloned().collect()
     }

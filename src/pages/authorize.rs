@@ -2,7 +2,8 @@
 //!
 //! Contract: "Application passwords", the table of the page's parameters.
 
-use super::{Visit, addresses, said, see_other};
+use super::replies::see_other;
+use super::{Visit, addresses, said};
 use crate::access::identity::available;
 use crate::config::declaration::Family;
 use crate::model::{Method, Reply};

@@ -6,7 +6,8 @@
 
 use super::first_list;
 use super::packed::PackedAsset;
-use super::{HTML, Visit, frame_headers};
+use super::replies::frame_headers;
+use super::{HTML, Visit};
 use crate::access::sessions::nonce_header;
 use crate::config::declaration::Action;
 use crate::handlers::HANDLERS;

@@ -2,7 +2,8 @@
 //! compressed in the program; its licences are in the folder `explorer`.
 
 use super::packed::PackedAsset;
-use super::{HTML, Visit, frame_headers};
+use super::replies::frame_headers;
+use super::{HTML, Visit};
 use crate::access::sessions::nonce_header;
 use crate::model::{Payload, Reply};
 use serde_json::json;

@@ -1,7 +1,8 @@
 //! The site's own address: what runs here and where the interface, its documentation and the login are. As a page for
 //! browsers, as JSON for programs.
 
-use super::{HTML, Visit, headers, media};
+use super::replies::headers;
+use super::{HTML, Visit, media};
 use crate::model::{Payload, Reply};
 use crate::text::sanitize::unescape;
 use crate::xmlrpc;

@@ -13,6 +13,7 @@ mod home;
 mod media;
 mod packed;
 mod profile;
+mod replies;
 mod reset;
 
 use crate::access::attempts::AttemptLimit;
@@ -36,6 +37,7 @@ use crate::text::sanitize::{escape, unescape};
 use indexmap::IndexMap;
 use minijinja::{AutoEscape, Environment, State, escape_formatter};
 pub use profile::SHORTEST_PASSWORD;
+use replies::{found, headers, see_other};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -572,40 +574,4 @@ fn said_in(body: &Value) -> String {
     let params = body["data"]["params"].as_object();
     let each: Vec<&str> = params.into_iter().flat_map(Map::values).filter_map(Value::as_str).collect();
     if each.is_empty() { body["message"].as_str().unwrap_or_default().to_owned() } else { each.join(" ") }
-}
-
-/// The headers of a page: it is not cached, not framed, and loads nothing from elsewhere.
-fn headers(further: &str) -> Vec<(String, String)> {
-    let policy = format!(
-        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'{}{further}; base-uri 'none'; \
-         frame-ancestors 'none'",
-        if further.is_empty() { "" } else { " " }
-    );
-    frame_headers(&policy)
-}
-
-/// The headers of a page with a policy of its own.
-fn frame_headers(policy: &str) -> Vec<(String, String)> {
-    [
-        ("Content-Security-Policy", policy),
-        ("X-Frame-Options", "DENY"),
-        ("Referrer-Policy", "same-origin"),
-        ("Cross-Origin-Opener-Policy", "same-origin"),
-    ]
-    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-    .to_vec()
-}
-
-fn found(place: &str) -> Reply {
-    redirect(302, place)
-}
-
-fn see_other(place: &str) -> Reply {
-    redirect(303, place)
-}
-
-fn redirect(status: u16, place: &str) -> Reply {
-    let mut headers = headers("");
-    headers.push(("Location".into(), place.to_owned()));
-    Reply { status, headers, payload: Payload::Other { media_type: HTML, bytes: Vec::new() } }
 }

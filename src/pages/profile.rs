@@ -1,7 +1,8 @@
 //! The profile: own data, password, sessions and application passwords; those of others for users who may edit them.
 
 use super::authorize::users_path;
-use super::{Visit, console, said, see_other};
+use super::replies::see_other;
+use super::{Visit, console, said};
 use crate::access::attempts::AttemptLimit;
 use crate::access::identity::{LoginContext, available};
 use crate::error::ApiError;

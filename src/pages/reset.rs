@@ -4,7 +4,8 @@
 //! here, and accounts are looked up when it is carried out. The second writes by itself: nobody is logged in there, and the
 //! link must be used up with the change that it allows, or neither happens.
 
-use super::{Visit, profile, said_in, see_other};
+use super::replies::see_other;
+use super::{Visit, profile, said_in};
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::{self, Event};
 use crate::access::identity::{self, available};

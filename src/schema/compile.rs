@@ -303,6 +303,8 @@ impl<'d> Reader<'d, '_> {
             object: ObjectRules::read(self),
             members,
             format: self.format(),
+            // What has a behaviour of its own is stored as that decides.
+            cleans: self.get("x-write").is_none(),
             types,
         }
     }

@@ -40,6 +40,8 @@ pub(super) struct Node {
     pub object: ObjectRules,
     pub members: Option<Vec<Value>>,
     pub format: Option<Format>,
+    /// Whether the format cleans texts.
+    pub cleans: bool,
 }
 
 impl Node {
@@ -99,7 +101,7 @@ impl Node {
 
     /// The text as its format stores it, where that cleans texts.
     fn cleaned(&self, text: &str) -> Option<String> {
-        self.format.as_ref()?.clean(text, self.dialect)
+        self.format.as_ref().filter(|_| self.cleans)?.clean(text, self.dialect)
     }
 
     /// The name for people.

@@ -483,7 +483,17 @@ fn sent_to(mails: &[Mail], address: &str) -> usize {
 fn a_new_address_gets_one_message_until_its_owner_confirms_it() {
     for prefix in ["cms", "wp"] {
         let smtp = Smtp::start(Mode::Take);
-        let server = site(&smtp, &[&format!("site.prefix={prefix}")]);
+        // The pages are at the same addresses under both prefixes.
+        let server = site(
+            &smtp,
+            &[
+                &format!("site.prefix={prefix}"),
+                "pages.lost=/lost-password",
+                "pages.reset=/set-password",
+                "pages.fields.lost=login",
+                "mail.notices.application_password=true",
+            ],
+        );
         let reader = server.user("reader", "subscriber");
         let me = format!("/{prefix}/v2/users/me");
         let ask = |method: &str, below: &str, body: serde_json::Value| {
@@ -499,7 +509,8 @@ fn a_new_address_gets_one_message_until_its_owner_confirms_it() {
             assert_eq!(ask("POST", "", json!({"password": format!("own password {n}")})).status, 200);
         }
         // A link for the account goes to the address that is confirmed.
-        assert_eq!(request(&server, "victim@elsewhere.example").status, 200);
+        let requested = request(&server, "victim@elsewhere.example");
+        assert_eq!(requested.status, 200, "{prefix}: {}", requested.text);
         let mails = all_sent(&smtp, &server);
         let to_victim: Vec<&Mail> = mails.iter().filter(|mail| mail.to == "victim@elsewhere.example").collect();
         assert_eq!(to_victim.len(), 1, "{to_victim:?}");

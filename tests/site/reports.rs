@@ -364,14 +364,14 @@ fn slugs_in_any_script_are_found_by_where() {
         "where[slug][contains]=овост",
         "where[slug]=%25d0%25bd%25d0%25be%25d0%25b2%25d0%25be%25d1%2581%25d1%2582%25d0%25b8",
     ] {
-        assert_eq!(found(&format!("categories?{query}")), [news.clone()], "{query}");
+        assert_eq!(found(&format!("categories?{query}")), std::slice::from_ref(&news), "{query}");
     }
-    assert_eq!(found("categories?where[slug]=Città"), [other.clone()]);
+    assert_eq!(found("categories?where[slug]=Città"), std::slice::from_ref(&other));
     assert!(!found("categories?where[slug][ne]=новости").contains(&news));
     assert!(!found("categories?where[slug][not_in]=новости,città").contains(&other));
     for query in ["where[slug]=Überraschung%20東京", "where[categories.slug]=Новости", "where[slug][contains]=東京"]
     {
-        assert_eq!(found(&format!("posts?{query}")), [post.clone()], "{query}");
+        assert_eq!(found(&format!("posts?{query}")), std::slice::from_ref(&post), "{query}");
     }
     assert_eq!(
         found("posts?where[categories.slug][ne]=новости").len(),

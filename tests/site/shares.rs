@@ -39,7 +39,7 @@ fn a_transaction_takes_nothing_slow() {
     assert_eq!((log_in(OWN_PASSWORD), log_in("another long one")), (401, 303));
     // Passwords are hashed before the transaction, and counted as they are elsewhere: nothing is written by this one.
     let own = |n: usize| {
-        let path = if n % 2 == 0 { path.as_str() } else { "/cms/v2/users/me" };
+        let path = if n.is_multiple_of(2) { path.as_str() } else { "/cms/v2/users/me" };
         json!({"method": "POST", "path": path, "body": {"password": format!("own password {n}")}})
     };
     let refused = batch((0..25).map(own).collect());

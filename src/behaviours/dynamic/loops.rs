@@ -327,15 +327,15 @@ pub fn content(part: &Part<'_>) -> Option<Html> {
     if part.within.is_showing(id) || part.within.depth >= MOST_DEPTH {
         return None;
     }
-    let shows = Shows { id, outer: part.within.shows };
     let inside = match part.within.shown {
         Some(shown) => {
-            let within = Within { shows: Some(&shows), shown: None, current: id, ..part.within };
-            content_of(part, shown.resource, id, within)?
+            let within = Within { shown: None, current: id, ..part.within };
+            content_of(part, shown.resource, id, within, false)?
         }
         None => {
             let raw = item.record.text("content");
             part.within.budget.render(raw.len())?;
+            let shows = Shows { id, outer: part.within.shows };
             let within = Within { shows: Some(&shows), depth: part.within.depth + 1, ..part.within };
             Html::rendered(nested(item, raw, &super::super::read::options(item), within))
         }

@@ -12,7 +12,7 @@ use crate::text::sanitize::clean_url;
 /// A menu: its own items, or those of the record that it names.
 pub fn menu(part: &Part<'_>) -> Option<Html> {
     let items = match part.attributes["ref"].as_i64() {
-        Some(wanted) => content_of(part, part.of?, wanted, part.within)?,
+        Some(wanted) => content_of(part, part.of?, wanted, part.within, true)?,
         None => part.inside(part.within),
     };
     if items.as_str().trim().is_empty() {

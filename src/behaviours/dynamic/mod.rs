@@ -459,11 +459,11 @@ fn frame(part: &Part<'_>) -> Option<Html> {
 fn piece(part: &Part<'_>) -> Option<Html> {
     let frame = Frame { attributes: &part.attributes, outer: part.within.around };
     let within = Within { around: Some(&frame), ..part.within };
-    content_of(part, part.of?, part.attributes["ref"].as_i64()?, within)
+    content_of(part, part.of?, part.attributes["ref"].as_i64()?, within, true)
 }
 
-/// What another record holds, if everybody may see it.
-fn content_of(part: &Part<'_>, resource: &Resource, wanted: i64, within: Within<'_>) -> Option<Html> {
+/// What another record holds, if everybody may see it; `inline`: as a part of the content around it.
+fn content_of(part: &Part<'_>, resource: &Resource, wanted: i64, within: Within<'_>, inline: bool) -> Option<Html> {
     if within.is_showing(wanted) || within.depth >= MOST_DEPTH {
         return None;
     }
@@ -473,7 +473,7 @@ fn content_of(part: &Part<'_>, resource: &Resource, wanted: i64, within: Within<
     let item = Item { resource, record, rendered: OnceCell::new(), ..*part.item };
     let shows = Shows { id: wanted, outer: within.shows };
     let within = Within { depth: within.depth + 1, shows: Some(&shows), ..within };
-    let options = RenderOptions { part: true, ..super::read::options(&item) };
+    let options = RenderOptions { part: inline, ..super::read::options(&item) };
     Some(Html::rendered(nested(&item, record.text("content"), &options, within)))
 }
 

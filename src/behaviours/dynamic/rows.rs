@@ -21,12 +21,14 @@ pub const DAY: u32 = 86_400;
 /// The column of a record's date on the site's wall clock.
 pub const DATE: &str = "date_local";
 
+/// The member that leads to related rows, and the fields of their documents.
+type Related = (String, String);
+
 /// The documents of a list, and what its parts have read for all of them at once: so a list takes as many statements for
 /// ten records as for one.
 pub struct ListReads<'d> {
     documents: &'d [Value],
-    /// By the member that leads to the rows, and the fields of their documents.
-    related: RefCell<HashMap<(String, String), Rc<[Value]>>>,
+    related: RefCell<HashMap<Related, Rc<[Value]>>>,
     /// Rows of the records themselves behind their keys, by columns.
     rows: RefCell<HashMap<String, Rc<[Row]>>>,
 }

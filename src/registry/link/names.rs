@@ -9,7 +9,7 @@ use super::super::words::PropertyWords;
 use super::property::kind_of;
 use super::{Linker, escape};
 use crate::config::declaration::Family;
-use crate::storage::plan::{ColumnType, TableDef};
+use crate::storage::plan::{ColumnDef, ColumnType, TableDef};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
@@ -109,7 +109,10 @@ impl Linker<'_> {
 
     /// Two resources of which each declares the same table otherwise: their kinds are too alike.
     pub(super) fn same_table(&mut self, resource: &Resource, table: &TableDef, other: &TableDef) {
-        if table == other {
+        // Two resources of one kind may show it in different ways: the first one has all that the others have.
+        let same = |own: &ColumnDef, of: &ColumnDef| own.name == of.name && own.ty == of.ty;
+        let fits = table.columns.iter().all(|own| other.columns.iter().any(|of| same(own, of)));
+        if table.kind == other.kind && fits {
             return;
         }
         let of = other.kind.as_deref().unwrap_or_default();

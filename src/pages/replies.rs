@@ -1,0 +1,43 @@
+//! What the replies of pages have in common: headers and redirects.
+
+use super::HTML;
+use crate::model::{Payload, Reply};
+
+/// The headers of a page: it is not cached, not framed, and loads nothing from elsewhere.
+pub(super) fn headers(further: &str) -> Vec<(String, String)> {
+    let policy = format!(
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'{}{further}; base-uri 'none'; \
+         frame-ancestors 'none'",
+        if further.is_empty() { "" } else { " " }
+    );
+    frame_headers(&policy)
+}
+
+/// The headers of a page with a policy of its own.
+pub(super) fn frame_headers(policy: &str) -> Vec<(String, String)> {
+    [
+        ("Content-Security-Policy", policy),
+        ("X-Frame-Options", "DENY"),
+        ("Referrer-Policy", "same-origin"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .to_vec()
+}
+
+/// Leads on to a place, once.
+pub(super) fn found(place: &str) -> Reply {
+    redirect(302, place)
+}
+
+/// Leads to where the result of a form is.
+pub(super) fn see_other(place: &str) -> Reply {
+    redirect(303, place)
+}
+
+/// Leads to a place with a status of its own.
+pub(super) fn redirect(status: u16, place: &str) -> Reply {
+    let mut headers = headers("");
+    headers.push(("Location".into(), place.to_owned()));
+    Reply { status, headers, payload: Payload::Other { media_type: HTML, bytes: Vec::new() } }
+}
