@@ -28,6 +28,14 @@ const PARTS: &str = "<!-- wp:latest-posts {\"displayPostDate\":true} /--><!-- wp
      <!-- wp:query {\"query\":{\"perPage\":4}} --><div class=\"wp-block-query\"><!-- wp:post-template --><!-- wp:post-title /-->\
      <!-- wp:post-excerpt /--><!-- /wp:post-template --></div><!-- /wp:query -->";
 
+/// Content as the theme unit test has it: what depends on the day, and what counts the whole site.
+const BLOCKS: &str = "<!-- wp:calendar /--><!-- wp:categories {\"displayAsDropdown\":true,\"showHierarchy\":true,\
+     \"showPostCounts\":true} /--><!-- wp:archives {\"showPostCounts\":true} /--><!-- wp:latest-comments /-->\
+     <!-- wp:post-date {\"format\":\"human-diff\"} /--><!-- wp:tag-cloud /-->";
+/// Categories of the block site, each below the one before, and the id of the first: the site has one already.
+const CATEGORIES: usize = 20;
+const BLOCK_CATEGORY: usize = 2;
+
 /// The n-th request of a workload.
 type Request = Box<dyn Fn(usize) -> Vec<u8>>;
 
@@ -86,6 +94,18 @@ fn main() {
         post(&plain.authorization, &format!("{API}/pages"), &body)
     };
     fill(&plain.address, 5, page);
+    let category = |n: usize| {
+        let parent = if n == 0 { 0 } else { BLOCK_CATEGORY + n - 1 };
+        let body = json!({"name": format!("Part {n}"), "parent": parent});
+        post(&plain.authorization, &format!("{API}/categories"), &body)
+    };
+    fill(&plain.address, CATEGORIES, category);
+    let of_blocks = |n: usize| {
+        let body = json!({"title": {"raw": format!("Blocks {n}")}, "content": {"raw": BLOCKS}, "status": "publish",
+            "date": format!("1990-01-{:02}T00:00:00", n + 1), "categories": [BLOCK_CATEGORY]});
+        post(&plain.authorization, &format!("{API}/posts"), &body)
+    };
+    fill(&plain.address, 10, of_blocks);
     drop(plain);
     let mut counts = IndexMap::new();
     let mut cached = Counted::start(folder.path(), "cached", &[]);
@@ -107,6 +127,7 @@ fn from_cache() -> Vec<(&'static str, u16, Request)> {
         ("list of 10, cached", 200, reading("posts")),
         ("item, cached", 200, reading("posts/100")),
         ("list with _embed, cached", 200, reading("posts?_embed")),
+        ("list of the block site, cached", 200, reading("posts?categories=2")),
     ]
 }
 
@@ -139,6 +160,7 @@ fn without_cache(authorization: &str) -> Vec<(&'static str, u16, Request)> {
         ("search", 200, anonymous("posts?exclude={n}&search=post+77")),
         ("pages that show other records", 200, anonymous("pages?exclude={n}")),
         ("pages that show other records, in an envelope", 200, anonymous("pages?exclude={n}&_envelope")),
+        ("list of the block site", 200, anonymous("posts?exclude={n}&categories=2")),
         ("OPTIONS", 200, options),
         ("authenticated list", 200, reading("posts?exclude={n}", format!("Authorization: {authorization}\r\n"))),
         ("create", 201, create),

@@ -1,9 +1,10 @@
-//! Timed transitions of records, on time and without traffic.
+//! Timed transitions of records, on time and without traffic; entries of the audit trail that are too many.
 //!
 //! The rules are the `transition` of declared states. A thread sleeps until the next one is due and is woken by writes;
 //! at startup everything that fell due meanwhile is done before the first response. It knows nothing of requests and
 //! callers.
 
+use crate::access::audit;
 use crate::boot::{self, BootError, Services};
 use crate::clock::Clock;
 use crate::config::declaration::{Family, Moment};
@@ -176,6 +177,14 @@ impl Rule<'_> {
     }
 }
 
+/// Removes entries of the audit trail that are too many.
+fn shorten_audit(registry: &Registry, storage: &dyn Storage) -> Result<(), BootError> {
+    if let Some(outdated) = audit::outdated(registry, storage)? {
+        commit(storage, vec![outdated]).map_err(BootError::Commit)?;
+    }
+    Ok(())
+}
+
 fn commit(storage: &dyn Storage, changes: Vec<Change>) -> Result<Committed, CommitError> {
     boot::wait(storage.commit(WritePlan::new(changes)))
 }
@@ -266,7 +275,8 @@ fn keep(jobs: &ArcSwap<Job>, progress: &Progress) {
         let written = job.storage.scope_version(&name(columns::TABLE));
         let leads = job.storage.leads();
         let carried_out = match leads {
-            true => carry_out(&job.registry, &*job.storage, progress.clock.now(), &mut stuck),
+            true => carry_out(&job.registry, &*job.storage, progress.clock.now(), &mut stuck)
+                .and_then(|done| shorten_audit(&job.registry, &*job.storage).map(|()| done)),
             false => Ok(Done::default()),
         };
         let next = match carried_out {

@@ -1,16 +1,17 @@
-//! Who did what to accounts, passwords and permissions: rows of a declared resource (`site.audit`).
+//! Who did what to accounts, passwords, permissions and contents: rows of a declared resource (`site.audit`).
 //!
 //! An entry is committed with the plan that it describes, so that neither exists without the other. Values are recorded
 //! only where the declaration names them; secrets never are. Every text of an entry has a limit, and so has the number
 //! of entries that anonymous callers can cause.
 
-use crate::records::{columns, eq, int, ordered};
+use crate::records::{columns, eq, int, ordered, txt, words};
 use crate::registry::link::parts::AUDITED;
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
-use crate::storage::StorageError;
 use crate::storage::plan::{Change, Cond, DbValue, Input, Op, Put, ReadPlan, Target};
+use crate::storage::{Storage, StorageError};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Longest text of an entry, in characters.
@@ -85,6 +86,34 @@ pub fn overflow(scope: &Scope) -> Result<Option<Change>, StorageError> {
         let old = Cond::Compare(name("id"), Op::Le, DbValue::Int(last));
         Change::RemoveWhere { table: resource.table.clone(), filter: Cond::All(vec![strangers(), old]) }
     }))
+}
+
+/// The change that removes entries about what happens often, once `site.max_audit_frequent` entries are newer; nothing
+/// where there are none. Entries about accounts stay.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn outdated(registry: &Registry, storage: &dyn Storage) -> Result<Option<Change>, StorageError> {
+    let Some(resource) = resource(registry).map(|index| &registry.resources[index]) else { return Ok(None) };
+    let endpoints = registry.routes.iter().flat_map(|route| &route.endpoints);
+    let declared = endpoints.filter_map(|endpoint| endpoint.audit.as_ref()).filter(|audit| audit.frequent);
+    let events: BTreeSet<&str> = declared.map(|audit| audit.event.as_str()).collect();
+    let snapshot = storage.snapshot()?;
+    let at_end = |filter: Cond, newest: bool| -> Result<i64, StorageError> {
+        let plan = ordered(columns(&resource.table, &["id"], filter), "id", newest);
+        let found = snapshot.rows(&ReadPlan { limit: Some(1), ..plan })?;
+        Ok(found.first().map_or(i64::MAX, |row| int(&row[0])))
+    };
+    let most = i64::try_from(registry.declaration.site.max_audit_frequent).unwrap_or(i64::MAX);
+    let last = at_end(Cond::All(Vec::new()), true)?.saturating_sub(most);
+    for event in &events {
+        if last > 0 && at_end(eq("event", txt(event)), false)? <= last {
+            let old = Cond::Compare(name("id"), Op::Le, DbValue::Int(last));
+            let filter = Cond::All(vec![words("event", events.iter().copied()), old]);
+            return Ok(Some(Change::RemoveWhere { table: resource.table.clone(), filter }));
+        }
+    }
+    Ok(None)
 }
 
 fn resource(registry: &Registry) -> Option<usize> {

@@ -67,11 +67,17 @@ impl Check<'_> {
             ValidationErrorKind::Pattern { .. } if self.unit(&path).is_some() => self.wrong_type(&path, "a string"),
             ValidationErrorKind::Pattern { pattern } => self.at_value(&path, &format!("must match `{pattern}`")),
             ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-                // Of the alternatives, the one that fails deepest is most likely the intended one.
-                let depth = |errors: &Vec<ValidationError<'static>>| {
-                    errors.iter().map(|error| error.instance_path().as_str().len()).max().unwrap_or(0)
+                // Of the alternatives, the one that fails deepest is most likely the intended one, and null never is: no
+                // file has it.
+                let likely = |errors: &&Vec<ValidationError<'static>>| {
+                    let depth = errors.iter().map(|error| error.instance_path().as_str().len()).max().unwrap_or(0);
+                    let null = |error: &ValidationError<'_>| match error.kind() {
+                        ValidationErrorKind::Type { kind } => expected_types(kind).is_empty(),
+                        _ => false,
+                    };
+                    (depth, !errors.iter().any(null))
                 };
-                for error in context.iter().max_by_key(|errors| depth(errors)).into_iter().flatten() {
+                for error in context.iter().max_by_key(likely).into_iter().flatten() {
                     self.tell(error);
                 }
             }

@@ -386,7 +386,7 @@ impl<'w> Import<'w> {
     ) -> Result<(), ApiError> {
         let Some(property) = self.resource.property_of_column(PASSWORD_HASH) else { return Ok(()) };
         let depth = scope.registry.declaration.server.max_depth;
-        // What is wrong with a line is told when it is carried out.
+        // A line with an error has no password; the error is reported when the line is written.
         let Ok(Value::Object(document)) = request::json_text("The line", line, depth) else { return Ok(()) };
         let Some(password) = document.get(&property.name).and_then(Value::as_str) else { return Ok(()) };
         let account = self.existing(scope, &document)?.unwrap_or_default();

@@ -263,23 +263,27 @@ impl TransactionScope {
 fn audited(work: &Work<'_>) -> Option<Change> {
     let declared = work.endpoint.audit.as_ref()?;
     let args = work.allowed.args();
+    if !declared.args.is_empty() && !declared.args.iter().any(|arg| args.given(arg).is_some()) {
+        return None;
+    }
+    let values = declared.values.iter().filter(|arg| !declared.args.contains(arg));
     let changed: Vec<String> = declared
         .args
         .iter()
+        .chain(values)
         .filter_map(|arg| Some((arg, args.given(arg)?)))
         .map(|(arg, value)| if declared.values.contains(arg) { format!("{arg}={value}") } else { arg.clone() })
         .collect();
-    if changed.is_empty() && !declared.args.is_empty() {
-        return None;
-    }
     let caller = &work.scope.principal;
-    let subject = declared.subject.as_ref().and_then(|arg| args.text(arg)).unwrap_or_default();
+    // A text may be given as an object with what people write.
+    let written = |value: &'_ Value| value.get("raw").unwrap_or(value).as_str().map(str::to_owned);
+    let subject = declared.subject.as_ref().and_then(|arg| args.given(arg)).and_then(written).unwrap_or_default();
     let event = audit::Event {
         name: &declared.event,
         user: caller.id,
         login: &caller.login,
         path: work.path,
-        subject,
+        subject: &subject,
         changed,
     };
     audit::entry(work.scope, &event)

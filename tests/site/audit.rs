@@ -1,6 +1,6 @@
-//! The audit trail: what happens to accounts, passwords and permissions leaves an entry.
+//! The audit trail: what happens to accounts, passwords and permissions leaves an entry, and what is published and deleted.
 
-use super::server::{Answer, Server};
+use super::server::{Answer, Server, until};
 use serde_json::{Value, json};
 
 /// Every entry, oldest first: event, login, path, subject, changed.
@@ -83,4 +83,50 @@ fn no_trail_is_kept_where_none_is_declared() {
     let server = Server::with(&["site.audit=false"]);
     server.user("eva", "editor");
     assert_eq!(server.admin("GET", "/server/v1/audit", None).body, json!([]));
+}
+
+/// Creates a post; its path.
+fn post(server: &Server, title: &str, status: &str) -> String {
+    let made = server.admin("POST", "/cms/v2/posts", Some(&json!({"title": {"raw": title}, "status": status})));
+    format!("/cms/v2/posts/{}", made.body["id"])
+}
+
+#[test]
+fn what_is_published_and_deleted_leaves_an_entry() {
+    let server = Server::start();
+    let before = trail(&server).len();
+    let item = post(&server, "Bees", "draft");
+    server.admin("PUT", &item, Some(&json!({"content": {"raw": "Long legs."}})));
+    server.admin("PUT", &item, Some(&json!({"status": "publish", "content": {"raw": "Short legs."}})));
+    assert_eq!(server.admin("PUT", &item, Some(&json!({"status": "nothing"}))).status, 400);
+    server.admin("DELETE", &item, None);
+    server.admin("DELETE", &format!("{item}?force=true"), None);
+    let tag = server.admin("POST", "/cms/v2/tags", Some(&json!({"name": "Bees"}))).body["id"].clone();
+    let tag = format!("/cms/v2/tags/{tag}");
+    server.admin("DELETE", &format!("{tag}?force=true"), None);
+    let entry = |event: &str, path: &str, subject: &str, changed: Value| {
+        (event.to_owned(), "admin".to_owned(), path.to_owned(), subject.to_owned(), changed)
+    };
+    let expected = [
+        entry("content_created", "/cms/v2/posts", "Bees", json!(["status=\"draft\""])),
+        entry("content_changed", &item, "", json!(["status=\"publish\""])),
+        entry("content_deleted", &item, "", json!([])),
+        entry("content_deleted", &item, "", json!(["force=true"])),
+        entry("content_deleted", &tag, "", json!([])),
+    ];
+    assert_eq!(trail(&server)[before..], expected);
+}
+
+#[test]
+fn entries_about_contents_are_few_and_those_about_accounts_stay() {
+    let server = Server::with(&["site.max_audit_frequent=10"]);
+    let body = json!({"username": "eva", "email": "eva@example.org", "password": "long enough"});
+    assert_eq!(server.admin("POST", "/cms/v2/users", Some(&body)).status, 201);
+    (0..25).for_each(|n| drop(post(&server, &format!("Post {n}"), "publish")));
+    let of = |event: &str| {
+        let answer = server.admin("GET", &format!("/server/v1/audit?per_page=100&event={event}"), None);
+        answer.body.as_array().map_or(0, Vec::len)
+    };
+    until("the oldest entries are gone", || of("content_created") <= 10);
+    assert_eq!((of("content_created"), of("user_created")), (10, 1));
 }

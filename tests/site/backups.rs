@@ -1,11 +1,10 @@
 //! Backups with uploaded files, their schedule, and copies from before changes of tables.
 
 use super::media::{png, upload};
-use super::server::{Server, program, run};
+use super::server::{Server, program, run, until};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use std::time::{Duration, Instant};
 
 /// A command over the declarations and the database of a server.
 fn command(server: &Server, args: &[&str]) -> Output {
@@ -35,14 +34,6 @@ fn snapshots(folder: &Path) -> Vec<PathBuf> {
 fn contents(folder: &Path) -> Vec<PathBuf> {
     let groups = std::fs::read_dir(folder.join("contents")).into_iter().flatten().flatten();
     groups.flat_map(|group| std::fs::read_dir(group.path()).into_iter().flatten().flatten()).map(|e| e.path()).collect()
-}
-
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(30);
-    while !holds() {
-        assert!(Instant::now() < end, "{what}");
-        std::thread::yield_now();
-    }
 }
 
 #[test]

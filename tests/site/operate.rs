@@ -1,13 +1,13 @@
 //! What an operator sees of a running server: metrics, health, logs.
 
-use super::server::{Server, program};
+use super::server::{Server, program, until};
 use cms_server::metrics::{Kind, METRICS};
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A server with a listener for its operator, and the address of that.
@@ -27,14 +27,6 @@ fn read(server: &Server, operator: &str, path: &str) -> String {
 fn value(text: &str, series: &str) -> f64 {
     let line = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
     line.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("no {series} in\n{text}"))
-}
-
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(10);
-    while !holds() {
-        assert!(Instant::now() < end, "{what}");
-        std::thread::yield_now();
-    }
 }
 
 /// Metrics that only a PostgreSQL server has, and those that only a file has.

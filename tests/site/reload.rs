@@ -1,15 +1,6 @@
 //! Declarations can be changed while the server runs.
 
-use super::server::Server;
-use std::time::{Duration, Instant};
-
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(10);
-    while !holds() {
-        assert!(Instant::now() < end, "{what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
+use super::server::{Server, until};
 
 #[test]
 fn sound_changes_are_taken_over_and_unsound_ones_are_not() {

@@ -148,10 +148,13 @@ pub struct Audit {
     /// Recorded only when one of these arguments is given; none named: always. Their names are recorded.
     #[serde(default)]
     pub args: Vec<String>,
-    /// Those of them whose values are recorded too.
+    /// Arguments whose values are recorded too, where they are given.
     #[serde(default)]
     pub values: Vec<String>,
     /// The argument that names the subject, where the path does not.
     #[serde(default)]
     pub subject: Option<String>,
+    /// It happens often: of all such entries, `site.max_audit_frequent` are kept.
+    #[serde(default)]
+    pub frequent: bool,
 }

@@ -41,6 +41,8 @@ pub struct Site {
     pub max_application_passwords: u64,
     /// Entries of the audit trail that anonymous callers have caused (wrong logins); the oldest of them are removed.
     pub max_audit_anonymous: u64,
+    /// Entries after which an older one about what happens often (contents that are published or deleted) is removed.
+    pub max_audit_frequent: u64,
     /// Cost of bcrypt for account passwords.
     #[schemars(extend("x-restart" = true))]
     pub bcrypt_cost: u32,
@@ -65,6 +67,7 @@ impl Default for Site {
             max_password: Size::kib(4),
             max_application_passwords: 100,
             max_audit_anonymous: 10_000,
+            max_audit_frequent: 100_000,
             bcrypt_cost: 10,
             jsonp: true,
         }

@@ -8,7 +8,7 @@ use crate::families::{RowEdit, parents};
 use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::columns::{ID, record, term};
 use crate::scope::Scope;
-use crate::storage::plan::{Cond, DbValue};
+use crate::storage::plan::DbValue;
 use serde_json::Value;
 
 /// Checks all that is given and sets the columns that have rules of their own, but for dates and slugs.
@@ -226,13 +226,16 @@ pub(super) fn template(edit: &RowEdit<'_>, draft: &mut Draft<'_>) {
     }
 }
 
-/// A picture that exists and that the caller sees; anything else counts as none.
+/// A picture that the caller sees; anything else counts as none. What does not exist leaves the one that is there.
 pub(super) fn media(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let Some(wanted) = edit.args.given("featured_media").and_then(Value::as_i64) else { return Ok(()) };
-    let kinds = edit.scope.registry.family(Family::Content).filter(|r| r.supports("files")).map(|r| &*r.kind);
-    let filter = Cond::All(vec![eq(ID, DbValue::Int(wanted)), records::words(col::KIND, kinds)]);
-    let found = records::first(&*edit.scope.snapshot()?, record::TABLE, &[col::MIME, col::EXTRA], filter)?;
-    let shows = found.is_some_and(|row| is_picture(text(&row[0]), text(&row[1])))
+    let columns = [col::KIND, col::MIME, col::EXTRA];
+    let found = records::first(&*edit.scope.snapshot()?, record::TABLE, &columns, eq(ID, DbValue::Int(wanted)))?;
+    if found.is_none() && wanted != 0 {
+        return Ok(());
+    }
+    let is_file = |kind: &str| edit.scope.registry.resource_of_kind(kind).is_some_and(|r| r.supports("files"));
+    let shows = found.is_some_and(|row| is_file(text(&row[0])) && is_picture(text(&row[1]), text(&row[2])))
         && (draft.has_already(col::FEATURED_MEDIA, wanted) || readable(edit.scope, wanted)?);
     draft.put(col::FEATURED_MEDIA, DbValue::Int(if shows { wanted } else { 0 }));
     Ok(())

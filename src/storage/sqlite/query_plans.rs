@@ -164,6 +164,7 @@ fn filled() -> Site {
         FROM record";
     let conn = Connection::open(site.folder.path().join("site.db")).unwrap();
     conn.execute_batch(&format!("BEGIN; {rows}{record}; {edge}; COMMIT")).unwrap();
+    site.db.gather_statistics().unwrap();
     site
 }
 

@@ -13,6 +13,10 @@ use std::time::{Duration, Instant};
 /// Entries of an index that `ANALYZE` looks at for each of its columns.
 const SAMPLE: u32 = 400;
 
+/// Rows of the smallest table that is analysed. What is right for fewer of them, such as reading all, is wrong for many that are
+/// added at once.
+const FEWEST: u32 = 500;
+
 /// The writer waits so long at most. What takes longer is left.
 const HOLD: Duration = Duration::from_millis(50);
 
@@ -65,7 +69,17 @@ pub fn renew(conn: &Connection) -> Result<()> {
 fn due(conn: &Connection) -> Result<Vec<String>> {
     let grown: HashSet<String> = texts(conn, DUE, &[])?.into_iter().flatten().collect();
     let indexed = texts(conn, INDEXED, &[])?.into_iter().flatten();
-    Ok(indexed.filter(|table| grown.contains(&format!("ANALYZE \"main\".\"{table}\""))).collect())
+    let grown = indexed.filter(|table| grown.contains(&format!("ANALYZE \"main\".\"{table}\"")));
+    let is_small = |table: &String| {
+        let text = format!("SELECT count(*) < {FEWEST} FROM (SELECT 1 FROM \"{table}\" LIMIT {FEWEST})");
+        conn.query_row(&text, [], |row| row.get(0))
+    };
+    grown
+        .filter_map(|table| match is_small(&table) {
+            Ok(true) => None,
+            small => Some(small.map(|_| table)),
+        })
+        .collect()
 }
 
 fn analyse(conn: &Connection, table: &str) -> Result<()> {
