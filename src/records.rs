@@ -292,6 +292,15 @@ pub fn first(snapshot: &dyn Snapshot, table: &str, wanted: &[&str], filter: Cond
     Ok(snapshot.rows(&plan)?.into_iter().next())
 }
 
+/// The ids and kinds of content records. Whoever needs them reads them like this: reads that are alike are made once.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn kinds(snapshot: &dyn Snapshot, ids: impl IntoIterator<Item = i64>) -> Result<Vec<(i64, Name)>, StorageError> {
+    let found = snapshot.rows(&columns("record", &["id", "kind"], among("id", ids)))?;
+    Ok(found.iter().map(|row| (int(&row[0]), name(text(&row[1])))).collect())
+}
+
 /// Text columns that contain words between spaces: ` a b `.
 pub fn split_words(text: &str) -> Vec<Arc<str>> {
     text.split_whitespace().map(Arc::from).collect()

@@ -208,10 +208,8 @@ pub fn parent_content(scope: &Scope, id: i64, action: Action) -> Result<Option<b
 /// The database cannot be read.
 pub fn with_record<T>(scope: &Scope, id: i64, ask: impl FnOnce(Record<'_>) -> T) -> Result<Option<T>, StorageError> {
     let snapshot = scope.storage.snapshot()?;
-    let kind = records::first(&*snapshot, "record", &["kind"], eq("id", DbValue::Int(id)))?;
-    let Some(resource) = kind.and_then(|row| scope.registry.resource_of_kind(records::text(&row[0]))) else {
-        return Ok(None);
-    };
+    let kind = records::kinds(&*snapshot, [id])?.pop();
+    let Some(resource) = kind.and_then(|(_, kind)| scope.registry.resource_of_kind(&kind)) else { return Ok(None) };
     let row = records::find(&*snapshot, resource, &DbValue::Int(id))?;
     Ok(row.map(|row| ask(Record { resource, row: &row })))
 }

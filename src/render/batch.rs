@@ -79,7 +79,8 @@ impl Batch {
         let needs = Needs::of_documents(resource, view);
         let ids: Vec<i64> = rows.iter().map(|row| Record { resource, row }.id()).collect();
         Batch::ahead(snapshot, scope, resource, &ids, view);
-        batch.load_companions(snapshot, scope, resource, ids, needs)?;
+        // It fails at the end, so that parts of another request need what follows at once with it.
+        let companions = batch.load_companions(snapshot, scope, resource, ids, needs);
         if needs.members {
             batch.load_members(snapshot, scope, resource, rows)?;
         }
@@ -116,6 +117,7 @@ impl Batch {
             batch.load_places(snapshot, scope, of(&reference.record))?;
             batch.load_terms(snapshot, scope, &of(&reference.term))?;
         }
+        companions?;
         Ok(batch)
     }
 
@@ -271,8 +273,8 @@ impl Batch {
             return Ok(());
         }
         let mut by_kind: HashMap<Name, Vec<i64>> = HashMap::new();
-        for row in snapshot.rows(&columns("record", &["id", "kind"], among("id", posts)))? {
-            by_kind.entry(name(text(&row[1]))).or_default().push(int(&row[0]));
+        for (id, kind) in records::kinds(snapshot, posts)? {
+            by_kind.entry(kind).or_default().push(id);
         }
         for content in scope.registry.family(Family::Content) {
             let Some(ids) = by_kind.remove(&content.kind) else { continue };
