@@ -72,9 +72,10 @@ export async function person(browser, server, { width = 1280, height = 800, them
     },
     /** Fills in a login that is shown, as the person who has logged in. */
     async enter(login) {
-      await login.getByLabel(/login|user/i).first().fill(account[0]);
-      await login.getByLabel(/^password/i).first().fill(account[1]);
-      await login.getByRole("button", { name: /log in/i }).click();
+      // The page speaks the browser's language.
+      await login.locator("input[autocomplete=username]").fill(account[0]);
+      await login.locator("input[type=password]").fill(account[1]);
+      await login.locator("form button:not([type=button])").first().click();
     },
     /** What axe finds on the page, as an error; of `rules` alone, where they are named. */
     async accessible(where, rules = undefined) {

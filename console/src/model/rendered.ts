@@ -6,6 +6,7 @@
  */
 
 import { tokenDifferences } from "./diff";
+import { inert } from "./record";
 
 /** Marks of a word that are shown. */
 export type Mark = "strong" | "em" | "code" | "s" | "u" | "sub" | "sup" | "a";
@@ -96,7 +97,7 @@ function tokensOf(html: string): string[] {
   };
   // Without paragraphs of its own, a text has one wherever a line is empty.
   const paragraphs = /<p[\s>]|<!-- wp:/i.test(html) ? html : html.replace(/\n\s*\n/g, "<p>");
-  for (const child of new DOMParser().parseFromString(paragraphs.replace(MADE, '<data value="$1"></data>'), "text/html").body.childNodes) walk(child, 0, [], false);
+  for (const child of new DOMParser().parseFromString(inert(paragraphs).replace(MADE, '<data value="$1"></data>'), "text/html").body.childNodes) walk(child, 0, [], false);
   return tokens;
 }
 

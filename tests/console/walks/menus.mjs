@@ -39,7 +39,7 @@ export const walks = {
     await page.getByRole("button", { name: "Add navigation menu item" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("textbox", { name: "Title" }).fill("Tide tables");
-    await dialog.getByRole("textbox", { name: "Address" }).fill("https://example.org/tides");
+    await dialog.getByRole("textbox", { name: "URL" }).fill("https://example.org/tides");
     await dialog.getByRole("button", { name: "Create" }).click();
     await handle("Tide tables").waitFor();
     await ada.accessible("a menu with items");

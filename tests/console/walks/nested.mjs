@@ -102,7 +102,9 @@ export const walks = {
     await group(page, "Ticket").getByRole("spinbutton").fill("7");
     for (const name of ["South hall", "Gallery"]) {
       await add(rooms);
-      await text(rooms.getByRole("group", { name: `Item ${name === "Gallery" ? 3 : 2}`, exact: true }), "Name").fill(name);
+      const room = rooms.getByRole("group", { name: `Item ${name === "Gallery" ? 3 : 2}`, exact: true });
+      await text(room, "Name").fill(name);
+      await room.getByRole("radio", { name: "Large hall" }).check();
     }
     const addRoom = rooms.locator(":scope > .list > div > button, :scope > .list > button").filter({ hasText: "Add an item" });
     assert.equal(await addRoom.count(), 0, "a fourth room is offered");

@@ -65,6 +65,7 @@ export const walks = {
     await open({ page, ...ada }, "/r/users");
     await choose(page, page.getByRole("button", { name: "Actions for “lena”" }), "Delete for good");
     const dialog = page.getByRole("dialog");
+    await dialog.getByRole("radio").first().check();
     await dialog.getByRole("combobox").first().fill("editor");
     await page.getByRole("option", { name: "editor" }).first().click();
     await ada.accessible("the question before an account is deleted");
