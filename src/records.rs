@@ -292,7 +292,7 @@ pub fn first(snapshot: &dyn Snapshot, table: &str, wanted: &[&str], filter: Cond
     Ok(snapshot.rows(&plan)?.into_iter().next())
 }
 
-/// The ids and kinds of content records. Whoever needs them reads them like this: reads that are alike are made once.
+/// The ids and kinds of content records. Guards and addresses share this read, so that a batch makes it once.
 ///
 /// # Errors
 /// The database cannot be read.

@@ -276,14 +276,14 @@ fn audited(work: &Work<'_>) -> Option<Change> {
         .collect();
     let caller = &work.scope.principal;
     // A text may be given as an object with what people write.
-    let written = |value: &'_ Value| value.get("raw").unwrap_or(value).as_str().map(str::to_owned);
-    let subject = declared.subject.as_ref().and_then(|arg| args.given(arg)).and_then(written).unwrap_or_default();
+    let subject = declared.subject.as_ref().and_then(|arg| args.given(arg));
+    let subject = subject.and_then(|value| value.get("raw").unwrap_or(value).as_str()).unwrap_or_default();
     let event = audit::Event {
         name: &declared.event,
         user: caller.id,
         login: &caller.login,
         path: work.path,
-        subject: &subject,
+        subject,
         changed,
     };
     audit::entry(work.scope, &event)

@@ -154,7 +154,7 @@ pub struct Audit {
     /// The argument that names the subject, where the path does not.
     #[serde(default)]
     pub subject: Option<String>,
-    /// It happens often: of all such entries, `site.max_audit_frequent` are kept.
+    /// It happens often: an entry is removed when `site.max_audit_frequent` entries are newer.
     #[serde(default)]
     pub frequent: bool,
 }

@@ -54,13 +54,12 @@ pub fn queries() -> u64 {
     QUERIES.get()
 }
 
-/// A read that is sent before it is asked for.
+/// A read that was sent before it was asked for.
 struct Sent {
     key: String,
     binds: Vec<Bind>,
     prepared: Arc<Prepared>,
-    /// `None`: it goes with the next read that waits.
-    rows: Option<Asked>,
+    rows: Asked,
 }
 
 /// What the snapshots of a thread share.
@@ -68,7 +67,7 @@ struct Transaction {
     lease: RefCell<Option<Lease>>,
     /// The server has given rows, so that another connection would show another state.
     has_read: Flag<bool>,
-    /// Reads ahead that were not taken yet, by statement and binds.
+    /// Reads that were sent and not taken yet, by statement and binds.
     ahead: RefCell<Vec<Sent>>,
     /// Outcomes of few rows: the same read finds the same in a transaction of one state.
     known: RefCell<Vec<(String, Vec<Bind>, Found)>>,
@@ -83,24 +82,9 @@ struct Transaction {
 }
 
 impl Transaction {
-    /// Carries out a read in the transaction, after those ahead of it.
+    /// Carries out a read in the transaction, which begins with the first one. Where the connection turns out to be dead
+    /// then, another one is tried.
     fn within<T>(&self, shared: &Shared, read: &dyn Fn(&Session) -> Result<T, DbError>) -> Result<T, DbError> {
-        self.on_session(shared, &|session| {
-            self.send_ahead(session);
-            read(session)
-        })
-    }
-
-    /// Sends the reads ahead one right after the other, so that the server has all of them before it has answered one.
-    fn send_ahead(&self, session: &Session) {
-        for sent in self.ahead.borrow_mut().iter_mut().filter(|sent| sent.rows.is_none()) {
-            sent.rows = Some(session.ask(&sent.prepared, &sent.binds));
-        }
-    }
-
-    /// Uses the transaction's connection; it begins with the first use. Where the connection turns out to be dead then,
-    /// another one is tried.
-    fn on_session<T>(&self, shared: &Shared, read: &dyn Fn(&Session) -> Result<T, DbError>) -> Result<T, DbError> {
         let mut lease = self.lease.borrow_mut();
         let first = !self.has_read.get();
         if lease.is_none() {
@@ -136,29 +120,31 @@ impl Transaction {
         }
     }
 
-    /// Takes a read ahead, to be sent with the next one that waits. Where that is not possible, the read itself will say so.
+    /// Sends a read. Where that is not possible, the read itself will say so.
     fn send(&self, shared: &Shared, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) {
         let sent = |ahead: &[Sent]| ahead.iter().any(|sent| sent.key == key && sent.binds == binds);
         if self.ahead.borrow().len() >= AHEAD || sent(&self.ahead.borrow()) || self.known(key, binds).is_some() {
             return;
         }
         let has_read = self.has_read.get();
-        let prepared = self.on_session(shared, &|session| session.prepared(key, make, budget::deadline()));
+        let sent = self.within(shared, &|session| {
+            let prepared = session.prepared(key, make, budget::deadline())?;
+            let rows = session.ask(&prepared, binds);
+            Ok(Sent { key: key.to_owned(), binds: binds.to_vec(), prepared, rows })
+        });
         // Nothing has been seen of the server's state by this.
         self.has_read.set(has_read);
-        let sent = |prepared| Sent { key: key.to_owned(), binds: binds.to_vec(), prepared, rows: None };
-        self.ahead.borrow_mut().extend(prepared.ok().map(sent));
+        self.ahead.borrow_mut().extend(sent.ok());
     }
 
     /// The outcome of a read that was sent.
     fn sent_before(&self, key: &str, binds: &[Bind]) -> Option<Result<Found, DbError>> {
-        let place = self.ahead.borrow().iter().position(|sent| sent.key == key && sent.binds == binds)?;
+        let mut ahead = self.ahead.borrow_mut();
+        let place = ahead.iter().position(|sent| sent.key == key && sent.binds == binds)?;
+        let Sent { prepared, rows, .. } = ahead.remove(place);
         let lease = self.lease.borrow();
-        let session = lease.as_deref()?;
-        self.send_ahead(session);
-        let Sent { prepared, rows, .. } = self.ahead.borrow_mut().remove(place);
         QUERIES.set(QUERIES.get() + 1);
-        match session.taken(rows?, budget::deadline()) {
+        match lease.as_deref()?.taken(rows, budget::deadline()) {
             // Another connection may show the state as well.
             Err(error) if error.fault == Fault::Unavailable && !self.has_read.get() => None,
             rows => {

@@ -15,7 +15,7 @@ const SAMPLE: u32 = 400;
 
 /// Rows of the smallest table that is analysed. What is right for fewer of them, such as reading all, is wrong for many that are
 /// added at once.
-const FEWEST: u32 = 500;
+const FEWEST: i64 = 500;
 
 /// The writer waits so long at most. What takes longer is left.
 const HOLD: Duration = Duration::from_millis(50);
@@ -70,16 +70,13 @@ fn due(conn: &Connection) -> Result<Vec<String>> {
     let grown: HashSet<String> = texts(conn, DUE, &[])?.into_iter().flatten().collect();
     let indexed = texts(conn, INDEXED, &[])?.into_iter().flatten();
     let grown = indexed.filter(|table| grown.contains(&format!("ANALYZE \"main\".\"{table}\"")));
-    let is_small = |table: &String| {
-        let text = format!("SELECT count(*) < {FEWEST} FROM (SELECT 1 FROM \"{table}\" LIMIT {FEWEST})");
-        conn.query_row(&text, [], |row| row.get(0))
-    };
-    grown
-        .filter_map(|table| match is_small(&table) {
-            Ok(true) => None,
-            small => Some(small.map(|_| table)),
-        })
-        .collect()
+    let mut due = Vec::new();
+    for table in grown {
+        if count(conn, &format!("(SELECT 1 FROM \"{table}\" LIMIT {FEWEST})"))? == FEWEST {
+            due.push(table);
+        }
+    }
+    Ok(due)
 }
 
 fn analyse(conn: &Connection, table: &str) -> Result<()> {
@@ -94,8 +91,7 @@ fn analyse(conn: &Connection, table: &str) -> Result<()> {
 /// The shape of each index of a table, as SQLite writes it: its entries, and for each of its columns how many of them have the
 /// same values up to there.
 fn counted(conn: &Connection, table: &str) -> Result<Vec<(String, String)>> {
-    let count = |text: String| conn.query_row(&text, [], |row| row.get::<_, i64>(0));
-    let rows = count(format!("SELECT count(*) FROM \"{table}\""))?;
+    let rows = count(conn, &format!("\"{table}\""))?;
     let mut found = Vec::new();
     for index in texts(conn, INDEXES, &[table])?.into_iter().flatten() {
         let Some(columns) = texts(conn, COLUMNS, &[index.as_str()])?.into_iter().collect::<Option<Vec<String>>>()
@@ -107,12 +103,17 @@ fn counted(conn: &Connection, table: &str) -> Result<Vec<(String, String)>> {
             let columns: Vec<String> = columns[..=last].iter().map(|column| format!("\"{column}\"")).collect();
             let columns = columns.join(", ");
             let text = format!("SELECT DISTINCT {columns} FROM \"{table}\" INDEXED BY \"{index}\"");
-            let distinct = count(format!("SELECT count(*) FROM ({text})"))?.max(1);
+            let distinct = count(conn, &format!("({text})"))?.max(1);
             shape += &format!(" {}", ((rows + distinct - 1) / distinct).max(1));
         }
         found.push((index, shape));
     }
     Ok(found)
+}
+
+/// The number of rows of a table or of a query in brackets.
+fn count(conn: &Connection, rows: &str) -> Result<i64> {
+    conn.query_row(&format!("SELECT count(*) FROM {rows}"), [], |row| row.get(0))
 }
 
 /// Does something in a transaction for which others wait.
