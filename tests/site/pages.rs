@@ -282,15 +282,15 @@ fn a_right_password_is_not_slowed_once_it_was_proven() {
 #[test]
 fn an_unknown_user_costs_the_time_of_a_known_one() {
     let server = Server::with(&["site.bcrypt_cost=9", "pages.max_login_attempts=1000"]);
-    let mean = |login: &str| {
+    let took = |login: &str| {
         let start = Instant::now();
-        for n in 0..8 {
-            Browser::new(&server).post("/login", &[("login", login), ("password", &format!("wrong {n}"))]);
-        }
-        start.elapsed() / 8
+        Browser::new(&server).post("/login", &[("login", login), ("password", "wrong")]);
+        start.elapsed()
     };
-    mean("admin");
-    let (known, unknown) = (mean("admin"), mean("nobody"));
+    // The shortest of eight: other work on the machine only adds.
+    let tries: Vec<_> = (0..8).map(|_| (took("admin"), took("nobody"))).collect();
+    let known = tries.iter().map(|(known, _)| *known).min().expect("eight tries");
+    let unknown = tries.iter().map(|(_, unknown)| *unknown).min().expect("eight tries");
     let difference = known.abs_diff(unknown);
     assert!(known > Duration::from_millis(5) && difference < known / 2, "{known:?} {unknown:?}");
 }
