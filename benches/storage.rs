@@ -1,8 +1,9 @@
 //! How fast SQLite takes and gives records. `cargo bench --bench storage [-- <folder>]`; figures depend on the disk.
 
-use cms_server::storage::plan::*;
-use cms_server::storage::sqlite::{OpenOptions, Sqlite};
-use cms_server::storage::{Storage, fold};
+use cms_storage::Storage;
+use cms_storage::plan::*;
+use cms_storage::sqlite::{OpenOptions, Sqlite};
+use cms_text::fold;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -102,7 +103,7 @@ fn reads(db: &Sqlite) {
     timed("snapshot alone", 50_000, |_| drop(snapshot(db)));
 }
 
-fn snapshot(db: &Sqlite) -> Box<dyn cms_server::storage::Snapshot + '_> {
+fn snapshot(db: &Sqlite) -> Box<dyn cms_storage::Snapshot + '_> {
     db.snapshot().expect("a snapshot opens")
 }
 

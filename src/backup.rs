@@ -11,13 +11,13 @@
 //! the snapshot before is not read again.
 
 use crate::boot::{BootError, Services, wait};
-use crate::clock::Clock;
-use crate::config::declaration::Backup;
 use crate::files::Files;
-use crate::metrics::{Counter, Reading};
 use crate::registry::columns::file;
-use crate::storage::backup;
-use crate::text::time::format_local;
+use cms_base::clock::Clock;
+use cms_base::metrics::{Counter, Reading};
+use cms_config::declaration::Backup;
+use cms_storage::backup;
+use cms_text::time::format_local;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -510,7 +510,7 @@ impl Taken {
 fn time_of(path: &Path) -> Option<i64> {
     let name = path.file_name()?.to_str()?.strip_suffix('Z')?;
     let (date, time) = name.split_once('T')?;
-    Some(crate::text::time::parse_datetime(&format!("{date}T{}", time.replace('-', ":")))?.as_utc())
+    Some(cms_text::time::parse_datetime(&format!("{date}T{}", time.replace('-', ":")))?.as_utc())
 }
 
 #[cfg(test)]

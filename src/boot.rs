@@ -4,25 +4,25 @@ use crate::access::app_passwords::{self, NewPassword};
 use crate::access::hashing::{self, Hasher};
 use crate::access::identity::{self, Identity};
 use crate::access::outbox::{self, Owner, Subject};
-use crate::clock::{Clock, SystemClock};
-use crate::config::declaration::{Declaration, Family, Migrate};
-use crate::config::load::{self, Loaded};
 use crate::engine::{self, Engine};
-use crate::error::Problem;
 use crate::families::file::{self, MediaServices};
 use crate::families::{content, term, text_column, user};
 use crate::files::Files;
-use crate::pool::{JobOwner, Pool};
 use crate::records::{self, txt};
 use crate::registry::{Registry, link, name};
 use crate::scope::Limits;
-use crate::storage::nodes::{Digest, NodeFacts};
-use crate::storage::place::{CopyError, Place, Terms};
-use crate::storage::plan::{Change, CommitError, Cond, DbValue, Target, WritePlan};
-use crate::storage::sqlite::OpenError;
-use crate::storage::{Database, FeedKeep, Storage, StorageError};
-use crate::text::slug;
 use crate::xmlrpc::Rpc;
+use cms_base::clock::{Clock, SystemClock};
+use cms_base::pool::{JobOwner, Pool};
+use cms_config::Problem;
+use cms_config::declaration::{Declaration, Family, Migrate};
+use cms_config::load::{self, Loaded};
+use cms_storage::nodes::{Digest, NodeFacts};
+use cms_storage::place::{CopyError, Place, Terms};
+use cms_storage::plan::{Change, CommitError, Cond, DbValue, Target, WritePlan};
+use cms_storage::sqlite::OpenError;
+use cms_storage::{Database, FeedKeep, Storage, StorageError};
+use cms_text::slug;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -250,7 +250,7 @@ impl Services {
         Ok(Engine::new(registry, storage, identity, hasher, media, self.clock.clone())?)
     }
 
-    fn commit(&self, changes: Vec<Change>) -> Result<crate::storage::plan::Committed, BootError> {
+    fn commit(&self, changes: Vec<Change>) -> Result<cms_storage::plan::Committed, BootError> {
         wait(self.storage.commit(WritePlan::new(changes))).map_err(BootError::Commit)
     }
 

@@ -1,9 +1,10 @@
-//! The catalogue of error codes, the error that a request ends with, and the problem that a boot ends with.
+//! The catalogue of error codes, and the error that a request ends with.
 //!
 //! Owns every status and every code that leaves the server (contract: "Error object", "Errors") but the codes of single
 //! resources, which the declarations add.
 //! It knows nothing of requests, storage or HTTP.
 
+use cms_schema::ParamFailure;
 use serde_json::{Map, Value, json};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -66,6 +67,13 @@ pub struct DeclaredCode {
 }
 
 impl Code {
+    /// The failure of one parameter under a rule with this code.
+    pub fn failure_of(self, name: &str) -> ParamFailure {
+        let ApiError(rule) = ApiError::new(self);
+        let data = json!({"status": rule.status});
+        ParamFailure { name: name.to_owned(), message: rule.message, reason: Some(self.as_str()), data }
+    }
+
     /// The code of a check that a single value failed.
     pub fn of_check(reason: &str) -> Code {
         Code::declared(reason, Status::Fixed(400), "A value does not fit its definition.")
@@ -370,7 +378,7 @@ impl ApiError {
 
     /// One parameter that fails a rule with a code of its own.
     pub fn invalid_for(name: &str, code: Code) -> Self {
-        ApiError::invalid(vec![ParamFailure::of(name, code)])
+        ApiError::invalid(vec![code.failure_of(name)])
     }
 
     /// One failing parameter that a later stage found.
@@ -476,95 +484,6 @@ impl fmt::Display for ApiError {
 }
 
 impl std::error::Error for ApiError {}
-
-/// One parameter that failed: name, sentence, and the machine-readable reason (`data.details`).
-#[derive(Clone, Debug, PartialEq)]
-pub struct ParamFailure {
-    /// The argument's name as declared.
-    pub name: String,
-    /// A sentence for people.
-    pub message: String,
-    /// A code such as `rest_invalid_type`; `None` where only a sentence is known.
-    pub reason: Option<&'static str>,
-    /// What belongs to the reason, e.g. `{"param": "include[1]"}`; null when nothing does.
-    pub data: Value,
-}
-
-impl ParamFailure {
-    /// The failure of a rule with a code of its own.
-    pub fn of(name: &str, code: Code) -> ParamFailure {
-        let ApiError(rule) = ApiError::new(code);
-        ParamFailure {
-            name: name.to_owned(),
-            message: rule.message,
-            reason: Some(code.as_str()),
-            data: json!({"status": rule.status}),
-        }
-    }
-}
-
-/// Something wrong in a file that the server is started with. All of them are reported at once.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Problem {
-    /// The file as the user named it, or `command line` / `environment`.
-    pub file: String,
-    /// Line and column, both from 1; `None` for the whole file.
-    pub place: Option<(usize, usize)>,
-    /// The offending line as written, without its line feed.
-    pub excerpt: Option<String>,
-    /// What is wrong.
-    pub message: String,
-    /// What to do about it.
-    pub hint: Option<String>,
-}
-
-impl Problem {
-    /// Problems by place, each once: a fault that several resources inherit is reported for one of them.
-    pub fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {
-        problems.sort();
-        problems.dedup_by(|next, first| {
-            next.file == first.file
-                && next.place == first.place
-                && next.hint == first.hint
-                && next.place.is_some()
-                && next.fault() == first.fault()
-                || next == first
-        });
-        problems
-    }
-
-    /// The message without the resource that it is about.
-    fn fault(&self) -> (&str, &str) {
-        let about = |name: &str| name.starts_with("resources.") || name.starts_with("base_resources.");
-        let mut quoted = self.message.split('`');
-        match (quoted.next(), quoted.next()) {
-            (Some(""), Some(name)) => ("", self.message.get(name.len() + 2..).unwrap_or_default()),
-            _ => match self.message.trim_end_matches('`').rsplit_once('`') {
-                Some((before, name)) if self.message.ends_with('`') && about(name) => (before, ""),
-                _ => (&self.message, ""),
-            },
-        }
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file)?;
-        if let Some((line, column)) = self.place {
-            write!(f, ":{line}:{column}")?;
-        }
-        write!(f, ": {}", self.message)?;
-        if let (Some((line, column)), Some(excerpt)) = (self.place, &self.excerpt) {
-            let gutter = line.to_string();
-            write!(f, "\n  {gutter} | {excerpt}")?;
-            write!(f, "\n  {} | {}^", " ".repeat(gutter.len()), " ".repeat(column.saturating_sub(1)))?;
-        }
-        if let Some(hint) = &self.hint {
-            write!(f, "\n  hint: {hint}")?;
-        }
-        Ok(())
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -3,8 +3,8 @@
 //! A line is text for people or a JSON object for programs, with the same fields. While a request is worked on, each line of
 //! its thread gets its id. Access log lines are made here, too, but written by `http`, which gathers them.
 
-use crate::config::declaration::{Log, LogFormat};
-use crate::text::time::format_local;
+use cms_config::declaration::{Log, LogFormat};
+use cms_text::time::format_local;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::future::{Future, poll_fn};

@@ -10,20 +10,20 @@ use crate::access::identity::Identity;
 use crate::access::links;
 use crate::access::outbox::{self, Message, Subject};
 use crate::boot::{BootError, Services, wait};
-use crate::clock::Clock;
-use crate::config::declaration::Family;
 use crate::mail::{Letter, SendError, Sender, render};
-use crate::metrics::{Counter, Reading};
 use crate::records::{self, Record, columns, eq, int, ordered, text, txt};
 use crate::registry::columns::{outbox as col, user};
 use crate::registry::{Registry, name};
 use crate::scope::read_settings;
-use crate::storage::Database;
-use crate::storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, ReadPlan, Row, Target, WritePlan};
-use crate::text::dates;
-use crate::text::sanitize::unescape;
-use crate::text::slug::title_key;
 use arc_swap::ArcSwap;
+use cms_base::clock::Clock;
+use cms_base::metrics::{Counter, Reading};
+use cms_config::declaration::Family;
+use cms_storage::Database;
+use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, ReadPlan, Row, Target, WritePlan};
+use cms_text::dates;
+use cms_text::sanitize::unescape;
+use cms_text::slug::title_key;
 use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -341,7 +341,7 @@ impl Post {
         Ok(self.storage.snapshot()?.rows(&ReadPlan { limit: Some(most), ..plan })?)
     }
 
-    fn commit(&self, changes: Vec<Change>) -> Result<crate::storage::plan::Committed, CommitError> {
+    fn commit(&self, changes: Vec<Change>) -> Result<cms_storage::plan::Committed, CommitError> {
         wait(self.storage.commit(WritePlan::new(changes)))
     }
 }
@@ -359,7 +359,7 @@ fn off() -> BootError {
     BootError::Other("the server sends no e-mail: mail.url is not set".into())
 }
 
-fn changed(id: i64, set: Vec<(crate::storage::plan::Name, Input)>) -> Change {
+fn changed(id: i64, set: Vec<(cms_storage::plan::Name, Input)>) -> Change {
     Change::Put(Put::new(col::TABLE, Target::Existing { key: DbValue::Int(id), expect: None }, set))
 }
 

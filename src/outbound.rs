@@ -4,9 +4,9 @@
 //! refused, again at every redirect. Time, bytes, ports and redirects are limited, and so are the threads that wait.
 //! It knows nothing of the purpose of a request.
 
-use crate::config::declaration::Outbound as Declared;
-use crate::network::{self, Network};
-use crate::pool::{JobOwner, Pool, PoolError};
+use cms_base::network::{self, Network};
+use cms_base::pool::{JobOwner, Pool, PoolError};
+use cms_config::declaration::Outbound as Declared;
 use quick_cache::sync::Cache;
 use regex::Regex;
 use std::fmt;

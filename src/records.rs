@@ -4,13 +4,13 @@ mod meets;
 
 pub use self::meets::meets;
 
-use crate::config::declaration::Family;
-use crate::config::declaration::ItemKey;
 use crate::registry::columns::VERSION;
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
-use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
-use crate::storage::{Snapshot, StorageError};
+use cms_config::declaration::Family;
+use cms_config::declaration::ItemKey;
+use cms_storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
+use cms_storage::{Snapshot, StorageError};
 use std::sync::Arc;
 
 /// A row of a resource with its columns by name.

@@ -6,19 +6,19 @@
 
 use crate::access::audit;
 use crate::boot::{self, BootError, Services};
-use crate::clock::Clock;
-use crate::config::declaration::{Family, Moment};
 use crate::families::content::columns;
 use crate::families::removal::{Deciding, Held};
-use crate::metrics::{Counter, Reading};
 use crate::records::{self, Record, int, ordered, txt, words};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
 use crate::scope::read_settings;
-use crate::storage::Database;
-use crate::storage::Storage;
-use crate::storage::plan::{Change, CommitError, Committed, Cond, DbValue, Op, ReadPlan, WritePlan};
 use arc_swap::ArcSwap;
+use cms_base::clock::Clock;
+use cms_base::metrics::{Counter, Reading};
+use cms_config::declaration::{Family, Moment};
+use cms_storage::Database;
+use cms_storage::Storage;
+use cms_storage::plan::{Change, CommitError, Committed, Cond, DbValue, Op, ReadPlan, WritePlan};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

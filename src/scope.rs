@@ -3,15 +3,15 @@
 //! A [`Scope`] belongs to one request (or one part of a batch) and is passed first to every stage. It knows nothing of
 //! HTTP.
 
-use crate::config::declaration::SecureContext;
 use crate::error::{ApiError, Code};
 use crate::model::{Method, Peer};
-use crate::network;
-use crate::pool::JobOwner;
 use crate::registry::{Endpoint, Registry, Route, name};
-use crate::storage::plan::Name;
-use crate::storage::{ReadBudget, Snapshot, Storage, StorageError};
-use crate::text::time::Zone;
+use cms_base::network;
+use cms_base::pool::JobOwner;
+use cms_config::declaration::SecureContext;
+use cms_storage::plan::Name;
+use cms_storage::{ReadBudget, Snapshot, Storage, StorageError};
+use cms_text::time::Zone;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};

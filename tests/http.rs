@@ -1,9 +1,9 @@
 //! The edge over real sockets, with a tiny service behind it: what clients see when they are odd, slow or hostile.
 
-use cms_server::config::declaration::{Cors, Server, Workers};
-use cms_server::config::units::{self, Optional, Size};
+use cms_base::metrics::Reading;
+use cms_config::declaration::{Cors, Server, Workers};
+use cms_config::units::{self, Optional, Size};
 use cms_server::http::{Facts, Listeners, Service, Swap, bind, run, termination};
-use cms_server::metrics::Reading;
 use cms_server::model::{Payload, Reply, Request};
 use serde_json::{Value, json};
 use std::future::Future;
@@ -88,7 +88,7 @@ fn echo(name: &'static str, change: impl FnOnce(&mut Facts)) -> Arc<dyn Service>
             ..Server::default()
         },
         cors: Cors { reflect: true, ..Cors::default() },
-        media: cms_server::config::declaration::Media::default(),
+        media: cms_config::declaration::Media::default(),
         jsonp: true,
         strict_route_parameter: false,
         full_no_cache: false,

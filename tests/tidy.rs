@@ -1,5 +1,5 @@
-//! Rules about the source itself: modules use those above them in the map of `src/lib.rs` and never those below, no two
-//! of them use each other, files and functions stay small and say what they are, codes and behaviours are all used.
+//! Rules about the source itself: crates and modules use those above them in the map of `src/lib.rs` and never those
+//! below, no two of them use each other, files and functions stay small and say what they are, codes and behaviours are all used.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,15 +17,26 @@ fn sources() -> Vec<(PathBuf, String)> {
         }
     }
     let mut found = Vec::new();
-    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+    for folder in ["src", "crates"] {
+        walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut found);
+    }
+    found.retain(|(path, _)| !path.ends_with("build.rs"));
     found
 }
 
-/// The top module that a file belongs to.
+/// The name of a file below `src`, or below `crates` without the `src` there: `text/slug.rs`.
+fn file(path: &Path) -> String {
+    let path = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).expect("a file of the project").to_str().expect("text");
+    match path.strip_prefix("crates/") {
+        Some(path) => path.replacen("/src/", "/", 1),
+        None => path.trim_start_matches("src/").to_owned(),
+    }
+}
+
+/// The crate or top module that a file belongs to.
 fn module(path: &Path) -> String {
-    let below = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).expect("below src");
-    let first = below.components().next().expect("a part").as_os_str().to_str().expect("text");
-    first.trim_end_matches(".rs").to_owned()
+    let file = file(path);
+    file.split(['/', '.']).next().expect("a part").to_owned()
 }
 
 /// The part of a file before its tests.
@@ -38,14 +49,18 @@ fn test_files(sources: &[(PathBuf, String)]) -> BTreeSet<PathBuf> {
     let declared = regex::Regex::new(r"#\[cfg\(test\)\]\n(pub )?mod (\w+);").expect("a pattern");
     let mut files = BTreeSet::new();
     for (path, text) in sources {
-        let folder = if path.ends_with("mod.rs") { path.with_file_name("") } else { path.with_extension("") };
+        let is_root = path.ends_with("mod.rs") || path.ends_with("lib.rs");
+        let folder = if is_root { path.with_file_name("") } else { path.with_extension("") };
         files.extend(declared.captures_iter(text).map(|found| folder.join(format!("{}.rs", &found[2]))));
     }
     assert!(files.iter().all(|file| file.is_file()), "{files:#?}");
     files
 }
 
-/// The map in `src/lib.rs`: modules with their layers, lowest first.
+/// The crates beside the program.
+const CRATES: &[&str] = &["base", "config", "pictures", "schema", "storage", "text"];
+
+/// The map in `src/lib.rs`: crates and modules with their layers, lowest first.
 fn layers() -> BTreeMap<String, usize> {
     let map = include_str!("../src/lib.rs");
     let mut layers = BTreeMap::new();
@@ -57,7 +72,7 @@ fn layers() -> BTreeMap<String, usize> {
         highest = layer;
         let names = rest.split_once(" | ").expect("two columns").0;
         for name in names.split(", ") {
-            let name = name.trim_start_matches("[`").trim_end_matches("`]");
+            let name = name.trim_start_matches("[`").trim_end_matches("`]").trim_start_matches("cms_");
             assert!(layers.insert(name.to_owned(), layer).is_none(), "{name} is in the map twice");
         }
     }
@@ -77,9 +92,12 @@ fn uses() -> BTreeMap<String, BTreeSet<String>> {
         let code = product(text);
         assert!(!code.contains("crate::{"), "{}: one `use` for each module", path.display());
         let used = uses.entry(own.clone()).or_default();
-        for part in code.split("crate::").skip(1) {
-            used.insert(part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect());
+        let name = |part: &str| part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+        // Within a crate, `crate::` is the crate itself.
+        if !path.components().any(|part| part.as_os_str() == "crates") {
+            used.extend(code.split("crate::").skip(1).map(name));
         }
+        used.extend(code.split("cms_").skip(1).map(name).filter(|name| CRATES.contains(&name.as_str())));
         used.remove(&own);
     }
     uses
@@ -91,7 +109,11 @@ fn the_map_names_every_module() {
     let declared = regex::Regex::new(r"(?m)^(?:pub(?:\(crate\))? )?mod (\w+);$").expect("a pattern");
     let declared: BTreeSet<String> =
         declared.captures_iter(include_str!("../src/lib.rs")).map(|found| found[1].to_owned()).collect();
-    assert_eq!(map, declared);
+    let crates = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates")).expect("a folder");
+    let crates = crates.map(|entry| entry.expect("an entry").file_name().into_string().expect("text"));
+    let crates: BTreeSet<String> = crates.collect();
+    assert_eq!(crates, CRATES.iter().map(|name| (*name).to_owned()).collect());
+    assert_eq!(map, &declared | &crates);
 }
 
 #[test]
@@ -177,8 +199,7 @@ fn files_and_functions_fit_on_a_few_screens() {
     let tests = test_files(&sources);
     let (mut large, mut known, mut count) = (Vec::new(), Vec::new(), 0);
     for (path, text) in sources.iter().filter(|(path, _)| !tests.contains(path)) {
-        let file = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).expect("below src");
-        let file = file.to_str().expect("text");
+        let file = file(path);
         let code = product(text);
         let lines = code.lines().count();
         if lines > MOST_FILE_LINES {
@@ -225,11 +246,7 @@ fn sql_is_written_in_storage_alone_and_actix_named_in_http_alone() {
 fn requests_do_slow_work_outside_transactions_alone() {
     let maker = regex::Regex::new(r"JobOwner::(user|network|PROGRAM)\b").expect("a pattern");
     let files = |found: &dyn Fn(&str) -> bool| -> Vec<String> {
-        let below = |path: &Path| {
-            let file = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).expect("below src");
-            file.to_str().expect("text").to_owned()
-        };
-        let found = sources().into_iter().filter(|(_, text)| found(product(text))).map(|(path, _)| below(&path));
+        let found = sources().into_iter().filter(|(_, text)| found(product(text))).map(|(path, _)| file(&path));
         found.collect::<BTreeSet<_>>().into_iter().collect()
     };
     let makers = files(&|code| maker.is_match(code));
@@ -341,8 +358,7 @@ fn markup_is_made_by_its_writer() {
     let markup = markup.expect("a pattern");
     let (mut finished, mut own) = (Vec::new(), Vec::new());
     for (path, text) in sources() {
-        let file = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).expect("below src");
-        let file = file.to_str().expect("text");
+        let file = file(&path);
         let code = product(&text);
         // Fuzz targets make hostile inputs.
         if file != "text/html.rs"
@@ -353,7 +369,7 @@ fn markup_is_made_by_its_writer() {
         }
         let count = code.matches("Html::rendered(").count();
         if count > 0 {
-            finished.push((file.to_owned(), count));
+            finished.push((file, count));
         }
     }
     assert!(own.is_empty(), "text::html::Html makes markup and escapes what is in it:\n{}", own.join("\n"));
@@ -478,9 +494,9 @@ fn the_container_gets_everything_that_the_build_reads() {
         .flat_map(|rest| rest.split_whitespace().rev().skip(1))
         .collect();
     let mut needed: BTreeSet<String> =
-        ["Cargo.toml", "Cargo.lock", "build.rs", "src/main.rs"].map(str::to_owned).into();
-    // What the build script names.
-    let script = read("build.rs");
+        ["Cargo.toml", "Cargo.lock", "build.rs", "build/table.rs", "src/main.rs"].map(str::to_owned).into();
+    // What the build scripts name.
+    let script = read("build.rs") + &read("crates/config/build.rs");
     needed.extend(
         script
             .split('"')

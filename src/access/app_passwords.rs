@@ -5,7 +5,7 @@ use super::identity::Identity;
 use crate::records::txt;
 use crate::registry::name;
 use crate::scope::Limits;
-use crate::storage::plan::{DbValue, Input, Put, Target};
+use cms_storage::plan::{DbValue, Input, Put, Target};
 
 /// Letters and digits of a new application password: 24 of 62 are 142 bits.
 const LENGTH: usize = 24;

@@ -16,9 +16,9 @@
 //! often while it waits ([`LOOKS`]): another person may be guessing behind the same address.
 
 use super::meter::{Bucket, Key, Keys, Meter};
-use crate::config::units::Duration;
-use crate::network;
 use crate::scope::Scope;
+use cms_base::network;
+use cms_config::units::Duration;
 use quick_cache::sync::Cache;
 use std::net::IpAddr;
 

@@ -5,12 +5,12 @@
 //! author of a comment.
 
 use super::{Asking, Decision, Found, policy, target};
-use crate::config::declaration::{Action, CommentType};
 use crate::error::{ApiError, Code};
 use crate::model::Method;
 use crate::records::{self, Record};
 use crate::registry::resource::Context;
-use crate::storage::plan::{DbValue, Row};
+use cms_config::declaration::{Action, CommentType};
+use cms_storage::plan::{DbValue, Row};
 use serde_json::Value;
 
 /// Every comment of the requested records must be open to the caller; the condition on rows decides about the rest.

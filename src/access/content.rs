@@ -1,11 +1,11 @@
 //! Guards of records: who may list, read, write, change and delete them, and attach things to them.
 
 use super::{Asking, Decision, Found, policy, target};
-use crate::config::declaration::{Action, Family, ItemKey};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record};
 use crate::registry::resource::{Context, Resource};
-use crate::storage::plan::DbValue;
+use cms_config::declaration::{Action, Family, ItemKey};
+use cms_storage::plan::DbValue;
 use serde_json::Value;
 
 pub(super) fn content_list(asking: &Asking<'_>) -> Decision {

@@ -5,9 +5,9 @@
 //! has limited the length of the password (`site.max_password`).
 
 use super::same_text;
-use crate::pool::{JobOwner, Pool, PoolError};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use cms_base::pool::{JobOwner, Pool, PoolError};
 use hmac::{Hmac, Mac};
 use md5::{Digest as _, Md5};
 use sha2::Sha384;

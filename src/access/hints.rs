@@ -5,7 +5,6 @@
 //! capability: what such a caller may do follows from the route alone, and nothing is read for it.
 
 use super::{Asking, GUARDS, Loaded, ask};
-use crate::config::declaration::Action;
 use crate::error::ApiError;
 use crate::model::Method;
 use crate::records::{self, Record};
@@ -15,8 +14,9 @@ use crate::request::BodyParams;
 use crate::request::args::{Checked, Sources};
 use crate::request::route::{captures, endpoint};
 use crate::scope::Scope;
-use crate::storage::BatchedReads;
-use crate::storage::plan::Row;
+use cms_config::declaration::Action;
+use cms_storage::BatchedReads;
+use cms_storage::plan::Row;
 use serde_json::{Map, Value, json};
 use std::cell::LazyCell;
 use std::sync::Arc;

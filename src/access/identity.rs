@@ -9,23 +9,23 @@ use super::hashing::{HashError, Hasher, is_foreign};
 use super::same_text;
 use super::sessions::{Purpose, nonce_given, nonce_header};
 use super::throttle::Throttle;
-use crate::config::declaration::AppPasswords;
-use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
-use crate::metrics::Counter;
 use crate::model::{Peer, Request};
 use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::Registry;
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::scope::{Limits, Missing, Principal, Scope};
-use crate::storage::Storage;
-use crate::storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
-use crate::text::base64;
-use crate::text::hex::hex;
-use crate::text::slug::title_key;
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
+use cms_base::metrics::Counter;
+use cms_config::declaration::AppPasswords;
+use cms_config::declaration::Family;
+use cms_storage::Storage;
+use cms_storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
+use cms_text::base64;
+use cms_text::hex::hex;
+use cms_text::slug::title_key;
 use hmac::{Hmac, Mac};
 use quick_cache::sync::Cache;
 use serde_json::{Value, json};
@@ -570,7 +570,7 @@ fn lacking(login: &str, secret: &str) -> &'static [Code] {
 }
 
 /// Used by the command line, which has no request.
-pub fn storage_is_empty(storage: &dyn Storage) -> Result<bool, crate::storage::StorageError> {
+pub fn storage_is_empty(storage: &dyn Storage) -> Result<bool, cms_storage::StorageError> {
     let snapshot = storage.snapshot()?;
     Ok(records::first(&*snapshot, "user", &["id"], records::everything())?.is_none())
 }

@@ -11,19 +11,19 @@ use super::attempts::{AttemptLimit, Who};
 use super::identity::Identity;
 use super::outbox::{self, Message, Subject};
 use super::same_text;
-use crate::config::declaration::Family;
-use crate::config::units::Duration;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, columns, eq, int, text, txt};
 use crate::registry::columns::{link as col, user};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::scope::Scope;
-use crate::storage::plan::{Change, Cond, DbValue, Input, Op, Put, Row, Target};
-use crate::storage::{Snapshot, StorageError};
-use crate::text::slug::title_key;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use cms_config::declaration::Family;
+use cms_config::units::Duration;
+use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Put, Row, Target};
+use cms_storage::{Snapshot, StorageError};
+use cms_text::slug::title_key;
 use serde_json::json;
 
 /// Bytes of a token, and its characters.

@@ -3,13 +3,13 @@
 //! A row is committed with what it reports, so that neither exists without the other, and it outlives the process. It
 //! holds no text and no token: both are made when it is sent. It does not know how messages are sent.
 
-use crate::config::declaration::Mail;
 use crate::records::{self, Record, columns, eq, txt};
 use crate::registry::columns::{outbox as col, user};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
-use crate::storage::plan::{Change, Cond, DbValue, Input, Op, Put, Target};
-use crate::storage::{Snapshot, StorageError};
+use cms_config::declaration::Mail;
+use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Put, Target};
+use cms_storage::{Snapshot, StorageError};
 use serde_json::{Value, json};
 
 /// What a message is about.
@@ -165,7 +165,7 @@ pub fn backlog(snapshot: &dyn Snapshot, now: i64) -> Result<(u64, u64), StorageE
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::units::Optional;
+    use cms_config::units::Optional;
 
     #[test]
     fn subjects_have_names() {

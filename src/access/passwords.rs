@@ -4,9 +4,9 @@
 use super::identity::{available, available_for};
 use super::users::{named_user, names_caller, user_resource};
 use super::{Asking, Decision, Found};
-use crate::config::declaration::Action;
 use crate::error::{ApiError, Code};
 use crate::records::Record;
+use cms_config::declaration::Action;
 
 fn guarded(asking: &Asking<'_>, refusal: Code) -> Decision {
     let registry = &asking.scope.registry;

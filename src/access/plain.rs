@@ -1,10 +1,10 @@
 //! Guards of rows of no further family.
 
 use super::{Asking, Decision, Found, target};
-use crate::config::declaration::Action;
 use crate::error::Code;
 use crate::records::Record;
 use crate::registry::resource::Context;
+use cms_config::declaration::Action;
 
 pub(super) fn plain_list(asking: &Asking<'_>) -> Decision {
     let resource = asking.resource()?;

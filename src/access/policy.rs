@@ -6,13 +6,13 @@
 //! meets it. So a list contains what can be read item by item, and nothing else.
 
 use super::unlock::RecordPassword;
-use crate::config::declaration::{Action, Family, Status};
 use crate::records::{self, Record, all, among, any, columns, constant, eq, everything, not, nothing, txt, words};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
 use crate::scope::{Principal, Scope};
-use crate::storage::StorageError;
-use crate::storage::plan::{Cond, DbValue, Op};
+use cms_config::declaration::{Action, Family, Status};
+use cms_storage::StorageError;
+use cms_storage::plan::{Cond, DbValue, Op};
 use indexmap::IndexSet;
 use std::sync::Arc;
 

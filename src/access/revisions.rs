@@ -1,11 +1,11 @@
 //! Guards of revisions and autosaves: a caller who may edit a record may read its history.
 
 use super::{Asking, Decision, Found, failure};
-use crate::config::declaration::Action;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::Resource;
-use crate::storage::plan::{Cond, DbValue, Row};
+use cms_config::declaration::Action;
+use cms_storage::plan::{Cond, DbValue, Row};
 use serde_json::Value;
 
 fn owner<'a>(asking: &Asking<'a>) -> Result<&'a Resource, ApiError> {

@@ -6,14 +6,14 @@
 
 use super::identity::{Identity, principal};
 use super::same_text;
-use crate::config::declaration::Family;
 use crate::error::ApiError;
 use crate::model::Request;
 use crate::records::{self, Record, columns, eq, int, ordered, text, txt};
 use crate::registry::name;
 use crate::request::{BodyParams, body_params};
 use crate::scope::{Principal, Scope};
-use crate::storage::plan::{Change, Cond, DbValue, Input, Op, Put, ReadPlan, Target, WritePlan};
+use cms_config::declaration::Family;
+use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Put, ReadPlan, Target, WritePlan};
 use rand::RngExt;
 use serde_json::{Map, Value};
 

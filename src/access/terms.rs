@@ -1,10 +1,10 @@
 //! Guards of terms.
 
 use super::{Asking, Decision, Found, policy, target};
-use crate::config::declaration::Action;
 use crate::error::{ApiError, Code};
 use crate::records::Record;
 use crate::registry::resource::Context;
+use cms_config::declaration::Action;
 
 pub(super) fn term_list(asking: &Asking<'_>) -> Decision {
     let resource = asking.resource()?;

@@ -6,10 +6,10 @@
 
 use super::attempts::{AttemptLimit, AttemptOutcome, Attempts, Guess, Who};
 use super::meter::{Bucket, Keys, Meter};
-use crate::config::declaration::{Callers, Limit};
 use crate::error::{ApiError, Code};
 use crate::registry::Registry;
 use crate::scope::Scope;
+use cms_config::declaration::{Callers, Limit};
 
 /// Milliseconds of a second, in which buckets are counted.
 const SECOND: i64 = 1000;

@@ -5,8 +5,8 @@
 
 use super::same_text;
 use super::throttle::Guessed;
-use crate::config::declaration::Family;
 use crate::request::args::Sources;
+use cms_config::declaration::Family;
 use serde_json::Value;
 use std::cell::Cell;
 

@@ -1,14 +1,14 @@
 //! Guards of users: the path names one by its number or says `me`.
 
 use super::{Asking, Decision, Found, outbox, policy, target};
-use crate::config::declaration::{Action, Family};
 use crate::error::{ApiError, Code};
 use crate::records::Record;
 use crate::registry::Registry;
 use crate::registry::resource::{Context, Resource};
 use crate::request::args::Checked;
-use crate::storage::plan::{DbValue, Row};
-use crate::text::slug;
+use cms_config::declaration::{Action, Family};
+use cms_storage::plan::{DbValue, Row};
+use cms_text::slug;
 use serde_json::Value;
 
 pub(super) fn user_list(asking: &Asking<'_>) -> Decision {

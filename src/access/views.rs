@@ -1,10 +1,10 @@
 //! The guard of view configurations: who edits the entities sees how they are listed.
 
 use super::{Asking, Decision, Found};
-use crate::config::declaration::{Action, EntityKind, Views};
 use crate::error::{ApiError, Code};
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
+use cms_config::declaration::{Action, EntityKind, Views};
 
 /// The resource that an entity is, where its kind is one of resources.
 pub fn entity<'r>(registry: &'r Registry, kind: &EntityKind, name: &str) -> Option<&'r Resource> {

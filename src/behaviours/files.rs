@@ -1,13 +1,12 @@
 //! Behaviours of records that stand for files: addresses, details, the markup that shows the file in a page.
 
-use crate::pictures;
 use crate::records::Record;
 use crate::registry::Registry;
 use crate::registry::resource::Property;
 use crate::render::Item;
-use crate::storage::plan::DbValue;
-use crate::text::html::Html;
-use crate::text::render;
+use cms_storage::plan::DbValue;
+use cms_text::html::Html;
+use cms_text::render;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -150,10 +149,10 @@ pub fn missing_sizes(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value
     }
     let side = |name: &str| details[name].as_u64().and_then(|n| u32::try_from(n).ok());
     let (Some(width), Some(height)) = (side("width"), side("height")) else { return Some(json!([])) };
-    if file_of(item.record, &extra).is_none() || pictures::format_of(item.record.text("mime")).is_none() {
+    if file_of(item.record, &extra).is_none() || cms_pictures::format_of(item.record.text("mime")).is_none() {
         return Some(json!([]));
     }
-    let missing = pictures::wanted_sizes((width, height), media).filter(|name| !made(name));
+    let missing = cms_pictures::wanted_sizes((width, height), media).filter(|name| !made(name));
     Some(json!(missing.collect::<Vec<_>>()))
 }
 

@@ -15,7 +15,7 @@ mod write;
 use crate::error::ApiError;
 use crate::registry::resource::{Property, Resource};
 use crate::scope::Scope;
-use crate::storage::plan::{Cond, DbValue};
+use cms_storage::plan::{Cond, DbValue};
 use serde_json::{Map, Value};
 
 /// What a write behaviour may use.

@@ -3,7 +3,7 @@
 use crate::records;
 use crate::registry::resource::Property;
 use crate::render::Item;
-use crate::storage::plan::DbValue;
+use cms_storage::plan::DbValue;
 use serde_json::{Value, json};
 
 /// Whether the resource declares an original with the slug of the record.

@@ -2,18 +2,19 @@
 
 use super::{Query, QueryContext};
 use crate::access::policy;
-use crate::config::declaration::{Action, Family};
-use crate::error::{ApiError, Code, ParamFailure};
+use crate::error::{ApiError, Code};
 use crate::records::{self, among, columns, eq, int, nothing, txt, words};
 use crate::registry::args::{Arg, Filter};
 use crate::registry::name;
 use crate::registry::resource::{Clock, Resource};
 use crate::registry::vocabulary::{Named, ROWS};
 use crate::registry::words::SizesWord;
-use crate::schema::Reason;
 use crate::scope::Scope;
-use crate::storage::plan::{Cond, DbValue, Op};
-use crate::text::{slug, time};
+use cms_config::declaration::{Action, Family};
+use cms_schema::ParamFailure;
+use cms_schema::Reason;
+use cms_storage::plan::{Cond, DbValue, Op};
+use cms_text::{slug, time};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 
@@ -290,7 +291,7 @@ fn term_post(asked: &QueryContext<'_>, value: &Value) -> Found {
     Ok(Some(Cond::Any(any)))
 }
 
-fn relations_to<'a>(asked: &QueryContext<'a>) -> impl Iterator<Item = crate::storage::plan::Name> + use<'a> {
+fn relations_to<'a>(asked: &QueryContext<'a>) -> impl Iterator<Item = cms_storage::plan::Name> + use<'a> {
     let to = asked.resource.index;
     let all = asked.scope.registry.resources.iter().flat_map(|r| &r.relations);
     all.filter(move |r| r.many && r.to == to).map(|r| r.rel.clone())

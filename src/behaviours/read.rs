@@ -1,16 +1,16 @@
 //! Behaviours that compute a property.
 
 use super::{dynamic, files, original, reference};
-use crate::config::declaration::Family;
 use crate::records::{self, text};
 use crate::registry::resource::Property;
 use crate::registry::vocabulary::Named;
 use crate::render::{Item, Needs, Read, address, column_value};
-use crate::storage::plan::DbValue;
-use crate::text::hex::hex;
-use crate::text::render::{self, RenderOptions};
-use crate::text::texturize::texturize;
-use crate::text::{blocks, slug, time};
+use cms_config::declaration::Family;
+use cms_storage::plan::DbValue;
+use cms_text::hex::hex;
+use cms_text::render::{self, RenderOptions};
+use cms_text::texturize::texturize;
+use cms_text::{blocks, slug, time};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 

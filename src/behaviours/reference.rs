@@ -1,11 +1,11 @@
 //! Rows that refer to a record, a term, all records of a kind, or nothing: what they show of it.
 
-use crate::config::declaration::{Family, Reference};
 use crate::records::{int, text};
 use crate::registry::resource::{Property, Resource};
 use crate::render::{Item, Linked};
-use crate::storage::plan::DbValue;
-use crate::text::render;
+use cms_config::declaration::{Family, Reference};
+use cms_storage::plan::DbValue;
+use cms_text::render;
 use serde_json::{Value, json};
 
 /// What a row refers to.

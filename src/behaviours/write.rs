@@ -1,15 +1,16 @@
 //! Behaviours that normalise an argument before it is stored.
 
 use super::{Write, WriteContext};
-use crate::config::declaration::Family;
-use crate::error::{ApiError, Code, ParamFailure};
+use crate::error::{ApiError, Code};
 use crate::records;
 use crate::registry::resource::{Kind, Property, Resource};
 use crate::registry::vocabulary::Named;
 use crate::scope::Scope;
-use crate::storage::plan::DbValue;
-use crate::text::html_policy::{self, Policy};
-use crate::text::{blocks, font, sanitize, slug, strip, time};
+use cms_config::declaration::Family;
+use cms_schema::ParamFailure;
+use cms_storage::plan::DbValue;
+use cms_text::html_policy::{self, Policy};
+use cms_text::{blocks, font, sanitize, slug, strip, time};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -7,7 +7,7 @@
 
 use crate::model::{EncodingBudget, Method, Payload, Peer, Reply, Request, SharedText};
 use crate::scope::Principal;
-use crate::storage::{ReadSet, Storage, TrackedStorage};
+use cms_storage::{ReadSet, Storage, TrackedStorage};
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
 use std::hash::{Hash, Hasher};

@@ -7,7 +7,6 @@ use super::{secret_line, services};
 use crate::access::audit::{self, Event};
 use crate::access::outbox::{self, Message, Subject};
 use crate::boot::{BootError, OPERATOR_NAME, Services, Source, wait};
-use crate::config::declaration::Family;
 use crate::engine::Engine;
 use crate::families::user::end_sessions;
 use crate::mailer::{Outcome, Post};
@@ -17,8 +16,9 @@ use crate::registry::Registry;
 use crate::request::BodyParams;
 use crate::request::call::Call;
 use crate::scope::{Principal, Scope};
-use crate::storage::plan::{DbValue, WritePlan};
-use crate::text::slug::title_key;
+use cms_config::declaration::Family;
+use cms_storage::plan::{DbValue, WritePlan};
+use cms_text::slug::title_key;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -280,7 +280,7 @@ pub(super) fn status(source: &Source) -> Result<String, BootError> {
     let place = crate::boot::place(&operator.registry.declaration)?;
     let mut rows = vec![
         vec!["version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()],
-        vec!["tables".to_owned(), format!("version {}", crate::storage::sqlite::META_VERSION)],
+        vec!["tables".to_owned(), format!("version {}", cms_storage::sqlite::META_VERSION)],
         vec!["site".to_owned(), operator.registry.site.url.clone()],
         vec!["interface".to_owned(), operator.registry.site.rest_url.clone()],
     ];

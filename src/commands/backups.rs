@@ -3,12 +3,12 @@
 use super::linked;
 use crate::backup::{self as snapshots, DatabaseDigest, database_of, is_snapshot};
 use crate::boot::{self, BootError, Source};
-use crate::clock::SystemClock;
 use crate::files::Files;
 use crate::registry::Registry;
-use crate::storage::backup;
-use crate::storage::place::Place;
-use crate::storage::sqlite::{OpenOptions, Sqlite};
+use cms_base::clock::SystemClock;
+use cms_storage::backup;
+use cms_storage::place::Place;
+use cms_storage::sqlite::{OpenOptions, Sqlite};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 

@@ -2,18 +2,18 @@
 
 use super::{linked, present, print};
 use crate::boot::{self, BootError, Source};
-use crate::config::check::nearest;
-use crate::config::declaration::Family;
-use crate::config::load::{Loaded, load};
-use crate::config::shipped;
-use crate::error::Problem;
 use crate::handlers::texts::{self, Dictionary};
 use crate::model::Method;
 use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Registry};
+use cms_config::Problem;
+use cms_config::check::nearest;
+use cms_config::declaration::Family;
+use cms_config::load::{Loaded, load};
+use cms_config::shipped;
 
-use crate::storage::place::Place;
-use crate::storage::sqlite::{Migrated, OpenError, PendingChange};
+use cms_storage::place::Place;
+use cms_storage::sqlite::{Migrated, OpenError, PendingChange};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write as _;

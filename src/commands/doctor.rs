@@ -6,13 +6,13 @@
 
 use crate::access::{app_passwords, identity};
 use crate::boot::{BootError, Services, wait};
-use crate::config::declaration::Family;
 use crate::mailer;
 use crate::records::{self, eq, txt};
 use crate::registry::{Registry, name};
 use crate::scope::Limits;
-use crate::storage::nodes::NodeFacts;
-use crate::storage::plan::{Change, WritePlan};
+use cms_config::declaration::Family;
+use cms_storage::nodes::NodeFacts;
+use cms_storage::plan::{Change, WritePlan};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;

@@ -3,11 +3,11 @@
 use super::{limits, services};
 use crate::access::identity;
 use crate::boot::{BootError, Source, wait};
-use crate::config::declaration::Family;
 use crate::mcp::{Answer, Mcp, Peer};
 use crate::records::{self, Record, eq, txt};
 use crate::scope::{Limits, Principal};
-use crate::text::slug::title_key;
+use cms_config::declaration::Family;
+use cms_text::slug::title_key;
 use std::io::{BufRead, Read as _, Write};
 use std::sync::Arc;
 

@@ -30,12 +30,12 @@ mod serve;
 pub use declarations::route_table;
 
 use crate::boot::{self, BootError, Secret, Services, Source};
-use crate::config::{grammar, shipped};
 use crate::registry::Registry;
 use crate::registry::link::nearest;
 use crate::scope::Limits;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
+use cms_config::{grammar, shipped};
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -1,9 +1,9 @@
 //! `new resource`: a schema file and the lines of `site.toml` that serve it.
 
 use crate::boot::{self, BootError, Source};
-use crate::config::check::suggestion;
-use crate::config::declaration::Family;
-use crate::config::load::Loaded;
+use cms_config::check::suggestion;
+use cms_config::declaration::Family;
+use cms_config::load::Loaded;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

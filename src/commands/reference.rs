@@ -4,12 +4,12 @@
 //! Behaviours come from the tables that implement them, words of schemas and configuration keys from the types that read
 //! them, examples from what is shipped. So the reference holds nothing that the program does not know.
 
-use crate::config::grammar::Grammar;
-use crate::config::load::{Loaded, load};
 use crate::engine;
-use crate::metrics::METRICS;
 use crate::registry::vocabulary::{Description, Kind, families};
 use crate::registry::words;
+use cms_base::metrics::METRICS;
+use cms_config::grammar::Grammar;
+use cms_config::load::{Loaded, load};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -545,7 +545,7 @@ pub fn with_names(mut schema: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::grammar;
+    use cms_config::grammar;
     use expect_test::expect_file;
 
     #[test]

@@ -16,7 +16,7 @@ use crate::registry::args::Role;
 use crate::request::call::Call;
 use crate::request::{self, BodyParams, route};
 use crate::scope::Scope;
-use crate::storage::{BatchedReads, ReadSet, Snapshot, TrackedStorage};
+use cms_storage::{BatchedReads, ReadSet, Snapshot, TrackedStorage};
 use futures_util::FutureExt;
 use indexmap::IndexMap;
 use quick_cache::sync::Cache;

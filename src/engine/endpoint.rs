@@ -7,7 +7,7 @@ use super::routing::Found;
 use crate::access::unlock::RecordPassword;
 use crate::access::{self, Allowed, Asking, Loaded};
 use crate::behaviours::{READS, judge};
-use crate::error::{ApiError, Code, ParamFailure};
+use crate::error::{ApiError, Code};
 use crate::families;
 use crate::handlers::{HANDLERS, Outcome, Work};
 use crate::model::Method;
@@ -16,7 +16,8 @@ use crate::registry::args::Arg;
 use crate::registry::resource::{Property, Resource};
 use crate::render::{Batch, View};
 use crate::request::args::{self, Checked, Judged, Sources};
-use crate::storage::plan::DbValue;
+use cms_schema::ParamFailure;
+use cms_storage::plan::DbValue;
 use serde_json::{Map, Value};
 
 /// Parameters that add to the documents of a response, or put something around them.

@@ -27,24 +27,24 @@ use crate::access::{self, Asking, Loaded};
 use crate::behaviours::{QUERIES, READS, WRITES, dynamic};
 use crate::cache::documents::DocumentCache;
 use crate::cache::responses::ResponseCache;
-use crate::clock::Clock;
 use crate::error::ApiError;
 use crate::families::file::MediaServices;
 use crate::handlers::abilities::ABILITIES;
 use crate::handlers::auto_add::Menus;
 use crate::handlers::{HANDLERS, Outcome, RowTurns, Shared};
-use crate::metrics::ByClass;
 use crate::model::{Peer, Request};
 use crate::outbound::Outbound;
-use crate::pool::JobOwner;
 use crate::registry::Registry;
 use crate::registry::vocabulary::{Vocabulary, descriptions};
 use crate::request::args::{Checked, Sources};
 use crate::request::route::{self, Router};
 use crate::request::{self, BodyParams};
 use crate::scope::{Principal, SETTINGS, Scope, Settings, read_settings};
-use crate::storage::{Budgeted, ReadBudget, Storage, StorageError};
 use arc_swap::ArcSwap;
+use cms_base::clock::Clock;
+use cms_base::metrics::ByClass;
+use cms_base::pool::JobOwner;
+use cms_storage::{Budgeted, ReadBudget, Storage, StorageError};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ pub struct Engine {
     responses: ResponseCache,
     embedded: Embedded,
     requests: RouteCounts,
-    /// See [`crate::config::declaration::Storage::read_timeout`].
+    /// See [`cms_config::declaration::Storage::read_timeout`].
     read_timeout: Option<Duration>,
     clock: Arc<dyn Clock>,
 }

@@ -11,7 +11,7 @@ use crate::access::Loaded;
 use crate::model::{Method, Reply, Request};
 use crate::request::call::Call;
 use crate::scope::Scope;
-use crate::storage::Storage;
+use cms_storage::Storage;
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::ops::ControlFlow::{self, Break, Continue};

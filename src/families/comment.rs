@@ -6,7 +6,6 @@
 use super::values::{meta, stored};
 use super::{RowEdit, existing, parents};
 use crate::access::{failure, policy};
-use crate::config::declaration::{Action, CommentType, Family};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, int, text, txt};
 pub use crate::registry::columns::comment as columns;
@@ -14,8 +13,9 @@ use crate::registry::columns::{ID, record, user};
 use crate::registry::resource::{Resource, Source};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
-use crate::storage::plan::{Change, Cond, DbValue, MetaChange, Op, Put, Row, Target};
-use crate::text::time;
+use cms_config::declaration::{Action, CommentType, Family};
+use cms_storage::plan::{Change, Cond, DbValue, MetaChange, Op, Put, Row, Target};
+use cms_text::time;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn words_lead_from_state_to_state() {
-        let loaded = crate::config::load::load(None, &[], []).expect("the shipped files load");
+        let loaded = cms_config::load::load(None, &[], []).expect("the shipped files load");
         let registry = crate::registry::link::link(&loaded, &crate::engine::vocabulary(), "http://site.example");
         let registry = registry.expect("the shipped files link");
         let check = |status: &str, before: &str, word: &str, expected: Option<(&str, Option<&str>)>| {

@@ -5,13 +5,13 @@
 //! a program.
 
 use super::RowEdit;
-use crate::config::declaration::Family;
 use crate::error::ApiError;
 use crate::records::meta_space;
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::request::call::CustomField;
-use crate::storage::plan::{Change, MetaChange, MetaRow};
+use cms_config::declaration::Family;
+use cms_storage::plan::{Change, MetaChange, MetaRow};
 use serde_json::{Value, json};
 
 /// The argument of XML-RPC that the refusals name.

@@ -5,17 +5,17 @@
 
 use super::column;
 use crate::behaviours::files::address;
-use crate::config::declaration::Media;
 use crate::files::kinds::{self, Kind};
 use crate::files::{Files, FilesError, names};
-use crate::pictures::{self, Bounds, PictureError, Prepared, Resized, Wanted, boxes};
-use crate::pool::{Budget, JobOwner, Pool, PoolError};
 use crate::records::{columns, eq, everything, text, txt};
 use crate::registry::columns::file as col;
 use crate::registry::columns::{ID, record};
 use crate::registry::{Registry, name};
-use crate::storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, Target, WritePlan};
-use crate::storage::{Snapshot, Storage, StorageError};
+use cms_base::pool::{Budget, JobOwner, Pool, PoolError};
+use cms_config::declaration::Media;
+use cms_pictures::{self, Bounds, PictureError, Prepared, Resized, Wanted, boxes};
+use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, Target, WritePlan};
+use cms_storage::{Snapshot, Storage, StorageError};
 use image::ImageFormat;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -116,7 +116,7 @@ impl Making {
         let wanted = Wanted {
             copies: self.copies,
             display: self.display,
-            format: pictures::format_of(&made.mime).unwrap_or(format),
+            format: cms_pictures::format_of(&made.mime).unwrap_or(format),
             quality: media.quality_of(&made.mime),
             language: self.language.clone(),
         };
@@ -127,7 +127,7 @@ impl Making {
         let converted = media.converted(&kind.mime).filter(|_| self.convert);
         let end = |mime: &str| media.types.get(mime).and_then(|of| of.extensions.first()).cloned();
         match converted.and_then(|mime| Some((mime.to_owned(), end(mime)?))) {
-            Some((mime, extension)) if pictures::format_of(&mime).is_some() => Kind { mime, extension },
+            Some((mime, extension)) if cms_pictures::format_of(&mime).is_some() => Kind { mime, extension },
             _ => kind.clone(),
         }
     }
@@ -321,10 +321,10 @@ impl FileStore<'_> {
 
     /// What is made of a picture, and of which kind that is; nothing of other files.
     async fn prepared(&self, source: &Source<'_>, kind: &Kind) -> Result<(Option<Prepared>, Kind), StoreError> {
-        let Some(format) = pictures::format_of(&kind.mime) else { return Ok((None, kind.clone())) };
+        let Some(format) = cms_pictures::format_of(&kind.mime) else { return Ok((None, kind.clone())) };
         let (made, wanted) = source.making.of(kind, format, &self.registry.declaration.media);
         let path = PathBuf::from(source.path);
-        let prepared = self.in_pool(move |bounds| pictures::prepare(&path, format, bounds, &wanted)).await?;
+        let prepared = self.in_pool(move |bounds| cms_pictures::prepare(&path, format, bounds, &wanted)).await?;
         Ok((Some(prepared.map_err(StoreError::Picture)?), made))
     }
 
@@ -334,10 +334,10 @@ impl FileStore<'_> {
     /// # Errors
     /// See [`StoreError`].
     pub async fn adopt(&self, file: &Path, key: &str, kind: &Kind) -> Result<bool, StoreError> {
-        let cleaned = match pictures::format_of(&kind.mime) {
+        let cleaned = match cms_pictures::format_of(&kind.mime) {
             Some(format) => {
                 let path = PathBuf::from(file);
-                let cleaned = self.in_pool(move |bounds| pictures::cleaned(&path, format, bounds)).await?;
+                let cleaned = self.in_pool(move |bounds| cms_pictures::cleaned(&path, format, bounds)).await?;
                 cleaned.map_err(StoreError::Picture)?
             }
             None => None,
@@ -364,7 +364,7 @@ impl FileStore<'_> {
     /// See [`StoreError`].
     pub async fn extent(&self, file: &Path, mime: &str) -> Result<Option<(u32, u32)>, StoreError> {
         let (path, mime) = (PathBuf::from(file), mime.to_owned());
-        self.in_pool(move |bounds| pictures::extent_of(&path, &mime, bounds)).await?.map_err(StoreError::Picture)
+        self.in_pool(move |bounds| cms_pictures::extent_of(&path, &mime, bounds)).await?.map_err(StoreError::Picture)
     }
 
     /// A copy of a file without its location; `None` when the file has none.

@@ -18,7 +18,6 @@ mod values;
 use removal::Deciding;
 
 use crate::access::failure;
-use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::resource::Resource;
@@ -26,8 +25,9 @@ use crate::registry::{columns, name};
 use crate::request::args::Checked;
 use crate::request::call::CustomField;
 use crate::scope::Scope;
-use crate::storage::Snapshot;
-use crate::storage::plan::{Change, CommitError, Cond, DbValue, Input, Name, Row, Target};
+use cms_config::declaration::Family;
+use cms_storage::Snapshot;
+use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Name, Row, Target};
 use serde_json::{Value, json};
 
 /// Columns and what they are set to, in the order in which they are written.

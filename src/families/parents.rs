@@ -4,8 +4,8 @@ use crate::error::ApiError;
 use crate::records::{self, among, columns, eq, int};
 use crate::registry::columns::ID;
 use crate::scope::Scope;
-use crate::storage::plan::{Change, Cond, DbValue, Name, Row};
-use crate::storage::{Snapshot, StorageError};
+use cms_storage::plan::{Change, Cond, DbValue, Name, Row};
+use cms_storage::{Snapshot, StorageError};
 
 /// The column with the row above, in every table whose rows have one.
 const PARENT: &str = "parent";

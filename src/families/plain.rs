@@ -7,8 +7,8 @@ use crate::records::{self, txt};
 use crate::registry::name;
 use crate::registry::resource::{Resource, Source};
 use crate::request::args::Checked;
-use crate::storage::plan::{Change, DbValue, Input, Name, Put, SlugClaim, Target};
-use crate::text::slug;
+use cms_storage::plan::{Change, DbValue, Input, Name, Put, SlugClaim, Target};
+use cms_text::slug;
 use std::sync::Arc;
 
 /// The column of plain rows that claims a slug.

@@ -5,15 +5,15 @@
 
 use super::{POINTED_TO, content, deletion, term, user};
 use crate::access::{failure, policy};
-use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, int, txt};
 use crate::registry::columns::{comment, record};
 use crate::registry::resource::{OnDelete, Relation, Resource};
 use crate::registry::{Registry, name};
 use crate::scope::{Scope, Settings};
-use crate::storage::plan::{Change, Cond, DbValue, Name, Op, ReadPlan, Row};
-use crate::storage::{Snapshot, StorageError};
+use cms_config::declaration::Family;
+use cms_storage::plan::{Change, Cond, DbValue, Name, Op, ReadPlan, Row};
+use cms_storage::{Snapshot, StorageError};
 use indexmap::IndexMap;
 use serde_json::json;
 

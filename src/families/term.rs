@@ -9,10 +9,10 @@ use crate::registry::columns::ID;
 pub use crate::registry::columns::term as columns;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, SlugClaim, Target};
-use crate::storage::{Snapshot, StorageError};
-use crate::text::html_policy::{self, Policy};
-use crate::text::{sanitize, slug};
+use cms_storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, SlugClaim, Target};
+use cms_storage::{Snapshot, StorageError};
+use cms_text::html_policy::{self, Policy};
+use cms_text::{sanitize, slug};
 use serde_json::Value;
 use std::sync::Arc;
 

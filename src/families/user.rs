@@ -4,15 +4,15 @@ use super::values::{given_meta, stored};
 use super::{Columns, RowEdit, column, text_column, text_of};
 use crate::access::outbox::{self, Subject};
 use crate::access::{failure, links, policy};
-use crate::config::declaration::Action;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, join_words, split_words, txt};
 pub use crate::registry::columns::user as columns;
 use crate::registry::columns::{ID, comment, record};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
-use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, SlugClaim, Target};
-use crate::text::{sanitize, slug};
+use cms_config::declaration::Action;
+use cms_storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, SlugClaim, Target};
+use cms_text::{sanitize, slug};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

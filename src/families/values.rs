@@ -4,15 +4,15 @@
 use super::RowEdit;
 use crate::access::{failure, policy};
 use crate::behaviours::{WRITES, WriteContext, default_write, refused};
-use crate::config::declaration::Family;
 use crate::error::ApiError;
 use crate::records::{self, among, columns};
 use crate::registry::columns::term;
 use crate::registry::name;
 use crate::registry::resource::{Property, Relation, Resource, Source};
 use crate::scope::Scope;
-use crate::storage::plan::{Cond, DbValue, EdgePlan, MetaChange, Name, Op, Order};
-use crate::text::font;
+use cms_config::declaration::Family;
+use cms_storage::plan::{Cond, DbValue, EdgePlan, MetaChange, Name, Op, Order};
+use cms_text::font;
 use indexmap::IndexSet;
 use serde_json::Value;
 use std::sync::Arc;

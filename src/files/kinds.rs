@@ -1,7 +1,7 @@
 //! What a file is: its name held against its contents and against the declared types.
 
 use super::endings;
-use crate::config::declaration::{FileType, Media};
+use cms_config::declaration::{FileType, Media};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;

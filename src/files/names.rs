@@ -1,6 +1,6 @@
 //! Names of files: from what a client calls a file to what it is stored as.
 
-use crate::text::slug::remove_accents;
+use cms_text::slug::remove_accents;
 
 /// Most bytes of a name, its end included; most disks take 255, and sizes add theirs.
 const LONGEST: usize = 180;

@@ -1,10 +1,10 @@
 //! Declarations of operators.
 
 use super::Judge;
-use crate::config::load;
-use crate::config::source::Origin;
 use crate::engine;
 use crate::registry::link;
+use cms_config::load;
+use cms_config::source::Origin;
 
 /// A declaration; behind a NUL the schema file `schemas/book.json`.
 pub(super) fn declarations(bytes: &[u8], _: Judge) {

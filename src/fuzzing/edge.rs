@@ -1,12 +1,12 @@
 //! Requests as a socket delivers them.
 
 use super::Judge;
-use crate::config::declaration::{Cors, Media, Server};
-use crate::config::units::Size;
 use crate::http::memory::Memory;
 use crate::http::{Facts, Service};
 use crate::model::{Payload, Reply, Request};
 use crate::request::{body_params, effective_method};
+use cms_config::declaration::{Cors, Media, Server};
+use cms_config::units::Size;
 use serde_json::{Map, Value, json};
 use std::future::Future;
 use std::pin::Pin;

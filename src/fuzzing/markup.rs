@@ -1,11 +1,11 @@
 //! Markup: what the sanitiser lets through, and what rendering makes of it.
 
 use super::Judge;
-use crate::text::blocks::{self, Block};
-use crate::text::html::Html;
-use crate::text::html_policy::{Policy, mark_links, sanitise};
-use crate::text::render::{self, RenderOptions};
-use crate::text::shortcode::{self, Shortcode};
+use cms_text::blocks::{self, Block};
+use cms_text::html::Html;
+use cms_text::html_policy::{Policy, mark_links, sanitise};
+use cms_text::render::{self, RenderOptions};
+use cms_text::shortcode::{self, Shortcode};
 
 /// Markup from people who may not write any.
 pub(super) fn sanitiser(bytes: &[u8], judge: Judge) {
@@ -103,7 +103,7 @@ pub(super) fn shortcodes(bytes: &[u8], _: Judge) {
         largest.set(largest.get().max(attributes));
         None
     };
-    let _ = shortcode::expand(&text, Some(&expand), &crate::text::dress::Unique::default());
+    let _ = shortcode::expand(&text, Some(&expand), &cms_text::dress::Unique::default());
     assert!(largest.get() <= text.len());
     assert!(shortcode::strip(&text).len() <= text.len());
 }

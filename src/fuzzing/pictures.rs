@@ -1,10 +1,10 @@
 //! Pictures of people who may upload files, and what cameras wrote into them.
 
 use super::Judge;
-use crate::config::declaration::{Media, PictureSize};
-use crate::config::units::{Optional, Size};
-use crate::pictures::{self, Bounds, Prepared, Wanted, boxes, metadata};
-use crate::pool::Budget;
+use cms_base::pool::Budget;
+use cms_config::declaration::{Media, PictureSize};
+use cms_config::units::{Optional, Size};
+use cms_pictures::{self, Bounds, Prepared, Wanted, boxes, metadata};
 use image::ImageFormat;
 use serde_json::Value;
 use std::io::{Seek as _, Write as _};
@@ -87,9 +87,9 @@ fn prepared(bytes: &[u8], format: ImageFormat) {
     }
 }
 
-fn prepare(file: &Path, format: ImageFormat) -> Result<Prepared, pictures::PictureError> {
+fn prepare(file: &Path, format: ImageFormat) -> Result<Prepared, cms_pictures::PictureError> {
     let wanted = Wanted { copies: true, display: true, format, quality: 82, language: "en_US".into() };
-    pictures::prepare(file, format, Bounds { rules: &RULES, memory: &Budget::default() }, &wanted)
+    cms_pictures::prepare(file, format, Bounds { rules: &RULES, memory: &Budget::default() }, &wanted)
 }
 
 fn written(bytes: &[u8]) -> NamedTempFile {

@@ -1,9 +1,9 @@
 //! Plain fields: lines, names, addresses, dates, and the heads of other sites' pages.
 
 use super::Judge;
-use crate::text::head::Head;
-use crate::text::sanitize::{self, SCHEMES, allowed_scheme};
-use crate::text::{php, slug, strip, time};
+use cms_text::head::Head;
+use cms_text::sanitize::{self, SCHEMES, allowed_scheme};
+use cms_text::{php, slug, strip, time};
 
 /// Texts of one field or another.
 pub(super) fn texts(bytes: &[u8], judge: Judge) {

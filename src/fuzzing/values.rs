@@ -1,7 +1,6 @@
 //! Queries, forms, JSON, arguments, `_fields`, cursors.
 
 use super::Judge;
-use crate::config::load;
 use crate::engine;
 use crate::handlers::cursor as walk;
 use crate::model::{Method, Peer, Request};
@@ -10,7 +9,8 @@ use crate::registry::{Registry, link};
 use crate::request::args::{self, Sources};
 use crate::request::fields::Fields;
 use crate::request::{BodyParams, body_params, decode_query};
-use crate::schema::{Bounds, Dialect, Schema};
+use cms_config::load;
+use cms_schema::{Bounds, Dialect, Schema};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 

@@ -3,10 +3,10 @@
 use super::{Outcome, TransactionScope, Work};
 use crate::access;
 use crate::access::abilities::{input, named};
-use crate::config::declaration::{Fact, ResultSource};
 use crate::error::{ApiError, Code};
 use crate::model::Method;
 use crate::registry::abilities::{Ability, Input, Request};
+use crate::registry::codes::code_named;
 use crate::registry::operations::{ETAG, FIELDS};
 use crate::registry::templates::Reference;
 use crate::registry::vocabulary::Named;
@@ -14,6 +14,7 @@ use crate::request::BodyParams;
 use crate::request::call::Call;
 use crate::request::conditional::Expects;
 use crate::scope::Scope;
+use cms_config::declaration::{Fact, ResultSource};
 use serde_json::{Map, Value, json};
 use std::future::Future;
 use std::pin::Pin;
@@ -217,7 +218,7 @@ fn without_links(mut body: Value) -> Value {
 
 /// The error of an inner request as the response to the outer one.
 fn refusal(work: &Work<'_>, status: u16, body: &Value) -> ApiError {
-    let code = body["code"].as_str().and_then(|code| work.scope.registry.declaration.code(code));
+    let code = body["code"].as_str().and_then(|code| code_named(&work.scope.registry.declaration, code));
     let error = ApiError::new(code.unwrap_or(Code::Internal)).with_status(status);
     let error = match body["message"].as_str() {
         Some(message) => error.with_message(message),

@@ -2,14 +2,14 @@
 //! item.
 
 use super::{Work, Written, items};
-use crate::config::declaration::Action;
 use crate::error::ApiError;
 use crate::model::Method;
 use crate::records::{self, Record, eq};
 use crate::registry::resource::Resource;
 use crate::request::BodyParams;
-use crate::storage::plan::{Cond, DbValue, Name};
-use crate::storage::{ReadSet, Storage, TrackedStorage};
+use cms_config::declaration::Action;
+use cms_storage::plan::{Cond, DbValue, Name};
+use cms_storage::{ReadSet, Storage, TrackedStorage};
 use serde_json::json;
 use std::sync::{Arc, Mutex, MutexGuard};
 

@@ -4,11 +4,11 @@
 
 use super::{Outcome, Work};
 use crate::access::policy::reads_status;
-use crate::config::declaration::{Action, Family, Labels, Status};
 use crate::error::{ApiError, Code};
 use crate::registry::resource::{Context, Resource, label_of};
 use crate::registry::{Endpoint, Registry};
 use crate::scope::Scope;
+use cms_config::declaration::{Action, Family, Labels, Status};
 use serde_json::{Map, Value, json};
 
 /// Documents by name.

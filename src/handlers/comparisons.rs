@@ -4,8 +4,8 @@ use crate::records::txt;
 use crate::registry::args::{FilterOp, Fixed, Operand};
 use crate::registry::resource::Clock;
 use crate::scope::Scope;
-use crate::storage::plan::{Cond, DbValue, Name, Op};
-use crate::text::{slug, time};
+use cms_storage::plan::{Cond, DbValue, Name, Op};
+use cms_text::{slug, time};
 use serde_json::Value;
 
 /// A comparison of a column with a value of the request; empty lists select everything.

@@ -7,8 +7,8 @@ use crate::registry::args::{FilterOp, Operand, Spelling, spell};
 use crate::registry::criteria::{Criteria, Criterion, Subject, Test, Through};
 use crate::registry::resource::{Kind, Resource};
 use crate::scope::Scope;
-use crate::storage::fold;
-use crate::storage::plan::{Cond, DbValue, Name, Op, Row};
+use cms_storage::plan::{Cond, DbValue, Name, Op, Row};
+use cms_text::fold;
 use serde_json::{Value, json};
 
 /// The conditions of a checked value of `where`. As everywhere, an empty list selects everything.

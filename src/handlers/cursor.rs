@@ -8,10 +8,10 @@ use super::Work;
 use crate::error::ApiError;
 use crate::records::{self, Record};
 use crate::registry::resource::Resource;
-use crate::storage::Snapshot;
-use crate::storage::plan::{ColumnType, Cond, DbValue, Layout, Name, Op, Order, ReadPlan, Row};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use cms_storage::Snapshot;
+use cms_storage::plan::{ColumnType, Cond, DbValue, Layout, Name, Op, Order, ReadPlan, Row};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 

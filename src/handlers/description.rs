@@ -3,15 +3,15 @@
 use super::{HANDLERS, Outcome, Rendered, Work};
 use crate::access::{self, Asking, GUARDS, Loaded, policy};
 use crate::cache::documents::DocumentText;
-use crate::config::declaration::Action;
 use crate::error::ApiError;
 use crate::openapi::{self, Selection};
-use crate::pool::JobOwner;
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{Anonymous, Vocabulary, descriptions};
 use crate::registry::{Endpoint, Route};
 use crate::request::BodyParams;
 use crate::request::args::{Checked, Sources};
+use cms_base::pool::JobOwner;
+use cms_config::declaration::Action;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,8 +1,8 @@
 //! The errors that the handlers of rows end requests with, by family: their own, those of the guards before them, and
 //! those of the families' rules.
 
-use crate::config::declaration::Family;
 use crate::error::Code;
+use cms_config::declaration::Family;
 
 /// Codes by family.
 type ByFamily = &'static [(Family, &'static [Code])];

@@ -3,12 +3,13 @@
 
 use super::files::file_store;
 use super::{Shared, Work};
-use crate::error::{ApiError, Code, ParamFailure};
+use crate::error::{ApiError, Code};
 use crate::files::kinds;
 use crate::model::Incoming;
 use crate::outbound::Refused;
 use crate::request::decode_path;
 use crate::scope::Scope;
+use cms_schema::ParamFailure;
 use serde_json::json;
 use std::sync::Arc;
 use url::Url;
@@ -23,7 +24,7 @@ impl Shared {
     /// It may not: why.
     pub fn fetches(&self, scope: &Scope, name: &str, address: &str) -> Result<(), Box<ParamFailure>> {
         let refused = |why: &str| {
-            let failure = ParamFailure::of(name, Code::UploadInvalidUrl);
+            let failure = Code::UploadInvalidUrl.failure_of(name);
             Err(Box::new(ParamFailure { message: format!("Not fetched: {why}."), ..failure }))
         };
         let Ok(url) = Url::parse(address) else { return refused("not an address") };

@@ -12,13 +12,13 @@ use crate::families::{self, RowEdit, text_column};
 use crate::files::kinds::Kind;
 use crate::files::{FilesError, names};
 use crate::model::{Incoming, Upload};
-use crate::pictures::{self, Edit, PictureError};
 use crate::records::{self, Record, eq, int, text};
 use crate::registry::resource::{Context, Resource};
 use crate::request::BodyParams;
-use crate::storage::plan::{Change, CommitError, DbValue, Put, Target, WritePlan};
-use crate::text::sanitize;
-use crate::text::time::Civil;
+use cms_pictures::{self, Edit, PictureError};
+use cms_storage::plan::{Change, CommitError, DbValue, Put, Target, WritePlan};
+use cms_text::sanitize;
+use cms_text::time::Civil;
 use md5::{Digest, Md5};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -133,14 +133,14 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let (Some(file), true) = (file, mime.starts_with("image/")) else {
         return Err(ApiError::new(Code::UnknownAttachment));
     };
-    let format = pictures::format_of(mime).ok_or_else(|| ApiError::new(Code::CannotEditFileType))?;
+    let format = cms_pictures::format_of(mime).ok_or_else(|| ApiError::new(Code::CannotEditFileType))?;
     let steps = steps(work);
     if steps.is_empty() {
         return Err(ApiError::new(Code::ImageNotEdited));
     }
     let store = file_store(work)?;
     let source = store.media.files.fetch(file).await.map_err(|e| unreachable_files(work, &e))?;
-    let edited = store.in_pool(move |bounds| pictures::edit(&source, format, bounds, &steps)).await;
+    let edited = store.in_pool(move |bounds| cms_pictures::edit(&source, format, bounds, &steps)).await;
     let edited = edited.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let edited = edited.map_err(|error| picture_refusal(error, Code::ImageCropFailed))?;
     let mut incoming = store.media.files.temporary().map_err(|e| unreachable_files(work, &e))?;
@@ -186,7 +186,7 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let record = Record { resource, row };
     let mut all = extra(record);
     let (Some(file), Some(format)) =
-        (file_of(record, &all).map(str::to_owned), pictures::format_of(record.text("mime")))
+        (file_of(record, &all).map(str::to_owned), cms_pictures::format_of(record.text("mime")))
     else {
         return Ok(Outcome::ok(items::show(work, resource, row, Context::EDIT, work.fields)?));
     };
@@ -197,7 +197,9 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let kind = Kind { mime: record.text("mime").to_owned(), extension: end_of(&file).to_owned() };
     let (kind, wanted) = Making::all("").of(&kind, format, media);
     let made = store
-        .in_pool(move |bounds| pictures::missing(&source, format, bounds, &wanted, |size| !present.contains_key(size)))
+        .in_pool(move |bounds| {
+            cms_pictures::missing(&source, format, bounds, &wanted, |size| !present.contains_key(size))
+        })
         .await
         .map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let made = made.map_err(|error| picture_refusal(error, Code::ImageCropFailed))?;

@@ -20,8 +20,8 @@ use crate::registry::resource::{Context, Property, Resource, Source};
 use crate::request::call::Part;
 use crate::request::{self, BYTE_ORDER_MARK, BodyParams, route};
 use crate::scope::{Imported, Scope};
-use crate::storage::plan::{ColumnType, Cond, DbValue, Name, Op, ReadPlan};
-use crate::text::slug;
+use cms_storage::plan::{ColumnType, Cond, DbValue, Name, Op, ReadPlan};
+use cms_text::slug;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::fs::File;
@@ -110,7 +110,7 @@ fn found_by<'r>(scope: &'r Scope, resource: &'r Resource, wanted: &str) -> Resul
     let key = format!("{column}_key");
     let folded = scope.registry.layout.column(&resource.table, &key).filter(|(_, key)| key.ty == ColumnType::Key);
     let folded = folded.map(|(table, key)| {
-        let unique = |index: &crate::storage::plan::IndexDef| index.unique && index.columns[0].0 == key.name;
+        let unique = |index: &cms_storage::plan::IndexDef| index.unique && index.columns[0].0 == key.name;
         (key.name.clone(), table.indexes.iter().any(unique))
     });
     Ok(FoundBy { property, column, folded })

@@ -3,14 +3,14 @@
 //! Items may refer to each other in circles, and to themselves. A reference to what is not there yet is left out when the
 //! item is made, and set when all lines are through.
 
-use crate::config::declaration::Family;
 use crate::error::ApiError;
 use crate::records::{self, columns};
 use crate::registry::columns::{ID, record};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::scope::Scope;
-use crate::storage::plan::{Cond, DbValue};
+use cms_config::declaration::Family;
+use cms_storage::plan::{Cond, DbValue};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 

@@ -4,8 +4,8 @@
 use super::{Outcome, Work, oembed};
 use crate::error::{ApiError, Code};
 use crate::outbound::Refused;
-use crate::text::head::Head;
-use crate::text::html::Html;
+use cms_text::head::Head;
+use cms_text::html::Html;
 use serde_json::{Value, json};
 use url::Url;
 

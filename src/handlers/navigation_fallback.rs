@@ -2,13 +2,13 @@
 
 use super::{Outcome, Work};
 use crate::access::hints;
-use crate::config::declaration::NavigationFallback;
 use crate::error::{ApiError, Code};
 use crate::model::Method;
 use crate::registry::resource::Resource;
 use crate::request::BodyParams;
 use crate::request::call::Part;
-use crate::text::blocks::delimited;
+use cms_config::declaration::NavigationFallback;
+use cms_text::blocks::delimited;
 use serde_json::{Map, Value, json};
 
 /// Most items of a menu that are converted.

@@ -3,21 +3,21 @@
 use super::{Outcome, Work};
 use crate::access::policy;
 use crate::behaviours::READS;
-use crate::config::declaration::{Action, Family};
 use crate::error::{ApiError, Code};
 use crate::families::content;
 use crate::records::{self, Record, eq};
 use crate::registry::resource::Resource;
 use crate::render::address;
 use crate::render::{Batch, Item};
-use crate::storage::Snapshot;
-use crate::storage::plan::{DbValue, Row};
-use crate::text::html::Html;
-use crate::text::permalink::Captures;
-use crate::text::render::render_title;
-use crate::text::sanitize::esc_html;
-use crate::text::strip::strip_tags;
-use crate::text::time::Civil;
+use cms_config::declaration::{Action, Family};
+use cms_storage::Snapshot;
+use cms_storage::plan::{DbValue, Row};
+use cms_text::html::Html;
+use cms_text::permalink::Captures;
+use cms_text::render::render_title;
+use cms_text::sanitize::esc_html;
+use cms_text::strip::strip_tags;
+use cms_text::time::Civil;
 use serde_json::{Map, Value, json};
 
 /// Widths are limited to these.

@@ -2,7 +2,6 @@
 
 use super::lists::searched;
 use super::search_words::Search;
-use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records::txt;
 use crate::registry::args::{ArgSet, Role};
@@ -10,8 +9,9 @@ use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
 use crate::request::args::Checked;
 use crate::scope::Scope;
-use crate::storage::plan::{DbValue, Name, Order};
-use crate::text::slug;
+use cms_config::declaration::Family;
+use cms_storage::plan::{DbValue, Name, Order};
+use cms_text::slug;
 use serde_json::Value;
 
 /// The order of the arguments.

@@ -2,15 +2,15 @@
 
 use super::Work;
 use crate::access::policy;
-use crate::config::declaration::Action;
 use crate::error::ApiError;
 use crate::records::{self, Record, txt};
 use crate::registry::args::{Arg, Filter, FilterOp};
 use crate::registry::columns::record;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::storage::Snapshot;
-use crate::storage::plan::{Cond, DbValue, Op, Row};
+use cms_config::declaration::Action;
+use cms_storage::Snapshot;
+use cms_storage::plan::{Cond, DbValue, Op, Row};
 use serde_json::Value;
 
 /// The declared originals that nobody has written yet, as far as the arguments select them by their columns. They

@@ -2,8 +2,8 @@
 
 use crate::cache::documents::DocumentText;
 use crate::records::Record;
-use crate::storage::plan::Row;
 use bytes::Bytes;
+use cms_storage::plan::Row;
 use serde_json::Value;
 
 /// The outcome of a successful request.

@@ -3,12 +3,12 @@
 use super::{Outcome, Work};
 use crate::access::policy;
 use crate::behaviours::{READS, dynamic};
-use crate::config::declaration::Action;
 use crate::error::{ApiError, Code};
 use crate::records::Record;
 use crate::render::{Batch, Item};
-use crate::schema::Schema;
-use crate::storage::plan::DbValue;
+use cms_config::declaration::Action;
+use cms_schema::Schema;
+use cms_storage::plan::DbValue;
 use serde_json::{Map, Value, json};
 
 /// The argument with the attributes of the block.

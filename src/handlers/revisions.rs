@@ -19,11 +19,9 @@ use crate::registry::resource::{Context, Property, Source};
 use crate::render::address;
 use crate::render::{Batch, Item};
 use crate::scope::Scope;
-use crate::storage::fold;
-use crate::storage::plan::{
-    Change, Cond, DbValue, Input, Op, Order, Put, ReadPlan, RevisionPut, Row, Target, WritePlan,
-};
-use crate::text::time;
+use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Order, Put, ReadPlan, RevisionPut, Row, Target, WritePlan};
+use cms_text::fold;
+use cms_text::time;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::cell::OnceCell;
@@ -535,7 +533,7 @@ fn then_text(item: &Item<'_>, property: &Property) -> Value {
 }
 
 fn rendered(item: &Item<'_>, property: &str, stored: &str) -> String {
-    use crate::text::render::{render_content, render_excerpt, render_title};
+    use cms_text::render::{render_content, render_excerpt, render_title};
     let options = crate::behaviours::text_options(item);
     match property {
         "title" => render_title(stored),

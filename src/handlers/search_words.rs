@@ -1,12 +1,12 @@
 //! What a request searches for, as conditions on rows and as an order of what is found.
 
-use crate::config::declaration::Family;
 use crate::error::ApiError;
 use crate::registry::args::{Arg, ArgSet, Role};
 use crate::registry::name;
 use crate::request::args::Checked;
-use crate::storage::plan::{Cond, Name, Order};
-use crate::text::search::{Word, WordLimit};
+use cms_config::declaration::Family;
+use cms_storage::plan::{Cond, Name, Order};
+use cms_text::search::{Word, WordLimit};
 use serde_json::Value;
 
 /// What a request searches for: every word, as a substring, in one of the columns; `"a phrase"`; `-without`. Outside

@@ -12,10 +12,10 @@ use crate::families::content::columns;
 use crate::families::file::{self, Making, Source, StoreError};
 use crate::families::text_column;
 use crate::model::Incoming;
-use crate::pictures::{self, PictureError};
 use crate::records::Record;
 use crate::registry::resource::Resource;
-use crate::storage::plan::{Change, Put, Row, Target};
+use cms_pictures::{self, PictureError};
+use cms_storage::plan::{Change, Put, Row, Target};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -206,12 +206,12 @@ fn is_measured(names: &[String]) -> bool {
 /// Width and height by the picture's header.
 async fn measured(work: &Work<'_>, file: &Incoming, mime: &str) -> Result<(u32, u32), ApiError> {
     let invalid = || ApiError::new(Code::UploadInvalidImage);
-    let Some(format) = pictures::format_of(mime) else {
+    let Some(format) = cms_pictures::format_of(mime) else {
         let found = file_store(work)?.extent(file.path(), mime).await;
         return found.map_err(|error| unmeasured(work, error))?.ok_or_else(invalid);
     };
     let held = Arc::clone(&file.file);
-    let found = file_store(work)?.in_pool(move |bounds| pictures::measured(&held, format, bounds)).await;
+    let found = file_store(work)?.in_pool(move |bounds| cms_pictures::measured(&held, format, bounds)).await;
     found.and_then(|found| found.map_err(StoreError::Picture)).map_err(|error| unmeasured(work, error))
 }
 

@@ -8,7 +8,7 @@ use crate::error::ApiError;
 use crate::families;
 use crate::registry::name;
 use crate::registry::resource::{Kind, Property, Resource};
-use crate::storage::plan::{Change, DbValue, WritePlan};
+use cms_storage::plan::{Change, DbValue, WritePlan};
 use serde_json::{Map, Value};
 
 /// The whole document.

@@ -5,11 +5,11 @@
 use super::lists::{Window, paging_headers};
 use super::{Outcome, Work};
 use crate::access::hints;
-use crate::config::declaration::{Comparison, EntryFilter};
 use crate::error::{ApiError, Code, Status};
 use crate::records::{self, Record};
 use crate::registry::args::Role;
 use crate::registry::resource::{Resource, link_parts};
+use cms_config::declaration::{Comparison, EntryFilter};
 use serde_json::{Map, Value, json};
 
 /// The declared entries: an array, paged where the endpoint takes a page.

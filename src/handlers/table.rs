@@ -1,10 +1,10 @@
 //! Every handler by the name that declarations use: what it does, what it needs, what it responds with and how it fails.
 
 use super::*;
-use crate::config::declaration::Family;
 use crate::error::Code;
 use crate::model::LINES;
 use crate::registry::vocabulary::{Named, ROWS, Responds};
+use cms_config::declaration::Family;
 
 /// Options of a resource whose entries are declared.
 const ENTRIES: &[&str] =

@@ -3,14 +3,14 @@
 use super::lists::{Window, paging_headers};
 use super::{Outcome, Work};
 use crate::access::hints;
-use crate::config::declaration::{Action, Theme};
 use crate::error::{ApiError, Code};
 use crate::families::{self, content};
 use crate::records;
 use crate::registry::args::Role;
 use crate::registry::resource::{Property, Resource};
-use crate::storage::plan::{Change, CommitError, WritePlan};
-use crate::text::sanitize::esc_html;
+use cms_config::declaration::{Action, Theme};
+use cms_storage::plan::{Change, CommitError, WritePlan};
+use cms_text::sanitize::esc_html;
 use serde_json::{Map, Value, json};
 
 /// The themes in the requested states.

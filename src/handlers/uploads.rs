@@ -4,14 +4,15 @@
 use super::files::{file_store, refusal, undo_on_failure};
 use super::{Outcome, Work, items};
 use crate::access::failure;
-use crate::config::declaration::UploadedMembers;
-use crate::error::{ApiError, Code, ParamFailure};
+use crate::error::{ApiError, Code};
 use crate::families::RowEdit;
 use crate::families::content::{self, FileDefaults};
 use crate::families::file::{self, Making, Source};
 use crate::model::Incoming;
 use crate::registry::resource::Resource;
 use crate::request::BodyParams;
+use cms_config::declaration::UploadedMembers;
+use cms_schema::ParamFailure;
 use serde_json::{Value, json};
 use url::Url;
 
@@ -79,7 +80,7 @@ fn named(value: &Value) -> Vec<String> {
 fn checked(options: &UploadedMembers, named: &[String], sent: &[Incoming]) -> Result<(), ApiError> {
     let place = format!("{}[{}]", options.property, options.member);
     let invalid = |message: String| {
-        let failure = ParamFailure::of(&options.property, Code::InvalidParam);
+        let failure = Code::InvalidParam.failure_of(&options.property);
         Err(ApiError::invalid(vec![ParamFailure { message, ..failure }]))
     };
     let is_address = |text: &str| Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));

@@ -7,7 +7,7 @@ use crate::error::{ApiError, Code};
 use crate::families::{self, user};
 use crate::records::{self, Record};
 use crate::registry::resource::Resource;
-use crate::storage::plan::{Change, DbValue, Row};
+use cms_storage::plan::{Change, DbValue, Row};
 use serde_json::{Value, json};
 
 /// `me_get`: the caller.

@@ -2,11 +2,11 @@
 
 use super::{Outcome, Work, view_patch};
 use crate::access::views::entity;
-use crate::config::declaration::{ViewChange, ViewParts, ViewSource, ViewsOf};
 use crate::error::{ApiError, Code};
 use crate::model::Method;
 use crate::registry::views::view;
 use crate::request::BodyParams;
+use cms_config::declaration::{ViewChange, ViewParts, ViewSource, ViewsOf};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 

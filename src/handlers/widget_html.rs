@@ -6,9 +6,9 @@ use super::Work;
 use crate::behaviours::{READS, dynamic, text_options};
 use crate::records::Record;
 use crate::render::{Batch, Item};
-use crate::storage::plan::DbValue;
-use crate::text::html::Html;
-use crate::text::render::render_content;
+use cms_storage::plan::DbValue;
+use cms_text::html::Html;
+use cms_text::render::render_content;
 use serde_json::{Map, Value};
 
 /// A widget that is shown.

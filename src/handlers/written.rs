@@ -7,8 +7,8 @@ use crate::families;
 use crate::families::parents::MOVED;
 use crate::records::{Record, meta_space};
 use crate::registry::resource::Resource;
-use crate::storage::plan::{Change, CommitError, DbValue, Row, Target, WritePlan};
-use crate::storage::{NewRowSnapshot, RelatedRows, Snapshot};
+use cms_storage::plan::{Change, CommitError, DbValue, Row, Target, WritePlan};
+use cms_storage::{NewRowSnapshot, RelatedRows, Snapshot};
 
 /// A row that a request has written.
 pub struct Written {

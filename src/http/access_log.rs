@@ -4,10 +4,10 @@
 //! times a second rather than for each. Lines that do not fit are dropped and counted. Secrets in query strings are
 //! replaced; headers and bodies are never written.
 
-use crate::config::declaration::LogFormat;
 use crate::log::Line;
 use crate::request::percent_decode;
-use crate::text::hex::hex;
+use cms_config::declaration::LogFormat;
+use cms_text::hex::hex;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::net::IpAddr;

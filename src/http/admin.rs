@@ -5,10 +5,10 @@
 //! of the REST base, and the listener is meant for the operator's network only.
 
 use crate::http::Swap;
-use crate::metrics::{self, ByClass, Counter, DURATIONS, Gauge, Histogram, Reading};
 use crate::model::Method;
 use actix_web::dev::Server;
 use actix_web::{App, HttpResponse, HttpServer, web};
+use cms_base::metrics::{self, ByClass, Counter, DURATIONS, Gauge, Histogram, Reading};
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 //! sends a body is only looked up where that body is large; it knows nothing else of requests.
 
 use crate::error::{ApiError, Code};
-use crate::pool::JobOwner;
+use cms_base::pool::JobOwner;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -3,8 +3,8 @@
 //! Compiled from the declared rules and the prefix; what is added depends on the request's `Origin` alone. Pages outside
 //! the base never get any.
 
-use crate::config::declaration::Cors;
 use actix_http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use cms_config::declaration::Cors;
 
 const METHODS: HeaderValue = HeaderValue::from_static("OPTIONS, GET, POST, PUT, PATCH, DELETE");
 const VARY: HeaderValue = HeaderValue::from_static("Origin");
@@ -193,7 +193,7 @@ mod tests {
     fn preflights_say_how_long_they_hold() {
         let cors = Cors {
             any: true,
-            max_age: crate::config::units::Optional::on(crate::config::units::Duration::seconds_of(600)),
+            max_age: cms_config::units::Optional::on(cms_config::units::Duration::seconds_of(600)),
             ..Cors::default()
         };
         let has = |preflight| headers(&cors, Some("https://a"), preflight).iter().any(|(n, _)| n.ends_with("max-age"));

@@ -73,7 +73,7 @@ pub async fn answer(
 fn describe(
     headers: &mut HeaderMap,
     stat: &Stat,
-    kind: Option<(&str, &crate::config::declaration::FileType)>,
+    kind: Option<(&str, &cms_config::declaration::FileType)>,
     facts: &Facts,
 ) {
     let mut set = |name: HeaderName, value: &str| {

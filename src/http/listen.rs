@@ -1,8 +1,8 @@
 //! Sockets that are listened on: addresses, Unix sockets, sockets that systemd has opened; and the streams of both kinds.
 
 use super::tls::Certificates;
-use crate::config::declaration::Server;
 use actix_web::rt::net::{TcpStream, UnixStream};
+use cms_config::declaration::Server;
 use listenfd::ListenFd;
 use socket2::{Domain, Protocol, SockAddr, Type};
 use std::fs::Permissions;

@@ -4,10 +4,10 @@
 //! (time) is left out.
 
 use super::{AccessLog, Edge, Ids, Service, Swap, answer};
-use crate::config::declaration::LogFormat;
 use actix_http::{HttpService, KeepAlive, Protocol};
 use actix_service::{Service as _, ServiceFactory as _, fn_service};
 use actix_web::rt::Runtime;
+use cms_config::declaration::LogFormat;
 use futures_util::future::join;
 use std::convert::Infallible;
 use std::io;

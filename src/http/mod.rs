@@ -23,15 +23,15 @@ mod respond;
 mod tls;
 mod uploads;
 
-use crate::config::declaration::{Cors, Media, Server, Workers};
 use crate::error::{ApiError, Code};
 use crate::files::Files;
 use crate::log;
-use crate::metrics::Reading;
 use crate::model::{Endings, Method, Payload, Peer, Reply, Request};
-use crate::pool::JobOwner;
 use crate::request::effective_method;
-use crate::storage;
+use cms_base::metrics::Reading;
+use cms_base::pool::JobOwner;
+use cms_config::declaration::{Cors, Media, Server, Workers};
+
 use access_log::{AccessLog, Entry, Ids};
 use actix_http::body::BoxBody;
 use actix_http::error::DispatchError;
@@ -138,9 +138,9 @@ pub struct Facts {
     pub media: Media,
     /// JSONP callbacks are honoured.
     pub jsonp: bool,
-    /// See [`crate::config::declaration::Dialect::strict_route_parameter`].
+    /// See [`cms_config::declaration::Dialect::strict_route_parameter`].
     pub strict_route_parameter: bool,
-    /// See [`crate::config::declaration::Dialect::full_no_cache`].
+    /// See [`cms_config::declaration::Dialect::full_no_cache`].
     pub full_no_cache: bool,
 }
 
@@ -411,13 +411,13 @@ const IDLE_PAUSE: Duration = Duration::from_millis(50);
 
 /// Lets the worker's snapshots share transactions, and ends those that are not used any more.
 fn share_transactions() {
-    if storage::reuse_transactions() {
+    if cms_storage::reuse_transactions() {
         return;
     }
     actix_web::rt::spawn(async {
         loop {
             tokio::time::sleep(IDLE_PAUSE).await;
-            storage::end_idle_transactions();
+            cms_storage::end_idle_transactions();
         }
     });
 }

@@ -3,7 +3,7 @@
 //! Knows addresses and header texts only. A forwarding header from anybody else is recorded and not trusted.
 
 use crate::model::Peer;
-use crate::network::Network;
+use cms_base::network::Network;
 use std::net::{IpAddr, Ipv6Addr};
 
 /// Most trusted proxies in a chain; earlier entries of the header are not read.

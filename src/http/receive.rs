@@ -10,13 +10,13 @@ use crate::http::proxies::{self, Trusted};
 use crate::http::uploads::{self, Bounds};
 use crate::http::{Facts, Service};
 use crate::model::{Method, Peer, Request, Upload};
-use crate::network;
-use crate::pool::JobOwner;
 use crate::request::{
     decode_path, decode_query, is_form_of_parts, is_lines, is_parameters, may_bring_file, percent_decode,
 };
 use actix_http::header::{self, HeaderMap, HeaderName};
 use actix_http::{HttpMessage as _, Payload, Request as HttpRequest};
+use cms_base::network;
+use cms_base::pool::JobOwner;
 use futures_util::StreamExt as _;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -335,7 +335,7 @@ mod tests {
             prefix: "cms".into(),
             server: Default::default(),
             cors: Default::default(),
-            media: crate::config::declaration::Media { path: "/files".into(), ..Default::default() },
+            media: cms_config::declaration::Media { path: "/files".into(), ..Default::default() },
             jsonp: true,
             strict_route_parameter,
             full_no_cache: false,

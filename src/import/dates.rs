@@ -1,6 +1,6 @@
 //! Dates as exports write them: those of WordPress, of programs that write its format, and of feeds.
 
-use crate::text::time::{Civil, format_local, parse_datetime};
+use cms_text::time::{Civil, format_local, parse_datetime};
 
 /// What the clock of a date shows, where the text names no zone.
 #[derive(Clone, Copy, PartialEq)]

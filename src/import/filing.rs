@@ -5,16 +5,14 @@
 
 use super::importer::Importer;
 use crate::boot::{BootError, wait};
-use crate::config::declaration::Family;
 use crate::families::{column, text_column};
 use crate::records::{self, columns, eq, int, text, txt};
 use crate::registry::columns::VERSION;
 use crate::registry::resource::{Relation, Resource};
 use crate::registry::{Registry, name};
-use crate::storage::Storage;
-use crate::storage::plan::{
-    Change, CommitError, Cond, DbValue, EdgePlan, Input, Op, Order, Put, Row, Target, WritePlan,
-};
+use cms_config::declaration::Family;
+use cms_storage::Storage;
+use cms_storage::plan::{Change, CommitError, Cond, DbValue, EdgePlan, Input, Op, Order, Put, Row, Target, WritePlan};
 use std::collections::BTreeMap;
 
 /// Entries that are read together.

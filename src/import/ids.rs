@@ -3,7 +3,7 @@
 use super::Report;
 use crate::boot::BootError;
 use crate::records::{self, among, columns, int};
-use crate::storage::plan::Cond;
+use cms_storage::plan::Cond;
 use std::collections::{HashMap, HashSet};
 
 /// Ids that the file holds.
@@ -17,7 +17,7 @@ pub(super) struct Ids {
 
 /// Decides the id of everything before anything is written: the file's own where it is free, else the next free one.
 pub(super) fn placed(
-    snapshot: &dyn crate::storage::Snapshot,
+    snapshot: &dyn cms_storage::Snapshot,
     table: &str,
     key: &str,
     ids: &[i64],

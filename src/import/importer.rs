@@ -8,8 +8,8 @@ use crate::families::{column, content, term};
 use crate::records::{self, columns, eq, everything, int, text, txt};
 use crate::registry::{Registry, name};
 use crate::scope::Settings;
-use crate::storage::plan::{Change, DbValue, Put, Row, SlugClaim, Target, WritePlan};
-use crate::text::slug;
+use cms_storage::plan::{Change, DbValue, Put, Row, SlugClaim, Target, WritePlan};
+use cms_text::slug;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

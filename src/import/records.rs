@@ -3,14 +3,14 @@
 use super::importer::Importer;
 use super::wxr::{self, Comment, Record};
 use crate::boot::BootError;
-use crate::config::declaration::{Family, ImportedAs};
 use crate::families::{Columns, column, comment, content, text_column};
 use crate::files::kinds;
 use crate::records::txt;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::storage::plan::{Change, DbValue, Input, MetaChange, Name, Put, SlugClaim, Target};
-use crate::text::{html_policy, php, slug};
+use cms_config::declaration::{Family, ImportedAs};
+use cms_storage::plan::{Change, DbValue, Input, MetaChange, Name, Put, SlugClaim, Target};
+use cms_text::{html_policy, php, slug};
 use serde_json::json;
 use std::collections::BTreeMap;
 

@@ -3,11 +3,11 @@
 use super::Report;
 use super::wxr::Summary;
 use crate::boot::{BootError, Services, wait};
-use crate::config::declaration::Family;
 use crate::registry::{Registry, name};
 use crate::scope::{read_settings, stored_settings};
-use crate::storage::plan::{Change, WritePlan};
-use crate::text::sanitize::sanitize_text_field;
+use cms_config::declaration::Family;
+use cms_storage::plan::{Change, WritePlan};
+use cms_text::sanitize::sanitize_text_field;
 use serde_json::{Map, Value};
 
 /// Takes them into a site that was empty and has none of its own; what differs is reported.

@@ -4,12 +4,12 @@ use super::importer::Importer;
 use super::records::neutral;
 use super::wxr::{self, TermRef};
 use crate::boot::BootError;
-use crate::config::declaration::Family;
 use crate::families::{term, text_column, user};
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::storage::plan::{Change, DbValue, Put, Target};
-use crate::text::slug;
+use cms_config::declaration::Family;
+use cms_storage::plan::{Change, DbValue, Put, Target};
+use cms_text::slug;
 
 /// The taxonomy whose terms are formats: a record has its format in a column.
 pub(super) const FORMATS: &str = "post_format";

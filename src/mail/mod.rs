@@ -7,7 +7,7 @@ mod letters;
 
 pub use letters::{Letter, render};
 
-use crate::config::declaration::Mail as Declared;
+use cms_config::declaration::Mail as Declared;
 use lettre::message::header::{ContentType, HeaderName, HeaderValue, MIME_VERSION_1_0};
 use lettre::message::{Mailbox, Message};
 use lettre::transport::smtp::authentication::Credentials;
@@ -295,7 +295,7 @@ fn private_folder(path: &Path) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::units::Optional;
+    use cms_config::units::Optional;
     use serde_json::json;
 
     fn smtp(text: &str) -> Server {

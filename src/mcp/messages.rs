@@ -344,7 +344,7 @@ fn server() -> Value {
 
 fn instructions(scope: &Scope) -> String {
     let registry = &scope.registry;
-    let title = crate::text::sanitize::unescape(scope.settings.text("title"));
+    let title = cms_text::sanitize::unescape(scope.settings.text("title"));
     format!(
         "Content of the site {title} ({}). Tools act in the name of the user {}; the site refuses what that user may not \
          do. Ask for single members with `_fields` to keep results short.",

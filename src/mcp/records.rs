@@ -9,8 +9,8 @@ use crate::registry::Registry;
 use crate::registry::abilities::Path;
 use crate::registry::operations;
 use crate::scope::Scope;
-use crate::text::sanitize::unescape;
-use crate::text::strip::strip_all_tags;
+use cms_text::sanitize::unescape;
+use cms_text::strip::strip_all_tags;
 use serde_json::{Map, Value, json};
 
 const JSON: &str = "application/json";

@@ -12,7 +12,7 @@ use crate::registry::{Endpoint, Registry, Route};
 use crate::request::BodyParams;
 use crate::request::call::{Call, Part};
 use crate::scope::{Limits, Scope};
-use crate::text::hex::hex;
+use cms_text::hex::hex;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;

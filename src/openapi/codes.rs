@@ -6,7 +6,7 @@ use crate::error::{Code, Status};
 use crate::model::Method;
 use crate::registry::resource::{Property, Source};
 use crate::registry::{Endpoint, Route};
-use crate::schema::reasons;
+use cms_schema::reasons;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -5,8 +5,8 @@
 use super::replies::see_other;
 use super::{Visit, addresses, said};
 use crate::access::identity::available;
-use crate::config::declaration::Family;
 use crate::model::{Method, Reply};
+use cms_config::declaration::Family;
 use serde_json::{Value, json};
 use url::Url;
 

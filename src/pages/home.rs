@@ -4,8 +4,8 @@
 use super::replies::headers;
 use super::{HTML, Visit, media};
 use crate::model::{Payload, Reply};
-use crate::text::sanitize::unescape;
 use crate::xmlrpc;
+use cms_text::sanitize::unescape;
 use serde_json::{Value, json};
 
 /// The page, or the document for clients that do not request HTML.

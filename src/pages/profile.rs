@@ -11,10 +11,10 @@ use crate::model::{Method, Reply};
 use crate::records::{columns, eq, int, ordered, text, txt};
 use crate::registry::name;
 use crate::request::call::Part;
-use crate::storage::plan::{Change, Cond, DbValue, Op, WritePlan};
-use crate::text::browsers;
-use crate::text::dates;
-use crate::text::time;
+use cms_storage::plan::{Change, Cond, DbValue, Op, WritePlan};
+use cms_text::browsers;
+use cms_text::dates;
+use cms_text::time;
 use serde_json::{Map, Value, json};
 
 /// Fields of the form of one's data, as the interface calls them.
@@ -197,7 +197,7 @@ fn sessions(visit: &Visit<'_>, user: i64) -> Result<Vec<Value>, ApiError> {
     let filter = Cond::All(vec![eq("user", DbValue::Int(user)), still]);
     let rows = visit.scope.snapshot()?.rows(&ordered(columns("session", &wanted, filter), "seen", true))?;
     let own = visit.scope.principal.session.as_deref();
-    let document = |row: &crate::storage::plan::Row| {
+    let document = |row: &cms_storage::plan::Row| {
         json!({
             "key": text(&row[0]), "own": own == Some(text(&row[0])), "created": moment(visit, int(&row[1])),
             "seen": moment(visit, int(&row[2])), "ip": text(&row[3]), "agent": browsers::described(text(&row[4])),

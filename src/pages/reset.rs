@@ -12,14 +12,14 @@ use crate::access::identity::{self, available};
 use crate::access::links::{Link, USED};
 use crate::access::malformed_password;
 use crate::access::outbox::{self, Message, Subject};
-use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::families::user;
 use crate::model::Reply;
 use crate::pages::SHORTEST_PASSWORD;
 use crate::records::Record;
-use crate::storage::plan::{Change, CommitError, Put, Target, WritePlan};
-use crate::text::slug::title_key;
+use cms_config::declaration::Family;
+use cms_storage::plan::{Change, CommitError, Put, Target, WritePlan};
+use cms_text::slug::title_key;
 use serde_json::json;
 
 /// What the address of the login page says after a change.

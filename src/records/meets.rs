@@ -4,8 +4,8 @@
 //! of whatever is not true. The rest is asked of the database.
 
 use super::{Record, eq, first, plan, text};
-use crate::storage::plan::{Cond, DbValue, Name, Op, ReadPlan};
-use crate::storage::{Storage, StorageError};
+use cms_storage::plan::{Cond, DbValue, Name, Op, ReadPlan};
+use cms_storage::{Storage, StorageError};
 
 /// Whether a row meets a condition on the rows of its resource. The database is asked at last, and for nothing that the
 /// row itself decides.
@@ -68,14 +68,14 @@ mod tests {
     use crate::registry::Registry;
     use crate::registry::name;
     use crate::registry::resource::Resource;
-    use crate::storage::BatchedReads;
-    use crate::storage::plan::{Change, Input, Put, Target, WritePlan};
-    use crate::storage::sqlite::{OpenOptions, Sqlite};
+    use cms_storage::BatchedReads;
+    use cms_storage::plan::{Change, Input, Put, Target, WritePlan};
+    use cms_storage::sqlite::{OpenOptions, Sqlite};
     use std::sync::Arc;
     use tempfile::TempDir;
 
     fn shipped() -> Registry {
-        let loaded = crate::config::load::load(None, &[], []).expect("the shipped files load");
+        let loaded = cms_config::load::load(None, &[], []).expect("the shipped files load");
         crate::registry::link::link(&loaded, &crate::engine::vocabulary(), "http://site.example").expect("and link")
     }
 

@@ -2,9 +2,9 @@
 
 use super::Behaviour;
 use super::templates::{Reference, Template};
-use crate::config::declaration::{self, AbilityCategory, Annotations, ResultSource};
 use crate::model::Method;
-use crate::schema::{Schema, draft4};
+use cms_config::declaration::{self, AbilityCategory, Annotations};
+use cms_schema::{Schema, draft4};
 use serde_json::{Map, Value, json};
 
 /// The handler of the route that runs abilities.
@@ -116,59 +116,37 @@ impl Request {
     }
 }
 
-impl declaration::Ability {
-    /// Whether it is listed and can be run.
-    pub fn shown(&self) -> bool {
-        self.show_in_rest.unwrap_or(self.public)
+/// The document of an ability that lists show.
+pub fn ability_document(ability: &declaration::Ability) -> Map<String, Value> {
+    let Annotations { readonly, destructive, idempotent, more } = &ability.annotations;
+    let mut annotations = Map::new();
+    for (name, value) in [("readonly", readonly), ("destructive", destructive), ("idempotent", idempotent)] {
+        annotations.insert(name.to_owned(), json!(value));
     }
-
-    /// The document that lists show.
-    pub fn document(&self) -> Map<String, Value> {
-        let Annotations { readonly, destructive, idempotent, more } = &self.annotations;
-        let mut annotations = Map::new();
-        for (name, value) in [("readonly", readonly), ("destructive", destructive), ("idempotent", idempotent)] {
-            annotations.insert(name.to_owned(), json!(value));
-        }
-        annotations.extend(more.clone());
-        let document = json!({
-            "label": self.label,
-            "description": self.description,
-            "category": self.category,
-            "input_schema": draft4(&Value::Object(self.input_schema.clone())),
-            "output_schema": draft4(&Value::Object(self.output_schema.clone())),
-            "meta": {"annotations": annotations, "public": self.public, "show_in_rest": self.shown()},
-        });
-        document.as_object().cloned().unwrap_or_default()
-    }
+    annotations.extend(more.clone());
+    let document = json!({
+        "label": ability.label,
+        "description": ability.description,
+        "category": ability.category,
+        "input_schema": draft4(&Value::Object(ability.input_schema.clone())),
+        "output_schema": draft4(&Value::Object(ability.output_schema.clone())),
+        "meta": {"annotations": annotations, "public": ability.public, "show_in_rest": ability.is_listed()},
+    });
+    document.as_object().cloned().unwrap_or_default()
 }
 
-impl Annotations {
-    /// The method of a call.
-    pub fn method(&self) -> Method {
-        match (self.readonly, self.destructive, self.idempotent) {
-            (Some(true), ..) => Method::Get,
-            (_, Some(true), Some(true)) => Method::Delete,
-            _ => Method::Post,
-        }
-    }
+/// The document of a category of abilities that lists show.
+pub fn category_document(category: &AbilityCategory) -> Map<String, Value> {
+    let document = json!({"label": category.label, "description": category.description, "meta": category.meta});
+    document.as_object().cloned().unwrap_or_default()
 }
 
-impl AbilityCategory {
-    /// The document that lists show.
-    pub fn document(&self) -> Map<String, Value> {
-        let document = json!({"label": self.label, "description": self.description, "meta": self.meta});
-        document.as_object().cloned().unwrap_or_default()
-    }
-}
-
-impl ResultSource {
-    /// How many of its keys are given. `step` only says whose `member` it is.
-    pub fn keys(&self) -> usize {
-        let ResultSource { member, step: _, setting, fact, value } = self;
-        [member.is_some(), setting.is_some(), fact.is_some(), value.is_some()]
-            .into_iter()
-            .filter(|given| *given)
-            .count()
+/// The method of a call.
+pub fn method_of(annotations: &Annotations) -> Method {
+    match (annotations.readonly, annotations.destructive, annotations.idempotent) {
+        (Some(true), ..) => Method::Get,
+        (_, Some(true), Some(true)) => Method::Delete,
+        _ => Method::Post,
     }
 }
 
@@ -192,7 +170,7 @@ mod tests {
     #[test]
     fn the_method_follows_from_the_effects() {
         let method = |readonly, destructive, idempotent| {
-            Annotations { readonly, destructive, idempotent, more: Map::new() }.method()
+            method_of(&Annotations { readonly, destructive, idempotent, more: Map::new() })
         };
         assert_eq!(method(Some(true), Some(true), Some(true)), Method::Get);
         assert_eq!(method(Some(false), Some(true), Some(true)), Method::Delete);

@@ -4,10 +4,11 @@ use super::Behaviour;
 use super::criteria::Criteria;
 use super::resource::Clock;
 use super::words::SizesWord;
-use crate::error::{Code, ParamFailure};
-use crate::schema::Schema;
-use crate::storage::plan::{DbValue, Name, Op};
-use crate::text::search::WordLimit;
+use crate::error::Code;
+use cms_schema::ParamFailure;
+use cms_schema::Schema;
+use cms_storage::plan::{DbValue, Name, Op};
+use cms_text::search::WordLimit;
 use serde_json::{Map, Value, json};
 
 /// What an argument does in addition to being checked.
@@ -216,7 +217,7 @@ impl JsonText {
     /// It is no JSON, or other than it has to be.
     pub fn read(&self, name: &str, text: &str) -> Result<Value, Box<ParamFailure>> {
         let invalid = |message: String| {
-            let failure = ParamFailure::of(name, Code::InvalidParam);
+            let failure = Code::InvalidParam.failure_of(name);
             Box::new(ParamFailure { message, ..failure })
         };
         let value: Value = serde_json::from_str(text)
@@ -255,7 +256,7 @@ pub struct ArgSet {
     pub args: Vec<Arg>,
     /// Some value of some argument uses what only the edit context shows.
     pub edit_only: bool,
-    /// See [`crate::config::declaration::Dialect::null_as_empty`].
+    /// See [`cms_config::declaration::Dialect::null_as_empty`].
     pub null_as_empty: bool,
 }
 

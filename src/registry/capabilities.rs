@@ -1,9 +1,9 @@
 //! Capabilities as the declarations name them: what actions, endpoints and links ask for, and which roles give it.
 
 use super::{Registry, Role, Route};
-use crate::config::check::nearest;
-use crate::config::declaration::{CapabilityMap, Declaration};
 use crate::registry::resource::Resource;
+use cms_config::check::nearest;
+use cms_config::declaration::{CapabilityMap, Declaration};
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -91,8 +91,8 @@ impl Registry {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::load::load;
     use crate::registry::Registry;
+    use cms_config::load::load;
 
     fn registry(sets: &[&str]) -> Registry {
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();

@@ -1,21 +1,18 @@
 //! Error codes by name: those of the server, and those that the declarations add.
 
-use crate::config::declaration::{Declaration, ErrorCode};
 use crate::error::{Code, Status};
+use cms_config::declaration::Declaration;
 
-impl Declaration {
-    /// The error code of this name.
-    pub fn code(&self, name: &str) -> Option<Code> {
-        Code::parse(name).or_else(|| self.codes.get(name).map(|declared| code(name, declared)))
-    }
-
-    /// The names of all error codes.
-    pub fn code_names(&self) -> impl Iterator<Item = &str> + Clone {
-        Code::ALL.iter().map(|code| code.as_str()).chain(self.codes.keys().map(String::as_str))
-    }
+/// The error code of this name.
+pub fn code_named(declaration: &Declaration, name: &str) -> Option<Code> {
+    Code::parse(name).or_else(|| {
+        let declared = declaration.codes.get(name)?;
+        let fixed = if declared.bare { Status::Bare } else { Status::Fixed };
+        Some(Code::declared(name, declared.status.map_or(Status::Denied, fixed), &declared.message))
+    })
 }
 
-fn code(name: &str, declared: &ErrorCode) -> Code {
-    let fixed = if declared.bare { Status::Bare } else { Status::Fixed };
-    Code::declared(name, declared.status.map_or(Status::Denied, fixed), &declared.message)
+/// The names of all error codes.
+pub fn code_names(declaration: &Declaration) -> impl Iterator<Item = &str> + Clone {
+    Code::ALL.iter().map(|code| code.as_str()).chain(declaration.codes.keys().map(String::as_str))
 }

@@ -5,7 +5,7 @@
 pub const ID: &str = "id";
 
 /// How often a row was changed.
-pub use crate::storage::plan::VERSION;
+pub use cms_storage::plan::VERSION;
 
 /// Records of the content family.
 pub mod record {

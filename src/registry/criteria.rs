@@ -6,7 +6,7 @@
 use super::Registry;
 use super::args::{Filter, FilterOp, Operand};
 use super::resource::Kind;
-use crate::storage::plan::{Name, Op};
+use cms_storage::plan::{Name, Op};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 

@@ -5,7 +5,7 @@
 
 use super::args::{ArgSet, Filter, Role};
 use super::resource::{Context, Property, Relation, Resource, Sort, Source};
-use crate::storage::plan::Name;
+use cms_storage::plan::Name;
 use serde_json::Value;
 use std::collections::HashSet;
 

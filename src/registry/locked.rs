@@ -4,7 +4,7 @@
 
 use super::args::Filter;
 use super::resource::{Property, Resource, Source};
-use crate::storage::plan::Name;
+use cms_storage::plan::Name;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 

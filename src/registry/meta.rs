@@ -3,9 +3,9 @@
 //! Requests store values of the declared type. Imports store every value as the text that the export has, so that a
 //! declaration that comes later finds all of it; what that text means is decided here, when it is shown.
 
-use crate::config::declaration::Meta;
-use crate::schema::{Dialect, Schema, Type};
-use crate::text::php;
+use cms_config::declaration::Meta;
+use cms_schema::{Dialect, Schema, Type};
+use cms_text::php;
 use serde_json::{Map, Value, json};
 
 /// The declared type of a meta key's values, compiled.

@@ -7,7 +7,7 @@ pub mod abilities;
 pub mod args;
 mod bounds;
 mod capabilities;
-mod codes;
+pub mod codes;
 pub mod columns;
 pub mod criteria;
 mod edit_only;
@@ -23,14 +23,14 @@ pub mod views;
 pub mod vocabulary;
 pub mod words;
 
-use crate::config::declaration::{self, Declaration};
 use crate::error::Code;
 use crate::model::Method;
-use crate::schema::Dialect;
-use crate::storage::plan::{Layout, Name};
-use crate::text::block_styles::BlockStyles;
 use abilities::Ability;
 use args::ArgSet;
+use cms_config::declaration::{self, Declaration};
+use cms_schema::Dialect;
+use cms_storage::plan::{Layout, Name};
+use cms_text::block_styles::BlockStyles;
 use indexmap::{IndexMap, IndexSet};
 use resource::Resource;
 use serde_json::{Map, Value};
@@ -55,7 +55,7 @@ pub struct Site {
     /// The REST base's address without a final slash.
     pub rest_url: String,
     /// Shape of a record's address, compiled.
-    pub permalinks: crate::text::permalink::Permalink,
+    pub permalinks: cms_text::permalink::Permalink,
 }
 
 impl Site {

@@ -1,12 +1,12 @@
 //! Abilities of resources (`resources.NAME.ability`): one for each operation that the resource has.
 
-use super::abilities::{Ability, Input, Path, Request};
+use super::abilities::{Ability, Input, Path, Request, method_of};
 use super::columns::VERSION;
 use super::resource::Resource;
 use super::templates::Template;
 use super::{Behaviour, Endpoint, Route};
-use crate::config::declaration::{self, AbilityCategory, AbilityRequest, Annotations, SchemaDoc};
 use crate::model::Method;
+use cms_config::declaration::{self, AbilityCategory, AbilityRequest, Annotations, SchemaDoc};
 use serde_json::{Map, Value, json};
 
 /// The handlers whose endpoints are abilities, with what the endpoint has to be: of the collection, or of an item.
@@ -91,7 +91,7 @@ impl Operation<'_> {
         };
         let names = declared.input_schema.get("properties")?.as_object()?.keys().cloned().collect();
         Some(Ability {
-            method: declared.annotations.method(),
+            method: method_of(&declared.annotations),
             input: Input::Arguments(names),
             output: None,
             run,

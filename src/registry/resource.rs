@@ -3,10 +3,10 @@
 use super::Behaviour;
 use super::meta::MetaType;
 use super::words::DerivedWord;
-use crate::config::declaration::{self, Action, Family, When};
 use crate::error::Code;
-use crate::schema::Schema;
-use crate::storage::plan::{DbValue, Name, Row};
+use cms_config::declaration::{self, Action, Family, When};
+use cms_schema::Schema;
+use cms_storage::plan::{DbValue, Name, Row};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;

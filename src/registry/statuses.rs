@@ -1,22 +1,7 @@
 //! Properties of states: every rule uses what the declarations say of a state, never its name.
 
 use super::Registry;
-use crate::config::declaration::{CommentStatus, Declaration, Status};
-
-impl Declaration {
-    /// The states of records of which something is true, in the order of declaration.
-    pub fn statuses_where<'d>(&'d self, wanted: impl Fn(&Status) -> bool + 'd) -> impl Iterator<Item = &'d str> {
-        self.statuses.iter().filter(move |(_, status)| wanted(status)).map(|(name, _)| name.as_str())
-    }
-
-    /// The states of comments of which something is true, in the order of declaration.
-    pub fn comment_statuses_where<'d>(
-        &'d self,
-        wanted: impl Fn(&CommentStatus) -> bool + 'd,
-    ) -> impl Iterator<Item = &'d str> {
-        self.comment_statuses.iter().filter(move |(_, status)| wanted(status)).map(|(name, _)| name.as_str())
-    }
-}
+use cms_config::declaration::{CommentStatus, Status};
 
 /// The state of records for a purpose is the first one declared for it; linking sees to it that there is one.
 impl Registry {
@@ -116,7 +101,7 @@ mod tests {
 
     /// What the shipped files declare.
     fn shipped() -> Registry {
-        let loaded = crate::config::load::load(None, &[], []).expect("the shipped files load");
+        let loaded = cms_config::load::load(None, &[], []).expect("the shipped files load");
         crate::registry::link::link(&loaded, &crate::engine::vocabulary(), "http://site.example").expect("and link")
     }
 

@@ -5,8 +5,8 @@
 
 use super::columns::{ID, VERSION, comment, file, link, outbox, record, term, user};
 use super::resource::Kind;
-use crate::config::declaration::{Declaration, Family};
-use crate::storage::plan::{ColumnDef, ColumnType, CountDef, Counted, DbValue, IndexDef, Name, TableDef, ValueRule};
+use cms_config::declaration::{Declaration, Family};
+use cms_storage::plan::{ColumnDef, ColumnType, CountDef, Counted, DbValue, IndexDef, Name, TableDef, ValueRule};
 use std::sync::Arc;
 
 use ColumnType::{Int, Json, Key, Text, Word};

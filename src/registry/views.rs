@@ -6,7 +6,7 @@
 use super::args::{ArgSet, Role};
 use super::resource::{Kind, Property, Resource, Sort, Source};
 use super::{Endpoint, Registry, Route};
-use crate::config::declaration::{Family, ViewChoice};
+use cms_config::declaration::{Family, ViewChoice};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 

@@ -3,8 +3,8 @@
 //! The functions are in tables beside their code ([`Named`]); a description is part of each entry, so no behaviour
 //! exists without one. The linker, the reference, the editor schema and `cms-server explain` read the descriptions.
 
-use crate::config::declaration::{Action, Family};
 use crate::error::Code;
+use cms_config::declaration::{Action, Family};
 
 /// Families whose resources have rows.
 pub const ROWS: &[Family] = &[Family::Content, Family::Plain, Family::Term, Family::Comment, Family::User];

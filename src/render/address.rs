@@ -1,12 +1,12 @@
 //! Addresses of items on the site.
 
-use crate::config::declaration::Family;
 use crate::records::Record;
 use crate::registry::resource::Resource;
 use crate::render::{Batch, Item};
 use crate::scope::Scope;
-use crate::text::permalink::Parts;
-use crate::text::time::Civil;
+use cms_config::declaration::Family;
+use cms_text::permalink::Parts;
+use cms_text::time::Civil;
 use std::sync::Arc;
 
 /// The address of an item, as visitors use it.

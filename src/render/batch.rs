@@ -3,14 +3,14 @@
 use super::columns::all_but_spared;
 use super::{Needs, View, address, links};
 use crate::access::policy;
-use crate::config::declaration::{Action, Family};
 use crate::error::ApiError;
 use crate::records::{self, Record, among, columns, int, meta_space, text};
 use crate::registry::name;
 use crate::registry::resource::{Link, Resource, Source, Target};
 use crate::scope::Scope;
-use crate::storage::plan::{Cond, EdgePlan, Name, ReadPlan, Row};
-use crate::storage::{Ahead, Snapshot};
+use cms_config::declaration::{Action, Family};
+use cms_storage::plan::{Cond, EdgePlan, Name, ReadPlan, Row};
+use cms_storage::{Ahead, Snapshot};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

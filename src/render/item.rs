@@ -1,14 +1,14 @@
 //! One row on its way to a document: the values of its properties.
 
 use super::{Batch, Linked, Reads};
-use crate::config::declaration::{Family, Meta};
 use crate::records::{Record, int};
 use crate::registry::args::{Spelling, spell};
 use crate::registry::meta::empty;
 use crate::registry::resource::{Context, Kind, Property, Resource, Source};
 use crate::scope::Scope;
-use crate::storage::plan::DbValue;
-use crate::text::time::format_local;
+use cms_config::declaration::{Family, Meta};
+use cms_storage::plan::DbValue;
+use cms_text::time::format_local;
 use serde_json::{Map, Value, json};
 use std::cell::OnceCell;
 use std::sync::Arc;

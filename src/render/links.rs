@@ -6,7 +6,7 @@ use crate::access::policy;
 use crate::error::ApiError;
 use crate::records;
 use crate::registry::resource::{Context, HrefPiece, Link, QueryValue, Resource, Target};
-use crate::storage::plan::DbValue;
+use cms_storage::plan::DbValue;
 use serde_json::{Map, Value, json};
 
 impl Item<'_> {

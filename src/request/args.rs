@@ -3,13 +3,14 @@
 //! Contract: "Parameter validation and coercion"; a value is looked up in path, JSON, form, query, defaults, in that
 //! order (the path wins on purpose). All missing names make one error, then all failing ones make one error.
 
-use crate::config::check::nearest;
-use crate::error::{ApiError, Code, ParamFailure};
+use crate::error::{ApiError, Code};
 use crate::registry::args::{Arg, ArgSet, Filter, Role, Spelling, spell};
 use crate::registry::resource::Context;
 use crate::request::BodyParams;
-use crate::schema::Type;
-use crate::text::sanitize;
+use cms_config::check::nearest;
+use cms_schema::ParamFailure;
+use cms_schema::Type;
+use cms_text::sanitize;
 use serde_json::{Map, Value};
 
 /// Where values come from, highest first.
@@ -281,10 +282,10 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
     if let (Some(Role::Reassign), Value::String(heir)) = (arg.role, value)
         && !(matches!(heir.as_str(), "" | "false") || heir.trim().parse::<f64>().is_ok_and(f64::is_finite))
     {
-        return Err(Box::new(ParamFailure::of(name, Code::InvalidParam)));
+        return Err(Box::new(Code::InvalidParam.failure_of(name)));
     }
     if arg.no_text && value.is_string() {
-        return Err(arg.told(Box::new(ParamFailure::of(name, Code::InvalidParam))));
+        return Err(arg.told(Box::new(Code::InvalidParam.failure_of(name))));
     }
     if arg.unset.as_ref() == Some(value) {
         return Ok(value.clone());

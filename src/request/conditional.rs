@@ -4,7 +4,7 @@
 //! Pure functions on header lines (RFC 9110, section 13). An entity tag here is `"version-digest"`, or `"digest"` where
 //! no single row with versions is shown; a write is compared with the version, whatever the digest.
 
-use crate::text::time::WRITABLE;
+use cms_text::time::WRITABLE;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What a write expects of its target (`If-Match`, `If-Unmodified-Since`).

@@ -5,12 +5,14 @@ use super::shape::{Each, Pick, Shape};
 use super::value::Value;
 use super::words::Expression;
 use super::{Act, Ask, CompiledStep, Kind, Method, Param};
-use crate::config::load::Loaded;
-use crate::config::xmlrpc::{self as declared, XmlRpc};
 use crate::engine::embed;
-use crate::error::{Code, Problem};
+use crate::error::Code;
 use crate::model;
+use crate::registry::codes::code_named;
 use crate::registry::link::nearest;
+use cms_config::Problem;
+use cms_config::load::Loaded;
+use cms_config::xmlrpc::{self as declared, XmlRpc};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -84,7 +86,7 @@ impl Compiler<'_> {
     fn fault_codes(&mut self, place: &KeyPath, faults: &IndexMap<String, i64>) {
         for key in faults.keys() {
             let status = key.parse::<u16>().is_ok_and(|status| (400..600).contains(&status));
-            if !status && self.loaded.declaration.code(key).is_none() {
+            if !status && code_named(&self.loaded.declaration, key).is_none() {
                 let hint = "write an error code of this server, or an HTTP status".to_owned();
                 self.problem(&place.at(key), format!("unknown error `{key}`"), Some(hint));
             }
@@ -422,7 +424,7 @@ impl Compiler<'_> {
     }
 
     fn code(&mut self, place: &KeyPath, name: &str) -> Option<Code> {
-        let code = self.loaded.declaration.code(name);
+        let code = code_named(&self.loaded.declaration, name);
         if code.is_none() {
             self.problem(place, format!("unknown error code `{name}`"), None);
         }

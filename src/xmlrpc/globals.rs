@@ -3,10 +3,10 @@
 use super::shape::Names;
 use super::value::{Value, from_json};
 use super::words::MOST_WORDS;
-use crate::config::declaration::Family;
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
 use crate::scope::Principal;
+use cms_config::declaration::Family;
 use serde_json::json;
 use std::sync::Arc;
 

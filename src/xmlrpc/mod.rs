@@ -15,12 +15,13 @@ pub(crate) mod value;
 pub(crate) mod wire;
 mod words;
 
-use crate::config::load::Loaded;
 use crate::engine::Engine;
 use crate::engine::embed::Wanted;
-use crate::error::{Code, Problem};
+use crate::error::Code;
 use crate::model::{Method as Verb, Payload, Reply, Request};
 use crate::registry::Registry;
+use cms_config::Problem;
+use cms_config::load::Loaded;
 use indexmap::IndexMap;
 use shape::Shape;
 use std::sync::Arc;

@@ -22,7 +22,7 @@ use crate::registry::Registry;
 use crate::request::call::Call;
 use crate::request::{BodyParams, holds_nul};
 use crate::scope::{Principal, Scope};
-use crate::storage::plan::DbValue;
+use cms_storage::plan::DbValue;
 use indexmap::IndexMap;
 use minijinja::value::ValueKind;
 use serde_json::Map;

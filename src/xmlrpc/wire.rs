@@ -4,9 +4,9 @@
 
 use super::value::{Moment, Value, elements, members};
 use crate::error::Fault;
-use crate::text::base64;
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
+use cms_text::base64;
 use minijinja::value::ValueKind;
 use quick_xml::Reader;
 use quick_xml::escape::resolve_xml_entity;

@@ -5,8 +5,8 @@
 
 use super::value::{Moment, Value, elements, members, to_rest_time};
 use crate::files::names;
-use crate::text::strip::strip_tags;
-use crate::text::time::Zone;
+use cms_text::strip::strip_tags;
+use cms_text::time::Zone;
 use minijinja::value::ValueKind;
 use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
 use std::borrow::Cow;

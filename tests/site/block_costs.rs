@@ -2,7 +2,7 @@
 //! time of day included.
 
 use super::inside::Inside;
-use cms_server::clock::ManualClock;
+use cms_base::clock::ManualClock;
 use cms_server::model::Method;
 use serde_json::{Value, json};
 

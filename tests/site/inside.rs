@@ -3,13 +3,13 @@
 
 use super::server::stdout;
 use base64::Engine as _;
+use cms_base::clock::{Clock, SystemClock};
 use cms_server::boot::{self, Services, Source, wait};
-use cms_server::clock::{Clock, SystemClock};
 use cms_server::engine::Engine;
 use cms_server::model::{Method, Payload, Peer, Request};
 use cms_server::registry::Registry;
 use cms_server::request::decode_query;
-use cms_server::storage::sqlite::Sqlite;
+use cms_storage::sqlite::Sqlite;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tempfile::TempDir;

@@ -3,7 +3,7 @@
 use super::inside::Inside;
 use super::pages::{Browser, PASSWORD, field};
 use super::server::{Answer, Server, program, run, stdout};
-use cms_server::clock::ManualClock;
+use cms_base::clock::ManualClock;
 use cms_server::mailer::{Mailer, Post};
 use cms_server::model::Method;
 use serde_json::json;

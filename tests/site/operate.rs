@@ -1,7 +1,7 @@
 //! What an operator sees of a running server: metrics, health, logs.
 
 use super::server::{Server, program, until};
-use cms_server::metrics::{Kind, METRICS};
+use cms_base::metrics::{Kind, METRICS};
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;

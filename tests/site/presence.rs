@@ -2,10 +2,10 @@
 
 use super::inside::{Counted, Inside};
 use super::server::Server;
+use cms_base::clock::ManualClock;
 use cms_server::boot::Secret;
-use cms_server::clock::ManualClock;
 use cms_server::model::Method;
-use cms_server::storage::plan::{Cond, ReadPlan, Row};
+use cms_storage::plan::{Cond, ReadPlan, Row};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! What time does: scheduled records are published on time, the trash is emptied; each transition of docs/states.md.
 
 use super::inside::Inside;
-use cms_server::clock::ManualClock;
+use cms_base::clock::ManualClock;
 use cms_server::model::Method;
 use cms_server::scheduler::{self, Scheduler};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn now() -> i64 {
 }
 
 fn iso(seconds: i64) -> String {
-    cms_server::text::time::format_local(seconds)
+    cms_text::time::format_local(seconds)
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Block bindings: values that a block takes from a record instead of what is written in it.
 
 use super::{Part, Within, inside_of, loops, moment_of, terms};
-use crate::config::declaration::{BindingSource, BlockBindings, BoundAttribute};
 use crate::render::Item;
-use crate::text::blocks::{Block, Chunk};
-use crate::text::html::Html;
-use crate::text::html_policy::Policy;
-use crate::text::sanitize::clean_url;
-use crate::text::tags::{fill, names, set_attribute};
+use cms_config::declaration::{BindingSource, BlockBindings, BoundAttribute};
+use cms_text::blocks::{Block, Chunk};
+use cms_text::html::Html;
+use cms_text::html_policy::Policy;
+use cms_text::sanitize::clean_url;
+use cms_text::tags::{fill, names, set_attribute};
 use serde_json::{Map, Value};
 
 /// The bindings of a block, if it has any.

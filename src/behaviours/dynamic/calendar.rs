@@ -4,12 +4,12 @@ use super::rows::DATE;
 use super::wrapper::{colours, colours_links, wrapper};
 use super::{Part, boxed, published};
 use crate::registry::name;
-use crate::storage::plan::{Cond, DbValue, Op};
-use crate::text::block_css::inline;
-use crate::text::block_styles::Styled;
-use crate::text::dates;
-use crate::text::html::Html;
-use crate::text::time::Civil;
+use cms_storage::plan::{Cond, DbValue, Op};
+use cms_text::block_css::inline;
+use cms_text::block_styles::Styled;
+use cms_text::dates;
+use cms_text::html::Html;
+use cms_text::time::Civil;
 use std::collections::BTreeSet;
 
 /// Seconds of a day.

@@ -3,14 +3,14 @@
 use super::rows::ListReads;
 use super::wrapper::{of_links, of_text, wrapper};
 use super::{MOST_DEPTH, Part, Shows, Within, boxed, content_of, heading, nested, published, time_of, title_of};
-use crate::config::declaration::Family;
 use crate::records::{among, eq, everything, txt};
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::storage::plan::{Cond, DbValue, Order};
-use crate::text::html::Html;
-use crate::text::html_policy::Policy;
-use crate::text::render::first_words;
+use cms_config::declaration::Family;
+use cms_storage::plan::{Cond, DbValue, Order};
+use cms_text::html::Html;
+use cms_text::html_policy::Policy;
+use cms_text::render::first_words;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 

@@ -2,12 +2,12 @@
 
 use super::wrapper::wrapper;
 use super::{Part, content_of, published};
-use crate::config::declaration::Family;
 use crate::records::{self, eq};
-use crate::storage::plan::{Cond, DbValue};
-use crate::text::html::Html;
-use crate::text::html_policy::Policy;
-use crate::text::sanitize::clean_url;
+use cms_config::declaration::Family;
+use cms_storage::plan::{Cond, DbValue};
+use cms_text::html::Html;
+use cms_text::html_policy::Policy;
+use cms_text::sanitize::clean_url;
 
 /// A menu: its own items, or those of the record that it names.
 pub fn menu(part: &Part<'_>) -> Option<Html> {

@@ -31,18 +31,18 @@ mod wrapper;
 
 pub use self::makers::MAKERS;
 use crate::access::policy;
-use crate::config::declaration::{Declaration, Rendered};
 use crate::records::{Record, eq, txt};
 use crate::registry::resource::Resource;
 use crate::render::Item;
-use crate::storage::plan::Cond;
-use crate::text::blocks::{self, Block, BlockOptions, Dynamic, has_blocks, parse};
-use crate::text::dates;
-use crate::text::dress::{self, Unique};
-use crate::text::html::Html;
-use crate::text::render::{self, RenderOptions};
-use crate::text::shortcode::Shortcode;
-use crate::text::time::{format_local, parse_datetime};
+use cms_config::declaration::{Declaration, Rendered};
+use cms_storage::plan::Cond;
+use cms_text::blocks::{self, Block, BlockOptions, Dynamic, has_blocks, parse};
+use cms_text::dates;
+use cms_text::dress::{self, Unique};
+use cms_text::html::Html;
+use cms_text::render::{self, RenderOptions};
+use cms_text::shortcode::Shortcode;
+use cms_text::time::{format_local, parse_datetime};
 use serde_json::Value;
 use std::cell::{Cell, OnceCell};
 

@@ -4,8 +4,8 @@ use super::Frame;
 use super::loops::found;
 use super::wrapper::{of_links, of_text, wrapper};
 use super::{Part, Within, boxed, heading};
-use crate::text::html::Html;
-use crate::text::html_policy::Policy;
+use cms_text::html::Html;
+use cms_text::html_policy::Policy;
 
 /// Links that are shown beside the first, the last and the current page.
 const BESIDE: u64 = 2;

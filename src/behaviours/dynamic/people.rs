@@ -4,13 +4,13 @@ use super::loops::{subject, target};
 use super::wrapper::{of_text, wrapper};
 use super::{Part, boxed};
 use crate::access::policy;
-use crate::config::declaration::Family;
 use crate::records::{eq, everything};
-use crate::storage::plan::DbValue;
-use crate::text::block_css::border_of;
-use crate::text::html::Html;
-use crate::text::html_policy::Policy;
-use crate::text::sanitize::clean_url;
+use cms_config::declaration::Family;
+use cms_storage::plan::DbValue;
+use cms_text::block_css::border_of;
+use cms_text::html::Html;
+use cms_text::html_policy::Policy;
+use cms_text::sanitize::clean_url;
 use serde_json::Value;
 
 /// Pixels of a picture at most.

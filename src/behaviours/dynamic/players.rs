@@ -5,12 +5,12 @@ use super::{MOST_ROWS, Part, title_of, unwrapped};
 use crate::access::policy;
 use crate::records::{self, among, eq, txt};
 use crate::registry::name;
-use crate::storage::plan::{Cond, DbValue, Op, Order};
-use crate::text::html::Html;
-use crate::text::html_policy::Policy;
-use crate::text::sanitize::clean_url;
-use crate::text::tags;
-use crate::text::texturize::texturize;
+use cms_storage::plan::{Cond, DbValue, Op, Order};
+use cms_text::html::Html;
+use cms_text::html_policy::Policy;
+use cms_text::sanitize::clean_url;
+use cms_text::tags;
+use cms_text::texturize::texturize;
 use serde_json::Value;
 use std::collections::HashMap;
 

@@ -3,8 +3,8 @@
 use super::wrapper::{of_text, wrapper};
 use super::{Part, boxed};
 use crate::records;
-use crate::text::html::Html;
-use crate::text::words::words;
+use cms_text::html::Html;
+use cms_text::words::words;
 
 /// Words that people read in a minute.
 const SPEED: f64 = 189.0;

@@ -4,10 +4,10 @@ use super::wrapper::{of_text, wrapper};
 use super::{Part, heading};
 use crate::access::policy;
 use crate::records::eq;
-use crate::storage::plan::{Cond, DbValue};
-use crate::text::html::Html;
-use crate::text::sanitize::clean_url;
-use crate::text::slug;
+use cms_storage::plan::{Cond, DbValue};
+use cms_text::html::Html;
+use cms_text::sanitize::clean_url;
+use cms_text::slug;
 
 /// What the site is called, as a link to it unless the author wants none.
 pub fn title(part: &Part<'_>) -> Option<Html> {
@@ -46,7 +46,7 @@ pub fn tagline(part: &Part<'_>) -> Option<Html> {
 pub fn search(part: &Part<'_>) -> Option<Html> {
     let text = |key: &str, otherwise: &str| {
         let given = part.attributes[key].as_str().filter(|given| !given.is_empty());
-        crate::text::strip::strip_all_tags(given.unwrap_or(otherwise))
+        cms_text::strip::strip_all_tags(given.unwrap_or(otherwise))
     };
     let label = text("label", "Search");
     let placed = match part.text("buttonPosition") {

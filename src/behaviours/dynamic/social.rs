@@ -2,12 +2,12 @@
 
 use super::wrapper::{colours, styled_wrapper, wrapper};
 use super::{Part, boxed};
-use crate::text::block_css::{border_of, inline};
-use crate::text::block_styles::Styled;
-use crate::text::html::Html;
-use crate::text::sanitize::clean_url;
-use crate::text::slug;
-use crate::text::tags::set_attribute;
+use cms_text::block_css::{border_of, inline};
+use cms_text::block_styles::Styled;
+use cms_text::html::Html;
+use cms_text::sanitize::clean_url;
+use cms_text::slug;
+use cms_text::tags::set_attribute;
 use serde_json::Value;
 
 /// An entry of the declared resource by its name.

@@ -2,12 +2,12 @@
 
 use super::wrapper::{of_links, of_text, wrapper};
 use super::{MOST_DEPTH, Part, Within, boxed, heading};
-use crate::config::declaration::Family;
 use crate::records::{among, eq};
 use crate::registry::name;
-use crate::storage::plan::{Cond, DbValue, Op, Order};
-use crate::text::html::Html;
-use crate::text::html_policy::Policy;
+use cms_config::declaration::Family;
+use cms_storage::plan::{Cond, DbValue, Op, Order};
+use cms_text::html::Html;
+use cms_text::html_policy::Policy;
 use serde_json::Value;
 
 /// The fields of a term that blocks show.

@@ -7,9 +7,9 @@ use crate::access::policy;
 use crate::records::{among, eq, txt};
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::storage::plan::{Cond, DbValue, Order};
-use crate::text::html::Html;
-use crate::text::sanitize::clean_url;
+use cms_storage::plan::{Cond, DbValue, Order};
+use cms_text::html::Html;
+use cms_text::sanitize::clean_url;
 use serde_json::Value;
 
 /// Steps at most.

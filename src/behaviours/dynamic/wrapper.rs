@@ -1,10 +1,10 @@
 //! The element around a block that the server makes: its style and its classes.
 
 use super::Part;
-use crate::text::block_css::inline;
-use crate::text::block_styles::{BlockStyles, Styled};
-use crate::text::blocks::class_name;
-use crate::text::slug;
+use cms_text::block_css::inline;
+use cms_text::block_styles::{BlockStyles, Styled};
+use cms_text::blocks::class_name;
+use cms_text::slug;
 
 /// Attributes of an element, in order.
 pub type Attributes = Vec<(&'static str, String)>;

@@ -3,7 +3,6 @@
 use super::{
     Draft, RevisionContent, col, date_columns, default_terms, missing_terms, modified_columns, slug_scope, that_exist,
 };
-use crate::config::declaration::{Action, ItemKey};
 use crate::error::{ApiError, Code};
 use crate::families::{Columns, RowEdit, column, text_column};
 use crate::records::{Record, txt};
@@ -13,8 +12,9 @@ use crate::registry::resource::Resource;
 use crate::render::Batch;
 use crate::render::address;
 use crate::scope::Scope;
-use crate::storage::plan::{DbValue, Input, Name, Piece, Put, RevisionPut, Row, SlugClaim};
-use crate::text::{slug, time};
+use cms_config::declaration::{Action, ItemKey};
+use cms_storage::plan::{DbValue, Input, Name, Piece, Put, RevisionPut, Row, SlugClaim};
+use cms_text::{slug, time};
 use serde_json::Value;
 use std::sync::Arc;
 

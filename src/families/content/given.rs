@@ -2,13 +2,13 @@
 
 use super::{Draft, col};
 use crate::access::{failure, policy};
-use crate::config::declaration::{Action, Family, NotEmpty};
 use crate::error::{ApiError, Code};
 use crate::families::{RowEdit, parents};
 use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::columns::{ID, record, term};
 use crate::scope::Scope;
-use crate::storage::plan::DbValue;
+use cms_config::declaration::{Action, Family, NotEmpty};
+use cms_storage::plan::DbValue;
 use serde_json::Value;
 
 /// Checks all that is given and sets the columns that have rules of their own, but for dates and slugs.

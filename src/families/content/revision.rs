@@ -6,8 +6,8 @@ use crate::error::ApiError;
 use crate::records::{Record, meta_space, txt};
 use crate::registry::resource::{Kind, Property, Resource, Source};
 use crate::scope::Scope;
-use crate::storage::plan::{DbValue, EdgePlan, MetaChange, Name, Row};
-use crate::storage::{Ahead, Snapshot};
+use cms_storage::plan::{DbValue, EdgePlan, MetaChange, Name, Row};
+use cms_storage::{Ahead, Snapshot};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
 //! The sessions of a user, and the link by which a user sets a first password.
 
 use crate::access::outbox::{self, Message, Subject};
-use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::families::user::end_sessions as all_but;
 use crate::families::{self};
@@ -9,9 +8,10 @@ use crate::handlers::{Outcome, Work};
 use crate::records::{Record, columns, eq, int, ordered, text, txt};
 use crate::registry::columns::user;
 use crate::registry::name;
-use crate::storage::plan::{Change, Cond, DbValue, Op, Row, WritePlan};
-use crate::text::browsers;
-use crate::text::time::format_local;
+use cms_config::declaration::Family;
+use cms_storage::plan::{Change, Cond, DbValue, Op, Row, WritePlan};
+use cms_text::browsers;
+use cms_text::time::format_local;
 use serde_json::{Value, json};
 
 const COLUMNS: [&str; 6] = ["hash", "created", "seen", "expires", "ip", "agent"];

@@ -2,7 +2,6 @@
 //! may use for some records at least. Its texts are in the language that the caller asks for, where there are translations.
 
 use super::texts::{self, Dictionary};
-use crate::config::declaration::{Action, CommentStatus, Family};
 use crate::error::ApiError;
 use crate::handlers::description::{may_use, may_use_with};
 use crate::handlers::{HANDLERS, Outcome, Work};
@@ -12,7 +11,8 @@ use crate::registry::args::Role;
 use crate::registry::resource::Resource;
 use crate::registry::views::{self, state_label, words};
 use crate::registry::{Endpoint, Registry, Route};
-use crate::text::sanitize::unescape;
+use cms_config::declaration::{Action, CommentStatus, Family};
+use cms_text::sanitize::unescape;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 

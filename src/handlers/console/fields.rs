@@ -1,12 +1,12 @@
 //! What the schemas that clients may see do not say of properties: relations, criteria, sort keys, labels of values, and
 //! what declarations say about showing and editing them.
 
-use crate::config::declaration::{Family, FieldView, LabelsFrom};
 use crate::registry::Registry;
 use crate::registry::args::{Filter, Role};
 use crate::registry::criteria::Criteria;
 use crate::registry::resource::{Kind, Link, Property, Resource, Source, Target};
 use crate::registry::views::{self, words};
+use cms_config::declaration::{Family, FieldView, LabelsFrom};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 

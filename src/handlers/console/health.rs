@@ -2,9 +2,9 @@
 
 use crate::access::identity::available;
 use crate::access::outbox;
-use crate::config::places::DeclaredAt;
 use crate::error::ApiError;
 use crate::handlers::{Outcome, Work};
+use cms_config::places::DeclaredAt;
 use serde_json::{Value, json};
 
 /// What the process knows of itself beside the requests.

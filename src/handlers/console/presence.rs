@@ -5,7 +5,6 @@
 //! the same on every node.
 
 use crate::access::{self, Asking, Loaded};
-use crate::config::declaration::Family;
 use crate::error::ApiError;
 use crate::families;
 use crate::handlers::{Outcome, Work};
@@ -14,8 +13,9 @@ use crate::registry::resource::Resource;
 use crate::registry::{name, views};
 use crate::request::BodyParams;
 use crate::request::args::{Checked, Sources};
-use crate::storage::plan::{Change, Cond, DbValue, Input, Op, Put, ReadPlan, Row, Target, WritePlan};
-use crate::text::time::format_local;
+use cms_config::declaration::Family;
+use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Put, ReadPlan, Row, Target, WritePlan};
+use cms_text::time::format_local;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 

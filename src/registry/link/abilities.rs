@@ -1,15 +1,15 @@
 //! Abilities and their categories.
 
-use super::super::abilities::{Ability, Input, Path, RUNS, Request};
+use super::super::abilities::{Ability, Input, Path, RUNS, Request, ability_document, category_document, method_of};
 use super::super::operations;
 use super::super::resource::*;
 use super::super::templates::{Reference, Template};
 use super::super::vocabulary::names as names_of;
 use super::super::{Behaviour, Endpoint, Route};
 use super::{Declared, Linker, extend};
-use crate::config::declaration::{self, AbilityStep, EntriesFrom, Family, SchemaDoc};
 use crate::model::Method;
-use crate::schema::Schema;
+use cms_config::declaration::{self, AbilityStep, EntriesFrom, Family, SchemaDoc};
+use cms_schema::Schema;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
@@ -26,7 +26,7 @@ impl Linker<'_> {
                 self.named_badly(&["abilities", name], "a namespace and a word, such as `core/get-site-info`");
             }
             if let Some(compiled) = self.ability(name, ability, resources, routes)
-                && ability.shown()
+                && ability.is_listed()
             {
                 abilities.insert(name.clone(), compiled);
             }
@@ -113,7 +113,7 @@ impl Linker<'_> {
         }
         let behaviours = names_of(&self.vocabulary.abilities);
         let run = self.known(&extend(&at, "run"), "ability behaviour", &ability.run, &behaviours)?;
-        let method = ability.annotations.method();
+        let method = method_of(&ability.annotations);
         let input = input.map_or(Input::Nothing, Input::Fitting);
         Some(Ability { method, input, output, run: Behaviour(run), requests, listed: true, declared: ability.clone() })
     }
@@ -269,10 +269,10 @@ impl Linker<'_> {
                 None => continue,
                 Some(EntriesFrom::Abilities) => {
                     let listed = abilities.iter().filter(|(_, ability)| ability.listed);
-                    listed.map(|(name, ability)| entry((name, ability.declared.document()))).collect()
+                    listed.map(|(name, ability)| entry((name, ability_document(&ability.declared)))).collect()
                 }
                 Some(EntriesFrom::AbilityCategories) => {
-                    categories.iter().map(|(slug, of)| entry((slug, of.document()))).collect()
+                    categories.iter().map(|(slug, of)| entry((slug, category_document(of)))).collect()
                 }
             };
             resource.declared.options.entries.extend(entries);

@@ -7,8 +7,8 @@ use super::super::{bounds, edit_only, locked, without_x_words};
 use super::filter::word_limit;
 use super::shown::{meta_properties, show_no_meta, without_bounds};
 use super::{Declared, Linker, escape};
-use crate::config::declaration::{self, Family, SchemaDoc};
-use crate::schema::{Dialect, Schema};
+use cms_config::declaration::{self, Family, SchemaDoc};
+use cms_schema::{Dialect, Schema};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 

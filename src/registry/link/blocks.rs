@@ -1,9 +1,9 @@
 //! What blocks get when they are shown, by block.
 
-use crate::config::declaration::{BlockSupports, Declaration, ExcerptPart, StyleGroup};
-use crate::text::block_css::Fluid;
-use crate::text::block_styles::{BlockClass, BlockStyle, BlockStyles, Excerpt, Styled};
-use crate::text::layout::{LaidOut, LayoutRules};
+use cms_config::declaration::{BlockSupports, Declaration, ExcerptPart, StyleGroup};
+use cms_text::block_css::Fluid;
+use cms_text::block_styles::{BlockClass, BlockStyle, BlockStyles, Excerpt, Styled};
+use cms_text::layout::{LaidOut, LayoutRules};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 

@@ -10,7 +10,7 @@ use super::super::edit_only;
 use super::super::resource::*;
 use super::super::views::holder;
 use super::{Linker, escape};
-use crate::config::declaration::{Family, SchemaDoc};
+use cms_config::declaration::{Family, SchemaDoc};
 use serde_json::{Map, Value, json};
 
 /// Criteria that one request may have.

@@ -7,9 +7,9 @@ use super::super::words::{Overflow, SearchWords};
 use super::super::{Behaviour, name};
 use super::report::no_column;
 use super::{Declared, Linker};
-use crate::config::declaration::SchemaDoc;
-use crate::storage::plan::{DbValue, Name, Op};
-use crate::text::search::WordLimit;
+use cms_config::declaration::SchemaDoc;
+use cms_storage::plan::{DbValue, Name, Op};
+use cms_text::search::WordLimit;
 use serde_json::{Map, Value, json};
 
 impl Linker<'_> {

@@ -7,8 +7,8 @@ use super::super::words::{ArgumentWords, PropertyWords};
 use super::property::kind_of;
 use super::values::rule;
 use super::{Linker, escape};
-use crate::config::declaration::{self, Family};
-use crate::storage::plan::{Layout, Name, Reference, ReferenceValues, RelationDef, VERSION};
+use cms_config::declaration::{self, Family};
+use cms_storage::plan::{Layout, Name, Reference, ReferenceValues, RelationDef, VERSION};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -54,7 +54,7 @@ impl Linker<'_> {
         layout
     }
 
-    pub(super) fn own_table(&mut self, resource: &Resource) -> Option<crate::storage::plan::TableDef> {
+    pub(super) fn own_table(&mut self, resource: &Resource) -> Option<cms_storage::plan::TableDef> {
         let plain = resource.family == Family::Plain;
         let table = if plain { resource.table.clone() } else { resource.extension.clone()? };
         let prefix = format!("{table}.");

@@ -30,11 +30,11 @@ use super::capabilities;
 use super::resource::Resource;
 use super::vocabulary::Vocabulary;
 use super::{Registry, Route};
-use crate::config::declaration::{self, Declaration, Family, Media, Site};
-use crate::config::load::Loaded;
-use crate::error::Problem;
 use crate::model::Method;
-use crate::schema::{Bounds, Dialect};
+use cms_config::Problem;
+use cms_config::declaration::{self, Declaration, Family, Media, Site};
+use cms_config::load::Loaded;
+use cms_schema::{Bounds, Dialect};
 use sha2::{Digest as _, Sha256};
 use shown::schema_links;
 use std::collections::HashMap;
@@ -234,9 +234,9 @@ fn escape(token: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::load::attempt;
-    use crate::config::shipped;
-    use crate::config::source::Origin;
+    use cms_config::load::attempt;
+    use cms_config::shipped;
+    use cms_config::source::Origin;
     use expect_test::expect_file;
     use regex::Regex;
     use std::cell::RefCell;
@@ -372,8 +372,8 @@ mod tests {
         let place = Regex::new(r"\\\{[^{}]*\\\}").expect("a pattern");
         let files =
             ["check", "inherit", "layers", "load", "merge", "prefix", "references", "schema_files", "taxonomies"]
-                .map(|name| format!("src/config/{name}.rs"));
-        let config = sources("src/config").into_iter().filter(|(file, _)| files.contains(file));
+                .map(|name| format!("crates/config/src/{name}.rs"));
+        let config = sources("crates/config/src").into_iter().filter(|(file, _)| files.contains(file));
         let methods = sources("src/xmlrpc").into_iter().filter(|(file, _)| file.ends_with("/compile.rs"));
         let mut without = Vec::new();
         for (file, text) in sources("src/registry/link").into_iter().chain(config).chain(methods) {
@@ -399,7 +399,7 @@ mod tests {
     #[test]
     fn the_shipped_declarations_have_no_problems() {
         for prefix in ["cms", "wp"] {
-            let loaded = crate::config::load::load(None, &[format!("site.prefix={prefix}")], []).expect("loads");
+            let loaded = cms_config::load::load(None, &[format!("site.prefix={prefix}")], []).expect("loads");
             let linked = link(&loaded, &crate::engine::vocabulary(), "http://site.example");
             assert_eq!(printed(&linked.err().unwrap_or_default()), "", "{prefix}");
         }

@@ -8,8 +8,8 @@ use super::super::tables::{self, family_columns};
 use super::super::words::PropertyWords;
 use super::property::kind_of;
 use super::{Linker, escape};
-use crate::config::declaration::Family;
-use crate::storage::plan::{ColumnDef, ColumnType, TableDef};
+use cms_config::declaration::Family;
+use cms_storage::plan::{ColumnDef, ColumnType, TableDef};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 

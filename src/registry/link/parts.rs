@@ -4,8 +4,8 @@ use super::super::Route;
 use super::super::resource::*;
 use super::super::vocabulary::{Description, names as names_of};
 use super::{Linker, extend};
-use crate::config::declaration::{Family, HandlerOptions};
-use crate::text::shortcode;
+use cms_config::declaration::{Family, HandlerOptions};
+use cms_text::shortcode;
 
 impl Linker<'_> {
     /// What stands in contents for other rows: who makes it, and of which resource.

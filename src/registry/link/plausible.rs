@@ -4,11 +4,11 @@
 
 use super::super::resource::*;
 use super::{Linker, extend, nearest};
-use crate::config::declaration::{Action, CapabilityMap, Declaration, Family};
 use crate::files::Files;
-use crate::schema::Schema;
-use crate::storage::place::Place;
-use crate::text::time::Zone;
+use cms_config::declaration::{Action, CapabilityMap, Declaration, Family};
+use cms_schema::Schema;
+use cms_storage::place::Place;
+use cms_text::time::Zone;
 use serde_json::Value;
 use std::path::Path;
 use url::Url;

@@ -9,10 +9,10 @@ use super::super::{Behaviour, name};
 use super::layout::ident;
 use super::names::RESERVED_MARK;
 use super::{Linker, escape};
-use crate::config::check::suggestion;
-use crate::config::declaration::Family;
 use crate::error::Code;
-use crate::schema::{Schema, constraints};
+use cms_config::check::suggestion;
+use cms_config::declaration::Family;
+use cms_schema::{Schema, constraints};
 use serde_json::{Value, json};
 
 /// The `x-view` of schemas inside a schema.

@@ -5,7 +5,7 @@ use super::super::resource::*;
 use super::super::words::{MembersWord, PropertyWords, RelationWord};
 use super::property::{is_required, kind_of};
 use super::{Declared, Linker, escape};
-use crate::config::declaration::Family;
+use cms_config::declaration::Family;
 use serde_json::Value;
 
 impl Linker<'_> {

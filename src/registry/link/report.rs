@@ -4,13 +4,15 @@
 //! Each is marked `track_caller`: in tests the caller is noted, so that every place which reports something has a case
 //! in `fixtures/link`.
 
+use super::super::codes::{code_named, code_names};
 use super::super::resource::Resource;
 use super::{Declared, Linker, extend};
-use crate::config::check::suggestion;
-use crate::error::{Code, Problem};
+use crate::error::Code;
 use crate::model::Method;
-use crate::schema::Schema;
-use crate::storage::plan::Name;
+use cms_config::Problem;
+use cms_config::check::suggestion;
+use cms_schema::Schema;
+use cms_storage::plan::Name;
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -113,7 +115,7 @@ impl Linker<'_> {
     /// An error code.
     #[track_caller]
     pub(super) fn code(&mut self, path: &[&str], wanted: &str) -> Option<Code> {
-        let found = self.declared.code(wanted);
+        let found = code_named(&self.declared, wanted);
         if found.is_none() {
             self.problem(path, unknown("error code", wanted), Some(self.code_hint(wanted)));
         }
@@ -123,7 +125,7 @@ impl Linker<'_> {
     /// [`Self::code`] in a schema file.
     #[track_caller]
     pub(super) fn code_in(&mut self, file: &str, pointer: &str, wanted: &str) -> Option<Code> {
-        let found = self.declared.code(wanted);
+        let found = code_named(&self.declared, wanted);
         if found.is_none() {
             self.in_schema(file, pointer, unknown("error code", wanted), Some(self.code_hint(wanted)));
         }
@@ -131,7 +133,7 @@ impl Linker<'_> {
     }
 
     fn code_hint(&self, wanted: &str) -> String {
-        let near = suggestion(wanted, self.declared.code_names());
+        let near = suggestion(wanted, code_names(&self.declared));
         near.unwrap_or_else(|| format!("declare it: [codes.{wanted}] with a status and a message"))
     }
 

@@ -5,10 +5,10 @@ use super::super::resource::*;
 use super::super::vocabulary::{Description, families, names};
 use super::super::{Behaviour, Endpoint, Route, edit_only, without_x_words};
 use super::{Declared, Linker, extend, refs};
-use crate::config::check::suggestion;
-use crate::config::declaration::{self};
 use crate::model::Method;
-use crate::schema::Dialect;
+use cms_config::check::suggestion;
+use cms_config::declaration::{self};
+use cms_schema::Dialect;
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 

@@ -3,8 +3,8 @@
 use super::super::resource::*;
 use super::super::without_x_words;
 use super::links::applies;
-use crate::config::declaration::{self, Declaration};
-use crate::schema::Dialect;
+use cms_config::declaration::{self, Declaration};
+use cms_schema::Dialect;
 use serde_json::{Map, Value, json};
 
 /// The schema that OPTIONS shows.

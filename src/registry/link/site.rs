@@ -2,13 +2,13 @@
 
 use super::super::{Role, Site};
 use super::{Linker, extend};
-use crate::config::declaration::FileType;
 use crate::error::Code;
 use crate::mail;
-use crate::network::Network;
 use crate::outbound::pattern;
-use crate::pictures::format_of;
-use crate::text::permalink::Permalink;
+use cms_base::network::Network;
+use cms_config::declaration::FileType;
+use cms_pictures::format_of;
+use cms_text::permalink::Permalink;
 use indexmap::IndexMap;
 use std::sync::Arc;
 use url::Url;

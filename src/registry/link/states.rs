@@ -1,10 +1,10 @@
 //! States and roles that rules look for, and rows that are always there.
 
 use super::{Declared, Linker, extend, nearest};
-use crate::config::declaration::{CommentStatus, Family, Role, SchemaDoc, Status};
 use crate::registry::args::Filter;
 use crate::registry::columns;
 use crate::registry::resource::Resource;
+use cms_config::declaration::{CommentStatus, Family, Role, SchemaDoc, Status};
 use serde_json::Value;
 
 /// The query behaviour that selects records by their states.

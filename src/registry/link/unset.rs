@@ -4,9 +4,9 @@
 use super::super::words::PropertyWords;
 use super::layout::filtered_columns;
 use super::property::{has_source, is_own, is_required, kind_of, types_of};
-use crate::config::declaration::{Family, Resource};
-use crate::config::load::Loaded;
 use crate::registry::resource::Kind;
+use cms_config::declaration::{Family, Resource};
+use cms_config::load::Loaded;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 

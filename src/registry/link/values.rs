@@ -6,9 +6,9 @@
 use super::super::resource::{Clock, Kind, Property, Source};
 use super::super::words::PropertyWords;
 use super::property::is_required;
-use crate::schema::{Dialect, Schema, constraints};
-use crate::storage::plan::{DbValue, ValueRule};
-use crate::text::time::{format_local, parse_datetime};
+use cms_schema::{Dialect, Schema, constraints};
+use cms_storage::plan::{DbValue, ValueRule};
+use cms_text::time::{format_local, parse_datetime};
 use serde_json::{Number, Value, json};
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use super::super::resource::{Property, Resource, Source};
 use super::super::views::NAMING;
 use super::{Linker, escape};
-use crate::config::shipped;
+use cms_config::shipped;
 use serde_json::{Map, Value};
 
 /// Icons of the console. A test compares these lists with its source.

@@ -2,7 +2,7 @@
 
 use super::super::words::{Wrong, check, is_word, names};
 use super::{Declared, Linker, escape};
-use crate::config::check::suggestion;
+use cms_config::check::suggestion;
 use serde_json::{Map, Value};
 
 /// Keywords below which further documents stand, by name.

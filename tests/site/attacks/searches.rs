@@ -3,8 +3,8 @@
 use crate::server::{Answer, Server, stdout};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use cms_config::load;
 use cms_server::boot;
-use cms_server::config::load;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use tempfile::TempDir;

@@ -1,0 +1,420 @@
+//! Threads for work that takes long, behind a queue that is bounded and shared fairly; turns of which each caller has one at a
+//! time; and the memory that jobs share.
+//!
+//! # Places
+//!
+//! A job is done for somebody ([`JobOwner`]). Owners take turns, however many jobs each has waiting. None has more than
+//! half of the places, and when all are taken, the owner with the most gives one up for one with fewer. So a caller who
+//! fills the queue keeps nobody else out of it, and others wait for one job of that caller at a time.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{OwnedMutexGuard, oneshot};
+
+/// Whom a job is done for. A request gets its own from `Scope::job_owner`, which gives none while a transaction is open:
+/// nothing that has to wait for a thread can be done there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct JobOwner(OwnerKey);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum OwnerKey {
+    Program,
+    User(i64),
+    /// The network of an anonymous caller.
+    Network(Option<IpAddr>),
+}
+
+impl JobOwner {
+    /// The program itself: commands, imports from the command line.
+    pub const PROGRAM: JobOwner = JobOwner(OwnerKey::Program);
+
+    /// A user who is logged in.
+    pub fn user(id: i64) -> JobOwner {
+        JobOwner(OwnerKey::User(id))
+    }
+
+    /// Callers without credentials, by the network that they are in.
+    pub fn network(network: Option<IpAddr>) -> JobOwner {
+        JobOwner(OwnerKey::Network(network))
+    }
+}
+
+/// Told whether it is carried out, or gives up its place.
+type Job = Box<dyn FnOnce(JobTurn) + Send>;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum JobTurn {
+    Begins,
+    GivesUp,
+}
+
+/// A few threads that carry out jobs.
+pub struct Pool {
+    shared: Arc<PoolState>,
+}
+
+struct PoolState {
+    queue: Mutex<JobQueue>,
+    changed: Condvar,
+    /// Jobs that no thread has begun yet.
+    waiting: AtomicUsize,
+}
+
+/// Jobs that wait, by owner; the owners in the order of their turns.
+struct JobQueue {
+    jobs: HashMap<JobOwner, VecDeque<Job>>,
+    turns: VecDeque<JobOwner>,
+    length: usize,
+    most: usize,
+    closed: bool,
+}
+
+/// Why a job has no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PoolError {
+    /// The queue is full, or its owner has as many jobs there as one may have.
+    Busy,
+    /// The job panicked, or the threads are gone.
+    Failed,
+}
+
+impl JobQueue {
+    /// Adds a job; the one that gives up its place for it.
+    ///
+    /// # Errors
+    /// There is no place for it.
+    fn push(&mut self, owner: JobOwner, job: Job) -> Result<Option<Job>, PoolError> {
+        if self.closed {
+            return Err(PoolError::Failed);
+        }
+        let own = self.jobs.get(&owner).map_or(0, VecDeque::len);
+        if own >= self.most.div_ceil(2) {
+            return Err(PoolError::Busy);
+        }
+        let removed = if self.length < self.most { None } else { Some(self.given_up(own)?) };
+        if own == 0 {
+            self.turns.push_back(owner);
+        }
+        self.jobs.entry(owner).or_default().push_back(job);
+        self.length += 1;
+        Ok(removed)
+    }
+
+    /// The newest job of the owner with the most, who keeps at least as many as one with `own` has with the new job.
+    fn given_up(&mut self, own: usize) -> Result<Job, PoolError> {
+        let most = self.jobs.iter().max_by_key(|(_, jobs)| jobs.len());
+        let owner = most.filter(|(_, jobs)| jobs.len() > own + 1).map(|(owner, _)| *owner).ok_or(PoolError::Busy)?;
+        let job = self.jobs.get_mut(&owner).and_then(VecDeque::pop_back).ok_or(PoolError::Busy)?;
+        self.length -= 1;
+        Ok(job)
+    }
+
+    /// The oldest job of the owner whose turn it is.
+    fn pop(&mut self) -> Option<Job> {
+        let owner = self.turns.pop_front()?;
+        let jobs = self.jobs.get_mut(&owner)?;
+        let job = jobs.pop_front();
+        if jobs.is_empty() {
+            self.jobs.remove(&owner);
+        } else {
+            self.turns.push_back(owner);
+        }
+        self.length -= 1;
+        job
+    }
+}
+
+impl PoolState {
+    fn queue(&self) -> MutexGuard<'_, JobQueue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next job, as soon as there is one; `None` when there will be none.
+    fn next(&self) -> Option<Job> {
+        let idle = |queue: &mut JobQueue| queue.length == 0 && !queue.closed;
+        self.changed.wait_while(self.queue(), idle).unwrap_or_else(PoisonError::into_inner).pop()
+    }
+}
+
+impl Pool {
+    /// Starts `workers` threads; `queue` jobs may wait.
+    ///
+    /// # Errors
+    /// A thread cannot be started.
+    pub fn start(name: &str, workers: usize, queue: usize) -> std::io::Result<Pool> {
+        let queue =
+            JobQueue { jobs: HashMap::new(), turns: VecDeque::new(), length: 0, most: queue.max(1), closed: false };
+        let shared =
+            Arc::new(PoolState { queue: Mutex::new(queue), changed: Condvar::new(), waiting: AtomicUsize::new(0) });
+        let pool = Pool { shared };
+        for _ in 0..workers.max(1) {
+            let shared = Arc::clone(&pool.shared);
+            std::thread::Builder::new().name(name.to_owned()).spawn(move || work(&shared))?;
+        }
+        Ok(pool)
+    }
+
+    /// Jobs that no thread has begun yet.
+    pub fn waiting(&self) -> usize {
+        self.shared.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Carries out a job; the caller waits without blocking a thread. A job whose caller is gone is left out.
+    ///
+    /// # Errors
+    /// See [`PoolError`].
+    pub async fn run<T: Send + 'static>(
+        &self,
+        owner: JobOwner,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, PoolError> {
+        let (send, receive) = oneshot::channel();
+        let place = Waiting::of(&self.shared);
+        let job: Job = Box::new(move |turn| {
+            drop(place);
+            match turn {
+                JobTurn::Begins if send.is_closed() => {}
+                JobTurn::Begins => drop(send.send(Ok(job()))),
+                JobTurn::GivesUp => drop(send.send(Err(PoolError::Busy))),
+            }
+        });
+        let removed = self.shared.queue().push(owner, job)?;
+        self.shared.changed.notify_one();
+        if let Some(removed) = removed {
+            removed(JobTurn::GivesUp);
+        }
+        receive.await.unwrap_or(Err(PoolError::Failed))
+    }
+}
+
+impl Drop for Pool {
+    /// The threads end when nothing waits any more.
+    fn drop(&mut self) {
+        self.shared.queue().closed = true;
+        self.shared.changed.notify_all();
+    }
+}
+
+/// A place in the queue, given back when a job begins, gives up or is refused.
+struct Waiting(Arc<PoolState>);
+
+impl Waiting {
+    fn of(shared: &Arc<PoolState>) -> Waiting {
+        shared.waiting.fetch_add(1, Ordering::Relaxed);
+        Waiting(Arc::clone(shared))
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn work(shared: &PoolState) {
+    while let Some(job) = shared.next() {
+        // A job that panics must not end the thread: its caller sees a closed channel.
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job(JobTurn::Begins)));
+    }
+}
+
+/// What each owner may do only once at a time.
+#[derive(Default)]
+pub struct Turns(Mutex<HashMap<JobOwner, Arc<tokio::sync::Mutex<()>>>>);
+
+/// An owner's turn; the next one begins when it is dropped.
+pub struct OwnTurn {
+    turns: Arc<Turns>,
+    owner: JobOwner,
+    /// There until the turn is dropped.
+    guard: Option<OwnedMutexGuard<()>>,
+}
+
+impl Turns {
+    /// Waits for the owner's turn.
+    ///
+    /// # Errors
+    /// So many of the owner wait already, or it takes longer than this.
+    pub async fn take(
+        self: &Arc<Turns>,
+        owner: JobOwner,
+        most: usize,
+        patience: Duration,
+    ) -> Result<OwnTurn, PoolError> {
+        let own = Arc::clone(self.lock().entry(owner).or_default());
+        // Beside the table and this one, each that waits or has its turn holds it.
+        let crowded = Arc::strong_count(&own) > most + 2;
+        let guard = match crowded {
+            true => None,
+            false => tokio::time::timeout(patience, own.lock_owned()).await.ok(),
+        };
+        // When this is dropped, an owner of whom nobody is left is taken out of the table.
+        let turn = OwnTurn { turns: Arc::clone(self), owner, guard };
+        if turn.guard.is_some() { Ok(turn) } else { Err(PoolError::Busy) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<JobOwner, Arc<tokio::sync::Mutex<()>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for OwnTurn {
+    fn drop(&mut self) {
+        let mut turns = self.turns.lock();
+        self.guard = None;
+        if turns.get(&self.owner).is_some_and(|own| Arc::strong_count(own) == 1) {
+            turns.remove(&self.owner);
+        }
+    }
+}
+
+/// Bytes that several jobs share: each takes what it may need before it begins, and waits until there is as much. In
+/// order of arrival, so that a large job is not passed by small ones for ever.
+#[derive(Default)]
+pub struct Budget {
+    /// Held by the thread that takes the next job.
+    turn: Mutex<()>,
+    taken: Mutex<u64>,
+    freed: Condvar,
+}
+
+/// Bytes of a [`Budget`], given back when this is dropped.
+pub struct Reservation<'b> {
+    budget: &'b Budget,
+    bytes: u64,
+}
+
+impl Budget {
+    /// Takes bytes of at most `most`, as soon as they are free; `None` for more than there are at all. Who holds some
+    /// must not take more.
+    pub fn take(&self, bytes: u64, most: u64) -> Option<Reservation<'_>> {
+        if bytes > most {
+            return None;
+        }
+        let _next = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = |taken: &mut u64| taken.saturating_add(bytes) > most && *taken > 0;
+        let mut taken = self.freed.wait_while(taken, full).unwrap_or_else(PoisonError::into_inner);
+        *taken = taken.saturating_add(bytes);
+        Some(Reservation { budget: self, bytes })
+    }
+
+    /// Bytes that are taken now.
+    pub fn taken(&self) -> u64 {
+        *self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        let mut taken = self.budget.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        *taken = taken.saturating_sub(self.bytes);
+        self.budget.freed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn jobs_are_done_refused_and_survived() {
+        let pool = Pool::start("test", 1, 2).expect("a thread");
+        let run = |n: i64| pool.run(JobOwner::user(n), move || n);
+        assert_eq!(run(7).await, Ok(7));
+        let broken = pool.run(JobOwner::PROGRAM, || panic!("a job of the test"));
+        assert_eq!(broken.await, Err::<(), _>(PoolError::Failed));
+        let (begins, begun) = std::sync::mpsc::channel();
+        let (open, gate) = std::sync::mpsc::channel::<()>();
+        let mut slow = Box::pin(pool.run(JobOwner::PROGRAM, move || {
+            let _ = begins.send(());
+            gate.recv().unwrap_or_default()
+        }));
+        assert!(futures_util::poll!(&mut slow).is_pending());
+        begun.recv().expect("it occupies the thread");
+        let mut first = Box::pin(run(1));
+        assert!(futures_util::poll!(&mut first).is_pending());
+        assert_eq!(run(1).await, Err(PoolError::Busy), "one owner has half of the places");
+        let mut second = Box::pin(run(2));
+        assert!(futures_util::poll!(&mut second).is_pending());
+        assert_eq!((run(3).await, pool.waiting()), (Err(PoolError::Busy), 2), "refused jobs do not wait");
+        drop(second);
+        drop(open);
+        assert_eq!((slow.await, first.await), (Ok(()), Ok(1)));
+        assert_eq!((run(4).await, pool.waiting()), (Ok(4), 0), "a job whose caller is gone is left out");
+    }
+
+    #[test]
+    fn owners_take_turns_and_the_one_with_the_most_gives_up_a_place() {
+        let mut queue = JobQueue { jobs: HashMap::new(), turns: VecDeque::new(), length: 0, most: 8, closed: false };
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let job = |owner: i64| -> Job {
+            let order = Arc::clone(&order);
+            Box::new(move |turn| order.lock().expect("a lock").push((owner, turn == JobTurn::Begins)))
+        };
+        let mut push = |owner: i64| match queue.push(JobOwner::user(owner), job(owner)) {
+            Ok(Some(removed)) => {
+                removed(JobTurn::GivesUp);
+                Ok(true)
+            }
+            Ok(None) => Ok(false),
+            Err(error) => Err(error),
+        };
+        assert_eq!([1; 5].map(&mut push), [Ok(false), Ok(false), Ok(false), Ok(false), Err(PoolError::Busy)]);
+        assert_eq!([2; 4].map(&mut push), [Ok(false); 4]);
+        assert_eq!([3, 4, 3, 4].map(&mut push), [Ok(true); 4], "others find places");
+        assert_eq!(push(3), Err(PoolError::Busy), "nobody has more than one more");
+        assert_eq!(order.lock().expect("a lock").drain(..).filter(|(owner, _)| *owner > 2).count(), 0);
+        while let Some(job) = queue.pop() {
+            job(JobTurn::Begins);
+        }
+        let done: Vec<i64> = order.lock().expect("a lock").iter().map(|(owner, _)| *owner).collect();
+        assert_eq!(done, [1, 2, 3, 4, 1, 2, 3, 4]);
+        assert_eq!((queue.length, queue.turns.len(), queue.jobs.len()), (0, 0, 0));
+    }
+
+    #[tokio::test]
+    async fn each_owner_has_one_turn_at_a_time() {
+        let turns = Arc::new(Turns::default());
+        let take = |n: i64| Turns::take(&turns, JobOwner::user(n), 1, Duration::from_secs(60));
+        let (first, other) = (take(1).await.expect("a turn"), take(2).await.expect("a turn of another owner"));
+        let mut second = Box::pin(take(1));
+        assert!(futures_util::poll!(&mut second).is_pending());
+        assert_eq!(take(1).await.err(), Some(PoolError::Busy), "one waits already");
+        drop(first);
+        let second = second.await.expect("a turn");
+        let short = Turns::take(&turns, JobOwner::user(1), 1, Duration::ZERO);
+        assert_eq!(short.await.err(), Some(PoolError::Busy), "patience ends");
+        drop((second, other));
+        assert_eq!(turns.lock().len(), 0);
+    }
+
+    #[test]
+    fn bytes_are_taken_and_given_back() {
+        let budget = Budget::default();
+        assert!(budget.take(11, 10).is_none(), "more than there is at all");
+        let first = budget.take(10, 10).expect("all of it");
+        std::thread::scope(|scope| {
+            let (asks, asked) = std::sync::mpsc::channel();
+            let budget = &budget;
+            let waits = scope.spawn(move || {
+                asks.send(()).expect("a listener");
+                budget.take(1, 10).map(|taken| (budget.taken(), drop(taken)).0)
+            });
+            asked.recv().expect("a beginning");
+            assert_eq!(budget.taken(), 10);
+            drop(first);
+            assert_eq!(waits.join().expect("an end"), Some(1));
+        });
+        assert_eq!(budget.taken(), 0);
+        // A panic gives back, too.
+        let broken = std::panic::catch_unwind(|| {
+            let _taken = budget.take(5, 10);
+            panic!("a job of the test");
+        });
+        assert!(broken.is_err() && budget.taken() == 0);
+    }
+}

@@ -1,0 +1,207 @@
+//! The grammar of `routes.toml`: what a user may write, as types.
+//!
+//! `cms-server schema` prints the JSON Schema of [`Declaration`]; the loader checks every file against it, so a field
+//! added here is at once known to editors, to the problem report at startup and to the registry. Nothing is interpreted
+//! here. In every string `{prefix}` and `{PREFIX}` are replaced by `site.prefix`. What a file may contain beside the
+//! declaration (`include`, `overlays`, `remove`) is in `grammar`. Types with defaults serialise, so that the defaults
+//! are in the JSON Schema too.
+
+mod abilities;
+mod action;
+mod blocks;
+mod console;
+mod mail;
+mod media;
+mod options;
+mod resource;
+mod route;
+mod server;
+mod site;
+mod views;
+
+pub use abilities::*;
+pub use action::*;
+pub use blocks::*;
+pub use console::*;
+pub use mail::*;
+pub use media::*;
+pub use options::*;
+pub use resource::*;
+pub use route::*;
+pub use server::*;
+pub use site::*;
+pub use views::*;
+
+use super::xmlrpc::XmlRpc;
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// The whole of `routes.toml` after includes, overlays, environment and command line are merged.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Declaration {
+    /// How the program listens and what it accepts.
+    #[serde(default)]
+    pub server: Server,
+    /// How the log is written.
+    #[serde(default)]
+    pub log: Log,
+    /// What is cached in memory.
+    #[serde(default)]
+    pub cache: Cache,
+    /// Where rows are stored.
+    #[serde(default)]
+    pub storage: Storage,
+    /// Backups that the server makes by itself.
+    #[serde(default)]
+    pub backup: Backup,
+    /// What each commit changed.
+    #[serde(default)]
+    pub feed: Feed,
+    /// Name and address of the site.
+    #[serde(default)]
+    pub site: Site,
+    /// How values are read and responses are shaped where clients differ.
+    #[serde(default)]
+    pub dialect: Dialect,
+    /// Uploaded files.
+    #[serde(default)]
+    pub media: Media,
+    /// Requests to other sites.
+    #[serde(default)]
+    pub outbound: Outbound,
+    /// E-mail that the server sends.
+    #[serde(default)]
+    pub mail: Mail,
+    /// Values of the settings resource on an empty database, by property.
+    #[serde(default)]
+    pub settings: Map<String, Value>,
+    /// Roles by machine name.
+    #[serde(default)]
+    pub roles: IndexMap<String, Role>,
+    /// The capability that each action needs, by kind of object; resources refer to one.
+    #[serde(default)]
+    pub capabilities: IndexMap<String, CapabilityMap>,
+    /// Record states by neutral name.
+    #[serde(default)]
+    pub statuses: IndexMap<String, Status>,
+    /// States of comments by neutral name. The first public one is the state of approved comments, the first one that
+    /// is neither public nor removed the state of comments that wait for a moderator.
+    #[serde(default)]
+    pub comment_statuses: IndexMap<String, CommentStatus>,
+    /// Namespaces by the name that resources refer to.
+    #[serde(default)]
+    pub namespaces: IndexMap<String, Namespace>,
+    /// Reusable groups of arguments.
+    #[serde(default)]
+    pub args: IndexMap<String, ArgGroup>,
+    /// Reusable sets of routes that a resource mounts with its own base, schema and arguments.
+    #[serde(default)]
+    pub route_sets: IndexMap<String, Vec<Route>>,
+    /// Error codes that the server does not know by itself, for resources and endpoints to name.
+    #[serde(default)]
+    pub codes: IndexMap<String, ErrorCode>,
+    /// Features that this program or known clients read in a resource's `supports`, each with what it does. A resource may
+    /// have others; one that is spelled almost like one of these is a problem.
+    #[serde(default)]
+    pub features: IndexMap<String, String>,
+    /// Resources that are not served: others extend them. Their keys are those of `resources`.
+    #[serde(default)]
+    pub base_resources: IndexMap<String, Resource>,
+    /// Property, arguments and links that a resource gets for each of its `taxonomies`.
+    #[serde(default)]
+    pub per_taxonomy: PerTaxonomy,
+    /// Descriptions of link relations, by relation, for resources with `links_in_options`.
+    #[serde(default)]
+    pub link_relations: IndexMap<String, LinkRelation>,
+    /// URLs of the documentation of link relations, by prefix (`wp` of `wp:term`); `{rel}` is replaced by the rest. Items
+    /// list those that their links use as `curies`.
+    #[serde(default)]
+    pub curies: IndexMap<String, String>,
+    /// The resources, in the order in which their routes are tried and listed.
+    #[serde(default)]
+    pub resources: IndexMap<String, Resource>,
+    /// Routes that belong to no resource.
+    #[serde(default)]
+    pub routes: Vec<Route>,
+    /// Schema files that OPTIONS shows for routes that belong to no resource, by path; `/` is the root, `/NAMESPACE`
+    /// one namespace, `/*` every namespace without an entry.
+    #[serde(default)]
+    pub route_schemas: IndexMap<String, String>,
+    /// Blocks that the server renders from other rows, by their full name (`core/latest-posts`).
+    #[serde(default)]
+    pub blocks: IndexMap<String, Rendered>,
+    /// The class that each block gets when it is shown, by the block's full name.
+    #[serde(default)]
+    pub block_classes: IndexMap<String, BlockClass>,
+    /// What each block can have, by its full name; a block without an entry has no layout.
+    #[serde(default)]
+    pub block_supports: IndexMap<String, BlockSupports>,
+    /// What style sheets of the site say of blocks, as far as their classes follow from it.
+    #[serde(default)]
+    pub block_styles: BlockStyles,
+    /// Attributes of blocks that can have values of a record instead of what is written (`metadata.bindings`).
+    #[serde(default)]
+    pub block_bindings: BlockBindings,
+    /// Shortcodes that the server renders from other rows.
+    #[serde(default)]
+    pub shortcodes: IndexMap<String, Rendered>,
+    /// Groups of abilities by slug.
+    #[serde(default)]
+    pub ability_categories: IndexMap<String, AbilityCategory>,
+    /// Abilities by name (`core/get-site-info`): operations that programs find and run.
+    #[serde(default)]
+    pub abilities: IndexMap<String, Ability>,
+    /// Themes; exactly one is active.
+    #[serde(default)]
+    pub themes: IndexMap<String, Theme>,
+    /// Cross-origin rules of the REST base.
+    #[serde(default)]
+    pub cors: Cors,
+    /// XML-RPC: the older interface to the same routes.
+    #[serde(default)]
+    pub xmlrpc: XmlRpc,
+    /// The Model Context Protocol.
+    #[serde(default)]
+    pub mcp: Mcp,
+    /// Rate limits by name.
+    #[serde(default)]
+    pub limits: IndexMap<String, Limit>,
+    /// Limits on values that clients send, where their schema sets none.
+    #[serde(default)]
+    pub bounds: Bounds,
+    /// Pages for people: login, profiles, authorization of programs.
+    #[serde(default)]
+    pub pages: Pages,
+    /// The console: an application for people who write and look after the site.
+    #[serde(default)]
+    pub console: Console,
+    /// Sections of the console's navigation by name, in their order.
+    #[serde(default)]
+    pub view_groups: IndexMap<String, ViewGroup>,
+    /// Texts of the console in other languages: by language, such as `de`, and by the text that is translated. Labels, help,
+    /// descriptions of properties and the like; the interface keeps the texts of the declarations.
+    #[serde(default)]
+    pub translations: IndexMap<String, IndexMap<String, String>>,
+    /// Overlays of schema files: `schemas.<file stem>` is merged into the schema file of that name. Empty once loaded:
+    /// the loader has merged them.
+    #[serde(default)]
+    pub schemas: IndexMap<String, SchemaDoc>,
+}
+
+impl Declaration {
+    /// The states of records of which something is true, in the order of declaration.
+    pub fn statuses_where<'d>(&'d self, wanted: impl Fn(&Status) -> bool + 'd) -> impl Iterator<Item = &'d str> {
+        self.statuses.iter().filter(move |(_, status)| wanted(status)).map(|(name, _)| name.as_str())
+    }
+
+    /// The states of comments of which something is true, in the order of declaration.
+    pub fn comment_statuses_where<'d>(
+        &'d self,
+        wanted: impl Fn(&CommentStatus) -> bool + 'd,
+    ) -> impl Iterator<Item = &'d str> {
+        self.comment_statuses.iter().filter(move |(_, status)| wanted(status)).map(|(name, _)| name.as_str())
+    }
+}

@@ -1,0 +1,87 @@
+//! Where what is declared was written: names with files and lines.
+
+use super::load::Loaded;
+use super::tree::{Location, Node, Table};
+
+/// Something that is declared, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeclaredAt {
+    /// Such as `resources.posts`; a part with a dot is in quotes.
+    pub name: String,
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+}
+
+impl Loaded {
+    /// What is declared, in its order: sections, the members of sections that name things, and the properties of schemas.
+    pub fn places(&self) -> Vec<DeclaredAt> {
+        let mut places = Vec::new();
+        for (section, member) in members(Some(&self.root)) {
+            let inner = || members(Some(&member.node)).map(|(name, inner)| (name, &inner.node));
+            if inner().next().is_none() || inner().any(|(_, node)| node.as_table().is_none()) {
+                places.push(self.place_of(&[section]));
+                continue;
+            }
+            for (name, _) in inner() {
+                places.push(self.place_of(&[section, name]));
+                let resource = self.declaration.resources.get(name).filter(|_| section == "resources");
+                places.extend(resource.into_iter().flat_map(|resource| self.properties(name, &resource.schema)));
+            }
+        }
+        places
+    }
+
+    fn place_of(&self, path: &[&str]) -> DeclaredAt {
+        let quoted = |part: &&str| if part.contains('.') { format!("\"{part}\"") } else { (*part).to_owned() };
+        let Location { file, line, .. } = self.sources.place(self.root.locate_key(path));
+        DeclaredAt { name: path.iter().map(quoted).collect::<Vec<_>>().join("."), file, line }
+    }
+
+    /// The properties of a resource's schema.
+    fn properties(&self, resource: &str, schema: &str) -> Vec<DeclaredAt> {
+        let Some(tree) = self.schema_trees.get(schema) else { return Vec::new() };
+        let place = |property: &String| {
+            let Location { file, line, .. } = self.sources.place(tree.locate_key(&["properties", property]));
+            DeclaredAt { name: format!("resources.{resource}.properties.{property}"), file, line }
+        };
+        tree.child("properties").and_then(Node::as_table).into_iter().flat_map(Table::keys).map(place).collect()
+    }
+}
+
+fn members(node: Option<&Node>) -> impl Iterator<Item = (&str, &super::tree::Member)> {
+    node.and_then(Node::as_table).into_iter().flatten().map(|(name, member)| (name.as_str(), member))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::attempt;
+    use crate::source::Origin;
+
+    #[test]
+    fn declarations_have_files_and_lines() {
+        let files = crate::shipped::FILES.iter().copied();
+        let own = [
+            ("site.toml", "[site]\ndemo = false\n\n[resources.notes]\nextends = \"plain\"\nschema = \"note.json\"\n"),
+            (
+                "note.json",
+                "{\"type\": \"object\", \"properties\": {\n\"id\": {\"type\": \"integer\"},\n\"a.b\": {\"type\": \"string\"}}}",
+            ),
+        ];
+        let files: Vec<(&str, &str)> = files.chain(own).collect();
+        let loaded = attempt(Origin::Texts { label: "", files: &files }, &[], []).outcome.expect("sound");
+        let places = loaded.places();
+        let at = |name: &str| {
+            let found = places.iter().find(|place| place.name == name);
+            found.map(|place| (place.file.as_str(), place.line))
+        };
+        assert_eq!(at("resources.notes"), Some(("site.toml", 4)));
+        assert_eq!(at("resources.notes.properties.id"), Some(("note.json", 2)));
+        assert!(at("roles.editor").is_some_and(|(file, line)| file == "routes.toml" && line > 100));
+        assert!(at("server").is_some() && at("server.listen").is_none());
+        assert_eq!(
+            at("abilities.\"core/get-site-info\"").or(at("abilities.core/get-site-info")).map(|at| at.0),
+            Some("schemas/abilities.toml")
+        );
+    }
+}

@@ -1,0 +1,227 @@
+//! Why a value is refused: the machine-readable reasons, the place inside a value, and the two ways of reporting.
+//!
+//! Owns the reason codes and the sentence frame. It knows no keyword; each keyword words its own failure.
+
+use serde_json::{Value, json};
+use std::fmt;
+
+/// The reason of a refusal, as `data.details.<name>.code` shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// No type of the list accepts the value.
+    Type,
+    /// The value is not one of the listed ones.
+    Enum,
+    /// Below `minimum` or above `maximum`.
+    Bounds,
+    /// Not a multiple of `multipleOf`.
+    Multiple,
+    /// Shorter than `minLength`.
+    TooShort,
+    /// Longer than `maxLength`.
+    TooLong,
+    /// Does not match `pattern`.
+    Pattern,
+    /// Not a `date-time`.
+    Date,
+    /// Not a `uri`.
+    Uri,
+    /// Not an `email`.
+    Email,
+    /// Not an `ip`.
+    Ip,
+    /// Not a `uuid`.
+    Uuid,
+    /// Not a `hex-color`.
+    HexColor,
+    /// Fewer than `minItems`.
+    TooFewItems,
+    /// More than `maxItems`.
+    TooManyItems,
+    /// `uniqueItems` is broken.
+    DuplicateItems,
+    /// A required property is absent.
+    PropertyRequired,
+    /// `additionalProperties` is false and there is one.
+    AdditionalProperties,
+    /// Fewer than `minProperties`.
+    TooFewProperties,
+    /// More than `maxProperties`.
+    TooManyProperties,
+    /// No alternative of `anyOf` or `oneOf` fits.
+    NoMatch,
+    /// More than one alternative of `oneOf` fits.
+    MultipleMatches,
+}
+
+impl Reason {
+    /// The code as clients read it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Reason::Type => "rest_invalid_type",
+            Reason::Enum => "rest_not_in_enum",
+            Reason::Bounds => "rest_out_of_bounds",
+            Reason::Multiple => "rest_invalid_multiple",
+            Reason::TooShort => "rest_too_short",
+            Reason::TooLong => "rest_too_long",
+            Reason::Pattern => "rest_invalid_pattern",
+            Reason::Date => "rest_invalid_date",
+            Reason::Uri => "rest_invalid_uri",
+            Reason::Email => "rest_invalid_email",
+            Reason::Ip => "rest_invalid_ip",
+            Reason::Uuid => "rest_invalid_uuid",
+            Reason::HexColor => "rest_invalid_hex_color",
+            Reason::TooFewItems => "rest_too_few_items",
+            Reason::TooManyItems => "rest_too_many_items",
+            Reason::DuplicateItems => "rest_duplicate_items",
+            Reason::PropertyRequired => "rest_property_required",
+            Reason::AdditionalProperties => "rest_additional_properties_forbidden",
+            Reason::TooFewProperties => "rest_too_few_properties",
+            Reason::TooManyProperties => "rest_too_many_properties",
+            Reason::NoMatch => "rest_no_matching_schema",
+            Reason::MultipleMatches => "rest_one_of_multiple_matches",
+        }
+    }
+}
+
+/// Where in a parameter the walk is. A list linked through the stack, so that success costs nothing.
+#[derive(Clone, Copy)]
+pub(super) struct ValuePath<'a> {
+    outer: Option<&'a ValuePath<'a>>,
+    step: PathStep<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum PathStep<'a> {
+    Name(&'a str),
+    Index(usize),
+}
+
+impl<'a> ValuePath<'a> {
+    /// The parameter itself.
+    pub fn root(name: &'a str) -> Self {
+        ValuePath { outer: None, step: PathStep::Name(name) }
+    }
+
+    /// An item of the list at this place.
+    pub fn item(&'a self, index: usize) -> ValuePath<'a> {
+        ValuePath { outer: Some(self), step: PathStep::Index(index) }
+    }
+
+    /// A property of the object at this place.
+    pub fn property(&'a self, name: &'a str) -> ValuePath<'a> {
+        ValuePath { outer: Some(self), step: PathStep::Name(name) }
+    }
+}
+
+impl fmt::Display for ValuePath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.outer, self.step) {
+            (None, PathStep::Name(name)) => f.write_str(name),
+            (None, PathStep::Index(index)) => write!(f, "{index}"),
+            (Some(outer), PathStep::Name(name)) => write!(f, "{outer}[{name}]"),
+            (Some(outer), PathStep::Index(index)) => write!(f, "{outer}[{index}]"),
+        }
+    }
+}
+
+/// A failure with everything that a client gets.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub place: String,
+    pub reason: Reason,
+    pub message: String,
+    pub extra: Extra,
+}
+
+/// What goes with a reason, as `data` of the detail.
+#[derive(Debug)]
+pub(super) enum Extra {
+    Nothing,
+    /// The place itself; part of [`Reason::Type`].
+    ValuePath,
+    /// The alternative that was nearest.
+    Position(usize),
+    /// The alternatives that fit.
+    Positions(Vec<usize>),
+}
+
+impl Failure {
+    /// A refusal at a place; the sentence is the place followed by `rest`.
+    pub fn new(place: &ValuePath<'_>, reason: Reason, rest: &str) -> Self {
+        let place = place.to_string();
+        let extra = if reason == Reason::Type { Extra::ValuePath } else { Extra::Nothing };
+        Failure { message: format!("{place} {rest}."), place, reason, extra }
+    }
+
+    /// Replaces what goes with the reason.
+    pub fn with(mut self, extra: Extra) -> Self {
+        self.extra = extra;
+        self
+    }
+
+    /// The failure of the whole parameter.
+    pub fn of_param(self, name: &str) -> Box<ParamFailure> {
+        let data = match self.extra {
+            Extra::Nothing => Value::Null,
+            Extra::ValuePath => json!({ "param": self.place }),
+            Extra::Position(position) => json!({ "position": position }),
+            Extra::Positions(positions) => json!({ "positions": positions }),
+        };
+        let reason = Some(self.reason.as_str());
+        Box::new(ParamFailure { name: name.to_owned(), message: self.message, reason, data })
+    }
+}
+
+/// How a walk reports: in full, or only that it failed. One walk serves both, so they cannot disagree.
+pub(super) trait Report: Sized {
+    /// Reports; `build` runs only if the text is wanted.
+    fn of(build: impl FnOnce() -> Failure) -> Self;
+
+    /// Reports a plain refusal: place, reason, and the rest of the sentence.
+    fn at(place: &ValuePath<'_>, reason: Reason, rest: impl FnOnce() -> String) -> Self {
+        Self::of(|| Failure::new(place, reason, &rest()))
+    }
+}
+
+impl Report for Failure {
+    fn of(build: impl FnOnce() -> Failure) -> Self {
+        build()
+    }
+}
+
+/// "It failed", for trying alternatives.
+pub(super) struct Refused;
+
+impl Report for Refused {
+    fn of(_: impl FnOnce() -> Failure) -> Self {
+        Refused
+    }
+}
+
+/// "1 item", "2 items", "3 properties".
+pub(super) fn count(number: u64, one: &str, many: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
+}
+
+/// "a", "a or b", "a, b or c".
+pub(super) fn either(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+/// One parameter that failed: name, sentence, and the machine-readable reason (`data.details`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParamFailure {
+    /// The argument's name as declared.
+    pub name: String,
+    /// A sentence for people.
+    pub message: String,
+    /// A code such as `rest_invalid_type`; `None` where only a sentence is known.
+    pub reason: Option<&'static str>,
+    /// What belongs to the reason, e.g. `{"param": "include[1]"}`; null when nothing does.
+    pub data: Value,
+}

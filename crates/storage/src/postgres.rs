@@ -1,0 +1,259 @@
+//! PostgreSQL as a [`Storage`]: one schema of a database, which any number of nodes share.
+//!
+//! Each node has one connection that writes, a pool of connections for reads, and one on which it hears of what others
+//! commit. What SQLite needs a file, a log and a search index for, the server does itself.
+
+mod attempts;
+mod connect;
+mod functions;
+mod listen;
+mod neighbours;
+mod open;
+mod pool;
+mod reader;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod text;
+mod values;
+mod wire;
+mod writer;
+
+pub use open::PgOptions;
+
+use super::connection::DbError;
+use super::engine::{Common, Queue};
+use super::migrate::{Extent, PendingChange};
+use super::nodes::{NodeFacts, Nodes};
+use super::plan::{Layout, Name, WritePlan};
+use super::sqlite::OpenError;
+use super::{BeginFuture, CommitFuture, Database, Held, Snapshot, Storage, StorageError, VersionSlot};
+use cms_base::metrics::{self, Reading};
+use connect::Address;
+use neighbours::Neighbours;
+use pool::Pool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Thread;
+use std::time::Duration;
+use writer::PgConnection;
+
+/// Counts and samples the rows of all tables.
+const STATISTICS: &str = "ANALYZE";
+
+/// A schema of a database. Dropping it waits until the writer has carried out what is queued.
+pub struct Postgres {
+    shared: Arc<Shared>,
+    queue: Queue,
+    applied: Vec<PendingChange>,
+    /// It drives the connections, so it goes last.
+    address: Arc<Address>,
+}
+
+/// What readers and the writer have in common.
+struct Shared {
+    /// Distinguishes databases that one thread reads.
+    id: u64,
+    pool: Arc<Pool>,
+    common: Arc<Common>,
+    /// What other nodes know this one by.
+    node: Arc<str>,
+    schema: Arc<str>,
+    /// See [`Storage::hears_commits`].
+    hears: AtomicBool,
+    /// See [`Database::leads`].
+    leads: AtomicBool,
+    neighbours: Neighbours,
+}
+
+impl Shared {
+    /// Takes notice of whether it listens, and of whether it leads.
+    fn attends(&self, hears: bool, leads: bool) {
+        self.hears.store(hears, Ordering::Release);
+        if self.leads.swap(leads, Ordering::AcqRel) != leads {
+            self.wake_all();
+        }
+    }
+}
+
+impl std::ops::Deref for Shared {
+    type Target = Common;
+
+    fn deref(&self) -> &Common {
+        &self.common
+    }
+}
+
+impl Postgres {
+    /// Opens the database, which is brought to the layout.
+    ///
+    /// # Errors
+    /// It cannot be reached, is none of ours, or has to be changed in a way that is not allowed.
+    pub fn open(options: &PgOptions, layout: &Layout) -> Result<Postgres, OpenError> {
+        let opened = open::open(options, layout)?;
+        let shared = Arc::new(opened.shared);
+        let (address, node, session) = (opened.address.clone(), shared.node.clone(), opened.session);
+        let patience = options.patience;
+        let queue = Queue::start(shared.common.clone(), options.queue, move || {
+            Box::new(PgConnection::writing((address, node), session, patience))
+        });
+        let queue = queue.map_err(|e| open::server(&opened.address, &e, open::SYSTEM))?;
+        opened.address.handle().spawn(listen::follow(Arc::downgrade(&shared), opened.address.clone()));
+        Ok(Postgres { shared, queue, applied: opened.applied, address: opened.address })
+    }
+
+    /// See [`Place::start`](super::place::Place::start): a session that holds a lock.
+    ///
+    /// # Errors
+    /// The database cannot be reached; others hold the lock for too long.
+    pub fn start(url: &str, patience: Duration) -> Result<impl Sized + 'static, OpenError> {
+        open::start(url, patience)
+    }
+
+    /// The changes that bring a database to a layout, the refused ones among them; nothing is changed.
+    ///
+    /// # Errors
+    /// The database cannot be reached or written.
+    pub fn rehearse(url: &str, layout: &Layout) -> Result<Vec<PendingChange>, OpenError> {
+        open::migrated(url, layout, Extent::Rehearse)
+    }
+
+    /// Brings a database to a layout and deletes the values of `drops` where they stand in the way.
+    ///
+    /// # Errors
+    /// The database cannot be reached or written; a change would lose values that are not in `drops`.
+    pub fn migrate(url: &str, layout: &Layout, drops: &[String]) -> Result<Vec<PendingChange>, OpenError> {
+        open::migrated(url, layout, Extent::Apply { drops })
+    }
+
+    /// A connection that writes or copies, to a database that may have no tables.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or is none of ours.
+    pub(super) fn connection(url: &str) -> Result<PgConnection, OpenError> {
+        open::connected(url).map(|(_, connection, _)| connection)
+    }
+
+    /// What stored values differ from recomputed ones, in sentences.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn examine(url: &str, layout: &Layout) -> Result<Vec<String>, StorageError> {
+        open::examine(url, layout)
+    }
+
+    /// What [`Postgres::open`] changed in an existing database.
+    pub fn applied(&self) -> &[PendingChange] {
+        &self.applied
+    }
+
+    /// How often a thread has waited for the server, for reads and for writes.
+    pub fn round_trips(&self) -> u64 {
+        self.address.round_trips.load(Ordering::Relaxed)
+    }
+
+    /// How many statements the current thread has read with so far. Tests assert differences.
+    pub fn queries() -> u64 {
+        reader::queries()
+    }
+}
+
+/// Carries out statements on a server, for tests.
+#[cfg(test)]
+pub(super) fn execute(url: &str, text: &str) {
+    Arc::new(Address::parse(url).unwrap()).connect(None).unwrap().batch(text).unwrap();
+}
+
+impl Storage for Postgres {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
+        Ok(Box::new(reader::View::begin(&self.shared)))
+    }
+
+    fn hold(&self) -> Box<dyn Held + '_> {
+        Box::new(reader::Hold::begin())
+    }
+
+    fn commit(&self, plan: WritePlan) -> CommitFuture {
+        self.queue.commit(plan)
+    }
+
+    fn scope_version(&self, scope: &Name) -> u64 {
+        self.shared.versions.get(scope)
+    }
+
+    fn slot_version(&self, slot: VersionSlot) -> u64 {
+        self.shared.versions.slot_version(slot)
+    }
+
+    fn version_epoch(&self) -> Option<u64> {
+        self.shared.versions.epoch()
+    }
+
+    fn catch_up(&self) -> Result<(), StorageError> {
+        self.shared.catch_up()
+    }
+
+    fn hears_commits(&self) -> bool {
+        self.shared.hears.load(Ordering::Acquire)
+    }
+
+    fn begin(&self) -> BeginFuture {
+        self.queue.begin()
+    }
+}
+
+impl Database for Postgres {
+    fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>, StorageError> {
+        self.queue.secret(name, len)
+    }
+
+    fn close(&self, patience: Duration) -> Result<(), StorageError> {
+        self.queue.close(patience)
+    }
+
+    fn leads(&self) -> bool {
+        self.shared.leads.load(Ordering::Acquire)
+    }
+
+    fn wake(&self, sleeper: Thread) {
+        self.shared.wake(sleeper);
+    }
+
+    fn announce(&self, facts: NodeFacts) {
+        self.shared.neighbours.announce(facts);
+    }
+
+    fn nodes(&self) -> Result<Option<Nodes>, StorageError> {
+        self.shared.nodes().map(Some)
+    }
+
+    fn disagreements(&self) -> Vec<String> {
+        self.shared.neighbours.warnings()
+    }
+
+    fn refuses_writes(&self) -> Option<String> {
+        self.shared.refuses_writes()
+    }
+
+    fn gather_statistics(&self) -> Result<(), StorageError> {
+        let session = self.address.connect(None).map_err(DbError::from)?;
+        Ok(session.batch(STATISTICS)?)
+    }
+
+    fn readings(&self) -> Vec<Reading> {
+        let mut readings: Vec<metrics::Reading> = self.shared.readings();
+        readings.push(Reading::count("cms_server_database_round_trips", &[], self.round_trips()));
+        readings.push(Reading::gauge("cms_server_database_connections", &[], self.shared.pool.open() as f64));
+        readings.push(Reading::gauge("cms_server_leader", &[], f64::from(u8::from(self.leads()))));
+        let neighbours = &self.shared.neighbours;
+        readings.push(Reading::gauge("cms_server_nodes", &[], (neighbours.others() + 1) as f64));
+        readings.push(Reading::gauge("cms_server_nodes_differing", &[], neighbours.warnings().len() as f64));
+        readings
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.queue.finish();
+    }
+}

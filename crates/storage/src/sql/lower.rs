@@ -1,0 +1,582 @@
+//! A read plan's lowered form: what a statement is rendered from, and the key under which its text is cached.
+//!
+//! One walk resolves every name, brings conditions into canonical form and extracts the values in order, so that the
+//! key and the text cannot disagree about what is bound where.
+
+use super::super::StorageError;
+use super::super::catalogue::{Catalogue, Table};
+use super::super::plan::{ColumnType, Cond, DbValue, Name, Op, Order, ReadPlan};
+use super::super::words::{NO_WORD, Words};
+use super::Bind;
+use super::join_order::{self, Driver, EdgeIndex};
+use cms_text::fold;
+use std::collections::{BTreeSet, HashSet};
+
+/// What is selected of the rows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Want {
+    Rows,
+    Count,
+    /// The sum of the plan's one column.
+    Sum,
+    /// The values of the plan's one column, or the targets of the relation that is named in its place, each with the number
+    /// of rows that have it, the most frequent first.
+    Groups,
+}
+
+/// The number of a bind.
+pub type Param = usize;
+
+/// A lowered plan: no value left in it.
+pub struct Lowered<'p> {
+    pub table: &'p Table,
+    /// Joined on the key, with their aliases.
+    pub extensions: Vec<(&'p Table, u32)>,
+    /// Empty where rows are counted; the one that is summed where a sum is selected.
+    pub columns: Vec<Column<'p>>,
+    /// The edges whose targets rows are grouped by: the relation, and the row's own key. The one column is of them.
+    pub grouped: Option<(Param, Column<'p>)>,
+    pub lead: Option<Lead<'p>>,
+    pub filter: Vec<Test<'p>>,
+    pub order: Vec<Sort<'p>>,
+    pub limit: Option<(Param, Param)>,
+    pub want: Want,
+    /// See [`ReadPlan::width`].
+    pub width: Option<u32>,
+    pub binds: Vec<Bind>,
+}
+
+/// A column of a table with the name `alias`.
+#[derive(Clone, Copy)]
+pub struct Column<'p> {
+    pub alias: u32,
+    pub name: &'p str,
+    pub ty: ColumnType,
+    /// Read in its place where an extension has no row.
+    pub default: Option<Param>,
+}
+
+/// What leads the join (see [`super::lead`]).
+pub enum Lead<'p> {
+    Keys(Param),
+    Edges(Edges),
+    Ladder(Ladder<'p>),
+    /// An extension, by its alias.
+    Extension(u32),
+}
+
+/// Edges of one target.
+pub struct Edges {
+    pub index: EdgeParams,
+    pub dst: Param,
+    /// `Some(descending)` when the plan's order is that of the index on relation, target, status, sort and source.
+    pub descending: Option<bool>,
+}
+
+/// What edges are pinned to, their target apart.
+pub struct EdgeParams {
+    pub rel: Param,
+    pub status: Option<Param>,
+}
+
+/// The first rows for each member of a list.
+pub struct Ladder<'p> {
+    pub members: Param,
+    pub rung: Rung<'p>,
+    /// The other conditions, on the rows of a rung, which go by this alias.
+    pub alias: u32,
+    pub filter: Vec<Test<'p>>,
+    pub descending: bool,
+    /// How many rows of each rung can be in the window.
+    pub most: Param,
+}
+
+/// Where the rows for a member come from.
+pub enum Rung<'p> {
+    /// Edges to the member.
+    Edges(EdgeParams),
+    /// Rows whose first column is the member, by the second.
+    Column(Column<'p>, Column<'p>),
+}
+
+/// A lowered condition.
+pub enum Test<'p> {
+    All(Vec<Test<'p>>),
+    Any(Vec<Test<'p>>),
+    Not(Box<Test<'p>>),
+    Compare(Column<'p>, Op, Param),
+    In(Column<'p>, Param),
+    IsNull(Column<'p>),
+    Contains(Vec<Column<'p>>, Param),
+    Same(Vec<Column<'p>>, Param),
+    HasWord(Column<'p>, Param),
+    /// The list of values, and the alias of the column's members.
+    HasMember(Column<'p>, Param, u32),
+    Related {
+        table: &'p Table,
+        inner: Column<'p>,
+        outer: Column<'p>,
+        filter: Box<Test<'p>>,
+    },
+    Linked(Linked<'p>),
+    LinkedTo(LinkedTo<'p>),
+}
+
+/// Rows at the other end of edges.
+pub struct Linked<'p> {
+    /// The row's own key.
+    pub key: Column<'p>,
+    pub rel: Param,
+    pub ends: Param,
+    /// `ends` is one value, not a list.
+    pub one: bool,
+    /// The row is the source.
+    pub forward: bool,
+    /// The ends' rows are gathered first; else each row is probed.
+    pub gathered: bool,
+    pub alias: u32,
+}
+
+/// Rows at the other end of edges, by a condition.
+pub struct LinkedTo<'p> {
+    /// The row's own key.
+    pub key: Column<'p>,
+    pub rel: Param,
+    /// Alias of the edges.
+    pub edges: u32,
+    pub table: &'p Table,
+    /// The key of the rows at the other end.
+    pub end: Column<'p>,
+    pub filter: Box<Test<'p>>,
+    /// See [`Linked::gathered`].
+    pub gathered: bool,
+}
+
+/// A lowered sort key.
+pub enum Sort<'p> {
+    /// Descending; rows without a value last.
+    Column(Column<'p>, bool, bool),
+    Given(Column<'p>, Param, u32),
+    /// In the order of the keys that lead the join.
+    Keys,
+    First(Test<'p>),
+}
+
+/// Lowers a plan. Fails when it names what the layout does not have.
+pub fn lower<'p>(
+    plan: &'p ReadPlan,
+    want: Want,
+    catalogue: &'p Catalogue,
+    words: &Words,
+) -> Result<Lowered<'p>, StorageError> {
+    let table = catalogue.table(&plan.table)?;
+    let mut lowering =
+        Lowering { catalogue, words, binds: Vec::new(), aliases: 0, extensions: Vec::new(), leading: &[] };
+    for name in &plan.extensions {
+        let extension = catalogue.table(name)?;
+        if extension.def.extends.as_ref() != Some(&plan.table) {
+            return Err(StorageError::Failed(format!("the table {name} does not extend {}", plan.table)));
+        }
+        let alias = lowering.alias();
+        lowering.extensions.push((extension, alias));
+    }
+    let scope = Scope { table, alias: 0 };
+    let conjuncts = conjuncts(&plan.filter);
+    let leader = Driver::choose(plan, want, table, &conjuncts, catalogue);
+    let (mut columns, mut order, mut limit) = (Vec::new(), Vec::new(), None);
+    let mut grouped = None;
+    if let (Want::Groups, [rel]) = (want, plan.columns.as_slice())
+        && catalogue.relation(rel).is_ok()
+    {
+        grouped = Some((lowering.bind_word(rel), lowering.key(scope)));
+        columns = vec![Column { alias: lowering.alias(), name: "dst", ty: ColumnType::Int, default: None }];
+    } else if want != Want::Count {
+        columns = plan.columns.iter().map(|c| lowering.column(scope, c)).collect::<Result<_, _>>()?;
+    }
+    let (lead, filter) = match &leader {
+        None => {
+            let first = window_order(plan).filter(|_| want == Want::Rows);
+            let lead = join_order::extension(&conjuncts, first, &lowering.extensions).map(Lead::Extension);
+            let filter = lowering.conjuncts(scope, &conjuncts, lead.is_none())?;
+            (lead, filter)
+        }
+        Some(leader) => {
+            let rest: Vec<&Cond> = conjuncts.iter().copied().filter(|c| !std::ptr::eq(*c, leader.cond())).collect();
+            let lead = lowering.lead(scope, plan, leader, &rest)?;
+            let filter = match &lead {
+                // Its rungs are filtered already.
+                Lead::Ladder(_) => Vec::new(),
+                Lead::Keys(_) | Lead::Edges(_) | Lead::Extension(_) => lowering.conjuncts(scope, &rest, false)?,
+            };
+            (Some(lead), filter)
+        }
+    };
+    if let Some(Driver::Keys { keys, .. }) = &leader {
+        lowering.leading = keys;
+    }
+    if want == Want::Groups
+        && let Some(most) = plan.limit
+    {
+        limit = Some((lowering.bind(DbValue::Int(whole(most))), lowering.bind(DbValue::Int(0))));
+    }
+    if want == Want::Rows {
+        if !lead.as_ref().is_some_and(Lead::orders) {
+            order = lowering.order(scope, plan, &conjuncts)?;
+        }
+        if plan.limit.is_some() || plan.offset > 0 {
+            let most = lowering.bind(DbValue::Int(plan.limit.map_or(i64::MAX, whole)));
+            limit = Some((most, lowering.bind(DbValue::Int(whole(plan.offset)))));
+        }
+    }
+    let Lowering { binds, extensions, .. } = lowering;
+    Ok(Lowered { table, extensions, columns, grouped, lead, filter, order, limit, want, width: plan.width, binds })
+}
+
+fn whole(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+/// The conditions that must all hold, nested ones included.
+pub fn conjuncts(cond: &Cond) -> Vec<&Cond> {
+    match cond {
+        Cond::All(conds) => conds.iter().flat_map(conjuncts).collect(),
+        other => vec![other],
+    }
+}
+
+/// The column that a window is ordered by first.
+fn window_order(plan: &ReadPlan) -> Option<&Name> {
+    match plan.order.first() {
+        Some(Order::Column(name, _)) if plan.limit.is_some() => Some(name),
+        _ => None,
+    }
+}
+
+/// Whether no row that meets a condition lacks a value of the column.
+pub fn has_value(cond: &Cond, column: &Name) -> bool {
+    match cond {
+        Cond::Compare(name, op, value) => name == column && *op != Op::Ne && *value != DbValue::Null,
+        Cond::In(name, values) => name == column && !values.contains(&DbValue::Null),
+        Cond::Not(cond) => matches!(&**cond, Cond::IsNull(name) if name == column),
+        _ => false,
+    }
+}
+
+impl Lead<'_> {
+    /// Whether rows are in the plan's order already.
+    fn orders(&self) -> bool {
+        matches!(self, Lead::Edges(Edges { descending: Some(_), .. }))
+    }
+}
+
+/// Whose columns plain names are.
+#[derive(Clone, Copy)]
+struct Scope<'p> {
+    table: &'p Table,
+    alias: u32,
+}
+
+struct Lowering<'p, 'w> {
+    catalogue: &'p Catalogue,
+    words: &'w Words,
+    binds: Vec<Bind>,
+    aliases: u32,
+    extensions: Vec<(&'p Table, u32)>,
+    /// The keys that lead the join, if keys do.
+    leading: &'p [DbValue],
+}
+
+impl<'p> Lowering<'p, '_> {
+    fn alias(&mut self) -> u32 {
+        self.aliases += 1;
+        self.aliases
+    }
+
+    fn bind(&mut self, value: DbValue) -> Param {
+        self.binds.push(Bind::One(value));
+        self.binds.len() - 1
+    }
+
+    fn bind_list(&mut self, values: Vec<DbValue>) -> Param {
+        self.binds.push(Bind::List(values));
+        self.binds.len() - 1
+    }
+
+    fn bind_word(&mut self, word: &str) -> Param {
+        let number = self.words.number(word).unwrap_or(NO_WORD);
+        self.bind(DbValue::Int(number))
+    }
+
+    /// A value as the column stores it.
+    fn stored(&self, column: Column<'_>, value: &DbValue) -> DbValue {
+        match (column.ty, value) {
+            (ColumnType::Word, DbValue::Text(word)) => DbValue::Int(self.words.number(word).unwrap_or(NO_WORD)),
+            _ => value.clone(),
+        }
+    }
+
+    fn column(&mut self, scope: Scope<'p>, name: &'p str) -> Result<Column<'p>, StorageError> {
+        let Some((table, rest)) = name.split_once('.') else {
+            let def = scope.table.column(name)?;
+            return Ok(Column { alias: scope.alias, name, ty: def.ty, default: None });
+        };
+        let found = self.extensions.iter().find(|(t, _)| scope.alias == 0 && &*t.def.name == table).copied();
+        let (table, alias) =
+            found.ok_or_else(|| StorageError::Failed(format!("{name}: the plan does not join the table {table}")))?;
+        let def = table.column(rest)?;
+        let default = def.default.as_ref().map(|value| {
+            let column = Column { alias, name: rest, ty: def.ty, default: None };
+            let stored = self.stored(column, value);
+            self.bind(stored)
+        });
+        Ok(Column { alias, name: rest, ty: def.ty, default })
+    }
+
+    fn key(&self, scope: Scope<'p>) -> Column<'p> {
+        let def = &scope.table.def.key;
+        Column { alias: scope.alias, name: &def.name, ty: def.ty, default: None }
+    }
+
+    fn lead(
+        &mut self,
+        scope: Scope<'p>,
+        plan: &'p ReadPlan,
+        leader: &Driver<'p>,
+        rest: &[&'p Cond],
+    ) -> Result<Lead<'p>, StorageError> {
+        Ok(match leader {
+            Driver::Keys { keys, .. } => {
+                let key = self.key(scope);
+                Lead::Keys(self.bind_members(key, keys))
+            }
+            Driver::Edges { dst, edges, descending, .. } => {
+                let index = self.edge_params(scope, edges)?;
+                Lead::Edges(Edges { index, dst: self.bind(DbValue::Int(*dst)), descending: *descending })
+            }
+            Driver::EdgeLadder { dst, edges, descending, .. } => {
+                let dst: BTreeSet<i64> = dst.iter().copied().collect();
+                let members = self.bind_list(dst.into_iter().map(DbValue::Int).collect());
+                let rung = Rung::Edges(self.edge_params(scope, edges)?);
+                let inside = Scope { alias: self.alias(), ..scope };
+                Lead::Ladder(self.ladder(inside, plan, members, rung, *descending, rest)?)
+            }
+            Driver::ValueLadder { column, values, sort, descending, .. } => {
+                let inside = Scope { alias: self.alias(), ..scope };
+                let column = self.column(inside, column)?;
+                let members = self.bind_members(column, values);
+                let rung = Rung::Column(column, self.column(inside, sort)?);
+                Lead::Ladder(self.ladder(inside, plan, members, rung, *descending, rest)?)
+            }
+        })
+    }
+
+    fn ladder(
+        &mut self,
+        inside: Scope<'p>,
+        plan: &ReadPlan,
+        members: Param,
+        rung: Rung<'p>,
+        descending: bool,
+        rest: &[&'p Cond],
+    ) -> Result<Ladder<'p>, StorageError> {
+        let filter = self.conjuncts(inside, rest, false)?;
+        let most = self.bind(DbValue::Int(whole(plan.limit.unwrap_or(u64::MAX).saturating_add(plan.offset))));
+        Ok(Ladder { members, rung, alias: inside.alias, filter, descending, most })
+    }
+
+    fn edge_params(&mut self, scope: Scope<'p>, edges: &EdgeIndex<'p>) -> Result<EdgeParams, StorageError> {
+        let status = match (&edges.relation.def.status, edges.status) {
+            (Some(name), Some(value)) => {
+                let column = self.column(scope, name)?;
+                let stored = self.stored(column, value);
+                Some(self.bind(stored))
+            }
+            _ => None,
+        };
+        Ok(EdgeParams { rel: self.bind_word(edges.rel), status })
+    }
+
+    /// A list without repetitions: what is joined to it must not occur twice.
+    fn bind_members(&mut self, column: Column<'_>, values: &[DbValue]) -> Param {
+        let members = distinct(values).map(|value| self.stored(column, value)).collect();
+        self.bind_list(members)
+    }
+
+    /// `free`: nothing leads the join yet.
+    fn conjuncts(&mut self, scope: Scope<'p>, conds: &[&'p Cond], free: bool) -> Result<Vec<Test<'p>>, StorageError> {
+        conds.iter().map(|cond| self.test(scope, cond, free)).collect()
+    }
+
+    /// `conjunct`: the condition must hold for every row, and nothing else leads the join.
+    fn test(&mut self, scope: Scope<'p>, cond: &'p Cond, conjunct: bool) -> Result<Test<'p>, StorageError> {
+        Ok(match cond {
+            Cond::All(conds) => Test::All(self.tests(scope, conds)?),
+            Cond::Any(conds) => Test::Any(self.tests(scope, conds)?),
+            Cond::Not(cond) => Test::Not(Box::new(self.test(scope, cond, false)?)),
+            Cond::Compare(name, op, value) => self.compare(scope, name, *op, value)?,
+            Cond::In(name, values) => match values.as_slice() {
+                [] => Test::Any(Vec::new()),
+                [value] => self.compare(scope, name, Op::Eq, value)?,
+                values => {
+                    let column = self.column(scope, name)?;
+                    let stored = values.iter().map(|v| self.stored(column, v)).collect();
+                    Test::In(column, self.bind_list(stored))
+                }
+            },
+            Cond::IsNull(name) => Test::IsNull(self.column(scope, name)?),
+            Cond::Contains(names, needle) => {
+                let columns = names.iter().map(|n| self.column(scope, n)).collect::<Result<_, _>>()?;
+                Test::Contains(columns, self.bind(DbValue::Text(fold(needle).into())))
+            }
+            Cond::Same(names, text) => {
+                let columns = names.iter().map(|n| self.column(scope, n)).collect::<Result<_, _>>()?;
+                Test::Same(columns, self.bind(DbValue::Text(fold(text).into())))
+            }
+            Cond::HasWord(name, word) => {
+                let column = self.column(scope, name)?;
+                Test::HasWord(column, self.bind(DbValue::Text(format!(" {word} ").into())))
+            }
+            Cond::HasMember(name, values) => {
+                let column = self.column(scope, name)?;
+                self.binds.push(Bind::Members(values.clone()));
+                let list = self.binds.len() - 1;
+                Test::HasMember(column, list, self.alias())
+            }
+            Cond::Related { table, inner, outer, filter } => self.related(scope, table, inner, outer, filter)?,
+            Cond::Linked { rel, dst } => self.linked(scope, rel, dst, true, conjunct)?,
+            Cond::LinkedFrom { rel, src } => self.linked(scope, rel, src, false, conjunct)?,
+            Cond::LinkedTo { rel, table, filter } => self.linked_to(scope, rel, table, filter, conjunct)?,
+        })
+    }
+
+    fn tests(&mut self, scope: Scope<'p>, conds: &'p [Cond]) -> Result<Vec<Test<'p>>, StorageError> {
+        conds.iter().map(|c| self.test(scope, c, false)).collect()
+    }
+
+    fn compare(&mut self, scope: Scope<'p>, name: &'p str, op: Op, value: &DbValue) -> Result<Test<'p>, StorageError> {
+        let column = self.column(scope, name)?;
+        Ok(match (op, value) {
+            (Op::Eq, DbValue::Null) => Test::IsNull(column),
+            (Op::Ne, DbValue::Null) => Test::Not(Box::new(Test::IsNull(column))),
+            (_, DbValue::Null) => Test::Any(Vec::new()),
+            // Words are ordered as text, so their names are compared, not their numbers.
+            (Op::Lt | Op::Le | Op::Gt | Op::Ge, _) => Test::Compare(column, op, self.bind(value.clone())),
+            (Op::Eq | Op::Ne, _) => {
+                let stored = self.stored(column, value);
+                Test::Compare(column, op, self.bind(stored))
+            }
+        })
+    }
+
+    fn related(
+        &mut self,
+        scope: Scope<'p>,
+        table: &'p Name,
+        inner: &'p str,
+        outer: &'p str,
+        filter: &'p Cond,
+    ) -> Result<Test<'p>, StorageError> {
+        let outer = self.column(scope, outer)?;
+        let table = self.catalogue.table(table)?;
+        let inside = Scope { table, alias: self.alias() };
+        let inner = self.column(inside, inner)?;
+        let filter = Box::new(self.test(inside, filter, false)?);
+        Ok(Test::Related { table, inner, outer, filter })
+    }
+
+    fn linked(
+        &mut self,
+        scope: Scope<'p>,
+        rel: &Name,
+        ends: &[i64],
+        forward: bool,
+        gathered: bool,
+    ) -> Result<Test<'p>, StorageError> {
+        self.catalogue.relation(rel)?;
+        let key = self.key(scope);
+        let rel = self.bind_word(rel);
+        let alias = self.alias();
+        let (ends, one) = match ends {
+            [] => return Ok(Test::Any(Vec::new())),
+            [end] => (self.bind(DbValue::Int(*end)), true),
+            ends => (self.bind_list(ends.iter().map(|e| DbValue::Int(*e)).collect()), false),
+        };
+        Ok(Test::Linked(Linked { key, rel, ends, one, forward, gathered, alias }))
+    }
+
+    fn linked_to(
+        &mut self,
+        scope: Scope<'p>,
+        rel: &Name,
+        table: &'p Name,
+        filter: &'p Cond,
+        gathered: bool,
+    ) -> Result<Test<'p>, StorageError> {
+        self.catalogue.relation(rel)?;
+        let (key, rel, edges) = (self.key(scope), self.bind_word(rel), self.alias());
+        let table = self.catalogue.table(table)?;
+        let inside = Scope { table, alias: self.alias() };
+        let (end, filter) = (self.key(inside), Box::new(self.test(inside, filter, false)?));
+        Ok(Test::LinkedTo(LinkedTo { key, rel, edges, table, end, filter, gathered }))
+    }
+
+    fn order(
+        &mut self,
+        scope: Scope<'p>,
+        plan: &'p ReadPlan,
+        conjuncts: &[&Cond],
+    ) -> Result<Vec<Sort<'p>>, StorageError> {
+        let key = self.key(scope);
+        let mut sorts = Vec::new();
+        let mut total = plan.order.is_empty();
+        for order in &plan.order {
+            match order {
+                Order::Column(name, descending) => {
+                    total |= **name == *key.name;
+                    let last = scope.table.def.unset_last(name) && !conjuncts.iter().any(|cond| has_value(cond, name));
+                    sorts.push(Sort::Column(self.column(scope, name)?, *descending, last));
+                }
+                Order::Given(_, values) if values.is_empty() => {}
+                Order::Given(name, values) if **name == *key.name && values == self.leading => sorts.push(Sort::Keys),
+                Order::Given(name, values) => {
+                    let column = self.column(scope, name)?;
+                    let list = distinct(values).map(|v| self.stored(column, v)).collect();
+                    let alias = self.alias();
+                    sorts.push(Sort::Given(column, self.bind_list(list), alias));
+                }
+                Order::First(cond) => sorts.push(Sort::First(self.test(scope, cond, false)?)),
+            }
+        }
+        if !total {
+            let descending = plan.order.iter().find_map(|o| match o {
+                Order::Column(_, descending) => Some(*descending),
+                _ => None,
+            });
+            sorts.push(Sort::Column(key, descending.unwrap_or(false), false));
+        }
+        Ok(sorts)
+    }
+}
+
+/// The values without repetitions: a row has one place in a given order, the first.
+fn distinct(values: &[DbValue]) -> impl Iterator<Item = &DbValue> {
+    let mut seen = HashSet::with_hasher(foldhash::fast::RandomState::default());
+    values.iter().filter(move |v| match v {
+        DbValue::Int(n) => seen.insert((0, *n as u64, None)),
+        DbValue::Real(n) => seen.insert((1, n.to_bits(), None)),
+        DbValue::Text(t) => seen.insert((2, 0, Some(t.clone()))),
+        DbValue::Null => false,
+    })
+}
+
+/// The operator as SQL spells it.
+pub fn op_text(op: Op) -> &'static str {
+    match op {
+        Op::Eq => "=",
+        Op::Ne => "<>",
+        Op::Lt => "<",
+        Op::Le => "<=",
+        Op::Gt => ">",
+        Op::Ge => ">=",
+    }
+}

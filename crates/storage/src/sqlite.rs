@@ -1,0 +1,228 @@
+//! SQLite as a [`Storage`]: one file, one writer thread, one read-only connection for each reading thread.
+//!
+//! The file is in WAL mode, so that readers never wait for the writer; a commit is reported when it is on disk.
+
+mod checkpoint;
+mod connection;
+mod functions;
+mod neighbour;
+mod open;
+#[cfg(test)]
+mod query_plans;
+mod reader;
+mod schema;
+pub(super) mod search;
+mod statement_cache;
+mod statistics;
+#[cfg(test)]
+mod tests;
+mod values;
+
+pub use super::migrate::{META_VERSION, PendingChange, Refusal};
+pub(super) use connection::SqliteConnection;
+pub use neighbour::{Claim, Neighbour, StartLock};
+pub(super) use open::examining;
+pub use open::{Migrated, OpenError, OpenOptions};
+pub use reader::{end_idle_transactions, reuse_transactions};
+use values::{Dictionary, bind, decode};
+
+use super::engine::{Common, Queue};
+use super::migrate::Extent;
+use super::plan::{Layout, Name, WritePlan};
+use super::{BeginFuture, CommitFuture, Database, Held, Snapshot, Storage, StorageError, VersionSlot};
+use cms_base::metrics;
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Thread;
+use std::time::Duration;
+
+/// A database in a file. Dropping it waits until the writer has carried out what is queued.
+pub struct Sqlite {
+    shared: Arc<Shared>,
+    queue: Queue,
+    applied: Vec<PendingChange>,
+    copied: Option<PathBuf>,
+}
+
+/// What readers and the writer have in common.
+pub(super) struct Shared {
+    /// Distinguishes databases that one thread reads.
+    pub id: u64,
+    pub path: PathBuf,
+    pub settings: open::Settings,
+    pub common: Arc<Common>,
+    /// Pages in the log.
+    pub log_pages: Arc<AtomicUsize>,
+}
+
+impl Shared {
+    /// Whether the log waits for its readers to start over.
+    pub fn log_is_long(&self) -> bool {
+        self.log_pages.load(Ordering::Relaxed) >= checkpoint::PAGES
+    }
+}
+
+impl std::ops::Deref for Shared {
+    type Target = Common;
+
+    fn deref(&self) -> &Common {
+        &self.common
+    }
+}
+
+/// See [`Sqlite::recover`]. (The last connection to a file takes the log away.)
+pub struct Recovered {
+    _connection: Option<Connection>,
+}
+
+impl Sqlite {
+    /// Reads what a crash left in the log of a file, so that opening it while the outcome lives does not wait for
+    /// that. Errors are reported by [`Sqlite::open`].
+    pub fn recover(path: &Path) -> Recovered {
+        Recovered { _connection: open::recover(path).ok() }
+    }
+
+    /// Opens the file, creating it if there is none, and brings it to the layout.
+    pub fn open(options: OpenOptions, layout: &Layout) -> Result<Sqlite, OpenError> {
+        let opened = open::open(&options, layout)?;
+        let shared = Arc::new(opened.shared);
+        let (writing, connection) = (shared.clone(), opened.connection);
+        let queue = Queue::start(shared.common.clone(), options.queue, move || {
+            Box::new(SqliteConnection::writing(connection, &writing))
+        });
+        let queue = queue.map_err(|e| OpenError::Other { path: options.path.clone(), cause: e.to_string() })?;
+        Ok(Sqlite { shared, queue, applied: opened.applied, copied: opened.copied })
+    }
+
+    /// The changes that bring a file to a layout, the refused ones among them; nothing is changed. A server may use the
+    /// file meanwhile; its writes wait.
+    ///
+    /// # Errors
+    /// The file cannot be opened or written.
+    pub fn rehearse(path: &Path, layout: &Layout) -> Result<Vec<PendingChange>, OpenError> {
+        open::migrated(path, layout, Extent::Rehearse, false).map(|rehearsed| rehearsed.changes)
+    }
+
+    /// Brings a file to a layout and deletes the values of `drops` (tables, and columns as `table.column`) where they
+    /// stand in the way. With `copy` a file that has to be changed is copied before. No server may use the file.
+    ///
+    /// # Errors
+    /// The file cannot be opened or written; a change would lose values that are not in `drops`.
+    pub fn migrate(path: &Path, layout: &Layout, drops: &[String], copy: bool) -> Result<Migrated, OpenError> {
+        open::migrated(path, layout, Extent::Apply { drops }, copy)
+    }
+
+    /// What [`Sqlite::open`] changed in an existing file.
+    pub fn applied(&self) -> &[PendingChange] {
+        &self.applied
+    }
+
+    /// The copy of an existing file from before [`Sqlite::open`] changed it.
+    pub fn copied(&self) -> Option<&Path> {
+        self.copied.as_deref()
+    }
+
+    /// How many statements the current thread has read with so far. Tests assert differences.
+    pub fn queries() -> u64 {
+        reader::queries()
+    }
+
+    /// How many bytes of text the current thread has read in rows so far. Tests assert differences.
+    pub fn text_read() -> u64 {
+        reader::text_read()
+    }
+}
+
+impl Storage for Sqlite {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
+        Ok(Box::new(reader::View::begin(&self.shared)?))
+    }
+
+    fn hold(&self) -> Box<dyn Held + '_> {
+        Box::new(reader::Hold::begin())
+    }
+
+    fn commit(&self, plan: WritePlan) -> CommitFuture {
+        self.queue.commit(plan)
+    }
+
+    fn scope_version(&self, scope: &Name) -> u64 {
+        self.shared.versions.get(scope)
+    }
+
+    fn slot_version(&self, slot: VersionSlot) -> u64 {
+        self.shared.versions.slot_version(slot)
+    }
+
+    fn version_epoch(&self) -> Option<u64> {
+        self.shared.versions.epoch()
+    }
+
+    fn catch_up(&self) -> Result<(), StorageError> {
+        // Opening a snapshot takes over the versions that others have raised.
+        self.snapshot().map(drop)
+    }
+
+    fn hears_commits(&self) -> bool {
+        true
+    }
+
+    fn begin(&self) -> BeginFuture {
+        self.queue.begin()
+    }
+}
+
+impl Database for Sqlite {
+    fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>, StorageError> {
+        self.queue.secret(name, len)
+    }
+
+    /// Moves the log into the file, which is complete by itself from then on. Fails where another process reads the log,
+    /// or the disk is full.
+    fn close(&self, patience: Duration) -> Result<(), StorageError> {
+        self.queue.close(patience)
+    }
+
+    /// Processes that share a file all do it; conditions of the plans let each change be made once.
+    fn leads(&self) -> bool {
+        true
+    }
+
+    fn refuses_writes(&self) -> Option<String> {
+        self.shared.refuses_writes()
+    }
+
+    fn wake(&self, sleeper: Thread) {
+        self.shared.wake(sleeper);
+    }
+
+    fn gather_statistics(&self) -> Result<(), StorageError> {
+        let conn = open::checkpointing(&self.shared.path, &self.shared.settings)?;
+        statistics::prepare(&conn)?;
+        Ok(statistics::renew(&conn)?)
+    }
+
+    fn readings(&self) -> Vec<metrics::Reading> {
+        use metrics::Reading;
+        let bytes = |end: &str| {
+            let mut path = self.shared.path.clone().into_os_string();
+            path.push(end);
+            std::fs::metadata(path).map_or(0, |file| file.len()) as f64
+        };
+        let mut readings = vec![
+            Reading::gauge("cms_server_database_bytes", &[], bytes("")),
+            Reading::gauge("cms_server_database_log_bytes", &[], bytes("-wal")),
+        ];
+        readings.extend(self.shared.readings());
+        readings
+    }
+}
+
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        self.queue.finish();
+        reader::forget(self.shared.id);
+    }
+}

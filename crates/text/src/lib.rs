@@ -1,0 +1,45 @@
+//! Text and time functions that behaviours are made of: pure, linear in their input, and free of panics.
+//!
+//! Nothing here knows of requests, storage or declarations. What WordPress shows in `rendered` is the reference; the
+//! corpus in `fixtures/render` contains its results for sentences of ours, and where we differ on purpose.
+
+pub mod autop;
+pub mod balance;
+pub mod base64;
+pub mod block_css;
+mod block_sizes;
+pub mod block_styles;
+pub mod blocks;
+#[cfg(test)]
+#[path = "../../../tests/common/html.rs"]
+mod browser;
+pub mod browsers;
+pub mod clickable;
+#[cfg(test)]
+mod corpus;
+pub mod dates;
+pub mod dress;
+mod fold;
+pub mod font;
+pub mod head;
+pub mod hex;
+pub mod highlight;
+pub mod html;
+pub mod html_policy;
+pub mod layout;
+mod markup;
+pub mod permalink;
+pub mod php;
+pub mod render;
+pub mod sanitize;
+pub mod search;
+pub mod shortcode;
+pub mod slug;
+pub mod smilies;
+pub mod strip;
+pub mod tags;
+pub mod texturize;
+pub mod time;
+pub mod words;
+
+pub use fold::fold;
