@@ -60,7 +60,7 @@ fn files_that_cannot_be_used_are_told_apart() {
 /// Runs this test again in a process of its own; there `STORAGE_TEST` holds `path`.
 fn again(test: &str, path: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    let name = format!("storage::sqlite::tests::{test}");
+    let name = format!("sqlite::tests::{test}");
     command.args(["--exact", &name, "--nocapture"]).env("STORAGE_TEST", path).stdout(Stdio::piped());
     command
 }
@@ -96,7 +96,7 @@ fn a_folder_without_write_permission_is_told() {
     std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     allow(folder.path(), 0o555);
     let mut command = Command::new(&program);
-    let name = "storage::sqlite::tests::a_folder_without_write_permission_is_told";
+    let name = "sqlite::tests::a_folder_without_write_permission_is_told";
     command.args(["--exact", name, "--nocapture"]).env("STORAGE_TEST", folder.path());
     if std::fs::metadata("/root").is_ok() && std::fs::read_dir("/root").is_ok() {
         command.uid(65534).gid(65534);
