@@ -540,3 +540,43 @@ fn a_value_of_several_types_is_no_key_and_no_shared_text() {
         assert!(!output.status.success() && told.contains(wanted), "{wanted}: {told}");
     }
 }
+
+#[test]
+fn slugs_of_plain_texts_have_the_whole_text_or_the_key() {
+    let line = json!({"type": "string", "x-write": "text_field"});
+    let plain = json!({"name": line, "slug": {"type": "string", "x-write": "slug"}});
+    let resources = [("things", "plain", plain, ""), ("c_pages", "content", json!({}), "")];
+    let rows = [
+        ("I <3 you", "i-3-you"),
+        ("if a<b then c", "if-ab-then-c"),
+        ("1 < 2", "1-2"),
+        ("<b>bold</b> <i>move</i>", "bold-move"),
+        ("Straße & Co", "strase-co"),
+        ("日本", "%e6%97%a5%e6%9c%ac"),
+    ];
+    for prefix in ["cms", "wp"] {
+        let server = Server::over(folder(&resources), &[&format!("site.prefix={prefix}")]);
+        for (title, slug) in rows {
+            let (status, made) = text(&server, "things", &json!({"name": title}));
+            assert_eq!((status, &made["slug"]), (201, &json!(slug)), "{prefix} {title}: {made}");
+            let (status, made) = text(&server, "c_pages", &json!({"title": title, "status": "publish"}));
+            assert_eq!((status, &made["slug"]), (201, &json!(slug)), "{prefix} {title}: {made}");
+        }
+        // Nothing of these can be in a slug.
+        for title in ["...", "-", "!!!", "<", "...", "-"] {
+            for (resource, of) in [("things", "title"), ("things", "slug"), ("c_pages", "title")] {
+                let (status, made) = text(&server, resource, &json!({of: title, "status": "publish"}));
+                let key = made["id"].to_string();
+                assert_eq!(
+                    (status, made["slug"].as_str()),
+                    (201, Some(&*key)),
+                    "{prefix} {resource} {of} {title}: {made}"
+                );
+            }
+        }
+        let (_, made) = text(&server, "things", &json!({"name": "Tea"}));
+        let path = format!("/own/v1/things/{}", made["id"]);
+        let changed = server.admin("PATCH", &path, Some(&json!({"slug": "..."}))).body;
+        assert_eq!(changed["slug"], made["id"].to_string(), "{prefix}");
+    }
+}
