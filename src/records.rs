@@ -4,13 +4,14 @@ mod meets;
 
 pub use self::meets::meets;
 
-use crate::registry::columns::VERSION;
+use crate::registry::columns::{VERSION, record};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
 use cms_config::declaration::Family;
 use cms_config::declaration::ItemKey;
 use cms_storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
 use cms_storage::{Snapshot, StorageError};
+use cms_text::slug;
 use std::sync::Arc;
 
 /// A row of a resource with its columns by name.
@@ -205,6 +206,13 @@ pub fn meta_space(resource: &Resource) -> Name {
         Family::Content => name("content"),
         _ => resource.table.clone(),
     }
+}
+
+/// The slug that a title gives.
+pub fn slug_of_title(resource: &Resource, title: &str) -> String {
+    // What a title of plain text has to be is declared for the text itself; others are markup.
+    let plain = resource.property_of_column(record::TITLE).is_some_and(|property| property.stored.is_some());
+    if plain { slug::of_plain_text(title) } else { slug::sanitize_title(title) }
 }
 
 /// The condition that selects the rows of this resource in a shared table.

@@ -290,7 +290,7 @@ fn permalink_template(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Valu
 /// The slug that the title gives. The record's own is one of those that the title gave, when it differs from it in a number.
 fn generated_slug(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let own = item.record.text("slug");
-    let generated = slug::sanitize_title(item.record.text("title"));
+    let generated = records::slug_of_title(item.resource, item.record.text("title"));
     let numbered = |own: &str| {
         let number = own.strip_prefix(&generated).and_then(|rest| rest.strip_prefix('-'));
         number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))

@@ -8,7 +8,7 @@ use crate::registry::name;
 use crate::registry::resource::{Resource, Source};
 use crate::request::args::Checked;
 use cms_storage::plan::{Change, DbValue, Input, Name, Put, SlugClaim, Target};
-use cms_text::slug;
+use cms_text::{sanitize, slug};
 use std::sync::Arc;
 
 /// The column of plain rows that claims a slug.
@@ -64,7 +64,7 @@ fn put(edit: &RowEdit<'_>) -> Result<Put, ApiError> {
                 let Some((column, value)) = stored(edit.scope, property, value)? else { continue };
                 check_reference(edit, property, &value)?;
                 if &*column == SLUG {
-                    claimed = Some(claim(resource, records::text(&value)));
+                    claimed = Some(claim(resource, slug::sanitize_title(records::text(&value))));
                 } else {
                     set.push((column, Input::Value(value)));
                 }
@@ -74,11 +74,12 @@ fn put(edit: &RowEdit<'_>) -> Result<Put, ApiError> {
     Ok(Put { slug: claimed, edges, ..Put::new(resource.table.clone(), edit.target(), set) })
 }
 
-fn claim(resource: &Resource, wanted: &str) -> SlugClaim {
+/// The claim of a slug, or of the key where nothing is left of what was wanted.
+fn claim(resource: &Resource, slug: String) -> SlugClaim {
     SlugClaim {
         column: name(SLUG),
         scope: Some(Arc::clone(&resource.kind)),
-        candidates: vec![if wanted.is_empty() { SlugClaim::ID.into() } else { slug::sanitize_title(wanted).into() }],
+        candidates: vec![if slug.is_empty() { SlugClaim::ID.into() } else { slug.into() }],
         refuse: None,
         longest: SlugClaim::LONGEST,
     }
@@ -87,6 +88,6 @@ fn claim(resource: &Resource, wanted: &str) -> SlugClaim {
 /// Resources with a slug and a title get the one from the other.
 fn slug_from_title(resource: &Resource, args: &Checked) -> Option<SlugClaim> {
     resource.property(SLUG)?;
-    let title = args.text("title").or_else(|| args.text("name")).unwrap_or("");
-    Some(claim(resource, title))
+    let title = ["title", "name"].iter().filter_map(|name| args.text(name)).find(|text| !text.is_empty()).unwrap_or("");
+    Some(claim(resource, slug::of_plain_text(&sanitize::text_field(title, false))))
 }

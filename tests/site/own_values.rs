@@ -44,6 +44,7 @@ fn changes() -> Vec<(Value, Value, Value, Outcome)> {
         doc
     };
     let object = |of: Value| json!({"type": "object", "properties": of});
+    let any = |of: &[&str]| json!({"type": of});
     vec![
         (integer(), json!(5), number(), Ok(json!(5.0))),
         (integer(), json!(5), string(), Err(())),
@@ -99,6 +100,16 @@ fn changes() -> Vec<(Value, Value, Value, Outcome)> {
         (integer(), json!(5), with(integer(), "minimum", json!(5)), Ok(json!(5))),
         (string(), json!("long"), with(string(), "maxLength", json!(3)), Err(())),
         (string(), json!("long"), with(string(), "pattern", json!("^[0-9]+$")), Err(())),
+        (string(), json!("x"), any(&["string", "number"]), Ok(json!("x"))),
+        (integer(), json!(5), any(&["integer", "string"]), Ok(json!(5))),
+        (boolean(), json!(true), any(&["boolean", "string"]), Ok(json!(true))),
+        (any(&["integer", "string"]), json!(5), integer(), Ok(json!(5))),
+        (any(&["integer", "string"]), json!("x"), integer(), Err(())),
+        (any(&["boolean", "string"]), json!("x"), string(), Ok(json!("x"))),
+        (any(&["string", "object"]), json!({"b": 1}), string(), Err(())),
+        (string(), json!("{\"b\":1}"), object(json!({"b": integer()})), Ok(json!({"b": 1}))),
+        (string(), json!("{\"b\":1}"), object(json!({"b": string()})), Err(())),
+        (string(), json!("[1,2]"), list(integer()), Ok(json!([1, 2]))),
         (one(), json!("T"), many(), Ok(json!(["T"]))),
         (many(), json!(["T"]), one(), Ok(json!("T"))),
         (many(), json!(["U", "T"]), one(), Err(())),
@@ -476,5 +487,96 @@ fn declarations_that_do_nothing_are_told() {
         let output = run(&["check", "--config", config.to_str().expect("a path"), "--set", prefix], "");
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && !told.contains("nothing asks for"), "{prefix}: {told}");
+    }
+}
+
+#[test]
+fn a_value_of_several_types_keeps_its_own() {
+    let any = |of: &[&str]| json!({"type": of});
+    let object = json!({"type": ["string", "object"], "properties": {"b": {"type": "string"}}});
+    let rows = [
+        (any(&["string", "number"]), vec![json!("x"), json!(5.0), json!(0.0), json!("5")]),
+        (any(&["integer", "string"]), vec![json!(5), json!("x"), json!(0), json!("")]),
+        (any(&["boolean", "string"]), vec![json!(true), json!("x"), json!(false)]),
+        (any(&["integer", "number"]), vec![json!(5.0), json!(1.5)]),
+        (any(&["number", "object"]), vec![json!(1.5), json!({"b": [1, null]})]),
+        (any(&["string", "array"]), vec![json!("a,b"), json!(["a", 1]), json!([])]),
+        (object, vec![json!("x"), json!({"b": "x"})]),
+        (json!({"type": ["string", "integer"], "format": "date-time"}), vec![json!("2026-05-01T09:30:00"), json!(5)]),
+        (json!({"enum": [1, "a", true]}), vec![json!(1), json!("a"), json!(true)]),
+        (json!({"enum": ["a", "b", null]}), vec![json!("a"), Value::Null]),
+        (json!({}), vec![json!(5), json!("x"), json!(true), json!([1]), json!({"b": {}}), json!(1.5), Value::Null]),
+    ];
+    let names: Vec<String> = (0..rows.len()).map(|n| format!("p{n}")).collect();
+    let resources: Vec<(&str, &str, Value, &str)> =
+        names.iter().zip(&rows).map(|(name, (doc, _))| (&**name, "plain", json!({"a": doc}), "")).collect();
+    for prefix in ["cms", "wp"] {
+        let server = Server::over(folder(&resources), &[&format!("site.prefix={prefix}")]);
+        for (name, (doc, values)) in names.iter().zip(&rows) {
+            for value in values {
+                let (status, made) = text(&server, name, &json!({"a": value}));
+                assert_eq!(status, 201, "{prefix} {doc} {value}: {made}");
+                let path = format!("/own/v1/{name}/{}", made["id"]);
+                let read = server.get(&path).body;
+                assert_eq!(&read["a"], value, "{prefix} {doc}");
+                let again = server.admin("PUT", &path, Some(&read));
+                assert_eq!((again.status, &again.body["a"]), (200, value), "{prefix} {doc}: {}", again.text);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_value_of_several_types_is_no_key_and_no_shared_text() {
+    for (family, properties, wanted) in [
+        ("plain", json!({"a": {"type": ["integer", "string"], "x-relation": {"to": "users"}}}), "cannot hold keys of"),
+        ("content", json!({"excerpt": {"type": ["string", "number"]}}), "a column of this family that holds texts"),
+        ("content", json!({"excerpt": {}}), "a column of this family that holds texts"),
+    ] {
+        let folder = folder(&[("things", family, properties, "")]);
+        let config = folder.path().join("routes.toml");
+        let output = run(&["check", "--config", config.to_str().expect("a path")], "");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && told.contains(wanted), "{wanted}: {told}");
+    }
+}
+
+#[test]
+fn slugs_of_plain_texts_have_the_whole_text_or_the_key() {
+    let line = json!({"type": "string", "x-write": "text_field"});
+    let plain = json!({"name": line, "slug": {"type": "string", "x-write": "slug"}});
+    let resources = [("things", "plain", plain, ""), ("c_pages", "content", json!({}), "")];
+    let rows = [
+        ("I <3 you", "i-3-you"),
+        ("if a<b then c", "if-ab-then-c"),
+        ("1 < 2", "1-2"),
+        ("<b>bold</b> <i>move</i>", "bold-move"),
+        ("Straße & Co", "strase-co"),
+        ("日本", "%e6%97%a5%e6%9c%ac"),
+    ];
+    for prefix in ["cms", "wp"] {
+        let server = Server::over(folder(&resources), &[&format!("site.prefix={prefix}")]);
+        for (title, slug) in rows {
+            let (status, made) = text(&server, "things", &json!({"name": title}));
+            assert_eq!((status, &made["slug"]), (201, &json!(slug)), "{prefix} {title}: {made}");
+            let (status, made) = text(&server, "c_pages", &json!({"title": title, "status": "publish"}));
+            assert_eq!((status, &made["slug"]), (201, &json!(slug)), "{prefix} {title}: {made}");
+        }
+        // Nothing of these can be in a slug.
+        for title in ["...", "-", "!!!", "<", "...", "-"] {
+            for (resource, of) in [("things", "title"), ("things", "slug"), ("c_pages", "title")] {
+                let (status, made) = text(&server, resource, &json!({of: title, "status": "publish"}));
+                let key = made["id"].to_string();
+                assert_eq!(
+                    (status, made["slug"].as_str()),
+                    (201, Some(&*key)),
+                    "{prefix} {resource} {of} {title}: {made}"
+                );
+            }
+        }
+        let (_, made) = text(&server, "things", &json!({"name": "Tea"}));
+        let path = format!("/own/v1/things/{}", made["id"]);
+        let changed = server.admin("PATCH", &path, Some(&json!({"slug": "..."}))).body;
+        assert_eq!(changed["slug"], made["id"].to_string(), "{prefix}");
     }
 }

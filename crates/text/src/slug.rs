@@ -29,12 +29,17 @@ pub fn sanitize_title(title: &str) -> String {
     slug
 }
 
-/// `base-n`, shortened so that the whole fits [`MAX_SLUG`] and no escape is cut.
+/// The slug of a text without markup: `<` begins no tag.
+pub fn of_plain_text(text: &str) -> String {
+    sanitize_title(&text.replace('<', ""))
+}
+
+/// The slug with an end, shortened so that the whole fits [`MAX_SLUG`] and no escape is cut.
 pub fn with_end(base: &str, end: &str) -> String {
     format!("{}{end}", &base[..cut_before(base, MAX_SLUG.saturating_sub(end.len()))])
 }
 
-/// x
+/// `base-n`, shortened as by [`with_end`], without a hyphen before the number.
 pub fn with_suffix(base: &str, n: u64) -> String {
     let suffix = format!("-{n}");
     let kept = base[..cut_before(base, MAX_SLUG - suffix.len())].trim_end_matches('-');

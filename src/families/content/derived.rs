@@ -5,7 +5,7 @@ use super::{
 };
 use crate::error::{ApiError, Code};
 use crate::families::{Columns, RowEdit, column, text_column};
-use crate::records::{Record, txt};
+use crate::records::{self, Record, txt};
 use crate::registry::columns::ID;
 use crate::registry::name;
 use crate::registry::resource::Resource;
@@ -157,7 +157,7 @@ fn slug_claim(edit: &RowEdit<'_>, draft: &Draft<'_>) -> Option<SlugClaim> {
         wanted = String::new();
     }
     if wanted.is_empty() && claims {
-        wanted = slug::sanitize_title(&draft.text(col::TITLE));
+        wanted = records::slug_of_title(resource, &draft.text(col::TITLE));
     }
     if wanted.is_empty() && claims {
         wanted = SlugClaim::ID.into();

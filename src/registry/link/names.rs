@@ -78,7 +78,7 @@ impl Linker<'_> {
             ColumnType::Int => (matches!(kind, Kind::Integer | Kind::Boolean | Kind::Time), "integers"),
             ColumnType::Real => (kind == Kind::Number, "numbers"),
             ColumnType::Json => (true, "JSON"),
-            ColumnType::Text | ColumnType::Key | ColumnType::Word => (matches!(kind, Kind::Text | Kind::Json), "texts"),
+            ColumnType::Text | ColumnType::Key | ColumnType::Word => (kind == Kind::Text, "texts"),
         };
         if !fits {
             let message = format!("`{column}` is a column of this family that holds {holds}");

@@ -112,7 +112,7 @@ impl Linker<'_> {
             example: example(words.example, resource),
             view: words.view.unwrap_or_default(),
             inner_views: if composed { Vec::new() } else { inner_views(doc) },
-            members: doc.get("items").filter(|_| kind == Kind::Json).map(kind_of),
+            members: doc.get("items").filter(|_| is_list(doc)).map(kind_of),
             column: column_name.and_then(|c| resource.plan_column(&c)),
             stored: self.stored_schema(doc, own),
             digest: words.stored_digest,
@@ -284,22 +284,53 @@ pub(super) fn is_nullable(doc: &Value) -> bool {
     listed || types_of(doc).contains(&"null")
 }
 
+/// How a value is stored. One of several types, of several shapes or of any says itself which one it has.
 pub(super) fn kind_of(doc: &Value) -> Kind {
-    let alternatives = || ["oneOf", "anyOf"].iter().filter_map(|word| doc.get(word)?.as_array()).flatten();
-    if doc.get("type").is_none() && alternatives().next().is_some() {
-        // A value of one of several shapes says itself which one it has.
-        let mut kinds = alternatives().filter(|one| types_of(one) != ["null"]).map(kind_of);
-        let first = kinds.next().unwrap_or(Kind::Json);
-        return if kinds.all(|kind| kind == first) { first } else { Kind::Json };
+    let types = types_of(doc);
+    let alternatives: Vec<&Value> =
+        ["oneOf", "anyOf"].iter().filter_map(|word| doc.get(word)?.as_array()).flatten().collect();
+    let kinds: Vec<Kind> = if !types.is_empty() {
+        types.into_iter().filter(|name| *name != "null").map(|name| kind_of_type(name, doc)).collect()
+    } else if !alternatives.is_empty() {
+        alternatives.into_iter().filter(|one| types_of(one) != ["null"]).map(kind_of).collect()
+    } else {
+        let listed = doc.get("enum").and_then(Value::as_array).into_iter().flatten();
+        listed.filter_map(kind_of_value).collect()
+    };
+    let both = |one, other| match (one, other) {
+        (one, other) if one == other => one,
+        (Kind::Integer | Kind::Number, Kind::Integer | Kind::Number) => Kind::Number,
+        _ => Kind::Json,
+    };
+    kinds.into_iter().reduce(both).unwrap_or(Kind::Json)
+}
+
+fn kind_of_type(name: &str, doc: &Value) -> Kind {
+    match name {
+        "integer" => Kind::Integer,
+        "number" => Kind::Number,
+        "boolean" => Kind::Boolean,
+        "string" if doc.get("format").is_some_and(|f| f == "date-time") => Kind::Time,
+        "string" => Kind::Text,
+        _ => Kind::Json,
     }
-    match types_of(doc).into_iter().find(|t| *t != "null") {
-        Some("integer") => Kind::Integer,
-        Some("number") => Kind::Number,
-        Some("boolean") => Kind::Boolean,
-        Some("array" | "object") => Kind::Json,
-        Some("string") if doc.get("format").is_some_and(|f| f == "date-time") => Kind::Time,
-        _ => Kind::Text,
-    }
+}
+
+fn kind_of_value(value: &Value) -> Option<Kind> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Bool(_) => Kind::Boolean,
+        Value::Number(number) if number.is_f64() => Kind::Number,
+        Value::Number(_) => Kind::Integer,
+        Value::String(_) => Kind::Text,
+        Value::Array(_) | Value::Object(_) => Kind::Json,
+    })
+}
+
+/// Whether the value is a list, and nothing else but null.
+pub(super) fn is_list(doc: &Value) -> bool {
+    let types = types_of(doc);
+    types.contains(&"array") && types.iter().all(|name| ["array", "null"].contains(name))
 }
 
 /// What the seconds of an own property of times count: those of the behaviour `time` are UTC.

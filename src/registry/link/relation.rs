@@ -3,7 +3,7 @@
 use super::super::name;
 use super::super::resource::*;
 use super::super::words::{MembersWord, PropertyWords, RelationWord};
-use super::property::{is_required, kind_of};
+use super::property::{is_list, is_required, kind_of};
 use super::{Declared, Linker, escape};
 use cms_config::declaration::Family;
 use serde_json::Value;
@@ -70,16 +70,17 @@ impl Linker<'_> {
         if on_delete == OnDelete::Cascade && resource.family == Family::User {
             wrong(place, "users are not deleted with other rows".into(), "set on_delete to `restrict` or `clear`");
         }
+        let list = is_list(doc);
         let fits = match kind {
             Kind::Integer => !text,
             Kind::Text => text,
-            Kind::Json => !text && !resource.key_is_text,
+            Kind::Json => list && !text && !resource.key_is_text,
             Kind::Number | Kind::Boolean | Kind::Time => false,
         };
         if !fits {
-            let hint = match (text, kind) {
-                (true, Kind::Json) => "only items with integer keys can be in a list",
-                (false, Kind::Json) => "only items with integer keys can have lists of others",
+            let hint = match (text, list) {
+                (true, true) => "only items with integer keys can be in a list",
+                (false, true) => "only items with integer keys can have lists of others",
                 (true, _) => "its keys are texts: the type is `string`",
                 (false, _) => "its keys are integers: the type is `integer`, or `array` of them",
             };

@@ -86,7 +86,11 @@ impl Target {
                 self.stored(&list.pop().unwrap_or(Value::Null))
             }
             Value::Array(_) | Value::Object(_) | Value::Null => None,
-            one if self.kind == Kind::Json => self.stored(&Value::Array(vec![one])),
+            one if self.kind == Kind::Json => {
+                // Columns of texts have held lists and objects, where a property was declared with several types.
+                let held: Option<Value> = one.as_str().and_then(|text| serde_json::from_str(text).ok());
+                self.stored(&Value::Array(vec![one])).or_else(|| self.stored(&held?))
+            }
             _ => None,
         })
     }
