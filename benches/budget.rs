@@ -125,16 +125,22 @@ const ATTACKS: &[(&str, Attack)] = &[
     }),
 ];
 
-/// Attacks by many connections: what each sends and then leaves unfinished.
-const CROWDS: &[(&str, Attack)] = &[
-    ("bodies that are not sent to the end", |_, _| unfinished("", &format!("{API}/posts"))),
-    ("calls that are not sent to the end", |_, _| unfinished("", "/xmlrpc.php")),
-    ("bodies of a user, not sent to the end", |site, _| unfinished(&site.reader, &format!("{API}/posts"))),
-    ("own passwords by many connections", |site, n| {
-        let body = json!({"password": format!("long enough {n}")});
-        post(&site.reader, &format!("{API}/users/{}", site.reader_id), &body)
-    }),
+/// Attacks by many connections; and bytes of a body that each sends after the request and then leaves unfinished.
+const CROWDS: &[(&str, Attack, usize)] = &[
+    ("bodies that are not sent to the end", |_, _| unfinished("", &format!("{API}/posts")), UNFINISHED),
+    ("calls that are not sent to the end", |_, _| unfinished("", "/xmlrpc.php"), UNFINISHED),
+    ("bodies of a user, not sent to the end", |site, _| unfinished(&site.reader, &format!("{API}/posts")), UNFINISHED),
+    (
+        "own passwords by many connections",
+        |site, n| {
+            let body = json!({"password": format!("long enough {n}")});
+            post(&site.reader, &format!("{API}/users/{}", site.reader_id), &body)
+        },
+        0,
+    ),
+    ("uploads by many connections", |site, n| film(&site.authorization, n), 0),
 ];
+const UNFINISHED: usize = 15 << 20;
 const CROWD: usize = 80;
 
 /// As many values of a JSON body as the server reads, the body itself left out.
@@ -157,8 +163,8 @@ fn main() {
         "attack", "requests", "memory", "cpu", "others p99", "others"
     );
     let mut failures = Vec::new();
-    let few = ATTACKS.iter().map(|(name, attack)| (*name, Some((*attack, ATTACKERS))));
-    let many = CROWDS.iter().map(|(name, attack)| (*name, Some((*attack, CROWD))));
+    let few = ATTACKS.iter().map(|(name, attack)| (*name, Some((*attack, 0, ATTACKERS))));
+    let many = CROWDS.iter().map(|(name, attack, more)| (*name, Some((*attack, *more, CROWD))));
     let chosen = few.chain(many).filter(|(name, _)| name.contains(&only));
     for (name, attack) in std::iter::once(("no attack", None)).chain(chosen) {
         let outcome = run(&server, &site, attack, Duration::from_secs(seconds));
@@ -295,15 +301,15 @@ struct Outcome {
     statuses: Vec<(u16, u64)>,
 }
 
-fn run(server: &Program, site: &Arc<Site>, attack: Option<(Attack, usize)>, span: Duration) -> Outcome {
+fn run(server: &Program, site: &Arc<Site>, attack: Option<(Attack, usize, usize)>, span: Duration) -> Outcome {
     let (over, counter) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
     let (before, used) = (server.memory(), server.cpu());
     let attackers: Vec<_> = attack
         .iter()
-        .flat_map(|(attack, connections)| std::iter::repeat_n(*attack, *connections))
+        .flat_map(|(attack, more, connections)| std::iter::repeat_n((*attack, *more), *connections))
         .map(|attack| {
             let (address, site, over, counter) = (server.address.clone(), site.clone(), over.clone(), counter.clone());
-            std::thread::spawn(move || send(&address, &site, attack, &over, &counter))
+            std::thread::spawn(move || send(&address, &site, attack, (&over, &counter)))
         })
         .collect();
     let (start, mut times, mut most) = (Instant::now(), Vec::new(), before);
@@ -338,14 +344,22 @@ fn run(server: &Program, site: &Arc<Site>, attack: Option<(Attack, usize)>, span
 }
 
 /// Sends until it is over; the statuses of the responses.
-fn send(address: &str, site: &Site, attack: Attack, over: &AtomicBool, counter: &AtomicU64) -> Vec<u16> {
+fn send(
+    address: &str,
+    site: &Site,
+    (attack, more): (Attack, usize),
+    (over, counter): (&AtomicBool, &AtomicU64),
+) -> Vec<u16> {
+    // Made once: a machine that attacks does not take the processors of the one that is attacked.
+    static BLANKS: [u8; 64 << 10] = [b' '; 64 << 10];
     let mut statuses = Vec::new();
     let mut connection = None;
     while !over.load(Ordering::Relaxed) {
         let request = attack(site, usize::try_from(counter.fetch_add(1, Ordering::Relaxed)).expect("a number"));
         let mut socket = connection.take().unwrap_or_else(|| TcpStream::connect(address).expect("a connection"));
         // A server that refuses a head or a body before its end closes the connection.
-        let sent = socket.write_all(&request);
+        let rest = |socket: &mut TcpStream| (0..more / BLANKS.len()).try_for_each(|_| socket.write_all(&BLANKS));
+        let sent = socket.write_all(&request).and_then(|()| rest(&mut socket));
         match read(&mut socket) {
             Some((status, closes)) => {
                 statuses.push(status);
@@ -494,6 +508,12 @@ fn picture(authorization: &str, n: usize) -> Vec<u8> {
     upload(authorization, "png", n, BYTES.get_or_init(|| coloured(1, 400 << 20)).clone())
 }
 
+/// A film of 4 MB.
+fn film(authorization: &str, n: usize) -> Vec<u8> {
+    static BYTES: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
+    upload(authorization, "mp4", n, BYTES.get_or_init(|| repeated(1, 1, 1)).clone())
+}
+
 /// As many of 4 MB as 8 MB hold.
 fn profiles(authorization: &str, n: usize) -> Vec<u8> {
     static BYTES: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
@@ -533,13 +553,13 @@ fn transaction(site: &Site, n: usize, part: fn(&Site, usize) -> Value) -> Vec<u8
     post(&site.reader, "/cms-json/batch/v1", &json!({"atomic": true, "requests": parts}))
 }
 
-/// Most of a large body.
+/// The head of a request with a large body.
 fn unfinished(authorization: &str, path: &str) -> Vec<u8> {
     let kind = if path.ends_with(".php") { "text/xml" } else { "application/json" };
     let authorization =
         if authorization.is_empty() { String::new() } else { format!("Authorization: {authorization}\r\n") };
-    let head = format!(
+    format!(
         "POST {path} HTTP/1.1\r\nHost: bench\r\n{authorization}Content-Type: {kind}\r\nContent-Length: 16000000\r\n\r\n"
-    );
-    [head.into_bytes(), vec![b' '; 15 << 20]].concat()
+    )
+    .into_bytes()
 }

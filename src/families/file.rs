@@ -13,7 +13,7 @@ use crate::registry::columns::{ID, record};
 use crate::registry::{Registry, name};
 use cms_base::pool::{Budget, JobOwner, Pool, PoolError};
 use cms_config::declaration::Media;
-use cms_pictures::{self, Bounds, PictureError, Prepared, Resized, Wanted, boxes};
+use cms_pictures::{Bounds, PictureError, Prepared, Reserved, Resized, Wanted, boxes};
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, Target, WritePlan};
 use cms_storage::{Snapshot, Storage, StorageError};
 use image::ImageFormat;
@@ -270,8 +270,8 @@ impl FileStore<'_> {
             _ => self.claim(folder, base, &kind.extension).await?,
         };
         let mut keys = vec![key.clone()];
-        let mut cleaned = prepared.as_mut().and_then(|p| p.cleaned.take());
-        let mut standing = prepared.as_mut().and_then(|p| p.standing.take());
+        let mut cleaned = prepared.as_mut().and_then(|p| p.value.cleaned.take());
+        let mut standing = prepared.as_mut().and_then(|p| p.value.standing.take());
         if source.kept.is_some() {
             // The upright picture has the name of the one that no longer says how it has to be turned.
             cleaned = standing.take().map(|standing| standing.bytes).or(cleaned);
@@ -282,7 +282,7 @@ impl FileStore<'_> {
             None => files.put_file(&key, copy.as_ref().map_or(source.path, |copy| copy.path())).await?,
         }
         let (mut shown, mut mime, mut original) = (key.clone(), &kind.mime, None);
-        let alternative = prepared.as_mut().map(|p| std::mem::take(&mut p.alternative)).unwrap_or_default();
+        let alternative = prepared.as_mut().map(|p| std::mem::take(&mut p.value.alternative)).unwrap_or_default();
         if let Some(standing) = standing {
             let marked = format!("{base}{}", standing.mark);
             let (marked, _) = self.claim(folder, &marked, &made.extension).await?;
@@ -293,7 +293,7 @@ impl FileStore<'_> {
             (shown, mime) = (marked, &made.mime);
         }
         let extent = match &prepared {
-            Some(prepared) => Some((prepared.width, prepared.height)),
+            Some(Reserved { value, .. }) => Some((value.width, value.height)),
             None => self.extent(source.path, &kind.mime).await?,
         };
         let mut details = Map::new();
@@ -304,7 +304,7 @@ impl FileStore<'_> {
         }
         details.insert("filesize".into(), json!(size));
         details.insert("sizes".into(), json!({}));
-        if let Some(prepared) = prepared {
+        if let Some(Reserved { value: prepared, .. }) = prepared {
             let place = (folder, base.as_str(), made.extension.as_str());
             let mut sizes = source.kept.map(|kept| kept.sizes).unwrap_or_default();
             let missing = prepared.made.into_iter().filter(|made| !sizes.contains_key(&made.name)).collect();
@@ -320,7 +320,11 @@ impl FileStore<'_> {
     }
 
     /// What is made of a picture, and of which kind that is; nothing of other files.
-    async fn prepared(&self, source: &Source<'_>, kind: &Kind) -> Result<(Option<Prepared>, Kind), StoreError> {
+    async fn prepared(
+        &self,
+        source: &Source<'_>,
+        kind: &Kind,
+    ) -> Result<(Option<Reserved<Prepared>>, Kind), StoreError> {
         let Some(format) = cms_pictures::format_of(&kind.mime) else { return Ok((None, kind.clone())) };
         let (made, wanted) = source.making.of(kind, format, &self.registry.declaration.media);
         let path = PathBuf::from(source.path);
@@ -347,7 +351,7 @@ impl FileStore<'_> {
             return Ok(false);
         }
         match cleaned {
-            Some(bytes) => self.media.files.put(key, bytes).await?,
+            Some(cleaned) => self.media.files.put(key, cleaned.value).await?,
             None => self.media.files.put_file(key, copy.as_ref().map_or(file, |copy| copy.path())).await?,
         }
         Ok(true)

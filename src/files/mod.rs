@@ -7,7 +7,7 @@ mod endings;
 pub mod kinds;
 pub mod names;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
@@ -21,7 +21,7 @@ use std::time::{Duration, SystemTime};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 /// How much of a file is in memory at a time.
-const CHUNK: usize = 1 << 19;
+const CHUNK: usize = 128 << 10;
 
 /// Files on their way in, below the folder; no key leads there.
 const INCOMING: &str = ".incoming";
@@ -129,6 +129,16 @@ impl Files {
         Ok(self.store.get_or_init(|| made))
     }
 
+    /// Bytes that are written to the store at a time.
+    fn part(&self) -> usize {
+        match &self.place {
+            // A bucket takes no smaller parts.
+            #[cfg(feature = "s3")]
+            Backend::Bucket(_) => 5 << 20,
+            _ => CHUNK,
+        }
+    }
+
     /// A folder for files on their way in, on the same disk where that is possible.
     pub fn incoming(&self) -> PathBuf {
         self.folder().map_or_else(std::env::temp_dir, |folder| folder.join(INCOMING))
@@ -227,14 +237,14 @@ impl Files {
             return self.put(key, bytes).await;
         }
         let upload = self.store()?.put_multipart(&known(key)?).await?;
-        let mut upload = WriteMultipart::new(upload);
+        let mut upload = WriteMultipart::new_with_chunk_size(upload, self.part());
         let mut file = tokio::fs::File::from_std(file);
-        let mut chunk = vec![0; CHUNK];
         loop {
             upload.wait_for_capacity(2).await?;
-            match file.read(&mut chunk).await {
+            let mut chunk = BytesMut::with_capacity(CHUNK);
+            match file.read_buf(&mut chunk).await {
                 Ok(0) => break,
-                Ok(n) => upload.write(&chunk[..n]),
+                Ok(_) => upload.put(chunk.freeze()),
                 Err(error) => {
                     let _ = upload.abort().await;
                     return Err(error.into());

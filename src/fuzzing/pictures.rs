@@ -1,15 +1,14 @@
 //! Pictures of people who may upload files, and what cameras wrote into them.
 
 use super::Judge;
-use cms_base::pool::Budget;
 use cms_config::declaration::{Media, PictureSize};
 use cms_config::units::{Optional, Size};
-use cms_pictures::{self, Bounds, Prepared, Wanted, boxes, metadata};
+use cms_pictures::{Bounds, Prepared, Wanted, boxes, metadata};
 use image::ImageFormat;
 use serde_json::Value;
 use std::io::{Seek as _, Write as _};
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use tempfile::NamedTempFile;
 
 pub(super) const PROMISE: &str =
@@ -60,7 +59,7 @@ pub(super) fn exif(bytes: &[u8], _: Judge) {
 /// A film, or a picture that is made like one.
 pub(super) fn boxed(bytes: &[u8], _: Judge) {
     let file = written(bytes);
-    let memory = Budget::default();
+    let memory = Arc::default();
     let bounds = Bounds { rules: &RULES, memory: &memory };
     let Ok(places) = boxes::places(file.path(), bounds) else { return };
     boxes::write_over(file.path(), &places).expect("is written over");
@@ -89,7 +88,8 @@ fn prepared(bytes: &[u8], format: ImageFormat) {
 
 fn prepare(file: &Path, format: ImageFormat) -> Result<Prepared, cms_pictures::PictureError> {
     let wanted = Wanted { copies: true, display: true, format, quality: 82, language: "en_US".into() };
-    cms_pictures::prepare(file, format, Bounds { rules: &RULES, memory: &Budget::default() }, &wanted)
+    let bounds = Bounds { rules: &RULES, memory: &Arc::default() };
+    cms_pictures::prepare(file, format, bounds, &wanted).map(|done| done.value)
 }
 
 fn written(bytes: &[u8]) -> NamedTempFile {

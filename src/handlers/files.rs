@@ -15,7 +15,7 @@ use crate::model::{Incoming, Upload};
 use crate::records::{self, Record, eq, int, text};
 use crate::registry::resource::{Context, Resource};
 use crate::request::BodyParams;
-use cms_pictures::{self, Edit, PictureError};
+use cms_pictures::{Edit, PictureError};
 use cms_storage::plan::{Change, CommitError, DbValue, Put, Target, WritePlan};
 use cms_text::sanitize;
 use cms_text::time::Civil;
@@ -140,11 +140,15 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let store = file_store(work)?;
     let source = store.media.files.fetch(file).await.map_err(|e| unreachable_files(work, &e))?;
-    let edited = store.in_pool(move |bounds| cms_pictures::edit(&source, format, bounds, &steps)).await;
-    let edited = edited.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
-    let edited = edited.map_err(|error| picture_refusal(error, Code::ImageCropFailed))?;
-    let mut incoming = store.media.files.temporary().map_err(|e| unreachable_files(work, &e))?;
-    std::io::Write::write_all(&mut incoming, &edited).map_err(|e| work.scope.internal(&e))?;
+    let mut edited = store.media.files.temporary().map_err(|e| unreachable_files(work, &e))?;
+    let written = store.in_pool(move |bounds| {
+        let picture = cms_pictures::edit(&source, format, bounds, &steps)?;
+        let written = std::io::Write::write_all(&mut edited, &picture.value);
+        Ok((written.map(|()| edited), picture.value.len() as u64))
+    });
+    let written = written.await.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
+    let (incoming, size) = written.map_err(|error| picture_refusal(error, Code::ImageCropFailed))?;
+    let incoming = incoming.map_err(|e| work.scope.internal(&e))?;
     let (folder, old) = file.rsplit_once('/').unwrap_or(("", file));
     let (base, extension) = old.rsplit_once('.').unwrap_or((old, ""));
     let kind = Kind { mime: mime.to_owned(), extension: extension.to_owned() };
@@ -156,7 +160,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
         }
     }
     let making = Making::all("");
-    let source = Source { path: incoming.path(), size: edited.len() as u64, meta, making, kept: None };
+    let source = Source { path: incoming.path(), size, meta, making, kept: None };
     let kept = store.keep(source, &edited_name(base), &kind, folder).await;
     let kept = kept.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let mut all = kept.extra;
@@ -203,11 +207,11 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
         .await
         .map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let made = made.map_err(|error| picture_refusal(error, Code::ImageCropFailed))?;
-    if !made.is_empty() {
+    if let Some(made) = made.filter(|made| !made.value.is_empty()) {
         let (folder, own) = file.rsplit_once('/').unwrap_or(("", &file));
         let base = own.rsplit_once('.').map_or(own, |(base, _)| base);
         let mut keys = Vec::new();
-        let sizes = store.keep_sizes(made, (folder, base, &kind.extension), &kind.mime, &mut keys).await;
+        let sizes = store.keep_sizes(made.value, (folder, base, &kind.extension), &kind.mime, &mut keys).await;
         let sizes = sizes.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
         if let Some(details) = all.get_mut("media_details").and_then(Value::as_object_mut)
             && let Some(known) = details.entry("sizes").or_insert_with(|| json!({})).as_object_mut()

@@ -14,7 +14,7 @@ use crate::families::text_column;
 use crate::model::Incoming;
 use crate::records::Record;
 use crate::registry::resource::Resource;
-use cms_pictures::{self, PictureError};
+use cms_pictures::PictureError;
 use cms_storage::plan::{Change, Put, Row, Target};
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -8,7 +8,7 @@ use super::listen::Stream;
 use super::{Edge, LINGER};
 use crate::error::{ApiError, Code};
 use actix_http::StatusCode;
-use actix_web::rt::time::{Sleep, sleep_until};
+use actix_web::rt::time::{Sleep, sleep, sleep_until};
 use std::cell::Cell;
 use std::io::{self, Write as _};
 use std::net::IpAddr;
@@ -27,6 +27,13 @@ const MOST_HEAD: usize = 96 << 10;
 
 /// Most bytes that a refused client may still send, so that it gets to read the response.
 const MOST_AFTERWARDS: usize = 64 << 20;
+
+/// Bytes of a connection that are discarded at once; then others have their turn.
+const DISCARDED_AT_ONCE: usize = 64 << 10;
+
+/// The pause until more is discarded: a client that is refused does not keep its worker busy with what it still sends.
+/// All of [`MOST_AFTERWARDS`] fits into [`LINGER`].
+const PAUSE: Duration = Duration::from_millis(3);
 
 /// The beginning of actix's response to a request that it cannot read. Our own responses have a body, or (to HEAD) a
 /// length.
@@ -144,6 +151,7 @@ pub struct Connection {
     held: Vec<u8>,
     /// actix was given the chance to see whether the head is complete at its largest.
     asked: bool,
+    discarding: Discarding,
     mode: Mode,
     edge: Arc<Edge>,
     ip: Option<IpAddr>,
@@ -164,7 +172,27 @@ struct Refusal {
     written: usize,
     ended: bool,
     dropped: usize,
+    discarding: Discarding,
     patience: Pin<Box<Sleep>>,
+}
+
+/// How much is discarded in one go.
+#[derive(Default)]
+struct Discarding {
+    bytes: usize,
+    pause: Option<Pin<Box<Sleep>>>,
+}
+
+impl Discarding {
+    /// Waits until more may be read.
+    fn poll_turn(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if self.bytes >= DISCARDED_AT_ONCE {
+            let pause = self.pause.get_or_insert_with(|| Box::pin(sleep(PAUSE)));
+            ready!(pause.as_mut().poll(context));
+            *self = Discarding::default();
+        }
+        Poll::Ready(())
+    }
 }
 
 impl Connection {
@@ -178,6 +206,7 @@ impl Connection {
             stalled: None,
             held: Vec::new(),
             asked: false,
+            discarding: Discarding::default(),
             mode: Mode::Open,
             edge,
             ip,
@@ -192,6 +221,10 @@ impl Connection {
     fn poll_open(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if self.standing.busy.get() {
             return self.poll_within(context, buffer, usize::MAX);
+        }
+        let unread = self.standing.unread.get();
+        if unread {
+            ready!(self.discarding.poll_turn(context));
         }
         let (most, code) = match self.standing.line.get() {
             true => (MOST_HEAD, Code::HeadTooLarge),
@@ -212,7 +245,11 @@ impl Connection {
         match self.poll_within(context, buffer, room) {
             Poll::Ready(outcome) => {
                 self.encode_line(buffer, before, room);
-                self.standing.hear(&buffer.filled()[before..]);
+                let read = &buffer.filled()[before..];
+                if unread {
+                    self.discarding.bytes += read.len();
+                }
+                self.standing.hear(read);
                 Poll::Ready(outcome)
             }
             Poll::Pending if !self.is_overdue(context) => Poll::Pending,
@@ -304,6 +341,7 @@ impl Connection {
             written: 0,
             ended: false,
             dropped: 0,
+            discarding: Discarding::default(),
             patience: Box::pin(sleep_until((Instant::now() + LINGER).into())),
         });
     }
@@ -336,11 +374,13 @@ impl Refusal {
         }
         let mut sink = [0; 16 << 10];
         while self.dropped < MOST_AFTERWARDS {
+            ready!(self.discarding.poll_turn(context));
             let mut buffer = ReadBuf::new(&mut sink);
             if ready!(Pin::new(&mut *stream).poll_read(context, &mut buffer)).is_err() || buffer.filled().is_empty() {
                 break;
             }
             self.dropped += buffer.filled().len();
+            self.discarding.bytes += buffer.filled().len();
         }
         Poll::Ready(())
     }
@@ -431,4 +471,23 @@ fn refusal_text(error: &ApiError) -> Vec<u8> {
         body.len(),
     );
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::poll;
+    use std::future::poll_fn;
+
+    #[tokio::test]
+    async fn what_a_refused_client_still_sends_leaves_turns_to_others() {
+        let mut discarding = Discarding { bytes: DISCARDED_AT_ONCE - 1, ..Discarding::default() };
+        assert!(poll!(poll_fn(|context| discarding.poll_turn(context))).is_ready());
+        discarding.bytes += 1;
+        assert!(poll!(poll_fn(|context| discarding.poll_turn(context))).is_pending());
+        poll_fn(|context| discarding.poll_turn(context)).await;
+        assert_eq!(discarding.bytes, 0);
+        let pauses = u32::try_from(MOST_AFTERWARDS / DISCARDED_AT_ONCE).expect("a number");
+        assert!(PAUSE * pauses < LINGER, "all of it arrives in time");
+    }
 }

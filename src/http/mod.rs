@@ -289,6 +289,10 @@ async fn serve(
 /// How long a refused client may go on sending after the response.
 const LINGER: Duration = Duration::from_secs(5);
 
+/// Threads of each worker that read and write files. As many as there are uploads would take the processors from
+/// everybody else.
+const FILE_THREADS: usize = 8;
+
 fn public_server(
     edge: Arc<Edge>,
     server: &Server,
@@ -297,8 +301,10 @@ fn public_server(
 ) -> io::Result<actix_server::Server> {
     let keep_alive = server.keep_alive.get().map_or(Duration::ZERO, |idle| idle.std());
     let patience = Timeouts { read: server.read_timeout.std().max(receive::SHORTEST), idle: keep_alive };
-    let mut builder =
-        actix_server::Server::build().shutdown_timeout(server.shutdown_timeout.seconds()).shutdown_signal(stop);
+    let mut builder = actix_server::Server::build()
+        .shutdown_timeout(server.shutdown_timeout.seconds())
+        .shutdown_signal(stop)
+        .worker_max_blocking_threads(FILE_THREADS);
     if let Workers::Number(number) = server.workers {
         builder = builder.workers(number);
     }

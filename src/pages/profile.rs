@@ -9,6 +9,7 @@ use crate::error::ApiError;
 use crate::families;
 use crate::model::{Method, Reply};
 use crate::records::{columns, eq, int, ordered, text, txt};
+use crate::registry::columns::{ID, user as col};
 use crate::registry::name;
 use crate::request::call::Part;
 use cms_storage::plan::{Change, Cond, DbValue, Op, WritePlan};
@@ -46,8 +47,9 @@ pub(super) async fn show(visit: &Visit<'_>, told: Notice) -> Reply {
         true => visit.rest(Method::Get, &format!("{item}/application-passwords"), json!({}), Value::Null).await.body,
         false => Value::Null,
     };
-    let sessions = match sessions(visit, user) {
-        Ok(sessions) => sessions,
+    let read = || Ok::<_, ApiError>((sessions(visit, user)?, address_before(visit, user)?));
+    let (sessions, before) = match read() {
+        Ok(read) => read,
         Err(error) => return visit.failure(&error),
     };
     let notice = told.notice.or_else(|| done(visit.parameter("done")));
@@ -56,7 +58,7 @@ pub(super) async fn show(visit: &Visit<'_>, told: Notice) -> Reply {
         false => visit.say("Profile of {name}").replace("{name}", found.body["name"].as_str().unwrap_or("")),
     };
     let (app_name, secret) = told.secret.unzip();
-    let data = json!({"width": "wide", "title": title, "action": address(visit, user), "own": own, "user": found.body, "available": available, "passwords": passwords.as_array().map(|list| list.iter().map(|p| dated(visit, p)).collect::<Vec<_>>()), "sessions": sessions, "people": people(visit).await, "problem": told.problem, "notice": notice, "copies": secret.is_some(), "secret": secret, "app_name": app_name, "shortest": SHORTEST_PASSWORD});
+    let data = json!({"width": "wide", "title": title, "action": address(visit, user), "own": own, "user": found.body, "before": before, "available": available, "passwords": passwords.as_array().map(|list| list.iter().map(|p| dated(visit, p)).collect::<Vec<_>>()), "sessions": sessions, "people": people(visit).await, "problem": told.problem, "notice": notice, "copies": secret.is_some(), "secret": secret, "app_name": app_name, "shortest": SHORTEST_PASSWORD});
     visit.page(told.status.unwrap_or(200), "", "profile.html", data)
 }
 
@@ -189,6 +191,13 @@ fn done(act: &str) -> Option<&'static str> {
         "end" => "Ended.",
         _ => return None,
     })
+}
+
+/// Where messages to a user go as long as the address is not confirmed; `None` where it is.
+fn address_before(visit: &Visit<'_>, user: i64) -> Result<Option<String>, ApiError> {
+    let pending = Cond::All(vec![eq(ID, DbValue::Int(user)), eq(col::EMAIL_PENDING, DbValue::Int(1))]);
+    let rows = visit.scope.snapshot()?.rows(&columns(col::TABLE, &[col::EMAIL_BEFORE], pending))?;
+    Ok(rows.first().map(|row| text(&row[0]).to_owned()))
 }
 
 fn sessions(visit: &Visit<'_>, user: i64) -> Result<Vec<Value>, ApiError> {

@@ -11,6 +11,10 @@ const BLOCKS: &[(&str, u64)] = &[
     ("<!-- wp:archives /-->", 1),
     ("<!-- wp:archives {\"showPostCounts\":true} /-->", 1),
     ("<!-- wp:archives {\"displayAsDropdown\":true,\"type\":\"yearly\",\"showPostCounts\":true} /-->", 1),
+    (
+        "<!-- wp:archives {\"type\":\"yearly\"} /--><!-- wp:archives {\"displayAsDropdown\":true} /--><!-- wp:archives /-->",
+        1,
+    ),
     ("<!-- wp:calendar /-->", 3),
     ("<!-- wp:calendar {\"month\":3,\"year\":2026} /-->", 3),
     ("<!-- wp:categories {\"showPostCounts\":true} /-->", 2),

@@ -80,7 +80,8 @@ fn a_limit_counts_what_it_names() {
         (&json!(429), &json!(429)),
         "{done}"
     );
-    assert_eq!(done["responses"][0]["headers"]["Retry-After"], 60, "{done}");
+    let pause = done["responses"][0]["headers"]["Retry-After"].as_i64();
+    assert!(pause.is_some_and(|seconds| (1..=60).contains(&seconds)), "{done}");
 }
 
 #[test]

@@ -524,11 +524,15 @@ fn a_new_address_gets_one_message_until_its_owner_confirms_it() {
         assert!(page.status == 200 && page.text.contains("victim@elsewhere.example"), "{}", page.text);
         let pending = || server.sql("SELECT email_pending, email_before FROM \"user\" WHERE login = 'reader'");
         assert_eq!(pending(), ["1|reader@example.org"]);
+        let mut browser = Browser::of(&server, "reader", "own password 2");
+        let told = |profile: String| profile.contains("not confirmed yet") && profile.contains("reader@example.org");
+        assert!(told(browser.get("/profile").text), "{prefix}");
         let forged = path(&link).replace("token=", "token=9");
         assert_eq!(Browser::new(&server).get(&forged).status, 400);
         let done = Browser::new(&server).post("/set-password", &[("link", &field(&page, "link"))]);
         assert_eq!((done.status, done.text.contains("is confirmed")), (200, true), "{}", done.text);
         assert_eq!(pending(), ["0|"]);
+        assert!(!told(browser.get("/profile").text), "{prefix}");
     }
 }
 

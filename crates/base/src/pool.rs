@@ -273,7 +273,7 @@ impl Drop for OwnTurn {
 
 /// Bytes that several jobs share: each takes what it may need before it begins, and waits until there is as much. In
 /// order of arrival, so that a large job is not passed by small ones for ever.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Budget {
     /// Held by the thread that takes the next job.
     turn: Mutex<()>,
@@ -282,15 +282,16 @@ pub struct Budget {
 }
 
 /// Bytes of a [`Budget`], given back when this is dropped.
-pub struct Reservation<'b> {
-    budget: &'b Budget,
+#[derive(Debug)]
+pub struct Reservation {
+    budget: Arc<Budget>,
     bytes: u64,
 }
 
 impl Budget {
     /// Takes bytes of at most `most`, as soon as they are free; `None` for more than there are at all. Who holds some
     /// must not take more.
-    pub fn take(&self, bytes: u64, most: u64) -> Option<Reservation<'_>> {
+    pub fn take(self: &Arc<Budget>, bytes: u64, most: u64) -> Option<Reservation> {
         if bytes > most {
             return None;
         }
@@ -299,7 +300,7 @@ impl Budget {
         let full = |taken: &mut u64| taken.saturating_add(bytes) > most && *taken > 0;
         let mut taken = self.freed.wait_while(taken, full).unwrap_or_else(PoisonError::into_inner);
         *taken = taken.saturating_add(bytes);
-        Some(Reservation { budget: self, bytes })
+        Some(Reservation { budget: Arc::clone(self), bytes })
     }
 
     /// Bytes that are taken now.
@@ -308,11 +309,20 @@ impl Budget {
     }
 }
 
-impl Drop for Reservation<'_> {
-    fn drop(&mut self) {
+impl Reservation {
+    /// Gives back all but so many bytes.
+    pub fn shrink_to(&mut self, bytes: u64) {
+        let freed = self.bytes.saturating_sub(bytes);
         let mut taken = self.budget.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        *taken = taken.saturating_sub(self.bytes);
+        *taken = taken.saturating_sub(freed);
+        self.bytes -= freed;
         self.budget.freed.notify_all();
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.shrink_to(0);
     }
 }
 
@@ -394,7 +404,7 @@ mod tests {
 
     #[test]
     fn bytes_are_taken_and_given_back() {
-        let budget = Budget::default();
+        let budget = Arc::new(Budget::default());
         assert!(budget.take(11, 10).is_none(), "more than there is at all");
         let first = budget.take(10, 10).expect("all of it");
         std::thread::scope(|scope| {
@@ -410,6 +420,11 @@ mod tests {
             assert_eq!(waits.join().expect("an end"), Some(1));
         });
         assert_eq!(budget.taken(), 0);
+        let mut result = budget.take(10, 10).expect("all of it");
+        for (bytes, left) in [(4, 4), (7, 4), (0, 0)] {
+            result.shrink_to(bytes);
+            assert_eq!(budget.taken(), left, "a result that takes {bytes}");
+        }
         // A panic gives back, too.
         let broken = std::panic::catch_unwind(|| {
             let _taken = budget.take(5, 10);

@@ -13,7 +13,8 @@ mod parts;
 pub mod sizes;
 mod xmp;
 
-use cms_base::pool::{Budget, Reservation};
+pub use memory::{Bounds, Reserved};
+
 use cms_config::declaration::{Media, PictureSize};
 use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
@@ -23,11 +24,11 @@ use image::codecs::png::{CompressionType, FilterType as FilterKind, PngEncoder};
 use image::codecs::webp::WebPEncoder;
 use image::metadata::Orientation;
 use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Rgba, RgbaImage};
+use memory::Share;
 use parts::Parts;
 use serde_json::Value;
 use std::fmt;
 use std::path::Path;
-use std::time::Instant;
 
 /// Why a picture is not taken.
 #[derive(Debug, PartialEq, Eq)]
@@ -80,49 +81,9 @@ fn too_slow() -> PictureError {
     PictureError::TooLarge("The work on the picture takes longer than this site allows.".into())
 }
 
-/// What the work on pictures is bounded by.
-#[derive(Clone, Copy)]
-pub struct Bounds<'b> {
-    pub rules: &'b Media,
-    /// What all pictures take together.
-    pub memory: &'b Budget,
-}
-
-/// One picture's share of it.
-struct Share<'b> {
-    rules: &'b Media,
-    until: Instant,
-    _bytes: Reservation<'b>,
-}
-
-impl<'b> Bounds<'b> {
-    /// For taking a file apart. It is given back before the memory for decoding is taken.
-    fn parsing(self) -> Result<Share<'b>, PictureError> {
-        self.share(memory::FIXED)
-    }
-
-    /// Waits until so many bytes are free; then time begins to count.
-    fn share(self, bytes: u64) -> Result<Share<'b>, PictureError> {
-        let most = self.rules.max_memory.bytes();
-        let taken = self.memory.take(bytes, most).ok_or_else(|| {
-            let (needs, most) = (bytes.div_ceil(1 << 20), most >> 20);
-            PictureError::TooLarge(format!("The picture needs {needs} MiB of memory; at most {most} are there."))
-        })?;
-        let until = Instant::now() + self.rules.timeout.std();
-        Ok(Share { rules: self.rules, until, _bytes: taken })
-    }
-}
-
 /// The size of the copy that is shown instead of a larger picture.
 fn display_size(rules: &Media) -> Option<PictureSize> {
     rules.max_side.get().map(|side| PictureSize { width: *side, height: *side, ..PictureSize::default() })
-}
-
-impl Share<'_> {
-    /// Between two steps: whether there is time for the next.
-    fn go_on(&self) -> Result<(), PictureError> {
-        if Instant::now() > self.until { Err(too_slow()) } else { Ok(()) }
-    }
 }
 
 /// What is to be made of an upload.
@@ -174,6 +135,14 @@ pub struct Prepared {
     pub alternative: String,
 }
 
+impl Prepared {
+    fn bytes(&self) -> usize {
+        let standing = self.standing.as_ref().map(|standing| &standing.bytes);
+        let files = self.cleaned.iter().chain(standing).chain(self.made.iter().map(|made| &made.bytes));
+        files.map(Vec::capacity).sum()
+    }
+}
+
 /// A step of an edit. Rectangles are in hundredths of the picture as it is at that step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {
@@ -211,7 +180,7 @@ pub fn prepare(
     format: ImageFormat,
     bounds: Bounds<'_>,
     wanted: &Wanted,
-) -> Result<Prepared, PictureError> {
+) -> Result<Reserved<Prepared>, PictureError> {
     let rules = bounds.rules;
     let parts = judged(file, format, bounds)?;
     let size = if parts.tells_place { std::fs::metadata(file)?.len() } else { 0 };
@@ -248,7 +217,7 @@ pub fn prepare(
         let bytes = encode(&picture, &writing)?;
         Ok::<_, PictureError>(DisplayCopy { mark, bytes })
     });
-    Ok(Prepared {
+    let prepared = Prepared {
         width: picture.width(),
         height: picture.height(),
         cleaned,
@@ -256,20 +225,29 @@ pub fn prepare(
         made: make(&picture, &writing, &share, |_| wanted.copies)?,
         meta,
         alternative,
-    })
+    };
+    drop(picture);
+    let bytes = prepared.bytes();
+    Ok(share.done(prepared, bytes))
 }
 
 /// A picture without the place where it was taken; `None` when it does not tell one.
 ///
 /// # Errors
 /// See [`PictureError`].
-pub fn cleaned(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<Option<Vec<u8>>, PictureError> {
+pub fn cleaned(
+    file: &Path,
+    format: ImageFormat,
+    bounds: Bounds<'_>,
+) -> Result<Option<Reserved<Vec<u8>>>, PictureError> {
     let parts = judged(file, format, bounds)?;
     if !parts.tells_place {
         return Ok(None);
     }
     let share = bounds.share(std::fs::metadata(file)?.len().saturating_mul(2))?;
-    parts.cleaned(file, share.until).map(Some)
+    let cleaned = parts.cleaned(file, share.until)?;
+    let bytes = cleaned.capacity();
+    Ok(Some(share.done(cleaned, bytes)))
 }
 
 /// Width and height of a picture that is not decoded here; `None` of other files.
@@ -289,7 +267,8 @@ pub fn measured(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<
     Ok((parts.width, parts.height))
 }
 
-/// Makes those of the declared sizes that `wanted` selects, from a picture that is stored already.
+/// Makes those of the declared sizes that `wanted` selects, from a picture that is stored already; `None` where there is
+/// none to make.
 ///
 /// # Errors
 /// See [`PictureError`].
@@ -299,26 +278,34 @@ pub fn missing(
     bounds: Bounds<'_>,
     as_wanted: &Wanted,
     wanted: impl Fn(&str) -> bool,
-) -> Result<Vec<Resized>, PictureError> {
+) -> Result<Option<Reserved<Vec<Resized>>>, PictureError> {
     let rules = bounds.rules;
     let parts = judged(file, format, bounds)?;
     // Either way up: nothing is decoded for nothing.
     let sides = [(parts.width, parts.height), (parts.height, parts.width)];
     if !sides.iter().any(|sides| wanted_sizes(*sides, rules).any(&wanted)) {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     let share = bounds.share(memory::preparing(&parts, 0, rules))?;
     let (mut picture, orientation) = decoded(file, format, &parts, &share)?;
     picture.apply_orientation(orientation);
     let writing = Writing { format: as_wanted.format, quality: as_wanted.quality, icc: parts.icc.as_deref() };
-    make(&picture, &writing, &share, wanted)
+    let made = make(&picture, &writing, &share, wanted)?;
+    drop(picture);
+    let bytes = made.iter().map(|made| made.bytes.capacity()).sum();
+    Ok(Some(share.done(made, bytes)))
 }
 
 /// Carries out the steps of an edit and returns the new file.
 ///
 /// # Errors
 /// See [`PictureError`]; [`PictureError::Empty`] when a rectangle is empty.
-pub fn edit(file: &Path, format: ImageFormat, bounds: Bounds<'_>, steps: &[Edit]) -> Result<Vec<u8>, PictureError> {
+pub fn edit(
+    file: &Path,
+    format: ImageFormat,
+    bounds: Bounds<'_>,
+    steps: &[Edit],
+) -> Result<Reserved<Vec<u8>>, PictureError> {
     let rules = bounds.rules;
     let parts = judged(file, format, bounds)?;
     let share = bounds.share(memory::editing(&parts, steps, rules))?;
@@ -337,7 +324,10 @@ pub fn edit(file: &Path, format: ImageFormat, bounds: Bounds<'_>, steps: &[Edit]
     }
     share.go_on()?;
     let quality = rules.quality_of(format.to_mime_type());
-    encode(&picture, &Writing { format, quality, icc: parts.icc.as_deref() })
+    let edited = encode(&picture, &Writing { format, quality, icc: parts.icc.as_deref() })?;
+    drop(picture);
+    let bytes = edited.capacity();
+    Ok(share.done(edited, bytes))
 }
 
 /// Names of the declared sizes that a picture of this size has a smaller copy for.
@@ -576,6 +566,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::io::Write as _;
+    use std::sync::Arc;
 
     const FORMATS: [ImageFormat; 4] = [ImageFormat::Jpeg, ImageFormat::Png, ImageFormat::Gif, ImageFormat::WebP];
 
@@ -591,7 +582,7 @@ mod tests {
 
     /// The work on a picture under rules, with all the memory that they name.
     fn prepared(file: &Path, format: ImageFormat, rules: &Media) -> Result<Prepared, PictureError> {
-        prepare(file, format, Bounds { rules, memory: &Budget::default() }, &wanted(format))
+        prepare(file, format, Bounds { rules, memory: &Arc::default() }, &wanted(format)).map(|done| done.value)
     }
 
     fn file(bytes: &[u8]) -> tempfile::NamedTempFile {
@@ -647,6 +638,19 @@ mod tests {
     }
 
     #[test]
+    fn what_was_made_takes_memory_until_it_is_stored() {
+        let source = file(&written(&steps(40, 20), ImageFormat::Png).expect("encoded"));
+        let (rules, memory) = (rules(), Arc::default());
+        let bounds = Bounds { rules: &rules, memory: &memory };
+        let prepared = prepare(source.path(), ImageFormat::Png, bounds, &wanted(ImageFormat::Png)).expect("prepared");
+        assert_eq!(memory.taken(), prepared.value.made[0].bytes.capacity() as u64);
+        drop(prepared);
+        assert_eq!(memory.taken(), 0);
+        let edited = edit(source.path(), ImageFormat::Png, bounds, &[Edit::Rotate(90.0)]).expect("edited");
+        assert_eq!(memory.taken(), edited.value.capacity() as u64);
+    }
+
+    #[test]
     fn limits_come_first() {
         let large = file(&written(&steps(1100, 1000), ImageFormat::Png).expect("encoded"));
         let refused = prepared(large.path(), ImageFormat::Png, &rules());
@@ -658,9 +662,9 @@ mod tests {
     #[test]
     fn edits() {
         let source = file(&written(&steps(40, 20), ImageFormat::Png).expect("encoded"));
-        let (rules, memory) = (rules(), Budget::default());
-        let edited =
-            |steps: &[Edit]| edit(source.path(), ImageFormat::Png, Bounds { rules: &rules, memory: &memory }, steps);
+        let (rules, memory) = (rules(), Arc::default());
+        let bounds = Bounds { rules: &rules, memory: &memory };
+        let edited = |steps: &[Edit]| edit(source.path(), ImageFormat::Png, bounds, steps).map(|done| done.value);
         let check = |steps: &[Edit], size: (u32, u32), corner: std::ops::RangeInclusive<u8>| {
             let bytes = edited(steps).expect("edited");
             let picture = image::load_from_memory(&bytes).expect("a picture").to_rgb8();

@@ -1,15 +1,73 @@
-//! The most memory that the work on a picture needs, computed from its header before anything is decoded.
+//! The memory and the time of the work on a picture: the most that it needs is computed from its header before anything
+//! is decoded, and taken from what all pictures share until the result is stored.
 
 use super::parts::Parts;
 use super::{Edit, PictureError, sizes};
+use cms_base::pool::{Budget, Reservation};
 use cms_config::declaration::{Media, PictureSize};
+use std::sync::Arc;
+use std::time::Instant;
 
 /// Bytes of metadata, buffers and tables, whatever the picture; as many suffice for taking a file apart.
-pub(super) const FIXED: u64 = 16 << 20;
+const FIXED: u64 = 16 << 20;
 
 /// Allowed passes over the pixels, in multiples of `max_pixels`: they bound the time of a decoder that cannot be
 /// interrupted.
 const MOST_PASSES: u64 = 10;
+
+/// What the work on pictures is bounded by.
+#[derive(Clone, Copy)]
+pub struct Bounds<'b> {
+    pub rules: &'b Media,
+    /// What all pictures take together.
+    pub memory: &'b Arc<Budget>,
+}
+
+/// One picture's share of it.
+pub struct Share<'b> {
+    pub rules: &'b Media,
+    pub until: Instant,
+    bytes: Reservation,
+}
+
+/// What was made of a picture, and the memory that it takes until it is stored. Who holds it must not begin with another
+/// picture.
+#[derive(Debug)]
+pub struct Reserved<T> {
+    pub value: T,
+    _bytes: Reservation,
+}
+
+impl<'b> Bounds<'b> {
+    /// For taking a file apart. It is given back before the memory for decoding is taken.
+    pub(super) fn parsing(self) -> Result<Share<'b>, PictureError> {
+        self.share(FIXED)
+    }
+
+    /// Waits until so many bytes are free; then time begins to count.
+    pub(super) fn share(self, bytes: u64) -> Result<Share<'b>, PictureError> {
+        let most = self.rules.max_memory.bytes();
+        let taken = self.memory.take(bytes, most).ok_or_else(|| {
+            let (needs, most) = (bytes.div_ceil(1 << 20), most >> 20);
+            PictureError::TooLarge(format!("The picture needs {needs} MiB of memory; at most {most} are there."))
+        })?;
+        let until = Instant::now() + self.rules.timeout.std();
+        Ok(Share { rules: self.rules, until, bytes: taken })
+    }
+}
+
+impl Share<'_> {
+    /// Between two steps: whether there is time for the next.
+    pub fn go_on(&self) -> Result<(), PictureError> {
+        if Instant::now() > self.until { Err(super::too_slow()) } else { Ok(()) }
+    }
+
+    /// The work is done: what it made takes so many bytes.
+    pub fn done<T>(mut self, value: T, bytes: usize) -> Reserved<T> {
+        self.bytes.shrink_to(bytes as u64);
+        Reserved { value, _bytes: self.bytes }
+    }
+}
 
 /// Checks a picture by its header.
 ///
@@ -46,14 +104,16 @@ pub fn preparing(parts: &Parts, file: u64, rules: &Media) -> u64 {
 /// Bytes of the copies in these sizes, and of what resizing needs in addition.
 fn copies<'s>(parts: &Parts, wanted: impl Iterator<Item = &'s PictureSize>) -> u64 {
     let (mut made, mut beside) = (0, 0);
+    // Each copy holds the profile, too.
+    let profile = parts.icc.as_ref().map_or(0, |icc| icc.len() as u64);
     for size in wanted {
         // Either way up.
         for (width, height) in [(parts.width, parts.height), (parts.height, parts.width)] {
             let Some(plan) = sizes::plan((width, height), size) else { continue };
             let pixels = u64::from(plan.to.0) * u64::from(plan.to.1);
-            made += pixels * 5 / 2;
+            made += pixels * 5 / 2 + profile;
             // Rows that are narrowed already, then the copy in four channels, in its own, and encoded.
-            beside = beside.max(u64::from(plan.to.0) * u64::from(plan.from.1) * 4 + pixels * 12);
+            beside = beside.max(u64::from(plan.to.0) * u64::from(plan.from.1) * 4 + pixels * 12 + profile);
         }
     }
     made + beside
@@ -88,6 +148,7 @@ pub fn editing(parts: &Parts, steps: &[Edit], rules: &Media) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cms_config::units::Optional;
 
     /// The header of a picture.
     fn head(side: u32, channels: u64, decoding: u64) -> Parts {
@@ -108,6 +169,21 @@ mod tests {
             let need = preparing(&head(side, channels, decoding), 0, &rules);
             assert!(need <= rules.max_memory.bytes(), "{channels} {decoding}: {need}");
         }
+    }
+
+    #[test]
+    fn every_copy_holds_the_profile() {
+        let rules = Media { max_side: Optional::OFF, ..Media::default() };
+        let sized = |count: usize| {
+            let size = PictureSize { width: 10, ..PictureSize::default() };
+            Media { sizes: (0..count).map(|n| (n.to_string(), size.clone())).collect(), ..rules.clone() }
+        };
+        let mut parts = head(100, 3, 3);
+        let plain = [1, 5].map(|count| preparing(&parts, 0, &sized(count)));
+        parts.icc = Some(vec![0; 1 << 20]);
+        let coloured = [1, 5].map(|count| preparing(&parts, 0, &sized(count)));
+        let more = |n: usize| (coloured[n] - plain[n]) >> 20;
+        assert!(more(0) >= 2 && more(1) >= more(0) + 4, "{plain:?} {coloured:?}");
     }
 
     #[test]

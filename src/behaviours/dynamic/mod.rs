@@ -35,7 +35,7 @@ use crate::records::{Record, eq, txt};
 use crate::registry::resource::Resource;
 use crate::render::Item;
 use cms_config::declaration::{Declaration, Rendered};
-use cms_storage::plan::Cond;
+use cms_storage::plan::{Cond, ReadPlan, Row};
 use cms_text::blocks::{self, Block, BlockOptions, Dynamic, has_blocks, parse};
 use cms_text::dates;
 use cms_text::dress::{self, Unique};
@@ -44,7 +44,8 @@ use cms_text::render::{self, RenderOptions};
 use cms_text::shortcode::Shortcode;
 use cms_text::time::{format_local, parse_datetime};
 use serde_json::Value;
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
 
 /// Pieces in pieces in pieces: beyond that, nothing is shown.
 const MOST_DEPTH: u8 = 4;
@@ -159,6 +160,8 @@ struct Budget {
     cut: Cell<bool>,
     /// The names that the document has used.
     unique: Unique,
+    /// What was read of dates: a content may show the same archive many times.
+    dates: RefCell<Vec<(ReadPlan, Rc<[Row]>)>>,
 }
 
 impl Budget {
@@ -172,6 +175,7 @@ impl Budget {
             bytes: Cell::new(bytes.as_usize()),
             cut: Cell::new(false),
             unique: Unique::default(),
+            dates: RefCell::default(),
         }
     }
 

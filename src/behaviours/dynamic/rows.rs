@@ -189,13 +189,20 @@ impl Part<'_> {
         &self,
         plan: ReadPlan,
         read: impl FnOnce(&dyn Snapshot, &ReadPlan) -> Result<Vec<Row>, StorageError>,
-    ) -> Vec<Row> {
+    ) -> Rc<[Row]> {
         let budget = self.within.budget;
-        if budget.take(&budget.reads).is_none() {
-            return Vec::new();
-        }
         let plan = ReadPlan { columns: vec![name(DATE)], extensions: Vec::new(), ..plan };
-        self.item.scope.snapshot().and_then(|snapshot| Ok(read(&*snapshot, &plan)?)).unwrap_or_default()
+        let known = budget.dates.borrow().iter().find(|(known, _)| *known == plan).map(|(_, rows)| rows.clone());
+        if let Some(rows) = known {
+            return rows;
+        }
+        if budget.take(&budget.reads).is_none() {
+            return Rc::default();
+        }
+        let rows = self.item.scope.snapshot().and_then(|snapshot| Ok(read(&*snapshot, &plan)?));
+        let rows: Rc<[Row]> = rows.unwrap_or_default().into();
+        budget.dates.borrow_mut().push((plan, rows.clone()));
+        rows
     }
 
     /// How many rows there are.
