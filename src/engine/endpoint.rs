@@ -17,6 +17,7 @@ use crate::registry::resource::{Property, Resource};
 use crate::render::{Batch, View};
 use crate::request::args::{self, Checked, Judged, Sources};
 use crate::storage::plan::DbValue;
+use crate::text::dress::Unique;
 use serde_json::{Map, Value};
 
 /// Parameters that add to the documents of a response, or put something around them.
@@ -124,6 +125,7 @@ impl<'a> Question<'a> {
             readable: true,
             reads: READS,
             excerpt_words: None,
+            unique: &Unique::default(),
         };
         Batch::ahead(&*snapshot, scope, resource, &[id], &view);
     }
@@ -191,6 +193,7 @@ impl<'a> Question<'a> {
             custom_fields: &call.custom_fields,
             dispatch: *engine,
             as_text: call.text && call.method == Method::Get && unshaped(),
+            unique: Unique::of_documents(scope.registry.declaration.dialect.numbers_across_documents),
         };
         let handler = HANDLERS[endpoint.handler.0].run;
         let mut outcome = handler(&work).await?;

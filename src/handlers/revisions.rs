@@ -26,7 +26,6 @@ use crate::storage::plan::{
 use crate::text::time;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -426,9 +425,9 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
     let edges = past.content.edges().map(|(rel, ends)| ((rel, record.id()), ends)).collect();
     let meta = HashMap::from([(record.id(), past.content.meta())]);
     let batch = Batch { author_names, edges, meta, ..Batch::default() };
-    let (scope, excerpt_words, rendered) = (work.scope, None, OnceCell::new());
-    let (batch, reads) = (&batch, READS);
-    let item = Item { scope, resource: owner, record, context, unlocked: true, batch, reads, excerpt_words, rendered };
+    let scope = work.scope;
+    work.unique.begin();
+    let item = Item { context, ..Item::viewed(scope, record, &batch, READS, &work.unique) };
     let local = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.0));
     let utc = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.1));
     let mut map = Map::new();

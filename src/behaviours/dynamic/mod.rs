@@ -83,7 +83,7 @@ pub struct Part<'a> {
 struct Within<'a> {
     /// How many patterns it is inside.
     depth: u8,
-    budget: &'a Budget,
+    budget: &'a Budget<'a>,
     /// The record whose content this is, whatever it contains.
     current: i64,
     /// The blocks around it that others refer to, the innermost first.
@@ -113,7 +113,7 @@ struct Shows<'a> {
 }
 
 impl<'a> Within<'a> {
-    fn top(item: &Item<'_>, budget: &'a Budget) -> Within<'a> {
+    fn top(item: &Item<'_>, budget: &'a Budget<'a>) -> Within<'a> {
         Within {
             depth: 0,
             budget,
@@ -147,7 +147,7 @@ impl<'a> Within<'a> {
 
 /// What the parts of one content may still use. A small content can request a large page: a query in a query shows
 /// its content ten thousand times.
-struct Budget {
+struct Budget<'a> {
     parts: Cell<u32>,
     reads: Cell<u32>,
     rows: Cell<u64>,
@@ -158,11 +158,11 @@ struct Budget {
     /// Whether something was left out.
     cut: Cell<bool>,
     /// The names that the document has used.
-    unique: Unique,
+    unique: &'a Unique,
 }
 
-impl Budget {
-    fn of(item: &Item<'_>) -> Budget {
+impl<'a> Budget<'a> {
+    fn of(item: &Item<'a>) -> Budget<'a> {
         let bytes = item.scope.registry.declaration.server.max_rendered;
         Budget {
             parts: Cell::new(MOST_PARTS),
@@ -171,7 +171,7 @@ impl Budget {
             text: Cell::new(MOST_TEXT),
             bytes: Cell::new(bytes.as_usize()),
             cut: Cell::new(false),
-            unique: Unique::default(),
+            unique: item.unique,
         }
     }
 
@@ -269,13 +269,8 @@ fn anchored(made: &Rendered, html: Html, attributes: &Value) -> Html {
     }
 }
 
-fn block_options<'a>(item: &Item<'a>, dynamic: Option<Dynamic<'a>>, budget: &'a Budget) -> BlockOptions<'a> {
-    BlockOptions {
-        dynamic,
-        styles: Some(&item.scope.registry.block_styles),
-        unique: Some(&budget.unique),
-        around: None,
-    }
+fn block_options<'a>(item: &Item<'a>, dynamic: Option<Dynamic<'a>>, budget: &'a Budget<'a>) -> BlockOptions<'a> {
+    BlockOptions { dynamic, styles: Some(&item.scope.registry.block_styles), unique: Some(budget.unique), around: None }
 }
 
 fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: Within<'_>) -> String {
@@ -286,7 +281,7 @@ fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: Withi
         let attributes = code.attrs().map(|(k, v)| (k.to_lowercase(), Value::from(v))).collect();
         make(item, (code.name, made), None, Value::Object(attributes), within)
     };
-    let unique = Some(&within.budget.unique);
+    let unique = Some(within.budget.unique);
     render::render_content(
         raw,
         &RenderOptions { shortcodes: Some(&shortcodes), blocks: Some(&blocks), unique, ..*options },

@@ -139,6 +139,9 @@ pub struct Dialect {
     pub link_revisions: bool,
     /// The link of an item to itself lists the methods that the caller may use on the item (`targetHints`).
     pub target_hints: bool,
+    /// Ids of captions, galleries, players and blocks that have a number are counted through all documents of a response.
+    /// Otherwise each document begins with the first.
+    pub numbers_across_documents: bool,
 }
 
 impl Default for Dialect {
@@ -170,6 +173,7 @@ impl Default for Dialect {
             revisions_of_texts: false,
             link_revisions: false,
             target_hints: false,
+            numbers_across_documents: false,
         }
     }
 }
