@@ -79,6 +79,7 @@ fn claim(resource: &Resource, wanted: &str) -> SlugClaim {
         column: name(SLUG),
         scope: Some(Arc::clone(&resource.kind)),
         candidates: vec![if wanted.is_empty() { SlugClaim::ID.into() } else { slug::sanitize_title(wanted).into() }],
+        reserved: false,
         refuse: None,
         longest: SlugClaim::LONGEST,
     }
