@@ -351,6 +351,11 @@ impl Part<'_> {
         value.as_u64().or_else(whole).or_else(|| value.as_str()?.trim().parse().ok()).unwrap_or(otherwise)
     }
 
+    /// The record that the block shows.
+    fn reference(&self) -> Option<i64> {
+        i64::try_from(self.number("ref", 0)).ok().filter(|id| *id != 0)
+    }
+
     /// Numbers in a list, or in a text between commas.
     fn numbers(&self, key: &str) -> Vec<i64> {
         match &self.attributes[key] {
@@ -454,7 +459,7 @@ fn frame(part: &Part<'_>) -> Option<Html> {
 fn piece(part: &Part<'_>) -> Option<Html> {
     let frame = Frame { attributes: &part.attributes, outer: part.within.around };
     let within = Within { around: Some(&frame), ..part.within };
-    content_of(part, part.of?, part.attributes["ref"].as_i64()?, within, true)
+    content_of(part, part.of?, part.reference()?, within, true)
 }
 
 /// What another record holds, if everybody may see it; `inline`: as a part of the content around it.
