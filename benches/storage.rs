@@ -223,6 +223,7 @@ fn claim(slug: String) -> SlugClaim {
         column: "slug".into(),
         scope: Some("post".into()),
         candidates: vec![slug.into()],
+        reserved: false,
         refuse: None,
         longest: SlugClaim::LONGEST,
     }

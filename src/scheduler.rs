@@ -4,7 +4,7 @@
 //! at startup everything that fell due meanwhile is done before the first response. It knows nothing of requests and
 //! callers.
 
-use crate::access::audit;
+use crate::access::audit::FrequentEntries;
 use crate::boot::{self, BootError, Services};
 use crate::families::content::columns;
 use crate::families::removal::{Deciding, Held};
@@ -16,9 +16,8 @@ use arc_swap::ArcSwap;
 use cms_base::clock::Clock;
 use cms_base::metrics::{Counter, Reading};
 use cms_config::declaration::{Family, Moment};
-use cms_storage::Database;
-use cms_storage::Storage;
-use cms_storage::plan::{Change, CommitError, Committed, Cond, DbValue, Op, ReadPlan, WritePlan};
+use cms_storage::plan::{Change, CommitError, Committed, Cond, DbValue, Name, Op, ReadPlan, WritePlan};
+use cms_storage::{Database, Storage};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -178,8 +177,8 @@ impl Rule<'_> {
 }
 
 /// Removes entries of the audit trail that are too many.
-fn shorten_audit(registry: &Registry, storage: &dyn Storage) -> Result<(), BootError> {
-    if let Some(outdated) = audit::outdated(registry, storage)? {
+fn shorten_audit(frequent: &FrequentEntries, storage: &dyn Storage) -> Result<(), BootError> {
+    if let Some(outdated) = frequent.outdated(storage)? {
         commit(storage, vec![outdated]).map_err(BootError::Commit)?;
     }
     Ok(())
@@ -195,6 +194,20 @@ fn commit(storage: &dyn Storage, changes: Vec<Change>) -> Result<Committed, Comm
 struct Job {
     registry: Arc<Registry>,
     storage: Arc<dyn Database>,
+    frequent: Option<FrequentEntries>,
+}
+
+impl Job {
+    fn new(registry: Arc<Registry>, storage: Arc<dyn Database>) -> Job {
+        let frequent = FrequentEntries::declared(&registry);
+        Job { registry, storage, frequent }
+    }
+
+    /// How often records have been written, and entries of the audit trail.
+    fn written(&self) -> (u64, u64) {
+        let version = |table: &Name| self.storage.scope_version(table);
+        (version(&name(columns::TABLE)), self.frequent.as_ref().map_or(0, |frequent| version(frequent.table())))
+    }
 }
 
 /// Carries out what is due until the process ends.
@@ -245,7 +258,7 @@ impl Scheduler {
         let (storage, clock) = (services.storage.clone(), services.clock.clone());
         let progress = Arc::new(Progress { clock, due: AtomicI64::new(0), done: Counter::default() });
         progress.note(carry_out(&registry, &*storage, progress.clock.now(), &mut HashSet::new())?);
-        let job = Arc::new(ArcSwap::from_pointee(Job { registry, storage }));
+        let job = Arc::new(ArcSwap::from_pointee(Job::new(registry, storage)));
         let (own, reached) = (job.clone(), progress.clone());
         let handle = thread::Builder::new().name("due".into()).spawn(move || keep(&own, &reached));
         let handle = handle.map_err(|e| BootError::Other(format!("no thread for what falls due: {e}")))?;
@@ -262,44 +275,60 @@ impl Scheduler {
     /// Continues with other declarations.
     pub fn take(&self, registry: Arc<Registry>, storage: Arc<dyn Database>) {
         storage.wake(self.thread.clone());
-        self.job.store(Arc::new(Job { registry, storage }));
+        self.job.store(Arc::new(Job::new(registry, storage)));
         self.thread.unpark();
     }
 }
 
 fn keep(jobs: &ArcSwap<Job>, progress: &Progress) {
-    let (mut stuck, mut warned) = (HashSet::new(), false);
+    let mut stuck = HashSet::new();
+    let (mut due, mut audit) = (Step::new("what is due has to wait"), Step::new("the audit trail was not shortened"));
     loop {
         let job = jobs.load_full();
         // Read first, so that what is written during the run requires another.
-        let written = job.storage.scope_version(&name(columns::TABLE));
-        let leads = job.storage.leads();
-        let carried_out = match leads {
-            true => carry_out(&job.registry, &*job.storage, progress.clock.now(), &mut stuck)
-                .and_then(|done| shorten_audit(&job.registry, &*job.storage).map(|()| done)),
-            false => Ok(Done::default()),
-        };
-        let next = match carried_out {
-            Ok(done) => {
-                warned = false;
-                progress.note(done);
-                done.next
-            }
-            Err(error) => {
-                if !std::mem::replace(&mut warned, true) {
-                    tracing::warn!("what is due has to wait: {error}");
-                }
-                Some(progress.clock.now() + RETRY)
-            }
-        };
+        let (written, leads) = (job.written(), job.storage.leads());
+        let mut next = None;
+        if leads {
+            let done = due.run(|| carry_out(&job.registry, &*job.storage, progress.clock.now(), &mut stuck));
+            done.into_iter().for_each(|done| progress.note(done));
+            let shortened =
+                audit.run(|| job.frequent.as_ref().map_or(Ok(()), |frequent| shorten_audit(frequent, &*job.storage)));
+            let retry = (done.is_none() || shortened.is_none()).then(|| progress.clock.now() + RETRY);
+            next = [retry, done.and_then(|done| done.next)].into_iter().flatten().min();
+        } else {
+            progress.note(Done::default());
+        }
         thread::sleep(PAUSE);
-        let same = || {
-            Arc::ptr_eq(&job, &jobs.load())
-                && job.storage.leads() == leads
-                && (!leads || job.storage.scope_version(&name(columns::TABLE)) == written)
-        };
+        let same =
+            || Arc::ptr_eq(&job, &jobs.load()) && job.storage.leads() == leads && (!leads || job.written() == written);
         while same() && next.is_none_or(|next| next > progress.clock.now()) {
             progress.clock.park_until(next);
         }
+    }
+}
+
+/// What is done in every round, whatever becomes of the other steps.
+struct Step {
+    /// What the log says when it fails.
+    failure: &'static str,
+    /// It failed the last time, which the log has.
+    failed: bool,
+}
+
+impl Step {
+    fn new(failure: &'static str) -> Step {
+        Step { failure, failed: false }
+    }
+
+    /// Does it; a failure is logged once, until it succeeds.
+    fn run<T>(&mut self, step: impl FnOnce() -> Result<T, BootError>) -> Option<T> {
+        let done = step();
+        let failed = std::mem::replace(&mut self.failed, done.is_err());
+        done.inspect_err(|error| {
+            if !failed {
+                tracing::warn!("{}: {error}", self.failure);
+            }
+        })
+        .ok()
     }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { everyState, readBatch, type BatchResult } from "../src/api/adapter";
+import { everyState, readBatch, withEmptyTexts, type BatchResult } from "../src/api/adapter";
 import { encodeQuery, fillPath, linkParameter } from "../src/api/query";
 import { versionOf } from "../src/api/changes";
 import { fakeApi, resourceOf } from "./fixtures/api";
@@ -53,6 +53,11 @@ describe("the adapter", () => {
     const one = await api.adapter.update(posts, 3, { title: "x" }, { ifMatch: '"4-a"' });
     expect(server.seen[0]).toMatchObject({ method: "POST", address: "/cms-json/cms/v2/posts/3", headers: { "If-Match": '"4-a"' }, body: { title: "x" } });
     expect(one).toEqual({ item: { id: 3 }, etag: '"5-a"', allow: ["GET", "POST"] });
+  });
+
+  it("sends empty texts by themselves to WordPress", () => {
+    const body = { title: { raw: "" }, content: { raw: "x" }, excerpt: { raw: "", rendered: "" }, slug: "", meta: {} };
+    expect(withEmptyTexts(body)).toEqual({ ...body, title: "" });
   });
 
   it("tells lists that a resource has changed", async () => {

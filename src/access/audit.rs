@@ -8,7 +8,7 @@ use crate::records::{columns, eq, int, ordered, txt, words};
 use crate::registry::link::parts::AUDITED;
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
-use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Put, ReadPlan, Target};
+use cms_storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, ReadPlan, Target};
 use cms_storage::{Storage, StorageError};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -88,32 +88,52 @@ pub fn overflow(scope: &Scope) -> Result<Option<Change>, StorageError> {
     }))
 }
 
-/// The change that removes entries about what happens often, once `site.max_audit_frequent` entries are newer; nothing
-/// where there are none. Entries about accounts stay.
-///
-/// # Errors
-/// The database cannot be read.
-pub fn outdated(registry: &Registry, storage: &dyn Storage) -> Result<Option<Change>, StorageError> {
-    let Some(resource) = resource(registry).map(|index| &registry.resources[index]) else { return Ok(None) };
-    let endpoints = registry.routes.iter().flat_map(|route| &route.endpoints);
-    let declared = endpoints.filter_map(|endpoint| endpoint.audit.as_ref()).filter(|audit| audit.frequent);
-    let events: BTreeSet<&str> = declared.map(|audit| audit.event.as_str()).collect();
-    let snapshot = storage.snapshot()?;
-    let at_end = |filter: Cond, newest: bool| -> Result<i64, StorageError> {
-        let plan = ordered(columns(&resource.table, &["id"], filter), "id", newest);
-        let found = snapshot.rows(&ReadPlan { limit: Some(1), ..plan })?;
-        Ok(found.first().map_or(i64::MAX, |row| int(&row[0])))
-    };
-    let most = i64::try_from(registry.declaration.site.max_audit_frequent).unwrap_or(i64::MAX);
-    let last = at_end(Cond::All(Vec::new()), true)?.saturating_sub(most);
-    for event in &events {
-        if last > 0 && at_end(eq("event", txt(event)), false)? <= last {
-            let old = Cond::Compare(name("id"), Op::Le, DbValue::Int(last));
-            let filter = Cond::All(vec![words("event", events.iter().copied()), old]);
-            return Ok(Some(Change::RemoveWhere { table: resource.table.clone(), filter }));
-        }
+/// Entries about what happens often, as declared.
+pub struct FrequentEntries {
+    table: Name,
+    events: BTreeSet<String>,
+    /// How many newer entries they may have.
+    most: i64,
+}
+
+impl FrequentEntries {
+    /// Nothing where there is no audit trail, or no such event.
+    pub fn declared(registry: &Registry) -> Option<FrequentEntries> {
+        let table = registry.resources[resource(registry)?].table.clone();
+        let endpoints = registry.routes.iter().flat_map(|route| &route.endpoints);
+        let frequent = endpoints.filter_map(|endpoint| endpoint.audit.as_ref()).filter(|audit| audit.frequent);
+        let events: BTreeSet<String> = frequent.map(|audit| audit.event.clone()).collect();
+        let most = i64::try_from(registry.declaration.site.max_audit_frequent).unwrap_or(i64::MAX);
+        (!events.is_empty()).then_some(FrequentEntries { table, events, most })
     }
-    Ok(None)
+
+    /// The table that holds them.
+    pub fn table(&self) -> &Name {
+        &self.table
+    }
+
+    /// The change that removes those with more than `site.max_audit_frequent` newer entries; nothing where there are none.
+    /// Entries about accounts stay.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn outdated(&self, storage: &dyn Storage) -> Result<Option<Change>, StorageError> {
+        let snapshot = storage.snapshot()?;
+        let at_end = |filter: Cond, newest: bool| -> Result<Option<i64>, StorageError> {
+            let plan = ordered(columns(&self.table, &["id"], filter), "id", newest);
+            Ok(snapshot.rows(&ReadPlan { limit: Some(1), ..plan })?.first().map(|row| int(&row[0])))
+        };
+        let newest = at_end(Cond::All(Vec::new()), true)?.unwrap_or(0);
+        let last = newest.saturating_sub(self.most);
+        for event in self.events.iter().filter(|_| last > 0) {
+            if at_end(eq("event", txt(event)), false)?.is_some_and(|oldest| oldest <= last) {
+                let old = Cond::Compare(name("id"), Op::Le, DbValue::Int(last));
+                let filter = Cond::All(vec![words("event", self.events.iter().map(String::as_str)), old]);
+                return Ok(Some(Change::RemoveWhere { table: self.table.clone(), filter }));
+            }
+        }
+        Ok(None)
+    }
 }
 
 fn resource(registry: &Registry) -> Option<usize> {

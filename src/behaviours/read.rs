@@ -222,6 +222,7 @@ pub fn options<'a>(item: &Item<'a>) -> RenderOptions<'a> {
     RenderOptions {
         smilies: item.scope.settings.flag("use_smilies"),
         styles: Some(&item.scope.registry.block_styles),
+        unique: Some(item.unique),
         excerpt_words: item.excerpt_words.unwrap_or(render::EXCERPT_WORDS),
         ..RenderOptions::default()
     }

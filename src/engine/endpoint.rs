@@ -18,6 +18,7 @@ use crate::render::{Batch, View};
 use crate::request::args::{self, Checked, Judged, Sources};
 use cms_schema::ParamFailure;
 use cms_storage::plan::DbValue;
+use cms_text::dress::Unique;
 use serde_json::{Map, Value};
 
 /// Parameters that add to the documents of a response, or put something around them.
@@ -125,6 +126,7 @@ impl<'a> Question<'a> {
             readable: true,
             reads: READS,
             excerpt_words: None,
+            unique: &Unique::default(),
         };
         Batch::ahead(&*snapshot, scope, resource, &[id], &view);
     }
@@ -192,6 +194,7 @@ impl<'a> Question<'a> {
             custom_fields: &call.custom_fields,
             dispatch: *engine,
             as_text: call.text && call.method == Method::Get && unshaped(),
+            unique: Unique::of_documents(scope.registry.declaration.dialect.numbers_across_documents),
         };
         let handler = HANDLERS[endpoint.handler.0].run;
         let mut outcome = handler(&work).await?;

@@ -288,6 +288,7 @@ pub fn trashing(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiErr
             column: name(col::SLUG),
             scope: Some(slug_scope(resource, record.int(col::PARENT))),
             candidates: vec![slug::with_end(own, TRASHED_SLUG).into()],
+            reserved: false,
             refuse: None,
             longest: SlugClaim::LONGEST,
         }),

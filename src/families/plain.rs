@@ -80,6 +80,7 @@ fn claim(resource: &Resource, slug: String) -> SlugClaim {
         column: name(SLUG),
         scope: Some(Arc::clone(&resource.kind)),
         candidates: vec![if slug.is_empty() { SlugClaim::ID.into() } else { slug.into() }],
+        reserved: false,
         refuse: None,
         longest: SlugClaim::LONGEST,
     }

@@ -61,6 +61,7 @@ fn claimed(taxonomy: &Name, candidates: Vec<Arc<str>>) -> SlugClaim {
         column: name(col::SLUG),
         scope: Some(taxonomy.clone()),
         candidates,
+        reserved: false,
         refuse: None,
         longest: SlugClaim::LONGEST,
     }

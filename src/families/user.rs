@@ -55,7 +55,7 @@ fn keyed(set: &mut Columns) {
 
 fn claim(slug: String, refuse: Option<&'static str>) -> SlugClaim {
     let (scope, candidates) = (Some(col::TABLE.into()), vec![slug.into()]);
-    SlugClaim { column: name(col::SLUG), scope, candidates, refuse, longest: slug::MAX_NICENAME }
+    SlugClaim { column: name(col::SLUG), scope, candidates, reserved: false, refuse, longest: slug::MAX_NICENAME }
 }
 
 /// The plan that makes a user; the password is added by [`set_password`].

@@ -6,7 +6,7 @@ use crate::access::{failure, policy};
 use crate::behaviours::{WRITES, WriteContext, default_write, refused};
 use crate::error::ApiError;
 use crate::records::{self, among, columns};
-use crate::registry::columns::term;
+use crate::registry::columns::{record, term};
 use crate::registry::name;
 use crate::registry::resource::{Property, Relation, Resource, Source};
 use crate::scope::Scope;
@@ -29,6 +29,11 @@ pub fn stored(scope: &Scope, property: &Property, value: &Value) -> Result<Optio
             // be absent or null beside the rendered text.
             let given = if value.is_string() { Some(value) } else { value.get(&member.name) };
             let Some(given) = given.filter(|given| !given.is_null()) else { return Ok(None) };
+            let is_title =
+                scope.registry.declaration.dialect.keep_titles && member.column.as_deref() == Some(record::TITLE);
+            if is_title && value.is_object() && matches!(given.as_str(), Some("" | "0")) {
+                return Ok(None);
+            }
             (member, given)
         }
         _ => (property, value),

@@ -278,6 +278,8 @@ fn given(work: &Work<'_>, upload: &Upload) -> Result<SentFile, ApiError> {
     let file = upload.files.first().ok_or_else(|| ApiError::new(Code::UploadNoData))?;
     let header = upload.disposition.as_deref().ok_or_else(|| ApiError::new(Code::UploadNoDisposition))?;
     let name = names::in_disposition(header).ok_or_else(|| ApiError::new(Code::UploadInvalidDisposition))?;
+    // As observed: a header names a file and no path, so that slashes are left out like other signs.
+    let name = name.replace(['/', '\\'], "");
     Ok(SentFile { file: Incoming { name, ..file.clone() }, named: false, refusal: Code::UploadRefusedBody })
 }
 

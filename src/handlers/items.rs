@@ -37,6 +37,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         readable: true,
         reads: READS,
         excerpt_words: excerpt_words(work),
+        unique: &work.unique,
     };
     let snapshot = work.scope.snapshot()?;
     let texts = ready(work, resource, rows, &view, &*snapshot, true, |missing| Ok(missing.to_vec()))?;
@@ -93,8 +94,16 @@ fn show_on(
     fields: &Fields,
 ) -> Result<Value, ApiError> {
     let readable = matches!(work.allowed.method(), Method::Get | Method::Head);
-    let excerpt_words = excerpt_words(work);
-    let view = View { context, fields, password: work.given, links: true, readable, reads: READS, excerpt_words };
+    let view = View {
+        context,
+        fields,
+        password: work.given,
+        links: true,
+        readable,
+        reads: READS,
+        excerpt_words: excerpt_words(work),
+        unique: &work.unique,
+    };
     let rows = std::slice::from_ref(row);
     let mut documents = render::documents(work.scope, snapshot, resource, rows, &view)?;
     documents.pop().ok_or_else(|| ApiError::new(Code::Internal))

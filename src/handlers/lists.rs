@@ -98,6 +98,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
         readable: true,
         reads: READS,
         excerpt_words: None,
+        unique: &work.unique,
     };
     let snapshot = work.scope.snapshot()?;
     if listing.counts {

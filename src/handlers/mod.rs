@@ -76,6 +76,7 @@ use crate::scope::{Imported, Scope};
 use cms_base::pool::{OwnTurn, PoolError, Turns};
 use cms_storage::Transaction;
 use cms_storage::plan::{Change, CommitError, Committed, Row, WritePlan};
+use cms_text::dress::Unique;
 use serde_json::{Map, Value};
 use std::future::Future;
 use std::pin::Pin;
@@ -109,6 +110,8 @@ pub struct Work<'a> {
     pub shared: &'a Shared,
     /// Changes of single meta values of the row that is written.
     pub custom_fields: &'a [CustomField],
+    /// The names that the documents of the response have used.
+    pub unique: Unique,
     /// For handlers that send requests to other routes.
     pub dispatch: &'a dyn Dispatch,
 }

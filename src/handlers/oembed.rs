@@ -98,7 +98,7 @@ fn picture(work: &Work<'_>, record: Record<'_>, most: i64) -> Result<Option<Map<
         return Ok(None);
     }
     let batch = Batch::default();
-    let item = Item::viewed(work.scope, picture, &batch, READS);
+    let item = Item::viewed(work.scope, picture, &batch, READS, &work.unique);
     let value = |name: &str| media.property(name).and_then(|property| item.value(property)).unwrap_or_default();
     let details = value("media_details");
     let (Some(width), Some(height)) = (details["width"].as_i64(), details["height"].as_i64()) else { return Ok(None) };

@@ -63,7 +63,7 @@ pub fn render(work: &Work<'_>) -> Result<Outcome, ApiError> {
         row[place] = DbValue::Int(within);
     }
     let batch = Batch::default();
-    let item = Item::viewed(work.scope, Record { resource, row: &row }, &batch, READS);
+    let item = Item::viewed(work.scope, Record { resource, row: &row }, &batch, READS, &work.unique);
     let attributes = attributes(work, block)?;
     let rendered = dynamic::block(&item, block, attributes).ok_or_else(missing)?;
     Ok(Outcome::ok(json!({"rendered": rendered})))

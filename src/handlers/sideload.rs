@@ -126,8 +126,11 @@ async fn describe(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Wri
     let own = suited(work, record, &all)?;
     let sent = work.allowed.args().get("sub_sizes").and_then(Value::as_array).cloned().unwrap_or_default();
     let known = file::of_record(&*work.scope.snapshot()?, record.id()).map_err(ApiError::from)?;
+    // As recorded: that of the whole picture has its folder, others are names.
+    let main = [own.clone(), all["media_details"]["file"].as_str().unwrap_or_default().to_owned()];
     let key_of = |file: &str| {
-        let found = known.iter().find(|key| *key == file || last(key) == file).cloned();
+        let is_named = |key: &&String| last(key) == file || (*key == file && main.contains(key));
+        let found = known.iter().find(is_named).cloned();
         found.ok_or_else(|| ApiError::new(Code::InvalidSubSizeFile))
     };
     let mut set = Vec::new();
@@ -147,9 +150,9 @@ async fn describe(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Wri
                     if !details["sizes"].is_object() {
                         details["sizes"] = json!({});
                     }
-                    let mime = entry["mime_type"].as_str().unwrap_or(record.text("mime"));
+                    let mime = entry["mime_type"].as_str().unwrap_or_default();
                     details["sizes"][&name] = json!({
-                        "file": last(&key), "width": entry["width"], "height": entry["height"],
+                        "file": last(&key), "width": side(entry, "width"), "height": side(entry, "height"),
                         "filesize": bytes, "mime_type": mime,
                     });
                 }
@@ -157,8 +160,8 @@ async fn describe(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Wri
                     if let Some(original) = entry["original_image"].as_str() {
                         details["original_image"] = json!(last(&key_of(original)?));
                     }
-                    details["width"] = entry["width"].clone();
-                    details["height"] = entry["height"].clone();
+                    details["width"] = json!(side(entry, "width"));
+                    details["height"] = json!(side(entry, "height"));
                     details["file"] = json!(key);
                     details["filesize"] = bytes.clone();
                     if details["image_meta"].is_object() {
@@ -228,14 +231,20 @@ fn unmeasured(work: &Work<'_>, error: StoreError) -> ApiError {
 fn fits(work: &Work<'_>, extra: &Value, name: &str, (width, height): (u32, u32)) -> Result<(), ApiError> {
     let mismatch = || Err(ApiError::new(Code::UploadDimensionMismatch));
     if Part::named(name) == Part::Original {
-        let side = |name: &str| extra["media_details"][name].as_u64().unwrap_or(0);
-        let (stored, own) = ((side("width"), side("height")), (u64::from(width), u64::from(height)));
-        return if own == stored || own == (stored.1, stored.0) { Ok(()) } else { mismatch() };
+        let details = &extra["media_details"];
+        let (stored, own) = ((side(details, "width"), side(details, "height")), (u64::from(width), u64::from(height)));
+        // A document has no sides that the picture could differ from.
+        return if stored == (0, 0) || own == stored || own == (stored.1, stored.0) { Ok(()) } else { mismatch() };
     }
     let Some(size) = work.scope.registry.declaration.media.sizes.get(name) else { return Ok(()) };
     // A pixel more is rounding.
     let exceeds = |side: u32, most: u32| most != 0 && side > most.saturating_add(1);
     if exceeds(width, size.width) || exceeds(height, size.height) { mismatch() } else { Ok(()) }
+}
+
+/// A width or a height; 0 where there is none.
+fn side(described: &Value, name: &str) -> u64 {
+    described[name].as_u64().unwrap_or(0)
 }
 
 /// The name of the upload.

@@ -67,7 +67,8 @@ impl Shown<'_> {
         let Some(resource) = work.scope.registry.resources.first() else { return String::new() };
         let row = vec![DbValue::Null; resource.columns.len()];
         let batch = Batch::default();
-        let item = Item::viewed(work.scope, Record { resource, row: &row }, &batch, READS);
+        work.unique.begin();
+        let item = Item::viewed(work.scope, Record { resource, row: &row }, &batch, READS, &work.unique);
         if let Some(block) = self.entry["block"].as_str() {
             return dynamic::block(&item, block, self.attributes()).unwrap_or_default();
         }

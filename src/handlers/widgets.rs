@@ -462,6 +462,7 @@ fn documents(work: &Work<'_>, site: &Site<'_>, rows: &[Row], context: Context) -
         readable: true,
         reads: READS,
         excerpt_words: None,
+        unique: &work.unique,
     };
     let snapshot = work.scope.snapshot()?;
     let mut documents = render::documents(work.scope, &*snapshot, site.rows, rows, &view)?;

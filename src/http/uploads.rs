@@ -65,11 +65,14 @@ pub async fn form(
         }
         room -= own.len();
         body.grow(bounds.fields - room).await?;
+        // What a form calls a file may be where it was.
+        let last = |name: String| name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
         let named = part.headers().get(header::CONTENT_DISPOSITION).and_then(|header| {
             let header = String::from_utf8_lossy(header.as_bytes());
             // A file without a name is none that is stored, but it is no field.
             names::in_disposition(&header).or_else(|| part.content_disposition()?.get_filename().map(str::to_owned))
         });
+        let named = named.map(last);
         match (named, files) {
             (Some(name), Some(files)) => upload.files.push(to_disk(&mut part, files, bounds, own, name).await?),
             (Some(_), None) => {

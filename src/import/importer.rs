@@ -178,6 +178,7 @@ impl<'a> Importer<'a> {
                 column: name(content::columns::SLUG),
                 scope: Some(scope),
                 candidates: vec![wish],
+                reserved: false,
                 refuse: None,
                 longest: SlugClaim::LONGEST,
             };

@@ -42,6 +42,7 @@ impl<'a> Importer<'a> {
             column: name("slug"),
             scope: (claims && !record.slug.is_empty()).then_some(scope),
             candidates: vec![record.slug.as_str().into()],
+            reserved: false,
             refuse: None,
             longest: SlugClaim::LONGEST,
         });

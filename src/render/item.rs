@@ -8,6 +8,7 @@ use crate::registry::resource::{Context, Kind, Property, Resource, Source};
 use crate::scope::Scope;
 use cms_config::declaration::{Family, Meta};
 use cms_storage::plan::DbValue;
+use cms_text::dress::Unique;
 use cms_text::time::format_local;
 use serde_json::{Map, Value, json};
 use std::cell::OnceCell;
@@ -27,13 +28,21 @@ pub struct Item<'a> {
     pub excerpt_words: Option<usize>,
     /// Its content as HTML, once that is rendered and an excerpt can be made from it.
     pub rendered: OnceCell<String>,
+    /// The names that its texts have used, or those of all documents of the response.
+    pub unique: &'a Unique,
 }
 
 impl<'a> Item<'a> {
     /// An item that is shown in the view context to callers who may read it.
-    pub fn viewed(scope: &'a Scope, record: Record<'a>, batch: &'a Batch, reads: Reads) -> Item<'a> {
+    pub fn viewed(
+        scope: &'a Scope,
+        record: Record<'a>,
+        batch: &'a Batch,
+        reads: Reads,
+        unique: &'a Unique,
+    ) -> Item<'a> {
         let (resource, context, rendered) = (record.resource, Context::VIEW, OnceCell::new());
-        Item { scope, resource, record, context, unlocked: true, batch, reads, excerpt_words: None, rendered }
+        Item { scope, resource, record, context, unlocked: true, batch, reads, excerpt_words: None, rendered, unique }
     }
 }
 

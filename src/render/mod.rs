@@ -26,6 +26,7 @@ use crate::request::fields::Fields;
 use crate::scope::Scope;
 use cms_storage::plan::{DbValue, Row};
 use cms_storage::{ReadSet, Snapshot, TrackedStorage};
+use cms_text::dress::Unique;
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -50,6 +51,8 @@ pub struct View<'a> {
     pub reads: Reads,
     /// Words of excerpts that are made from contents, where the request says how many.
     pub excerpt_words: Option<usize>,
+    /// The names that the documents of the response have used.
+    pub unique: &'a Unique,
 }
 
 impl View<'_> {
@@ -71,7 +74,11 @@ pub fn documents(
     view: &View<'_>,
 ) -> Result<Vec<Value>, ApiError> {
     let (batch, hints) = prepared(scope, snapshot, resource, rows, view)?;
-    rows.iter().zip(hints).map(|row| document(scope, resource, row, view, &batch)).collect()
+    let one = |row| {
+        view.unique.begin();
+        document(scope, resource, row, view, &batch)
+    };
+    rows.iter().zip(hints).map(one).collect()
 }
 
 /// What documents need beside their rows.
@@ -103,7 +110,7 @@ pub struct Tracking {
 pub enum OthersRead {
     Nothing,
     Tracked(Vec<Arc<ReadSet>>),
-    /// It is not certain until when that is current.
+    /// It is not certain until when that is current, or the document depends on those before it in the response.
     Unknown,
 }
 
@@ -133,12 +140,15 @@ pub fn tracked_documents(
     };
     let one = |(row, tracking): ((&Row, Hints), &Tracking)| {
         let links = tracking.links.then(|| of_links.clone());
-        if !tracking.parts {
-            return Ok((document(scope, resource, row, view, &batch)?, OthersRead::of([links])));
-        }
-        let (scope, storage) = tracked();
-        let document = document(&scope, resource, row, view, &batch)?;
-        Ok((document, OthersRead::of([links, Some(storage.seen().map(Arc::new))])))
+        let used = view.unique.begin();
+        let (document, read) = if tracking.parts {
+            let (scope, storage) = tracked();
+            let document = document(&scope, resource, row, view, &batch)?;
+            (document, OthersRead::of([links, Some(storage.seen().map(Arc::new))]))
+        } else {
+            (document(scope, resource, row, view, &batch)?, OthersRead::of([links]))
+        };
+        Ok((document, if view.unique.is_counted_since(used) { OthersRead::Unknown } else { read }))
     };
     rows.iter().zip(hints).zip(tracking).map(one).collect()
 }
@@ -166,8 +176,8 @@ fn document(
     let unlocked =
         view.context == Context::EDIT || view.password.is_some_and(|given| given.opens(record.text("password")));
     let (context, reads, excerpt_words) = (view.context, view.reads, view.excerpt_words);
-    let rendered = OnceCell::new();
-    let item = Item { scope, resource, record, context, unlocked, batch, reads, excerpt_words, rendered };
+    let (rendered, unique) = (OnceCell::new(), view.unique);
+    let item = Item { scope, resource, record, context, unlocked, batch, reads, excerpt_words, rendered, unique };
     let mut map = Map::new();
     for property in shown(&resource.properties, view) {
         if let Some(value) = item.value(property) {

@@ -8,8 +8,8 @@ use crate::registry::args::{Arg, ArgSet, Filter, Role, Spelling, spell};
 use crate::registry::resource::Context;
 use crate::request::BodyParams;
 use cms_config::check::nearest;
-use cms_schema::ParamFailure;
-use cms_schema::Type;
+use cms_schema::{ParamFailure, Type};
+use cms_text::php::numbered;
 use cms_text::sanitize;
 use serde_json::{Map, Value};
 
@@ -278,6 +278,13 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
             members.extend(removed);
         }
         return Ok(fitting);
+    }
+    // Where each member is checked by itself, those of a list have numbers for names.
+    if let Value::Array(list) = value
+        && arg.late
+        && !list.is_empty()
+    {
+        return fit(arg, name, &Value::Object(numbered(list.clone())));
     }
     if let (Some(Role::Reassign), Value::String(heir)) = (arg.role, value)
         && !(matches!(heir.as_str(), "" | "false") || heir.trim().parse::<f64>().is_ok_and(f64::is_finite))

@@ -130,3 +130,16 @@ fn entries_about_contents_are_few_and_those_about_accounts_stay() {
     until("the oldest entries are gone", || of("content_created") <= 10);
     assert_eq!((of("content_created"), of("user_created")), (10, 1));
 }
+
+#[test]
+fn entries_about_terms_are_few_without_any_write_of_a_record() {
+    let server = Server::with(&["site.max_audit_frequent=10"]);
+    (0..25).for_each(|n| {
+        let tag = server.admin("POST", "/cms/v2/tags", Some(&json!({"name": format!("Tag {n}")}))).body["id"].clone();
+        assert_eq!(server.admin("DELETE", &format!("/cms/v2/tags/{tag}?force=true"), None).status, 200);
+    });
+    until("the oldest entries are gone", || {
+        let answer = server.admin("GET", "/server/v1/audit?per_page=100&event=content_deleted", None);
+        answer.body.as_array().map_or(0, Vec::len) <= 10
+    });
+}

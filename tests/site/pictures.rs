@@ -328,3 +328,31 @@ fn pictures_that_are_not_decoded_have_a_size_and_copies_of_clients() {
     let film = upload_as(&server, "c.heic", "", boxed(b"hevc", 640, 480));
     assert_eq!(film.status, 500, "{}", film.text);
 }
+
+#[test]
+fn pictures_of_a_documents_pages_are_added_and_named_without_folders() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let pdf = b"%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj trailer<</Root 1 0 R>>\n%%EOF".to_vec();
+    let made = upload(&server, "doc.pdf", "application/pdf", pdf).body;
+    assert_eq!(made["missing_image_sizes"], json!(["thumbnail", "medium", "large"]));
+    let id = &made["id"];
+    let full = add(&server, id, "=full", "doc-pdf.png", png(600, 300));
+    let small = add(&server, id, "=thumbnail", "sub/dir/doc-pdf.png", png(150, 75));
+    assert_eq!((full.status, &full.body["file"], &full.body["width"]), (200, &json!("doc-pdf.png"), &json!(600)));
+    assert_eq!((small.status, &small.body["file"]), (200, &json!("subdirdoc-pdf.png")), "{}", small.text);
+    let folder = made["source_url"].as_str().and_then(|url| url.split("/uploads/").nth(1)).expect("a place");
+    let folder = folder.rsplit_once('/').map_or("", |(folder, _)| folder);
+    for name in [&format!("{folder}/doc-pdf.png"), "/doc-pdf.png", "./doc-pdf.png", "x/doc-pdf.png", "DOC-PDF.png"] {
+        let refused = finish(&server, id, &json!([{"image_size": "full", "file": name}]));
+        assert_eq!((refused.status, refused.code()), (400, "rest_invalid_sub_size_file"), "{name}");
+    }
+    let bare = json!({"image_size": "thumbnail", "file": small.body["file"]});
+    let done = finish(&server, id, &json!([full.body, bare]));
+    let sizes = &done.body["media_details"]["sizes"];
+    assert_eq!((&sizes["full"]["width"], &sizes["full"]["mime_type"]), (&json!(600), &json!("image/png")));
+    assert_eq!((&sizes["thumbnail"]["width"], &sizes["thumbnail"]["mime_type"]), (&json!(0), &json!("")));
+    assert_eq!(done.body["missing_image_sizes"], json!(["medium", "large"]));
+    assert_eq!((&done.body["mime_type"], &done.body["source_url"]), (&made["mime_type"], &made["source_url"]));
+    let original = add(&server, id, "=original", "page.png", png(600, 300));
+    assert_eq!((original.status, &original.body["original_image"]), (200, &json!("doc.pdf")), "{}", original.text);
+}

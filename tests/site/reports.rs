@@ -176,7 +176,9 @@ fn a_file_without_a_usable_name_gets_one() {
         ("attachment; filename=\".png\"", "unnamed-file.png"),
         ("attachment; filename=\"+++.png\"", "unnamed-file-1.png"),
         ("attachment; filename=\"with \\\"quote\\\".png\"", "with-quote.png"),
-        ("attachment; filename=\"C:\\temp\\way.png\"", "way.png"),
+        ("attachment; filename=\"C:\\temp\\way.png\"", "Ctempway.png"),
+        ("attachment; filename=\"sub/dir/way.png\"", "subdirway.png"),
+        ("attachment; filename=\"../../up.png\"", "up.png"),
         ("attachment; filename*=UTF-8''%F0%9F%8E%89.png", "unnamed-file-2.png"),
         ("attachment; filename*=UTF-8''na%C3%AFve%20one.png", "naive-one.png"),
         ("attachment; filename=\"plain.png\"; filename*=utf-8'en'%E2%82%AC-star.png", "E-star.png"),
@@ -194,6 +196,8 @@ fn a_file_without_a_usable_name_gets_one() {
         server.send("POST", &format!("{}/wp/v2/media", server.rest), Some(&server.admin), body, &[])
     };
     for (header, expected) in [
+        ("filename=\"C:\\temp\\form.png\"", "form.png"),
+        ("filename=\"sub/dir/form.png\"", "form-1.png"),
         ("filename=\"🦃.png\"", "unnamed-file-3.png"),
         ("filename=\"🎄🎄 ❤️.png\"", "unnamed-file-4.png"),
         ("filename=\"a \\\"b\\\".png\"", "a-b.png"),
@@ -436,4 +440,96 @@ fn a_pattern_within_a_record_is_a_part_of_it() {
     let content = format!("<!-- wp:html --><i>s</i><!-- /wp:html --><!-- wp:block {{\"ref\":{itself}}} /-->");
     server.admin("POST", &format!("/wp/v2/blocks/{itself}"), Some(&json!({"content": content})));
     assert_eq!(shown(&itself), "<i>s</i>", "a pattern in itself is shown once");
+}
+
+#[test]
+fn an_empty_title_within_an_object_is_none_to_wordpress_and_a_title_to_the_document() {
+    let server = wordpress();
+    for resource in ["posts", "pages", "blocks", "navigation", "media"] {
+        let made = match resource {
+            "media" => upload(&server, "a.png", "image/png", png(4, 4)).body,
+            _ => {
+                make(&server, &format!("/wp/v2/{resource}"), json!({"title": "T", "content": "c", "status": "publish"}))
+            }
+        };
+        let route = format!("/wp/v2/{resource}/{}", made["id"]);
+        let titled = |title: Value| {
+            let answer = server.admin("POST", &route, Some(&json!({"title": title})));
+            assert_eq!(answer.status, 200, "{resource}: {}", answer.text);
+            answer.body["title"]["raw"].as_str().expect("text").to_owned()
+        };
+        assert_eq!(titled(json!({"raw": "Kept"})), "Kept");
+        for title in [
+            json!({"raw": ""}),
+            json!({"raw": "", "rendered": "x"}),
+            json!({"raw": 0}),
+            json!({"raw": "0"}),
+            json!({"raw": false}),
+            json!({"raw": null}),
+            json!({}),
+        ] {
+            assert_eq!(titled(title.clone()), "Kept", "{resource} {title}");
+        }
+        assert_eq!(titled(json!({"raw": " x "})), "x");
+        assert_eq!(titled(json!("")), "", "{resource}: a text by itself empties it");
+    }
+    let post = make(&server, "/wp/v2/posts", json!({"title": "T", "content": "c", "excerpt": "e"}));
+    let route = format!("/wp/v2/posts/{}", post["id"]);
+    let texts = json!({"content": {"raw": ""}, "excerpt": {"raw": ""}});
+    assert_eq!(raw(&server.admin("POST", &route, Some(&texts)).body), ["T", "", ""], "other texts are emptied");
+    let strict = Server::start();
+    let post = make(&strict, "/cms/v2/posts", json!({"title": {"raw": "T"}, "content": {"raw": "c"}}));
+    let route = format!("/cms/v2/posts/{}", post["id"]);
+    assert_eq!(raw(&strict.admin("POST", &route, Some(&json!({"title": {"raw": ""}}))).body), ["", "c", ""]);
+}
+
+#[test]
+fn meta_is_an_object_or_to_wordpress_a_list_whose_places_are_no_keys() {
+    let server = wordpress();
+    for route in ["posts", "pages", "tags", "media"] {
+        let made = match route {
+            "media" => upload(&server, "a.png", "image/png", png(4, 4)).body,
+            _ => make(&server, &format!("/wp/v2/{route}"), json!({"title": "T", "name": "N", "content": "c"})),
+        };
+        let route = format!("/wp/v2/{route}/{}", made["id"]);
+        for meta in
+            [json!([]), json!([1]), json!([[]]), json!(["a"]), json!([null]), json!({"0": 1}), json!({}), json!(null)]
+        {
+            let answer = server.admin("POST", &route, Some(&json!({"meta": meta})));
+            assert_eq!((answer.status, &answer.body["meta"]), (200, &made["meta"]), "{route} {meta}: {}", answer.text);
+        }
+        for meta in [json!(""), json!("x"), json!(0), json!(false), json!(true)] {
+            let answer = server.admin("POST", &route, Some(&json!({"meta": meta})));
+            assert_eq!((answer.status, answer.code()), (400, "rest_invalid_param"), "{route} {meta}");
+        }
+    }
+    let strict = Server::start();
+    let refused = strict.admin("POST", "/cms/v2/posts", Some(&json!({"title": {"raw": "T"}, "meta": [1]})));
+    assert_eq!((refused.status, refused.code()), (400, "rest_invalid_param"));
+}
+
+#[test]
+fn slugs_that_lead_elsewhere_get_the_numbers_of_the_slug_itself() {
+    let server = wordpress();
+    let made = |route: &str, slugs: &[&str]| {
+        let one = |slug: &&str| {
+            let body = json!({"title": "T", "content": "c", "status": "publish", "slug": slug});
+            make(&server, &format!("/wp/v2/{route}"), body)["slug"].as_str().expect("text").to_owned()
+        };
+        slugs.iter().map(one).collect::<Vec<_>>()
+    };
+    for (slug, in_posts) in
+        [("1", true), ("12", true), ("31", true), ("007", true), ("feed", true), ("embed", true), ("32", false)]
+    {
+        let numbered = [2, 3, 4].map(|n| format!("{slug}-{n}"));
+        let plain = [slug.to_owned(), format!("{slug}-2"), format!("{slug}-3")];
+        assert_eq!(made("posts", &[slug; 3]), if in_posts { &numbered } else { &plain }, "posts {slug}");
+        // The number of a page of the record above.
+        assert_eq!(made("pages", &[slug; 3]), numbered, "pages {slug}");
+    }
+    assert_eq!(made("pages", &["page2", "page", "pages2"]), ["page2-2", "page", "pages2"]);
+    assert_eq!(made("posts", &["page2", "3-2", "3", "3"]), ["page2", "3-2", "3-3", "3-4"]);
+    let route = format!("/wp/v2/posts/{}", server.get("/wp/v2/posts?slug=3-3").body[0]["id"]);
+    let same = server.admin("POST", &route, Some(&json!({"slug": "3"})));
+    assert_eq!(same.body["slug"], "3-3", "it keeps its own number");
 }

@@ -157,7 +157,7 @@ class Contract implements Adapter {
     return this.http.request<T>(fillPath(operation.path, parameters(resource, options)), {
       method: operation.method,
       query: options.query ?? {},
-      body: options.body,
+      body: this.http.boot.prefix === "wp" ? withEmptyTexts(options.body) : options.body,
       headers: options.headers ?? {},
       signal: options.signal,
     });
@@ -269,6 +269,13 @@ export function idOf(resource: Resource, item: Item): Id {
 function changed<T>(resource: Resource, value: T): T {
   touched(resource.name);
   return value;
+}
+
+/** WordPress leaves a title as it is that is sent as `{raw: ""}`; a text by itself empties it. */
+export function withEmptyTexts(body: unknown): unknown {
+  if (!isObject(body)) return body;
+  const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 1 && value["raw"] === "";
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, isEmpty(value) ? "" : value]));
 }
 
 function operationOf(resource: Resource, name: OperationName): Operation {

@@ -248,6 +248,7 @@ pub fn slug(scope: &str, candidates: &[&str]) -> SlugClaim {
         column: "slug".into(),
         scope: Some(scope.into()),
         candidates: candidates.iter().map(|c| Arc::from(*c)).collect(),
+        reserved: false,
         refuse: None,
         longest: SlugClaim::LONGEST,
     }

@@ -481,6 +481,8 @@ pub struct SlugClaim {
     pub scope: Option<Arc<str>>,
     /// [`SlugClaim::ID`] is the row's id, which a new row gets with the commit.
     pub candidates: Vec<Arc<str>>,
+    /// The last candidate is not taken as it is: it gets a suffix.
+    pub reserved: bool,
     /// Refuse with this tag instead of adding a suffix; the row of the refusal is the holder's id.
     pub refuse: Option<&'static str>,
     /// Most bytes of the slug with its suffix.

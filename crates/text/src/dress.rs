@@ -20,9 +20,13 @@ use sha2::{Digest, Sha256};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-/// The names that one document has used: each is used once.
+/// The names that a document has used: each is used once.
 #[derive(Debug, Default)]
 pub struct Unique {
+    /// The documents of a response share them.
+    is_shared: bool,
+    /// How many they are.
+    used: Cell<u64>,
     /// Blocks whose elements have colours of their own.
     elements: Cell<u32>,
     /// Everything else that has a number.
@@ -33,8 +37,34 @@ pub struct Unique {
 }
 
 impl Unique {
+    /// Names of each document (`is_shared`: of all documents of a response together).
+    pub fn of_documents(is_shared: bool) -> Unique {
+        Unique { is_shared, ..Unique::default() }
+    }
+
+    /// Begins a document, and returns how many names have been used.
+    pub fn begin(&self) -> u64 {
+        if !self.is_shared {
+            self.elements.take();
+            self.numbers.take();
+            self.ids.take();
+            self.landmarks.take();
+        }
+        self.used.get()
+    }
+
+    /// Whether the document that began after `used` names depends on those before it.
+    pub fn is_counted_since(&self, used: u64) -> bool {
+        self.is_shared && self.used.get() != used
+    }
+
+    fn count(&self) {
+        self.used.set(self.used.get().saturating_add(1));
+    }
+
     /// An id that the document has not used yet: the one that is wanted, or with the first free number.
     pub(super) fn id(&self, wanted: &str) -> String {
+        self.count();
         let mut ids = self.ids.borrow_mut();
         let mut number = ids.get(wanted).copied().unwrap_or(0);
         let id = loop {
@@ -51,19 +81,22 @@ impl Unique {
 
     /// How often the document has used a name for a landmark, this time included.
     pub fn times(&self, name: &str) -> u32 {
+        self.count();
         let mut landmarks = self.landmarks.borrow_mut();
         let times = landmarks.entry(name.to_owned()).or_default();
         *times = times.saturating_add(1);
         *times
     }
 
-    /// The next number of the document: blocks of all kinds share them.
+    /// The next number: blocks of all kinds share them.
     pub fn number(&self) -> u32 {
+        self.count();
         self.numbers.set(self.numbers.get().saturating_add(1));
         self.numbers.get()
     }
 
     fn element(&self) -> u32 {
+        self.count();
         self.elements.set(self.elements.get().saturating_add(1));
         self.elements.get()
     }

@@ -118,7 +118,7 @@ pub fn plain_excerpt(content_raw: &str, words: usize, options: &RenderOptions) -
         None => Cow::Borrowed(content),
     };
     let content = if content.contains('[') { Cow::Owned(shortcode::strip(&content)) } else { content };
-    let content = if has_blocks(&content) { Cow::Owned(prose_blocks(&content, options.styles)) } else { content };
+    let content = if has_blocks(&content) { Cow::Owned(prose_blocks(&content, options)) } else { content };
     let rendered = render_content(&content, &RenderOptions { shortcodes: None, ..*options });
     beginning_of(&rendered, words)
 }
@@ -233,20 +233,32 @@ fn push_deferred(piece: Piece, out: &mut String) {
 }
 
 /// The text of the blocks that an excerpt is made from; which they are is declared.
-fn prose_blocks(content: &str, styles: Option<&BlockStyles>) -> String {
-    parse(content).iter().map(|block| prose(block, styles)).collect()
+fn prose_blocks(content: &str, options: &RenderOptions) -> String {
+    parse(content).iter().map(|block| prose(block, options)).collect()
 }
 
-fn prose(block: &Block, styles: Option<&BlockStyles>) -> String {
-    let Some(name) = block.name.as_deref() else { return block.inside() };
+fn prose(block: &Block, options: &RenderOptions) -> String {
+    let (Some(name), styles) = (block.name.as_deref(), options.styles) else { return block.inside() };
     match styles.and_then(|styles| styles.of(name)?.excerpt) {
         _ if block.is_hidden() => String::new(),
-        Some(Excerpt::Text) if block.inner().all(|inner| is_prose_within(inner, styles)) => block.inside(),
+        Some(Excerpt::Text) if block.inner().all(|inner| is_prose_within(inner, styles)) => {
+            use_names(block, options);
+            block.inside()
+        }
         // Without blocks inside, what is written there is all there is.
         Some(Excerpt::Inside) if block.inner().next().is_none() => block.inside(),
-        Some(Excerpt::Inside) => block.inner().map(|inner| prose(inner, styles)).collect(),
+        Some(Excerpt::Inside) => block.inner().map(|inner| prose(inner, options)).collect(),
         _ => String::new(),
     }
+}
+
+/// Takes the names that a block of an excerpt would use if it were shown: in WordPress it is shown and its markup removed.
+fn use_names(block: &Block, options: &RenderOptions) {
+    let shown = BlockOptions { dynamic: None, styles: options.styles, unique: options.unique, around: None };
+    if let Some(name) = block.name.as_deref().filter(|_| dress::matters(block.attrs, None)) {
+        dress::Look::of(name, &block.attributes(), &shown);
+    }
+    block.inner().for_each(|inner| use_names(inner, options));
 }
 
 /// A block that holds a picture, items, or blocks within blocks is left out as a whole.

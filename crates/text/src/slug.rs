@@ -39,13 +39,6 @@ pub fn with_end(base: &str, end: &str) -> String {
     format!("{}{end}", &base[..cut_before(base, MAX_SLUG.saturating_sub(end.len()))])
 }
 
-/// `base-n`, shortened as by [`with_end`], without a hyphen before the number.
-pub fn with_suffix(base: &str, n: u64) -> String {
-    let suffix = format!("-{n}");
-    let kept = base[..cut_before(base, MAX_SLUG - suffix.len())].trim_end_matches('-');
-    if base.len() + suffix.len() <= MAX_SLUG { format!("{base}{suffix}") } else { format!("{kept}{suffix}") }
-}
-
 /// Latin letters with marks become ASCII letters; everything else stays.
 pub fn remove_accents(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
@@ -361,22 +354,10 @@ mod tests {
     }
 
     #[test]
-    fn suffixes_fit() {
-        fn check(base: &str, n: u64, expected: &str) {
-            assert_eq!(with_suffix(base, n), expected);
-        }
-        check("twin", 2, "twin-2");
-        check(&"y".repeat(200), 2, &format!("{}-2", "y".repeat(198)));
-        check(&"%d1%8f".repeat(33), 2, &format!("{}-2", "%d1%8f".repeat(33)));
-        check(&format!("{}x", "%d1%8f".repeat(33)), 100, &format!("{}-100", "%d1%8f".repeat(32)));
-    }
-
-    #[test]
-    fn suffixed_slugs_never_exceed_the_limit() {
+    fn slugs_never_exceed_the_limit() {
         for base in ["é я".repeat(60), "日".repeat(90), "a-".repeat(150), "%".repeat(300)] {
             let slug = sanitize_title(&base);
             assert!(slug.len() <= MAX_SLUG, "{slug}");
-            assert!(with_suffix(&slug, 12_345).len() <= MAX_SLUG, "{slug}");
         }
     }
 

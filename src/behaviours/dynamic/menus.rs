@@ -11,7 +11,7 @@ use cms_text::sanitize::clean_url;
 
 /// A menu: its own items, or those of the record that it names.
 pub fn menu(part: &Part<'_>) -> Option<Html> {
-    let items = match part.attributes["ref"].as_i64() {
+    let items = match part.reference() {
         Some(wanted) => content_of(part, part.of?, wanted, part.within, true)?,
         None => part.inside(part.within),
     };
@@ -34,7 +34,7 @@ pub fn menu(part: &Part<'_>) -> Option<Html> {
 /// The name of a menu: its own, or the title of the record that it shows.
 fn name_of(part: &Part<'_>) -> String {
     let own = part.text("ariaLabel");
-    let shown = part.attributes["ref"].as_i64().filter(|_| own.is_empty());
+    let shown = part.reference().filter(|_| own.is_empty());
     let Some((wanted, resource)) = shown.zip(part.of) else { return own.to_owned() };
     let filter = Cond::All(vec![eq("id", DbValue::Int(wanted)), published(part), records::own_rows(resource)]);
     let plan = records::columns("record", &["title"], filter);

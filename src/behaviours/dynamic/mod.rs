@@ -84,7 +84,7 @@ pub struct Part<'a> {
 struct Within<'a> {
     /// How many patterns it is inside.
     depth: u8,
-    budget: &'a Budget,
+    budget: &'a Budget<'a>,
     /// The record whose content this is, whatever it contains.
     current: i64,
     /// The blocks around it that others refer to, the innermost first.
@@ -114,7 +114,7 @@ struct Shows<'a> {
 }
 
 impl<'a> Within<'a> {
-    fn top(item: &Item<'_>, budget: &'a Budget) -> Within<'a> {
+    fn top(item: &Item<'_>, budget: &'a Budget<'a>) -> Within<'a> {
         Within {
             depth: 0,
             budget,
@@ -148,7 +148,7 @@ impl<'a> Within<'a> {
 
 /// What the parts of one content may still use. A small content can request a large page: a query in a query shows
 /// its content ten thousand times.
-struct Budget {
+struct Budget<'a> {
     parts: Cell<u32>,
     reads: Cell<u32>,
     rows: Cell<u64>,
@@ -159,13 +159,13 @@ struct Budget {
     /// Whether something was left out.
     cut: Cell<bool>,
     /// The names that the document has used.
-    unique: Unique,
+    unique: &'a Unique,
     /// What was read of dates: a content may show the same archive many times.
     dates: RefCell<Vec<(ReadPlan, Rc<[Row]>)>>,
 }
 
-impl Budget {
-    fn of(item: &Item<'_>) -> Budget {
+impl<'a> Budget<'a> {
+    fn of(item: &Item<'a>) -> Budget<'a> {
         let bytes = item.scope.registry.declaration.server.max_rendered;
         Budget {
             parts: Cell::new(MOST_PARTS),
@@ -174,7 +174,7 @@ impl Budget {
             text: Cell::new(MOST_TEXT),
             bytes: Cell::new(bytes.as_usize()),
             cut: Cell::new(false),
-            unique: Unique::default(),
+            unique: item.unique,
             dates: RefCell::default(),
         }
     }
@@ -273,13 +273,8 @@ fn anchored(made: &Rendered, html: Html, attributes: &Value) -> Html {
     }
 }
 
-fn block_options<'a>(item: &Item<'a>, dynamic: Option<Dynamic<'a>>, budget: &'a Budget) -> BlockOptions<'a> {
-    BlockOptions {
-        dynamic,
-        styles: Some(&item.scope.registry.block_styles),
-        unique: Some(&budget.unique),
-        around: None,
-    }
+fn block_options<'a>(item: &Item<'a>, dynamic: Option<Dynamic<'a>>, budget: &'a Budget<'a>) -> BlockOptions<'a> {
+    BlockOptions { dynamic, styles: Some(&item.scope.registry.block_styles), unique: Some(budget.unique), around: None }
 }
 
 fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: Within<'_>) -> String {
@@ -290,7 +285,7 @@ fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: Withi
         let attributes = code.attrs().map(|(k, v)| (k.to_lowercase(), Value::from(v))).collect();
         make(item, (code.name, made), None, Value::Object(attributes), within)
     };
-    let unique = Some(&within.budget.unique);
+    let unique = Some(within.budget.unique);
     render::render_content(
         raw,
         &RenderOptions { shortcodes: Some(&shortcodes), blocks: Some(&blocks), unique, ..*options },
@@ -358,6 +353,11 @@ impl Part<'_> {
         // What is a number to a block's type may be written with a fraction.
         let whole = || value.as_f64().filter(|n| n.fract() == 0.0 && (0.0..1e9).contains(n)).map(|n| n as u64);
         value.as_u64().or_else(whole).or_else(|| value.as_str()?.trim().parse().ok()).unwrap_or(otherwise)
+    }
+
+    /// The record that the block shows.
+    fn reference(&self) -> Option<i64> {
+        i64::try_from(self.number("ref", 0)).ok().filter(|id| *id != 0)
     }
 
     /// Numbers in a list, or in a text between commas.
@@ -463,7 +463,7 @@ fn frame(part: &Part<'_>) -> Option<Html> {
 fn piece(part: &Part<'_>) -> Option<Html> {
     let frame = Frame { attributes: &part.attributes, outer: part.within.around };
     let within = Within { around: Some(&frame), ..part.within };
-    content_of(part, part.of?, part.attributes["ref"].as_i64()?, within, true)
+    content_of(part, part.of?, part.reference()?, within, true)
 }
 
 /// What another record holds, if everybody may see it; `inline`: as a part of the content around it.

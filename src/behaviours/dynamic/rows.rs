@@ -10,6 +10,7 @@ use crate::render::{View, columns_for, documents};
 use crate::request::fields::Fields;
 use cms_storage::plan::{Cond, Order, ReadPlan, Row};
 use cms_storage::{Snapshot, StorageError};
+use cms_text::dress::Unique;
 use cms_text::render;
 use serde_json::Value;
 use std::cell::RefCell;
@@ -147,6 +148,7 @@ impl Part<'_> {
             readable: true,
             reads: READS,
             excerpt_words: None,
+            unique: &Unique::default(),
         };
         let read = || {
             let snapshot = scope.snapshot()?;

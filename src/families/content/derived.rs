@@ -16,7 +16,6 @@ use cms_config::declaration::{Action, ItemKey};
 use cms_storage::plan::{DbValue, Input, Name, Piece, Put, RevisionPut, Row, SlugClaim};
 use cms_text::{slug, time};
 use serde_json::Value;
-use std::sync::Arc;
 
 /// The put that a draft becomes.
 pub(super) fn finish(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<Put, ApiError> {
@@ -171,25 +170,30 @@ fn slug_claim(edit: &RowEdit<'_>, draft: &Draft<'_>) -> Option<SlugClaim> {
     if !moved {
         return None;
     }
-    let mut candidates = vec![Arc::from(wanted.as_str())];
-    if claims && (reserved(&wanted) || reads_as_date(scope, resource, &wanted)) {
-        candidates = vec![slug::with_suffix(&wanted, 2).into()];
-    }
     Some(SlugClaim {
         column: name(col::SLUG),
         scope: claims.then(|| slug_scope(resource, draft.int(col::PARENT))),
-        candidates,
+        reserved: reserved(scope, resource, &wanted),
+        candidates: vec![wanted.into()],
         refuse: None,
         longest: SlugClaim::LONGEST,
     })
 }
 
-fn reads_as_date(scope: &Scope, resource: &Resource, slug: &str) -> bool {
-    resource.declared.address.as_deref() == Some("permalinks") && scope.registry.site.permalinks.reads_as_date(slug)
+/// Whether the address of a record with this slug would lead to something else: a feed, an embed, the records of a date, or a
+/// page of the record above.
+fn reserved(scope: &Scope, resource: &Resource, slug: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    match resource.declared.address.as_deref() {
+        _ if leads_to_feed(slug) => true,
+        Some("permalinks") => scope.registry.site.permalinks.reads_as_date(slug),
+        Some("path") => is_number(slug.strip_prefix("page").unwrap_or(slug)),
+        _ => false,
+    }
 }
 
 /// Last parts of addresses that lead to feeds and embeds.
-fn reserved(slug: &str) -> bool {
+fn leads_to_feed(slug: &str) -> bool {
     matches!(slug, "feed" | "rdf" | "rss" | "rss2" | "atom" | "embed")
 }
 
@@ -317,7 +321,7 @@ mod tests {
 
     #[test]
     fn last_parts_of_feeds_are_reserved() {
-        assert!(reserved("feed") && reserved("embed"));
-        assert!(!reserved("feeds"));
+        assert!(leads_to_feed("feed") && leads_to_feed("embed"));
+        assert!(!leads_to_feed("feeds"));
     }
 }

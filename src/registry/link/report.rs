@@ -115,7 +115,7 @@ impl Linker<'_> {
     /// An error code.
     #[track_caller]
     pub(super) fn code(&mut self, path: &[&str], wanted: &str) -> Option<Code> {
-        let found = code_named(&self.declared, wanted);
+        let found = code_named(self.declared, wanted);
         if found.is_none() {
             self.problem(path, unknown("error code", wanted), Some(self.code_hint(wanted)));
         }
@@ -125,7 +125,7 @@ impl Linker<'_> {
     /// [`Self::code`] in a schema file.
     #[track_caller]
     pub(super) fn code_in(&mut self, file: &str, pointer: &str, wanted: &str) -> Option<Code> {
-        let found = code_named(&self.declared, wanted);
+        let found = code_named(self.declared, wanted);
         if found.is_none() {
             self.in_schema(file, pointer, unknown("error code", wanted), Some(self.code_hint(wanted)));
         }
@@ -133,7 +133,7 @@ impl Linker<'_> {
     }
 
     fn code_hint(&self, wanted: &str) -> String {
-        let near = suggestion(wanted, code_names(&self.declared));
+        let near = suggestion(wanted, code_names(self.declared));
         near.unwrap_or_else(|| format!("declare it: [codes.{wanted}] with a status and a message"))
     }
 

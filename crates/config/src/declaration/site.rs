@@ -137,8 +137,14 @@ pub struct Dialect {
     pub revisions_of_texts: bool,
     /// A revision or autosave that is shown alone, and with its parent, has the link to it, whatever `_fields` requests.
     pub link_revisions: bool,
+    /// A title within an object (`{"raw": ""}`) that is empty or `0` leaves the title as it is. An empty text by itself empties
+    /// it.
+    pub keep_titles: bool,
     /// The link of an item to itself lists the methods that the caller may use on the item (`targetHints`).
     pub target_hints: bool,
+    /// Ids of captions, galleries, players and blocks that have a number are counted through all documents of a response.
+    /// Otherwise each document begins with the first.
+    pub numbers_across_documents: bool,
 }
 
 impl Default for Dialect {
@@ -169,7 +175,9 @@ impl Default for Dialect {
             name_missing_capability: true,
             revisions_of_texts: false,
             link_revisions: false,
+            keep_titles: false,
             target_hints: false,
+            numbers_across_documents: false,
         }
     }
 }

@@ -126,18 +126,18 @@ impl Claims {
         Ok(owner)
     }
 
-    /// The first candidate that is free or `own`; otherwise the last with the smallest free suffix, of `longest` bytes
-    /// at most.
+    /// The first candidate that is free or `own`; otherwise the last (`reserved`: in any case) with the smallest free
+    /// suffix, of `longest` bytes at most.
     pub fn free(
         &mut self,
         conn: &dyn Connection,
         scope: &Scope,
-        (candidates, longest): (&[Arc<str>], usize),
+        (candidates, claim): (&[Arc<str>], &SlugClaim),
         own: Option<&str>,
         is_own: impl Fn(&Owner) -> bool,
     ) -> Result<Free> {
         let mut holder = None;
-        for candidate in candidates {
+        for candidate in candidates.iter().filter(|_| !claim.reserved) {
             holder = self.owner(conn, scope, candidate)?.filter(|o| !is_own(o));
             if holder.is_none() {
                 return Ok(Free { slug: candidate.clone(), holder });
@@ -145,7 +145,7 @@ impl Claims {
         }
         let last = candidates.last().map_or("", |c| c);
         self.write_runs(conn)?;
-        let slug = smallest_suffix(conn, scope, (last, longest), own)?;
+        let slug = smallest_suffix(conn, scope, (last, claim.longest), own)?;
         Ok(Free { slug: slug.into(), holder })
     }
 

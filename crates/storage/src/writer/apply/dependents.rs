@@ -105,7 +105,7 @@ impl<'c> Work<'_, 'c> {
         if let Some(kept) = candidates.iter().find(|c| Some(&***c) == own) {
             return Ok(kept.clone());
         }
-        let free = self.writer.claims.free(conn, scope, (&candidates, claim.longest), own, |o| *o == owner)?;
+        let free = self.writer.claims.free(conn, scope, (&candidates, claim), own, |o| *o == owner)?;
         if let (Some(tag), Some(holder)) = (claim.refuse, free.holder) {
             return Err(Stop::Refuse(CommitError::Refused { tag, row: Some(vec![DbValue::Int(holder.id)]) }));
         }
