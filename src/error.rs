@@ -193,6 +193,7 @@ catalogue! {
     UploadRefusedBody = "rest_upload_sideload_error", Fixed(500), "A file of this type is not taken here, or it is not what its name says.";
     UploadRefusedPart = "rest_upload_unknown_error", Fixed(500), "A file of this type is not taken here, or it is not what its name says.";
     UploadTypeRefused = "rest_upload_unsupported_type", Fixed(415), "A file of this type is not taken here, or it is not what its name says.";
+    UploadOtherType = "rest_upload_other_type", Fixed(415), "The new file is of another type than the one that it replaces.";
     UploadTooLarge = "rest_upload_file_too_big", Fixed(400), "The file is larger than this site takes.";
     UploadInvalidUrl = "rest_invalid_url", Fixed(400), "This is not the address of a picture that this server fetches.";
     FetchFailed = "http_request_failed", Fixed(500), "Nothing was received from the address.";

@@ -1,10 +1,13 @@
-import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
+import { cleanup, configure, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { navigate, place, startRouter } from "../src/router";
 import { ListScreen } from "../src/screens/list";
 import { Announcements, Questions, Toasts } from "../src/ui";
 import { fakeApi, resourceOf } from "./fixtures/api";
 import { type Canned, type FakeServer, failure, type Seen } from "./fixtures/http";
+
+// What is loaded when it is needed takes its time on a busy machine.
+configure({ asyncUtilTimeout: 4000 });
 
 const RECORDS = [
   { id: 1, title: { rendered: "One &amp; only" }, status: "publish", author: 3, categories: [], tags: [], date: "2026-05-01T10:00:00" },

@@ -64,9 +64,13 @@ describe("the view of a list and its address", () => {
     expect(named.map((one) => [one.name, one.view.state, one.view.filters])).toEqual([["mine", "draft", [{ field: "author", operator: "in", value: ["3"] }]]]);
   });
 
-  it("offers a tree for what is hierarchical", () => {
-    expect(layoutsOf(resourceOf("categories"))).toContain("tree");
+  it("offers a tree for what is hierarchical, and begins with it where it is declared and nobody has chosen", () => {
+    const categories = resourceOf("categories");
+    expect(layoutsOf(categories)).toContain("tree");
     expect(layoutsOf(posts)).not.toContain("tree");
+    const tree = { ...categories, view: { ...categories.view, default_view: { ...categories.view.default_view, type: "tree" } } };
+    expect(initialView(tree).layout).toBe("tree");
+    expect(initialView(tree, { layout: "table" }).layout).toBe("table");
   });
 });
 

@@ -153,7 +153,8 @@ fn date_columns(local: i64, utc: i64, floats: bool) -> [(&'static str, DbValue);
     ]
 }
 
-fn modified_columns(local: i64, utc: i64) -> [(&'static str, DbValue); 2] {
+/// When the record is said to have changed.
+pub fn modified_columns(local: i64, utc: i64) -> [(&'static str, DbValue); 2] {
     [(col::MODIFIED_LOCAL, DbValue::Int(local)), (col::MODIFIED_UTC, DbValue::Int(utc))]
 }
 

@@ -11,6 +11,7 @@ pub mod file;
 pub mod parents;
 pub mod plain;
 pub mod removal;
+pub mod replacement;
 pub mod term;
 pub mod user;
 mod values;

@@ -255,6 +255,18 @@ impl Files {
         Ok(())
     }
 
+    /// Copies a stored file to another key, over what is there; whole or not at all.
+    ///
+    /// # Errors
+    /// There is no such file, or the store does not take the copy.
+    pub async fn copy(&self, from: &str, to: &str) -> Result<(), FilesError> {
+        match self.store()?.copy(&known(from)?, &known(to)?).await {
+            // Not every file system has the links that a folder is copied with.
+            Err(_) if self.folder().is_some() => self.put_file(to, &self.fetch(from).await?).await,
+            done => Ok(done?),
+        }
+    }
+
     /// Copies a stored file to a temporary one that is deleted when it is dropped.
     ///
     /// # Errors

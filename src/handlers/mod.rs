@@ -30,6 +30,7 @@ mod originals;
 mod outcome;
 mod passwords;
 mod rendering;
+mod replacement;
 mod revisions;
 mod search;
 mod search_words;

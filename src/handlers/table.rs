@@ -109,6 +109,27 @@ pub const HANDLERS: &[Named<Handler>] = &[
     .on(&[Family::Content])
     .item(),
     handler(
+        "file.replace",
+        |w| Box::pin(replacement::replace(w)),
+        "Puts another file of the same type in the place of a record's file: the addresses of the file and of its sizes stay.",
+    )
+    .fails(&[
+        Code::PostInvalidId,
+        Code::CannotEdit,
+        Code::CannotEditImage,
+        Code::FileElsewhere,
+        Code::PreconditionFailed,
+        Code::UploadHashMismatch,
+        Code::UploadInvalidDisposition,
+        Code::UploadNoData,
+        Code::UploadNoDisposition,
+        Code::UploadOtherType,
+        Code::UploadTooLarge,
+        Code::UploadTypeRefused,
+    ])
+    .on(&[Family::Content])
+    .item(),
+    handler(
         "file.create_with",
         |w| Box::pin(uploads::create(w)),
         "Creates an item with the files of the form that it names (`options.uploads`).",

@@ -296,9 +296,10 @@ pub fn counts(declared: &Declaration) -> Vec<CountDef> {
     }]
 }
 
-/// What a relation of records to terms counts.
+/// What a relation of records to terms counts: what is public, and files, which are as visible as their parents.
 pub fn term_count(declared: &Declaration) -> Counted {
-    Counted { column: n(term::COUNT), statuses: declared.statuses_where(|status| status.public).map(n).collect() }
+    let statuses = declared.statuses_where(|status| status.public || status.inherits).map(n).collect();
+    Counted { column: n(term::COUNT), statuses }
 }
 
 /// Columns that a family keeps for itself, where properties are shown under other names or not at all. A property that is

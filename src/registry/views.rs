@@ -244,7 +244,16 @@ impl<'r> Facts<'r> {
 
     fn default_view(&self) -> Map<String, Value> {
         let mut view = Map::new();
-        view.insert("type".to_owned(), json!(if self.resource.supports("files") { "grid" } else { "table" }));
+        // Of a hierarchy, a list is asked for what is below one of its records.
+        let has_branches = || self.list.is_some_and(|args| args.args.iter().any(|arg| arg.name == "parent"));
+        let layout = if self.resource.supports("files") {
+            "grid"
+        } else if self.resource.declared.hierarchical && has_branches() {
+            "tree"
+        } else {
+            "table"
+        };
+        view.insert("type".to_owned(), json!(layout));
         view.insert("filters".to_owned(), json!([]));
         view.insert("perPage".to_owned(), json!(PER_PAGE));
         view.insert("fields".to_owned(), json!(self.columns()));

@@ -94,6 +94,8 @@ export async function person(browser, server, { width = 1280, height = 800, them
       if (found.length > 0) throw new Error(`axe finds on ${where}:\n  ${found.join("\n  ")}`);
     },
     async close() {
+      // A page that is left may still wait for what was built.
+      await context.unrouteAll({ behavior: "ignoreErrors" });
       await context.close();
       if (problems.length > 0) throw new Error(`the browser reports:\n  ${[...new Set(problems)].join("\n  ")}`);
     },

@@ -65,6 +65,7 @@ mod presence;
 mod queries;
 mod relay;
 mod reload;
+mod replacement;
 mod reports;
 mod response_cache;
 mod revisions;

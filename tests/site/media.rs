@@ -153,7 +153,7 @@ fn a_picture_gets_its_sizes_and_is_served() {
     for (name, value) in [
         ("content-type", "image/png"),
         ("x-content-type-options", "nosniff"),
-        ("cache-control", "public, max-age=31536000"),
+        ("cache-control", "public, max-age=3600"),
         ("accept-ranges", "bytes"),
     ] {
         assert_eq!(served.header(name), Some(value), "{name}");

@@ -121,6 +121,17 @@ fn a_place_shows_one_menu() {
 }
 
 #[test]
+fn forms_offer_the_declared_places() {
+    let server = site();
+    let description = server.admin("GET", "/console/v1/description", None).body;
+    let resources = description["resources"].as_array().expect("a list");
+    let menus = resources.iter().find(|one| one["name"] == "menus").expect("menus");
+    let hint = &menus["fields"]["locations"];
+    let labels = json!({"primary": "At the top", "footer": "Below"});
+    assert_eq!((&hint["control"], &hint["labels"]), (&json!("checkboxes"), &labels));
+}
+
+#[test]
 fn what_is_counted_in_a_record_or_term_does_not_keep_it() {
     let server = site();
     let menu = made(&server, "menus", json!({"name": "Main"}))["id"].clone();

@@ -53,15 +53,16 @@ fn it_is_valid_and_complete() {
         let distinct: BTreeSet<&str> = names.iter().copied().collect();
         assert_eq!(names.len(), distinct.len(), "{prefix}: names of operations are unique");
         assert!(distinct.contains("posts.list") && distinct.contains("posts.revisions.get"), "{distinct:?}");
-        // The root lists the same, but for the routes that take whole collections.
+        // The root lists the same, but for the routes that take whole collections, or another file.
         let root = server.get("/").body;
         let mut listed = BTreeSet::new();
         for (pattern, route) in root["routes"].as_object().expect("routes") {
             let methods = route["methods"].as_array().expect("methods").iter().filter_map(Value::as_str);
             listed.extend(methods.map(|method| format!("{method} {}", path_of(pattern))));
         }
-        let (taken, others): (BTreeSet<String>, BTreeSet<String>) =
-            operations(&document).into_iter().partition(|operation| operation.ends_with("/import"));
+        let (taken, others): (BTreeSet<String>, BTreeSet<String>) = operations(&document)
+            .into_iter()
+            .partition(|operation| operation.ends_with("/import") || operation.ends_with("/replace"));
         assert_eq!(others, listed, "{prefix}");
         assert!(taken.contains(&format!("POST /{prefix}/v2/posts/import")), "{taken:?}");
     }

@@ -58,7 +58,7 @@ export interface Adapter {
   updateMany(resource: Resource, ids: readonly Id[], values: Item, options?: Options & Watch): Promise<BatchResult>;
   remove(resource: Resource, id: Id, options?: Options): Promise<Item>;
   removeMany(resource: Resource, ids: readonly Id[], options?: Options & Watch): Promise<BatchResult>;
-  /** Creates a record from a file; the values become its properties. */
+  /** Creates a record from a file, or replaces the file of one; the values become its properties. */
   upload(resource: Resource, file: File, values: Item, options?: Options & UploadOptions): Promise<One>;
   /** Any operation of the description, by its name. */
   call<T = unknown>(resource: Resource, name: OperationName, options?: CallOptions): Promise<Answer<T>>;
@@ -68,7 +68,10 @@ export interface Watch {
   /** Called after each part of a long change. */
   onProgress?: ((done: number, total: number) => void) | undefined;
 }
-export type UploadOptions = Watch;
+export interface UploadOptions extends Watch {
+  /** The record whose file is replaced; without it, a new one is created. */
+  replaces?: Id;
+}
 export interface CallOptions extends Options {
   id?: Id | null;
   body?: unknown;
@@ -138,11 +141,11 @@ class Contract implements Adapter {
   }
 
   async upload(resource: Resource, file: File, values: Item, options: Options & UploadOptions = {}): Promise<One> {
-    const operation = operationOf(resource, "create");
+    const operation = operationOf(resource, options.replaces === undefined ? "create" : "replace");
     const form = new FormData();
     for (const [name, value] of Object.entries(values)) append(form, name, value);
     form.append("file", file, file.name);
-    const answer = await this.http.request<Item>(fillPath(operation.path, options.params ?? {}), {
+    const answer = await this.http.request<Item>(fillPath(operation.path, parameters(resource, { ...options, id: options.replaces ?? null })), {
       method: operation.method,
       query: options.query ?? {},
       body: form,

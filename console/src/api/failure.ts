@@ -1,5 +1,8 @@
 /** How a request fails. */
 
+import { t } from "../i18n";
+import { errorText } from "../i18n/errors";
+
 /** The server refused. `params` has a message for each argument that is at fault. */
 export class Failure extends Error {
   readonly status: number;
@@ -12,13 +15,16 @@ export class Failure extends Error {
 
   constructor(status: number, body: unknown) {
     const told = isObject(body) ? body : {};
-    super(typeof told["message"] === "string" ? told["message"] : `HTTP ${status}`);
+    const code = typeof told["code"] === "string" ? told["code"] : `http_${status}`;
+    const message = typeof told["message"] === "string" ? told["message"] : `HTTP ${status}`;
+    const data = isObject(told["data"]) ? told["data"] : {};
+    super(errorText(code, message, data) ?? message);
     this.name = "Failure";
     this.status = status;
-    this.code = typeof told["code"] === "string" ? told["code"] : `http_${status}`;
-    this.data = isObject(told["data"]) ? told["data"] : {};
-    this.params = messages(this.data["params"], this.message);
-    this.details = isObject(this.data["details"]) ? this.data["details"] : {};
+    this.code = code;
+    this.data = data;
+    this.details = isObject(data["details"]) ? data["details"] : {};
+    this.params = Object.fromEntries(Object.entries(paramsOf(this)).map(([name, said]) => [name, paramText(this, name, said) ?? said]));
   }
 
   /** Somebody else has changed the record. */
@@ -38,7 +44,7 @@ export class Failure extends Error {
 /** No response: the network, or the server, is not there. Whether a change was made is unknown. */
 export class NetworkFailure extends Error {
   constructor(cause: unknown) {
-    super("The server does not respond.", { cause });
+    super(t("shell.unreachable"), { cause });
     this.name = "NetworkFailure";
   }
 }
@@ -48,11 +54,31 @@ export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
-function messages(params: unknown, message: string): Record<string, string> {
-  // Absent arguments are a list of names.
-  if (Array.isArray(params)) return Object.fromEntries(params.map((name) => [String(name), message]));
+/** The body of an error: `{code, message, data}`. */
+export interface ServerError {
+  code: string;
+  message: string;
+  data?: unknown;
+}
+
+/** What the server says of each argument. `params` is an object of messages, or a list of names that are missing. */
+export function paramsOf(error: ServerError): Record<string, string> {
+  const params = isObject(error.data) ? error.data["params"] : null;
+  if (Array.isArray(params)) return Object.fromEntries(params.map((name) => [String(name), error.message]));
   if (!isObject(params)) return {};
   return Object.fromEntries(Object.entries(params).map(([name, text]) => [name, String(text)]));
+}
+
+/** What is wrong with an argument, in the language of the page; null: there is only what the server says. */
+export function paramText(error: ServerError, name: string, said: string): string | null {
+  const data = isObject(error.data) ? error.data : {};
+  if (Array.isArray(data["params"])) return errorText("rest_property_required", said);
+  const detail = isObject(data["details"]) ? data["details"][name] : null;
+  if (isObject(detail)) return errorText(detail["code"], said);
+  const sentence = errorText(said.replace(/\d+/g, "{number}"), said);
+  if (sentence !== null) return sentence;
+  // One error for one argument, such as a value that another record has.
+  return error.code === "rest_invalid_param" ? null : errorText(error.code, said, data);
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -67,13 +67,15 @@ export function Radio({ field, at, ids, value, onChange, readOnly }: ControlProp
 
 export function Checkboxes({ field, ids, value, onChange, readOnly }: ControlProps): JSX.Element {
   const chosen: unknown[] = Array.isArray(value) ? value : [];
+  const offers = offered(field, chosen);
   const toggle = (choice: unknown, on: boolean): void => {
     // What was chosen before keeps its order.
     onChange(on ? [...chosen, choice] : chosen.filter((one) => !equal(one, choice)));
   };
   return (
     <div class="choices" id={ids.id}>
-      {offered(field, chosen).map((choice, place) => (
+      {offers.length === 0 && <span class="soft">{t("forms.no_choices")}</span>}
+      {offers.map((choice, place) => (
         <label key={place} class="check">
           <input
             type="checkbox"

@@ -3,6 +3,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { api, findResource, findState } from "../api";
 import { isObject } from "../api/failure";
+import { fresh } from "../files/fresh";
 import { locale, number as numberText, t } from "../i18n";
 import { formatOf } from "../i18n/formats";
 import { tone } from "../model/list-states";
@@ -126,9 +127,9 @@ export function pictureOf(value: unknown): string | null {
 function ownAddress(address: string): string | null {
   try {
     const url = new URL(address, location.href);
-    if (url.origin === location.origin) return url.href;
+    if (url.origin === location.origin) return fresh(url.href);
     // The site may be known by another name than the console.
-    return url.origin === new URL(api().description.site.url).origin ? url.pathname + url.search : null;
+    return url.origin === new URL(api().description.site.url).origin ? fresh(url.pathname + url.search) : null;
   } catch {
     return null;
   }

@@ -18,12 +18,23 @@ const WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}
 /** Headings in the menu. */
 const MOST = 200;
 
+/** Words by block: of those that did not change, they are counted already. */
+const counted = new WeakMap<Node, number>();
+
+function wordsIn(node: Node): number {
+  const known = counted.get(node);
+  if (known !== undefined) return known;
+  const words = (node.textBetween(0, node.content.size, " ", " ").match(WORD) ?? []).length;
+  counted.set(node, words);
+  return words;
+}
+
 export function overviewOf(doc: Node): Overview {
   let words = 0;
   const headings: Heading[] = [];
   doc.descendants((node, pos) => {
     if (!node.isTextblock) return true;
-    words += (node.textBetween(0, node.content.size, " ", " ").match(WORD) ?? []).length;
+    words += wordsIn(node);
     if (node.type.name === "heading" && node.textContent.trim() !== "" && headings.length < MOST) {
       headings.push({ level: node.attrs["level"] as number, text: node.textContent.trim(), pos });
     }

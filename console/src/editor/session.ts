@@ -10,13 +10,14 @@ import { keymap } from "prosemirror-keymap";
 import { Fragment, type MarkType, type Node } from "prosemirror-model";
 import { type Command, EditorState, NodeSelection, Plugin, Selection } from "prosemirror-state";
 import { tableEditing } from "prosemirror-tables";
-import { Decoration, DecorationSet, EditorView } from "prosemirror-view";
+import { EditorView } from "prosemirror-view";
 import { t } from "../i18n";
 import { announce } from "../ui";
 import { type Align, alignOf, alignments } from "./change";
 import { copy, paste } from "./clipboard";
 import { dropped } from "./drop";
 import { alignable, currentBlock, find, textKind } from "./commands";
+import { hints } from "./hints";
 import { type Say, keys, typingRules } from "./keys";
 import { nodeViews } from "./node-views";
 import { showColours, showPicturesOf } from "./looks";
@@ -104,11 +105,12 @@ export class Session {
       scrollThreshold: UNDER_BARS,
       scrollMargin: UNDER_BARS,
       editable: () => props().readOnly !== true,
-      dispatchTransaction: (tr) => {
-        this.view.updateState(this.view.state.apply(tr));
-        if (tr.docChanged && tr.getMeta("known") !== true) this.changed();
-        this.show();
-      },
+      dispatchTransaction: (tr) =>
+        measured("editor.change", () => {
+          this.view.updateState(this.view.state.apply(tr));
+          if (tr.docChanged && tr.getMeta("known") !== true) this.changed();
+          this.show();
+        }),
       handleDOMEvents: {
         copy: (view, event) => copy(view, event, this.content),
         cut: (view, event) => {
@@ -170,7 +172,7 @@ export class Session {
       gapCursor(),
       tableEditing(),
       uploadsPlugin(),
-      new Plugin({ props: { decorations: (state) => this.decorations(state) } }),
+      new Plugin({ props: { decorations: (state) => hints(state, this.props().placeholder) } }),
     ];
   }
 
@@ -186,31 +188,6 @@ export class Session {
       ...(invalid === true ? { "aria-invalid": "true" } : {}),
       ...(readOnly === true ? { "aria-readonly": "true", tabindex: "0" } : {}),
     };
-  }
-
-  /** Marks what is empty, for its hint. */
-  private decorations(state: EditorState): DecorationSet {
-    const found: Decoration[] = [];
-    const { $from } = state.selection;
-    const { doc } = state;
-    const hint = this.props().placeholder ?? t("editor.placeholder");
-    const only = doc.childCount === 1 ? doc.firstChild : null;
-    if (only !== null && only.type.name === "paragraph" && only.content.size === 0) {
-      found.push(Decoration.node(0, only.nodeSize, { class: "editor-hint", "data-placeholder": hint }));
-    } else if ($from.parent.type.name === "paragraph" && $from.parent.content.size === 0 && $from.depth > 0) {
-      const inItem = $from.node(-1).type.name === "list_item";
-      if (!inItem) found.push(Decoration.node($from.before(), $from.after(), { class: "editor-hint", "data-placeholder": hint }));
-    }
-    doc.descendants((node, pos) => {
-      const name = node.type.name;
-      if (node.isTextblock) {
-        const text = name === "cite" ? t("editor.cite") : name === "caption" ? t("editor.caption") : name === "button" ? t("editor.button") : name === "summary" ? t("editor.summary") : null;
-        if (text !== null && node.content.size === 0) found.push(Decoration.node(pos, pos + node.nodeSize, { class: "editor-hint", "data-placeholder": text }));
-        return false;
-      }
-      return !node.isAtom;
-    });
-    return DecorationSet.create(doc, found);
   }
 
   private pasted(view: EditorView, event: ClipboardEvent): boolean {
@@ -353,10 +330,12 @@ export class Session {
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
       if (this.view.isDestroyed) return;
-      const status = this.current();
-      if (JSON.stringify(status) !== JSON.stringify(this.status.value)) this.status.value = status;
-      const panel = this.panelNode();
-      if (panel !== this.panel.value) this.panel.value = panel;
+      measured("editor.bars", () => {
+        const status = this.current();
+        if (JSON.stringify(status) !== JSON.stringify(this.status.value)) this.status.value = status;
+        const panel = this.panelNode();
+        if (panel !== this.panel.value) this.panel.value = panel;
+      });
     });
   }
 
@@ -396,6 +375,14 @@ export class Session {
     cancelAnimationFrame(this.frame);
     this.view.destroy();
   }
+}
+
+/** Work whose time a `PerformanceObserver` can watch; nothing is kept of it. */
+function measured(name: string, work: () => void): void {
+  const start = performance.now();
+  work();
+  performance.measure(name, { start });
+  performance.clearMeasures(name);
 }
 
 /** The innermost block with details: of a picture, a button, an embed, an ordered list. */

@@ -72,14 +72,16 @@ interface ChooseProps {
   /** MIME types, or their first parts; none: what the site takes. */
   types?: readonly string[];
   kind?: "normal" | "primary";
+  small?: boolean;
+  busy?: boolean;
   label?: string;
 }
 
-export function ChooseButton({ onFiles, many = true, types = [], kind = "normal", label = t("files.upload") }: ChooseProps): JSX.Element {
+export function ChooseButton({ onFiles, many = true, types = [], kind = "normal", small = false, busy = false, label = t("files.upload") }: ChooseProps): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <Button icon="upload" kind={kind} onClick={() => input.current?.click()}>
+      <Button icon="upload" kind={kind} small={small} busy={busy} onClick={() => input.current?.click()}>
         {label}
       </Button>
       <input

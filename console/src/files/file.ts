@@ -32,6 +32,8 @@ const FILES = "files";
 /** Name of the operation that makes a new picture of another one, and the arguments that it needs for that. */
 const EDIT = "edit";
 const EDIT_ARGS = ["src", "modifiers"];
+/** Name of the operation that puts a newer file in the place of one. */
+const REPLACE = "replace";
 
 /** Records of the resource are files, and new ones are sent as files. */
 export function takesFiles(resource: Resource): boolean {
@@ -51,6 +53,11 @@ export function libraryOf(description: Description): Resource | null {
 export function editsPictures(resource: Resource): boolean {
   const args = resource.operations[EDIT]?.args ?? [];
   return EDIT_ARGS.every((name) => args.includes(name));
+}
+
+/** The file of a record can be replaced by a newer one under its address. */
+export function replacesFiles(resource: Resource): boolean {
+  return resource.operations[REPLACE]?.file === true;
 }
 
 export function fileOf(resource: Resource, item: Item): LibraryFile {

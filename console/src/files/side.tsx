@@ -65,7 +65,7 @@ export function FileSide(props: SideProps): JSX.Element {
         <Button kind="quiet" small icon="close" label={t("ui.close")} onClick={onClose} />
       </header>
       {loaded.error !== null && <Failed error={loaded.error} onRetry={loaded.reload} />}
-      {file === null ? loaded.error === null && <Skeleton lines={6} /> : <Details key={file.id} {...props} file={file} focus={field.current} />}
+      {file === null ? loaded.error === null && <Skeleton lines={6} /> : <Details key={file.id} {...props} file={file} focus={field.current} onReplaced={loaded.reload} />}
     </aside>
   );
 }
@@ -74,12 +74,13 @@ interface DetailsProps extends SideProps {
   file: LibraryFile;
   /** Name of the text that gets the focus; null: none. */
   focus: string | null;
+  onReplaced: () => void;
 }
 
-function Details({ resource, file, focus, onClose, onShow }: DetailsProps): JSX.Element {
+function Details({ resource, file, focus, onClose, onShow, onReplaced }: DetailsProps): JSX.Element {
   return (
     <div class="file-side-body stack">
-      <Summary resource={resource} file={file} onMade={onShow} />
+      <Summary resource={resource} file={file} onMade={onShow} onReplaced={onReplaced} />
       <Texts resource={resource} file={file} picture={kindOf(file.mime) === "image"} focus={focus} />
       <UsedBy resource={resource} file={file} />
       <div class="row">

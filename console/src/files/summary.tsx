@@ -6,8 +6,9 @@ import type { Id } from "../api/adapter";
 import type { Resource } from "../api/description";
 import { t } from "../i18n";
 import { Button, LinkButton, toast } from "../ui";
-import { editsPictures, fileOf, kindOf, type LibraryFile } from "./file";
+import { editsPictures, fileOf, kindOf, type LibraryFile, replacesFiles } from "./file";
 import { PictureEditor } from "./picture-editor";
+import { ReplaceButton } from "./replace";
 import { addressOf, Thumbnail } from "./thumbnail";
 import { bytesText } from "./uploads";
 import "./files.css";
@@ -17,9 +18,11 @@ interface SummaryProps {
   file: LibraryFile;
   /** A file was made of this one. */
   onMade: (id: Id) => void;
+  /** The file was replaced: what is known of it is old. */
+  onReplaced: () => void;
 }
 
-export function Summary({ resource, file, onMade }: SummaryProps): JSX.Element {
+export function Summary({ resource, file, onMade, onReplaced }: SummaryProps): JSX.Element {
   const [editing, setEditing] = useState(false);
   return (
     <div class="file-summary">
@@ -35,6 +38,7 @@ export function Summary({ resource, file, onMade }: SummaryProps): JSX.Element {
             </Button>
           )}
           <Links file={file} />
+          {replacesFiles(resource) && addressOf(file.url) !== null && <ReplaceButton resource={resource} file={file} onReplaced={onReplaced} />}
         </div>
       </div>
       {editing && (

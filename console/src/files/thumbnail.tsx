@@ -3,11 +3,13 @@
 import type { JSX } from "preact";
 import { api } from "../api";
 import { Icon } from "../ui";
+import { fresh } from "./fresh";
 import { iconOf, type LibraryFile, ownAddress, previewOf } from "./file";
 
 /** The address of a file that may be loaded; null: it is on another site. */
 export function addressOf(url: string | null): string | null {
-  return url === null || url === "" ? null : ownAddress(url, api().description.site.url, location.origin);
+  const address = url === null || url === "" ? null : ownAddress(url, api().description.site.url, location.origin);
+  return address === null ? null : fresh(address);
 }
 
 interface ThumbnailProps {

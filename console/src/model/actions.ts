@@ -7,7 +7,7 @@ import { choosable, restoredTo, STATE_ARGUMENT, takesState } from "./list-states
 
 /** Operations with screens, buttons or meanings of their own. */
 const KNOWN = new Set([
-  "list", "get", "create", "update", "delete", "import", "revisions", "revision", "delete_revision", "autosaves", "autosave", "edit",
+  "list", "get", "create", "update", "delete", "import", "revisions", "revision", "delete_revision", "autosaves", "autosave", "edit", "replace",
 ]);
 
 /** An operation on one record that needs nothing but the record. */

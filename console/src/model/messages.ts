@@ -1,7 +1,9 @@
 /** Where the messages of a refused request belong: on their fields, else above the form. */
 
+import { paramsOf, paramText, type ServerError } from "../api/failure";
 import type { Field } from "./fields";
 import { isObject } from "./json-schema";
+import { say, words } from "./labels";
 
 export interface Placed {
   /** By place in the record, such as `starts` or `hours.0.from`. */
@@ -10,31 +12,26 @@ export interface Placed {
   rest: string[];
 }
 
-/** The body of an error: `{code, message, data}`. */
-export interface ServerError {
-  code: string;
-  message: string;
-  data?: unknown;
-}
-
 export function place(error: ServerError, fields: Field[]): Placed {
   const placed: Placed = { fields: {}, rest: [] };
   const data = isObject(error.data) ? error.data : {};
   const details = isObject(data["details"]) ? data["details"] : {};
-  const named = messagesOf(data["params"], error.message);
+  const named = paramsOf(error);
   for (const [name, message] of Object.entries(named)) {
     const field = fields.find((one) => one.path === name);
+    const text = paramText(error, name, message);
     if (field === undefined || field.readOnly) {
-      placed.rest.push(message);
+      placed.rest.push(text === null ? message : `${field?.label ?? say(words(name))}: ${text}`);
       continue;
     }
+    // Where it is wrong is in what the server says.
     const inside = insideOf(message, field);
     if (inside !== null) {
-      placed.fields[inside.at] = inside.message;
+      placed.fields[inside.at] = text ?? inside.message;
       continue;
     }
     const at = inner(details[name], name);
-    placed.fields[at] = withLabel(message, at, field);
+    placed.fields[at] = text ?? withLabel(message, at, field);
   }
   if (Object.keys(named).length === 0) {
     const at = typeof data["param"] === "string" ? pathOf(data["param"]) : "";
@@ -64,17 +61,6 @@ function insideOf(message: string, field: Field): { at: string; message: string 
   }
   const rest = message.slice(found.index + found[0].length);
   return { at, message: here.label === "" ? rest : `${here.label} ${rest}` };
-}
-
-/** `params` is an object of messages, or a list of names that are missing. */
-function messagesOf(params: unknown, message: string): Record<string, string> {
-  if (Array.isArray(params)) {
-    return Object.fromEntries(params.map((name) => [String(name), message]));
-  }
-  if (!isObject(params)) {
-    return {};
-  }
-  return Object.fromEntries(Object.entries(params).map(([name, text]) => [name, String(text)]));
 }
 
 /** The place inside a field, where the details name one: `hours[0][from]`. */

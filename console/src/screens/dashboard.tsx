@@ -6,13 +6,15 @@ import { api, findState, statesOf } from "../api";
 import { argument, idOf, type Item } from "../api/adapter";
 import { versionOfAll } from "../api/changes";
 import type { Resource, State } from "../api/description";
+import { isObject } from "../api/failure";
 import { locale, number, t } from "../i18n";
 import { countStates } from "../model/counts";
-import { everyStateValue, hasStates, requestName, STATE_ARGUMENT, tone } from "../model/list-states";
+import { everyStateValue, hasStates, moderated, requestName, STATE_ARGUMENT, tone } from "../model/list-states";
 import { assumedArgs } from "../model/list-query";
 import { momentOf, relativeText } from "../model/moments";
 import { addLabel } from "../model/naming";
-import { labelOf, titleField } from "../model/record";
+import { labelOf, stripHtml, titleField } from "../model/record";
+import { CONTENT } from "../model/roles";
 import { recency, waitingStates } from "../model/waiting";
 import { href, places } from "../router";
 import { findings } from "../shell/insight";
@@ -60,7 +62,11 @@ interface Waits {
   resource: Resource;
   state: State;
   count: number;
+  /** The last of them, where others wrote what somebody decides about. */
+  last: Item[];
 }
+
+const LAST = 3;
 
 function Waiting({ resources }: { resources: Resource[] }): JSX.Element {
   const loaded = useLoad((signal) => loadWaiting(resources, signal), [resources, versionOfAll()]);
@@ -71,7 +77,7 @@ function Waiting({ resources }: { resources: Resource[] }): JSX.Element {
       {loaded.error !== null && <Failed error={loaded.error} onRetry={loaded.reload} />}
       {loaded.data?.length === 0 && <p class="soft">{t("dashboard.nothing_waits")}</p>}
       <ul class="waiting">
-        {loaded.data?.map(({ resource, state, count }) => (
+        {loaded.data?.map(({ resource, state, count, last }) => (
           <li key={`${resource.name}/${state.name}`}>
             <a href={href(places.list(resource.name, `state=${state.name}`))} class="waiting-link">
               <span class="waiting-count">{number(count)}</span>
@@ -80,11 +86,41 @@ function Waiting({ resources }: { resources: Resource[] }): JSX.Element {
                 <span class={`badge badge-${tone(state)}`}>{state.label}</span>
               </span>
             </a>
+            {last.map((item) => (
+              <Words key={idOf(resource, item)} resource={resource} item={item} />
+            ))}
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+/** Who wrote what, and when. */
+function Words({ resource, item }: { resource: Resource; item: Item }): JSX.Element {
+  const by = recency(resource);
+  const at = by === null ? null : momentOf(item[by.field], by.field, api().description.site.timezone);
+  const content = item[CONTENT];
+  const text = stripHtml(String((isObject(content) ? content["rendered"] : content) ?? ""));
+  return (
+    <a class="waiting-words" href={href(places.item(resource.name, idOf(resource, item)))}>
+      <strong>{labelOf(resource, item, (id) => t("lists.untitled", { id }))}</strong>
+      {at !== null && (
+        <time class="soft" dateTime={at.toISOString()}>
+          {relativeText(at, new Date(), locale.value)}
+        </time>
+      )}
+      <span class="waiting-text">{text}</span>
+    </a>
+  );
+}
+
+/** What waits for a decision, the last first. */
+async function lastWaiting(resource: Resource, state: State, signal: AbortSignal): Promise<Item[]> {
+  const by = recency(resource);
+  const fields = [resource.key, titleField(resource), CONTENT, by?.field].filter((name) => name !== null && name !== undefined);
+  const order = by === null ? {} : { orderby: by.sort, order: "desc" };
+  return (await api().adapter.list(resource, { [STATE_ARGUMENT]: requestName(state), ...order, per_page: LAST, _fields: fields }, { signal })).items;
 }
 
 async function loadWaiting(resources: Resource[], signal: AbortSignal): Promise<Waits[]> {
@@ -97,7 +133,9 @@ async function loadWaiting(resources: Resource[], signal: AbortSignal): Promise<
         const args = (await api().schemas.of(resource)).args["list"] ?? {};
         if (!hasStates(resource, args)) return [];
         const counts = await countStates(api(), { resource, args, states, wanted: waiting, query: {}, signal });
-        return waiting.map((state) => ({ resource, state, count: counts.get(state.name) ?? 0 })).filter(({ count }) => count > 0);
+        const found = waiting.map((state) => ({ resource, state, count: counts.get(state.name) ?? 0 })).filter(({ count }) => count > 0);
+        const texts = moderated(states) && resource.operations["get"] !== undefined;
+        return await Promise.all(found.map(async (one) => ({ ...one, last: texts ? await lastWaiting(resource, one.state, signal) : [] })));
       } catch (error) {
         // Who may not count a resource sees the others.
         if (signal.aborted) throw error;

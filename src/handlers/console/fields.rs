@@ -34,6 +34,17 @@ fn names_type(link: &Link) -> bool {
     link.attrs.values().any(|value| value == "@post_type")
 }
 
+/// What declared entries are called, by their keys.
+fn entry_labels(resource: &Resource) -> IndexMap<&str, &str> {
+    fn named<'e>(entry: &'e Value, key: &str) -> Option<(&'e str, &'e str)> {
+        let key = Value::as_str(&entry[key])?;
+        let label = ["title", "label", "description"].iter().find_map(|name| entry[*name].as_str());
+        Some((key, label.filter(|label| !label.is_empty()).unwrap_or(key)))
+    }
+    let key = resource.declared.options.key.as_deref().unwrap_or("id");
+    resource.entries().iter().filter_map(|entry| named(entry, key)).collect()
+}
+
 struct Facts<'r> {
     registry: &'r Registry,
     resource: &'r Resource,
@@ -78,6 +89,11 @@ impl Facts<'_> {
             if let Some(key) = self.keys.get(property.name.as_str()) {
                 hint.insert("sort".to_owned(), json!(key));
             }
+        }
+        if let Some(among) = property.among.as_deref().and_then(|name| self.registry.resource(name)) {
+            let control = if property.kind == Kind::Text { "select" } else { "checkboxes" };
+            hint.insert("control".to_owned(), json!(control));
+            hint.insert("labels".to_owned(), json!(entry_labels(among)));
         }
         let states = views::holder(self.resource, "status").is_some_and(|state| state.name == property.name);
         if states && top {

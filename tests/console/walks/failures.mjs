@@ -137,4 +137,18 @@ export const walks = {
     await settled(next);
     assert.equal(await next.getByRole("region", { name: "Unsaved work" }).count(), 0);
   },
+
+  async "what the server refuses is said in German"({ server, meet }) {
+    const { body: taken } = await server.ask("administrator", "POST", "/cms/v2/categories", { name: "Hafen" });
+    const ada = await meet({ locale: "de-DE", expected: [/400 \(Bad Request\)/] });
+    await ada.logIn("administrator");
+    const { page } = ada;
+    await open(ada, "/r/categories/new");
+    await page.getByRole("textbox", { name: /^Name/ }).fill(taken.name);
+    await press(page, "Anlegen");
+    await page.getByText("Einen Begriff mit diesem Namen gibt es hier schon.").first().waitFor();
+    assert.doesNotMatch(await page.locator("main").innerText(), /exists already/);
+    await ada.accessible("a refusal in German");
+    page.once("dialog", (question) => void question.accept());
+  },
 };

@@ -1,5 +1,5 @@
 // Files: several at once, their texts, cutting, and their use in a text.
-import { assert, eventually, open, picture, png, press, stored, writing } from "../steps.mjs";
+import { assert, choose, eventually, open, picture, png, press, stored, writing } from "../steps.mjs";
 
 export const site = { roles: ["administrator", "editor"] };
 
@@ -95,5 +95,56 @@ export const walks = {
     await side.getByRole("link", { name: "With pictures" }).first().waitFor();
     const found = (await side.getByRole("list").last().getByRole("link").allTextContents()).sort();
     assert.deepEqual(found, ["By its id 0", "By its id 1", "With pictures", "With pictures"]);
+  },
+
+  async "a file is replaced under its address"({ server, meet }) {
+    const erin = await meet();
+    await erin.logIn("editor");
+    const { page } = erin;
+    await open(erin, "/r/media");
+    const send = async (name, file) => {
+      const chosen = page.waitForEvent("filechooser");
+      await page.getByRole("button", { name, exact: true }).click();
+      await (await chosen).setFiles([file]);
+    };
+    await send("Upload", picture("quay.png", 600, 400));
+    const old = await eventually("the file is there", async () => (await list(server)).find(({ slug }) => slug === "quay"));
+    await open(erin, `/r/media?file=${old.id}`);
+    const side = page.getByRole("complementary", { name: "quay" });
+    await side.getByText("600 × 400 pixels").waitFor();
+    // Another type is refused before it is sent.
+    await send("Replace the file", { name: "quay.gif", mimeType: "image/gif", buffer: Buffer.from("GIF89a") });
+    await page.getByRole("region", { name: "Messages" }).getByRole("alert").filter({ hasText: "quay.gif" }).getByRole("button", { name: "Dismiss" }).click();
+    await send("Replace the file", picture("newer.png", 300, 500, [180, 40, 40]));
+    const question = page.getByRole("dialog", { name: "Replace “quay” by newer.png?" });
+    await erin.accessible("the question before a file is replaced");
+    await question.getByRole("button", { name: "Replace the file" }).click();
+    await side.getByText("300 × 500 pixels").waitFor();
+    const { body } = await server.ask("editor", "GET", `${media}/${old.id}?context=edit`);
+    assert.deepEqual([body.source_url, body.title.raw, body.media_details.width], [old.source_url, "quay", 300]);
+    // This page and the next one show the new picture, although the browser may keep files.
+    const height = () => side.locator("img").first().evaluate((image) => image.decode().then(() => image.naturalHeight / image.naturalWidth));
+    await eventually("the new picture is shown", async () => (await height()) > 1);
+    await open(erin, `/r/media?file=${old.id}`);
+    await eventually("the new picture is shown after a reload", async () => (await height()) > 1);
+  },
+
+  async "files are filed in folders, and the library is filtered by them"({ server, meet }) {
+    const erin = await meet();
+    await erin.logIn("editor");
+    const { page } = erin;
+    const { body: folder } = await server.ask("editor", "POST", "/cms/v2/media_folders", { name: "Harbour" });
+    await open(erin, "/r/media?layout=table");
+    await page.locator("[data-row] input[type=checkbox]").first().check();
+    await choose(page, page.getByRole("region", { name: "Selected items" }).getByRole("button", { name: "Change" }), "Folders");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("combobox", { name: "Folders" }).fill("Harb");
+    await page.getByRole("option", { name: "Harbour" }).click();
+    await page.keyboard.press("Tab");
+    await dialog.getByRole("button", { name: "Add to each" }).click();
+    await eventually("the file is in the folder", async () => (await server.ask("editor", "GET", `${media}?media_folders=${folder.id}`)).body.length === 1);
+    await open(erin, `/r/media?f=media_folders~any~${folder.id}`);
+    await page.getByText(/^1 item$/).first().waitFor();
+    await erin.accessible("the library of a folder");
   },
 };

@@ -70,7 +70,7 @@ export const walks = {
     await ada.logIn("administrator");
     const { page } = ada;
     const paths = [
-      "/", "/r/posts", `/r/posts/${ids.post}`, `/r/posts/${ids.post}/revisions`, "/r/categories", "/r/categories?layout=tree", `/r/categories/${ids.category}`, `/r/tags/${ids.tag}`,
+      "/", "/r/posts", `/r/posts/${ids.post}`, `/r/posts/${ids.post}/revisions`, "/r/categories", "/r/categories?layout=table", `/r/categories/${ids.category}`, `/r/tags/${ids.tag}`,
       "/r/users", `/r/users/${ids.user}`, "/r/comments", `/r/comments/${ids.comment}`, "/r/settings", "/r/audit",
     ];
     for (const path of paths) {

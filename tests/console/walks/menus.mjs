@@ -1,7 +1,9 @@
 // Menus, under WordPress's names: made, filled, put in order by the pointer and by keys, and what the interface returns then.
 import { assert, open, press, settled, stored } from "../steps.mjs";
 
-export const site = { demo: true, settings: ["site.prefix=wp"] };
+const places = '[{ name = "primary", description = "At the top of each page" }, { name = "footer", description = "At the foot of each page" }]';
+
+export const site = { demo: true, settings: ["site.prefix=wp", `resources.menu_locations.options.entries=${places}`] };
 
 const menus = "/wp/v2/menus";
 const items = "/wp/v2/menu-items";
@@ -77,5 +79,20 @@ export const walks = {
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await handle("Counting terns").waitFor({ state: "detached" });
     assert.deepEqual(await structure(server, menu), wanted.filter((name) => name !== "Counting terns"));
+  },
+
+  async "a menu is put into the places that are declared"({ server, meet }) {
+    const { body: { id } } = await server.ask("administrator", "POST", menus, { name: "Foot menu" });
+    const ada = await meet();
+    await ada.logIn("administrator");
+    const { page } = ada;
+    await open(ada, `/r/menus/${id}`);
+    const places = page.getByRole("group", { name: "Locations" });
+    assert.deepEqual(await places.getByRole("checkbox").evaluateAll((boxes) => boxes.map((box) => box.checked)), [false, false]);
+    await places.getByRole("checkbox", { name: "At the foot of each page" }).focus();
+    await page.keyboard.press("Space");
+    await ada.accessible("the places of a menu");
+    await stored(page, () => press(page, "Save"));
+    assert.deepEqual((await server.ask("administrator", "GET", `${menus}/${id}`)).body.locations, ["footer"]);
   },
 };

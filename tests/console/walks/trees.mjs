@@ -41,7 +41,7 @@ export const walks = {
     const ada = await meet();
     await ada.logIn("administrator");
     const { page } = ada;
-    await open(ada, "/r/categories?layout=tree");
+    await open(ada, "/r/categories");
     const news = await find(server, categories, "News");
     const island = await find(server, categories, "Island life");
     await titled(page, "News").focus();
@@ -68,7 +68,7 @@ export const walks = {
     const erin = await meet();
     await erin.logIn("editor");
     const { page } = erin;
-    await open(erin, "/r/pages?layout=tree");
+    await open(erin, "/r/pages");
     const order = async () => (await server.ask("editor", "GET", `${pages}?parent=0&orderby=menu_order&order=asc`)).body.map((one) => one.title.rendered);
     const before = await order();
     assert.equal(before.length, 2);

@@ -89,6 +89,7 @@ export const forms: Texts["forms"] = {
   name: "Name",
   new_state: "Neu",
   no: "Nein",
+  no_choices: "Es gibt nichts zu wählen.",
   no_differences: "Diese beiden Fassungen sind gleich.",
   no_members: "Hier ist nichts einzustellen.",
   no_parent: "Keins: ganz oben",

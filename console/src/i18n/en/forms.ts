@@ -89,6 +89,7 @@ export const forms = {
   name: "Name",
   new_state: "New",
   no: "No",
+  no_choices: "There is nothing to choose from.",
   no_differences: "These two versions are the same.",
   no_members: "There is nothing to set.",
   no_parent: "None: at the top",

@@ -88,7 +88,7 @@ function Item({ session, keeper, crumbs, owned }: Opened & { crumbs: Crumb[]; ow
   return (
     <Page title={useTitle(session)} crumbs={crumbs} aside={<StateBadge session={session} />} actions={<Bar session={session} keeper={keeper} list={list} onStep={step} />}>
       {!isNew && !owned && <PresenceBar session={session} onLeave={() => navigate(list, { force: true })} />}
-      {!isNew && holdsFiles(resource) && <FilePanel resource={resource} item={session.record.value} />}
+      {!isNew && holdsFiles(resource) && <FilePanel resource={resource} item={session.record.value} onReplaced={() => void session.refreshVersion().catch(toast.failed)} />}
       {invites(session) && <InvitationChoice session={session} inviting={inviting} />}
       <FormFrame session={session} keeper={keeper} saving={saving} label={resource.singular}>
         <div class={`form-columns${arrangement.side.length === 0 ? " form-single" : ""}`}>

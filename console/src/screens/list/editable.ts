@@ -14,9 +14,12 @@ function changes({ operations }: Resource): boolean {
   return operations["update"] !== undefined || operations["delete"] !== undefined;
 }
 
+/** Records of one request: of what a larger tree shows, each change is refused or not. */
+const MOST = 100;
+
 /** Ids of those that may be changed; null: as long as nothing else is known, all. */
 export function useEditable({ resource, params, described }: ListingProps, ids: readonly Id[]): ReadonlySet<string> | null {
-  const asked = described && ids.length > 0 && changes(resource) && argument(resource, "list", "include") && argument(resource, "list", "context");
+  const asked = described && ids.length > 0 && ids.length <= MOST && changes(resource) && argument(resource, "list", "include") && argument(resource, "list", "context");
   const shown = ids.join();
   const loaded = useLoad(
     async (signal) => {

@@ -71,7 +71,7 @@ export function Listing(props: ListingProps): JSX.Element {
   }, [found.total]);
 
   const own = tree?.rows ?? found.items.map((item) => rowOf(props, item));
-  const editable = useEditable(props, tree === null ? own.map((row) => row.id) : []);
+  const editable = useEditable(props, own.filter((row) => row.more === undefined).map((row) => row.id));
   const openedBy = useOpenedBy(resource, own);
   const rows = own.map((row): Row => {
     const fixed = editable === null || editable.has(String(row.id)) ? {} : { fixed: true };

@@ -43,7 +43,7 @@ pub struct Media {
     /// How long a file may exist without a record before it is deleted.
     #[schemars(extend("x-restart" = true))]
     pub orphan_timeout: Duration,
-    /// How long browsers and proxies may cache a file.
+    /// How long browsers and proxies may show a file without asking; a file that was replaced is seen after that.
     pub max_age: Duration,
     /// Smaller copies that are made of each picture, by name.
     pub sizes: IndexMap<String, PictureSize>,
@@ -68,7 +68,7 @@ impl Default for Media {
             max_bit_depth: 16,
             described_to: Optional::OFF,
             orphan_timeout: Duration::seconds_of(600),
-            max_age: Duration::days(365),
+            max_age: Duration::seconds_of(3600),
             sizes: IndexMap::new(),
             types: IndexMap::new(),
         }
