@@ -15,7 +15,7 @@ use crate::families::{column, text_column};
 use crate::files::kinds;
 use crate::records::Record;
 use crate::registry::resource::Resource;
-use crate::storage::plan::{Change, Put, Row, Target};
+use cms_storage::plan::{Change, Put, Row, Target};
 use serde_json::{Value, json};
 
 /// See the module's description.

@@ -112,7 +112,9 @@ fn what_is_refused_leaves_the_file_as_it_is() {
     let before = stored(&server);
     let jpeg = || super::media::encoded(&super::media::halves(40, 30), image::ImageFormat::Jpeg);
     let stale = [("if-match", "\"nothing\"")];
-    let rows: Vec<(User<'_>, &str, Vec<u8>, &[(&str, &str)], (u16, &str))> = vec![
+    /// Who sends which file with which headers, and how that is refused.
+    type Case<'a> = (User<'a>, &'a str, Vec<u8>, &'a [(&'a str, &'a str)], (u16, &'a str));
+    let rows: Vec<Case<'_>> = vec![
         (Some(&server.admin), "a.jpg", jpeg(), &[], (415, "rest_upload_other_type")),
         (Some(&server.admin), "a.pdf", b"%PDF-1.4 a page".to_vec(), &[], (415, "rest_upload_other_type")),
         (Some(&server.admin), "a.exe", b"MZ".to_vec(), &[], (415, "rest_upload_unsupported_type")),
@@ -178,7 +180,7 @@ fn files_are_filed_in_folders() {
         let body = server.get(&format!("/cms/v2/media?_fields=id&orderby=id&order=asc&{query}")).body;
         body.as_array().expect("a list").iter().map(|item| item["id"].clone()).collect::<Vec<_>>()
     };
-    assert_eq!(found(&format!("media_folders={harbour}")), [one.clone()]);
+    assert_eq!(found(&format!("media_folders={harbour}")), std::slice::from_ref(&one));
     let below = format!("media_folders[terms]={harbour}&media_folders[include_children]=true");
     assert_eq!(found(&below), [one.clone(), two]);
     assert!(found(&format!("media_folders_exclude={harbour},{quay}")).contains(&three));
