@@ -16,7 +16,7 @@ const matches = (text: string, pattern: RegExp): string[] => [...text.matchAll(p
 /** Every code that the server can send: its catalogue, the reasons why a value is refused, what declarations add. */
 function codes(): string[] {
   const catalogue = source("src/error.rs").split("catalogue! {")[1]?.split("\n}")[0] ?? "";
-  const reasons = source("src/schema/failure.rs").split("pub fn as_str")[1]?.split("\n    }\n")[0] ?? "";
+  const reasons = source("crates/schema/src/failure.rs").split("pub fn as_str")[1]?.split("\n    }\n")[0] ?? "";
   const declared = readdirSync(join(root, "schemas"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".toml"));
   return [
     ...matches(catalogue, /^ {4}\w+ = "(\w+)",/gm),
@@ -46,8 +46,9 @@ describe("errors in German", () => {
   });
 
   it("and for sentences that the server says without a code", () => {
-    const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".rs"));
-    const all = files.map((name) => source(`src/${name}`).replace(/\{[^{}\n]*\}/g, "{number}")).join("\n");
+    const below = (folder: string) => readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => `${folder}/${name}`);
+    const files = [...below("src"), ...below("crates")].filter((name) => name.endsWith(".rs"));
+    const all = files.map((name) => source(name).replace(/\{[^{}\n]*\}/g, "{number}")).join("\n");
     expect(Object.keys(errors).filter((key) => isSentence(key) && !all.includes(`"${key}"`))).toEqual([]);
     const said = "A password has at most 4096 bytes.";
     expect(new Failure(400, { code: "rest_invalid_param", message: "m", data: { params: { password: said } } }).params).toEqual({ password: "Ein Passwort hat höchstens 4096 Bytes." });
