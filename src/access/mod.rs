@@ -157,10 +157,15 @@ const fn guard(name: &'static str, run: Guard, doc: &'static str) -> Named<Guard
     Named::new(name, run, doc)
 }
 
+/// How application passwords are refused, whatever is done with them.
+const OF_ACCOUNTS: &[Code] =
+    &[Code::AppPasswordsDisabled, Code::NotLoggedIn, Code::UserInvalidId, Code::AppPasswordsDisabledForUser];
+
 /// Every guard by the name that declarations use.
 pub const GUARDS: &[Named<Guard>] = &[
     guard("public", public, "Allows every caller.").anonymous(Anonymous::Perhaps),
     guard("authenticated", authenticated, "Allows every caller with valid credentials.")
+        .fails(&[Code::NotLoggedIn])
         .example(r#"{ methods = ["GET"], handler = "echo", access = "authenticated" }"#),
     guard("can", can, "Allows callers who hold the capability behind the colon.").param("CAPABILITY"),
     guard(
@@ -309,14 +314,24 @@ pub const GUARDS: &[Named<Guard>] = &[
         .on(&[Family::Catalogue]),
     guard("theme.list", theme_read, "Allows callers who may switch themes, and editors for the active one."),
     guard("theme.read", theme_read, "Allows callers who may switch themes, and editors for the active one."),
-    guard("app_password.list", passwords::list, "Allows callers who may edit the user.").parent(),
-    guard("app_password.read", passwords::read, "Allows callers who may edit the user.").parent(),
-    guard("app_password.create", passwords::create, "Allows callers who may edit the user.").parent(),
-    guard("app_password.update", passwords::update, "Allows callers who may edit the user.").parent(),
-    guard("app_password.delete", passwords::delete, "Allows callers who may edit the user.").parent(),
-    guard("app_password.delete_all", passwords::delete_all, "Allows callers who may edit the user.").parent(),
-    guard("app_password.introspect", passwords::introspect, "Allows the user.").parent(),
-    guard("account.edit", users::account_edit, "Allows the user, and callers who may edit the user.").parent(),
+    guard("app_password.list", passwords::list, "Allows callers who may edit the user.").fails(OF_ACCOUNTS).parent(),
+    guard("app_password.read", passwords::read, "Allows callers who may edit the user.").fails(OF_ACCOUNTS).parent(),
+    guard("app_password.create", passwords::create, "Allows callers who may edit the user.")
+        .fails(OF_ACCOUNTS)
+        .parent(),
+    guard("app_password.update", passwords::update, "Allows callers who may edit the user.")
+        .fails(OF_ACCOUNTS)
+        .parent(),
+    guard("app_password.delete", passwords::delete, "Allows callers who may edit the user.")
+        .fails(OF_ACCOUNTS)
+        .parent(),
+    guard("app_password.delete_all", passwords::delete_all, "Allows callers who may edit the user.")
+        .fails(OF_ACCOUNTS)
+        .parent(),
+    guard("app_password.introspect", passwords::introspect, "Allows the user.").fails(OF_ACCOUNTS).parent(),
+    guard("account.edit", users::account_edit, "Allows the user, and callers who may edit the user.")
+        .fails(&[Code::NotLoggedIn, Code::UserInvalidId])
+        .parent(),
     guard("account.invite", users::account_invite, "Allows callers who may edit another user, where mail is on.")
         .parent(),
     guard(

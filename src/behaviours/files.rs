@@ -68,11 +68,17 @@ pub fn details(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
         let address = size.get("file").and_then(Value::as_str).map(|own| beside(&source, own));
         size.insert("source_url".into(), json!(address));
     }
-    if !sizes.is_empty() {
+    let mime = item.record.text("mime");
+    if !mime.starts_with("image/") {
+        // A picture of the first page, if there is one.
+        if let Some(full) = sizes.get_mut("full").and_then(Value::as_object_mut) {
+            full.insert("mime_type".into(), json!(mime));
+        }
+    } else if !sizes.is_empty() {
         let own = details.get("file").and_then(Value::as_str).unwrap_or(&source).rsplit('/').next();
         let full = json!({
             "file": own, "width": details.get("width"), "height": details.get("height"),
-            "mime_type": item.record.text("mime"), "source_url": source,
+            "mime_type": mime, "source_url": source,
         });
         sizes.insert("full".into(), full);
     }

@@ -12,7 +12,7 @@ use crate::registry::resource::{Property, Relation, Resource, Source};
 use crate::scope::Scope;
 use cms_config::declaration::Family;
 use cms_storage::plan::{Cond, DbValue, EdgePlan, MetaChange, Name, Op, Order};
-use cms_text::font;
+use cms_text::{font, php};
 use indexmap::IndexSet;
 use serde_json::Value;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub fn stored(scope: &Scope, property: &Property, value: &Value) -> Result<Optio
             let Some(given) = given.filter(|given| !given.is_null()) else { return Ok(None) };
             let is_title =
                 scope.registry.declaration.dialect.keep_titles && member.column.as_deref() == Some(record::TITLE);
-            if is_title && value.is_object() && matches!(given.as_str(), Some("" | "0")) {
+            if is_title && value.is_object() && php::is_empty(given) {
                 return Ok(None);
             }
             (member, given)

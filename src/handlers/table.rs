@@ -207,7 +207,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
         |w| Box::pin(async move { passwords::list(w) }),
         "Lists the application passwords of a user.",
     )
-    .fails(&[Code::AppPasswordsDisabled, Code::CannotListAppPasswords, Code::UserInvalidId])
+    .fails(&[Code::CannotListAppPasswords])
     .responds(Responds::List)
     .parent(),
     handler(
@@ -215,28 +215,28 @@ pub const HANDLERS: &[Named<Handler>] = &[
         |w| Box::pin(async move { passwords::get(w) }),
         "Responds with one application password.",
     )
-    .fails(&[Code::UserInvalidId, Code::AppPasswordNotFound, Code::CannotReadAppPassword])
+    .fails(&[Code::AppPasswordNotFound, Code::CannotReadAppPassword])
     .parent(),
     handler(
         "app_password.introspect",
         |w| Box::pin(async move { passwords::introspect(w) }),
         "Responds with the application password that the request was sent with.",
     )
-    .fails(&[Code::UserInvalidId, Code::CannotIntrospect])
+    .fails(&[Code::CannotIntrospect])
     .parent(),
     handler(
         "app_password.create",
         |w| Box::pin(passwords::create(w)),
         "Creates an application password; only this response holds its clear value.",
     )
-    .fails(&[Code::UserInvalidId, Code::AppPasswordsDisabledForUser, Code::CannotCreateAppPasswords])
+    .fails(&[Code::CannotCreateAppPasswords])
     .responds(Responds::Created)
     .parent(),
     handler("app_password.update", |w| Box::pin(passwords::update(w)), "Renames an application password.")
-        .fails(&[Code::UserInvalidId, Code::AppPasswordNotFound, Code::CannotEditAppPassword])
+        .fails(&[Code::AppPasswordNotFound, Code::CannotEditAppPassword])
         .parent(),
     handler("app_password.delete", |w| Box::pin(passwords::delete(w)), "Revokes an application password.")
-        .fails(&[Code::UserInvalidId, Code::AppPasswordNotFound, Code::CannotDeleteAppPassword])
+        .fails(&[Code::AppPasswordNotFound, Code::CannotDeleteAppPassword])
         .responds(Responds::Deleted)
         .parent(),
     handler(
@@ -244,7 +244,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
         |w| Box::pin(passwords::delete_all(w)),
         "Revokes all application passwords of a user.",
     )
-    .fails(&[Code::UserInvalidId, Code::CannotDeleteAppPasswords])
+    .fails(&[Code::CannotDeleteAppPasswords])
     .responds(Responds::Json(200, COUNTED))
     .parent(),
     handler(

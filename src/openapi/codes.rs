@@ -57,7 +57,7 @@ impl Describing<'_> {
         let resource = route.resource.map(|index| &self.registry.resources[index]);
         let family = resource.map(|resource| resource.family);
         let of_family = handler.fails_of.iter().filter(|(of, _)| Some(*of) == family).flat_map(|(_, codes)| *codes);
-        codes.extend(handler.fails.iter().chain(of_family));
+        codes.extend(guard.fails.iter().chain(handler.fails).chain(of_family));
         if let Some(resource) = resource.filter(|_| has_body(method)) {
             codes.extend(resource.not_empty.iter().map(|(_, code)| *code));
             codes.extend(resource.relations.iter().filter_map(|relation| relation.missing));

@@ -37,8 +37,8 @@ pub struct Description {
     pub example: Option<&'static str>,
     /// For handlers: what a successful response contains.
     pub responds: Responds,
-    /// For handlers: the errors that they and the guards before them end requests with, as they are called before an
-    /// endpoint or a resource renames them.
+    /// The errors that it ends requests with, as they are called before an endpoint or a resource renames them; those of a
+    /// handler are also those of its guard where the guard names none.
     pub fails: &'static [Code],
     /// Those of resources of one family.
     pub fails_of: &'static [(Family, &'static [Code])],

@@ -490,7 +490,11 @@ fn a_new_address_gets_one_message_until_its_owner_confirms_it() {
                 &format!("site.prefix={prefix}"),
                 "pages.lost=/lost-password",
                 "pages.reset=/set-password",
+                "pages.login=/login",
+                "pages.profile=/profile",
                 "pages.fields.lost=login",
+                "pages.fields.login=login",
+                "pages.fields.password=password",
                 "mail.notices.application_password=true",
             ],
         );

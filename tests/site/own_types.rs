@@ -658,7 +658,8 @@ fn check_sent_back(prefix: &str) {
         "posts",
         json!({"title": {"raw": "sticky"}, "status": "publish", "sticky": true, "format": "aside"}),
     ));
-    for base in ["categories", "tags", &format!("{prefix}_pattern_category")] {
+    let folders = (prefix == "cms").then_some("media_folders");
+    for base in ["categories", "tags", &format!("{prefix}_pattern_category")].into_iter().chain(folders) {
         items.push(create(base, json!({"name": "poor"})));
         items.push(create(base, json!({"name": "Q & A", "description": "what <b>it</b> is", "slug": "rich"})));
     }

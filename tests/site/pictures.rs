@@ -349,7 +349,8 @@ fn pictures_of_a_documents_pages_are_added_and_named_without_folders() {
     let bare = json!({"image_size": "thumbnail", "file": small.body["file"]});
     let done = finish(&server, id, &json!([full.body, bare]));
     let sizes = &done.body["media_details"]["sizes"];
-    assert_eq!((&sizes["full"]["width"], &sizes["full"]["mime_type"]), (&json!(600), &json!("image/png")));
+    assert_eq!((&sizes["full"]["width"], &sizes["full"]["file"]), (&json!(600), &json!("doc-pdf.png")));
+    assert_eq!(sizes["full"]["mime_type"], "application/pdf", "the type of the document, as of every whole file");
     assert_eq!((&sizes["thumbnail"]["width"], &sizes["thumbnail"]["mime_type"]), (&json!(0), &json!("")));
     assert_eq!(done.body["missing_image_sizes"], json!(["medium", "large"]));
     assert_eq!((&done.body["mime_type"], &done.body["source_url"]), (&made["mime_type"], &made["source_url"]));

@@ -470,7 +470,7 @@ fn an_empty_title_within_an_object_is_none_to_wordpress_and_a_title_to_the_docum
         ] {
             assert_eq!(titled(title.clone()), "Kept", "{resource} {title}");
         }
-        assert_eq!(titled(json!({"raw": " x "})), "x");
+        assert_eq!(titled(json!({"raw": " x "})), "x", "{resource}");
         assert_eq!(titled(json!("")), "", "{resource}: a text by itself empties it");
     }
     let post = make(&server, "/wp/v2/posts", json!({"title": "T", "content": "c", "excerpt": "e"}));

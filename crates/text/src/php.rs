@@ -120,6 +120,18 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// Whether PHP takes the value for empty.
+pub fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(flag) => !flag,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => matches!(text.as_str(), "" | "0"),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(map) => map.is_empty(),
+    }
+}
+
 /// A list as an object, by position.
 pub fn numbered(list: Vec<Value>) -> Map<String, Value> {
     list.into_iter().enumerate().map(|(place, value)| (place.to_string(), value)).collect()
@@ -130,6 +142,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
+
+    #[test]
+    fn empty_values() {
+        for value in [json!(null), json!(false), json!(0), json!(0.0), json!(""), json!("0"), json!([]), json!({})] {
+            assert!(is_empty(&value), "{value}");
+        }
+        for value in [json!(true), json!(-1), json!(0.5), json!("00"), json!(" "), json!([0]), json!({"a": 0})] {
+            assert!(!is_empty(&value), "{value}");
+        }
+    }
 
     #[test]
     fn values() {
