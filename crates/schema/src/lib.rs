@@ -498,6 +498,16 @@ mod tests {
         })
     }
 
+    /// The value with objects for its empty lists.
+    fn with_empty_objects(value: &Value) -> Value {
+        match value {
+            Value::Array(list) if list.is_empty() => json!({}),
+            Value::Array(list) => list.iter().map(with_empty_objects).collect(),
+            Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), with_empty_objects(value))).collect(),
+            _ => value.clone(),
+        }
+    }
+
     fn one_of_schema() -> impl Strategy<Value = Value> {
         prop_oneof![
             3 => a_schema(),
@@ -517,10 +527,14 @@ mod tests {
             // Values that do not fit may be refused or left alone, but must not bring anything down.
             let _ = schema.coerce("p", value.clone());
             if let Ok(coerced) = schema.accept("p", value) {
-                // Under `wp` an empty list is an empty object as well, and may fit two alternatives then.
+                // Under `wp` an empty list is an empty object as well: it may fit two alternatives, or another one.
                 let is_ambiguous = wp && document.get("oneOf").is_some() && coerced == json!([]);
                 let again = schema.accept("p", coerced.clone());
-                prop_assert!(is_ambiguous || again.as_ref().is_ok_and(|again| *again == coerced), "{again:?} of {coerced}");
+                let stays = |again: &Value| match wp {
+                    true => with_empty_objects(again) == with_empty_objects(&coerced),
+                    false => *again == coerced,
+                };
+                prop_assert!(is_ambiguous || again.as_ref().is_ok_and(stays), "{again:?} of {coerced}");
             }
         }
 
