@@ -8,9 +8,9 @@
 //! hash of both and of the address. It can be used again, to no effect.
 
 use super::attempts::{AttemptLimit, Who};
+use super::hashing::same_text;
 use super::identity::Identity;
 use super::outbox::{self, Message, Subject};
-use super::same_text;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, columns, eq, int, text, txt};
 use crate::registry::columns::{link as col, user};

@@ -28,13 +28,12 @@ pub mod unlock;
 mod users;
 pub mod views;
 
-pub use self::users::{malformed_account, malformed_password};
-
 use self::content::{content_create, content_delete, content_list, content_read, content_update, file_edit};
 use self::declared::{catalogue_list, catalogue_read, theme_read};
 use self::general::{authenticated, can, public};
 use self::plain::{plain_create, plain_delete, plain_list, plain_read, plain_update};
 use self::terms::{term_create, term_delete, term_list, term_read, term_update};
+pub use self::users::{malformed_account, malformed_password};
 use self::users::{user_create, user_delete, user_list, user_read, user_update};
 use crate::error::{ApiError, Code};
 use crate::model::Method;
@@ -157,9 +156,10 @@ const fn guard(name: &'static str, run: Guard, doc: &'static str) -> Named<Guard
     Named::new(name, run, doc)
 }
 
-/// How application passwords are refused, whatever is done with them.
-const OF_ACCOUNTS: &[Code] =
-    &[Code::AppPasswordsDisabled, Code::NotLoggedIn, Code::UserInvalidId, Code::AppPasswordsDisabledForUser];
+/// A guard of the application passwords of a user.
+const fn account(name: &'static str, run: Guard, doc: &'static str) -> Named<Guard> {
+    guard(name, run, doc).fails(passwords::REFUSALS).parent()
+}
 
 /// Every guard by the name that declarations use.
 pub const GUARDS: &[Named<Guard>] = &[
@@ -314,21 +314,13 @@ pub const GUARDS: &[Named<Guard>] = &[
         .on(&[Family::Catalogue]),
     guard("theme.list", theme_read, "Allows callers who may switch themes, and editors for the active one."),
     guard("theme.read", theme_read, "Allows callers who may switch themes, and editors for the active one."),
-    guard("app_password.list", passwords::list, "Allows callers who may edit the user.").fails(OF_ACCOUNTS).parent(),
-    guard("app_password.read", passwords::read, "Allows callers who may edit the user.").fails(OF_ACCOUNTS).parent(),
-    guard("app_password.create", passwords::create, "Allows callers who may edit the user.")
-        .fails(OF_ACCOUNTS)
-        .parent(),
-    guard("app_password.update", passwords::update, "Allows callers who may edit the user.")
-        .fails(OF_ACCOUNTS)
-        .parent(),
-    guard("app_password.delete", passwords::delete, "Allows callers who may edit the user.")
-        .fails(OF_ACCOUNTS)
-        .parent(),
-    guard("app_password.delete_all", passwords::delete_all, "Allows callers who may edit the user.")
-        .fails(OF_ACCOUNTS)
-        .parent(),
-    guard("app_password.introspect", passwords::introspect, "Allows the user.").fails(OF_ACCOUNTS).parent(),
+    account("app_password.list", passwords::list, "Allows callers who may edit the user."),
+    account("app_password.read", passwords::read, "Allows callers who may edit the user."),
+    account("app_password.create", passwords::create, "Allows callers who may edit the user."),
+    account("app_password.update", passwords::update, "Allows callers who may edit the user."),
+    account("app_password.delete", passwords::delete, "Allows callers who may edit the user."),
+    account("app_password.delete_all", passwords::delete_all, "Allows callers who may edit the user."),
+    account("app_password.introspect", passwords::introspect, "Allows the user."),
     guard("account.edit", users::account_edit, "Allows the user, and callers who may edit the user.")
         .fails(&[Code::NotLoggedIn, Code::UserInvalidId])
         .parent(),
@@ -375,9 +367,8 @@ pub const GUARDS: &[Named<Guard>] = &[
 /// # Errors
 /// The guard's refusal, or 404 when the target is missing.
 pub fn allow(asking: &Asking<'_>, args: Checked) -> Result<Allowed, ApiError> {
-    let found = ask(asking)?;
+    let Found { target, parent, missing } = ask(asking)?;
     let context = args.context(&asking.endpoint.args);
-    let Found { target, parent, missing } = found;
     Ok(Allowed { args, target, parent, missing, context, method: asking.method })
 }
 
@@ -606,10 +597,4 @@ pub fn failure(resource: &Resource, code: Code) -> ApiError {
 
 fn target(row: Row) -> Decision {
     Ok(Found { target: Some(row), ..Found::default() })
-}
-
-/// Compares two texts in time that depends on their lengths alone.
-pub fn same_text(a: &str, b: &str) -> bool {
-    use subtle::ConstantTimeEq;
-    a.as_bytes().ct_eq(b.as_bytes()).into()
 }

@@ -8,6 +8,10 @@ use crate::error::{ApiError, Code};
 use crate::records::Record;
 use cms_config::declaration::Action;
 
+/// How they are refused, whatever is done with them.
+pub const REFUSALS: &[Code] =
+    &[Code::AppPasswordsDisabled, Code::NotLoggedIn, Code::UserInvalidId, Code::AppPasswordsDisabledForUser];
+
 fn guarded(asking: &Asking<'_>, refusal: Code) -> Decision {
     let registry = &asking.scope.registry;
     if !available(registry, &asking.scope.peer) {

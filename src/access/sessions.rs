@@ -4,8 +4,8 @@
 //! cookie, so that the table alone authenticates nobody. The cookie alone does not authenticate API requests: every
 //! other site can make the browser send it. It knows no page.
 
+use super::hashing::same_text;
 use super::identity::{Identity, principal};
-use super::same_text;
 use crate::error::ApiError;
 use crate::model::Request;
 use crate::records::{self, Record, columns, eq, int, ordered, text, txt};

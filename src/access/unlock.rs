@@ -3,7 +3,7 @@
 //! Every comparison of such a password goes through [`RecordPassword::opens`], so that the engine knows afterwards whether the
 //! request was a guess, wherever it was compared: in a guard, in a list, or for `Allow`. It counts nothing itself.
 
-use super::same_text;
+use super::hashing::same_text;
 use super::throttle::Guessed;
 use crate::request::args::Sources;
 use cms_config::declaration::Family;

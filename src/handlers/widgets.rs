@@ -5,7 +5,7 @@
 
 use super::widget_html::Shown;
 use super::{Outcome, Work, items, static_list};
-use crate::access::same_text;
+use crate::access::hashing::same_text;
 use crate::behaviours::{READS, allowed_html};
 use crate::error::{ApiError, Code};
 use crate::families::{self, column, text_column};

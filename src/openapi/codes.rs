@@ -38,6 +38,7 @@ impl Describing<'_> {
         let mut codes = GENERAL.to_vec();
         // A guard with a capability behind its name refuses those who lack it.
         codes.extend(guard.param.map(|_| Code::Forbidden));
+        codes.extend(endpoint.editors_only.then_some(Code::CannotView));
         codes.extend(endpoint.export.as_ref().map(|_| Code::Forbidden));
         if !endpoint.args.args.is_empty() {
             codes.push(Code::InvalidParam);

@@ -7,7 +7,7 @@ export const site = { demo: true, roles: ROLES };
 const posts = "/cms/v2/posts";
 const pages = "/cms/v2/pages";
 
-const WRITING = ["Posts", "Pages", "Comments", "Categories", "Tags", "Blocks", "Pattern categories", "Media"];
+const WRITING = ["Posts", "Pages", "Comments", "Categories", "Tags", "Blocks", "Pattern categories", "Media", "Folders"];
 
 /** What the navigation shows, what the first screen offers to make, and the addresses of screens that are not there. */
 const SEES = {
