@@ -82,7 +82,8 @@ impl Origin<'_> {
         let mut keys = self.siblings(pattern);
         keys.retain(|key| {
             let part = key.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
-            let named = part.is_some_and(|part| !part.contains('/') && !(hidden && part.starts_with('.')));
+            let named =
+                part.is_some_and(|part| !part.contains('/') && !part.starts_with(if hidden { "." } else { "/" }));
             named && !self.path(key).is_some_and(|path| path.is_dir())
         });
         Some(keys)
