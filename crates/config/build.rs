@@ -1,4 +1,4 @@
-//! Lists the shipped declaration files (`routes.toml` first, then the files beside it) for `shipped`.
+//! Lists the shipped declaration files (`routes.toml` first, then the files of `schemas`) for `shipped`.
 
 #[path = "../../build/table.rs"]
 mod table;
@@ -9,7 +9,7 @@ fn main() {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../..");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it")).join("shipped.rs");
     let mut files = Vec::new();
-    for part in ["routes.toml", "xmlrpc.toml", "schemas"] {
+    for part in ["routes.toml", "schemas"] {
         println!("cargo:rerun-if-changed=../../{part}");
         table::collect(&root, &root.join(part), &["toml", "json"], &mut files);
     }

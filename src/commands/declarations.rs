@@ -89,7 +89,9 @@ fn checked(source: &Source, data: bool) -> Result<Checked, BootError> {
             resource.name
         )
     });
-    let unheld = unheld.chain(unasked).chain(flat);
+    let folder = source.config.as_deref().map(|config| config.parent().unwrap_or(Path::new("")));
+    let outdated = folder.and_then(shipped::outdated).into_iter();
+    let unheld = outdated.chain(unheld).chain(unasked).chain(flat);
     let warnings = unheld.chain(unindexed).chain(translations(&loaded, &registry)).collect();
     let data = match data {
         false => None,

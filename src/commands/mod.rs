@@ -164,8 +164,13 @@ pub enum Command {
     Explain { word: String },
     /// Write the reference, the configuration keys and the metrics as Markdown into a folder.
     Docs { directory: PathBuf },
-    /// Write the shipped declarations into a folder.
-    Init { directory: PathBuf },
+    /// Write the shipped declarations into a folder: routes.toml, which is yours, and schemas.
+    Init {
+        directory: PathBuf,
+        /// Replace the shipped files of the folder's schemas. routes.toml, site.toml and your own files stay.
+        #[arg(long)]
+        upgrade: bool,
+    },
     /// Add to the declarations.
     #[command(subcommand)]
     New(NewCommand),
@@ -325,7 +330,7 @@ pub fn main() -> ExitCode {
         Some(Command::Schema) => schema(),
         Some(Command::Explain { word }) => explain(&word),
         Some(Command::Docs { directory }) => docs(&directory),
-        Some(Command::Init { directory }) => init(&directory),
+        Some(Command::Init { directory, upgrade }) => init(&directory, upgrade),
         Some(Command::Completions { shell }) => completions(shell),
         Some(Command::Man { directory }) => man(directory.as_deref()),
         Some(Command::New(NewCommand::Resource { name, like })) => new::resource(&source, &name, &like),
@@ -423,9 +428,14 @@ fn docs(directory: &Path) -> Result<(), BootError> {
     Ok(())
 }
 
-fn init(directory: &Path) -> Result<(), BootError> {
-    let written = shipped::init(directory).map_err(|e| BootError::Other(e.to_string()))?;
-    for file in written {
+fn init(directory: &Path, upgrade: bool) -> Result<(), BootError> {
+    let failed = |error: shipped::InitError| BootError::Other(error.to_string());
+    if upgrade {
+        let old = shipped::upgrade(directory).map_err(failed)?;
+        say!("{}: the old folder is {}", directory.join("schemas").display(), old.display());
+        return Ok(());
+    }
+    for file in shipped::init(directory).map_err(failed)? {
         say!("{}", file.display());
     }
     Ok(())

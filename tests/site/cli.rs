@@ -2,6 +2,7 @@
 
 use super::server::{Server, program, run, stdout};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::process::Stdio;
 use tempfile::TempDir;
 
@@ -65,6 +66,83 @@ fn init_writes_the_shipped_files_and_overwrites_nothing() {
     assert!(!run(&["init", at], "").status.success());
     let config = folder.path().join("routes.toml");
     stdout(&["check", "--config", config.to_str().expect("a path")], "");
+}
+
+#[test]
+fn an_upgrade_replaces_the_shipped_files_and_check_says_when_one_is_due() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name);
+    let at = folder.path().to_str().expect("a path");
+    stdout(&["init", at], "");
+    let config = path("routes.toml");
+    let config = config.to_str().expect("a path");
+    let warned = || {
+        let output = run(&["check", "--config", config], "");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert_eq!(warned(), "");
+    let mine = std::fs::read_to_string(config).expect("a file").replace("A new site", "The lamp");
+    std::fs::write(config, &mine).expect("a file");
+    std::fs::write(path("schemas/core/version.txt"), "0.0.9").expect("a file");
+    let posts = path("schemas/core/20-posts.toml");
+    let text = std::fs::read_to_string(&posts).expect("a file");
+    std::fs::write(&posts, text.replace("order = 10", "order = 11")).expect("a file");
+    let warning = warned();
+    assert!(warning.contains("schemas/core is older than this program (0.0.9 <"), "{warning}");
+    assert!(stdout(&["init", "--upgrade", at], "").contains("schemas.before-1"));
+    assert_eq!(warned(), "");
+    assert_eq!(std::fs::read_to_string(config).expect("a file"), mine);
+    // A mistake in an included file has its place there.
+    std::fs::write(&posts, format!("{text}\n[resources.posts.colour]\n")).expect("a file");
+    let output = run(&["check", "--config", config], "");
+    let place = format!("schemas/core/20-posts.toml:{}:18: there is no key `colour`", text.lines().count() + 2);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains(&place), "{place}: {said}");
+}
+
+/// Versions before `schemas/core` had everything in one long file.
+#[test]
+fn declarations_in_one_long_file_still_start() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name);
+    stdout(&["init", folder.path().to_str().expect("a path")], "");
+    let config = path("routes.toml");
+    let args = ["routes", "--json", "--config", config.to_str().expect("a path")];
+    // Without their order: the tables that are joined below are sorted.
+    let routes = || -> BTreeSet<String> {
+        let listed: Vec<serde_json::Value> = serde_json::from_str(&stdout(&args, "")).expect("JSON");
+        listed.iter().map(|route| format!("{} {} {}", route["methods"], route["path"], route["handler"])).collect()
+    };
+    let before = routes();
+    assert!(before.len() > 50, "{before:?}");
+    let mut files: Vec<_> =
+        std::fs::read_dir(path("schemas/core")).expect("a folder").flatten().map(|f| f.path()).collect();
+    files.sort();
+    let mut whole = toml::Table::new();
+    for file in
+        files.into_iter().filter(|file| file.extension().is_some_and(|end| end == "toml")).chain([config.clone()])
+    {
+        let text = std::fs::read_to_string(file).expect("a file").replace("\"../", "\"schemas/");
+        join(&mut whole, text.parse().expect("TOML"));
+    }
+    whole.remove("include");
+    std::fs::write(&config, whole.to_string()).expect("a file");
+    std::fs::remove_dir_all(path("schemas/core")).expect("was there");
+    assert_eq!(routes(), before);
+    let refused = run(&["init", "--upgrade", folder.path().to_str().expect("a path")], "");
+    assert!(!refused.status.success(), "its own long file would not fit new schemas");
+}
+
+/// Tables join key by key, arrays one after the other.
+fn join(base: &mut toml::Table, more: toml::Table) {
+    for (key, value) in more {
+        match (base.get_mut(&key), value) {
+            (Some(toml::Value::Table(base)), toml::Value::Table(more)) => join(base, more),
+            (Some(toml::Value::Array(base)), toml::Value::Array(more)) => base.extend(more),
+            (_, value) => drop(base.insert(key, value)),
+        }
+    }
 }
 
 #[test]

@@ -633,10 +633,10 @@ fn administrators_see_health_and_declarations() {
     let posts =
         declared["declarations"].as_array().expect("a list").iter().find(|one| one["name"] == "resources.posts");
     let posts = posts.expect("it is declared");
-    let text = fs::read_to_string(server.path("routes.toml")).expect("a file");
+    let text = fs::read_to_string(server.path("schemas/core/20-posts.toml")).expect("a file");
     let line = text.lines().position(|line| line == "[resources.posts]").expect("a line") + 1;
     assert_eq!(posts["line"], line);
-    assert!(posts["file"].as_str().is_some_and(|file| file.ends_with("routes.toml")), "{posts}");
+    assert!(posts["file"].as_str().is_some_and(|file| file.ends_with("schemas/core/20-posts.toml")), "{posts}");
     fs::write(server.path("site.toml"), "[resources.posts]\nkinds = 1\n").expect("a file");
     server.log_until("the old declarations stay in force");
     let refused = server.admin("GET", "/console/v1/declarations", None).body;

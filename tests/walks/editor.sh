@@ -4,7 +4,7 @@
 # shellcheck source=tests/walks/lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$folder"
-cp -r "$root/routes.toml" "$root/xmlrpc.toml" "$root/schemas" "$root/fixtures" .
+cp -r "$root/routes.toml" "$root/schemas" "$root/fixtures" .
 echo 'what emma knows' | cms-server --config routes.toml user add emma emma@example.org --role editor --password-stdin
 start --set site.demo=false
 

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 blocks "$root/docs/getting-started.md"
 cd "$folder"
-cp -r "$root/routes.toml" "$root/xmlrpc.toml" "$root/schemas" "$root/fixtures" .
+cp -r "$root/routes.toml" "$root/schemas" "$root/fixtures" .
 
 step "start over nothing"
 start

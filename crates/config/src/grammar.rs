@@ -19,8 +19,9 @@ pub const FILE_KEYS: [&str; 3] = ["include", "overlays", "remove"];
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileKeys {
-    /// Files whose content comes before this file's own, relative to this file. A key may be given in one of them only;
-    /// `[[routes]]` and other arrays of tables are joined.
+    /// Files whose content comes before this file's own, relative to this file. A `*` is any part of a file's name; the
+    /// files of such a pattern come in the order of their names. A key may be given in one of them only; `[[routes]]` and
+    /// other arrays of tables are joined.
     pub include: Vec<String>,
     /// Files that are merged over the declaration in this order, before the environment and the command line.
     pub overlays: Vec<Overlay>,
@@ -139,7 +140,8 @@ impl Grammar {
     }
 }
 
-/// The JSON Schema of `routes.toml`, for editors. Draft 7: what the TOML language servers of editors support.
+/// The JSON Schema of each file of a declaration, `schemas/routes.schema.json`, for editors. A file may have any part: nothing is
+/// required, `false` removes an entry, `"+key"` appends. Draft 7: what the TOML language servers of editors support.
 pub fn routes_document() -> Value {
     let mut document = schema_of::<Declaration>();
     let keys = schema_of::<FileKeys>();
@@ -148,29 +150,20 @@ pub fn routes_document() -> Value {
         merged.extend(document[part].as_object().cloned().unwrap_or_default());
         document[part] = Value::Object(merged);
     }
-    extendable(&mut document["definitions"]["Resource"]);
-    document["title"] = json!("routes.toml");
-    document["description"] = json!("The declaration of a site's REST contract.");
-    document
-}
-
-/// A resource that extends another one has the required keys from that, and may append to its arrays.
-fn extendable(resource: &mut Value) {
-    let Some(resource) = resource.as_object_mut() else { return };
-    if let Some(required) = resource.remove("required") {
-        resource.insert("anyOf".into(), json!([{"required": ["extends"]}, {"required": required}]));
-    }
-    resource.insert("patternProperties".into(), json!({"^\\+": {"type": "array"}}));
-}
-
-/// The JSON Schema of an overlay file, `schemas/overlay.schema.json`: nothing is required, `false` removes an entry, `"+key"`
-/// appends.
-pub fn overlay_document() -> Value {
-    let mut document = routes_document();
     loosen(&mut document);
-    document["title"] = json!("overlay");
-    document["description"] = json!("A file that is laid over routes.toml.");
+    document["title"] = json!("routes.toml");
+    document["description"] = json!("The declaration of a site's REST contract, or a part of it.");
     document
+}
+
+/// The JSON Schema of an overlay, `schemas/overlay.schema.json`: files of other versions name it.
+pub fn overlay_document() -> Value {
+    json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "overlay",
+        "description": "A file that is merged over routes.toml.",
+        "allOf": [{"$ref": "routes.schema.json"}]
+    })
 }
 
 fn schema_of<T: JsonSchema>() -> Value {
@@ -252,23 +245,16 @@ mod tests {
     }
 
     #[test]
-    fn both_documents_accept_what_their_files_say() {
+    fn the_document_accepts_what_files_say() {
         let routes = jsonschema::draft7::new(&routes_document()).expect("compiles");
-        let overlay = jsonschema::draft7::new(&overlay_document()).expect("compiles");
-        let check = |document: Value, in_routes: bool, in_overlay: bool| {
-            assert_eq!(
-                (routes.is_valid(&document), overlay.is_valid(&document)),
-                (in_routes, in_overlay),
-                "{document}"
-            );
-        };
-        check(json!({"include": ["a.toml"], "site": {"prefix": "wp"}}), true, true);
-        check(json!({"overlays": [{"file": "a.toml", "when": {"site.prefix": "wp"}}]}), true, true);
-        check(json!({"resources": {"posts": {"base": "articles"}}}), false, true);
-        check(json!({"resources": {"posts": false}}), false, true);
-        check(json!({"resources": {"posts": {"+supports": ["x"]}}}), false, true);
-        check(json!({"resources": {"papers": {"extends": "posts", "+supports": ["x"]}}}), true, true);
-        check(json!({"site": {"prefx": "wp"}}), false, false);
-        check(json!({"server": {"max_depth": -1}}), false, false);
+        let check = |document: Value, valid: bool| assert_eq!(routes.is_valid(&document), valid, "{document}");
+        check(json!({"include": ["a.toml"], "site": {"prefix": "wp"}}), true);
+        check(json!({"overlays": [{"file": "a.toml", "when": {"site.prefix": "wp"}}]}), true);
+        check(json!({"resources": {"posts": {"base": "articles"}}}), true);
+        check(json!({"resources": {"posts": false}}), true);
+        check(json!({"resources": {"posts": {"+supports": ["x"]}}}), true);
+        check(json!({"resources": {"papers": {"extends": "posts", "+supports": ["x"]}}}), true);
+        check(json!({"site": {"prefx": "wp"}}), false);
+        check(json!({"server": {"max_depth": -1}}), false);
     }
 }

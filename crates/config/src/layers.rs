@@ -216,8 +216,8 @@ fn file_keys(reader: &mut Reader<'_>, root: &mut Node, walk: &mut Walk) -> Layer
     let Some(said) = read_file_keys(reader, &keys) else { return layer };
     for (index, file) in said.include.iter().enumerate() {
         let place = keys.locate(&["include", &index.to_string()]);
-        let included = reader.resolve(place.source, file);
-        if let Some(part) = self::layer(reader, &included, Some(place), false, walk) {
+        for included in reader.included(place, file) {
+            let Some(part) = self::layer(reader, &included, Some(place), false, walk) else { continue };
             merge::join(&mut layer.root, part.root, &reader.sources, &mut reader.problems);
             layer.overlays.extend(part.overlays);
             layer.removals.extend(part.removals);

@@ -101,7 +101,9 @@ impl Merge<'_> {
                 base.extend(more)
             }
             _ => {
-                let hint = format!("the first is at {}; keep one of them", self.sources.reference(first));
+                let first = self.sources.reference(first);
+                let hint =
+                    format!("the first is at {first}; keep one of them, or change it in an overlay such as site.toml");
                 let message = format!("`{}` is given twice", dotted(&self.path));
                 self.problems.push(self.sources.problem(more.span, message, Some(hint)));
             }
@@ -247,8 +249,16 @@ mod tests {
         };
         check("[a.x]\n[b]", "[a.y]\n[c]", r#"{"a":{"x":{},"y":{}},"b":{},"c":{}}"#);
         check("[[r]]\nx = 1", "[[r]]\nx = 2", r#"{"r":[{"x":1},{"x":2}]}"#);
-        check("a.b = 1", "a.b = 1", "`a.b` is given twice (the first is at 0:1:7; keep one of them)");
-        check("a = [1]", "a = [2]", "`a` is given twice (the first is at 0:1:5; keep one of them)");
+        check(
+            "a.b = 1",
+            "a.b = 1",
+            "`a.b` is given twice (the first is at 0:1:7; keep one of them, or change it in an overlay such as site.toml)",
+        );
+        check(
+            "a = [1]",
+            "a = [2]",
+            "`a` is given twice (the first is at 0:1:5; keep one of them, or change it in an overlay such as site.toml)",
+        );
     }
 
     #[test]

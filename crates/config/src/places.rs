@@ -77,7 +77,7 @@ mod tests {
         };
         assert_eq!(at("resources.notes"), Some(("site.toml", 4)));
         assert_eq!(at("resources.notes.properties.id"), Some(("note.json", 2)));
-        assert!(at("roles.editor").is_some_and(|(file, line)| file == "routes.toml" && line > 100));
+        assert!(at("roles.editor").is_some_and(|(file, line)| file == "schemas/core/11-roles.toml" && line > 10));
         assert!(at("server").is_some() && at("server.listen").is_none());
         assert_eq!(
             at("abilities.\"core/get-site-info\"").or(at("abilities.core/get-site-info")).map(|at| at.0),

@@ -7,7 +7,7 @@ use super::source::{Origin, Unreadable};
 use super::tree::{Sources, Span};
 use crate::Problem;
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Most files of one declaration.
 const MOST_FILES: usize = 1000;
@@ -46,6 +46,31 @@ impl<'a> Reader<'a> {
     /// one.
     pub fn resolve(&self, from: usize, named: &str) -> String {
         self.origin.resolve(self.keys.get(&from).map_or("", String::as_str), named)
+    }
+
+    /// The keys of the files that a source includes under a name, which may be a pattern. The folder of a pattern is
+    /// watched, too: a file may be added.
+    pub fn included(&mut self, place: Span, named: &str) -> Vec<String> {
+        let key = self.resolve(place.source, named);
+        if !named.contains('*') {
+            return vec![key];
+        }
+        let folder = self.origin.path(&key).and_then(|path| path.parent().map(Path::to_path_buf));
+        self.files.extend(folder.filter(|folder| !self.files.contains(folder)));
+        let (message, hint) = match self.origin.selected(&key) {
+            Some(keys) if !keys.is_empty() => return keys,
+            Some(_) => (format!("no file matches `{}`", self.origin.name(&key)), None),
+            None => {
+                let hint = "it selects files of one folder: \"schemas/core/*.toml\"";
+                (
+                    format!("`{named}` has more than one `*` in the name of the file, or one in a folder's"),
+                    Some(hint.to_owned()),
+                )
+            }
+        };
+        self.report(place, message, hint);
+        self.partial = true;
+        Vec::new()
     }
 
     /// Reports a problem at a place.

@@ -71,7 +71,25 @@ impl Origin<'_> {
         }
     }
 
-    /// Names of the files beside a key, for suggestions.
+    /// The keys of the files that a pattern selects, sorted. Its `*` is any part of the file's name; hidden files are not
+    /// selected. `None` when it has more than one, or one in the name of a folder.
+    pub fn selected(&self, pattern: &str) -> Option<Vec<String>> {
+        let (before, after) = pattern.split_once('*')?;
+        if after.contains(['*', '/']) {
+            return None;
+        }
+        let hidden = before.is_empty() || before.ends_with('/');
+        let mut keys = self.siblings(pattern);
+        keys.retain(|key| {
+            let part = key.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+            let named =
+                part.is_some_and(|part| !part.contains('/') && !part.starts_with(if hidden { "." } else { "/" }));
+            named && !self.path(key).is_some_and(|path| path.is_dir())
+        });
+        Some(keys)
+    }
+
+    /// Names of the files beside a key, sorted: for suggestions and patterns.
     pub fn siblings(&self, key: &str) -> Vec<String> {
         let folder = Path::new(key).parent().unwrap_or(Path::new(""));
         let mut names: Vec<String> = match self {
@@ -148,5 +166,32 @@ mod tests {
         check("routes.toml", "../a.toml", "../a.toml", "conf/../a.toml");
         check("routes.toml", "/etc/a.toml", "/etc/a.toml", "/etc/a.toml");
         assert_eq!(Origin::File(Path::new("routes.toml")).name("routes.toml"), "routes.toml");
+    }
+
+    #[test]
+    fn patterns_select_files_of_one_folder_in_the_order_of_their_names() {
+        let names =
+            ["routes.toml", "core/b.toml", "core/a.toml", "core/c.json", "core/.#a.toml", "core/deep/d.toml", "b.toml"];
+        let texts: Vec<(&str, &str)> = names.iter().map(|name| (*name, "")).collect();
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in names {
+            fs::create_dir_all(folder.path().join(name).parent().expect("a folder")).expect("creates");
+            fs::write(folder.path().join(name), "").expect("writes");
+        }
+        let main = folder.path().join("routes.toml");
+        let check = |pattern: &str, expected: Option<&[&str]>| {
+            for origin in [Origin::Texts { label: "", files: &texts }, Origin::File(&main)] {
+                let selected = origin.selected(pattern);
+                let selected = selected.as_ref().map(|keys| keys.iter().map(String::as_str).collect::<Vec<_>>());
+                assert_eq!(selected.as_deref(), expected, "{pattern} {origin:?}");
+            }
+        };
+        check("core/*.toml", Some(&["core/a.toml", "core/b.toml"]));
+        check("core/a*", Some(&["core/a.toml"]));
+        check("core/*", Some(&["core/a.toml", "core/b.toml", "core/c.json"]));
+        check("cor*.toml", Some(&[]));
+        check("nowhere/*.toml", Some(&[]));
+        check("*/b.toml", None);
+        check("core/*.*", None);
     }
 }
