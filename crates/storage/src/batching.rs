@@ -32,11 +32,13 @@ struct BatchState {
     missed: bool,
 }
 
+/// Relations, and whether they are followed backwards.
+type EdgeKind = (Vec<Name>, bool);
+
 #[derive(Default)]
 struct FetchedReads {
     rows: Vec<(ReadPlan, IdSlot, GroupedRows<Row>)>,
-    /// By relations and direction.
-    edges: Vec<((Vec<Name>, bool), GroupedRows<Edge>)>,
+    edges: Vec<(EdgeKind, GroupedRows<Edge>)>,
     meta: Vec<(Name, GroupedRows<MetaRow>)>,
     revisions: Vec<(Name, GroupedRows<RevisionCount>)>,
     /// Plans that are better read one by one.
@@ -325,7 +327,8 @@ impl Storage for BatchedReads {
         Ok(Box::new(BatchedSnapshot { inner: self.inner.snapshot()?, by: self }))
     }
 
-    forward!(inner: pin_snapshot commit begin scope_version slot_version version_epoch limit_validity catch_up has_commit_listener);
+    forward!(inner: pin_snapshot commit begin catch_up has_commit_listener);
+    forward!(inner: scope_version slot_version version_epoch limit_validity);
 }
 
 struct BatchedSnapshot<'s> {
@@ -379,7 +382,7 @@ impl Snapshot for BatchedSnapshot<'_> {
                 self.all(&bare)?.map(|all| ReadResult::Count(all.len() as u64))
             }
             ReadRequest::Edges(plan) => {
-                let is = |(rels, reverse): &(Vec<Name>, bool)| *rels == plan.rels && *reverse == plan.reverse;
+                let is = |(rels, reverse): &EdgeKind| *rels == plan.rels && *reverse == plan.reverse;
                 let read = || MissedRead::Edges(plan.clone());
                 Some(ReadResult::Edges(self.look_up(|known| copied(&known.edges, is, &plan.of), read)?))
             }
