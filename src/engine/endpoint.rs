@@ -112,7 +112,7 @@ impl<'a> Question<'a> {
         let Some(resource) = self.found.resource().filter(|resource| item && !resource.key_is_text) else { return };
         let key = self.sources.path.get(&*resource.key).and_then(Value::as_str).and_then(|key| key.parse().ok());
         let (Some(id), Ok(snapshot)) = (key, scope.snapshot()) else { return };
-        if !snapshot.reads_ahead() {
+        if !snapshot.can_prefetch() {
             return;
         }
         if handler == UPDATE {

@@ -43,7 +43,7 @@ impl<'a> Origin<'a> for Outside<'a> {
             let reads = engine.reads(self.request);
             if engine.registry.declaration.cache.consistency == Consistency::Strict {
                 reads.storage.catch_up()?;
-            } else if !reads.storage.hears_commits() {
+            } else if !reads.storage.has_commit_listener() {
                 self.cached = reads.storage.catch_up().is_ok() && !self.lines;
             }
             let scope = engine.scope(self.request, reads).await?;

@@ -109,7 +109,7 @@ impl<'a> Origin<'a> for Inside<'a> {
 /// Carries a request out so that all snapshots between two of its waits are of one state.
 async fn in_one_state<T>(storage: &dyn Storage, mut request: Pin<&mut impl Future<Output = T>>) -> T {
     poll_fn(|context| {
-        let _state = storage.hold();
+        let _state = storage.pin_snapshot();
         request.as_mut().poll(context)
     })
     .await

@@ -20,7 +20,7 @@ use crate::registry::{Registry, name};
 use crate::scope::Scope;
 use cms_config::declaration::Family;
 use cms_storage::plan::{Change, Cond, DbValue, EdgePlan, MetaChange, Name, Put, ReadPlan, Row, SlugClaim, Target};
-use cms_storage::{Ahead, Snapshot};
+use cms_storage::{ReadRequest, Snapshot};
 use cms_text::slug;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -419,13 +419,13 @@ fn defaults_beside(scope: &Scope, resource: &Resource, given: &dyn Fn(&str) -> b
 /// Whether the default terms of a new record exist is asked together with what else is asked for.
 fn ahead_of_creation(edit: &RowEdit<'_>) -> Result<(), ApiError> {
     let snapshot = edit.scope.snapshot()?;
-    if !snapshot.reads_ahead() {
+    if !snapshot.can_prefetch() {
         return Ok(());
     }
     for (rel, ids) in defaults_beside(edit.scope, edit.resource, &|name| edit.wanted(name).is_some()) {
         let relation = edit.resource.relations.iter().find(|relation| relation.rel == rel);
         if let Some(relation) = relation {
-            snapshot.ahead(&[Ahead::Rows(&those_of(&edit.scope.registry.resources[relation.to], &ids))]);
+            snapshot.prefetch(&[ReadRequest::Rows(&those_of(&edit.scope.registry.resources[relation.to], &ids))]);
         }
     }
     Ok(())
@@ -441,7 +441,7 @@ pub fn ahead_of_update(
 ) {
     let defaults = defaults_beside(scope, resource, given);
     if !defaults.is_empty() {
-        snapshot.ahead(&[Ahead::Edges(&edges_of(&defaults, id))]);
+        snapshot.prefetch(&[ReadRequest::Edges(&edges_of(&defaults, id))]);
     }
     if resource.supports("revisions") {
         revision::ahead(scope, resource, snapshot, id);

@@ -20,7 +20,7 @@ use crate::request::args::Checked;
 use crate::scope::Scope;
 use cms_config::declaration::{Family, ItemKey, Total};
 use cms_storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
-use cms_storage::{Ahead, Snapshot};
+use cms_storage::{ReadRequest, Snapshot};
 use cms_text::highlight::highlight;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -102,7 +102,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     };
     let snapshot = work.scope.snapshot()?;
     if listing.counts {
-        snapshot.ahead(&[Ahead::Count(&listing.plan)]);
+        snapshot.prefetch(&[ReadRequest::Count(&listing.plan)]);
     }
     let mut rows = listing.rows(&*snapshot, &view)?;
     let more = rows.len() as u64 > listing.window.per_page;

@@ -314,7 +314,7 @@ impl<H: Host> Subscription<H> {
         let host = self.host.clone();
         let Ok(anonymous) = host.engine().anonymous(&self.request) else { return };
         let storage = &anonymous.storage;
-        if !storage.hears_commits() && storage.catch_up().is_err() {
+        if !storage.has_commit_listener() && storage.catch_up().is_err() {
             return;
         }
         let old = |one: &Watched| one.made_from.as_ref().is_none_or(|read| !read.holds(&**storage, anonymous.now));

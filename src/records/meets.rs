@@ -154,7 +154,7 @@ mod tests {
         let posts: &Resource = registry.resource_of_kind("post").expect("posts");
         let rows = db.snapshot().and_then(|snapshot| snapshot.rows(&plan(posts, own_rows(posts)))).expect("rows");
         assert_eq!(rows.len(), 72);
-        let _held = db.hold();
+        let _held = db.pin_snapshot();
         for cond in conditions() {
             let found = db.snapshot().and_then(|snapshot| snapshot.rows(&plan(posts, cond.clone()))).expect("rows");
             let records = rows.iter().map(|row| Record { resource: posts, row });

@@ -10,7 +10,7 @@ use crate::registry::resource::{Link, Resource, Source, Target};
 use crate::scope::Scope;
 use cms_config::declaration::{Action, Family};
 use cms_storage::plan::{Cond, EdgePlan, Name, ReadPlan, Row};
-use cms_storage::{Ahead, Snapshot};
+use cms_storage::{ReadRequest, Snapshot};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -123,7 +123,7 @@ impl Batch {
 
     /// What will be read of these rows' companions, where reads are sent ahead: they are known before the rows are.
     pub fn ahead(snapshot: &dyn Snapshot, scope: &Scope, resource: &Resource, ids: &[i64], view: &View<'_>) {
-        if ids.is_empty() || !snapshot.reads_ahead() {
+        if ids.is_empty() || !snapshot.can_prefetch() {
             return;
         }
         let needs = Needs::of_documents(resource, view);
@@ -132,16 +132,16 @@ impl Batch {
             if needs.term_slugs {
                 for (table, rels) in taxonomies(scope, resource) {
                     let edges = EdgePlan { rels, of: ids.to_vec(), reverse: false };
-                    snapshot.ahead(&[Ahead::Targets(&edges, &slugs_of(table, HashSet::new()))]);
+                    snapshot.prefetch_targets(&edges, &slugs_of(table, HashSet::new()));
                 }
             }
-            snapshot.ahead(&[Ahead::Edges(&EdgePlan { rels, of: ids.to_vec(), reverse: false })]);
+            snapshot.prefetch(&[ReadRequest::Edges(&EdgePlan { rels, of: ids.to_vec(), reverse: false })]);
         }
         if needs.meta && !resource.declared.meta.is_empty() {
-            snapshot.ahead(&[Ahead::Meta(&meta_space(resource), ids)]);
+            snapshot.prefetch(&[ReadRequest::Meta(&meta_space(resource), ids)]);
         }
         if needs.revisions && resource.supports("revisions") {
-            snapshot.ahead(&[Ahead::Revisions(&name("content"), ids)]);
+            snapshot.prefetch(&[ReadRequest::Revisions(&name("content"), ids)]);
         }
     }
 

@@ -6,8 +6,9 @@
 //! reads a request makes one after another, not on how many requests there are, and every request still decides for
 //! itself.
 
-use super::plan::{Cond, DbValue, Edge, EdgePlan, MetaRow, Name, Op, ReadPlan, RevisionCount, Row, WritePlan};
-use super::{Ahead, BeginFuture, CommitFuture, Dependencies, Held, Snapshot, Storage, StorageError, VersionSlot};
+use super::forward::forward;
+use super::plan::{Cond, DbValue, Edge, EdgePlan, MetaRow, Name, Op, ReadPlan, RevisionCount, Row};
+use super::{ReadRequest, ReadResult, Snapshot, Storage, StorageError};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -20,29 +21,32 @@ const NO_ID: i64 = i64::MIN;
 /// See the module.
 pub struct BatchedReads {
     inner: Arc<dyn Storage>,
-    state: Mutex<State>,
+    state: Mutex<BatchState>,
 }
 
 #[derive(Default)]
-struct State {
-    known: Known,
-    wanted: Vec<Read>,
+struct BatchState {
+    known: FetchedReads,
+    missing: Vec<MissedRead>,
     /// Something was recorded since the last [`BatchedReads::begin`].
     missed: bool,
 }
 
+/// Relations, and whether they are followed backwards.
+type EdgeKind = (Vec<Name>, bool);
+
 #[derive(Default)]
-struct Known {
-    rows: Vec<(ReadPlan, Hole, Together<Row>)>,
-    edges: Vec<(Vec<Name>, bool, Together<Edge>)>,
-    meta: Vec<(Name, Together<MetaRow>)>,
-    revisions: Vec<(Name, Together<RevisionCount>)>,
+struct FetchedReads {
+    rows: Vec<(ReadPlan, IdSlot, GroupedRows<Row>)>,
+    edges: Vec<(EdgeKind, GroupedRows<Edge>)>,
+    meta: Vec<(Name, GroupedRows<MetaRow>)>,
+    revisions: Vec<(Name, GroupedRows<RevisionCount>)>,
     /// Plans that are better read one by one.
     alone: Vec<ReadPlan>,
 }
 
 /// What was read for many ids at once, in the order of the statement.
-struct Together<T> {
+struct GroupedRows<T> {
     ids: HashSet<i64>,
     found: Vec<T>,
     /// Places in `found`, by id.
@@ -51,29 +55,29 @@ struct Together<T> {
 
 /// Where the ids are in a plan.
 #[derive(Clone, Debug, PartialEq)]
-enum Hole {
+enum IdSlot {
     Column(Name),
     /// Relations, one of which comes from these ids.
     From(Vec<Name>),
 }
 
 /// A read that was needed.
-enum Read {
-    Rows { shape: ReadPlan, hole: Hole, ids: Vec<i64> },
+enum MissedRead {
+    Rows { shape: ReadPlan, slot: IdSlot, ids: Vec<i64> },
     Edges(EdgePlan),
     Meta(Name, Vec<i64>),
     Revisions(Name, Vec<i64>),
 }
 
-impl<T> Together<T> {
-    fn new(ids: HashSet<i64>, found: Vec<T>, of: impl Fn(&T) -> Vec<i64>) -> Together<T> {
+impl<T> GroupedRows<T> {
+    fn new(ids: HashSet<i64>, found: Vec<T>, of: impl Fn(&T) -> Vec<i64>) -> GroupedRows<T> {
         let mut places: HashMap<i64, Vec<usize>> = HashMap::new();
         for (place, one) in found.iter().enumerate() {
             for id in of(one) {
                 places.entry(id).or_default().push(place);
             }
         }
-        Together { ids, found, places }
+        GroupedRows { ids, found, places }
     }
 
     /// What was found for these ids; `None` when not all of them were read.
@@ -110,86 +114,86 @@ impl BatchedReads {
     /// The database cannot be read.
     pub fn fetch(&self) -> Result<(), StorageError> {
         let mut state = self.lock();
-        let wanted = Wanted::of(std::mem::take(&mut state.wanted));
+        let merged = MergedReads::of(std::mem::take(&mut state.missing));
         let snapshot = self.inner.snapshot()?;
-        wanted.send(&*snapshot);
-        for (shape, hole, ids) in wanted.rows {
-            match together(&*snapshot, &shape, &hole, ids)? {
-                Some(found) => state.known.rows.push((shape, hole, found)),
+        merged.send(&*snapshot);
+        for (shape, slot, ids) in merged.rows {
+            match read_grouped(&*snapshot, &shape, &slot, ids)? {
+                Some(found) => state.known.rows.push((shape, slot, found)),
                 None => state.known.alone.push(shape),
             }
         }
-        for (rels, reverse, ids) in wanted.edges {
+        for (rels, reverse, ids) in merged.edges {
             let plan = EdgePlan { rels, of: sorted(&ids), reverse };
             let found = snapshot.edges(&plan)?;
-            let found = Together::new(ids, found, |e| vec![if reverse { e.dst } else { e.src }]);
-            state.known.edges.push((plan.rels, reverse, found));
+            let found = GroupedRows::new(ids, found, |e| vec![if reverse { e.dst } else { e.src }]);
+            state.known.edges.push(((plan.rels, reverse), found));
         }
-        for (space, ids) in wanted.meta {
+        for (space, ids) in merged.meta {
             let found = snapshot.meta(&space, &sorted(&ids))?;
-            state.known.meta.push((space, Together::new(ids, found, |m| vec![m.id])));
+            state.known.meta.push((space, GroupedRows::new(ids, found, |m| vec![m.id])));
         }
-        for (space, ids) in wanted.revisions {
+        for (space, ids) in merged.revisions {
             let found = snapshot.revisions(&space, &sorted(&ids))?;
-            state.known.revisions.push((space, Together::new(ids, found, |r| vec![r.of])));
+            state.known.revisions.push((space, GroupedRows::new(ids, found, |r| vec![r.of])));
         }
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, BatchState> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
 /// Reads that were needed, those that differ only in ids as one.
 #[derive(Default)]
-struct Wanted {
-    rows: Vec<(ReadPlan, Hole, HashSet<i64>)>,
+struct MergedReads {
+    rows: Vec<(ReadPlan, IdSlot, HashSet<i64>)>,
     edges: Vec<(Vec<Name>, bool, HashSet<i64>)>,
     meta: Vec<(Name, HashSet<i64>)>,
     revisions: Vec<(Name, HashSet<i64>)>,
 }
 
-impl Wanted {
-    fn of(reads: Vec<Read>) -> Wanted {
-        let mut wanted = Wanted::default();
-        let Wanted { rows, edges, meta, revisions } = &mut wanted;
+impl MergedReads {
+    fn of(reads: Vec<MissedRead>) -> MergedReads {
+        let mut merged = MergedReads::default();
+        let MergedReads { rows, edges, meta, revisions } = &mut merged;
         for read in reads {
             match read {
-                Read::Rows { shape, hole, ids } => match rows.iter_mut().find(|r| r.0 == shape && r.1 == hole) {
+                MissedRead::Rows { shape, slot, ids } => match rows.iter_mut().find(|r| r.0 == shape && r.1 == slot) {
                     Some(like) => like.2.extend(ids),
-                    None => rows.push((shape, hole, ids.into_iter().collect())),
+                    None => rows.push((shape, slot, ids.into_iter().collect())),
                 },
-                Read::Edges(plan) => match edges.iter_mut().find(|e| e.0 == plan.rels && e.1 == plan.reverse) {
+                MissedRead::Edges(plan) => match edges.iter_mut().find(|e| e.0 == plan.rels && e.1 == plan.reverse) {
                     Some(like) => like.2.extend(plan.of),
                     None => edges.push((plan.rels, plan.reverse, plan.of.into_iter().collect())),
                 },
-                Read::Meta(space, ids) => gather(meta, space, ids),
-                Read::Revisions(space, ids) => gather(revisions, space, ids),
+                MissedRead::Meta(space, ids) => gather(meta, space, ids),
+                MissedRead::Revisions(space, ids) => gather(revisions, space, ids),
             }
         }
-        wanted
+        merged
     }
 
     /// Sends all of them at once, where each would cost a round trip.
     fn send(&self, snapshot: &dyn Snapshot) {
-        if !snapshot.reads_ahead() {
+        if !snapshot.can_prefetch() {
             return;
         }
-        for (shape, hole, ids) in &self.rows {
-            snapshot.ahead(&[Ahead::Rows(&all_of(shape, hole, ids))]);
-            if let Hole::From(rels) = hole {
-                snapshot.ahead(&[Ahead::Edges(&edges_from(rels, ids))]);
+        for (shape, slot, ids) in &self.rows {
+            snapshot.prefetch(&[ReadRequest::Rows(&all_of(shape, slot, ids))]);
+            if let IdSlot::From(rels) = slot {
+                snapshot.prefetch(&[ReadRequest::Edges(&edges_from(rels, ids))]);
             }
         }
         for (rels, reverse, ids) in &self.edges {
-            snapshot.ahead(&[Ahead::Edges(&EdgePlan { reverse: *reverse, ..edges_from(rels, ids) })]);
+            snapshot.prefetch(&[ReadRequest::Edges(&EdgePlan { reverse: *reverse, ..edges_from(rels, ids) })]);
         }
         for (space, ids) in &self.meta {
-            snapshot.ahead(&[Ahead::Meta(space, &sorted(ids))]);
+            snapshot.prefetch(&[ReadRequest::Meta(space, &sorted(ids))]);
         }
         for (space, ids) in &self.revisions {
-            snapshot.ahead(&[Ahead::Revisions(space, &sorted(ids))]);
+            snapshot.prefetch(&[ReadRequest::Revisions(space, &sorted(ids))]);
         }
     }
 }
@@ -208,12 +212,12 @@ fn sorted(ids: &HashSet<i64>) -> Vec<i64> {
 }
 
 /// The plan of all rows of a shape, without their windows. Its last column says to which ids a row belongs.
-fn all_of(shape: &ReadPlan, hole: &Hole, ids: &HashSet<i64>) -> ReadPlan {
+fn all_of(shape: &ReadPlan, slot: &IdSlot, ids: &HashSet<i64>) -> ReadPlan {
     let mut plan = shape.clone();
-    plan.filter = fill(&shape.filter, hole, &sorted(ids));
-    plan.columns.push(match hole {
-        Hole::Column(column) => column.clone(),
-        Hole::From(_) => "id".into(),
+    plan.filter = fill(&shape.filter, slot, &sorted(ids));
+    plan.columns.push(match slot {
+        IdSlot::Column(column) => column.clone(),
+        IdSlot::From(_) => "id".into(),
     });
     (plan.limit, plan.offset) = (Some(MOST), 0);
     plan
@@ -224,47 +228,47 @@ fn edges_from(rels: &[Name], ids: &HashSet<i64>) -> EdgePlan {
 }
 
 /// The rows of all plans of a shape, without their windows. `None`: there are too many.
-fn together(
+fn read_grouped(
     snapshot: &dyn Snapshot,
     shape: &ReadPlan,
-    hole: &Hole,
+    slot: &IdSlot,
     ids: HashSet<i64>,
-) -> Result<Option<Together<Row>>, StorageError> {
-    let (plan, place) = (all_of(shape, hole, &ids), shape.columns.len());
+) -> Result<Option<GroupedRows<Row>>, StorageError> {
+    let (plan, place) = (all_of(shape, slot, &ids), shape.columns.len());
     let found = snapshot.rows(&plan)?;
     if found.len() as u64 == MOST {
         return Ok(None);
     }
     let mut sources: HashMap<i64, Vec<i64>> = HashMap::new();
-    if let Hole::From(rels) = hole {
+    if let IdSlot::From(rels) = slot {
         for edge in snapshot.edges(&edges_from(rels, &ids))? {
             sources.entry(edge.dst).or_default().push(edge.src);
         }
     }
-    let of = |row: &Row| match (row.get(place), hole) {
-        (Some(DbValue::Int(id)), Hole::Column(_)) => vec![*id],
-        (Some(DbValue::Int(id)), Hole::From(_)) => sources.get(id).cloned().unwrap_or_default(),
+    let of = |row: &Row| match (row.get(place), slot) {
+        (Some(DbValue::Int(id)), IdSlot::Column(_)) => vec![*id],
+        (Some(DbValue::Int(id)), IdSlot::From(_)) => sources.get(id).cloned().unwrap_or_default(),
         _ => Vec::new(),
     };
-    Ok(Some(Together::new(ids, found, of)))
+    Ok(Some(GroupedRows::new(ids, found, of)))
 }
 
 /// Takes the ids out of a plan; `None` when it holds none.
-fn open(plan: &ReadPlan) -> Option<(ReadPlan, Hole, Vec<i64>)> {
-    let holes = holes(&plan.filter);
+fn open(plan: &ReadPlan) -> Option<(ReadPlan, IdSlot, Vec<i64>)> {
+    let slots = slots(&plan.filter);
     // The key identifies rows best.
-    let chosen = holes.iter().find(|(hole, _)| *hole == Hole::Column("id".into())).or_else(|| holes.first());
-    let (hole, ids) = chosen?.clone();
-    let shape = ReadPlan { filter: fill(&plan.filter, &hole, &[NO_ID]), ..plan.clone() };
-    Some((shape, hole, ids))
+    let chosen = slots.iter().find(|(slot, _)| *slot == IdSlot::Column("id".into())).or_else(|| slots.first());
+    let (slot, ids) = chosen?.clone();
+    let shape = ReadPlan { filter: fill(&plan.filter, &slot, &[NO_ID]), ..plan.clone() };
+    Some((shape, slot, ids))
 }
 
-fn holes(cond: &Cond) -> Vec<(Hole, Vec<i64>)> {
+fn slots(cond: &Cond) -> Vec<(IdSlot, Vec<i64>)> {
     match cond {
-        Cond::All(all) => all.iter().flat_map(holes).collect(),
-        Cond::Compare(column, Op::Eq, DbValue::Int(id)) => vec![(Hole::Column(column.clone()), vec![*id])],
-        Cond::In(column, values) => ints(values).map(|ids| (Hole::Column(column.clone()), ids)).into_iter().collect(),
-        other => linked(other).map(|(rels, ids)| (Hole::From(rels), ids)).into_iter().collect(),
+        Cond::All(all) => all.iter().flat_map(slots).collect(),
+        Cond::Compare(column, Op::Eq, DbValue::Int(id)) => vec![(IdSlot::Column(column.clone()), vec![*id])],
+        Cond::In(column, values) => ints(values).map(|ids| (IdSlot::Column(column.clone()), ids)).into_iter().collect(),
+        other => linked(other).map(|(rels, ids)| (IdSlot::From(rels), ids)).into_iter().collect(),
     }
 }
 
@@ -292,30 +296,30 @@ fn ints(values: &[DbValue]) -> Option<Vec<i64>> {
     ints.filter(|ints| !ints.is_empty())
 }
 
-/// Puts ids into the first place that fits the hole.
-fn fill(cond: &Cond, hole: &Hole, ids: &[i64]) -> Cond {
-    fn put(cond: &Cond, hole: &Hole, ids: &[i64], done: &mut bool) -> Cond {
+/// Puts ids into the first place that fits the slot.
+fn fill(cond: &Cond, slot: &IdSlot, ids: &[i64]) -> Cond {
+    fn put(cond: &Cond, slot: &IdSlot, ids: &[i64], done: &mut bool) -> Cond {
         let within = |column: &Name| Cond::In(column.clone(), ids.iter().copied().map(DbValue::Int).collect());
         let from = |rel: &Name| Cond::LinkedFrom { rel: rel.clone(), src: ids.to_vec() };
-        match (cond, hole) {
+        match (cond, slot) {
             _ if *done => cond.clone(),
-            (Cond::All(all), _) => Cond::All(all.iter().map(|c| put(c, hole, ids, done)).collect()),
-            (Cond::Compare(column, Op::Eq, DbValue::Int(_)), Hole::Column(own)) if column == own => {
+            (Cond::All(all), _) => Cond::All(all.iter().map(|c| put(c, slot, ids, done)).collect()),
+            (Cond::Compare(column, Op::Eq, DbValue::Int(_)), IdSlot::Column(own)) if column == own => {
                 *done = true;
                 within(own)
             }
-            (Cond::In(column, values), Hole::Column(own)) if column == own && ints(values).is_some() => {
+            (Cond::In(column, values), IdSlot::Column(own)) if column == own && ints(values).is_some() => {
                 *done = true;
                 within(own)
             }
-            (other, Hole::From(rels)) if linked(other).is_some_and(|(own, _)| own == *rels) => {
+            (other, IdSlot::From(rels)) if linked(other).is_some_and(|(own, _)| own == *rels) => {
                 *done = true;
                 Cond::Any(rels.iter().map(from).collect())
             }
             _ => cond.clone(),
         }
     }
-    put(cond, hole, ids, &mut false)
+    put(cond, slot, ids, &mut false)
 }
 
 impl Storage for BatchedReads {
@@ -323,37 +327,8 @@ impl Storage for BatchedReads {
         Ok(Box::new(BatchedSnapshot { inner: self.inner.snapshot()?, by: self }))
     }
 
-    fn hold(&self) -> Box<dyn Held + '_> {
-        self.inner.hold()
-    }
-
-    fn commit(&self, plan: WritePlan) -> CommitFuture {
-        self.inner.commit(plan)
-    }
-
-    fn scope_version(&self, scope: &Name) -> u64 {
-        self.inner.scope_version(scope)
-    }
-
-    fn slot_version(&self, slot: VersionSlot) -> u64 {
-        self.inner.slot_version(slot)
-    }
-
-    fn version_epoch(&self) -> Option<u64> {
-        self.inner.version_epoch()
-    }
-
-    fn catch_up(&self) -> Result<(), StorageError> {
-        self.inner.catch_up()
-    }
-
-    fn hears_commits(&self) -> bool {
-        self.inner.hears_commits()
-    }
-
-    fn begin(&self) -> BeginFuture {
-        self.inner.begin()
-    }
+    forward!(inner: pin_snapshot commit begin catch_up has_commit_listener);
+    forward!(inner: scope_version slot_version version_epoch limit_validity);
 }
 
 struct BatchedSnapshot<'s> {
@@ -363,94 +338,73 @@ struct BatchedSnapshot<'s> {
 
 impl BatchedSnapshot<'_> {
     /// What has been read, or a record of what is needed.
-    fn look<T>(&self, known: impl FnOnce(&Known) -> Option<T>, read: impl FnOnce() -> Read) -> Result<T, StorageError> {
+    fn look_up<T>(
+        &self,
+        known: impl FnOnce(&FetchedReads) -> Option<T>,
+        read: impl FnOnce() -> MissedRead,
+    ) -> Result<T, StorageError> {
         let mut state = self.by.lock();
         if let Some(found) = known(&state.known) {
             return Ok(found);
         }
-        state.wanted.push(read());
+        state.missing.push(read());
         state.missed = true;
         Err(StorageError::not_yet())
     }
 
     /// The rows of a plan without its window; `None`: the plan is run as it is.
     fn all(&self, plan: &ReadPlan) -> Result<Option<Vec<Row>>, StorageError> {
-        let Some((shape, hole, ids)) = open(plan) else { return Ok(None) };
+        let Some((shape, slot, ids)) = open(plan) else { return Ok(None) };
         if self.by.lock().known.alone.contains(&shape) {
             return Ok(None);
         }
         let width = plan.columns.len();
-        let known = |known: &Known| {
-            let like = known.rows.iter().filter(|(s, h, _)| *s == shape && *h == hole);
-            let found = like.filter_map(|(.., together)| together.of(&ids)).next()?;
+        let known = |known: &FetchedReads| {
+            let like = known.rows.iter().filter(|(s, h, _)| *s == shape && *h == slot);
+            let found = like.filter_map(|(.., rows)| rows.of(&ids)).next()?;
             Some(found.into_iter().map(|row| row[..width].to_vec()).collect())
         };
-        let read = || Read::Rows { shape: shape.clone(), hole: hole.clone(), ids: ids.clone() };
-        self.look(known, read).map(Some)
+        let read = || MissedRead::Rows { shape: shape.clone(), slot: slot.clone(), ids: ids.clone() };
+        self.look_up(known, read).map(Some)
     }
 }
 
 impl Snapshot for BatchedSnapshot<'_> {
-    fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        let Some(all) = self.all(plan)? else { return self.inner.rows(plan) };
-        let skipped = all.into_iter().skip(usize::try_from(plan.offset).unwrap_or(usize::MAX));
-        Ok(skipped.take(plan.limit.map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX))).collect())
-    }
-
-    fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError> {
-        let bare = ReadPlan { columns: Vec::new(), order: Vec::new(), limit: None, offset: 0, ..plan.clone() };
-        match self.all(&bare)? {
-            Some(all) => Ok(all.len() as u64),
-            None => self.inner.count(plan),
-        }
-    }
-
-    fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        self.inner.groups(plan)
-    }
-
-    fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
-        let known = |known: &Known| {
-            let like = known.edges.iter().filter(|(rels, reverse, _)| *rels == plan.rels && *reverse == plan.reverse);
-            let found = like.filter_map(|(.., together)| together.of(&plan.of)).next()?;
-            Some(found.into_iter().cloned().collect())
+    fn read(&self, request: ReadRequest<'_>) -> Result<ReadResult, StorageError> {
+        let found = match request {
+            ReadRequest::Rows(plan) => self.all(plan)?.map(|all| {
+                let most = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+                let skipped = all.into_iter().skip(most(plan.offset));
+                ReadResult::Rows(skipped.take(plan.limit.map_or(usize::MAX, most)).collect())
+            }),
+            ReadRequest::Count(plan) => {
+                let bare = ReadPlan { columns: Vec::new(), order: Vec::new(), limit: None, offset: 0, ..plan.clone() };
+                self.all(&bare)?.map(|all| ReadResult::Count(all.len() as u64))
+            }
+            ReadRequest::Edges(plan) => {
+                let is = |(rels, reverse): &EdgeKind| *rels == plan.rels && *reverse == plan.reverse;
+                let read = || MissedRead::Edges(plan.clone());
+                Some(ReadResult::Edges(self.look_up(|known| copied(&known.edges, is, &plan.of), read)?))
+            }
+            ReadRequest::Meta(space, ids) => {
+                let read = || MissedRead::Meta(space.clone(), ids.to_vec());
+                Some(ReadResult::Meta(self.look_up(|known| copied(&known.meta, |of| of == space, ids), read)?))
+            }
+            ReadRequest::Revisions(space, ids) => {
+                let read = || MissedRead::Revisions(space.clone(), ids.to_vec());
+                let known = |known: &FetchedReads| copied(&known.revisions, |of| of == space, ids);
+                Some(ReadResult::Revisions(self.look_up(known, read)?))
+            }
+            ReadRequest::Groups(_) | ReadRequest::Setting(_) | ReadRequest::Slug(..) => None,
         };
-        self.look(known, || Read::Edges(plan.clone()))
+        found.map_or_else(|| self.inner.read(request), Ok)
     }
 
-    fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError> {
-        let known = |known: &Known| {
-            let found = known.meta.iter().filter(|(s, _)| s == space).filter_map(|(_, t)| t.of(ids)).next()?;
-            Some(found.into_iter().cloned().collect())
-        };
-        self.look(known, || Read::Meta(space.clone(), ids.to_vec()))
-    }
+    forward!(inner: dependencies is_newest);
+}
 
-    fn revisions(&self, space: &Name, ids: &[i64]) -> Result<Vec<RevisionCount>, StorageError> {
-        let known = |known: &Known| {
-            let found = known.revisions.iter().filter(|(s, _)| s == space).filter_map(|(_, t)| t.of(ids)).next()?;
-            Some(found.into_iter().copied().collect())
-        };
-        self.look(known, || Read::Revisions(space.clone(), ids.to_vec()))
-    }
-
-    fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError> {
-        self.inner.setting(key)
-    }
-
-    fn slug(&self, scope: &str, slug: &str) -> Result<Option<i64>, StorageError> {
-        self.inner.slug(scope, slug)
-    }
-
-    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies> {
-        self.inner.depends(plan, rows)
-    }
-
-    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies> {
-        self.inner.depends_on_revisions(space, ids)
-    }
-
-    fn is_newest(&self) -> bool {
-        self.inner.is_newest()
-    }
+/// What was fetched for all of these ids, from the first group of its kind that has them.
+fn copied<K, T: Clone>(groups: &[(K, GroupedRows<T>)], is: impl Fn(&K) -> bool, ids: &[i64]) -> Option<Vec<T>> {
+    let found = groups.iter().filter(|(kind, _)| is(kind)).find_map(|(_, rows)| rows.of(ids))?;
+    Some(found.into_iter().cloned().collect())
 }

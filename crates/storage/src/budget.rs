@@ -4,10 +4,10 @@
 //! read. SQLite checks every few instructions whether the budget of the running read is spent and then ends that read.
 //! Only reads are limited: a statement that writes never runs with a deadline.
 
-use super::plan::{Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
+use super::forward::forward;
+use super::plan::{EdgePlan, ReadPlan, WritePlan};
 use super::{
-    Ahead, BeginFuture, CommitFuture, Dependencies, FinishFuture, Held, Snapshot, Storage, StorageError, Transaction,
-    VersionSlot,
+    BeginFuture, CommitFuture, FinishFuture, ReadRequest, ReadResult, Snapshot, Storage, StorageError, Transaction,
 };
 use std::cell::Cell;
 use std::sync::Arc;
@@ -131,12 +131,10 @@ impl<S: ?Sized> Budgeted<S> {
 
 impl<S: Storage + ?Sized> Storage for Budgeted<S> {
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
-        Ok(Box::new(Counted { inner: self.inner.snapshot()?, budget: &self.budget }))
+        Ok(Box::new(BudgetedSnapshot { inner: self.inner.snapshot()?, budget: &self.budget }))
     }
 
-    fn hold(&self) -> Box<dyn Held + '_> {
-        self.inner.hold()
-    }
+    forward!(inner: pin_snapshot scope_version slot_version version_epoch limit_validity has_commit_listener);
 
     fn commit(&self, plan: WritePlan) -> CommitFuture {
         let (budget, commit) = (self.budget.clone(), self.inner.commit(plan));
@@ -147,28 +145,8 @@ impl<S: Storage + ?Sized> Storage for Budgeted<S> {
         })
     }
 
-    fn scope_version(&self, scope: &Name) -> u64 {
-        self.inner.scope_version(scope)
-    }
-
-    fn slot_version(&self, slot: VersionSlot) -> u64 {
-        self.inner.slot_version(slot)
-    }
-
-    fn version_epoch(&self) -> Option<u64> {
-        self.inner.version_epoch()
-    }
-
-    fn limit_validity(&self, until: i64) {
-        self.inner.limit_validity(until);
-    }
-
     fn catch_up(&self) -> Result<(), StorageError> {
         self.budget.spend(|| self.inner.catch_up())
-    }
-
-    fn hears_commits(&self) -> bool {
-        self.inner.hears_commits()
     }
 
     fn begin(&self) -> BeginFuture {
@@ -183,70 +161,32 @@ impl Transaction for Budgeted<dyn Transaction> {
     }
 }
 
-struct Counted<'s> {
+struct BudgetedSnapshot<'s> {
     inner: Box<dyn Snapshot + 's>,
     budget: &'s ReadBudget,
 }
 
-impl Snapshot for Counted<'_> {
-    fn reads_ahead(&self) -> bool {
-        self.inner.reads_ahead()
+impl Snapshot for BudgetedSnapshot<'_> {
+    fn read(&self, request: ReadRequest<'_>) -> Result<ReadResult, StorageError> {
+        self.budget.read(|| self.inner.read(request))
     }
 
-    fn ahead(&self, reads: &[Ahead<'_>]) {
+    fn prefetch(&self, requests: &[ReadRequest<'_>]) {
         // Sending may wait, too. What fails fails again when it is read.
-        self.budget.spend(|| self.inner.ahead(reads));
+        self.budget.spend(|| self.inner.prefetch(requests));
     }
 
-    fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        self.budget.read(|| self.inner.rows(plan))
+    fn prefetch_targets(&self, edges: &EdgePlan, rows: &ReadPlan) {
+        self.budget.spend(|| self.inner.prefetch_targets(edges, rows));
     }
 
-    fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError> {
-        self.budget.read(|| self.inner.count(plan))
-    }
-
-    fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        self.budget.read(|| self.inner.groups(plan))
-    }
-
-    fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
-        self.budget.read(|| self.inner.edges(plan))
-    }
-
-    fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError> {
-        self.budget.read(|| self.inner.meta(space, ids))
-    }
-
-    fn revisions(&self, space: &Name, ids: &[i64]) -> Result<Vec<RevisionCount>, StorageError> {
-        self.budget.read(|| self.inner.revisions(space, ids))
-    }
-
-    fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError> {
-        self.budget.read(|| self.inner.setting(key))
-    }
-
-    fn slug(&self, scope: &str, slug: &str) -> Result<Option<i64>, StorageError> {
-        self.budget.read(|| self.inner.slug(scope, slug))
-    }
-
-    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies> {
-        self.inner.depends(plan, rows)
-    }
-
-    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies> {
-        self.inner.depends_on_revisions(space, ids)
-    }
-
-    fn is_newest(&self) -> bool {
-        self.inner.is_newest()
-    }
+    forward!(inner: can_prefetch dependencies is_newest);
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::fixtures::*;
-    use super::super::plan::{Change, Cond};
+    use super::super::plan::{Change, Cond, Row};
     use super::*;
 
     /// A database with enough rows that SQLite checks the clock while it reads them.

@@ -5,7 +5,7 @@ use super::place::{Place, Terms};
 use super::plan::*;
 use super::postgres::{PgOptions, Postgres};
 use super::sqlite::{OpenOptions, Sqlite};
-use super::{Database, FeedKeep, Storage, VersionSlot};
+use super::{Database, FeedKeep, ReadRequest, Storage, VersionSlot};
 use std::sync::Arc;
 
 /// Runs a test on each backend, and within a transaction of each, where everything has to be the same.
@@ -1039,8 +1039,8 @@ fn dependencies_grow(here: &dyn Storage, there: &dyn Storage) {
         here.catch_up().unwrap();
         plans.each_ref().map(|plan| {
             let snapshot = here.snapshot().unwrap();
-            let rows = snapshot.rows(plan).unwrap();
-            let on = snapshot.depends(plan, Some(&rows)).unwrap();
+            let request = ReadRequest::Rows(plan);
+            let on = snapshot.dependencies(request, &snapshot.read(request).unwrap()).unwrap();
             assert!(on.scopes.is_empty(), "{on:?}");
             on.slots.iter().map(|slot| here.slot_version(*slot)).sum::<u64>()
         })

@@ -9,6 +9,7 @@ use super::catalogue::{CHANGE_FEED, Catalogue, REVISION, SLUG, TALLY, Table, Tab
 use super::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
 use super::sql::conjuncts;
 use super::words::Words;
+use super::{ReadRequest, ReadResult};
 
 /// Marks of columns and memberships, which much depends on, and of rows, of which there are many: neither falls together
 /// with the other.
@@ -82,8 +83,32 @@ pub struct Dependencies {
     pub slots: Vec<VersionSlot>,
 }
 
+/// The dependencies of a read that gave this result; `None` where something in it has no version.
+pub(super) fn of(
+    request: ReadRequest<'_>,
+    result: &ReadResult,
+    catalogue: &Catalogue,
+    words: &Words,
+) -> Option<Dependencies> {
+    let of_scopes = |scopes| Some(Dependencies { scopes, slots: Vec::new() });
+    match (request, result) {
+        (ReadRequest::Rows(plan), ReadResult::Rows(rows)) => of_plan(plan, Some(rows), catalogue, words),
+        (ReadRequest::Rows(_), _) => None,
+        (ReadRequest::Count(plan), _) => of_plan(plan, None, catalogue, words),
+        (ReadRequest::Groups(plan), _) => {
+            of_plan(&ReadPlan { limit: None, ..plan.clone() }, Some(&[]), catalogue, words)
+        }
+        (ReadRequest::Edges(plan), _) => of_scopes(plan.rels.clone()),
+        // Meta values are written with their row, which was read before.
+        (ReadRequest::Meta(..), _) => of_scopes(Vec::new()),
+        (ReadRequest::Revisions(space, ids), _) => Some(of_revisions(space, ids, words)),
+        (ReadRequest::Setting(_), _) => of_scopes(vec!["setting".into()]),
+        (ReadRequest::Slug(..), _) => None,
+    }
+}
+
 /// What the rows of a plan, or their number, depend on; `None` where a table has no versions.
-pub(super) fn depends(
+pub(super) fn of_plan(
     plan: &ReadPlan,
     rows: Option<&[Row]>,
     catalogue: &Catalogue,
@@ -105,7 +130,7 @@ pub(super) fn depends(
 }
 
 /// What the numbers of revisions of rows depend on.
-pub(super) fn depends_on_revisions(space: &Name, ids: &[i64], words: &Words) -> Dependencies {
+fn of_revisions(space: &Name, ids: &[i64], words: &Words) -> Dependencies {
     match words.number(space).filter(|_| ids.len() <= MOST_ROWS) {
         Some(space) => {
             let slots = [VersionSlot::OTHERS, VersionSlot::REVISIONS].into_iter();

@@ -20,16 +20,20 @@ mod engine;
 mod feed;
 #[cfg(test)]
 mod fixtures;
+mod forward;
 mod migrate;
 mod new_row;
 pub mod nodes;
+mod pin;
 pub mod place;
 pub mod plan;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod read_set;
 mod server;
+mod snapshot;
 mod sql;
+mod sql_reads;
 pub mod sqlite;
 mod tally;
 mod transaction;
@@ -41,15 +45,16 @@ pub use batching::BatchedReads;
 pub use budget::{Budgeted, ReadBudget};
 pub use dependencies::{Dependencies, VersionSlot};
 pub use feed::Keep as FeedKeep;
-
 pub use new_row::{NewRowSnapshot, RelatedRows};
+pub use pin::PinGuard;
 pub use read_set::{ReadSet, TrackedStorage};
+pub use snapshot::{ReadRequest, ReadResult, Snapshot};
 pub use sqlite::{end_idle_transactions, reuse_transactions};
 pub use versions::slugs;
 
 use cms_base::metrics;
 use nodes::{NodeFacts, Nodes};
-use plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
+use plan::{CommitError, Committed, Name, WritePlan};
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -122,9 +127,6 @@ async fn later<T>(future: impl Future<Output = T>) -> T {
     .await
 }
 
-/// Keeps the state that a thread reads; see [`Storage::hold`].
-pub trait Held {}
-
 /// A database.
 ///
 /// All snapshots that a thread has open at a time are of one state.
@@ -134,7 +136,7 @@ pub trait Storage: Send + Sync {
 
     /// While the result lives, all snapshots of this thread are of the state that the first of them found. It reads
     /// nothing itself. It is dropped before the thread waits for anything: others would read an old state.
-    fn hold(&self) -> Box<dyn Held + '_>;
+    fn pin_snapshot(&self) -> PinGuard;
 
     /// Queues the plan; resolves after its commit is on disk, and never when it is polled for the first time: whoever
     /// holds a state has dropped it before the outcome is known. Storage itself refuses as `key_taken` (the key that a plan
@@ -165,7 +167,7 @@ pub trait Storage: Send + Sync {
 
     /// What other processes commit is taken up soon, without [`Storage::catch_up`]. Otherwise nothing that is cached may be
     /// used before that.
-    fn hears_commits(&self) -> bool;
+    fn has_commit_listener(&self) -> bool;
 
     /// Begins a transaction: other writers wait until it ends, a few seconds at most.
     fn begin(&self) -> BeginFuture;
@@ -229,50 +231,4 @@ pub trait Database: Storage {
 pub trait Transaction: Storage {
     /// Makes all of it durable, or nothing.
     fn finish(&self) -> FinishFuture;
-}
-
-/// A read that will be needed; see [`Snapshot::ahead`].
-#[derive(Clone, Copy, Debug)]
-pub enum Ahead<'a> {
-    Rows(&'a ReadPlan),
-    Count(&'a ReadPlan),
-    Edges(&'a EdgePlan),
-    Meta(&'a Name, &'a [i64]),
-    Revisions(&'a Name, &'a [i64]),
-    /// These edges, and rows that they lead to: the plan follows, with some of their keys (its first column) as its filter.
-    Targets(&'a EdgePlan, &'a ReadPlan),
-}
-
-/// A consistent view of the database.
-pub trait Snapshot {
-    /// Whether [`Snapshot::ahead`] saves anything.
-    fn reads_ahead(&self) -> bool {
-        false
-    }
-    /// These reads follow. Where each of them costs a round trip, they are sent together with the next one. What fails is
-    /// reported by the read itself.
-    fn ahead(&self, _reads: &[Ahead<'_>]) {}
-    fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError>;
-    /// The number of rows that meet the plan's filter (order and window are ignored).
-    fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError>;
-    /// The values of the plan's one column, each with the number of rows that have it (`Int`), the most frequent first; at
-    /// most `limit` of them. Order and offset are ignored. In place of the column the plan may name a relation: then rows are
-    /// counted by its targets, and those without one by null. With a [`ReadPlan::width`] integers are rounded down to its
-    /// multiples: seconds to days.
-    fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError>;
-    fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError>;
-    /// Meta values of many rows of one space, by id, key and position.
-    fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError>;
-    /// How many revisions rows of one space have; rows without any are left out.
-    fn revisions(&self, space: &Name, ids: &[i64]) -> Result<Vec<RevisionCount>, StorageError>;
-    /// The document of a setting.
-    fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError>;
-    /// The id that a slug belongs to.
-    fn slug(&self, scope: &str, slug: &str) -> Result<Option<i64>, StorageError>;
-    /// What the rows that a plan gave depend on, or their number; `None` where a table has no scope versions.
-    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies>;
-    /// What the numbers of revisions of these rows depend on.
-    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies>;
-    /// No version has changed since the reads of this snapshot began: what is read is the newest state.
-    fn is_newest(&self) -> bool;
 }

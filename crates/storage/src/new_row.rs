@@ -1,9 +1,9 @@
 //! What belongs to a row that was just created is known from the plan that made it: it need not be read.
 
-use super::plan::{Change, Edge, EdgePlan, MetaRow, Name, Put, ReadPlan, RevisionCount, Row, Target};
-use super::{Ahead, Dependencies, Snapshot, StorageError};
+use super::forward::forward;
+use super::plan::{Change, Edge, Name, Put, Target};
+use super::{ReadRequest, ReadResult, Snapshot, StorageError};
 use std::collections::HashSet;
-use std::sync::Arc;
 
 /// Edges of a new row, and whether it has meta values and revisions.
 #[derive(Debug)]
@@ -51,83 +51,39 @@ pub struct NewRowSnapshot<'s> {
 }
 
 impl NewRowSnapshot<'_> {
-    fn knows_edges(&self, plan: &EdgePlan) -> bool {
-        !plan.reverse && plan.of == [self.id] && plan.rels.iter().all(|rel| self.relations.contains(rel))
-    }
-
-    /// There are none in this space for these rows.
-    fn has_none(&self, some: bool, space: &Name, ids: &[i64]) -> bool {
-        !some && *space == self.space && ids == [self.id]
+    /// The result of a read that need not be made.
+    fn known(&self, request: ReadRequest<'_>) -> Option<ReadResult> {
+        let has_none = |some: bool, space: &Name, ids: &[i64]| !some && *space == self.space && ids == [self.id];
+        match request {
+            ReadRequest::Edges(plan) => {
+                let own = !plan.reverse && plan.of == [self.id];
+                let known = own && plan.rels.iter().all(|rel| self.relations.contains(rel));
+                known.then(|| ReadResult::Edges(self.related.edges(&plan.rels, self.id)))
+            }
+            ReadRequest::Meta(space, ids) if has_none(self.related.meta, space, ids) => {
+                Some(ReadResult::Meta(Vec::new()))
+            }
+            ReadRequest::Revisions(space, ids) if has_none(self.related.revisions, space, ids) => {
+                Some(ReadResult::Revisions(Vec::new()))
+            }
+            _ => None,
+        }
     }
 }
 
 impl Snapshot for NewRowSnapshot<'_> {
-    fn reads_ahead(&self) -> bool {
-        self.inner.reads_ahead()
+    fn read(&self, request: ReadRequest<'_>) -> Result<ReadResult, StorageError> {
+        self.known(request).map_or_else(|| self.inner.read(request), Ok)
     }
 
-    fn ahead(&self, reads: &[Ahead<'_>]) {
-        let unknown = |read: &&Ahead<'_>| match read {
-            Ahead::Edges(plan) => !self.knows_edges(plan),
-            Ahead::Meta(space, ids) => !self.has_none(self.related.meta, space, ids),
-            Ahead::Revisions(space, ids) => !self.has_none(self.related.revisions, space, ids),
-            Ahead::Rows(_) | Ahead::Count(_) | Ahead::Targets(..) => true,
-        };
-        let unknown: Vec<Ahead<'_>> = reads.iter().filter(unknown).copied().collect();
+    fn prefetch(&self, requests: &[ReadRequest<'_>]) {
+        let unknown: Vec<_> = requests.iter().copied().filter(|request| self.known(*request).is_none()).collect();
         if !unknown.is_empty() {
-            self.inner.ahead(&unknown);
+            self.inner.prefetch(&unknown);
         }
     }
 
-    fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        self.inner.rows(plan)
-    }
-
-    fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError> {
-        self.inner.count(plan)
-    }
-
-    fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        self.inner.groups(plan)
-    }
-
-    fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
-        if self.knows_edges(plan) { Ok(self.related.edges(&plan.rels, self.id)) } else { self.inner.edges(plan) }
-    }
-
-    fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError> {
-        match self.has_none(self.related.meta, space, ids) {
-            true => Ok(Vec::new()),
-            false => self.inner.meta(space, ids),
-        }
-    }
-
-    fn revisions(&self, space: &Name, ids: &[i64]) -> Result<Vec<RevisionCount>, StorageError> {
-        match self.has_none(self.related.revisions, space, ids) {
-            true => Ok(Vec::new()),
-            false => self.inner.revisions(space, ids),
-        }
-    }
-
-    fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError> {
-        self.inner.setting(key)
-    }
-
-    fn slug(&self, scope: &str, slug: &str) -> Result<Option<i64>, StorageError> {
-        self.inner.slug(scope, slug)
-    }
-
-    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies> {
-        self.inner.depends(plan, rows)
-    }
-
-    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies> {
-        self.inner.depends_on_revisions(space, ids)
-    }
-
-    fn is_newest(&self) -> bool {
-        self.inner.is_newest()
-    }
+    forward!(inner: can_prefetch prefetch_targets dependencies is_newest);
 }
 
 #[cfg(test)]

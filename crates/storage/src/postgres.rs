@@ -27,7 +27,7 @@ use super::migrate::{Extent, PendingChange};
 use super::nodes::{NodeFacts, Nodes};
 use super::plan::{Layout, Name, WritePlan};
 use super::sqlite::OpenError;
-use super::{BeginFuture, CommitFuture, Database, Held, Snapshot, Storage, StorageError, VersionSlot};
+use super::{BeginFuture, CommitFuture, Database, PinGuard, Snapshot, Storage, StorageError, VersionSlot};
 use cms_base::metrics::{self, Reading};
 use connect::Address;
 use neighbours::Neighbours;
@@ -59,7 +59,7 @@ struct Shared {
     /// What other nodes know this one by.
     node: Arc<str>,
     schema: Arc<str>,
-    /// See [`Storage::hears_commits`].
+    /// See [`Storage::has_commit_listener`].
     hears: AtomicBool,
     /// See [`Database::leads`].
     leads: AtomicBool,
@@ -169,8 +169,8 @@ impl Storage for Postgres {
         Ok(Box::new(reader::View::begin(&self.shared)))
     }
 
-    fn hold(&self) -> Box<dyn Held + '_> {
-        Box::new(reader::Hold::begin())
+    fn pin_snapshot(&self) -> PinGuard {
+        PinGuard::new(reader::settle)
     }
 
     fn commit(&self, plan: WritePlan) -> CommitFuture {
@@ -193,7 +193,7 @@ impl Storage for Postgres {
         self.shared.catch_up()
     }
 
-    fn hears_commits(&self) -> bool {
+    fn has_commit_listener(&self) -> bool {
         self.shared.hears.load(Ordering::Acquire)
     }
 

@@ -2,8 +2,9 @@
 //!
 //! It knows what reads depend on, and the versions of that; nothing of what the reads are for.
 
-use super::plan::{Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
-use super::{Ahead, BeginFuture, CommitFuture, Dependencies, Held, Snapshot, Storage, StorageError, VersionSlot};
+use super::forward::forward;
+use super::plan::Name;
+use super::{Dependencies, ReadRequest, ReadResult, Snapshot, Storage, StorageError, VersionSlot};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -119,13 +120,7 @@ impl Storage for TrackedStorage {
         Ok(Box::new(TrackedSnapshot { inner: self.inner.snapshot()?, by: self }))
     }
 
-    fn hold(&self) -> Box<dyn Held + '_> {
-        self.inner.hold()
-    }
-
-    fn commit(&self, plan: WritePlan) -> CommitFuture {
-        self.inner.commit(plan)
-    }
+    forward!(inner: pin_snapshot commit begin catch_up has_commit_listener);
 
     /// The caller stores something under the result, and so depends on it.
     fn scope_version(&self, scope: &Name) -> u64 {
@@ -152,18 +147,6 @@ impl Storage for TrackedStorage {
         drop(noted);
         self.inner.limit_validity(until);
     }
-
-    fn catch_up(&self) -> Result<(), StorageError> {
-        self.inner.catch_up()
-    }
-
-    fn hears_commits(&self) -> bool {
-        self.inner.hears_commits()
-    }
-
-    fn begin(&self) -> BeginFuture {
-        self.inner.begin()
-    }
 }
 
 struct TrackedSnapshot<'s> {
@@ -172,17 +155,14 @@ struct TrackedSnapshot<'s> {
 }
 
 impl TrackedSnapshot<'_> {
-    /// A read that failed says nothing of what it would have found.
-    fn checked<T>(&self, read: Result<T, StorageError>) -> Result<T, StorageError> {
-        self.by.lock().unsettled |= read.is_err();
-        read
-    }
-
     fn note(&self, on: Option<Dependencies>) {
         let Some(on) = on else {
             self.by.lock().unsettled = true;
             return;
         };
+        if on == Dependencies::default() {
+            return;
+        }
         let scopes: Vec<u64> = on.scopes.iter().map(|scope| self.by.inner.scope_version(scope)).collect();
         let slots: Vec<u64> = on.slots.iter().map(|slot| self.by.inner.slot_version(*slot)).collect();
         let mut noted = self.by.lock();
@@ -196,64 +176,12 @@ impl TrackedSnapshot<'_> {
 }
 
 impl Snapshot for TrackedSnapshot<'_> {
-    fn reads_ahead(&self) -> bool {
-        self.inner.reads_ahead()
+    fn read(&self, request: ReadRequest<'_>) -> Result<ReadResult, StorageError> {
+        let result = self.inner.read(request);
+        // A read that failed says nothing of what it would have found.
+        self.note(result.as_ref().ok().and_then(|result| self.inner.dependencies(request, result)));
+        result
     }
 
-    fn ahead(&self, reads: &[Ahead<'_>]) {
-        self.inner.ahead(reads);
-    }
-
-    fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        let rows = self.checked(self.inner.rows(plan))?;
-        self.note(self.inner.depends(plan, Some(&rows)));
-        Ok(rows)
-    }
-
-    fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError> {
-        self.note(self.inner.depends(plan, None));
-        self.checked(self.inner.count(plan))
-    }
-
-    fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        self.note(self.inner.depends(&ReadPlan { limit: None, ..plan.clone() }, Some(&[])));
-        self.checked(self.inner.groups(plan))
-    }
-
-    fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
-        self.note(Some(Dependencies { scopes: plan.rels.clone(), slots: Vec::new() }));
-        self.checked(self.inner.edges(plan))
-    }
-
-    /// Meta values are written with their row, which was read before.
-    fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError> {
-        self.checked(self.inner.meta(space, ids))
-    }
-
-    fn revisions(&self, space: &Name, ids: &[i64]) -> Result<Vec<RevisionCount>, StorageError> {
-        self.note(self.inner.depends_on_revisions(space, ids));
-        self.checked(self.inner.revisions(space, ids))
-    }
-
-    fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError> {
-        self.note(Some(Dependencies { scopes: vec!["setting".into()], slots: Vec::new() }));
-        self.checked(self.inner.setting(key))
-    }
-
-    fn slug(&self, scope: &str, slug: &str) -> Result<Option<i64>, StorageError> {
-        self.note(None);
-        self.inner.slug(scope, slug)
-    }
-
-    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies> {
-        self.inner.depends(plan, rows)
-    }
-
-    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies> {
-        self.inner.depends_on_revisions(space, ids)
-    }
-
-    fn is_newest(&self) -> bool {
-        self.inner.is_newest()
-    }
+    forward!(inner: can_prefetch prefetch prefetch_targets dependencies is_newest);
 }

@@ -29,7 +29,7 @@ use values::{Dictionary, bind, decode};
 use super::engine::{Common, Queue};
 use super::migrate::Extent;
 use super::plan::{Layout, Name, WritePlan};
-use super::{BeginFuture, CommitFuture, Database, Held, Snapshot, Storage, StorageError, VersionSlot};
+use super::{BeginFuture, CommitFuture, Database, PinGuard, Snapshot, Storage, StorageError, VersionSlot};
 use cms_base::metrics;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -140,8 +140,8 @@ impl Storage for Sqlite {
         Ok(Box::new(reader::View::begin(&self.shared)?))
     }
 
-    fn hold(&self) -> Box<dyn Held + '_> {
-        Box::new(reader::Hold::begin())
+    fn pin_snapshot(&self) -> PinGuard {
+        PinGuard::new(reader::settle)
     }
 
     fn commit(&self, plan: WritePlan) -> CommitFuture {
@@ -165,7 +165,7 @@ impl Storage for Sqlite {
         self.snapshot().map(drop)
     }
 
-    fn hears_commits(&self) -> bool {
+    fn has_commit_listener(&self) -> bool {
         true
     }
 

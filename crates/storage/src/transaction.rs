@@ -4,11 +4,11 @@
 //! hold. What is dropped without [`Transaction::finish`] has never happened.
 
 use super::budget;
-use super::plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
+use super::plan::{CommitError, Committed, Name, WritePlan};
 use super::versions::Versions;
 use super::{
-    BeginFuture, CommitFuture, Dependencies, FinishFuture, Held, Snapshot, Storage, StorageError, Transaction,
-    VersionSlot, later,
+    BeginFuture, CommitFuture, Dependencies, FinishFuture, PinGuard, ReadRequest, ReadResult, Snapshot, Storage,
+    StorageError, Transaction, VersionSlot, later,
 };
 use std::pin::Pin;
 use std::sync::Arc;
@@ -86,12 +86,12 @@ impl Transaction for OpenTransaction {
 
 impl Storage for OpenTransaction {
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
-        Ok(Box::new(Inside(self)))
+        Ok(Box::new(TransactionSnapshot(self)))
     }
 
-    /// Nothing to hold: nobody else writes meanwhile.
-    fn hold(&self) -> Box<dyn Held + '_> {
-        Box::new(Unchanging)
+    /// There is nothing to pin: nobody else writes meanwhile.
+    fn pin_snapshot(&self) -> PinGuard {
+        PinGuard::of_nothing()
     }
 
     fn commit(&self, plan: WritePlan) -> CommitFuture {
@@ -116,7 +116,7 @@ impl Storage for OpenTransaction {
         Ok(())
     }
 
-    fn hears_commits(&self) -> bool {
+    fn has_commit_listener(&self) -> bool {
         true
     }
 
@@ -125,62 +125,42 @@ impl Storage for OpenTransaction {
     }
 }
 
-/// See [`Storage::hold`].
-struct Unchanging;
-
-impl Held for Unchanging {}
-
 /// The state inside the transaction.
-struct Inside<'t>(&'t OpenTransaction);
+struct TransactionSnapshot<'t>(&'t OpenTransaction);
 
-impl Snapshot for Inside<'_> {
-    fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        let plan = plan.clone();
-        self.0.read(move |snapshot| snapshot.rows(&plan))
+impl TransactionSnapshot<'_> {
+    /// Carries out a read of something that is handed to the thread that holds the transaction.
+    fn of<T: Send + 'static>(
+        &self,
+        subject: T,
+        request: impl FnOnce(&T) -> ReadRequest<'_> + Send + 'static,
+    ) -> Result<ReadResult, StorageError> {
+        self.0.read(move |snapshot| snapshot.read(request(&subject)))
     }
+}
 
-    fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError> {
-        let plan = plan.clone();
-        self.0.read(move |snapshot| snapshot.count(&plan))
-    }
-
-    fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        let plan = plan.clone();
-        self.0.read(move |snapshot| snapshot.groups(&plan))
-    }
-
-    fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
-        let plan = plan.clone();
-        self.0.read(move |snapshot| snapshot.edges(&plan))
-    }
-
-    fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError> {
-        let (space, ids) = (space.clone(), ids.to_vec());
-        self.0.read(move |snapshot| snapshot.meta(&space, &ids))
-    }
-
-    fn revisions(&self, space: &Name, ids: &[i64]) -> Result<Vec<RevisionCount>, StorageError> {
-        let (space, ids) = (space.clone(), ids.to_vec());
-        self.0.read(move |snapshot| snapshot.revisions(&space, &ids))
-    }
-
-    fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError> {
-        let key = key.clone();
-        self.0.read(move |snapshot| snapshot.setting(&key))
-    }
-
-    fn slug(&self, scope: &str, slug: &str) -> Result<Option<i64>, StorageError> {
-        let (scope, slug) = (scope.to_owned(), slug.to_owned());
-        self.0.read(move |snapshot| snapshot.slug(&scope, &slug))
+impl Snapshot for TransactionSnapshot<'_> {
+    fn read(&self, request: ReadRequest<'_>) -> Result<ReadResult, StorageError> {
+        match request {
+            ReadRequest::Rows(plan) => self.of(plan.clone(), |plan| ReadRequest::Rows(plan)),
+            ReadRequest::Count(plan) => self.of(plan.clone(), |plan| ReadRequest::Count(plan)),
+            ReadRequest::Groups(plan) => self.of(plan.clone(), |plan| ReadRequest::Groups(plan)),
+            ReadRequest::Edges(plan) => self.of(plan.clone(), |plan| ReadRequest::Edges(plan)),
+            ReadRequest::Meta(space, ids) => {
+                self.of((space.clone(), ids.to_vec()), |(space, ids)| ReadRequest::Meta(space, ids))
+            }
+            ReadRequest::Revisions(space, ids) => {
+                self.of((space.clone(), ids.to_vec()), |(space, ids)| ReadRequest::Revisions(space, ids))
+            }
+            ReadRequest::Setting(key) => self.of(key.clone(), |key| ReadRequest::Setting(key)),
+            ReadRequest::Slug(scope, slug) => {
+                self.of((scope.to_owned(), slug.to_owned()), |(scope, slug)| ReadRequest::Slug(scope, slug))
+            }
+        }
     }
 
     /// None: what is not committed may never have been.
-    fn depends(&self, _: &ReadPlan, _: Option<&[Row]>) -> Option<Dependencies> {
-        None
-    }
-
-    /// None, for the same reason.
-    fn depends_on_revisions(&self, _: &Name, _: &[i64]) -> Option<Dependencies> {
+    fn dependencies(&self, _: ReadRequest<'_>, _: &ReadResult) -> Option<Dependencies> {
         None
     }
 

@@ -7,7 +7,7 @@ use crate::records::{Record, meta_space, txt};
 use crate::registry::resource::{Kind, Property, Resource, Source};
 use crate::scope::Scope;
 use cms_storage::plan::{DbValue, EdgePlan, MetaChange, Name, Row};
-use cms_storage::{Ahead, Snapshot};
+use cms_storage::{ReadRequest, Snapshot};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -172,10 +172,10 @@ impl RevisionContent {
 pub(super) fn ahead(scope: &Scope, resource: &Resource, snapshot: &dyn Snapshot, id: i64) {
     let rels = relations(scope, resource);
     if !rels.is_empty() {
-        snapshot.ahead(&[Ahead::Edges(&EdgePlan { rels, of: vec![id], reverse: false })]);
+        snapshot.prefetch(&[ReadRequest::Edges(&EdgePlan { rels, of: vec![id], reverse: false })]);
     }
     if holds_meta(scope, resource) {
-        snapshot.ahead(&[Ahead::Meta(&meta_space(resource), &[id])]);
+        snapshot.prefetch(&[ReadRequest::Meta(&meta_space(resource), &[id])]);
     }
 }
 

@@ -3,7 +3,7 @@
 //! A node that commits notifies the others. The notification only wakes them: the change feed tells what was written.
 //! Where notifications get lost (behind a pooler that lends connections for a transaction), a node looks at the number of
 //! commits more often. While it does not listen, it looks before every request: see
-//! [`Storage::hears_commits`](super::super::Storage::hears_commits).
+//! [`Storage::has_commit_listener`](super::super::Storage::has_commit_listener).
 //!
 //! Once the node serves, the session is named after its facts (see [`nodes`](super::super::nodes)).
 //!

@@ -6,18 +6,16 @@
 mod targets;
 
 use super::super::budget;
-use super::super::catalogue::Catalogue;
 use super::super::connection::Dialect;
 use super::super::connection::{DbError, Fault, int, text_at};
-use super::super::count_cache;
-use super::super::dependencies;
 use super::super::feed::{self, News};
 use super::super::nodes::Nodes;
-use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
-use super::super::sql::{Bind, Lowered, Rendered, Want, lower};
-use super::super::tally::{Tallied, Without, tallied};
-use super::super::words::{NO_WORD, Words};
-use super::super::{Ahead, Dependencies, Held, Snapshot, StorageError};
+use super::super::pin;
+use super::super::plan::{DbValue, EdgePlan, Name, ReadPlan, Row};
+use super::super::sql::{Bind, Lowered, Rendered};
+use super::super::sql_reads::{Columns, Executor, Names, ReadTexts, SqlReads, read_texts};
+use super::super::words::Words;
+use super::super::{Dependencies, ReadRequest, ReadResult, Snapshot, StorageError};
 use super::Shared;
 use super::neighbours;
 use super::pool::Lease;
@@ -25,7 +23,6 @@ use super::values::Cell;
 use super::wire::{Asked, Prepared, Session, plain};
 use arc_swap::Guard;
 use std::cell::{Cell as Flag, RefCell};
-use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -44,8 +41,6 @@ const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 thread_local! {
     static OPEN: RefCell<Vec<(u64, Rc<Transaction>)>> = const { RefCell::new(Vec::new()) };
-    /// How many of [`Hold`] live.
-    static HELD: Flag<u32> = const { Flag::new(0) };
     static QUERIES: Flag<u64> = const { Flag::new(0) };
 }
 
@@ -170,32 +165,9 @@ impl Drop for Transaction {
     }
 }
 
-/// See [`super::super::Storage::hold`].
-pub struct Hold {
-    /// It belongs to its thread.
-    _here: PhantomData<Rc<()>>,
-}
-
-impl Hold {
-    /// Holds the state that the next snapshot finds, or the one that is held already.
-    pub fn begin() -> Hold {
-        HELD.set(HELD.get() + 1);
-        Hold { _here: PhantomData }
-    }
-}
-
-impl Held for Hold {}
-
-impl Drop for Hold {
-    fn drop(&mut self) {
-        HELD.set(HELD.get() - 1);
-        settle();
-    }
-}
-
 /// Ends the transactions that nothing needs any more.
-fn settle() {
-    if HELD.get() > 0 {
+pub fn settle() {
+    if pin::is_pinned() {
         return;
     }
     let ended = OPEN.try_with(|open| {
@@ -223,7 +195,7 @@ impl Shared {
         let begins = !view.transaction.has_read.get();
         let known = self.versions.known();
         let binds = |values: &[i64]| values.iter().map(|n| Bind::One(DbValue::Int(*n))).collect::<Vec<_>>();
-        let commits = view.reading().select(feed::COMMITS_AND_ENTRY, &binds(&[known.mark.seq]))?;
+        let commits = view.select(feed::COMMITS_AND_ENTRY, &binds(&[known.mark.seq]))?;
         let is_new = commits.first().map_or(0, |row| int(row, 0)) as u64 > known.commits;
         let is_another = begins && known.is_behind(commits.first(), self.common.node);
         if !is_new && !is_another {
@@ -233,8 +205,7 @@ impl Shared {
         for (text, binds) in &statements {
             view.transaction.send(self, text, &|| plain(text), binds);
         }
-        let found =
-            statements.iter().map(|(text, binds)| view.reading().select(text, binds)).collect::<Result<_, _>>()?;
+        let found = statements.iter().map(|(text, binds)| view.select(text, binds)).collect::<Result<_, _>>()?;
         self.take_up(&News::of(known, found));
         Ok(())
     }
@@ -243,7 +214,7 @@ impl Shared {
 impl Shared {
     /// See [`Database::nodes`](super::super::Database::nodes).
     pub fn nodes(&self) -> Result<Nodes, StorageError> {
-        let rows = View::begin(self).reading().select(neighbours::NODES, &[])?;
+        let rows = View::begin(self).select(neighbours::NODES, &[])?;
         Ok(neighbours::nodes(&rows, &self.schema))
     }
 }
@@ -278,8 +249,17 @@ impl<'s> View<'s> {
         View { shared, transaction, words: shared.words.load() }
     }
 
-    fn reading(&self) -> Reading<'_> {
-        Reading { on: self, words: &self.words, catalogue: &self.shared.catalogue }
+    fn names(&self) -> Names<'_> {
+        Names { words: &self.words, catalogue: &self.shared.catalogue }
+    }
+
+    fn reads(&self) -> SqlReads<'_, &dyn Run> {
+        SqlReads { executor: self, names: self.names() }
+    }
+
+    /// The rows that a statement gives.
+    fn select(&self, text: &'static str, binds: &[Bind]) -> Result<Vec<Row>, DbError> {
+        Ok(self.run(text, &|| plain(text), binds)?.rows)
     }
 }
 
@@ -350,88 +330,40 @@ impl Run for Sender<'_> {
 }
 
 impl Snapshot for View<'_> {
-    fn reads_ahead(&self) -> bool {
+    fn read(&self, request: ReadRequest<'_>) -> Result<ReadResult, StorageError> {
+        let memory = (&self.shared.remembered, &*self.shared.versions);
+        let found = match request {
+            ReadRequest::Count(plan) => return self.reads().cached_count(plan, memory, self.is_newest()),
+            ReadRequest::Rows(plan) => self.rows_of_targets(plan)?.map(ReadResult::Rows),
+            ReadRequest::Edges(plan) => self.edges_of_targets(plan)?.map(ReadResult::Edges),
+            _ => None,
+        };
+        found.map_or_else(|| self.reads().read(request), Ok)
+    }
+
+    fn can_prefetch(&self) -> bool {
         true
     }
 
-    fn ahead(&self, reads: &[Ahead<'_>]) {
+    fn prefetch(&self, requests: &[ReadRequest<'_>]) {
         let sender = Sender(self);
-        let reading = Reading { on: &sender, words: &self.words, catalogue: &self.shared.catalogue };
-        for read in reads {
+        let reads = SqlReads { executor: &sender as &dyn Run, names: self.names() };
+        for request in requests {
+            if matches!(request, ReadRequest::Edges(plan) if self.has_edges(plan)) {
+                continue;
+            }
             // Nothing is found yet, and what fails fails again when it is read.
-            let _ = match read {
-                Ahead::Rows(plan) => reading.rows(plan).map(drop),
-                Ahead::Count(plan) => reading.count(plan).map(drop),
-                Ahead::Edges(plan) if self.has_edges(plan) => Ok(()),
-                Ahead::Edges(plan) => reading.edges(plan).map(drop),
-                Ahead::Meta(space, ids) => reading.meta(space, ids).map(drop),
-                Ahead::Revisions(space, ids) => reading.revisions(space, ids).map(drop),
-                Ahead::Targets(edges, plan) => self.send_targets(edges, plan),
-            };
+            let _ = reads.read(*request);
         }
     }
 
-    fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        match self.rows_of_targets(plan)? {
-            Some(rows) => Ok(rows),
-            None => self.reading().rows(plan),
-        }
+    fn prefetch_targets(&self, edges: &EdgePlan, rows: &ReadPlan) {
+        // What fails fails again when it is read.
+        let _ = self.send_targets(edges, rows);
     }
 
-    fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError> {
-        let (catalogue, reading) = (&self.shared.catalogue, self.reading());
-        if let Some(tallies) = tallied(plan, catalogue) {
-            return reading.tallied(&tallies);
-        }
-        let lowered = lower(plan, Want::Count, catalogue, &self.words)?;
-        let remembered = &self.shared.remembered;
-        let stamp = dependencies::depends(plan, None, catalogue, &self.words).map(|on| self.shared.versions.sum(&on));
-        // Versions that moved since the snapshot began belong to rows that it does not see.
-        let kept = stamp
-            .filter(|_| self.is_newest())
-            .and_then(|stamp| Some((count_cache::key(lowered.shape(), &lowered.binds)?, stamp)));
-        let Some((key, stamp)) = kept else { return reading.number(&lowered) };
-        if let Some(n) = remembered.get(&key, stamp) {
-            return Ok(n);
-        }
-        let n = reading.number(&lowered)?;
-        remembered.put(key, stamp, n);
-        Ok(n)
-    }
-
-    fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        self.reading().groups(plan)
-    }
-
-    fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
-        match self.edges_of_targets(plan)? {
-            Some(edges) => Ok(edges),
-            None => self.reading().edges(plan),
-        }
-    }
-
-    fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError> {
-        self.reading().meta(space, ids)
-    }
-
-    fn revisions(&self, space: &Name, ids: &[i64]) -> Result<Vec<RevisionCount>, StorageError> {
-        self.reading().revisions(space, ids)
-    }
-
-    fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError> {
-        self.reading().setting(key)
-    }
-
-    fn slug(&self, scope: &str, slug: &str) -> Result<Option<i64>, StorageError> {
-        self.reading().slug(scope, slug)
-    }
-
-    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies> {
-        self.reading().depends(plan, rows)
-    }
-
-    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies> {
-        self.reading().depends_on_revisions(space, ids)
+    fn dependencies(&self, request: ReadRequest<'_>, result: &ReadResult) -> Option<Dependencies> {
+        self.reads().dependencies(request, result)
     }
 
     fn is_newest(&self) -> bool {
@@ -439,142 +371,62 @@ impl Snapshot for View<'_> {
     }
 }
 
-/// Reads in whatever transaction there is. Knows nothing of what was read before.
-pub struct Reading<'r> {
-    pub on: &'r dyn Run,
-    pub words: &'r Words,
-    pub catalogue: &'r Catalogue,
-}
+impl Executor for &dyn Run {
+    type Row<'r> = Row;
 
-impl Reading<'_> {
-    fn lowered(&self, lowered: &Lowered<'_>) -> Result<Found, StorageError> {
-        Ok(self.on.run(&lowered.shape(), &|| lowered.render(Dialect::Postgres), &lowered.binds)?)
-    }
+    const TEXTS: ReadTexts = read_texts!("= ANY(?1)", "= ANY(?2)", "GROUP BY space, \"of\" ORDER BY \"of\"");
 
-    /// The one number that a statement gives.
-    fn number(&self, lowered: &Lowered<'_>) -> Result<u64, StorageError> {
-        Ok(self.lowered(lowered)?.rows.first().map_or(0, |row| int(row, 0).max(0) as u64))
-    }
-
-    fn tallied(&self, tallies: &Tallied) -> Result<u64, StorageError> {
-        let sum = |plan: &ReadPlan| self.number(&lower(plan, Want::Sum, self.catalogue, self.words)?);
-        let without = match &tallies.without {
-            None => 0,
-            Some(Without::Sum(plan)) => sum(plan)?,
-            Some(Without::Rows(plan)) => self.number(&lower(plan, Want::Count, self.catalogue, self.words)?)?,
-        };
-        Ok(sum(&tallies.of)?.saturating_sub(without))
-    }
-
-    fn numbers(&self, words: &[Name]) -> Bind {
-        Bind::List(words.iter().map(|w| DbValue::Int(self.words.number(w).unwrap_or(NO_WORD))).collect())
-    }
-
-    fn select(&self, text: &'static str, binds: &[Bind]) -> Result<Vec<Row>, StorageError> {
-        Ok(self.on.run(text, &|| plain(text), binds)?.rows)
-    }
-
-    /// The word of a number, also of one that another process added a moment ago.
-    fn word(&self, number: i64) -> Result<Name, StorageError> {
-        if let Some(name) = self.words.name(number) {
-            return Ok(name.clone());
-        }
-        let found = self.select(WORD, &[Bind::One(DbValue::Int(number))])?;
-        let missing = || StorageError::Failed(format!("the dictionary has no word {number}"));
-        found.first().and_then(|row| text_at(row, 0)).ok_or_else(missing)
-    }
-
-    fn of_space(&self, space: &Name, ids: &[i64]) -> [Bind; 2] {
-        let space = DbValue::Int(self.words.number(space).unwrap_or(NO_WORD));
-        [Bind::One(space), Bind::List(ids.iter().map(|id| DbValue::Int(*id)).collect())]
-    }
-
-    /// The rows of a plan, or its groups.
-    fn read(&self, plan: &ReadPlan, want: Want) -> Result<Vec<Row>, StorageError> {
-        let Found { mut rows, words } = self.lowered(&lower(plan, want, self.catalogue, self.words)?)?;
-        for place in words.iter().enumerate().filter_map(|(place, word)| word.then_some(place)) {
+    fn rows(&self, lowered: &Lowered<'_>, words: &Words) -> Result<Vec<Row>, StorageError> {
+        let Found { mut rows, words: are_words } = run_lowered(*self, lowered)?;
+        for place in are_words.iter().enumerate().filter_map(|(place, word)| word.then_some(place)) {
             for row in &mut rows {
                 if let DbValue::Int(number) = row[place] {
-                    row[place] = DbValue::Text(self.word(number)?);
+                    row[place] = DbValue::Text(self.word(words, number)?);
                 }
             }
         }
-        if words.is_empty() {
+        if are_words.is_empty() {
             // Rows of which nothing is read have one column all the same.
             rows.iter_mut().for_each(Vec::clear);
         }
         Ok(rows)
     }
+
+    fn number(&self, lowered: &Lowered<'_>) -> Result<u64, StorageError> {
+        Ok(run_lowered(*self, lowered)?.rows.first().map_or(0, |row| int(row, 0).max(0) as u64))
+    }
+
+    fn select<T>(
+        &self,
+        text: &'static str,
+        binds: &[Bind],
+        decode: impl FnMut(&Row) -> Result<T, StorageError>,
+    ) -> Result<Vec<T>, StorageError> {
+        self.run(text, &|| plain(text), binds)?.rows.iter().map(decode).collect()
+    }
+
+    fn word(&self, words: &Words, number: i64) -> Result<Name, StorageError> {
+        if let Some(name) = words.name(number) {
+            return Ok(name.clone());
+        }
+        let found = self.select(WORD, &[Bind::One(DbValue::Int(number))], |row| Ok(text_at(row, 0)))?;
+        let missing = || StorageError::Failed(format!("the dictionary has no word {number}"));
+        found.into_iter().next().flatten().ok_or_else(missing)
+    }
 }
 
-impl Snapshot for Reading<'_> {
-    fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        self.read(plan, Want::Rows)
+fn run_lowered(run: &dyn Run, lowered: &Lowered<'_>) -> Result<Found, DbError> {
+    run.run(&lowered.shape(), &|| lowered.render(Dialect::Postgres), &lowered.binds)
+}
+
+impl Columns for Row {
+    fn int(&self, place: usize) -> Result<i64, StorageError> {
+        Ok(int(self, place))
     }
 
-    fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError> {
-        match tallied(plan, self.catalogue) {
-            Some(tallies) => self.tallied(&tallies),
-            None => self.number(&lower(plan, Want::Count, self.catalogue, self.words)?),
-        }
-    }
-
-    fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        self.read(plan, Want::Groups)
-    }
-
-    fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
-        let of = Bind::List(plan.of.iter().map(|id| DbValue::Int(*id)).collect());
-        let text = if plan.reverse { EDGES_TO } else { EDGES_FROM };
-        let rows = self.select(text, &[self.numbers(&plan.rels), of])?;
-        rows.iter().map(|row| Ok(Edge { rel: self.word(int(row, 0))?, src: int(row, 1), dst: int(row, 2) })).collect()
-    }
-
-    fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError> {
-        let rows = self.select(META, &self.of_space(space, ids))?;
-        let value = |row: &Row| MetaRow {
-            id: int(row, 0),
-            key: text_at(row, 1).unwrap_or_default(),
-            number: int(row, 2),
-            json: text_at(row, 3).unwrap_or_default(),
-        };
-        Ok(rows.iter().map(value).collect())
-    }
-
-    fn revisions(&self, space: &Name, ids: &[i64]) -> Result<Vec<RevisionCount>, StorageError> {
-        let rows = self.select(REVISIONS, &self.of_space(space, ids))?;
-        Ok(rows.iter().map(|row| RevisionCount { of: int(row, 0), count: int(row, 1), newest: int(row, 2) }).collect())
-    }
-
-    fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError> {
-        let rows = self.select("SELECT json FROM setting WHERE key = ?1", &[Bind::One(DbValue::Text(key.clone()))])?;
-        Ok(rows.first().and_then(|row| text_at(row, 0)))
-    }
-
-    fn slug(&self, scope: &str, slug: &str) -> Result<Option<i64>, StorageError> {
-        let binds = [scope, slug].map(|text| Bind::One(DbValue::Text(text.into())));
-        let rows = self.select("SELECT id FROM slug WHERE scope = ?1 AND slug = ?2", &binds)?;
-        Ok(rows.first().map(|row| int(row, 0)))
-    }
-
-    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies> {
-        dependencies::depends(plan, rows, self.catalogue, self.words)
-    }
-
-    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies> {
-        Some(dependencies::depends_on_revisions(space, ids, self.words))
-    }
-
-    /// Whether it is, only the connection's owner knows.
-    fn is_newest(&self) -> bool {
-        false
+    fn text(&self, place: usize) -> Result<Arc<str>, StorageError> {
+        Ok(text_at(self, place).unwrap_or_default())
     }
 }
 
 const WORD: &str = "SELECT word FROM dictionary WHERE number = ?1";
-const EDGES_FROM: &str = "SELECT rel, src, dst FROM edge WHERE rel = ANY(?1) AND src = ANY(?2) ORDER BY src, rel, pos";
-const EDGES_TO: &str = "SELECT rel, src, dst FROM edge WHERE rel = ANY(?1) AND dst = ANY(?2) ORDER BY dst, rel, src";
-const META: &str = "SELECT id, key, n, json FROM meta WHERE space = ?1 AND id = ANY(?2) ORDER BY id, key, n";
-const REVISIONS: &str = "SELECT \"of\", count(*), (SELECT id FROM revision AS other \
-    WHERE other.space = revision.space AND other.\"of\" = revision.\"of\" ORDER BY \"at\" DESC, id DESC LIMIT 1) \
-    FROM revision WHERE space = ?1 AND \"of\" = ANY(?2) GROUP BY space, \"of\" ORDER BY \"of\"";

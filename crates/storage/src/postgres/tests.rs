@@ -5,7 +5,7 @@ mod silence;
 
 use super::super::fixtures::*;
 use super::super::plan::*;
-use super::super::{Ahead, Storage, StorageError};
+use super::super::{ReadRequest, Storage, StorageError};
 use super::*;
 use cms_text::fold;
 use std::io::{Read as _, Write as _};
@@ -249,7 +249,7 @@ fn nodes_hear_of_what_others_write() {
     let Some(schema) = Schema::create() else { return };
     let (one, other) = (open(&schema.url), open(&schema.url));
     let stamp = |node: &Postgres| (node.slot_version(VersionSlot::OTHERS), node.scope_version(&name("record")));
-    until(|| one.hears_commits() && other.hears_commits());
+    until(|| one.has_commit_listener() && other.has_commit_listener());
     // Both listen from here on.
     commit(&other, vec![Change::Put(post("publish", 1, "First"))]).unwrap();
     until(|| stamp(&one).1 == stamp(&other).1);
@@ -269,7 +269,7 @@ fn one_node_leads_and_another_takes_over() {
     let Some(schema) = Schema::create() else { return };
     let nodes = [open(&schema.url), open(&schema.url), open(&schema.url)];
     let leading = |nodes: &[Postgres]| nodes.iter().filter(|node| node.leads()).count();
-    until(|| nodes.iter().all(Storage::hears_commits) && leading(&nodes) == 1);
+    until(|| nodes.iter().all(Storage::has_commit_listener) && leading(&nodes) == 1);
     let (leader, others): (Vec<Postgres>, Vec<Postgres>) = nodes.into_iter().partition(Database::leads);
     assert_eq!(leading(&others), 0);
     drop(leader);
@@ -279,7 +279,7 @@ fn one_node_leads_and_another_takes_over() {
         "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 \
         AND (classid::bigint << 32 | objid::bigint) = hashtextextended('cms-server leader ' || current_schema(), 0)",
     );
-    until(|| leading(&others) == 1 && others.iter().all(Storage::hears_commits));
+    until(|| leading(&others) == 1 && others.iter().all(Storage::has_commit_listener));
 }
 
 // ------------------------------------------------------------------------------------------------ connections
@@ -338,12 +338,12 @@ fn round_trips_are_few() {
     };
     let plan = ReadPlan { limit: Some(10), ..read("record", &["id", "title"], eq("kind", text("post"))) };
     let list = || {
-        let held = db.hold();
+        let held = db.pin_snapshot();
         let snapshot = db.snapshot().unwrap();
-        snapshot.ahead(&[Ahead::Count(&plan)]);
+        snapshot.prefetch(&[ReadRequest::Count(&plan)]);
         let found = ints(snapshot.rows(&plan).unwrap());
         let edges = EdgePlan { rels: names(&["post.categories"]), of: found.clone(), reverse: false };
-        snapshot.ahead(&[Ahead::Edges(&edges), Ahead::Revisions(&name("content"), &found)]);
+        snapshot.prefetch(&[ReadRequest::Edges(&edges), ReadRequest::Revisions(&name("content"), &found)]);
         assert_eq!(snapshot.count(&plan).unwrap(), found.len() as u64);
         assert_eq!(snapshot.edges(&edges).unwrap().len(), 2 * found.len());
         assert_eq!(snapshot.revisions(&name("content"), &found).unwrap().len(), found.len());

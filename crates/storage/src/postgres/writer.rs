@@ -18,10 +18,11 @@ use super::super::connection::{Connection, DbError, Dialect, Fault, Param, Resul
 use super::super::feed::{self, Written};
 use super::super::plan::{DbValue, ReadPlan, Row};
 use super::super::sql::{Bind, Rendered, Want, lower};
+use super::super::sql_reads::{Names, SqlReads};
 use super::super::words::Words;
 use super::super::{Snapshot, connection};
 use super::connect::Address;
-use super::reader::{Found, Reading, Run, cells, run_on};
+use super::reader::{Found, Run, cells, run_on};
 use super::wire::{PATIENCE, Prepared, Session, plain};
 use std::cell::{Cell, Ref, RefCell};
 use std::sync::Arc;
@@ -355,7 +356,7 @@ impl Connection for PgConnection {
     }
 
     fn reading<'r>(&'r self, words: &'r Words, catalogue: &'r Catalogue) -> Box<dyn Snapshot + 'r> {
-        Box::new(Reading { on: self, words, catalogue })
+        Box::new(SqlReads { executor: self as &dyn Run, names: Names { words, catalogue } })
     }
 
     fn expect(&self, text: &str, params: &[Param<'_>]) {

@@ -5,9 +5,10 @@ use super::super::catalogue::Catalogue;
 use super::super::connection::{self, Connection, DbError, Dialect, Fault, Param, Result};
 use super::super::feed::Written;
 use super::super::plan::{DbValue, Row};
+use super::super::sql_reads::{Names, SqlReads};
 use super::super::words::Words;
 use super::checkpoint::{self, Checkpoints};
-use super::reader::Reading;
+use super::reader::ConnectionReads;
 use super::statement_cache::StatementCache;
 use super::{Shared, search, statistics};
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -144,7 +145,7 @@ impl Connection for SqliteConnection {
 
     fn reading<'r>(&'r self, words: &'r Words, catalogue: &'r Catalogue) -> Box<dyn Snapshot + 'r> {
         let SqliteConnection { conn, shapes, frequent, .. } = self;
-        Box::new(Reading { conn, shapes, frequent, words, catalogue })
+        Box::new(SqlReads { executor: ConnectionReads { conn, shapes, frequent }, names: Names { words, catalogue } })
     }
 
     fn begin(&self) -> Result<()> {

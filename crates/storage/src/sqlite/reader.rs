@@ -1,23 +1,21 @@
 //! Reading: a connection for each thread, a read transaction for each snapshot, text cached for each shape.
 //!
 //! Every statement of a request sees the same state, because all snapshots that a thread has open share a transaction,
-//! and while something holds the state ([`Hold`]) the transaction outlives them.
+//! and while something pins the state ([`pin`]) the transaction outlives them.
 //!
 //! To begin and to end a transaction costs as much as a small read, so threads that read often leave theirs open
 //! ([`reuse_transactions`]): the next snapshot uses it again as long as nothing was committed since, by whatever process
 //! ([`LogIndex`]). Open transactions keep the log from starting over, so they end after [`MAX_REUSE`], when the log is
 //! long, and when the thread has nothing to do ([`end_idle_transactions`]).
 
-use super::super::catalogue::Catalogue;
 use super::super::connection::{Param, int};
-use super::super::count_cache;
-use super::super::dependencies;
 use super::super::feed::{self, News};
-use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
-use super::super::sql::{Bind, Lowered, Want, lower};
-use super::super::tally::{Tallied, Without, tallied};
-use super::super::words::{NO_WORD, Words};
-use super::super::{Dependencies, Held, Snapshot, StorageError};
+use super::super::pin;
+use super::super::plan::{Name, ReadPlan, Row};
+use super::super::sql::{Bind, Lowered};
+use super::super::sql_reads::{Columns, Executor, Names, ReadTexts, SqlReads, read_texts};
+use super::super::words::Words;
+use super::super::{Dependencies, ReadRequest, ReadResult, Snapshot, StorageError};
 use super::connection;
 use super::open;
 use super::search;
@@ -28,7 +26,6 @@ use rusqlite::{CachedStatement, Connection, Result, ToSql};
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fs::{self, File};
-use std::marker::PhantomData;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 use std::rc::Rc;
@@ -77,8 +74,6 @@ thread_local! {
     static READERS: RefCell<Vec<(u64, Rc<Reader>)>> = const { RefCell::new(Vec::new()) };
     static QUERIES: Cell<u64> = const { Cell::new(0) };
     static TEXT: Cell<u64> = const { Cell::new(0) };
-    /// How many of [`Hold`] live.
-    static HELD: Cell<u32> = const { Cell::new(0) };
     static REUSES: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -132,28 +127,10 @@ struct Reader {
     rising: Cell<u64>,
 }
 
-/// See [`super::super::Storage::hold`]: it keeps the transactions of this thread open when their last snapshot is gone.
-pub struct Hold {
-    /// It belongs to its thread.
-    _here: PhantomData<Rc<()>>,
-}
-
-impl Hold {
-    /// Holds the state that the next snapshot finds, or the one that is held already.
-    pub fn begin() -> Hold {
-        HELD.set(HELD.get() + 1);
-        Hold { _here: PhantomData }
-    }
-}
-
-impl Held for Hold {}
-
-impl Drop for Hold {
-    fn drop(&mut self) {
-        HELD.set(HELD.get() - 1);
-        // At the end of a thread its connections are closed already.
-        let _ = READERS.try_with(|readers| readers.borrow().iter().for_each(|(_, reader)| reader.settle()));
-    }
+/// Ends the transactions of this thread that nothing needs any more.
+pub fn settle() {
+    // At the end of a thread its connections are closed already.
+    let _ = READERS.try_with(|readers| readers.borrow().iter().for_each(|(_, reader)| reader.settle()));
 }
 
 /// A snapshot: the thread's connection with a read transaction, which ends with the last of its snapshots.
@@ -177,9 +154,10 @@ impl<'s> View<'s> {
         Ok(View { shared, reader, words: shared.words.load() })
     }
 
-    fn reading(&self) -> Reading<'_> {
+    fn reads(&self) -> SqlReads<'_, ConnectionReads<'_>> {
         let Reader { conn, shapes, frequent, .. } = &*self.reader;
-        Reading { conn, shapes, frequent, words: &self.words, catalogue: &self.shared.catalogue }
+        let names = Names { words: &self.words, catalogue: &self.shared.catalogue };
+        SqlReads { executor: ConnectionReads { conn, shapes, frequent }, names }
     }
 }
 
@@ -191,61 +169,16 @@ impl Drop for View<'_> {
 }
 
 impl Snapshot for View<'_> {
-    fn rows(&self, plan: &ReadPlan) -> std::result::Result<Vec<Row>, StorageError> {
-        self.reading().rows(plan)
-    }
-
-    fn count(&self, plan: &ReadPlan) -> std::result::Result<u64, StorageError> {
-        let (catalogue, reading) = (&self.shared.catalogue, self.reading());
-        if let Some(tallies) = tallied(plan, catalogue) {
-            return reading.tallied(&tallies);
+    fn read(&self, request: ReadRequest<'_>) -> std::result::Result<ReadResult, StorageError> {
+        let memory = (&self.shared.remembered, &*self.shared.versions);
+        match request {
+            ReadRequest::Count(plan) => self.reads().cached_count(plan, memory, self.is_newest()),
+            other => self.reads().read(other),
         }
-        let lowered = lower(plan, Want::Count, catalogue, &self.words)?;
-        let remembered = &self.shared.remembered;
-        let stamp = dependencies::depends(plan, None, catalogue, &self.words).map(|on| self.shared.versions.sum(&on));
-        // Versions that moved since the snapshot began belong to rows that it does not see.
-        let kept = stamp
-            .filter(|_| self.is_newest())
-            .and_then(|stamp| Some((count_cache::key(lowered.shape(), &lowered.binds)?, stamp)));
-        let Some((key, stamp)) = kept else { return reading.counted(plan) };
-        if let Some(n) = remembered.get(&key, stamp) {
-            return Ok(n);
-        }
-        let n = reading.counted(plan)?;
-        remembered.put(key, stamp, n);
-        Ok(n)
     }
 
-    fn groups(&self, plan: &ReadPlan) -> std::result::Result<Vec<Row>, StorageError> {
-        self.reading().groups(plan)
-    }
-
-    fn edges(&self, plan: &EdgePlan) -> std::result::Result<Vec<Edge>, StorageError> {
-        self.reading().edges(plan)
-    }
-
-    fn meta(&self, space: &Name, ids: &[i64]) -> std::result::Result<Vec<MetaRow>, StorageError> {
-        self.reading().meta(space, ids)
-    }
-
-    fn revisions(&self, space: &Name, ids: &[i64]) -> std::result::Result<Vec<RevisionCount>, StorageError> {
-        self.reading().revisions(space, ids)
-    }
-
-    fn setting(&self, key: &Name) -> std::result::Result<Option<Arc<str>>, StorageError> {
-        self.reading().setting(key)
-    }
-
-    fn slug(&self, scope: &str, slug: &str) -> std::result::Result<Option<i64>, StorageError> {
-        self.reading().slug(scope, slug)
-    }
-
-    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies> {
-        self.reading().depends(plan, rows)
-    }
-
-    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies> {
-        self.reading().depends_on_revisions(space, ids)
+    fn dependencies(&self, request: ReadRequest<'_>, result: &ReadResult) -> Option<Dependencies> {
+        self.reads().dependencies(request, result)
     }
 
     fn is_newest(&self) -> bool {
@@ -253,139 +186,59 @@ impl Snapshot for View<'_> {
     }
 }
 
-/// Reads on one connection, in whatever transaction it is. Knows nothing of what was read before.
-pub struct Reading<'r> {
+/// Carries out statements on one connection, in whatever transaction it is.
+pub struct ConnectionReads<'r> {
     pub conn: &'r Connection,
     pub shapes: &'r StatementCache,
     pub frequent: &'r search::FrequentTexts,
-    pub words: &'r Words,
-    pub catalogue: &'r Catalogue,
 }
 
-impl Reading<'_> {
-    /// The one number that a statement gives.
+impl Executor for ConnectionReads<'_> {
+    type Row<'r> = rusqlite::Row<'r>;
+
+    const TEXTS: ReadTexts =
+        read_texts!("IN (SELECT value FROM rarray(?1))", "IN (SELECT value FROM rarray(?2))", "GROUP BY \"of\"");
+
+    fn rows(&self, lowered: &Lowered<'_>, words: &Words) -> std::result::Result<Vec<Row>, StorageError> {
+        self.shapes.rows(lowered, Dictionary { words, conn: self.conn })
+    }
+
     fn number(&self, lowered: &Lowered<'_>) -> std::result::Result<u64, StorageError> {
         let numbers = self.shapes.select(self.conn, lowered, |_, row| row.get::<_, i64>(0))?;
         Ok(numbers.first().copied().unwrap_or(0).max(0) as u64)
     }
 
-    fn tallied(&self, tallies: &Tallied) -> std::result::Result<u64, StorageError> {
-        let sum = |plan: &ReadPlan| self.number(&lower(plan, Want::Sum, self.catalogue, self.words)?);
-        let without = match &tallies.without {
-            None => 0,
-            Some(Without::Sum(plan)) => sum(plan)?,
-            Some(Without::Rows(plan)) => self.number(&lower(plan, Want::Count, self.catalogue, self.words)?)?,
-        };
-        Ok(sum(&tallies.of)?.saturating_sub(without))
-    }
-
-    /// The number of rows that meet the plan's filter.
-    fn counted(&self, plan: &ReadPlan) -> std::result::Result<u64, StorageError> {
-        let plan = self.narrowed(plan)?;
-        self.number(&lower(&plan, Want::Count, self.catalogue, self.words)?)
-    }
-
-    fn narrowed<'p>(&self, plan: &'p ReadPlan) -> std::result::Result<Cow<'p, ReadPlan>, StorageError> {
-        search::narrowed((self.conn, self.frequent), self.catalogue, self.words, plan)
-    }
-
-    fn dictionary(&self) -> Dictionary<'_> {
-        Dictionary { words: self.words, conn: self.conn }
-    }
-
-    fn numbers(&self, words: &[Name]) -> Bind {
-        Bind::List(words.iter().map(|w| DbValue::Int(self.words.number(w).unwrap_or(NO_WORD))).collect())
-    }
-
     fn select<T>(
         &self,
-        text: &str,
+        text: &'static str,
         binds: &[Bind],
-        row: impl FnMut(&rusqlite::Row<'_>) -> Result<T>,
+        decode: impl FnMut(&rusqlite::Row<'_>) -> std::result::Result<T, StorageError>,
     ) -> std::result::Result<Vec<T>, StorageError> {
-        Ok(select(self.conn, text, binds.iter(), row)?)
+        let mut statement = self.conn.prepare_cached(text)?;
+        fetch(&mut statement, binds.iter(), decode)
+    }
+
+    fn word(&self, words: &Words, number: i64) -> std::result::Result<Name, StorageError> {
+        Ok(Dictionary { words, conn: self.conn }.name(number)?)
+    }
+
+    fn narrow<'p>(
+        &self,
+        plan: &'p ReadPlan,
+        Names { words, catalogue }: Names<'_>,
+    ) -> std::result::Result<Cow<'p, ReadPlan>, StorageError> {
+        search::narrowed((self.conn, self.frequent), catalogue, words, plan)
     }
 }
 
-impl Snapshot for Reading<'_> {
-    fn rows(&self, plan: &ReadPlan) -> std::result::Result<Vec<Row>, StorageError> {
-        self.shapes.rows(&*self.narrowed(plan)?, Want::Rows, self.catalogue, self.dictionary())
+impl Columns for rusqlite::Row<'_> {
+    fn int(&self, place: usize) -> std::result::Result<i64, StorageError> {
+        Ok(self.get(place)?)
     }
 
-    fn count(&self, plan: &ReadPlan) -> std::result::Result<u64, StorageError> {
-        match tallied(plan, self.catalogue) {
-            Some(tallies) => self.tallied(&tallies),
-            None => self.counted(plan),
-        }
+    fn text(&self, place: usize) -> std::result::Result<Arc<str>, StorageError> {
+        Ok(Arc::from(self.get_ref(place)?.as_str().map_err(rusqlite::Error::from)?))
     }
-
-    fn groups(&self, plan: &ReadPlan) -> std::result::Result<Vec<Row>, StorageError> {
-        self.shapes.rows(&*self.narrowed(plan)?, Want::Groups, self.catalogue, self.dictionary())
-    }
-
-    fn edges(&self, plan: &EdgePlan) -> std::result::Result<Vec<Edge>, StorageError> {
-        let of = Bind::List(plan.of.iter().map(|id| DbValue::Int(*id)).collect());
-        let text = if plan.reverse { EDGES_TO } else { EDGES_FROM };
-        let dictionary = self.dictionary();
-        self.select(text, &[self.numbers(&plan.rels), of], |row| {
-            Ok(Edge { rel: dictionary.name(row.get(0)?)?, src: row.get(1)?, dst: row.get(2)? })
-        })
-    }
-
-    fn meta(&self, space: &Name, ids: &[i64]) -> std::result::Result<Vec<MetaRow>, StorageError> {
-        let ids = Bind::List(ids.iter().map(|id| DbValue::Int(*id)).collect());
-        let space = Bind::One(DbValue::Int(self.words.number(space).unwrap_or(NO_WORD)));
-        self.select(META, &[space, ids], |row| {
-            Ok(MetaRow { id: row.get(0)?, key: text(row, 1)?, number: row.get(2)?, json: text(row, 3)? })
-        })
-    }
-
-    fn revisions(&self, space: &Name, ids: &[i64]) -> std::result::Result<Vec<RevisionCount>, StorageError> {
-        let ids = Bind::List(ids.iter().map(|id| DbValue::Int(*id)).collect());
-        let space = Bind::One(DbValue::Int(self.words.number(space).unwrap_or(NO_WORD)));
-        self.select(REVISIONS, &[space, ids], |row| {
-            Ok(RevisionCount { of: row.get(0)?, count: row.get(1)?, newest: row.get(2)? })
-        })
-    }
-
-    fn setting(&self, key: &Name) -> std::result::Result<Option<Arc<str>>, StorageError> {
-        let found = self.select(SETTING, &[Bind::One(DbValue::Text(key.clone()))], |row| text(row, 0))?;
-        Ok(found.into_iter().next())
-    }
-
-    fn slug(&self, scope: &str, slug: &str) -> std::result::Result<Option<i64>, StorageError> {
-        let binds = [scope, slug].map(|text| Bind::One(DbValue::Text(text.into())));
-        Ok(self.select(SLUG, &binds, |row| row.get(0))?.into_iter().next())
-    }
-
-    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies> {
-        dependencies::depends(plan, rows, self.catalogue, self.words)
-    }
-
-    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies> {
-        Some(dependencies::depends_on_revisions(space, ids, self.words))
-    }
-
-    /// Whether it is, only the connection's owner knows.
-    fn is_newest(&self) -> bool {
-        false
-    }
-}
-
-const EDGES_FROM: &str = "SELECT rel, src, dst FROM edge \
-    WHERE rel IN (SELECT value FROM rarray(?1)) AND src IN (SELECT value FROM rarray(?2)) ORDER BY src, rel, pos";
-const EDGES_TO: &str = "SELECT rel, src, dst FROM edge \
-    WHERE rel IN (SELECT value FROM rarray(?1)) AND dst IN (SELECT value FROM rarray(?2)) ORDER BY dst, rel, src";
-const META: &str = "SELECT id, key, n, json FROM meta \
-    WHERE space = ?1 AND id IN (SELECT value FROM rarray(?2)) ORDER BY id, key, n";
-const REVISIONS: &str = "SELECT \"of\", count(*), (SELECT id FROM revision AS other \
-    WHERE other.space = revision.space AND other.\"of\" = revision.\"of\" ORDER BY \"at\" DESC, id DESC LIMIT 1) \
-    FROM revision WHERE space = ?1 AND \"of\" IN (SELECT value FROM rarray(?2)) GROUP BY \"of\"";
-const SLUG: &str = "SELECT id FROM slug WHERE scope = ?1 AND slug = ?2";
-const SETTING: &str = "SELECT json FROM setting WHERE key = ?1";
-
-fn text(row: &rusqlite::Row<'_>, place: usize) -> Result<Arc<str>> {
-    Ok(Arc::from(row.get_ref(place)?.as_str()?))
 }
 
 fn reader(shared: &Shared) -> std::result::Result<Rc<Reader>, StorageError> {
@@ -439,7 +292,7 @@ impl Reader {
 
     /// Ends the transaction when nothing needs it any more, or leaves it to the next snapshot.
     fn settle(&self) {
-        if self.depth.get() > 0 || HELD.get() > 0 || !self.begun.get() {
+        if self.depth.get() > 0 || pin::is_pinned() || !self.begun.get() {
             return;
         }
         self.idle.set(true);
@@ -502,22 +355,12 @@ fn execute(conn: &Connection, text: &str, params: &[&dyn ToSql]) -> Result<usize
     conn.prepare_cached(text)?.execute(params)
 }
 
-fn select<'b, T>(
-    conn: &Connection,
-    text: &str,
-    binds: impl Iterator<Item = &'b Bind>,
-    row: impl FnMut(&rusqlite::Row<'_>) -> Result<T>,
-) -> Result<Vec<T>> {
-    let mut statement = conn.prepare_cached(text)?;
-    fetch(&mut statement, binds, row)
-}
-
 /// Everything that a statement gives.
-pub(super) fn fetch<'b, T>(
+pub(super) fn fetch<'b, T, E: From<rusqlite::Error>>(
     statement: &mut CachedStatement<'_>,
     binds: impl Iterator<Item = &'b Bind>,
-    mut row: impl FnMut(&rusqlite::Row<'_>) -> Result<T>,
-) -> Result<Vec<T>> {
+    mut row: impl FnMut(&rusqlite::Row<'_>) -> std::result::Result<T, E>,
+) -> std::result::Result<Vec<T>, E> {
     QUERIES.set(QUERIES.get() + 1);
     for (place, value) in binds.enumerate() {
         bind(statement, place, value)?;

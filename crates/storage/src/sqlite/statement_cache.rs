@@ -4,10 +4,9 @@
 //! memory they use.
 
 use super::super::StorageError;
-use super::super::catalogue::Catalogue;
 use super::super::connection::Dialect;
-use super::super::plan::{DbValue, ReadPlan, Row};
-use super::super::sql::{Lowered, Rendered, Want, lower};
+use super::super::plan::{DbValue, Row};
+use super::super::sql::{Lowered, Rendered};
 use super::reader::{count_text, fetch};
 use super::{Dictionary, decode};
 use quick_cache::Weighter;
@@ -61,13 +60,10 @@ impl StatementCache {
     /// The rows of a plan, or its groups.
     pub fn rows(
         &self,
-        plan: &ReadPlan,
-        want: Want,
-        catalogue: &Catalogue,
+        lowered: &Lowered<'_>,
         dictionary: Dictionary<'_>,
     ) -> std::result::Result<Vec<Row>, StorageError> {
-        let lowered = lower(plan, want, catalogue, dictionary.words)?;
-        Ok(self.select(dictionary.conn, &lowered, |rendered, row| {
+        Ok(self.select(dictionary.conn, lowered, |rendered, row| {
             let mut values = Vec::with_capacity(rendered.words.len());
             let mut text = 0;
             for (place, word) in rendered.words.iter().enumerate() {
@@ -133,7 +129,8 @@ impl StatementCache {
 #[cfg(test)]
 mod tests {
     use super::super::super::fixtures::*;
-    use super::super::super::plan::Cond;
+    use super::super::super::plan::{Cond, ReadPlan};
+    use super::super::super::sql::{Want, lower};
     use super::*;
 
     /// A plan whose shape is its number in binary: which of its words must occur, and which not.
@@ -154,7 +151,9 @@ mod tests {
         let (shapes, dictionary) = (StatementCache::default(), Dictionary { words: &words, conn: &conn });
         let mut rounds = 0;
         for number in 0..1200 {
-            shapes.rows(&plan(number, 12), Want::Rows, &shared.catalogue, dictionary).unwrap();
+            let plan = plan(number, 12);
+            let lowered = lower(&plan, Want::Rows, &shared.catalogue, &words).unwrap();
+            shapes.rows(&lowered, dictionary).unwrap();
             let (texts, prepared) = shapes.bytes();
             assert!(texts <= TEXTS && prepared <= STATEMENTS, "{texts} {prepared}");
             rounds = shapes.round.get();

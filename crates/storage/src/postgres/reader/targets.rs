@@ -5,6 +5,8 @@ use super::super::super::StorageError;
 use super::super::super::connection::int;
 use super::super::super::plan::{ColumnType, Cond, DbValue, Edge, EdgePlan, Name, ReadPlan, Row};
 use super::super::super::sql::Bind;
+use super::super::super::sql_reads::{Executor as _, list};
+use super::super::super::words::NO_WORD;
 use super::super::wire::plain;
 use super::{AHEAD, Run, View};
 use std::cell::OnceCell;
@@ -41,8 +43,8 @@ impl View<'_> {
             table.def.name,
             table.def.key.name
         );
-        let of = Bind::List(edges.of.iter().map(|id| DbValue::Int(*id)).collect());
-        let binds = vec![self.reading().numbers(&edges.rels), of];
+        let rels: Vec<i64> = edges.rels.iter().map(|rel| self.words.number(rel).unwrap_or(NO_WORD)).collect();
+        let binds = vec![list(&rels), list(&edges.of)];
         let plan = ReadPlan { filter: Cond::All(Vec::new()), ..plan.clone() };
         let mut targets = self.transaction.targets.borrow_mut();
         if targets.len() < AHEAD {
@@ -73,8 +75,8 @@ impl View<'_> {
     /// The edges of a plan that was sent for with the rows at their ends.
     pub(super) fn edges_of_targets(&self, plan: &EdgePlan) -> Result<Option<Vec<Edge>>, StorageError> {
         let Some(targets) = self.targets(|targets| targets.edges == *plan) else { return Ok(None) };
-        let reading = self.reading();
-        let edge = |row: &Row| Ok(Edge { rel: reading.word(int(row, 0))?, src: int(row, 1), dst: int(row, 2) });
+        let on: &dyn Run = self;
+        let edge = |row: &Row| Ok(Edge { rel: on.word(&self.words, int(row, 0))?, src: int(row, 1), dst: int(row, 2) });
         self.found(&targets)?.iter().map(edge).collect::<Result<_, _>>().map(Some)
     }
 

@@ -1,7 +1,7 @@
 //! A network that goes silent at any point of a conversation: nobody waits longer than they said they would, and
 //! everything goes on afterwards. And answers that come in another order than they are asked for.
 
-use super::super::super::{Ahead, Transaction, budget};
+use super::super::super::{ReadRequest, Transaction, budget};
 use super::*;
 use std::sync::Condvar;
 
@@ -291,12 +291,12 @@ fn answers_may_be_taken_in_another_order_than_they_come() {
     let edges = EdgePlan { rels: names(&["post.categories"]), of: ids.clone(), reverse: false };
     in_time("reading ahead", READ, || {
         let snapshot = db.snapshot().unwrap();
-        snapshot.ahead(&[
-            Ahead::Edges(&edges),
-            Ahead::Rows(&everything()),
-            Ahead::Meta(&name("post"), &ids),
-            Ahead::Revisions(&name("content"), &ids),
-            Ahead::Count(&everything()),
+        snapshot.prefetch(&[
+            ReadRequest::Edges(&edges),
+            ReadRequest::Rows(&everything()),
+            ReadRequest::Meta(&name("post"), &ids),
+            ReadRequest::Revisions(&name("content"), &ids),
+            ReadRequest::Count(&everything()),
         ]);
         assert_eq!(snapshot.count(&everything()), Ok(400));
         assert_eq!(snapshot.revisions(&name("content"), &ids).map(|all| all.len()), Ok(0));

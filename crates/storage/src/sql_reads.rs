@@ -1,0 +1,233 @@
+//! Reads of one state as SQL, the same in every engine. An engine carries out the statements.
+
+use super::catalogue::Catalogue;
+use super::count_cache::{self, CountCache};
+use super::dependencies;
+use super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
+use super::sql::{Bind, Lowered, Want, lower};
+use super::tally::{Tallied, Without, tallied};
+use super::versions::Versions;
+use super::words::{NO_WORD, Words};
+use super::{Dependencies, ReadRequest, ReadResult, Snapshot, StorageError};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The columns of a row that a statement gives, by their places.
+pub(super) trait Columns {
+    fn int(&self, place: usize) -> Result<i64, StorageError>;
+    fn text(&self, place: usize) -> Result<Arc<str>, StorageError>;
+}
+
+/// The dictionary and the layout that statements are made with.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'r> {
+    pub words: &'r Words,
+    pub catalogue: &'r Catalogue,
+}
+
+/// Carries out statements that read, in whatever transaction there is.
+pub(super) trait Executor {
+    /// A row of [`Executor::select`].
+    type Row<'r>: Columns;
+
+    const TEXTS: ReadTexts;
+
+    /// The rows that a lowered plan gives, words in place of their numbers.
+    fn rows(&self, lowered: &Lowered<'_>, words: &Words) -> Result<Vec<Row>, StorageError>;
+
+    /// The one number that a lowered plan gives.
+    fn number(&self, lowered: &Lowered<'_>) -> Result<u64, StorageError>;
+
+    /// The rows that a statement gives, each decoded.
+    fn select<T>(
+        &self,
+        text: &'static str,
+        binds: &[Bind],
+        decode: impl FnMut(&Self::Row<'_>) -> Result<T, StorageError>,
+    ) -> Result<Vec<T>, StorageError>;
+
+    /// The word of a number, also of one that another process added a moment ago.
+    fn word(&self, words: &Words, number: i64) -> Result<Name, StorageError>;
+
+    /// A plan that finds the same rows with an index of texts, where the engine has one.
+    fn narrow<'p>(&self, plan: &'p ReadPlan, _: Names<'_>) -> Result<Cow<'p, ReadPlan>, StorageError> {
+        Ok(Cow::Borrowed(plan))
+    }
+}
+
+/// Statements that read what is no row of a plan. Engines differ in how they look for the members of a list.
+pub(super) struct ReadTexts {
+    pub edges_from: &'static str,
+    pub edges_to: &'static str,
+    pub meta: &'static str,
+    pub revisions: &'static str,
+    pub setting: &'static str,
+    pub slug: &'static str,
+}
+
+/// [`ReadTexts`] with the conditions that a value is in the first list bound, or in the second, and the grouping of revisions.
+macro_rules! read_texts {
+    ($in_first:literal, $in_second:literal, $grouped:literal) => {
+        $crate::sql_reads::ReadTexts {
+            edges_from: concat!(
+                "SELECT rel, src, dst FROM edge WHERE rel ",
+                $in_first,
+                " AND src ",
+                $in_second,
+                " ORDER BY src, rel, pos"
+            ),
+            edges_to: concat!(
+                "SELECT rel, src, dst FROM edge WHERE rel ",
+                $in_first,
+                " AND dst ",
+                $in_second,
+                " ORDER BY dst, rel, src"
+            ),
+            meta: concat!(
+                "SELECT id, key, n, json FROM meta WHERE space = ?1 AND id ",
+                $in_second,
+                " ORDER BY id, key, n"
+            ),
+            revisions: concat!(
+                "SELECT \"of\", count(*), (SELECT id FROM revision AS other WHERE other.space = revision.space ",
+                "AND other.\"of\" = revision.\"of\" ORDER BY \"at\" DESC, id DESC LIMIT 1) ",
+                "FROM revision WHERE space = ?1 AND \"of\" ",
+                $in_second,
+                " ",
+                $grouped
+            ),
+            setting: "SELECT json FROM setting WHERE key = ?1",
+            slug: "SELECT id FROM slug WHERE scope = ?1 AND slug = ?2",
+        }
+    };
+}
+pub(super) use read_texts;
+
+/// See the module. Knows nothing of what was read before.
+pub(super) struct SqlReads<'r, E> {
+    pub executor: E,
+    pub names: Names<'r>,
+}
+
+impl<E: Executor> SqlReads<'_, E> {
+    fn lower<'p>(&'p self, plan: &'p ReadPlan, want: Want) -> Result<Lowered<'p>, StorageError> {
+        lower(plan, want, self.names.catalogue, self.names.words)
+    }
+
+    /// The rows of a plan, or its groups.
+    fn rows(&self, plan: &ReadPlan, want: Want) -> Result<Vec<Row>, StorageError> {
+        let plan = self.executor.narrow(plan, self.names)?;
+        self.executor.rows(&self.lower(&plan, want)?, self.names.words)
+    }
+
+    /// The number of rows that meet the plan's filter.
+    fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError> {
+        let plan = self.executor.narrow(plan, self.names)?;
+        self.executor.number(&self.lower(&plan, Want::Count)?)
+    }
+
+    /// The number that tallies add up to.
+    fn tally(&self, tallies: &Tallied) -> Result<u64, StorageError> {
+        let sum = |plan: &ReadPlan| self.executor.number(&self.lower(plan, Want::Sum)?);
+        let without = match &tallies.without {
+            None => 0,
+            Some(Without::Sum(plan)) => sum(plan)?,
+            Some(Without::Rows(plan)) => self.executor.number(&self.lower(plan, Want::Count)?)?,
+        };
+        Ok(sum(&tallies.of)?.saturating_sub(without))
+    }
+
+    /// The same as a read of [`ReadRequest::Count`], counted once for each state of what it depends on. `is_newest`: the
+    /// snapshot shows the newest state. (Versions that moved since it began belong to rows that it does not see.)
+    pub fn cached_count(
+        &self,
+        plan: &ReadPlan,
+        (counts, versions): (&CountCache, &Versions),
+        is_newest: bool,
+    ) -> Result<ReadResult, StorageError> {
+        let Names { words, catalogue } = self.names;
+        if let Some(tallies) = tallied(plan, catalogue) {
+            return self.tally(&tallies).map(ReadResult::Count);
+        }
+        let lowered = self.lower(plan, Want::Count)?;
+        let on = dependencies::of_plan(plan, None, catalogue, words).filter(|_| is_newest);
+        let key = on.and_then(|on| Some((count_cache::key(lowered.shape(), &lowered.binds)?, versions.sum(&on))));
+        let Some((key, stamp)) = key else { return self.count(plan).map(ReadResult::Count) };
+        if let Some(n) = counts.get(&key, stamp) {
+            return Ok(ReadResult::Count(n));
+        }
+        let n = self.count(plan)?;
+        counts.put(key, stamp, n);
+        Ok(ReadResult::Count(n))
+    }
+
+    fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
+        let numbers = plan.rels.iter().map(|rel| DbValue::Int(self.number_of(rel)));
+        let binds = [Bind::List(numbers.collect()), list(&plan.of)];
+        let text = if plan.reverse { E::TEXTS.edges_to } else { E::TEXTS.edges_from };
+        self.executor.select(text, &binds, |row| {
+            let rel = self.executor.word(self.names.words, row.int(0)?)?;
+            Ok(Edge { rel, src: row.int(1)?, dst: row.int(2)? })
+        })
+    }
+
+    /// Rows of one space.
+    fn of_space<T>(
+        &self,
+        text: &'static str,
+        (space, ids): (&Name, &[i64]),
+        decode: impl FnMut(&E::Row<'_>) -> Result<T, StorageError>,
+    ) -> Result<Vec<T>, StorageError> {
+        let space = Bind::One(DbValue::Int(self.number_of(space)));
+        self.executor.select(text, &[space, list(ids)], decode)
+    }
+
+    fn number_of(&self, word: &str) -> i64 {
+        self.names.words.number(word).unwrap_or(NO_WORD)
+    }
+}
+
+/// Numbers to bind as one value.
+pub(super) fn list(ids: &[i64]) -> Bind {
+    Bind::List(ids.iter().copied().map(DbValue::Int).collect())
+}
+
+impl<E: Executor> Snapshot for SqlReads<'_, E> {
+    fn read(&self, request: ReadRequest<'_>) -> Result<ReadResult, StorageError> {
+        let text_of = |text: &str| Bind::One(DbValue::Text(text.into()));
+        Ok(match request {
+            ReadRequest::Rows(plan) => ReadResult::Rows(self.rows(plan, Want::Rows)?),
+            ReadRequest::Groups(plan) => ReadResult::Rows(self.rows(plan, Want::Groups)?),
+            ReadRequest::Count(plan) => ReadResult::Count(match tallied(plan, self.names.catalogue) {
+                Some(tallies) => self.tally(&tallies)?,
+                None => self.count(plan)?,
+            }),
+            ReadRequest::Edges(plan) => ReadResult::Edges(self.edges(plan)?),
+            ReadRequest::Meta(space, ids) => ReadResult::Meta(self.of_space(E::TEXTS.meta, (space, ids), |row| {
+                Ok(MetaRow { id: row.int(0)?, key: row.text(1)?, number: row.int(2)?, json: row.text(3)? })
+            })?),
+            ReadRequest::Revisions(space, ids) => {
+                ReadResult::Revisions(self.of_space(E::TEXTS.revisions, (space, ids), |row| {
+                    Ok(RevisionCount { of: row.int(0)?, count: row.int(1)?, newest: row.int(2)? })
+                })?)
+            }
+            ReadRequest::Setting(key) => {
+                let found = self.executor.select(E::TEXTS.setting, &[text_of(key)], |row| row.text(0))?;
+                ReadResult::Setting(found.into_iter().next())
+            }
+            ReadRequest::Slug(scope, slug) => {
+                let binds = [text_of(scope), text_of(slug)];
+                ReadResult::Slug(self.executor.select(E::TEXTS.slug, &binds, |row| row.int(0))?.into_iter().next())
+            }
+        })
+    }
+
+    fn dependencies(&self, request: ReadRequest<'_>, result: &ReadResult) -> Option<Dependencies> {
+        dependencies::of(request, result, self.names.catalogue, self.names.words)
+    }
+
+    /// Whether it is, only the transaction's owner knows.
+    fn is_newest(&self) -> bool {
+        false
+    }
+}
