@@ -6,6 +6,7 @@ use super::failure::{Failure, Reason, Refused, Report, ValuePath, count};
 use super::free::{check_free, size_of};
 use super::node::Node;
 use super::pattern::Pattern;
+use super::string::step_limit;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
@@ -84,6 +85,9 @@ impl ObjectRules {
 
     fn check_property<R: Report>(&self, place: &ValuePath<'_>, name: &str, value: &Value) -> Result<(), R> {
         let here = place.property(name);
+        if let Some((pattern, _)) = self.patterns.iter().find(|(pattern, _)| pattern.is_in(name).is_err()) {
+            return Err(step_limit(&here, pattern));
+        }
         let mut known = false;
         for node in self.schemas_of(name) {
             known = true;
@@ -130,7 +134,7 @@ impl ObjectRules {
     }
 
     fn schemas_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Node> {
-        let by_pattern = self.patterns.iter().filter(move |(pattern, _)| pattern.is_in(name));
+        let by_pattern = self.patterns.iter().filter(move |(pattern, _)| pattern.is_in(name) == Ok(true));
         self.properties.get(name).into_iter().chain(by_pattern.map(|(_, node)| node))
     }
 }

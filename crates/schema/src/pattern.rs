@@ -1,20 +1,40 @@
-//! `pattern`: ECMA 262 regular expressions without flags, in linear time.
+//! `pattern`: ECMA 262 regular expressions without flags.
 //!
 //! A pattern is rewritten into the notation of `regex`, whose engine is linear: `\d \w \s . \b` are spelled out so that
 //! they mean what ECMA says, and so is every character that only `regex` gives a meaning. Look-aheads at the start, as in
 //! password rules, become expressions of their own that all have to hold. What no linear engine runs (back references,
-//! look-behind, look-ahead elsewhere) is refused when the schema is compiled. Characters are Unicode characters, not
-//! UTF-16 halves.
+//! `\B`, look-behind, look-ahead elsewhere) runs on `fancy-regex`, with a limit on the length of the text and on the
+//! steps back. Characters are Unicode characters, not UTF-16 halves. A group that a repetition enters again keeps its
+//! text for back references until it matches again.
 
 use std::fmt::Write;
+use std::sync::Once;
+
+/// Steps back that a text may cost.
+const MOST_STEPS: usize = 100_000;
+
+/// Bytes of a text that may be compared with a pattern that steps back: each step may read the text once.
+const LONGEST_TEXT: usize = 8192;
 
 /// A compiled pattern.
 #[derive(Debug)]
 pub(super) struct Pattern {
     source: String,
-    /// Expressions with whether each has to match; all have to hold.
-    clauses: Vec<(regex::Regex, bool)>,
+    engine: Engine,
+    /// The log names a pattern once.
+    logged: Once,
 }
+
+#[derive(Debug)]
+enum Engine {
+    /// Expressions with whether each has to match; all have to hold.
+    Linear(Vec<(regex::Regex, bool)>),
+    Backtracking(Box<fancy_regex::Regex>),
+}
+
+/// A text costs more steps than a pattern may take.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct StepLimit;
 
 /// Why a pattern cannot be used.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,28 +47,13 @@ impl Pattern {
     /// Compiles a pattern as its author wrote it.
     ///
     /// # Errors
-    /// It is no pattern, it needs what cannot be run in linear time, or it is too large once written out.
+    /// It is no pattern, or it is too large once written out.
     pub fn compile(source: &str) -> Result<Pattern, PatternProblem> {
-        let mut reader = Reader { rest: source };
-        let mut clauses = Vec::new();
-        let anchored = reader.takes("^");
-        while anchored && (reader.rest.starts_with("(?=") || reader.rest.starts_with("(?!")) {
-            let wanted = reader.takes("(?=") || !reader.takes("(?!");
-            let (text, _) = reader.expression()?;
-            clauses.push((built(&format!("^(?:{text})"))?, wanted));
-            if !reader.takes(")") {
-                return Err(unreadable("a group is not closed"));
-            }
-        }
-        let (text, choice) = reader.expression()?;
-        if !reader.rest.is_empty() {
-            return Err(unreadable("a group is closed that was not opened"));
-        }
-        if choice && !clauses.is_empty() {
-            return Err(look_around());
-        }
-        clauses.push((built(&format!("{}{text}", if anchored { "^" } else { "" }))?, true));
-        Ok(Pattern { source: source.to_owned(), clauses })
+        let engine = match linear(source)? {
+            Some(clauses) => Engine::Linear(clauses),
+            None => Engine::Backtracking(Box::new(backtracking(source)?)),
+        };
+        Ok(Pattern { source: source.to_owned(), engine, logged: Once::new() })
     }
 
     /// The pattern as its author wrote it.
@@ -57,9 +62,57 @@ impl Pattern {
     }
 
     /// Whether the pattern occurs anywhere in the text.
-    pub fn is_in(&self, text: &str) -> bool {
-        self.clauses.iter().all(|(regex, wanted)| regex.is_match(text) == *wanted)
+    ///
+    /// # Errors
+    /// To find out would take too many steps; the log names the pattern.
+    pub fn is_in(&self, text: &str) -> Result<bool, StepLimit> {
+        let result = match &self.engine {
+            Engine::Linear(clauses) => {
+                return Ok(clauses.iter().all(|(regex, wanted)| regex.is_match(text) == *wanted));
+            }
+            Engine::Backtracking(regex) if text.len() <= LONGEST_TEXT => regex.is_match(text).map_err(|_| StepLimit),
+            Engine::Backtracking(_) => Err(StepLimit),
+        };
+        if result.is_err() {
+            self.logged.call_once(|| {
+                tracing::warn!("values are refused because the pattern {} takes too many steps on them", self.source);
+            });
+        }
+        result
     }
+}
+
+/// The expressions of a pattern that needs no steps back.
+fn linear(source: &str) -> Result<Option<Vec<(regex::Regex, bool)>>, PatternProblem> {
+    let mut reader = Reader { rest: source, spelled: false, backtracks: false };
+    let mut clauses = Vec::new();
+    let anchored = reader.takes("^");
+    while anchored && (reader.rest.starts_with("(?=") || reader.rest.starts_with("(?!")) {
+        let wanted = reader.takes("(?=") || !reader.takes("(?!");
+        let (text, _) = reader.expression()?;
+        clauses.push((format!("^(?:{text})"), wanted));
+        if !reader.takes(")") {
+            return Err(unreadable("a group is not closed"));
+        }
+    }
+    let (text, choice) = reader.expression()?;
+    if !reader.rest.is_empty() {
+        return Err(unreadable("a group is closed that was not opened"));
+    }
+    if reader.backtracks || choice && !clauses.is_empty() {
+        return Ok(None);
+    }
+    clauses.push((format!("{}{text}", if anchored { "^" } else { "" }), true));
+    clauses.into_iter().map(|(text, wanted)| Ok((built(&text)?, wanted))).collect::<Result<_, _>>().map(Some)
+}
+
+fn backtracking(source: &str) -> Result<fancy_regex::Regex, PatternProblem> {
+    let (text, _) = Reader { rest: source, spelled: true, backtracks: false }.expression()?;
+    fancy_regex::RegexBuilder::new(&text)
+        .backtrack_limit(MOST_STEPS)
+        .delegate_size_limit(1 << 21)
+        .build()
+        .map_err(|error| PatternProblem { message: format!("The pattern cannot be read: {error}"), hint: None })
 }
 
 fn built(text: &str) -> Result<regex::Regex, PatternProblem> {
@@ -74,15 +127,6 @@ fn built(text: &str) -> Result<regex::Regex, PatternProblem> {
 
 fn unreadable(what: &str) -> PatternProblem {
     PatternProblem { message: format!("The pattern cannot be read: {what}"), hint: None }
-}
-
-fn look_around() -> PatternProblem {
-    PatternProblem {
-        message: "The pattern looks ahead or behind where that cannot be done in linear time".into(),
-        hint: Some(
-            "look-aheads can only follow `^` at the start of a pattern without a choice; use allOf, anyOf and not",
-        ),
-    }
 }
 
 const DIGIT: &str = "0-9";
@@ -114,6 +158,10 @@ fn hex(c: char) -> String {
 /// What is left of a pattern.
 struct Reader<'s> {
     rest: &'s str,
+    /// Whether boundaries of words are spelled out as look-around and groups capture.
+    spelled: bool,
+    /// Whether a part was read that no linear engine runs.
+    backtracks: bool,
 }
 
 impl Reader<'_> {
@@ -164,8 +212,14 @@ impl Reader<'_> {
                 }
                 '.' => (NOT_LINE_END.into(), true),
                 '[' => (self.class()?, true),
-                '\\' if self.takes("b") => (r"(?-u:\b)".into(), false),
-                '\\' if self.takes("B") => return Err(look_around()),
+                '\\' if self.takes("b") => (self.boundary(), false),
+                '\\' if self.takes("B") => {
+                    self.backtracks = true;
+                    ("(?:(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<![0-9A-Za-z_])(?![0-9A-Za-z_]))".into(), false)
+                }
+                '\\' if self.rest.starts_with(['1', '2', '3', '4', '5', '6', '7', '8', '9', 'k']) => {
+                    (self.back_reference()?, true)
+                }
                 '\\' => (self.escape()?.written(), true),
                 other => (hex(other), true),
             };
@@ -178,17 +232,46 @@ impl Reader<'_> {
         Ok((text, choice))
     }
 
-    /// What opens a group. What it captures does not matter here.
+    fn boundary(&self) -> String {
+        let spelled = "(?:(?<=[0-9A-Za-z_])(?![0-9A-Za-z_])|(?<![0-9A-Za-z_])(?=[0-9A-Za-z_]))";
+        if self.spelled { spelled.into() } else { r"(?-u:\b)".into() }
+    }
+
+    /// A reference to a group, which is empty where the group has not matched.
+    fn back_reference(&mut self) -> Result<String, PatternProblem> {
+        self.backtracks = true;
+        if self.takes("k") {
+            if !self.takes("<") {
+                return Err(unreadable("`\\k` names no group"));
+            }
+            let name = self.until('>')?;
+            return Ok(format!("(?(<{name}>)\\k<{name}>|)"));
+        }
+        let digits = self.rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, rest) = self.rest.split_at(digits);
+        self.rest = rest;
+        Ok(format!("(?({number})(?:\\{number})|)"))
+    }
+
+    /// What opens a group. What it captures matters only to back references.
     fn group(&mut self) -> Result<String, PatternProblem> {
-        if ["?=", "?!", "?<=", "?<!"].iter().any(|look| self.rest.starts_with(look)) {
-            return Err(look_around());
+        for look in ["?=", "?!", "?<=", "?<!"] {
+            if self.takes(look) {
+                self.backtracks = true;
+                return Ok(format!("({look}"));
+            }
         }
         if self.takes("?<") {
-            self.until('>')?;
-        } else if !self.takes("?:") && self.rest.starts_with('?') {
+            let name = self.until('>')?;
+            return Ok(if self.spelled { format!("(?<{name}>") } else { "(?:".into() });
+        }
+        if self.takes("?:") {
+            return Ok("(?:".into());
+        }
+        if self.rest.starts_with('?') {
             return Err(unreadable("a group begins with `(?` and is none that ECMA 262 knows"));
         }
-        Ok("(?:".into())
+        Ok(if self.spelled { "(" } else { "(?:" }.into())
     }
 
     /// Which match is found does not matter here, so lazy is the same as greedy.
@@ -272,12 +355,6 @@ impl Reader<'_> {
                 }
                 Member::Set(format!("\\{property}{{{name}}}"))
             }
-            '1'..='9' | 'k' => {
-                return Err(PatternProblem {
-                    message: "The pattern refers back to a group, which cannot be done in linear time".into(),
-                    hint: Some("spell the alternatives out"),
-                });
-            }
             other if other.is_ascii_alphanumeric() => {
                 return Err(unreadable(&format!("`\\{other}` is no escape that ECMA 262 knows")));
             }
@@ -315,10 +392,10 @@ mod tests {
     fn check(source: &str, yes: &[&str], no: &[&str]) {
         let pattern = Pattern::compile(source).unwrap_or_else(|problem| panic!("{source}: {problem:?}"));
         for text in yes {
-            assert!(pattern.is_in(text), "{source} in {text:?}");
+            assert_eq!(pattern.is_in(text), Ok(true), "{source} in {text:?}");
         }
         for text in no {
-            assert!(!pattern.is_in(text), "{source} in {text:?}");
+            assert_eq!(pattern.is_in(text), Ok(false), "{source} in {text:?}");
         }
     }
 
@@ -364,12 +441,44 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_run_is_refused() {
-        let linear = [r"(\w)\1", r"(?<q>a)\k<q>", "(?<=€)[0-9]", "a(?!b)", r"a\Bb", "^(?!a)b|c", "(?:^(?!a))b"];
-        for source in linear {
-            let problem = Pattern::compile(source).expect_err(source);
-            assert!(problem.message.ends_with("linear time") && problem.hint.is_some(), "{source}: {problem:?}");
+    fn back_references_and_look_around() {
+        check(r"^(\w)\1$", &["aa", "zz"], &["ab", "a"]);
+        check(r"^(?<q>['\x22]).*\k<q>$", &["'a'", "\"a\""], &["'a\""]);
+        check(r"^(a)?b\1$", &["b", "aba"], &["ba", "ab"]);
+        check("(?<=€)[0-9]+", &["€5"], &["$5", "5€"]);
+        check("(?<!€)[0-9]$", &["$5"], &["€5"]);
+        check("^a(?!b)", &["ac", "a"], &["ab"]);
+        check(r"a\Bb", &["ab"], &["a b"]);
+        check(r"(?<=\d)\b ", &["1 "], &["é "]);
+        check("^(?!a)b|c", &["b", "ac"], &["ab"]);
+        check(r"(?=\d).$", &["1"], &["١", "1\n"]);
+    }
+
+    #[test]
+    fn no_text_takes_long() {
+        let text = format!("{}!", "a".repeat(5000));
+        for source in [
+            r"^(a+)+\1$",
+            r"^(a|a)*\1b$",
+            r"^(\w*)*(?<=x)$",
+            r"(.*)(.*)(.*)\1\2\3x",
+            r"^(?:a(?=.*b))*c|(?!a)x",
+            "(?=.*x)y",
+        ] {
+            let pattern = Pattern::compile(source).expect(source);
+            let begun = std::time::Instant::now();
+            assert_ne!(pattern.is_in(&text), Ok(true), "{source}");
+            assert!(begun.elapsed().as_secs() < 5, "{source} took {:?}", begun.elapsed());
         }
+        let pattern = Pattern::compile(r"^(a|a)*\1b$").expect("sound");
+        assert_eq!(pattern.is_in(&text), Err(StepLimit));
+        assert_eq!(Pattern::compile(r"(a)\1").expect("sound").is_in(&"a".repeat(LONGEST_TEXT + 1)), Err(StepLimit));
+        // Where no step back is needed, no length is too much.
+        assert_eq!(Pattern::compile("^(?:a+)+$").expect("sound").is_in(&"a".repeat(1 << 20)), Ok(true));
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused() {
         for source in [
             "(",
             ")",
@@ -432,13 +541,13 @@ mod tests {
         fn a_backtracking_engine_agrees(source in a_pattern(), text in r"[ab1é \n_-]{0,6}") {
             let pattern = Pattern::compile(&source).expect("the generator writes sound patterns");
             let ecma = regress::Regex::new(&source).expect("sound").find(&text).is_some();
-            prop_assert_eq!(pattern.is_in(&text), ecma, "{} in {:?}", source, text);
+            prop_assert_eq!(pattern.is_in(&text), Ok(ecma), "{} in {:?}", source, text);
         }
 
         #[test]
         fn any_text_is_a_pattern_or_a_problem(source in r"[-ab\\\[\](){}|?*+^$.,0-9<>=!:kudDwWsSbBxcp😀]{0,24}", text in ".{0,12}") {
             if let Ok(pattern) = Pattern::compile(&source) {
-                pattern.is_in(&text);
+                let _ = pattern.is_in(&text);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::compile::Reader;
 use super::failure::{Reason, Report, ValuePath, count};
-use super::pattern::Pattern;
+use super::pattern::{Pattern, StepLimit};
 
 /// What a schema demands of a text.
 #[derive(Debug, Default)]
@@ -40,11 +40,19 @@ impl StringRules {
         if let Some(most) = self.bytes.filter(|most| text.len() as u64 > *most) {
             return Err(R::at(place, Reason::TooLong, || format!("is longer than {}", count(most, "byte", "bytes"))));
         }
-        match &self.pattern {
-            Some(pattern) if !pattern.is_in(text) => {
+        self.pattern.as_ref().map_or(Ok(()), |pattern| match pattern.is_in(text) {
+            Ok(true) => Ok(()),
+            Ok(false) => {
                 Err(R::at(place, Reason::Pattern, || format!("does not fit the pattern {}", pattern.as_str())))
             }
-            _ => Ok(()),
-        }
+            Err(StepLimit) => Err(step_limit(place, pattern)),
+        })
     }
+}
+
+/// The refusal of a text that a pattern takes too many steps on.
+pub(super) fn step_limit<R: Report>(place: &ValuePath<'_>, pattern: &Pattern) -> R {
+    R::at(place, Reason::Pattern, || {
+        format!("cannot be compared with the pattern {}, because that takes too many steps", pattern.as_str())
+    })
 }
