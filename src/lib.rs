@@ -30,15 +30,16 @@
 //! | 10 | [`families`] | what a row of each family is: draft to plan, states, slugs, removal, refusals; no request |
 //! | 11 | [`cache`] | rendered documents and whole responses in memory |
 //! | 12 | [`handlers`] | what endpoints do; they reach other routes only through [`handlers::Dispatch`] |
-//! | 13 | [`engine`] | the order of the stages, re-entrant; embedding; root, namespaces, OPTIONS |
-//! | 14 | [`xmlrpc`], [`pages`] | XML-RPC and the pages for people, both by requests to the routes |
-//! | 14 | [`mcp`] | the Model Context Protocol: abilities as tools, records as resources, by requests to the routes |
-//! | 15 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
-//! | 16 | [`import`], [`scheduler`] | imports; timed transitions of records |
-//! | 16 | [`mailer`] | messages that wait in the outbox are sent; no request |
-//! | 16 | [`backup`] | backups with uploaded files, and their schedule; no request |
-//! | 17 | [`commands`] | the command line: serving, the doctor, the reference, and the rest |
-//! | 18 | [`fuzzing`] | what every parser of foreign bytes promises, for tests only |
+//! | 13 | [`features`] | what serves one route, block or part of the console: handlers with their rows; its `guard.rs` belongs to [`access`] |
+//! | 14 | [`engine`] | the order of the stages, re-entrant; embedding; root, namespaces, OPTIONS |
+//! | 15 | [`xmlrpc`], [`pages`] | XML-RPC and the pages for people, both by requests to the routes |
+//! | 15 | [`mcp`] | the Model Context Protocol: abilities as tools, records as resources, by requests to the routes |
+//! | 16 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
+//! | 17 | [`import`], [`scheduler`] | imports; timed transitions of records |
+//! | 17 | [`mailer`] | messages that wait in the outbox are sent; no request |
+//! | 17 | [`backup`] | backups with uploaded files, and their schedule; no request |
+//! | 18 | [`commands`] | the command line: serving, the doctor, the reference, and the rest |
+//! | 19 | [`fuzzing`] | what every parser of foreign bytes promises, for tests only |
 //!
 //! # One request
 //!
@@ -69,6 +70,7 @@ pub mod commands;
 pub mod engine;
 mod error;
 mod families;
+mod features;
 mod files;
 pub mod fuzzing;
 mod handlers;

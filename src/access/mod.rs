@@ -3,13 +3,11 @@
 //! A guard decides on checked arguments and loads the target that the handler then works on, so that the same value
 //! is checked and used. Guards have no effects: `Allow` is computed by running those of every method.
 
-pub mod abilities;
 pub mod app_passwords;
 pub mod attempts;
 pub mod audit;
 mod comments;
 mod content;
-mod declared;
 mod general;
 pub mod hashing;
 pub mod hints;
@@ -17,30 +15,34 @@ pub mod identity;
 pub mod links;
 mod meter;
 pub mod outbox;
-mod passwords;
 mod plain;
 pub mod policy;
-mod revisions;
 pub mod sessions;
 mod terms;
 pub mod throttle;
 pub mod unlock;
 mod users;
-pub mod views;
+
+pub use self::users::{in_path, malformed_account, malformed_password, named_user, names_caller, user_resource};
 
 use self::content::{content_create, content_delete, content_list, content_read, content_update, file_edit};
-use self::declared::{catalogue_list, catalogue_read, theme_read};
 use self::general::{authenticated, can, public};
 use self::plain::{plain_create, plain_delete, plain_list, plain_read, plain_update};
 use self::terms::{term_create, term_delete, term_list, term_read, term_update};
-pub use self::users::{malformed_account, malformed_password};
 use self::users::{user_create, user_delete, user_list, user_read, user_update};
 use crate::error::{ApiError, Code};
+use crate::features::abilities::guard as abilities;
+use crate::features::application_passwords::guard as application_passwords;
+use crate::features::catalogue::guard as catalogue;
+use crate::features::revisions::guard as revisions;
+use crate::features::sessions::guard as account_sessions;
+use crate::features::themes::guard as themes;
+use crate::features::view_config::guard as view_config;
 use crate::model::Method;
 use crate::records::{self, Record};
 use crate::registry::args::{Arg, Filter, Role};
 use crate::registry::resource::{Context, Resource, Sort};
-use crate::registry::vocabulary::{Anonymous, Named};
+use crate::registry::vocabulary::{Anonymous, Named, joined, rows};
 use crate::registry::{Endpoint, Registry, Route};
 use crate::request::args::{Checked, Sources};
 use crate::scope::Scope;
@@ -152,17 +154,13 @@ pub type Decision = Result<Found, ApiError>;
 /// A guard.
 pub type Guard = fn(&Asking<'_>) -> Decision;
 
-const fn guard(name: &'static str, run: Guard, doc: &'static str) -> Named<Guard> {
+/// A row of a table of guards.
+pub const fn guard(name: &'static str, run: Guard, doc: &'static str) -> Named<Guard> {
     Named::new(name, run, doc)
 }
 
-/// A guard of the application passwords of a user.
-const fn account(name: &'static str, run: Guard, doc: &'static str) -> Named<Guard> {
-    guard(name, run, doc).fails(passwords::REFUSALS).parent()
-}
-
-/// Every guard by the name that declarations use.
-pub const GUARDS: &[Named<Guard>] = &[
+/// Guards of rows, and those that look at the caller alone.
+const OWN: &[Named<Guard>] = &[
     guard("public", public, "Allows every caller.").anonymous(Anonymous::Perhaps),
     guard("authenticated", authenticated, "Allows every caller with valid credentials.")
         .fails(&[Code::NotLoggedIn])
@@ -247,35 +245,6 @@ pub const GUARDS: &[Named<Guard>] = &[
     guard("user.delete", user_delete, "Allows callers who may delete users and have their rights.")
         .on(&[Family::User])
         .item(),
-    guard("revision.list", revisions::read, "Allows callers who may edit the record.")
-        .needs(Action::Edit)
-        .on(&[Family::Virtual])
-        .parent(),
-    guard("revision.read", revisions::read, "Allows callers who may edit the record.")
-        .needs(Action::Edit)
-        .on(&[Family::Virtual])
-        .parent(),
-    guard(
-        "revision.delete",
-        revisions::delete,
-        "Allows callers who may delete the record where it says `deletes_revisions`, otherwise nobody.",
-    )
-    .needs(Action::Delete)
-    .on(&[Family::Virtual])
-    .parent(),
-    guard("autosave.list", revisions::read, "Allows callers who may edit the record.")
-        .needs(Action::Edit)
-        .on(&[Family::Virtual])
-        .parent(),
-    guard("autosave.read", revisions::read, "Allows callers who may edit the record.")
-        .needs(Action::Edit)
-        .on(&[Family::Virtual])
-        .parent(),
-    guard("autosave.create", revisions::autosave, "Allows callers who may edit the record.")
-        .needs(Action::Edit)
-        .on(&[Family::Virtual])
-        .item()
-        .parent(),
     guard(
         "comment.list",
         comments::list,
@@ -302,38 +271,6 @@ pub const GUARDS: &[Named<Guard>] = &[
         .editors()
         .on(&[Family::Comment])
         .item(),
-    guard(
-        "catalogue.list",
-        catalogue_list,
-        "Allows every caller; the edit context needs the right to edit any content.",
-    )
-    .anonymous(Anonymous::Perhaps)
-    .on(&[Family::Catalogue]),
-    guard("catalogue.read", catalogue_read, "Allows every caller; a status must be one that the caller may see.")
-        .anonymous(Anonymous::Perhaps)
-        .on(&[Family::Catalogue]),
-    guard("theme.list", theme_read, "Allows callers who may switch themes, and editors for the active one."),
-    guard("theme.read", theme_read, "Allows callers who may switch themes, and editors for the active one."),
-    account("app_password.list", passwords::list, "Allows callers who may edit the user."),
-    account("app_password.read", passwords::read, "Allows callers who may edit the user."),
-    account("app_password.create", passwords::create, "Allows callers who may edit the user."),
-    account("app_password.update", passwords::update, "Allows callers who may edit the user."),
-    account("app_password.delete", passwords::delete, "Allows callers who may edit the user."),
-    account("app_password.delete_all", passwords::delete_all, "Allows callers who may edit the user."),
-    account("app_password.introspect", passwords::introspect, "Allows the user."),
-    guard("account.edit", users::account_edit, "Allows the user, and callers who may edit the user.")
-        .fails(&[Code::NotLoggedIn, Code::UserInvalidId])
-        .parent(),
-    guard("account.invite", users::account_invite, "Allows callers who may edit another user, where mail is on.")
-        .parent(),
-    guard(
-        "ability.run",
-        abilities::run,
-        "Allows callers who hold the ability's capability; before that, method and input have to be what it takes.",
-    )
-    .on(&[Family::Virtual]),
-    guard("view_config.read", views::read, "Allows callers who may edit the entity that `kind` and `name` name.")
-        .on(&[Family::Virtual]),
     guard("plain.list", plain_list, "Allows callers with the capability `read`, or everybody where none is declared.")
         .anonymous(Anonymous::WhereReadable)
         .on(&[Family::Plain]),
@@ -361,6 +298,21 @@ pub const GUARDS: &[Named<Guard>] = &[
     .on(&[Family::Plain])
     .item(),
 ];
+
+/// The guards of this module, and those of the features.
+const TABLES: &[&[Named<Guard>]] = &[
+    OWN,
+    revisions::GUARDS,
+    catalogue::GUARDS,
+    themes::GUARDS,
+    application_passwords::GUARDS,
+    account_sessions::GUARDS,
+    abilities::GUARDS,
+    view_config::GUARDS,
+];
+
+/// Every guard by the name that declarations use.
+pub static GUARDS: &[Named<Guard>] = &joined::<_, { rows(TABLES) }>(TABLES);
 
 /// Runs the endpoint's guard.
 ///

@@ -1,6 +1,6 @@
 //! Guards of users: the path names one by its number or says `me`.
 
-use super::{Asking, Decision, Found, outbox, policy, target};
+use super::{Asking, Decision, Found, policy, target};
 use crate::error::{ApiError, Code};
 use crate::records::Record;
 use crate::registry::Registry;
@@ -31,7 +31,7 @@ pub(super) fn user_list(asking: &Asking<'_>) -> Decision {
 }
 
 /// The user that the path names: an id, or `me`.
-pub(super) fn named_user(asking: &Asking<'_>) -> Result<Row, ApiError> {
+pub fn named_user(asking: &Asking<'_>) -> Result<Row, ApiError> {
     let captured = in_path(asking);
     let users = user_resource(asking)?;
     let id = if names_caller(asking) {
@@ -47,19 +47,19 @@ pub(super) fn named_user(asking: &Asking<'_>) -> Result<Row, ApiError> {
 }
 
 /// The path says `me`, or nothing at all.
-pub(super) fn names_caller(asking: &Asking<'_>) -> bool {
+pub fn names_caller(asking: &Asking<'_>) -> bool {
     in_path(asking).is_none_or(|captured| captured.as_str() == Some("me"))
 }
 
 /// The user that the path names, whether an argument is declared for it or not.
-fn in_path<'a>(asking: &Asking<'a>) -> Option<&'a Value> {
+pub fn in_path<'a>(asking: &Asking<'a>) -> Option<&'a Value> {
     USER_CAPTURES.iter().find_map(|name| asking.sources.path.get(*name))
 }
 
 /// Captures of routes that name a user.
 const USER_CAPTURES: [&str; 2] = ["user_id", "id"];
 
-pub(super) fn user_resource<'a>(asking: &Asking<'a>) -> Result<&'a Resource, ApiError> {
+pub fn user_resource<'a>(asking: &Asking<'a>) -> Result<&'a Resource, ApiError> {
     asking.registry().family(Family::User).next().ok_or_else(|| ApiError::new(Code::Internal))
 }
 
@@ -144,33 +144,6 @@ pub(super) fn user_update(asking: &Asking<'_>) -> Decision {
         return Err(asking.refuse(Code::CannotEdit));
     }
     target(row)
-}
-
-/// The user that the path names, for callers who may edit that user.
-pub(super) fn account_edit(asking: &Asking<'_>) -> Decision {
-    if !asking.scope.principal.known() {
-        return Err(asking.refuse(Code::NotLoggedIn));
-    }
-    let row = named_user(asking)?;
-    let record = Record { resource: user_resource(asking)?, row: &row };
-    match asking.may(Action::Edit, record)? {
-        true => Ok(Found { parent: Some(row), ..Found::default() }),
-        false => Err(asking.refuse(Code::CannotEdit)),
-    }
-}
-
-/// Nobody invites themselves: who is here has a way in.
-pub(super) fn account_invite(asking: &Asking<'_>) -> Decision {
-    if !outbox::sends_links(asking.registry())
-        || !asking.scope.principal.can(user_resource(asking)?.capability(Action::Edit))
-    {
-        return Err(asking.refuse(Code::Forbidden));
-    }
-    let found = account_edit(asking)?;
-    let users = user_resource(asking)?;
-    let own = in_path(asking).is_some()
-        && found.parent.as_ref().is_some_and(|row| Record { resource: users, row }.id() == asking.scope.principal.id);
-    if own { Err(asking.refuse(Code::Forbidden)) } else { Ok(found) }
 }
 
 pub(super) fn user_delete(asking: &Asking<'_>) -> Decision {

@@ -1,4 +1,5 @@
 //! What is cached in memory: whole responses, and the JSON of single documents.
 
+pub mod descriptions;
 pub mod documents;
 pub mod responses;

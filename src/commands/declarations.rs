@@ -2,7 +2,7 @@
 
 use super::{linked, present, print};
 use crate::boot::{self, BootError, Source};
-use crate::handlers::texts::{self, Dictionary};
+use crate::features::console::texts::{self, Dictionary};
 use crate::model::Method;
 use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Registry};

@@ -242,7 +242,7 @@ pub async fn remove(work: &Work<'_>, keys: Vec<String>) {
 
 // ------------------------------------------------------------------------------------------------ what was sent
 
-pub(super) struct SentFile {
+pub(crate) struct SentFile {
     pub file: Incoming,
     /// A form names the file for people.
     pub named: bool,
@@ -251,7 +251,7 @@ pub(super) struct SentFile {
 }
 
 /// The file in the body, checked against its digest.
-pub(super) async fn sent(work: &Work<'_>) -> Result<SentFile, ApiError> {
+pub(crate) async fn sent(work: &Work<'_>) -> Result<SentFile, ApiError> {
     let upload = match work.body {
         BodyParams::Upload(upload) => upload,
         BodyParams::None => return Err(ApiError::new(Code::UploadNoData)),
@@ -289,7 +289,7 @@ fn refuses_as_server(work: &Work<'_>) -> bool {
 }
 
 /// The refusal of a file by its type, with the endings of what is taken; `recorded` is its code as an error of the server.
-pub(super) fn not_taken(work: &Work<'_>, recorded: Code) -> ApiError {
+pub(crate) fn not_taken(work: &Work<'_>, recorded: Code) -> ApiError {
     if refuses_as_server(work) {
         return ApiError::new(recorded);
     }
@@ -390,7 +390,7 @@ fn edited_name(base: &str) -> String {
     format!("{}-edited", plain.unwrap_or(base))
 }
 
-pub(super) fn extra(record: Record<'_>) -> Value {
+pub(crate) fn extra(record: Record<'_>) -> Value {
     serde_json::from_str(record.text("extra")).unwrap_or_else(|_| json!({}))
 }
 
@@ -398,7 +398,7 @@ pub(super) fn extra(record: Record<'_>) -> Value {
 ///
 /// # Errors
 /// A transaction is open.
-pub(super) fn file_store<'a>(work: &'a Work<'_>) -> Result<FileStore<'a>, ApiError> {
+pub(crate) fn file_store<'a>(work: &'a Work<'_>) -> Result<FileStore<'a>, ApiError> {
     Ok(FileStore {
         registry: &work.scope.registry,
         storage: &*work.scope.storage,
@@ -409,7 +409,7 @@ pub(super) fn file_store<'a>(work: &'a Work<'_>) -> Result<FileStore<'a>, ApiErr
 }
 
 /// Files of a record that was not created are deleted at once.
-pub(super) async fn undo_on_failure<T>(
+pub(crate) async fn undo_on_failure<T>(
     work: &Work<'_>,
     done: Result<T, ApiError>,
     keys: Vec<String>,
@@ -421,7 +421,7 @@ pub(super) async fn undo_on_failure<T>(
 }
 
 /// Why a file is not stored, to the client; `broken` is the code for a picture that cannot be read.
-pub(super) fn refusal(work: &Work<'_>, error: StoreError, broken: Code) -> ApiError {
+pub(crate) fn refusal(work: &Work<'_>, error: StoreError, broken: Code) -> ApiError {
     match error {
         StoreError::Busy => ApiError::new(Code::Busy),
         StoreError::Picture(error) => picture_refusal(error, broken),
@@ -432,7 +432,7 @@ pub(super) fn refusal(work: &Work<'_>, error: StoreError, broken: Code) -> ApiEr
     }
 }
 
-pub(super) fn picture_refusal(error: PictureError, broken: Code) -> ApiError {
+pub(crate) fn picture_refusal(error: PictureError, broken: Code) -> ApiError {
     let code = match error {
         PictureError::TooLarge(_) => Code::UploadTooLarge,
         PictureError::Broken(_) | PictureError::NoPixels | PictureError::Empty | PictureError::Refused(_) => broken,
@@ -440,7 +440,7 @@ pub(super) fn picture_refusal(error: PictureError, broken: Code) -> ApiError {
     ApiError::new(code).with_message(error.to_string())
 }
 
-pub(super) fn unreachable_files(work: &Work<'_>, error: &FilesError) -> ApiError {
+pub(crate) fn unreachable_files(work: &Work<'_>, error: &FilesError) -> ApiError {
     tracing::error!(request = %work.scope.request_id, "files: {error}");
     ApiError::new(Code::StorageReadOnly)
 }

@@ -3,56 +3,31 @@
 //! A handler gets what access has allowed, reads or writes through plans, and returns documents. It knows families,
 //! never resources by name.
 
-pub mod abilities;
 pub mod auto_add;
-mod batch;
-pub mod catalogue;
 mod comments;
 mod comparisons;
-mod console;
 mod criteria;
 pub(crate) mod cursor;
-pub mod description;
 mod echo;
-mod export;
 mod failures;
 mod fetched;
 pub mod files;
-pub mod import_lines;
-mod import_references;
-mod items;
-mod link_preview;
+pub mod items;
 pub mod lists;
-mod navigation_fallback;
-mod oembed;
 mod order;
 mod originals;
 mod outcome;
-mod passwords;
-mod rendering;
-mod replacement;
-mod revisions;
-mod search;
 mod search_words;
-mod sideload;
 mod singleton;
-mod site_health;
-mod static_list;
 mod table;
 mod terms;
-mod themes;
 mod turns;
 mod uploads;
 mod users;
-mod view_patch;
-mod views;
-mod widget_html;
-mod widgets;
 mod written;
 
-pub use console::{Inside, texts};
 pub use outcome::{Outcome, Rendered};
-pub use table::HANDLERS;
+pub use table::{HANDLERS, handler};
 pub use turns::RowTurns;
 pub use written::{Refusal, Written};
 
@@ -60,6 +35,7 @@ use crate::access::hashing::Hasher;
 use crate::access::identity::Identity;
 use crate::access::unlock::RecordPassword;
 use crate::access::{Allowed, audit};
+use crate::cache::descriptions::Descriptions;
 use crate::cache::documents::DocumentCache;
 use crate::error::{ApiError, Code};
 use crate::families::file::MediaServices;
@@ -75,6 +51,7 @@ use crate::request::conditional::Expects;
 use crate::request::fields::Fields;
 use crate::scope::{Imported, Scope};
 use cms_base::pool::{OwnTurn, PoolError, Turns};
+use cms_config::places::DeclaredAt;
 use cms_storage::Transaction;
 use cms_storage::plan::{Change, CommitError, Committed, Row, WritePlan};
 use cms_text::dress::Unique;
@@ -136,9 +113,30 @@ pub struct Shared {
     /// Menus that new records are added to.
     pub menus: auto_add::Menus,
     /// Descriptions of the service.
-    pub descriptions: description::Descriptions,
+    pub descriptions: Descriptions,
     /// What the process knows of itself beside the requests; nothing where requests are not served.
     pub inside: OnceLock<Box<dyn Inside>>,
+}
+
+/// What the process knows of itself beside the requests.
+pub trait Inside: Send + Sync {
+    /// Declarations in force with their places.
+    fn declared(&self) -> &[DeclaredAt];
+
+    /// Why the newest declarations are not in force: a text for each problem.
+    fn refusal(&self) -> Vec<String>;
+
+    /// Keys whose newest values wait for a restart.
+    fn waiting(&self) -> Vec<String>;
+
+    /// In what other processes over the same database differ from this one.
+    fn disagreements(&self) -> Vec<String>;
+
+    /// Hours since the newest of the backups that the server makes by itself; nothing where there is none.
+    fn backup_age(&self) -> Option<i64>;
+
+    /// Whether a backup has failed since the last one that was made.
+    fn backup_failed(&self) -> bool;
 }
 
 /// Requests inside a request.
@@ -181,7 +179,7 @@ impl<'a> Work<'a> {
     }
 
     /// Requests another route in the name of the scope's caller.
-    async fn ask_in(&self, mut scope: Scope, method: Method, path: &str, query: Value, body: BodyParams) -> Part {
+    pub async fn ask_in(&self, mut scope: Scope, method: Method, path: &str, query: Value, body: BodyParams) -> Part {
         let query = query.as_object().cloned().unwrap_or_default();
         scope.depth += 1;
         let call = Call::inside(method, path, query, body);

@@ -9,7 +9,7 @@ use super::packed::PackedAsset;
 use super::replies::frame_headers;
 use super::{HTML, Visit};
 use crate::access::sessions::nonce_header;
-use crate::handlers::HANDLERS;
+use crate::features::HANDLERS;
 use crate::model::{Method, Payload, Reply};
 use crate::registry::{Registry, Route};
 use crate::scope::Principal;

@@ -255,6 +255,32 @@ impl<F: Copy> Named<F> {
     }
 }
 
+/// The number of rows in several tables.
+pub const fn rows<F>(tables: &[&[Named<F>]]) -> usize {
+    let (mut count, mut table) = (0, 0);
+    while table < tables.len() {
+        count += tables[table].len();
+        table += 1;
+    }
+    count
+}
+
+/// Several tables as one, in their order. The first one has rows.
+pub const fn joined<F: Copy, const N: usize>(tables: &[&[Named<F>]]) -> [Named<F>; N] {
+    let mut all = [tables[0][0]; N];
+    let (mut at, mut table) = (0, 0);
+    while table < tables.len() {
+        let mut row = 0;
+        while row < tables[table].len() {
+            all[at] = tables[table][row];
+            at += 1;
+            row += 1;
+        }
+        table += 1;
+    }
+    all
+}
+
 /// Descriptions of one table, in its order: a behaviour's position is the same here and there.
 pub fn descriptions<F: Copy>(table: &[Named<F>]) -> Vec<Description> {
     table.iter().map(|named| named.is).collect()

@@ -1,0 +1,81 @@
+//! The guard of abilities: the order in which a call is refused, and the input that it is made with.
+
+use crate::access::{Asking, Decision, Found, Guard, guard};
+use crate::error::Code;
+use crate::model::Method;
+use crate::registry::abilities::{Ability, Input};
+use crate::registry::vocabulary::Named;
+use crate::request::args::Sources;
+use crate::scope::Scope;
+use cms_config::declaration::Family;
+use serde_json::{Map, Value};
+
+/// Its rows of the table of guards.
+pub const GUARDS: &[Named<Guard>] = &[guard(
+    "ability.run",
+    run,
+    "Allows callers who hold the ability's capability; before that, method and input have to be what it takes.",
+)
+.on(&[Family::Virtual])];
+
+/// The ability that the path names, if the request may run it.
+pub fn named<'s>(scope: &'s Scope, sources: &Sources<'_>) -> Option<&'s Ability> {
+    let ability = scope.registry.abilities.get(sources.path.values().next_back()?.as_str()?);
+    ability.filter(|ability| ability.listed || scope.tool)
+}
+
+/// The input of a call: the parameter `input`, or the default of its schema, coerced.
+///
+/// # Errors
+/// The input does not fit, or there is one and the ability takes none: the code, and a sentence that says more.
+pub fn input(ability: &Ability, method: Method, sources: &Sources<'_>) -> Result<Value, (Code, Option<String>)> {
+    let given = match method {
+        Method::Get | Method::Head | Method::Delete => sources.query.get("input"),
+        _ => sources.body.get("input"),
+    };
+    let given = given.filter(|given| !given.is_null());
+    let schema = match &ability.input {
+        Input::Nothing => return given.map_or(Ok(Value::Null), |_| Err((Code::MissingParam, None))),
+        Input::Arguments(names) => return arguments(names, given).map_err(|text| (Code::InvalidParam, Some(text))),
+        Input::Fitting(schema) => schema,
+    };
+    let value = given.or(schema.default_value()).cloned().unwrap_or_default();
+    schema.check("input", &value).map_err(|failure| (Code::InvalidParam, Some(failure.message)))?;
+    // What does not convert is used as it came.
+    Ok(schema.coerce("input", value.clone()).unwrap_or(value))
+}
+
+/// An object that names nothing but arguments.
+fn arguments(names: &[String], given: Option<&Value>) -> Result<Value, String> {
+    let Some(given) = given else { return Ok(Value::Object(Map::new())) };
+    let given = given.as_object().ok_or("input is not of type object.")?;
+    match given.keys().find(|name| !names.contains(name)) {
+        Some(unknown) => Err(format!("{unknown} is not a valid property of input.")),
+        None => Ok(Value::Object(given.clone())),
+    }
+}
+
+/// Whether the path names an ability, the method is its own, the input fits and the caller has the capability, in this
+/// order.
+pub fn run(asking: &Asking<'_>) -> Decision {
+    let ability = named(asking.scope, asking.sources).ok_or_else(|| asking.fail(Code::RecordInvalidId))?;
+    let method = if asking.method == Method::Head { Method::Get } else { asking.method };
+    if method != ability.method {
+        let message = format!("This ability is run with {}.", ability.method.as_str());
+        return Err(asking.fail(Code::NoRoute).with_message(message));
+    }
+    input(ability, method, asking.sources).map_err(|(code, message)| {
+        let error = asking.fail(code);
+        match message {
+            Some(message) => error.with_message(message),
+            None => error,
+        }
+    })?;
+    let caller = &asking.scope.principal;
+    // The route of the request knows its resource; what sends none belongs to no resource.
+    let limited = || caller.limits.as_ref().is_some_and(|limits| !limits.resources.is_empty());
+    match caller.can(&ability.declared.capability) && (!ability.requests.is_empty() || !limited()) {
+        true => Ok(Found::default()),
+        false => Err(asking.refuse(Code::Forbidden)),
+    }
+}

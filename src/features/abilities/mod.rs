@@ -1,0 +1,277 @@
+//! `ability.run`: runs a declared ability, by one of the behaviours of the table here.
+
+pub mod guard;
+
+use self::guard::{input, named};
+use crate::access;
+use crate::error::{ApiError, Code};
+use crate::handlers::{Handler, Outcome, TransactionScope, Work, handler};
+use crate::model::Method;
+use crate::registry::abilities::{Ability, Input, Request};
+use crate::registry::codes::code_named;
+use crate::registry::operations::{ETAG, FIELDS};
+use crate::registry::templates::Reference;
+use crate::registry::vocabulary::{Named, Responds};
+use crate::request::BodyParams;
+use crate::request::call::Call;
+use crate::request::conditional::Expects;
+use crate::scope::Scope;
+use cms_config::declaration::{Fact, Family, ResultSource};
+use serde_json::{Map, Value, json};
+use std::future::Future;
+use std::pin::Pin;
+
+/// Its rows of the table of handlers.
+pub const HANDLERS: &[Named<Handler>] =
+    &[handler("ability.run", |w| Box::pin(run(w)), "Runs a declared ability and responds with its result.")
+        .fails(&[
+            Code::RecordInvalidId,
+            Code::NoRoute,
+            Code::Forbidden,
+            Code::MissingParam,
+            Code::InvalidParam,
+            Code::Internal,
+            Code::AlreadyTrashed,
+            Code::CannotCreate,
+            Code::Cancelled,
+        ])
+        .responds(Responds::Json(200, "{}"))
+        .on(&[Family::Virtual])];
+
+/// A result, ready perhaps only after a request.
+type Answering<'a> = Pin<Box<dyn Future<Output = Result<Done, ApiError>> + 'a>>;
+
+/// What an ability responds with.
+#[derive(Debug, Default)]
+pub struct Done {
+    value: Value,
+    /// See [`Outcome::version`].
+    version: Option<i64>,
+}
+
+/// What makes the result of an ability from its input.
+pub type Run = for<'a> fn(&'a Work<'a>, &'a Ability, &'a Value) -> Answering<'a>;
+
+/// Every behaviour by the name that declarations use.
+pub const ABILITIES: &[Named<Run>] = &[
+    Named::new(
+        "values",
+        |work, ability, input| {
+            Box::pin(async move {
+                let value = chosen(work, ability, input, &mut |_| Value::Null);
+                Ok(Done { value, version: None })
+            })
+        },
+        "Responds with the declared members (`result`): settings, facts of the site and fixed values.",
+    ),
+    Named::new(
+        "request",
+        |work, ability, input| Box::pin(request(work, ability, input)),
+        "Sends the declared request (`request`) to a route in the caller's name, with the input as its arguments, or several \
+         one after the other (`steps`), and responds with the last response or with members of them (`result`). A refusal \
+         of a route is the ability's.",
+    ),
+];
+
+/// Runs the ability that the path names.
+///
+/// # Errors
+/// The input does not fit; what the behaviour refuses; a result that does not fit its schema.
+pub async fn run(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let fail = |code: Code| failure(work, code);
+    let sources = work.sources();
+    let ability = named(work.scope, &sources).ok_or_else(|| fail(Code::RecordInvalidId))?;
+    let input = input(ability, work.allowed.method(), &sources).map_err(|(code, _)| fail(code))?;
+    let behaviour = ABILITIES.get(ability.run.0).ok_or_else(|| ApiError::new(Code::Internal))?;
+    let Done { value, version } = (behaviour.run)(work, ability, &input).await?;
+    if let Some(failure) = ability.output.as_ref().and_then(|schema| schema.check("output", &value).err()) {
+        return Err(fail(Code::Internal).with_message(failure.message));
+    }
+    Ok(Outcome { private: true, version, ..Outcome::ok(value) })
+}
+
+/// A failure with the code that the resource has for it.
+fn failure(work: &Work<'_>, code: Code) -> ApiError {
+    work.resource().map_or_else(|error| error, |resource| access::failure(resource, code))
+}
+
+/// The response to the declared request, or to the last of several, or the members of them that the declaration names.
+async fn request(work: &Work<'_>, ability: &Ability, input: &Value) -> Result<Done, ApiError> {
+    let scope = work.scope.clone();
+    if !ability.declared.atomic {
+        return sent(work, scope, ability, input).await;
+    }
+    let open = TransactionScope::begin(work, scope).await?;
+    let done = sent(work, open.scope.clone(), ability, input).await?;
+    open.finish().await?;
+    Ok(done)
+}
+
+/// Sends the requests one after the other. The first that is refused ends them.
+async fn sent(work: &Work<'_>, mut scope: Scope, ability: &Ability, input: &Value) -> Result<Done, ApiError> {
+    scope.depth += 1;
+    let mut known = input.as_object().cloned().unwrap_or_default();
+    let (mut last, mut version, mut written) = (None, None, Vec::new());
+    // What the caller expects concerns the first row that is written.
+    let mut expects = Some(work.expects);
+    for (at, request) in ability.requests.iter().enumerate() {
+        if let Some(progress) = &scope.progress
+            && !progress.goes_on(at, ability.requests.len(), &request.name)
+        {
+            return Err(at_step(ApiError::new(Code::Cancelled), ability, request, &written));
+        }
+        if request.when.as_ref().is_some_and(|when| !holds(when.value(&known))) {
+            continue;
+        }
+        let mut call = call(request, input, &known).map_err(|message| {
+            let error = failure(work, Code::InvalidParam).with_message(message);
+            at_step(error, ability, request, &written)
+        })?;
+        let writes = request.method != Method::Get;
+        if let Some(expects) = expects.take_if(|_| writes)
+            && request.if_match.is_none()
+        {
+            call.expects = expects.clone();
+        }
+        let part = work.dispatch.part(&scope, &call, ability.declared.atomic && writes).await;
+        if part.status >= 400 {
+            let error = refusal(work, part.status, &part.body);
+            return Err(at_step(error, ability, request, &written));
+        }
+        written.extend(writes.then_some(request.name.as_str()));
+        version = part.version;
+        let mut body = part.body;
+        if let (Some(version), Some(map)) = (version, body.as_object_mut()) {
+            map.insert(ETAG.into(), json!(format!("\"{version}\"")));
+        }
+        known.insert(request.name.clone(), body);
+        last = Some(request);
+    }
+    let last = last.map(|request| request.name.clone()).unwrap_or_default();
+    if ability.declared.result.is_empty() {
+        let body = known.remove(&last).unwrap_or_default();
+        return Ok(Done { value: plain(body, ability, input), version });
+    }
+    let value = chosen(work, ability, input, &mut |source| {
+        let response = known.get(source.step.as_ref().unwrap_or(&last));
+        let member = source.member.as_deref().unwrap_or_default().replace('.', "/");
+        response.and_then(|response| response.pointer(&format!("/{member}"))).cloned().unwrap_or_default()
+    });
+    Ok(Done { value, version })
+}
+
+/// Whether a step is done where this decides.
+fn holds(value: Option<&Value>) -> bool {
+    match value {
+        None | Some(Value::Null | Value::Bool(false)) => false,
+        Some(Value::String(text)) => !text.is_empty(),
+        Some(Value::Array(list)) => !list.is_empty(),
+        Some(Value::Object(map)) => !map.is_empty(),
+        Some(Value::Bool(true) | Value::Number(_)) => true,
+    }
+}
+
+/// A request with what it names filled in.
+///
+/// # Errors
+/// The path needs a number or a name that is not there: a sentence.
+fn call(request: &Request, input: &Value, known: &Map<String, Value>) -> Result<Call, String> {
+    let path = request.path.filled(|name| Reference::parse(name)?.text(known));
+    let path = path.ok_or_else(|| {
+        let names: Vec<&str> = request.path.members().collect();
+        format!("input needs {} as a number or a name.", names.join(", "))
+    })?;
+    let apart = |name: &String| request.apart.as_ref().is_none_or(|apart| apart.contains(name));
+    let members = input.as_object().into_iter().flatten().filter(|(name, _)| !apart(name));
+    let mut args: Map<String, Value> = members.map(|(name, value)| (name.clone(), value.clone())).collect();
+    args.extend(request.args.iter().filter_map(|(name, template)| Some((name.clone(), template.filled(known)?))));
+    let (query, body) = match request.method {
+        Method::Get | Method::Delete => (args, BodyParams::None),
+        _ => (Map::new(), BodyParams::Json(args)),
+    };
+    let mut call = Call::inside(request.method, &path, query, body);
+    if let Some(Value::String(tag)) = request.if_match.as_ref().and_then(|tag| tag.filled(known)) {
+        call.expects = Expects::tagged(&tag);
+    }
+    Ok(call)
+}
+
+/// An error of one of several steps: which, and which before it have written something that stays.
+fn at_step(error: ApiError, ability: &Ability, request: &Request, written: &[&str]) -> ApiError {
+    if request.name.is_empty() {
+        return error;
+    }
+    let stays = if ability.declared.atomic { &[] } else { written };
+    error.with("step", json!(request.name)).with("written", json!(stays))
+}
+
+/// A whole response as a result: without its links, and with its entity tag where the ability promises it and the
+/// input does not leave it out.
+fn plain(body: Value, ability: &Ability, input: &Value) -> Value {
+    let mut body = without_links(body);
+    let wanted = match &input[FIELDS] {
+        Value::Array(names) => names.is_empty() || names.iter().any(|name| name == ETAG),
+        Value::String(names) => names.is_empty() || names.split(',').any(|name| name.trim() == ETAG),
+        _ => true,
+    };
+    let of_resource = matches!(ability.input, Input::Arguments(_));
+    if let Some(map) = body.as_object_mut().filter(|_| !(of_resource && wanted)) {
+        map.shift_remove(ETAG);
+    }
+    body
+}
+
+/// A document, or each of a list, without its links: they are requests, which a caller of abilities does not send.
+fn without_links(mut body: Value) -> Value {
+    match &mut body {
+        Value::Object(map) => {
+            map.shift_remove("_links");
+        }
+        Value::Array(list) => list.iter_mut().filter_map(Value::as_object_mut).for_each(|map| {
+            map.shift_remove("_links");
+        }),
+        _ => {}
+    }
+    body
+}
+
+/// The error of an inner request as the response to the outer one.
+fn refusal(work: &Work<'_>, status: u16, body: &Value) -> ApiError {
+    let code = body["code"].as_str().and_then(|code| code_named(&work.scope.registry.declaration, code));
+    let error = ApiError::new(code.unwrap_or(Code::Internal)).with_status(status);
+    let error = match body["message"].as_str() {
+        Some(message) => error.with_message(message),
+        None => error,
+    };
+    let data = body["data"].as_object().into_iter().flatten().filter(|(key, _)| *key != "status");
+    data.fold(error, |error, (key, value)| error.with(key, value.clone()))
+}
+
+/// The declared members of the result, or those of them that the input selects.
+fn chosen(work: &Work<'_>, ability: &Ability, input: &Value, member: &mut dyn FnMut(&ResultSource) -> Value) -> Value {
+    let wanted = ability.declared.select.as_ref().and_then(|select| input.get(select)).and_then(Value::as_array);
+    let wanted = wanted.filter(|wanted| !wanted.is_empty());
+    let sources = ability.declared.result.iter();
+    let sources = sources.filter(|(name, _)| wanted.is_none_or(|wanted| wanted.iter().any(|one| one == name.as_str())));
+    let values = sources.map(|(name, source)| {
+        let value = if source.member.is_some() { member(source) } else { fact(work, source) };
+        (name.clone(), value)
+    });
+    Value::Object(values.collect())
+}
+
+/// What a source names that is no member of a response.
+fn fact(work: &Work<'_>, source: &ResultSource) -> Value {
+    let (registry, settings) = (&work.scope.registry, &work.scope.settings);
+    if let Some(setting) = &source.setting {
+        return settings.values.get(setting).cloned().unwrap_or_default();
+    }
+    match source.fact {
+        Some(Fact::SiteUrl) => json!(registry.site.url),
+        Some(Fact::RestUrl) => json!(registry.site.rest_url),
+        Some(Fact::LanguageTag) => json!(settings.text("language").replace('_', "-")),
+        Some(Fact::Program) => json!(env!("CARGO_PKG_NAME")),
+        Some(Fact::Version) => json!(env!("CARGO_PKG_VERSION")),
+        None => source.value.clone().unwrap_or_default(),
+    }
+}

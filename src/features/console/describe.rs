@@ -1,0 +1,320 @@
+//! The description: the site, the states, and the resources that the caller may list or edit, with the operations that they
+//! may use for some records at least. Its texts are in the language that the caller asks for, where there are translations.
+
+use super::texts::{self, Dictionary};
+use crate::error::ApiError;
+use crate::features::HANDLERS;
+use crate::features::service_description::{may_use, may_use_with};
+use crate::handlers::{Outcome, Work};
+use crate::model::Method;
+use crate::openapi::template::closing;
+use crate::registry::args::Role;
+use crate::registry::resource::Resource;
+use crate::registry::views::{self, state_label, words};
+use crate::registry::{Endpoint, Registry, Route};
+use cms_config::declaration::{Action, CommentStatus, Family};
+use cms_text::sanitize::unescape;
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+
+/// Place of a resource that declares none.
+const ORDER: i64 = 100;
+
+/// The description.
+///
+/// # Errors
+/// None so far.
+pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let registry = &work.scope.registry;
+    let mut shown: Vec<Shown<'_>> = Vec::new();
+    for resource in &registry.resources {
+        shown.extend(Shown::of(work, resource));
+    }
+    let places: Vec<&String> = registry.declaration.view_groups.keys().collect();
+    let place = |group: &str| places.iter().position(|own| *own == group).unwrap_or(places.len());
+    shown.sort_by_key(|one| (place(&one.group), one.resource.declared.view.order.unwrap_or(ORDER)));
+    let used: HashSet<&str> = shown.iter().map(|one| one.group.as_str()).collect();
+    let groups = registry.declaration.view_groups.iter().filter(|(name, _)| used.contains(name.as_str()));
+    let groups: Vec<Value> = groups.map(|(name, group)| json!({"name": name, "label": group.label})).collect();
+    let listed: HashSet<&str> = shown.iter().map(|one| one.resource.name.as_str()).collect();
+    let resources: Vec<Value> = shown.iter().map(|one| one.document(work, &listed)).collect();
+    let mut description = json!({
+        "version": format!("{:016x}", registry.fingerprint),
+        "site": site(work),
+        "groups": groups,
+        "resources": resources,
+        "states": states(registry),
+    });
+    let dictionary = work.allowed.args().text("lang").map(|tag| Dictionary::of(registry, tag));
+    if let Some(dictionary) = dictionary.filter(|dictionary| !dictionary.is_empty()) {
+        texts::translate(registry, &mut description, &dictionary);
+    }
+    Ok(Outcome::ok(description))
+}
+
+fn site(work: &Work<'_>) -> Value {
+    let (registry, settings) = (&work.scope.registry, &work.scope.settings);
+    let media = &registry.declaration.media;
+    let types = media.types.iter().filter(|(_, of)| of.enabled && of.alone).map(|(name, _)| name);
+    json!({
+        "title": unescape(settings.text("title")),
+        "url": registry.site.url,
+        "language": settings.text("language").replace('_', "-"),
+        "timezone": zone(settings.zone.name()),
+        "start_of_week": settings.int("start_of_week").rem_euclid(7),
+        "max_upload": media.max_upload.bytes(),
+        "upload_types": types.collect::<Vec<_>>(),
+        "health": may_see(work, "console.health"),
+        "saved_views": registry.declaration.console.saved_views.get(),
+    })
+}
+
+/// Whether the caller may use an endpoint with this handler.
+fn may_see(work: &Work<'_>, handler: &str) -> bool {
+    let handles = |endpoint: &&Endpoint| HANDLERS[endpoint.handler.0].is.name == handler;
+    let mut routes = work.scope.registry.routes.iter();
+    routes.any(|route| route.endpoints.iter().filter(handles).any(|endpoint| may_use(work, route, endpoint)))
+}
+
+/// An IANA name, or an offset such as `+02:00`: settings write `UTC+2` and `UTC-3.5`.
+fn zone(name: &str) -> String {
+    if name.is_empty() {
+        return "UTC".to_owned();
+    }
+    let Some(offset) = name.strip_prefix("UTC").filter(|rest| !rest.is_empty()) else { return name.to_owned() };
+    match offset.parse::<f64>() {
+        Ok(hours) => {
+            let minutes = (hours * 60.0).round() as i64;
+            let sign = if minutes < 0 { '-' } else { '+' };
+            format!("{sign}{:02}:{:02}", minutes.abs() / 60, minutes.abs() % 60)
+        }
+        Err(_) => name.to_owned(),
+    }
+}
+
+/// States of records, then those of comments: requests know these by names of their own, even where a record's state has
+/// the same name.
+pub fn states(registry: &Registry) -> Vec<Value> {
+    let declared = &registry.declaration;
+    let records = declared.statuses.iter().map(|(name, status)| {
+        json!({
+            "name": name, "label": status.label, "public": status.public, "private": status.private, "draft": status.draft,
+            "review": status.review, "trash": status.trash, "inherits": status.inherits, "schedules_to": status.schedules_to,
+            "names": [],
+        })
+    });
+    let waits = |status: &CommentStatus| !status.public && !status.removed;
+    let comments = declared.comment_statuses.iter().map(|(name, status)| {
+        let names = if status.names.is_empty() { std::slice::from_ref(name) } else { &status.names[..] };
+        json!({
+            "name": name, "label": state_label(registry, name), "public": status.public, "private": false, "draft": false,
+            "review": waits(status), "trash": status.trash, "inherits": false, "schedules_to": null, "names": names,
+        })
+    });
+    records.chain(comments).collect()
+}
+
+/// The name of a resource for people.
+pub fn label(resource: &Resource) -> String {
+    let declared = &resource.declared;
+    let named = declared.labels.get("name").or(declared.listing.name.as_ref());
+    named.cloned().unwrap_or_else(|| words(&resource.name))
+}
+
+/// A resource that the caller has something to do with.
+struct Shown<'r> {
+    resource: &'r Resource,
+    group: String,
+    /// Parameter of paths that names an item.
+    key: Option<String>,
+    operations: Map<String, Value>,
+}
+
+impl<'r> Shown<'r> {
+    fn of(work: &Work<'r>, resource: &'r Resource) -> Option<Shown<'r>> {
+        let registry = &work.scope.registry;
+        let key = key(registry, resource);
+        let mut operations = Map::new();
+        for (route, endpoint) in endpoints(registry, resource, work.scope.secure()) {
+            if !may_use(work, route, endpoint) {
+                continue;
+            }
+            let Some(name) = operation_name(route, endpoint).filter(|name| !operations.contains_key(*name)) else {
+                continue;
+            };
+            let operation = operation(registry, resource, key.as_deref(), (route, endpoint));
+            operations.insert(name.to_owned(), operation);
+        }
+        let changes = |operation: &Value| operation["method"] != Method::Get.as_str();
+        if !operations.contains_key("list") && !operations.values().any(changes) {
+            return None;
+        }
+        let view = &resource.declared.view;
+        let hidden = view.hidden || parent(registry, resource).is_some() || !looks_after(work, resource, &operations);
+        let first = registry.declaration.view_groups.keys().next();
+        let group = view.group.as_ref().or(first).filter(|_| !hidden).cloned().unwrap_or_default();
+        Some(Shown { resource, group, key, operations })
+    }
+
+    fn document(&self, work: &Work<'_>, listed: &HashSet<&str>) -> Value {
+        let registry = &work.scope.registry;
+        let (resource, declared) = (self.resource, &self.resource.declared);
+        let taxonomies: Vec<&String> =
+            declared.taxonomies.iter().filter(|name| listed.contains(name.as_str())).collect();
+        let mut document = texts::document(registry, resource);
+        let more = json!({
+            "api_name": resource.api_name,
+            "group": self.group,
+            "icon": declared.view.icon.as_deref().unwrap_or(icon(resource)),
+            "key": self.key,
+            "parent": parent(registry, resource),
+            "operations": self.operations,
+            "supports": declared.supports,
+            "hierarchical": declared.hierarchical,
+            "states": views::states(registry, resource),
+            "publishes": work.scope.principal.can(resource.capability(Action::Publish)),
+            "taxonomies": taxonomies,
+        });
+        if let (Value::Object(document), Value::Object(more)) = (&mut document, more) {
+            document.extend(more);
+        }
+        document
+    }
+}
+
+/// Whether the caller does more with a resource than visitors do: they may list it as editors see it, or change the one
+/// document that there is.
+fn looks_after(work: &Work<'_>, resource: &Resource, operations: &Map<String, Value>) -> bool {
+    let Some((route, endpoint)) = views::endpoint(&work.scope.registry, resource, "list") else {
+        return resource.family == Family::Singleton && operations.contains_key("update");
+    };
+    let edit = endpoint.args.role(Role::Context).map(|arg| (arg.name.clone(), json!("edit")));
+    operations.contains_key("list") && may_use_with(work, route, endpoint, &edit.into_iter().collect())
+}
+
+/// The icon of a resource that declares none.
+fn icon(resource: &Resource) -> &'static str {
+    match resource.family {
+        Family::Content if resource.supports("files") => "image",
+        Family::Content => "document",
+        Family::Term if resource.declared.hierarchical => "folder",
+        Family::Term => "tag",
+        Family::Comment => "comment",
+        Family::User => "user",
+        Family::Singleton => "settings",
+        Family::Plain | Family::Catalogue | Family::Virtual => "list",
+    }
+}
+
+/// The endpoints of the routes that a resource took over, each with its route.
+pub fn endpoints<'r>(
+    registry: &'r Registry,
+    resource: &Resource,
+    secure: bool,
+) -> impl Iterator<Item = (&'r Route, &'r Endpoint)> {
+    let index = Some(resource.index);
+    let routes = registry.routes.iter().filter(move |route| route.owner.or(route.resource) == index);
+    let routes = routes.filter(move |route| secure || !route.secure_context);
+    routes.flat_map(|route| route.endpoints.iter().map(move |endpoint| (route, endpoint)))
+}
+
+/// The declared name of an endpoint; on a route that shows the resource itself, otherwise what its handler does.
+pub fn operation_name<'r>(route: &Route, endpoint: &'r Endpoint) -> Option<&'r str> {
+    let own = route.owner.is_none() || route.owner == route.resource;
+    let verb = || HANDLERS[endpoint.handler.0].is.name.rsplit('.').next().filter(|_| own);
+    endpoint.name.as_deref().or_else(verb)
+}
+
+/// The parameter that names an item: the last one in the shortest path that ends with one.
+fn key(registry: &Registry, resource: &Resource) -> Option<String> {
+    let own = |route: &&Route| route.owner == Some(resource.index) && route.resource == Some(resource.index);
+    let ends = |route: &&Route| {
+        let class = route.pattern.rsplit("(?P<").next().and_then(|rest| rest.split_once('>')).map(|(_, class)| class);
+        class.is_some_and(|class| closing(class) + 1 == class.len())
+    };
+    let items = registry.routes.iter().filter(own).filter(ends);
+    let named = items.min_by_key(|route| route.captures.len()).and_then(|route| route.captures.last()).cloned();
+    named.or_else(|| resource.stores_rows().then(|| resource.key.to_string()))
+}
+
+/// The resource whose records these belong to: the one whose collection is before the first parameter of the path.
+fn parent(registry: &Registry, resource: &Resource) -> Option<Value> {
+    let routes = registry.routes.iter().filter(|route| route.owner == Some(resource.index));
+    let route = routes.min_by_key(|route| route.pattern.len())?;
+    let (before, parameter) = route.pattern.split_once("(?P<")?;
+    let base = before.trim_end_matches('/').rsplit('/').next()?;
+    let above = registry.resources.iter().find(|other| other.base == base && other.index != resource.index)?;
+    let parameter = parameter.split_once('>')?.0;
+    Some(json!({"resource": above.name, "parameter": parameter}))
+}
+
+fn operation(
+    registry: &Registry,
+    resource: &Resource,
+    key: Option<&str>,
+    (route, endpoint): (&Route, &Endpoint),
+) -> Value {
+    let args = endpoint.args.args.iter().map(|arg| arg.name.as_str());
+    let args: Vec<&str> = args.filter(|arg| !route.captures.iter().any(|capture| capture == arg)).collect();
+    let method = endpoint.methods.first().map_or("", |method| method.as_str());
+    json!({
+        "method": method,
+        "path": path(registry, resource, key, route),
+        "args": args,
+        "file": endpoint.file,
+        "batch": endpoint.batch == Some(true),
+    })
+}
+
+/// The path of a route with names of parameters. What names an item of the resource is called as in its own path, also
+/// in the paths of what is below the item.
+fn path(registry: &Registry, resource: &Resource, key: Option<&str>, route: &Route) -> String {
+    let (pieces, end) = pieces(&route.pattern);
+    // Parameters that name a record of another resource.
+    let above = if parent(registry, resource).is_some() { 1 } else { 0 };
+    let below = route.resource.filter(|index| *index != resource.index).map(|index| &registry.resources[index]);
+    let mut path = String::new();
+    for (at, (before, name)) in pieces.iter().enumerate() {
+        let name = match (key, below) {
+            (Some(key), _) if at == above => key,
+            // Several parameters that name one item together: values of the first one hold slashes.
+            (Some(_), None) if at > above && before == "/" => continue,
+            (Some(key), Some(below)) if at > above && *name == key => &below.kind,
+            _ => name,
+        };
+        path.push_str(before);
+        path.push_str(&format!("{{{name}}}"));
+    }
+    path + &end
+}
+
+/// The parameters of a pattern, each with what is before it, and what follows the last one.
+fn pieces(pattern: &str) -> (Vec<(String, &str)>, String) {
+    let (mut pieces, mut rest) = (Vec::new(), pattern);
+    while let Some((before, capture)) = rest.split_once("(?P<") {
+        let (name, class) = capture.split_once('>').unwrap_or((capture, ""));
+        pieces.push((before.replace('\\', ""), name));
+        rest = class.get(closing(class) + 1..).unwrap_or("");
+    }
+    (pieces, rest.replace('\\', ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::zone;
+
+    #[test]
+    fn zones_are_names_or_offsets() {
+        for (written, expected) in [
+            ("Europe/Berlin", "Europe/Berlin"),
+            ("UTC", "UTC"),
+            ("", "UTC"),
+            ("UTC+2", "+02:00"),
+            ("UTC-3.5", "-03:30"),
+            ("UTC+5.75", "+05:45"),
+            ("UTC+0", "+00:00"),
+        ] {
+            assert_eq!(zone(written), expected, "{written}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What can be seen of the site's health without leaving the process, and what is declared where.
+
+use crate::access::identity::available;
+use crate::access::outbox;
+use crate::error::ApiError;
+use crate::handlers::{Inside, Outcome, Work};
+use serde_json::{Value, json};
+
+/// How bad a finding is.
+#[derive(Clone, Copy)]
+enum Level {
+    Fine,
+    Warning,
+    Problem,
+}
+
+impl Level {
+    fn name(self) -> &'static str {
+        match self {
+            Level::Fine => "ok",
+            Level::Warning => "warning",
+            Level::Problem => "problem",
+        }
+    }
+}
+
+/// The findings.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let mut findings = vec![encryption(work), passwords(work), mail(work)?, database(work)];
+    if let Some(inside) = work.shared.inside.get() {
+        findings.extend([declared(&**inside), nodes(&**inside), backups(work, &**inside)]);
+    }
+    Ok(Outcome { private: true, ..Outcome::ok(Value::Array(findings)) })
+}
+
+/// What is declared, and the problems of the newest declarations.
+///
+/// # Errors
+/// None so far.
+pub fn declarations(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let inside = work.shared.inside.get();
+    let places = inside.map_or(&[][..], |inside| inside.declared());
+    let places = places.iter().map(|at| json!({"name": at.name, "file": at.file, "line": at.line}));
+    let problems = inside.map(|inside| inside.refusal()).unwrap_or_default();
+    let document = json!({"declarations": places.collect::<Vec<_>>(), "problems": problems});
+    Ok(Outcome { private: true, ..Outcome::ok(document) })
+}
+
+fn finding(check: &str, level: Level, message: impl Into<String>, hint: Option<&str>) -> Value {
+    json!({"level": level.name(), "check": check, "message": message.into(), "hint": hint})
+}
+
+fn encryption(work: &Work<'_>) -> Value {
+    let (peer, site) = (&work.scope.peer, &work.scope.registry.site.url);
+    let local = peer.localhost || peer.ip.is_none_or(|ip| ip.is_loopback());
+    match (peer.https, site.starts_with("https://")) {
+        (true, _) => finding("https", Level::Fine, "Requests are encrypted.", None),
+        (false, true) => finding(
+            "https",
+            Level::Problem,
+            "The site's address is one of HTTPS, and the server does not see that requests are encrypted.",
+            Some("Let the proxy send X-Forwarded-Proto, and add its network to server.trusted_proxies."),
+        ),
+        (false, false) if local => finding("https", Level::Fine, "The site is served on this machine.", None),
+        (false, false) => finding(
+            "https",
+            Level::Problem,
+            "Requests are not encrypted: passwords and sessions can be read on the way.",
+            Some("Serve the site over HTTPS: server.tls, or a proxy in front of it."),
+        ),
+    }
+}
+
+fn passwords(work: &Work<'_>) -> Value {
+    match available(&work.scope.registry, &work.scope.peer) {
+        true => finding("application_passwords", Level::Fine, "Application passwords are available.", None),
+        false => finding(
+            "application_passwords",
+            Level::Warning,
+            "Programs have no passwords here.",
+            Some("They need HTTPS, and site.application_passwords."),
+        ),
+    }
+}
+
+fn mail(work: &Work<'_>) -> Result<Value, ApiError> {
+    if work.scope.registry.declaration.mail.url.get().is_none() {
+        let hint = "Set mail.url and mail.from.";
+        let message = "The server sends no e-mail: nobody gets an invitation or a link for a lost password.";
+        return Ok(finding("mail", Level::Warning, message, Some(hint)));
+    }
+    let (waiting, late) = outbox::backlog(&*work.scope.snapshot()?, work.scope.now)?;
+    Ok(match (waiting, late) {
+        (0, _) => finding("mail", Level::Fine, "No message waits.", None),
+        (waiting, 0) => finding("mail", Level::Fine, format!("{waiting} messages wait."), None),
+        (_, late) => finding(
+            "mail",
+            Level::Problem,
+            format!("{late} messages wait after an attempt that failed."),
+            Some("The log says why; cms-server mail test ADDRESS sends a test message."),
+        ),
+    })
+}
+
+fn database(work: &Work<'_>) -> Value {
+    match work.scope.storage.snapshot() {
+        Ok(_) => finding("database", Level::Fine, "The database can be read.", None),
+        Err(error) => finding("database", Level::Problem, format!("The database cannot be read: {error}"), None),
+    }
+}
+
+fn declared(inside: &dyn Inside) -> Value {
+    let (refusal, waiting) = (inside.refusal(), inside.waiting());
+    match (refusal.first(), waiting.is_empty()) {
+        (Some(first), _) => finding(
+            "declarations",
+            Level::Problem,
+            format!(
+                "The newest declarations are refused, older ones are in force: {}",
+                first.lines().next().unwrap_or("")
+            ),
+            Some("cms-server check lists every problem."),
+        ),
+        (None, false) => {
+            let message = format!("Changed keys wait for a restart: {}.", waiting.join(", "));
+            finding("declarations", Level::Warning, message, Some("Restart the server."))
+        }
+        (None, true) => finding("declarations", Level::Fine, "The newest declarations are in force.", None),
+    }
+}
+
+fn nodes(inside: &dyn Inside) -> Value {
+    let differing = inside.disagreements();
+    match differing.is_empty() {
+        true => finding("nodes", Level::Fine, "No other process differs from this one.", None),
+        false => finding("nodes", Level::Problem, differing.join(" "), Some("cms-server doctor compares them.")),
+    }
+}
+
+fn backups(work: &Work<'_>, inside: &dyn Inside) -> Value {
+    let declared = &work.scope.registry.declaration.backup;
+    let Some(every) = declared.folder.get().and(declared.every.get()) else {
+        let message = "The server makes no backups by itself.";
+        return finding("backups", Level::Warning, message, Some("Set backup.folder, or make backups otherwise."));
+    };
+    let late = |hours: i64| hours * 3600 > 2 * every.seconds_signed();
+    match (inside.backup_age(), inside.backup_failed()) {
+        (_, true) => finding("backups", Level::Problem, "The last backup has failed.", Some("The log says why.")),
+        (Some(hours), _) if late(hours) => {
+            finding("backups", Level::Problem, format!("The newest backup is {hours} hours old."), None)
+        }
+        (Some(hours), _) => finding("backups", Level::Fine, format!("The newest backup is {hours} hours old."), None),
+        (None, _) => finding("backups", Level::Warning, "There is no backup yet.", None),
+    }
+}

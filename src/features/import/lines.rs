@@ -1,0 +1,600 @@
+//! `import`: a collection from JSON documents in lines, as [`crate::handlers::lists`] exports it.
+//!
+//! Each line is a request of its own to the routes of the resource, with the caller's rights: it creates an item, or
+//! changes the one that has the same value of the property that `upsert` names. Lines are written in batches, each in one
+//! transaction; a line that fails leaves the others as they are. Files come from elsewhere, and no transaction waits for
+//! them: where items are files, each line is written by itself.
+//!
+//! Lines may refer to the items of others, also in circles: see [`super::references`].
+
+use super::references::{Reference, defer, key_of, references};
+use crate::access::policy;
+use crate::error::{ApiError, Code};
+use crate::handlers::{Outcome, TransactionScope, Work};
+use crate::model::{LINES, Method};
+use crate::records::{self, Record, txt};
+use crate::registry::Endpoint;
+use crate::registry::args::Role;
+use crate::registry::columns::user::PASSWORD_HASH;
+use crate::registry::resource::{Context, Property, Resource, Source};
+use crate::request::call::Part;
+use crate::request::{self, BYTE_ORDER_MARK, BodyParams, route};
+use crate::scope::{Imported, Scope};
+use cms_storage::plan::{ColumnType, Cond, DbValue, Name, Op, ReadPlan};
+use cms_text::slug;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Lines of one request; the response to a longer file says where to go on.
+const MOST_LINES: usize = 1000;
+/// How often the lines that fail are tried again, as long as one of them succeeds.
+const MOST_PASSES: usize = 10;
+/// Lines that are written in one transaction.
+const BATCH: usize = 50;
+/// Bytes of one line.
+const LONGEST_LINE: u64 = 8 << 20;
+/// The greatest id that a line can keep: the next ones follow it.
+const GREATEST_ID: i64 = 1_000_000_000_000;
+
+/// `import`: 200, a result for each line, and where the next request goes on.
+///
+/// # Errors
+/// The body is no file of lines, `upsert` names no property that items can be found by, or the database takes no
+/// transaction.
+pub async fn import(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let from = work.allowed.args().int("from").unwrap_or(0).unsigned_abs();
+    let BodyParams::Upload(upload) = work.body else {
+        let message = "Send the lines as the body of the request, with `Content-Type: application/x-ndjson`.";
+        return Err(ApiError::new(Code::UploadNoData).with_message(message));
+    };
+    let file = match upload.files.as_slice() {
+        [file] => file,
+        // The export of an empty collection.
+        [] if upload.lines => return Ok(told(Vec::new())),
+        _ => return Err(ApiError::new(Code::UploadNoData)),
+    };
+    let import = Import::of(work, file.path(), from)?;
+    let mut done: Vec<Done> = Vec::new();
+    let more = import.pass(from, &mut done, |_| true, MOST_LINES, &Mode::Whole).await?;
+    import.try_again(&mut done).await?;
+    let mut results = Vec::new();
+    if !more {
+        for (position, done) in import.earlier().await? {
+            serde_json::to_writer(&mut results, &done.shown(position)).map_err(|error| work.scope.internal(&error))?;
+            results.push(b'\n');
+        }
+    }
+    for (position, done) in (from..).zip(&done) {
+        serde_json::to_writer(&mut results, &done.shown(position)).map_err(|error| work.scope.internal(&error))?;
+        results.push(b'\n');
+    }
+    if more {
+        let next = from + done.len() as u64;
+        results.extend_from_slice(format!("{}\n", json!({"next": next})).as_bytes());
+    }
+    Ok(told(results))
+}
+
+fn told(results: Vec<u8>) -> Outcome {
+    Outcome { status: 200, other: Some((LINES, results)), private: true, ..Outcome::default() }
+}
+
+/// What items are found by.
+struct FoundBy<'r> {
+    property: &'r Property,
+    column: Name,
+    /// The column with the folded values, which has an index; true: no two rows have the same there.
+    folded: Option<(Name, bool)>,
+}
+
+/// The property that items are found by: the key, the slug, or one whose values are texts or integers. Whether an item is
+/// found says what value it has, so the caller has to be allowed to see it.
+fn found_by<'r>(scope: &'r Scope, resource: &'r Resource, wanted: &str) -> Result<FoundBy<'r>, ApiError> {
+    use crate::registry::resource::Kind::{Integer, Text};
+    let found = resource.property(wanted).and_then(|property| Some((property, property.column.clone()?)));
+    let usable = |(property, _): &(&Property, Name)| {
+        matches!(property.kind, Text | Integer) && !property.digest && property.is_shown()
+    };
+    let Some((property, column)) = found.filter(usable) else {
+        return Err(ApiError::invalid_one("upsert", format!("upsert: items are not found by {wanted}.")));
+    };
+    let hidden = resource.edit_only.contains(&column) || resource.locked.contains(&column);
+    if hidden && !policy::sees_edit_only(scope, resource, Context::VIEW) {
+        let message = format!("You may not find items by {wanted}: you do not see the values of all of them.");
+        return Err(scope.principal.refuse(Code::Forbidden).with_message(message));
+    }
+    let key = format!("{column}_key");
+    let folded = scope.registry.layout.column(&resource.table, &key).filter(|(_, key)| key.ty == ColumnType::Key);
+    let folded = folded.map(|(table, key)| {
+        let unique = |index: &cms_storage::plan::IndexDef| index.unique && index.columns[0].0 == key.name;
+        (key.name.clone(), table.indexes.iter().any(unique))
+    });
+    Ok(FoundBy { property, column, folded })
+}
+
+impl FoundBy<'_> {
+    /// The items with the value that a document has; `None`: it has none.
+    fn condition(&self, document: &Map<String, Value>) -> Option<Cond> {
+        let value = match document.get(&self.property.name)? {
+            Value::String(text) => txt(text),
+            Value::Number(number) => DbValue::Int(number.as_i64()?),
+            _ => return None,
+        };
+        let same = |value| Cond::Compare(self.column.clone(), Op::Eq, value);
+        Some(match (&self.folded, &value) {
+            (Some((key, unique)), DbValue::Text(text)) => {
+                let folded = Cond::Compare(key.clone(), Op::Eq, txt(&slug::title_key(text)));
+                if *unique { folded } else { Cond::All(vec![folded, same(value)]) }
+            }
+            _ => same(value),
+        })
+    }
+}
+
+/// The result of a line that was not carried out.
+const FAILED: &str = "failed";
+
+/// What became of a line.
+struct Done {
+    status: u16,
+    result: &'static str,
+    /// The item's id, or the error.
+    told: Value,
+    /// Properties whose references lead to nothing yet, and are left out.
+    deferred: Vec<String>,
+}
+
+impl Done {
+    fn failed(error: &ApiError) -> Done {
+        Done { status: error.status(), result: FAILED, told: error.body(), deferred: Vec::new() }
+    }
+
+    /// Of a line that no pass was about.
+    fn untouched() -> Done {
+        Done { status: 200, result: "unchanged", told: Value::Null, deferred: Vec::new() }
+    }
+
+    /// The key of its item.
+    fn id(&self) -> Option<String> {
+        match &self.told {
+            Value::Number(id) => Some(id.to_string()),
+            Value::String(id) => Some(id.clone()),
+            _ => None,
+        }
+    }
+
+    fn shown(&self, position: u64) -> Value {
+        let told = if self.result == FAILED { "error" } else { "id" };
+        let mut shown = json!({"position": position, "status": self.status, "result": self.result, told: self.told});
+        if !self.deferred.is_empty() {
+            shown["deferred"] = json!(self.deferred);
+        }
+        shown
+    }
+}
+
+/// How lines are carried out.
+enum Mode {
+    /// As they are; with `deferred`, without what is not there yet.
+    Whole,
+    /// Those that failed, without references to the items of these lines that are not there yet.
+    Without(HashMap<String, u64>),
+    /// Those whose references were left out, with all that are there by now.
+    Completing,
+}
+
+/// An import as its arguments want it.
+struct Import<'w> {
+    work: &'w Work<'w>,
+    resource: &'w Resource,
+    file: &'w Path,
+    /// Lines at the beginning that are left out.
+    from: u64,
+    by: Option<FoundBy<'w>>,
+    /// Items that are created get the ids of their lines.
+    keeps: bool,
+    /// Properties that refer to items that have to be there.
+    references: Vec<Reference<'w>>,
+    /// References to what is not there are left out.
+    deferred: bool,
+    /// What creates an item, and what changes one.
+    creates: Option<&'w Endpoint>,
+    updates: Option<&'w Endpoint>,
+}
+
+impl<'w> Import<'w> {
+    fn of(work: &'w Work<'w>, file: &'w Path, from: u64) -> Result<Import<'w>, ApiError> {
+        let (resource, registry, args) = (work.resource()?, &work.scope.registry, work.allowed.args());
+        let by = args.text("upsert").map(|name| found_by(work.scope, resource, name)).transpose()?;
+        let by_key = by.as_ref().is_some_and(|by| by.column == resource.key);
+        let keeps = !resource.key_is_text && (by_key || args.flag("keep_ids"));
+        let mut collection = registry.routes.iter().filter(|route| route.matcher.is_match(resource.path.as_bytes()));
+        let item = registry.item_routes[resource.index].map(|at| &registry.routes[at]);
+        let creates = collection.find_map(|own| route::endpoint(own, Method::Post));
+        let updates = item.and_then(|own| route::endpoint(own, Method::Put));
+        let (references, deferred) = (references(work.scope, resource), args.flag("deferred"));
+        Ok(Import { work, resource, file, from, by, keeps, references, deferred, creates, updates })
+    }
+
+    /// Lines that failed are tried again, as long as one of them succeeds: items may refer to those of later lines, as
+    /// terms to the one above. What refers in circles is made without its references, which are set then.
+    async fn try_again(&self, done: &mut Vec<Done>) -> Result<(), ApiError> {
+        let failed = |done: &[Done]| done.iter().map(|done| done.result == FAILED).collect::<Vec<bool>>();
+        let count = |open: &[bool]| open.iter().filter(|open| **open).count();
+        let mut open = failed(done);
+        for _ in 0..MOST_PASSES {
+            let left = count(&open);
+            if left == 0 || left == open.len() {
+                break;
+            }
+            self.pass(self.from, done, |place| open[place], open.len(), &Mode::Whole).await?;
+            open = failed(done);
+            if count(&open) == left {
+                break;
+            }
+        }
+        if count(&open) > 0 && self.is_circular() {
+            let mode = Mode::Without(self.positions()?);
+            self.pass(self.from, done, |place| open[place], open.len(), &mode).await?;
+        }
+        let open: Vec<bool> = done.iter().map(|done| !done.deferred.is_empty()).collect();
+        if count(&open) > 0 {
+            self.pass(self.from, done, |place| open[place], open.len(), &Mode::Completing).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether lines can refer to each other: by keys that their items get here, too.
+    fn is_circular(&self) -> bool {
+        (self.keeps || self.resource.key_is_text) && self.references.iter().any(|reference| reference.own)
+    }
+
+    /// Where each key is in the file, those of other requests included.
+    fn positions(&self) -> Result<HashMap<String, u64>, ApiError> {
+        let mut positions = HashMap::new();
+        self.each_line(u64::MAX, |position, document| {
+            positions.extend(key_of(document, self.key_name()).map(|key| (key, position)));
+        })?;
+        Ok(positions)
+    }
+
+    fn key_name(&self) -> &str {
+        self.resource.property_of_column(&self.resource.key).map_or("id", |property| &property.name)
+    }
+
+    /// Reads the documents of the file, up to a position.
+    fn each_line(&self, most: u64, mut each: impl FnMut(u64, &Map<String, Value>)) -> Result<(), ApiError> {
+        let unread = |error: io::Error| self.work.scope.internal(&error);
+        let mut lines = Lines::of(File::open(self.file).map_err(unread)?);
+        let depth = self.work.scope.registry.declaration.server.max_depth;
+        for position in 0..most {
+            let Some(line) = lines.next().map_err(unread)? else { break };
+            if let Ok(Value::Object(document)) = request::json_text("The line", &line, depth) {
+                each(position, &document);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the references of lines of earlier requests to items that later ones brought: what changed, by position.
+    async fn earlier(&self) -> Result<Vec<(u64, Done)>, ApiError> {
+        if self.from == 0 || !self.is_circular() {
+            return Ok(Vec::new());
+        }
+        let positions = self.positions()?;
+        let mut open = Vec::new();
+        self.each_line(self.from, |position, document| {
+            let own = self.references.iter().filter(|reference| reference.own);
+            let mut keys = own.flat_map(|reference| reference.keys(document));
+            open.push(keys.any(|(key, _)| positions.get(&key).is_some_and(|later| *later >= position)));
+        })?;
+        let mut done: Vec<Done> = open.iter().map(|_| Done::untouched()).collect();
+        if open.contains(&true) {
+            let is_open = |place: usize| open.get(place) == Some(&true);
+            self.pass(0, &mut done, is_open, open.len(), &Mode::Completing).await?;
+        }
+        let changed = (0..).zip(done).filter(|(_, done)| ["updated", FAILED].contains(&done.result));
+        Ok(changed.collect())
+    }
+
+    /// Goes through the lines at most once and carries out those whose place is `open`; whether there are further lines.
+    async fn pass(
+        &self,
+        from: u64,
+        done: &mut Vec<Done>,
+        open: impl Fn(usize) -> bool,
+        most: usize,
+        mode: &Mode,
+    ) -> Result<bool, ApiError> {
+        let unread = |error: io::Error| self.work.scope.internal(&error);
+        let mut lines = Lines::of(File::open(self.file).map_err(unread)?);
+        lines.skip(from).map_err(unread)?;
+        let mut batch = Vec::with_capacity(BATCH);
+        for place in 0..most {
+            let Some(line) = lines.next().map_err(unread)? else {
+                self.carry_out(&mut batch, done, mode).await?;
+                return Ok(false);
+            };
+            if open(place) {
+                batch.push((place, line));
+            }
+            if batch.len() == BATCH {
+                self.carry_out(&mut batch, done, mode).await?;
+            }
+        }
+        self.carry_out(&mut batch, done, mode).await?;
+        Ok(lines.next().map_err(unread)?.is_some())
+    }
+
+    /// Carries out a batch, in a transaction of its own.
+    async fn carry_out(
+        &self,
+        batch: &mut Vec<(usize, Vec<u8>)>,
+        done: &mut Vec<Done>,
+        mode: &Mode,
+    ) -> Result<(), ApiError> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        if let Some(budget) = &self.work.scope.budget {
+            budget.renew();
+        }
+        let mut outside = Scope { imported: Some(Imported::default()), ..self.work.scope.clone() };
+        let mut hashes = HashMap::new();
+        let mut unhashed = HashMap::new();
+        for (place, line) in &*batch {
+            if let Err(error) = self.hash_ahead(&outside, line, &mut hashes).await {
+                unhashed.insert(*place, Done::failed(&error));
+            }
+        }
+        outside.hashes = Arc::new(hashes);
+        let open = match self.creates.is_some_and(|own| own.file) {
+            true => None,
+            false => Some(TransactionScope::begin(self.work, outside.clone()).await?),
+        };
+        let scope = open.as_ref().map_or(&outside, |open| &open.scope);
+        for (place, line) in batch.drain(..) {
+            let result = match unhashed.remove(&place) {
+                Some(failed) => Some(failed),
+                None => self.write(scope, &line, mode, done.get(place)).await,
+            };
+            match (result, done.get_mut(place)) {
+                (Some(result), Some(before)) => *before = result,
+                (Some(result), None) => done.push(result),
+                (None, _) => {}
+            }
+        }
+        match open {
+            Some(open) => open.finish().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the hash of the password of a line before the transaction, for which all other writes wait.
+    ///
+    /// # Errors
+    /// Those of [`Identity::hash_new`](crate::access::identity::Identity::hash_new).
+    async fn hash_ahead(
+        &self,
+        scope: &Scope,
+        line: &[u8],
+        hashes: &mut HashMap<String, String>,
+    ) -> Result<(), ApiError> {
+        let Some(property) = self.resource.property_of_column(PASSWORD_HASH) else { return Ok(()) };
+        let depth = scope.registry.declaration.server.max_depth;
+        // A line with an error has no password; the error is reported when the line is written.
+        let Ok(Value::Object(document)) = request::json_text("The line", line, depth) else { return Ok(()) };
+        let Some(password) = document.get(&property.name).and_then(Value::as_str) else { return Ok(()) };
+        let account = self.existing(scope, &document)?.unwrap_or_default();
+        let hash = self.work.shared.identity.hash_new(scope, &self.work.shared.hasher, (&account, password)).await?;
+        hashes.insert(password.to_owned(), hash);
+        Ok(())
+    }
+
+    /// Carries out one line; `None`: what it was before stays.
+    async fn write(&self, scope: &Scope, line: &[u8], mode: &Mode, before: Option<&Done>) -> Option<Done> {
+        let mut document = match request::json_text("The line", line, scope.registry.declaration.server.max_depth) {
+            Ok(Value::Object(document)) => document,
+            Ok(_) => {
+                let error = ApiError::new(Code::InvalidJson).with_message("The line is no JSON object.");
+                return Some(Done::failed(&error));
+            }
+            Err(error) => return Some(Done::failed(&error)),
+        };
+        let references = match mode {
+            Mode::Whole if !self.deferred => &[],
+            _ => self.references.as_slice(),
+        };
+        let deferred = defer(scope, references, &mut document, |reference, key| match mode {
+            Mode::Whole => true,
+            Mode::Without(positions) => reference.own && positions.contains_key(key),
+            Mode::Completing => true,
+        });
+        let deferred = match (deferred, mode) {
+            // It failed for another reason.
+            (Ok(none), Mode::Without(positions)) if none.is_empty() && !self.refers(&document, positions) => {
+                return None;
+            }
+            (Ok(deferred), _) => deferred,
+            (Err(error), _) => return Some(Done::failed(&error)),
+        };
+        let mut done = match self.existing(scope, &document) {
+            Err(error) => Done::failed(&error),
+            Ok(Some(key)) => self.update(scope, &self.resource.item_path(&key), document).await,
+            Ok(None) if matches!(mode, Mode::Completing) => {
+                let own = before.and_then(Done::id).or_else(|| key_of(&document, self.key_name()))?;
+                self.update(scope, &self.resource.item_path(&own), document).await
+            }
+            Ok(None) => self.create(scope, document).await,
+        };
+        if done.result == FAILED {
+            // An item that is there without its references keeps its result.
+            return (!matches!((mode, before), (Mode::Completing, Some(before)) if before.id().is_some()))
+                .then_some(done);
+        }
+        done.deferred = deferred;
+        if let (Mode::Completing, Some(before)) = (mode, before.filter(|before| before.id().is_some())) {
+            (done.status, done.result) = (before.status, before.result);
+        }
+        Some(done)
+    }
+
+    /// Whether a document refers to an item of these lines.
+    fn refers(&self, document: &Map<String, Value>, positions: &HashMap<String, u64>) -> bool {
+        let own = self.references.iter().filter(|reference| reference.own);
+        own.flat_map(|reference| reference.keys(document)).any(|(key, _)| positions.contains_key(&key))
+    }
+
+    /// The key of the item that has the line's value. What the caller may not see counts as absent, as in criteria.
+    fn existing(&self, scope: &Scope, document: &Map<String, Value>) -> Result<Option<String>, ApiError> {
+        let resource = self.resource;
+        let Some(by) = &self.by else { return Ok(None) };
+        let Some(same) = by.condition(document) else { return Ok(None) };
+        let same = records::all([same, policy::visible(scope, resource)]);
+        let plan = ReadPlan { limit: Some(2), ..records::plan(resource, same) };
+        match scope.snapshot()?.rows(&plan)?.as_slice() {
+            [] => Ok(None),
+            [row] => Ok(Some(Record { resource, row }.key())),
+            _ => Err(ApiError::invalid_one("upsert", format!("Several items have this {}.", by.property.name))),
+        }
+    }
+
+    async fn create(&self, scope: &Scope, document: Map<String, Value>) -> Done {
+        let path = &self.resource.path;
+        let mut scope = scope.clone();
+        if self.keeps {
+            match kept(self.resource, &document) {
+                Ok(key) => scope.imported = Some(Imported { key }),
+                Err(error) => return Done::failed(&error),
+            }
+        }
+        // Only the document says which type a comment has.
+        let kind = document
+            .get("type")
+            .filter(|kind| kind.as_str().is_some_and(|kind| self.resource.comment_type(kind).is_some()));
+        let kind = kind.cloned();
+        let mut body = accepted(self.creates, document);
+        body.extend(kind.map(|kind| ("type".to_owned(), kind)));
+        if let Some(error) = self.without_a_file(&body) {
+            return Done::failed(&error);
+        }
+        done(self.work.ask_in(scope, Method::Post, path, edited(), BodyParams::Json(body)).await, "created")
+    }
+
+    /// Changes an item that is other than the line.
+    async fn update(&self, scope: &Scope, path: &str, document: Map<String, Value>) -> Done {
+        let body = accepted(self.updates, document);
+        let current = self.work.ask_in(scope.clone(), Method::Get, path, edited(), BodyParams::None).await;
+        let has =
+            |(name, value): (&String, &Value)| current.body.get(name).is_some_and(|own| self.has(name, own, value));
+        if current.status == 200 && body.iter().all(has) {
+            return done(current, "unchanged");
+        }
+        done(self.work.ask_in(scope.clone(), Method::Put, path, edited(), BodyParams::Json(body)).await, "updated")
+    }
+
+    /// Whether a property has a value already. Members that are written one by one are compared one by one.
+    fn has(&self, name: &str, own: &Value, value: &Value) -> bool {
+        let apart = |property: &Property| matches!(property.source, Source::Object(_) | Source::Meta);
+        match (own, value) {
+            (Value::Object(own), Value::Object(value)) if self.resource.property(name).is_some_and(apart) => {
+                value.iter().all(|(name, value)| own.get(name) == Some(value))
+            }
+            _ => own == value,
+        }
+    }
+
+    /// Why no item can be created from a document: it would be a file, and the document names none that the server
+    /// fetches.
+    fn without_a_file(&self, body: &Map<String, Value>) -> Option<ApiError> {
+        let endpoint = self.creates.filter(|endpoint| endpoint.file)?;
+        let fetched = endpoint.args.args.iter().find(|arg| arg.fetched);
+        if fetched.is_some_and(|arg| body.contains_key(&arg.name)) {
+            return None;
+        }
+        let hint = fetched.map_or(String::new(), |arg| format!(": `{}` names one that the server fetches", arg.name));
+        let message = format!("No item is found for this line, and a new one needs a file{hint}.");
+        Some(ApiError::new(Code::UploadNoData).with_message(message))
+    }
+}
+
+/// The key that a new item keeps, if its line has one.
+fn kept(resource: &Resource, document: &Map<String, Value>) -> Result<Option<i64>, ApiError> {
+    let key = resource.property_of_column(&resource.key).map_or("id", |property| &property.name);
+    match document.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => match value.as_i64().filter(|id| (1..=GREATEST_ID).contains(id)) {
+            Some(id) => Ok(Some(id)),
+            None => Err(ApiError::invalid_one(key, format!("A new item keeps an id from 1 to {GREATEST_ID}."))),
+        },
+    }
+}
+
+fn edited() -> Value {
+    json!({"context": "edit"})
+}
+
+fn done(mut part: Part, result: &'static str) -> Done {
+    let made = part.status < 400;
+    let told = if made { part.body["id"].take() } else { part.body };
+    Done { status: part.status, result: if made { result } else { FAILED }, told, deferred: Vec::new() }
+}
+
+/// The members of a document that an endpoint takes: not those that only the server sets.
+fn accepted(endpoint: Option<&Endpoint>, document: Map<String, Value>) -> Map<String, Value> {
+    let Some(endpoint) = endpoint else { return Map::new() };
+    let key = endpoint.args.role(Role::Key);
+    let takes = |name: &String| endpoint.args.get(name).is_some() && key.is_none_or(|key| key.name != *name);
+    document.into_iter().filter(|(name, _)| takes(name)).collect()
+}
+
+/// The lines of a file, without empty ones.
+struct Lines {
+    file: BufReader<File>,
+    /// Nothing was read yet.
+    begins: bool,
+}
+
+impl Lines {
+    fn of(file: File) -> Lines {
+        Lines { file: BufReader::new(file), begins: true }
+    }
+
+    /// The next line; `None` at the end.
+    fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
+        loop {
+            let mut line = Vec::new();
+            let read = (&mut self.file).take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+            if read == 0 {
+                return Ok(None);
+            }
+            // What is left of a line that is too long is no line of its own. The part that was read is no JSON.
+            let mut whole = line.ends_with(b"\n") || (read as u64) < LONGEST_LINE;
+            while !whole {
+                let mut rest = Vec::new();
+                let read = (&mut self.file).take(LONGEST_LINE).read_until(b'\n', &mut rest)?;
+                whole = rest.ends_with(b"\n") || read == 0;
+            }
+            if std::mem::take(&mut self.begins) && line.starts_with(BYTE_ORDER_MARK) {
+                line.drain(..BYTE_ORDER_MARK.len());
+            }
+            let blank = line.trim_ascii().is_empty();
+            if !blank {
+                return Ok(Some(line));
+            }
+        }
+    }
+
+    fn skip(&mut self, count: u64) -> io::Result<()> {
+        for _ in 0..count {
+            if self.next()?.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

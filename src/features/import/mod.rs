@@ -1,0 +1,19 @@
+//! Collections are imported from JSON documents in lines.
+
+mod lines;
+mod references;
+
+use crate::error::Code;
+use crate::handlers::{Handler, handler};
+use crate::model::LINES;
+use crate::registry::vocabulary::{Named, ROWS, Responds};
+
+/// Its rows of the table of handlers.
+pub const HANDLERS: &[Named<Handler>] = &[handler(
+    "import",
+    |w| Box::pin(lines::import(w)),
+    "Creates and changes items of the resource from JSON documents in lines.",
+)
+.on(ROWS)
+.responds(Responds::Bytes(LINES))
+.fails(&[Code::UploadNoData])];

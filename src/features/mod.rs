@@ -1,0 +1,57 @@
+//! What serves one route, one block or one part of the console each: a folder has its guard, its handlers with their rows
+//! of the tables, its options and its tests. What serves every resource is in [`crate::handlers`].
+//!
+//! The `guard.rs` of a feature belongs to the layer of [`crate::access`], which has all guards in one table.
+
+pub mod abilities;
+pub mod application_passwords;
+pub mod batch;
+pub mod block_rendering;
+pub mod catalogue;
+pub mod console;
+pub mod file_replacement;
+pub mod import;
+pub mod link_previews;
+pub mod navigation_fallback;
+pub mod oembed;
+pub mod revisions;
+pub mod search;
+pub mod service_description;
+pub mod sessions;
+pub mod sideload;
+pub mod site_health;
+pub mod static_entries;
+pub mod themes;
+pub mod view_config;
+pub mod widgets;
+
+use crate::handlers::{self, Handler};
+use crate::registry::vocabulary::{Named, joined, rows};
+
+const TABLES: &[&[Named<Handler>]] = &[
+    handlers::HANDLERS,
+    abilities::HANDLERS,
+    application_passwords::HANDLERS,
+    batch::HANDLERS,
+    block_rendering::HANDLERS,
+    catalogue::HANDLERS,
+    console::HANDLERS,
+    file_replacement::HANDLERS,
+    import::HANDLERS,
+    link_previews::HANDLERS,
+    navigation_fallback::HANDLERS,
+    oembed::HANDLERS,
+    revisions::HANDLERS,
+    search::HANDLERS,
+    service_description::HANDLERS,
+    sessions::HANDLERS,
+    sideload::HANDLERS,
+    site_health::HANDLERS,
+    static_entries::HANDLERS,
+    themes::HANDLERS,
+    view_config::HANDLERS,
+    widgets::HANDLERS,
+];
+
+/// Every handler by the name that declarations use.
+pub static HANDLERS: &[Named<Handler>] = &joined::<_, { rows(TABLES) }>(TABLES);

@@ -1,0 +1,102 @@
+//! Guards of revisions and autosaves: a caller who may edit a record may read its history.
+
+use crate::access::{Asking, Decision, Found, Guard, failure, guard};
+use crate::error::{ApiError, Code};
+use crate::records::{self, Record, eq, txt};
+use crate::registry::resource::Resource;
+use crate::registry::vocabulary::Named;
+use cms_config::declaration::{Action, Family};
+use cms_storage::plan::{Cond, DbValue, Row};
+use serde_json::Value;
+
+/// Its rows of the table of guards.
+pub const GUARDS: &[Named<Guard>] = &[
+    guard("revision.list", read, "Allows callers who may edit the record.")
+        .needs(Action::Edit)
+        .on(&[Family::Virtual])
+        .parent(),
+    guard("revision.read", read, "Allows callers who may edit the record.")
+        .needs(Action::Edit)
+        .on(&[Family::Virtual])
+        .parent(),
+    guard(
+        "revision.delete",
+        delete,
+        "Allows callers who may delete the record where it says `deletes_revisions`, otherwise nobody.",
+    )
+    .needs(Action::Delete)
+    .on(&[Family::Virtual])
+    .parent(),
+    guard("autosave.list", read, "Allows callers who may edit the record.")
+        .needs(Action::Edit)
+        .on(&[Family::Virtual])
+        .parent(),
+    guard("autosave.read", read, "Allows callers who may edit the record.")
+        .needs(Action::Edit)
+        .on(&[Family::Virtual])
+        .parent(),
+    guard("autosave.create", autosave, "Allows callers who may edit the record.")
+        .needs(Action::Edit)
+        .on(&[Family::Virtual])
+        .item()
+        .parent(),
+];
+
+fn owner<'a>(asking: &Asking<'a>) -> Result<&'a Resource, ApiError> {
+    let index = asking.route.owner.ok_or_else(|| ApiError::new(Code::Internal))?;
+    Ok(&asking.registry().resources[index])
+}
+
+/// The record that the path's first number names.
+fn record(asking: &Asking<'_>, missing: Code) -> Result<Row, ApiError> {
+    let resource = owner(asking)?;
+    let arg = if asking.route.captures.iter().any(|c| c == "parent") { "parent" } else { "id" };
+    let text = asking.sources.path.get(arg).and_then(Value::as_str).unwrap_or("");
+    let key = records::key_of(asking.registry(), &*asking.scope.snapshot()?, resource, text)?;
+    let row = key.map(|key| asking.load(resource, &key)).transpose()?.flatten();
+    let row = row.ok_or_else(|| failure(resource, missing))?;
+    if (Record { resource, row: &row }).is_original() {
+        return Err(failure(resource, Code::OriginalInvalid));
+    }
+    Ok(row)
+}
+
+fn editable(asking: &Asking<'_>, missing: Code, refusal: Code) -> Decision {
+    let row = record(asking, missing)?;
+    if !asking.may(Action::Edit, Record { resource: owner(asking)?, row: &row })? {
+        return Err(asking.scope.principal.refuse(owner(asking)?.code(refusal)));
+    }
+    Ok(Found { parent: Some(row), ..Found::default() })
+}
+
+/// May see the history.
+fn read(asking: &Asking<'_>) -> Decision {
+    editable(asking, Code::PostInvalidParent, Code::CannotRead)
+}
+
+/// Deletes from the history, where the resource lets those who may delete the record do so (`deletes_revisions`).
+pub fn delete(asking: &Asking<'_>) -> Decision {
+    let row = record(asking, Code::PostInvalidParent)?;
+    let of = Record { resource: owner(asking)?, row: &row };
+    let allowed = of.resource.declared.deletes_revisions && asking.may(Action::Delete, of)?;
+    if of.resource.declared.deletes_revisions && !allowed {
+        return Err(asking.scope.principal.refuse(Code::CannotDelete));
+    }
+    let number = asking.sources.path.get("id").and_then(|v| v.as_str()?.parse::<i64>().ok()).unwrap_or(0);
+    let own = eq("of", DbValue::Int(of.id()));
+    let filter = Cond::All(vec![eq("space", txt("content")), eq("id", DbValue::Int(number))]);
+    let filter = if allowed { Cond::All(vec![filter, own]) } else { filter };
+    if records::first(&*asking.scope.snapshot()?, "revision", &["id"], filter)?.is_none() {
+        return Err(ApiError::new(Code::PostInvalidId));
+    }
+    if !allowed {
+        return Err(asking.scope.principal.refuse(Code::CannotDelete));
+    }
+    Ok(Found { parent: Some(row), ..Found::default() })
+}
+
+/// May leave an autosave.
+pub fn autosave(asking: &Asking<'_>) -> Decision {
+    let found = editable(asking, Code::PostInvalidId, Code::CannotEdit)?;
+    Ok(Found { target: found.parent.clone(), ..found })
+}

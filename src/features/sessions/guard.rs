@@ -1,0 +1,42 @@
+//! Guards of what belongs to an account: its sessions, and the invitation to it.
+
+use crate::access::{Asking, Decision, Found, Guard, guard, in_path, named_user, outbox, user_resource};
+use crate::error::Code;
+use crate::records::Record;
+use crate::registry::vocabulary::Named;
+use cms_config::declaration::Action;
+
+/// Its rows of the table of guards.
+pub const GUARDS: &[Named<Guard>] = &[
+    guard("account.edit", edit, "Allows the user, and callers who may edit the user.")
+        .fails(&[Code::NotLoggedIn, Code::UserInvalidId])
+        .parent(),
+    guard("account.invite", invite, "Allows callers who may edit another user, where mail is on.").parent(),
+];
+
+/// The user that the path names, for callers who may edit that user.
+fn edit(asking: &Asking<'_>) -> Decision {
+    if !asking.scope.principal.known() {
+        return Err(asking.refuse(Code::NotLoggedIn));
+    }
+    let row = named_user(asking)?;
+    let record = Record { resource: user_resource(asking)?, row: &row };
+    match asking.may(Action::Edit, record)? {
+        true => Ok(Found { parent: Some(row), ..Found::default() }),
+        false => Err(asking.refuse(Code::CannotEdit)),
+    }
+}
+
+/// Nobody invites themselves: who is here has a way in.
+fn invite(asking: &Asking<'_>) -> Decision {
+    if !outbox::sends_links(asking.registry())
+        || !asking.scope.principal.can(user_resource(asking)?.capability(Action::Edit))
+    {
+        return Err(asking.refuse(Code::Forbidden));
+    }
+    let found = edit(asking)?;
+    let users = user_resource(asking)?;
+    let own = in_path(asking).is_some()
+        && found.parent.as_ref().is_some_and(|row| Record { resource: users, row }.id() == asking.scope.principal.id);
+    if own { Err(asking.refuse(Code::Forbidden)) } else { Ok(found) }
+}

@@ -1,0 +1,136 @@
+//! The sessions of a user, and the link by which a user sets a first password.
+
+pub mod guard;
+
+use crate::access::outbox::{self, Message, Subject};
+use crate::error::{ApiError, Code};
+use crate::families::user::end_sessions as all_but;
+use crate::families::{self};
+use crate::features::application_passwords::COUNTED;
+use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::records::{Record, columns, eq, int, ordered, text, txt};
+use crate::registry::columns::user;
+use crate::registry::name;
+use crate::registry::vocabulary::{Named, Responds};
+use cms_config::declaration::Family;
+use cms_storage::plan::{Change, Cond, DbValue, Op, Row, WritePlan};
+use cms_text::browsers;
+use cms_text::time::format_local;
+use serde_json::{Value, json};
+
+/// The response to an invitation.
+const INVITED: &str = r#"{"type": "object", "properties": {"invited": {"type": "boolean"}, "user": {"type": "integer", "description": "Id of the user."}}}"#;
+
+/// Its rows of the table of handlers.
+pub const HANDLERS: &[Named<Handler>] = &[
+    handler(
+        "session.list",
+        |w| Box::pin(async move { sessions(w) }),
+        "Lists the sessions of a user, the one that was used last first.",
+    )
+    .responds(Responds::List)
+    .parent(),
+    handler("session.delete", |w| Box::pin(end_session(w)), "Ends a session of a user.")
+        .fails(&[Code::RecordInvalidId, Code::CannotEdit])
+        .responds(Responds::Deleted)
+        .parent(),
+    handler(
+        "session.delete_all",
+        |w| Box::pin(end_sessions(w)),
+        "Ends all sessions of a user but the one that the request was sent with.",
+    )
+    .fails(&[Code::CannotEdit])
+    .responds(Responds::Json(200, COUNTED))
+    .parent(),
+    handler("user.invite", |w| Box::pin(invite(w)), "Sends a user a link to set a password.")
+        .fails(&[Code::CannotEdit, Code::Forbidden, Code::InvalidParam])
+        .responds(Responds::Json(200, INVITED))
+        .parent(),
+];
+
+const COLUMNS: [&str; 6] = ["hash", "created", "seen", "expires", "ip", "agent"];
+
+/// The sessions that have not ended, the one that was used last first.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn sessions(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let documents = rows(work)?.iter().map(|row| document(work, row)).collect();
+    Ok(Outcome { private: true, ..Outcome::ok(Value::Array(documents)) })
+}
+
+/// Ends one.
+///
+/// # Errors
+/// The user has no such session.
+pub async fn end_session(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let wanted = work.captures.get("id").and_then(Value::as_str).unwrap_or_default();
+    let found = rows(work)?.into_iter().find(|row| text(&row[0]) == wanted);
+    let row = found.ok_or_else(|| missing(work))?;
+    let filter = Cond::All(vec![eq("user", DbValue::Int(account(work)?.id())), eq("hash", txt(wanted))]);
+    write(work, vec![Change::RemoveWhere { table: name("session"), filter }]).await?;
+    Ok(Outcome::ok(json!({"deleted": true, "previous": document(work, &row)})))
+}
+
+/// Ends all but the one in use.
+///
+/// # Errors
+/// The database cannot be written.
+pub async fn end_sessions(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let own = work.scope.principal.session.as_deref();
+    let count = rows(work)?.iter().filter(|row| Some(text(&row[0])) != own).count();
+    write(work, vec![all_but(&DbValue::Int(account(work)?.id()), own)]).await?;
+    Ok(Outcome::ok(json!({"deleted": true, "count": count})))
+}
+
+/// Sends the link.
+///
+/// # Errors
+/// The user has no e-mail address.
+pub async fn invite(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let account = account(work)?;
+    if account.text(user::EMAIL).is_empty() {
+        return Err(ApiError::invalid_one("user_id", "This user has no e-mail address."));
+    }
+    let message = Message { subject: Subject::Invitation, user: account.id(), address: "", data: json!({}) };
+    write(work, vec![outbox::stored(&message, work.scope.now, work.scope.now)]).await?;
+    Ok(Outcome::ok(json!({"invited": true, "user": account.id()})))
+}
+
+/// The user that the path names.
+fn account<'a>(work: &Work<'a>) -> Result<Record<'a>, ApiError> {
+    let users = work.scope.registry.family(Family::User).next();
+    let (resource, row) = users.zip(work.allowed.parent()).ok_or_else(|| ApiError::new(Code::Internal))?;
+    Ok(Record { resource, row })
+}
+
+fn rows(work: &Work<'_>) -> Result<Vec<Row>, ApiError> {
+    let still = Cond::Compare(name("expires"), Op::Gt, DbValue::Int(work.scope.now));
+    let filter = Cond::All(vec![eq("user", DbValue::Int(account(work)?.id())), still]);
+    Ok(work.scope.snapshot()?.rows(&ordered(columns("session", &COLUMNS, filter), "seen", true))?)
+}
+
+fn document(work: &Work<'_>, row: &Row) -> Value {
+    let moment = |value: &DbValue| format!("{}Z", format_local(int(value)));
+    json!({
+        "id": text(&row[0]),
+        "browser": browsers::described(text(&row[5])),
+        "current": work.scope.principal.session.as_deref() == Some(text(&row[0])),
+        "created": moment(&row[1]),
+        "seen": moment(&row[2]),
+        "expires": moment(&row[3]),
+        "ip": text(&row[4]),
+        "agent": text(&row[5]),
+    })
+}
+
+/// The resource's own code for what is not there.
+fn missing(work: &Work<'_>) -> ApiError {
+    let code = Code::RecordInvalidId;
+    ApiError::new(work.resource().map_or(code, |resource| resource.code(code)))
+}
+
+async fn write(work: &Work<'_>, changes: Vec<Change>) -> Result<(), ApiError> {
+    let done = work.commit(WritePlan::new(changes)).await;
+    done.map(|_| ()).map_err(|error| families::unwritten(work.scope, error))
+}

@@ -1,0 +1,254 @@
+//! Collections whose entries are declared beside the resource (`options.entries`), none if none are.
+//!
+//! It knows no resource: the schema decides what an entry contains, the guard who may see it.
+
+use crate::access::hints;
+use crate::error::{ApiError, Code, Status};
+use crate::handlers::lists::{Window, paging_headers};
+use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::records::{self, Record};
+use crate::registry::args::Role;
+use crate::registry::resource::{Resource, link_parts};
+use crate::registry::vocabulary::{Named, Responds};
+use cms_config::declaration::{Comparison, EntryFilter};
+use serde_json::{Map, Value, json};
+
+/// Options of a resource whose entries are declared.
+pub const ENTRIES: &[&str] =
+    &["entries", "entries_from", "key", "key_parts", "links", "links_where", "embeddable_links", "holder", "filters"];
+
+/// Its rows of the table of handlers.
+pub const HANDLERS: &[Named<Handler>] = &[
+    handler("static.list", |w| Box::pin(async move { list(w) }), "Lists the entries that `options.entries` declares.")
+        .fails(&[Code::RecordInvalidId, Code::CannotRead, Code::CannotView, Code::Forbidden, Code::ThemeNotFound])
+        .responds(Responds::List)
+        .settings(ENTRIES),
+    handler("static.get", |w| Box::pin(async move { get(w) }), "Responds with one declared entry.")
+        .fails(&[Code::RecordInvalidId, Code::CannotRead, Code::CannotView, Code::Forbidden, Code::ThemeNotFound])
+        .settings(ENTRIES),
+    handler(
+        "static.update",
+        |w| Box::pin(async move { update(w) }),
+        "Changes the row that names an entry (`options.holder`).",
+    )
+    .settings(ENTRIES)
+    .fails(&[Code::RecordInvalidId]),
+];
+
+/// The declared entries: an array, paged where the endpoint takes a page.
+///
+/// # Errors
+/// A route without a resource: 500.
+pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let filters = filters(work)?;
+    let fits = |entry: &&Value| chosen(work, entry) && filters.iter().all(|filter| filter.fits(entry));
+    let entries: Vec<&Value> = work.resource()?.entries().iter().filter(fits).collect();
+    let args = work.allowed.args();
+    let window = Window::of(args, &work.endpoint.args);
+    let paged = args.role(&work.endpoint.args, Role::PerPage).is_some();
+    let shown: Vec<Value> = if paged {
+        entries
+            .iter()
+            .skip(count(window.offset))
+            .take(count(window.per_page))
+            .map(|e| shown(work, e))
+            .collect::<Result<_, _>>()?
+    } else {
+        entries.iter().map(|e| shown(work, e)).collect::<Result<_, _>>()?
+    };
+    let mut outcome = Outcome::ok(Value::Array(shown));
+    if paged {
+        paging_headers(work, &mut outcome, entries.len() as u64, &window);
+    }
+    Ok(outcome)
+}
+
+/// The entry whose `options.key` is the last value of the path.
+///
+/// # Errors
+/// There is none.
+pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let resource = work.resource()?;
+    let own = work.endpoint.codes.get(&Code::RecordInvalidId).copied();
+    let missing = || ApiError::new(own.unwrap_or_else(|| resource.code(Code::RecordInvalidId)));
+    let parts: Vec<&str> = parts(resource).filter_map(|part| work.captures.get(part)?.as_str()).collect();
+    let last = || work.captures.values().next_back().and_then(Value::as_str).map(str::to_owned);
+    let wanted = if parts.is_empty() { last() } else { Some(parts.join("/")) };
+    let entry = wanted.and_then(|wanted| resource.entry(&wanted)).ok_or_else(missing)?;
+    Ok(Outcome::ok(shown(work, entry)?))
+}
+
+/// Entries are declared, not written: one that does not exist is not found, and nothing else is changed, either.
+///
+/// # Errors
+/// Always, with the endpoint's code for `rest_cannot_edit`.
+pub fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    if !work.captures.is_empty() {
+        get(work)?;
+    }
+    let code = work.endpoint.codes.get(&Code::CannotEdit).copied().unwrap_or(Code::CannotEdit);
+    Err(match code.status() {
+        Status::Denied => work.scope.principal.refuse(code),
+        _ => ApiError::new(code),
+    })
+}
+
+/// The names of the parts of a key (`options.key_parts`), where it has several.
+fn parts(resource: &Resource) -> impl Iterator<Item = &str> {
+    resource.declared.options.key_parts.iter().map(String::as_str)
+}
+
+/// The name of the member that identifies entries.
+fn key_name(resource: &Resource) -> &str {
+    resource.declared.options.key.as_deref().unwrap_or("id")
+}
+
+/// The entry's key has the parts that the path or the arguments name.
+fn chosen(work: &Work<'_>, entry: &Value) -> bool {
+    let Ok(resource) = work.resource() else { return false };
+    let mut own = entry.get(key_name(resource)).and_then(Value::as_str).unwrap_or("").split('/');
+    parts(resource).all(|part| {
+        let wanted = work.captures.get(part).or_else(|| work.allowed.args().given(part)).and_then(Value::as_str);
+        let own = own.next();
+        wanted.is_none_or(|wanted| wanted.is_empty() || own == Some(wanted))
+    })
+}
+
+/// What the request selects (`options.filters`).
+struct Filter<'a> {
+    declared: &'a EntryFilter,
+    arg: &'a str,
+    wanted: Value,
+}
+
+/// The filters whose arguments the request gives, in the path or as parameters.
+///
+/// # Errors
+/// A value that has to be an entry of another resource is none: that resource's 404.
+fn filters<'a>(work: &Work<'a>) -> Result<Vec<Filter<'a>>, ApiError> {
+    let mut filters = Vec::new();
+    for (arg, declared) in &work.resource()?.declared.options.filters {
+        let Some(wanted) = work.captures.get(arg).or_else(|| work.allowed.args().given(arg)) else { continue };
+        if wanted.as_str() == Some("") {
+            continue;
+        }
+        let among = declared.among.as_ref().and_then(|name| work.scope.registry.resource(name));
+        if let (Some(among), Some(key)) = (among, wanted.as_str())
+            && among.entry(key).is_none()
+        {
+            return Err(ApiError::new(among.code(Code::RecordInvalidId)));
+        }
+        let mut wanted = wanted.clone();
+        if let Some(members) = wanted.as_object_mut() {
+            members.retain(|name, _| !declared.ignored.contains(name));
+        }
+        filters.push(Filter { declared, arg, wanted });
+    }
+    Ok(filters)
+}
+
+impl Filter<'_> {
+    fn fits(&self, entry: &Value) -> bool {
+        let fits = |member: &str| {
+            let held = entry.get(member);
+            match (self.declared.by, held, self.wanted.as_str()) {
+                (Comparison::Equal, held, _) => held == Some(&self.wanted),
+                (Comparison::Contains, Some(Value::String(held)), Some(part)) => {
+                    held.to_lowercase().contains(&part.to_lowercase())
+                }
+                (Comparison::Contains, ..) => false,
+                (Comparison::Part, held, _) => held.is_some_and(|held| has_part(held, &self.wanted)),
+            }
+        };
+        match self.declared.members.as_slice() {
+            [] => fits(self.arg),
+            members => members.iter().any(|member| fits(member)),
+        }
+    }
+}
+
+/// Whether a value has every member of another, at any depth.
+fn has_part(whole: &Value, part: &Value) -> bool {
+    match (whole, part) {
+        (Value::Object(whole), Value::Object(part)) => {
+            part.iter().all(|(name, part)| whole.get(name).is_some_and(|whole| has_part(whole, part)))
+        }
+        _ => whole == part,
+    }
+}
+
+/// Declared links (`options.links`): templates with `{key}` and the names of the key's parts.
+fn links(work: &Work<'_>, entry: &Value) -> Result<Option<Value>, ApiError> {
+    let resource = work.resource()?;
+    let declared = &resource.declared.options.links;
+    if declared.is_empty() {
+        return Ok(None);
+    }
+    let key = entry.get(key_name(resource)).and_then(Value::as_str).unwrap_or("");
+    let fill = |template: &str| {
+        let named = parts(resource).zip(key.split('/'));
+        named.fold(template.replace("{key}", key), |text, (part, value)| text.replace(&format!("{{{part}}}"), value))
+    };
+    let registry = &work.scope.registry;
+    let mut links = Map::new();
+    let has = |rel: &str| match resource.declared.options.links_where.get(rel) {
+        Some(member) => entry.get(member.as_str()) == Some(&Value::Bool(true)),
+        None => true,
+    };
+    for (rel, template) in declared.iter().filter(|(rel, _)| has(rel)) {
+        let (of, below) = match link_parts(template) {
+            (None, below) => (Some(resource), below),
+            (Some(name), below) => (registry.resource(name), below),
+        };
+        let path = of.map_or("", |of| of.path.as_str());
+        let path = format!("{path}{}", fill(below));
+        let link = match rel.as_str() {
+            "self" => json!(hints::self_link(work.scope, resource, path)?),
+            rel if resource.declared.options.embeddable_links.iter().any(|one| one == rel) => {
+                json!({"embeddable": true, "href": registry.rest(&path)})
+            }
+            _ => json!({"href": registry.rest(&path)}),
+        };
+        links.insert(rel.clone(), json!([link]));
+    }
+    let used = |name: &str| links.keys().any(|rel| rel.split_once(':').is_some_and(|(prefix, _)| prefix == name));
+    let curies = registry.declaration.curies.iter().filter(|(name, _)| used(name));
+    let curies: Vec<Value> =
+        curies.map(|(name, href)| json!({"name": name, "href": href, "templated": true})).collect();
+    if !curies.is_empty() {
+        links.insert("curies".to_owned(), Value::Array(curies));
+    }
+    Ok(Some(Value::Object(links)))
+}
+
+fn count(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// The members of an entry that the context shows, and its holder, where the declaration requires that.
+fn shown(work: &Work<'_>, entry: &Value) -> Result<Value, ApiError> {
+    let context = work.allowed.context();
+    let resource = work.resource()?;
+    let mut entry = entry.clone();
+    if let Some(holder) = &resource.declared.options.holder
+        && let Some(map) = entry.as_object_mut()
+    {
+        let key = map.get(key_name(resource));
+        let held = held_by(work, &holder.resource, &holder.property, key.and_then(Value::as_str).unwrap_or(""))?;
+        map.insert(holder.shown_as.clone(), Value::from(held));
+    }
+    let properties = resource.properties.iter().filter(|p| p.contexts.shows_in(context));
+    let mut members: Map<String, Value> =
+        properties.filter_map(|p| entry.get(&p.name).map(|v| (p.name.clone(), v.clone()))).collect();
+    members.extend(links(work, &entry)?.map(|links| ("_links".to_owned(), links)));
+    Ok(Value::Object(members))
+}
+
+/// The row that names an entry among its words; 0 when none does.
+fn held_by(work: &Work<'_>, resource: &str, property: &str, entry: &str) -> Result<i64, ApiError> {
+    let Some(holders) = work.scope.registry.resource(resource) else { return Ok(0) };
+    let rows = work.scope.snapshot()?.rows(&records::plan(holders, records::own_rows(holders)))?;
+    let mut all = rows.iter().map(|row| Record { resource: holders, row });
+    let holds = |record: &Record<'_>| record.text(property).split_whitespace().any(|word| word == entry);
+    Ok(all.find(holds).map_or(0, |record| record.id()))
+}
