@@ -481,6 +481,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
         Code::CannotPublish,
         Code::PostInvalidId,
     ])
+    .fails_at(&[(None, Code::PostInvalidId, 400)])
     .on(&[Family::Virtual])
     .item()
     .parent(),

@@ -6,6 +6,7 @@ use crate::error::{Code, Status};
 use crate::model::Method;
 use crate::registry::resource::{Property, Source};
 use crate::registry::{Endpoint, Route};
+use cms_config::declaration::ItemKey;
 use cms_schema::reasons;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -71,6 +72,9 @@ impl Describing<'_> {
         codes.extend(resource.and_then(|resource| resource.within.as_ref()).map(|(_, code)| *code));
         // The resource, the one above it and the endpoint rename codes; not every refusal passes through all of them.
         let owner = route.owner.map(|index| &self.registry.resources[index]);
+        // Names of items may have slashes: an address below an item that does not fit may be that of an item.
+        let has_paths = owner.is_some_and(|owner| owner.declared.key == ItemKey::ThemeAndSlug);
+        codes.extend(has_paths.then_some(Code::CannotView));
         let names = |code: Code| {
             let of_resources = [resource, owner].into_iter().flatten().map(move |of| of.code(code));
             let all = std::iter::once(code).chain(of_resources);
