@@ -480,6 +480,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
         Code::CannotEdit,
         Code::CannotPublish,
         Code::PostInvalidId,
+        Code::PreconditionFailed,
     ])
     .fails_at(&[(None, Code::PostInvalidId, 400)])
     .on(&[Family::Virtual])
