@@ -157,7 +157,7 @@ const fn guard(name: &'static str, run: Guard, doc: &'static str) -> Named<Guard
 }
 
 /// A guard of the application passwords of a user.
-const fn account(name: &'static str, run: Guard, doc: &'static str) -> Named<Guard> {
+const fn app_password(name: &'static str, run: Guard, doc: &'static str) -> Named<Guard> {
     guard(name, run, doc).fails(passwords::REFUSALS).parent()
 }
 
@@ -314,13 +314,13 @@ pub const GUARDS: &[Named<Guard>] = &[
         .on(&[Family::Catalogue]),
     guard("theme.list", theme_read, "Allows callers who may switch themes, and editors for the active one."),
     guard("theme.read", theme_read, "Allows callers who may switch themes, and editors for the active one."),
-    account("app_password.list", passwords::list, "Allows callers who may edit the user."),
-    account("app_password.read", passwords::read, "Allows callers who may edit the user."),
-    account("app_password.create", passwords::create, "Allows callers who may edit the user."),
-    account("app_password.update", passwords::update, "Allows callers who may edit the user."),
-    account("app_password.delete", passwords::delete, "Allows callers who may edit the user."),
-    account("app_password.delete_all", passwords::delete_all, "Allows callers who may edit the user."),
-    account("app_password.introspect", passwords::introspect, "Allows the user."),
+    app_password("app_password.list", passwords::list, "Allows callers who may edit the user."),
+    app_password("app_password.read", passwords::read, "Allows callers who may edit the user."),
+    app_password("app_password.create", passwords::create, "Allows callers who may edit the user."),
+    app_password("app_password.update", passwords::update, "Allows callers who may edit the user."),
+    app_password("app_password.delete", passwords::delete, "Allows callers who may edit the user."),
+    app_password("app_password.delete_all", passwords::delete_all, "Allows callers who may edit the user."),
+    app_password("app_password.introspect", passwords::introspect, "Allows the user."),
     guard("account.edit", users::account_edit, "Allows the user, and callers who may edit the user.")
         .fails(&[Code::NotLoggedIn, Code::UserInvalidId])
         .parent(),

@@ -474,15 +474,9 @@ pub const HANDLERS: &[Named<Handler>] = &[
         |w| Box::pin(revisions::save(w)),
         "Stores an autosave; a draft of the caller's own is changed itself.",
     )
-    .fails(&[
-        Code::OriginalInvalid,
-        Code::AutosaveNoChanges,
-        Code::CannotEdit,
-        Code::CannotPublish,
-        Code::PostInvalidId,
-        Code::PreconditionFailed,
-    ])
-    .fails_at(&[(None, Code::PostInvalidId, 400)])
+    .fails(&[Code::AutosaveNoChanges])
+    .fails_of(failures::UPDATE)
+    .fails_at(failures::UPDATE_AT)
     .on(&[Family::Virtual])
     .item()
     .parent(),
