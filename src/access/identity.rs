@@ -5,8 +5,7 @@
 
 use super::attempts::{AttemptLimit, AttemptOutcome, Attempts, Guess, Who};
 use super::audit::{self, Event};
-use super::hashing::same_text;
-use super::hashing::{HashError, Hasher, is_foreign};
+use super::hashing::{HashError, Hasher, is_foreign, same_text};
 use super::sessions::{Purpose, nonce_given, nonce_header};
 use super::throttle::Throttle;
 use crate::error::{ApiError, Code};

@@ -70,8 +70,9 @@ pub fn details(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     }
     let mime = item.record.text("mime");
     if !mime.starts_with("image/") {
-        // A picture of the first page, if there is one.
+        // A picture of the first page, if there is one, described as every whole file.
         if let Some(full) = sizes.get_mut("full").and_then(Value::as_object_mut) {
+            full.remove("filesize");
             full.insert("mime_type".into(), json!(mime));
         }
     } else if !sizes.is_empty() {

@@ -18,7 +18,7 @@ pub(super) const CREATE_AT: At =
     &[(Some(Family::Content), Code::PostInvalidId, 400), (Some(Family::Term), Code::TermInvalid, 400)];
 
 /// Of changes of a row: also that nobody takes the keys from themselves.
-pub(super) const UPDATE_AT: At = &[
+pub const UPDATE_AT: At = &[
     (Some(Family::Content), Code::PostInvalidId, 400),
     (Some(Family::Term), Code::TermInvalid, 400),
     (Some(Family::User), Code::UserInvalidRole, 403),
@@ -140,7 +140,7 @@ pub(super) const CREATE: ByFamily = &[
 ];
 
 /// Of changes of a row.
-pub(super) const UPDATE: ByFamily = &[
+pub const UPDATE: ByFamily = &[
     (
         Family::Comment,
         &[

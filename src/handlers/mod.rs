@@ -9,7 +9,7 @@ mod comparisons;
 mod criteria;
 pub(crate) mod cursor;
 mod echo;
-mod failures;
+pub mod failures;
 mod fetched;
 pub mod files;
 pub mod items;

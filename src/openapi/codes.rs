@@ -6,6 +6,7 @@ use crate::error::{Code, Status};
 use crate::model::Method;
 use crate::registry::resource::{Property, Source};
 use crate::registry::{Endpoint, Route};
+use cms_config::declaration::ItemKey;
 use cms_schema::reasons;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -56,7 +57,9 @@ impl Describing<'_> {
             codes.extend([Code::Busy, Code::OutcomeUnknown]);
         }
         let resource = route.resource.map(|index| &self.registry.resources[index]);
-        let family = resource.map(|resource| resource.family);
+        let owner = route.owner.map(|index| &self.registry.resources[index]);
+        // What belongs to items of another resource fails as they do: the autosave of an own draft changes the draft.
+        let family = owner.or(resource).map(|of| of.family);
         let of_family = handler.fails_of.iter().filter(|(of, _)| Some(*of) == family).flat_map(|(_, codes)| *codes);
         codes.extend(guard.fails.iter().chain(handler.fails).chain(of_family));
         if let Some(resource) = resource.filter(|_| has_body(method)) {
@@ -69,8 +72,10 @@ impl Describing<'_> {
         let among = filters.filter_map(|filter| self.registry.resource(filter.among.as_deref()?));
         codes.extend(among.map(|among| among.code(Code::RecordInvalidId)));
         codes.extend(resource.and_then(|resource| resource.within.as_ref()).map(|(_, code)| *code));
+        // Names of items may have slashes: an address below an item that does not fit may be that of an item.
+        let has_paths = owner.is_some_and(|owner| owner.declared.key == ItemKey::ThemeAndSlug);
+        codes.extend(has_paths.then_some(Code::CannotView));
         // The resource, the one above it and the endpoint rename codes; not every refusal passes through all of them.
-        let owner = route.owner.map(|index| &self.registry.resources[index]);
         let names = |code: Code| {
             let of_resources = [resource, owner].into_iter().flatten().map(move |of| of.code(code));
             let all = std::iter::once(code).chain(of_resources);

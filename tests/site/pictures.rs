@@ -350,6 +350,7 @@ fn pictures_of_a_documents_pages_are_added_and_named_without_folders() {
     let done = finish(&server, id, &json!([full.body, bare]));
     let sizes = &done.body["media_details"]["sizes"];
     assert_eq!((&sizes["full"]["width"], &sizes["full"]["file"]), (&json!(600), &json!("doc-pdf.png")));
+    assert_eq!(sizes["full"].get("filesize"), None);
     assert_eq!(sizes["full"]["mime_type"], "application/pdf", "the type of the document, as of every whole file");
     assert_eq!((&sizes["thumbnail"]["width"], &sizes["thumbnail"]["mime_type"]), (&json!(0), &json!("")));
     assert_eq!(done.body["missing_image_sizes"], json!(["medium", "large"]));

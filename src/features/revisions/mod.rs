@@ -14,7 +14,7 @@ use crate::error::{ApiError, Code};
 use crate::families::content::RevisionContent;
 use crate::families::{self, content};
 use crate::handlers::lists::{Window, paging_headers, words_within};
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, failures, handler};
 use crate::records::{self, Record, among, columns, eq, int, text, txt};
 use crate::registry::args::Role;
 use crate::registry::columns::{ID, user};
@@ -84,13 +84,9 @@ pub const HANDLERS: &[Named<Handler>] = &[
         |w| Box::pin(save(w)),
         "Stores an autosave; a draft of the caller's own is changed itself.",
     )
-    .fails(&[
-        Code::OriginalInvalid,
-        Code::AutosaveNoChanges,
-        Code::CannotEdit,
-        Code::CannotPublish,
-        Code::PostInvalidId,
-    ])
+    .fails(&[Code::AutosaveNoChanges])
+    .fails_of(failures::UPDATE)
+    .fails_at(failures::UPDATE_AT)
     .on(&[Family::Virtual])
     .item()
     .parent(),

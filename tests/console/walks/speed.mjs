@@ -18,24 +18,37 @@ async function planted(server) {
   }
 }
 
-/** A visit of a list behind a line with a latency of 50 ms: when its first row is there, what was transferred, and in how many steps. */
-async function visit(person, path, row) {
+/**
+ * A visit of a list behind a line with a latency of 50 ms: when its first row is there, what was transferred, and in how many
+ * steps. Requests to the interface leave only once the row is there: a row that waited for one would never come.
+ */
+async function visit(person, path, row, base) {
   const { page } = person;
   const line = await person.context.newCDPSession(page);
   await line.send("Network.enable");
   await line.send("Network.emulateNetworkConditions", { offline: false, latency: 50, downloadThroughput: 1_600_000, uploadThroughput: 800_000 });
   let bytes = 0;
   line.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength));
-  await page.addInitScript(() => {
-    new MutationObserver(() => {
-      if (performance.getEntriesByName("list-shown").length === 0 && document.querySelector("main [data-row] a") !== null) performance.mark("list-shown");
-    }).observe(document, { childList: true, subtree: true });
-  });
+  await page.addInitScript((base) => {
+    const shown = new Promise((resolve) => {
+      new MutationObserver((_, observer) => {
+        if (document.querySelector("main [data-row] a") === null) return;
+        performance.mark("list-shown");
+        observer.disconnect();
+        resolve();
+      }).observe(document, { childList: true, subtree: true });
+    });
+    const send = window.fetch;
+    window.fetch = async (address, init) => {
+      if (new URL(address, location.href).pathname.startsWith(base)) await shown;
+      return send(address, init);
+    };
+  }, base);
   await page.goto(`${person.origin}/admin${path}`, { waitUntil: "commit" });
   await page.getByRole("link", { name: row }).first().waitFor();
   const told = await page.evaluate(() => {
     const [document_] = performance.getEntriesByType("navigation");
-    const shown = performance.getEntriesByName("list-shown")[0]?.startTime ?? performance.now();
+    const shown = performance.getEntriesByName("list-shown")[0].startTime;
     const rest = performance.getEntriesByType("resource").map(({ name, startTime, responseEnd }) => [name.replace(location.origin, ""), Math.round(startTime), Math.round(responseEnd)]);
     return { shown, document: document_.responseEnd, rest };
   });
@@ -44,17 +57,10 @@ async function visit(person, path, row) {
   return { ...told, bytes };
 }
 
-/** No request to the interface is waited for before the first row. */
-function asksNothing({ shown, rest }, base) {
-  const asked = rest.filter(([name, , to]) => to <= shown && name.startsWith(base)).map(([name]) => name);
-  assert.deepEqual(asked, [], "the first row waits for no request");
-}
-
 /**
  * The first rows cost two round trips: the page, then its files, all at once. Nothing is fetched after a file has come.
  */
-function inTwoSteps({ shown, rest }, base) {
-  asksNothing({ shown, rest }, base);
+function inTwoSteps({ shown, rest }) {
   const files = rest.filter(([name, , to]) => to <= shown && name.includes("/assets/"));
   const first = Math.min(...files.map(([, , to]) => to));
   const late = files.filter(([, from]) => from >= first).map(([name]) => name);
@@ -134,16 +140,15 @@ export const walks = {
     // The server is warm: it has answered before.
     const cold = await meet();
     await cold.context.addCookies(await ada.context.cookies());
-    const first = await visit(cold, "/r/posts", "A first entry");
+    const first = await visit(cold, "/r/posts", "A first entry", "/cms-json");
     console.log(`  empty cache: first row after ${Math.round(first.shown)} ms, ${Math.round(first.bytes / 1024)} KB`);
     for (const [name, from, to] of first.rest) console.log(`    ${from}–${to} ms ${name.slice(0, 100)}`);
     await cold.page.goto("about:blank");
-    const again = await visit(cold, "/r/posts", "A first entry");
+    const again = await visit(cold, "/r/posts", "A first entry", "/cms-json");
     console.log(`  files in the cache: first row after ${Math.round(again.shown)} ms, ${Math.round(again.bytes / 1024)} KB`);
     assert.ok(first.bytes <= 400 * 1024, `the first list transfers ${first.bytes} bytes`);
     assert.ok(again.bytes < first.bytes / 2, "files are kept in the cache");
-    inTwoSteps(first, "/cms-json");
-    asksNothing(again, "/cms-json");
+    inTwoSteps(first);
     // On a machine that has nothing else to do it is 300 ms and less, with an optimized build.
     assert.ok(first.shown < 2000 && again.shown < 1500, `the first list takes ${first.shown} and ${again.shown} ms`);
   },
