@@ -44,7 +44,7 @@ use crate::scope::{Principal, SETTINGS, Scope, Settings, read_settings};
 use arc_swap::ArcSwap;
 use cms_base::clock::Clock;
 use cms_base::metrics::ByClass;
-use cms_base::pool::JobOwner;
+use cms_base::pool::{JobOwner, OwnerShares};
 use cms_storage::{Budgeted, ReadBudget, Storage, StorageError};
 use std::sync::Arc;
 use std::time::Duration;
@@ -137,6 +137,7 @@ impl Engine {
         let documents = DocumentCache::new(&registry, documents / 4 * 3);
         let responses = ResponseCache::new(responses);
         let outbound = Outbound::new(&registry.declaration.outbound);
+        let writes = OwnerShares::of(registry.declaration.storage.write_queue);
         let read_timeout = registry.declaration.storage.read_timeout.get().map(|limit| limit.std());
         Ok(Engine {
             router: Router::new(&registry),
@@ -151,6 +152,7 @@ impl Engine {
                 media,
                 documents,
                 outbound,
+                writes,
                 transactions: Arc::default(),
                 menus: Menus::default(),
                 turns: RowTurns::default(),

@@ -270,7 +270,12 @@ fn given(work: &Work<'_>, upload: &Upload) -> Result<SentFile, ApiError> {
         if upload.files.is_empty() {
             return Err(ApiError::new(Code::UploadNoData));
         }
-        let file = upload.files.iter().find(|f| f.field == "file" && f.size > 0);
+        let mut files = upload.files.iter().filter(|f| f.field == "file" && f.size > 0);
+        let file = files.next_back();
+        if files.next().is_some() && !work.scope.registry.declaration.dialect.last_file_of_a_field {
+            let several = "The form has several files in the field `file`; send each in a request of its own.";
+            return Err(ApiError::new(Code::BadRequest).with_message(several));
+        }
         let absent = || if refuses_as_server(work) { Code::UploadRefusedPart } else { Code::UploadNoData };
         let file = file.cloned().ok_or_else(|| ApiError::new(absent()))?;
         return Ok(SentFile { file, named: true, refusal: Code::UploadRefusedPart });

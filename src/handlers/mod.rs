@@ -50,7 +50,7 @@ use crate::request::call::{Call, CustomField, Part};
 use crate::request::conditional::Expects;
 use crate::request::fields::Fields;
 use crate::scope::{Imported, Scope};
-use cms_base::pool::{OwnTurn, PoolError, Turns};
+use cms_base::pool::{OwnTurn, OwnerShares, PoolError, Turns};
 use cms_config::places::DeclaredAt;
 use cms_storage::Transaction;
 use cms_storage::plan::{Change, CommitError, Committed, Row, WritePlan};
@@ -108,6 +108,8 @@ pub struct Shared {
     pub outbound: Outbound,
     /// Who writes a row that several requests want to change.
     pub turns: RowTurns,
+    /// Writes that wait for the writer: no caller has more than half of the places.
+    pub writes: OwnerShares,
     /// Transactions that are held open: one of each caller.
     pub transactions: Arc<Turns>,
     /// Menus that new records are added to.
@@ -217,9 +219,12 @@ impl<'a> Work<'a> {
     /// Writes a plan; the outcome is ready when it is durable.
     ///
     /// # Errors
-    /// What the database refuses.
+    /// What the database refuses; the caller has half of the writer's queue.
     pub async fn commit(&self, mut plan: WritePlan) -> Result<Committed, CommitError> {
         plan.changes.extend(audited(self));
+        // Within a transaction the writer serves this caller already.
+        let own = (!self.scope.tentative).then(|| self.shared.writes.take(self.scope.source())).transpose();
+        let _place = own.map_err(|_| CommitError::Busy)?;
         self.scope.storage.commit(plan.by(self.scope.actor())).await
     }
 }

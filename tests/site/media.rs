@@ -125,6 +125,22 @@ pub fn stored(server: &Server) -> Vec<String> {
 }
 
 #[test]
+fn of_several_files_in_one_field_none_is_lost_and_to_wordpress_the_last_is_meant() {
+    for (prefix, expected) in [("cms", (400, "rest_bad_request")), ("wp", (201, ""))] {
+        let server = Server::with(&[&format!("site.prefix={prefix}")]);
+        let (kind, mut body) = multipart(&[], Some(("file", "first.png", &png(2, 2))));
+        body.truncate(body.len() - b"--XX--\r\n".len());
+        body.extend(multipart(&[], Some(("file", "last.png", &png(3, 3)))).1);
+        let answer = server.send("POST", &route(&server, ""), Some(&server.admin), Some((kind, body)), &[]);
+        assert_eq!((answer.status, answer.body["code"].as_str().unwrap_or_default()), expected, "{}", answer.text);
+        let names = if prefix == "wp" { vec!["last"] } else { vec![] };
+        let list = server.admin("GET", &format!("/{prefix}/v2/media"), None);
+        let slugs: Vec<&str> = list.body.as_array().expect("a list").iter().filter_map(|m| m["slug"].as_str()).collect();
+        assert_eq!(slugs, names);
+    }
+}
+
+#[test]
 fn a_picture_gets_its_sizes_and_is_served() {
     let server = Server::start();
     let bytes = png(400, 320);

@@ -271,6 +271,57 @@ impl Drop for OwnTurn {
     }
 }
 
+/// How many places of a shared queue each owner has; none has more than half.
+#[derive(Debug)]
+pub struct OwnerShares {
+    most: usize,
+    counts: Mutex<HashMap<JobOwner, usize>>,
+}
+
+/// An owner's place in a queue, given back when this is dropped.
+#[derive(Debug)]
+pub struct OwnerPlace<'a> {
+    shares: &'a OwnerShares,
+    owner: JobOwner,
+}
+
+impl OwnerShares {
+    /// The shares of a queue of so many places.
+    pub fn of(places: usize) -> OwnerShares {
+        OwnerShares { most: places.div_ceil(2).max(1), counts: Mutex::default() }
+    }
+
+    /// Takes a place for the owner.
+    ///
+    /// # Errors
+    /// The owner has half of the places.
+    pub fn take(&self, owner: JobOwner) -> Result<OwnerPlace<'_>, PoolError> {
+        let mut counts = self.lock();
+        let count = counts.entry(owner).or_default();
+        if *count >= self.most {
+            return Err(PoolError::Busy);
+        }
+        *count += 1;
+        Ok(OwnerPlace { shares: self, owner })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<JobOwner, usize>> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for OwnerPlace<'_> {
+    fn drop(&mut self) {
+        let mut counts = self.shares.lock();
+        if let Some(count) = counts.get_mut(&self.owner) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.owner);
+            }
+        }
+    }
+}
+
 /// Bytes that several jobs share: each takes what it may need before it begins, and waits until there is as much. In
 /// order of arrival, so that a large job is not passed by small ones for ever.
 #[derive(Debug, Default)]
@@ -400,6 +451,20 @@ mod tests {
         assert_eq!(short.await.err(), Some(PoolError::Busy), "patience ends");
         drop((second, other));
         assert_eq!(turns.lock().len(), 0);
+    }
+
+    #[test]
+    fn no_owner_has_more_than_half_of_a_queue() {
+        let shares = OwnerShares::of(3);
+        let take = |n: i64| shares.take(JobOwner::user(n));
+        let (first, second) = (take(1), take(1));
+        assert!(first.is_ok() && second.is_ok());
+        assert_eq!(take(1).err(), Some(PoolError::Busy), "two of three");
+        assert!(take(2).is_ok(), "another has places");
+        drop(first);
+        assert!(take(1).is_ok(), "given back");
+        drop(second);
+        assert_eq!(shares.lock().len(), 0);
     }
 
     #[test]

@@ -128,6 +128,8 @@ pub struct Dialect {
     pub refuse_wrong_credentials: bool,
     /// A file that is not taken is an error of the server (500) without the list of what is taken.
     pub refused_file_as_server_error: bool,
+    /// Of several files in one field of a form, the last one is taken; otherwise they are refused.
+    pub last_file_of_a_field: bool,
     /// Of a file that the server fetches, a request names the record that it belongs to; its other members are ignored.
     pub bare_fetched_files: bool,
     /// A refusal (403) names the capability that the caller lacks.
@@ -171,6 +173,7 @@ impl Default for Dialect {
             refuse_unlabelled_json: true,
             refuse_wrong_credentials: true,
             refused_file_as_server_error: false,
+            last_file_of_a_field: false,
             bare_fetched_files: false,
             name_missing_capability: true,
             revisions_of_texts: false,
