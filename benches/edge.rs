@@ -8,7 +8,7 @@
 use actix_web::web::{self, Bytes};
 use actix_web::{App, HttpResponse, HttpServer};
 use cms_config::declaration::{Cors, Server, Workers};
-use cms_server::http::{Facts, Listeners, Service, Swap, bind, run};
+use cms_server::http::{EdgeConfig, Listeners, Service, ServiceSwap, bind, run};
 use cms_server::model::{Payload, Reply, Request};
 use std::future::{Future, pending};
 use std::net::SocketAddr;
@@ -22,7 +22,7 @@ const ROUND: Duration = Duration::from_millis(700);
 const CONNECTIONS: usize = 16;
 
 struct Fixed {
-    facts: Facts,
+    facts: EdgeConfig,
     text: Bytes,
 }
 
@@ -34,7 +34,7 @@ impl Service for Fixed {
         })
     }
 
-    fn facts(&self) -> &Facts {
+    fn facts(&self) -> &EdgeConfig {
         &self.facts
     }
 }
@@ -100,7 +100,7 @@ fn bare(text: Vec<u8>) -> SocketAddr {
 }
 
 fn edge(text: Vec<u8>, access_log: bool) -> SocketAddr {
-    let facts = Facts {
+    let facts = EdgeConfig {
         rest_path: "/cms-json".into(),
         base: String::new(),
         rest_url: "http://site.example/cms-json".into(),
@@ -116,7 +116,7 @@ fn edge(text: Vec<u8>, access_log: bool) -> SocketAddr {
     let address = listener.local_addr().expect("bound");
     std::thread::spawn(move || {
         run(
-            Arc::new(Swap::new(Arc::new(Fixed { facts, text: text.into() }))),
+            Arc::new(ServiceSwap::new(Arc::new(Fixed { facts, text: text.into() }))),
             Listeners::of(listener, None),
             pending(),
             || {},

@@ -52,12 +52,12 @@ struct Manifest {
     /// The digest of the database; older snapshots have none.
     database: Option<String>,
     /// Nothing where the snapshot is of the database alone.
-    files: Option<BTreeMap<String, Stored>>,
+    files: Option<BTreeMap<String, FileEntry>>,
 }
 
 /// A file of a snapshot.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-struct Stored {
+struct FileEntry {
     /// Of the contents, in hexadecimal digits.
     sha256: String,
     size: u64,
@@ -67,7 +67,7 @@ struct Stored {
 
 /// What a snapshot consists of.
 #[derive(Debug, Default)]
-pub struct Taken {
+pub struct SnapshotSummary {
     pub path: PathBuf,
     /// Bytes of the copy of the database.
     pub database: u64,
@@ -98,7 +98,7 @@ fn hold(folder: &Path) -> Result<File, BootError> {
 ///
 /// # Errors
 /// The database or a file cannot be read; the folder cannot be written.
-pub fn take(folder: &Path, database: &Path, files: Option<&Files>, now: i64) -> Result<Taken, BootError> {
+pub fn take(folder: &Path, database: &Path, files: Option<&Files>, now: i64) -> Result<SnapshotSummary, BootError> {
     let _held = hold(folder)?;
     let name = format!("{}Z", format_local(now).replace(':', "-"));
     let (path, part) = (folder.join(&name), folder.join(format!("{name}{PART}")));
@@ -108,7 +108,7 @@ pub fn take(folder: &Path, database: &Path, files: Option<&Files>, now: i64) -> 
     let before = newest(folder)?.map(|newest| manifest(&newest)).transpose()?.unwrap_or_default();
     clear_parts(folder);
     private_folder(&part)?;
-    let mut taken = Taken { path: path.clone(), ..Taken::default() };
+    let mut taken = SnapshotSummary { path: path.clone(), ..SnapshotSummary::default() };
     let made = fill(folder, &part, database, files, &before, &mut taken)
         .and_then(|()| fs::rename(&part, &path).map_err(|error| failed(&path, error)));
     if let Err(error) = made {
@@ -135,7 +135,7 @@ fn fill(
     database: &Path,
     files: Option<&Files>,
     before: &Manifest,
-    taken: &mut Taken,
+    taken: &mut SnapshotSummary,
 ) -> Result<(), BootError> {
     let copy = part.join(DATABASE);
     taken.database = backup::backup(database, &copy)?;
@@ -152,8 +152,8 @@ fn copy_files(
     database: &Path,
     files: &Files,
     before: &Manifest,
-    taken: &mut Taken,
-) -> Result<BTreeMap<String, Stored>, BootError> {
+    taken: &mut SnapshotSummary,
+) -> Result<BTreeMap<String, FileEntry>, BootError> {
     let mut all = BTreeMap::new();
     for key in backup::texts(database, file::TABLE, file::KEY)? {
         let stat = wait(files.stat(&key)).map_err(|error| BootError::Other(format!("{key}: {error}")))?;
@@ -174,7 +174,7 @@ fn copy_files(
                     taken.copied += 1;
                     taken.copied_bytes += stat.size;
                 }
-                Stored { sha256, size: stat.size, tag: stat.etag }
+                FileEntry { sha256, size: stat.size, tag: stat.etag }
             }
         };
         all.insert(key, stored);
@@ -399,7 +399,7 @@ fn sync(folder: &Path) {
 // ------------------------------------------------------------------------------------------------ schedule
 
 /// What operators see of the schedule.
-pub struct Status {
+pub struct BackupStatus {
     clock: Arc<dyn Clock>,
     /// When the newest snapshot was made, in UTC seconds; 0: there is none.
     newest: AtomicI64,
@@ -409,7 +409,7 @@ pub struct Status {
     failing: AtomicBool,
 }
 
-impl Status {
+impl BackupStatus {
     /// Hours since the newest snapshot; nothing where there is none.
     pub fn age(&self) -> Option<i64> {
         let newest = self.newest.load(Ordering::Relaxed);
@@ -440,10 +440,11 @@ impl Status {
 ///
 /// # Errors
 /// No thread.
-pub fn start(declared: &Backup, database: Option<&Path>, services: &Services) -> Result<Arc<Status>, BootError> {
+pub fn start(declared: &Backup, database: Option<&Path>, services: &Services) -> Result<Arc<BackupStatus>, BootError> {
     let (clock, files) = (services.clock.clone(), services.media.files.clone());
     let (made, failed) = Default::default();
-    let status = Arc::new(Status { clock, newest: AtomicI64::new(0), made, failed, failing: AtomicBool::new(false) });
+    let status =
+        Arc::new(BackupStatus { clock, newest: AtomicI64::new(0), made, failed, failing: AtomicBool::new(false) });
     let (Some(folder), Some(every)) = (declared.folder.get(), declared.every.get()) else { return Ok(status) };
     let Some(database) = database.map(Path::to_owned) else {
         tracing::warn!("backup.folder has no effect on a PostgreSQL server: back its database up with pg_dump");
@@ -482,13 +483,19 @@ pub fn start(declared: &Backup, database: Option<&Path>, services: &Services) ->
     Ok(status)
 }
 
-fn make(folder: &Path, database: &Path, files: Option<&Files>, keep: usize, now: i64) -> Result<Taken, BootError> {
+fn make(
+    folder: &Path,
+    database: &Path,
+    files: Option<&Files>,
+    keep: usize,
+    now: i64,
+) -> Result<SnapshotSummary, BootError> {
     let taken = take(folder, database, files, now)?;
     prune(folder, keep)?;
     Ok(taken)
 }
 
-impl Taken {
+impl SnapshotSummary {
     /// In a sentence or two.
     pub fn described(&self) -> String {
         let mut text = format!(

@@ -3,20 +3,20 @@
 use crate::access::app_passwords::{self, NewPassword};
 use crate::access::hashing::{self, Hasher};
 use crate::access::identity::{self, Identity};
-use crate::access::outbox::{self, Owner, Subject};
+use crate::access::outbox::{self, MessageSubject, Owner};
 use crate::engine::{self, Engine};
 use crate::families::file::{self, MediaServices};
 use crate::families::{content, term, text_column, user};
 use crate::files::Files;
 use crate::records::{self, txt};
 use crate::registry::{Registry, link, name};
-use crate::scope::Limits;
+use crate::scope::CredentialLimits;
 use crate::xmlrpc::Rpc;
 use cms_base::clock::{Clock, SystemClock};
 use cms_base::pool::{JobOwner, Pool};
 use cms_config::Problem;
 use cms_config::declaration::{Declaration, Family, Migrate};
-use cms_config::load::{self, Loaded};
+use cms_config::load::{self, LoadedDeclaration};
 use cms_storage::nodes::{Digest, NodeFacts};
 use cms_storage::place::{CopyError, Place, Terms};
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, Target, WritePlan};
@@ -93,19 +93,19 @@ impl From<StorageError> for BootError {
 
 /// Where the declarations come from.
 #[derive(Clone, Debug, Default)]
-pub struct Source {
+pub struct ConfigSource {
     /// `routes.toml`; `None` takes the shipped one.
     pub config: Option<PathBuf>,
     /// `--set KEY=VALUE`.
     pub sets: Vec<String>,
 }
 
-impl Source {
+impl ConfigSource {
     /// Reads and merges the declarations.
     ///
     /// # Errors
     /// Every problem at once.
-    pub fn load(&self) -> Result<Loaded, BootError> {
+    pub fn load(&self) -> Result<LoadedDeclaration, BootError> {
         load::load(self.config.as_deref(), &self.sets, load::environment()).map_err(BootError::Problems)
     }
 }
@@ -114,7 +114,7 @@ impl Source {
 ///
 /// # Errors
 /// Every problem at once.
-pub fn registry(loaded: &Loaded, listener: &str) -> Result<Registry, BootError> {
+pub fn registry(loaded: &LoadedDeclaration, listener: &str) -> Result<Registry, BootError> {
     let server = &loaded.declaration.server;
     let scheme = if server.tls.get().is_some() { "https" } else { "http" };
     // A Unix socket has no address; what is in front of it has one, which is site.url.
@@ -126,7 +126,7 @@ pub fn registry(loaded: &Loaded, listener: &str) -> Result<Registry, BootError> 
 ///
 /// # Errors
 /// Every problem at once.
-pub fn calls(loaded: &Loaded, registry: &Registry) -> Result<Option<Rpc>, BootError> {
+pub fn calls(loaded: &LoadedDeclaration, registry: &Registry) -> Result<Option<Rpc>, BootError> {
     let calls = Rpc::new(loaded, registry).map_err(BootError::Problems)?;
     Ok(registry.declaration.xmlrpc.enabled.then_some(calls))
 }
@@ -470,7 +470,7 @@ impl Services {
     /// # Errors
     /// There is no such user.
     pub fn add_app_password(&self, login: &str, title: &str) -> Result<String, BootError> {
-        self.add_limited_app_password(login, title, 0, Limits::default(), None)
+        self.add_limited_app_password(login, title, 0, CredentialLimits::default(), None)
     }
 
     /// Adds an application password that ends at some second (0: never) or is not good for everything; the clear value.
@@ -483,7 +483,7 @@ impl Services {
         login: &str,
         title: &str,
         expires: i64,
-        limits: Limits,
+        limits: CredentialLimits,
         notify: Option<&Registry>,
     ) -> Result<String, BootError> {
         let snapshot = self.storage.snapshot()?;
@@ -500,7 +500,7 @@ impl Services {
         let address = if records::int(&row[3]) == 0 { &row[2] } else { &row[4] };
         let owner = Owner { id: records::int(&row[0]), login: records::text(&row[1]), address: records::text(address) };
         let data = serde_json::json!({"name": title, "by": OPERATOR_NAME});
-        let notice = |registry| outbox::notified(registry, Subject::ApplicationPassword, owner, data, now);
+        let notice = |registry| outbox::notified(registry, MessageSubject::ApplicationPassword, owner, data, now);
         changes.extend(notify.and_then(notice));
         self.commit(changes)?;
         Ok(app_passwords::grouped(&secret))

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// The HTTP status of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Status {
+pub enum CodeStatus {
     /// Always this one.
     Fixed(u16),
     /// Always this one, and `data` is null.
@@ -40,8 +40,8 @@ macro_rules! catalogue {
             }
 
             /// The status rule of the code.
-            pub fn status(self) -> Status {
-                use Status::{Bare, Denied, Fixed};
+            pub fn status(self) -> CodeStatus {
+                use CodeStatus::{Bare, Denied, Fixed};
                 match self { $(Code::$variant => $status,)* Code::Declared(declared) => declared.status }
             }
 
@@ -62,7 +62,7 @@ macro_rules! catalogue {
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct DeclaredCode {
     code: String,
-    status: Status,
+    status: CodeStatus,
     message: String,
 }
 
@@ -76,12 +76,12 @@ impl Code {
 
     /// The code of a check that a single value failed.
     pub fn of_check(reason: &str) -> Code {
-        Code::declared(reason, Status::Fixed(400), "A value does not fit its definition.")
+        Code::declared(reason, CodeStatus::Fixed(400), "A value does not fit its definition.")
     }
 
     /// The code of a declaration. Each one is kept as long as the program runs, so that a code stays a plain value; what
     /// is declared again after a reload is found.
-    pub fn declared(code: &str, status: Status, message: &str) -> Code {
+    pub fn declared(code: &str, status: CodeStatus, message: &str) -> Code {
         static KNOWN: Mutex<Vec<&'static DeclaredCode>> = Mutex::new(Vec::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |known: &&&DeclaredCode| (&*known.code, known.status, &*known.message) == (code, status, message);
@@ -257,7 +257,7 @@ catalogue! {
 
 /// Faults of XML-RPC that belong to no error of the catalogue: the protocol's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum XmlRpcFault {
     NotWellFormed,
     Encoding,
     TooLarge,
@@ -269,30 +269,30 @@ pub enum Fault {
     Credentials,
 }
 
-impl Fault {
+impl XmlRpcFault {
     /// The number and the sentence that are sent.
     pub fn parts(self) -> (i64, &'static str) {
         match self {
-            Fault::NotWellFormed => (-32700, "The call is not well-formed XML-RPC."),
-            Fault::Encoding => (-32701, "Calls have to be UTF-8 text."),
-            Fault::TooLarge => (-32600, "The call holds more than this server reads."),
-            Fault::Recursion => (-32600, "A call of many cannot hold another one."),
-            Fault::UnknownMethod => (-32601, "There is no method of this name."),
-            Fault::InvalidParams => (-32602, "A parameter has another type than the method takes."),
-            Fault::TooFewParams => (400, "The method takes more parameters."),
-            Fault::OtherParams => (400, "The method takes other parameters."),
-            Fault::Credentials => (403, "The user name or the password is wrong."),
+            XmlRpcFault::NotWellFormed => (-32700, "The call is not well-formed XML-RPC."),
+            XmlRpcFault::Encoding => (-32701, "Calls have to be UTF-8 text."),
+            XmlRpcFault::TooLarge => (-32600, "The call holds more than this server reads."),
+            XmlRpcFault::Recursion => (-32600, "A call of many cannot hold another one."),
+            XmlRpcFault::UnknownMethod => (-32601, "There is no method of this name."),
+            XmlRpcFault::InvalidParams => (-32602, "A parameter has another type than the method takes."),
+            XmlRpcFault::TooFewParams => (400, "The method takes more parameters."),
+            XmlRpcFault::OtherParams => (400, "The method takes other parameters."),
+            XmlRpcFault::Credentials => (403, "The user name or the password is wrong."),
         }
     }
 }
 
 /// A request's failure, as the error object shows it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ApiError(Box<Parts>);
+pub struct ApiError(Box<ErrorContent>);
 
 /// The content of an error; behind a pointer, because results carry errors far more rarely than values.
 #[derive(Clone, Debug, PartialEq)]
-struct Parts {
+struct ErrorContent {
     code: Code,
     status: u16,
     message: String,
@@ -304,15 +304,15 @@ struct Parts {
 }
 
 impl ApiError {
-    /// An error with the catalogue's status and sentence. A [`Status::Denied`] code counts as an anonymous caller's
+    /// An error with the catalogue's status and sentence. A [`CodeStatus::Denied`] code counts as an anonymous caller's
     /// (401); use [`ApiError::denied`] where the caller is known.
     pub fn new(code: Code) -> Self {
         let status = match code.status() {
-            Status::Fixed(status) | Status::Bare(status) => status,
-            Status::Denied => 401,
+            CodeStatus::Fixed(status) | CodeStatus::Bare(status) => status,
+            CodeStatus::Denied => 401,
         };
-        let bare = matches!(code.status(), Status::Bare(_));
-        ApiError(Box::new(Parts {
+        let bare = matches!(code.status(), CodeStatus::Bare(_));
+        ApiError(Box::new(ErrorContent {
             code,
             status,
             message: code.message().to_owned(),
@@ -332,7 +332,7 @@ impl ApiError {
     /// A refusal: 401 for an anonymous caller, 403 for a user.
     pub fn denied(code: Code, logged_in: bool) -> Self {
         let mut error = ApiError::new(code);
-        if logged_in && code.status() == Status::Denied {
+        if logged_in && code.status() == CodeStatus::Denied {
             error.0.status = 403;
         }
         error
@@ -407,7 +407,7 @@ impl ApiError {
 
     /// Whether callers are refused so for what they may not do.
     pub fn is_denial(&self) -> bool {
-        self.0.code.status() == Status::Denied
+        self.0.code.status() == CodeStatus::Denied
     }
 
     /// Names the capability that the caller lacks.
@@ -500,11 +500,11 @@ mod tests {
 
     #[test]
     fn a_declared_code_is_kept_once() {
-        let declared = |message| Code::declared("rest_test_only", Status::Fixed(418), message);
+        let declared = |message| Code::declared("rest_test_only", CodeStatus::Fixed(418), message);
         let code = declared("It is a teapot.");
         assert_eq!(
             (code.as_str(), code.status(), code.message()),
-            ("rest_test_only", Status::Fixed(418), "It is a teapot.")
+            ("rest_test_only", CodeStatus::Fixed(418), "It is a teapot.")
         );
         let (Code::Declared(first), Code::Declared(again)) = (code, declared("It is a teapot.")) else {
             panic!("{code:?} is declared");

@@ -30,7 +30,7 @@ thread_local! {
 /// Directs what the program reports, panics included, to the standard error. The first call in a process counts.
 pub fn start(declared: &Log) {
     let format = *FORMAT.get_or_init(|| declared.format);
-    let subscriber = tracing_subscriber::registry().with(Lines(format).with_filter(filter(declared)));
+    let subscriber = tracing_subscriber::registry().with(LogLayer(format).with_filter(filter(declared)));
     if tracing::subscriber::set_global_default(subscriber).is_ok() {
         std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
     }
@@ -66,7 +66,7 @@ pub fn notice(text: &str) {
     let line = match format() {
         LogFormat::Text => format!("{text}\n").into_bytes(),
         LogFormat::Json => {
-            let mut line = Line::new(LogFormat::Json, "info");
+            let mut line = LogLine::new(LogFormat::Json, "info");
             line.message(text);
             line.end()
         }
@@ -92,14 +92,14 @@ pub async fn within<T>(request: Arc<str>, work: impl Future<Output = T>) -> T {
 }
 
 /// A line in the making.
-pub struct Line {
+pub struct LogLine {
     format: LogFormat,
     bytes: Vec<u8>,
 }
 
-impl Line {
+impl LogLine {
     /// Begins with the time and the level (`info`).
-    pub fn new(format: LogFormat, level: &str) -> Line {
+    pub fn new(format: LogFormat, level: &str) -> LogLine {
         let mut bytes = Vec::with_capacity(256);
         // Here and below: writing into memory cannot fail.
         let _ = match format {
@@ -109,7 +109,7 @@ impl Line {
                 write_now(&mut bytes).and_then(|()| write!(bytes, "\",\"level\":\"{level}\""))
             }
         };
-        Line { format, bytes }
+        LogLine { format, bytes }
     }
 
     /// What happened, in a sentence.
@@ -179,18 +179,18 @@ fn write_now(line: &mut Vec<u8>) -> io::Result<()> {
 }
 
 /// Writes events as lines.
-struct Lines(LogFormat);
+struct LogLayer(LogFormat);
 
-impl<S: Subscriber> Layer<S> for Lines {
+impl<S: Subscriber> Layer<S> for LogLayer {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         write(&rendered(self.0, event));
     }
 }
 
 fn rendered(format: LogFormat, event: &Event<'_>) -> Vec<u8> {
-    let mut found = Fields::default();
+    let mut found = EventFields::default();
     event.record(&mut found);
-    let mut line = Line::new(format, level(*event.metadata().level()));
+    let mut line = LogLine::new(format, level(*event.metadata().level()));
     line.message(&found.message);
     for (name, value) in &found.others {
         line.text(name, value);
@@ -215,13 +215,13 @@ fn level(level: Level) -> &'static str {
 
 /// The fields of an event.
 #[derive(Default)]
-struct Fields {
+struct EventFields {
     message: String,
     request: Option<String>,
     others: Vec<(&'static str, String)>,
 }
 
-impl Fields {
+impl EventFields {
     fn take(&mut self, field: &Field, value: String) {
         match field.name() {
             "message" => self.message = value,
@@ -231,7 +231,7 @@ impl Fields {
     }
 }
 
-impl Visit for Fields {
+impl Visit for EventFields {
     fn record_str(&mut self, field: &Field, value: &str) {
         self.take(field, value.to_owned());
     }
@@ -249,15 +249,15 @@ mod tests {
 
     /// Lines of everything that is reported while `work` runs.
     fn lines(format: LogFormat, work: impl FnOnce()) -> Vec<String> {
-        struct Collect(LogFormat, Arc<Mutex<Vec<String>>>);
-        impl<S: Subscriber> Layer<S> for Collect {
+        struct TestLayer(LogFormat, Arc<Mutex<Vec<String>>>);
+        impl<S: Subscriber> Layer<S> for TestLayer {
             fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
                 let line = String::from_utf8(rendered(self.0, event)).expect("text");
                 self.1.lock().expect("no panic holds it").push(line);
             }
         }
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let subscriber = tracing_subscriber::registry().with(Collect(format, seen.clone()));
+        let subscriber = tracing_subscriber::registry().with(TestLayer(format, seen.clone()));
         tracing::subscriber::with_default(subscriber, work);
         seen.lock().expect("no panic holds it").clone()
     }

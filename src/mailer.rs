@@ -8,9 +8,9 @@
 use crate::access::attempts::AttemptLimit;
 use crate::access::identity::Identity;
 use crate::access::links;
-use crate::access::outbox::{self, Message, Subject};
+use crate::access::outbox::{self, Message, MessageSubject};
 use crate::boot::{BootError, Services, wait};
-use crate::mail::{Letter, SendError, Sender, render};
+use crate::mail::{MailContent, SendError, Sender, render};
 use crate::records::{self, Record, columns, eq, int, ordered, text, txt};
 use crate::registry::columns::{outbox as col, user};
 use crate::registry::{Registry, name};
@@ -53,7 +53,7 @@ const COLUMNS: [&str; 8] = ["id", col::KIND, col::USER, col::ADDRESS, col::DATA,
 
 /// What became of an attempt; a reason is for the log and names nobody.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum DeliveryOutcome {
     Sent,
     /// There is nothing to send.
     Dropped(&'static str),
@@ -64,9 +64,9 @@ pub enum Outcome {
 }
 
 /// A row of the outbox.
-struct Waiting<'r> {
+struct OutboxRow<'r> {
     id: i64,
-    subject: Option<Subject>,
+    subject: Option<MessageSubject>,
     user: i64,
     address: &'r str,
     data: Map<String, Value>,
@@ -76,11 +76,11 @@ struct Waiting<'r> {
     attempts: i64,
 }
 
-impl Waiting<'_> {
-    fn of(row: &Row) -> Waiting<'_> {
-        Waiting {
+impl OutboxRow<'_> {
+    fn of(row: &Row) -> OutboxRow<'_> {
+        OutboxRow {
             id: int(&row[0]),
-            subject: Subject::parse(text(&row[1])),
+            subject: MessageSubject::parse(text(&row[1])),
             user: int(&row[2]),
             address: text(&row[3]),
             data: serde_json::from_str(text(&row[4])).unwrap_or_default(),
@@ -92,15 +92,15 @@ impl Waiting<'_> {
 }
 
 /// A message that is ready.
-struct Composed {
+struct OutgoingMail {
     to: String,
-    letter: Letter,
+    letter: MailContent,
     /// The token of the link in it.
     token: Option<String>,
 }
 
 /// What messages are sent from.
-pub struct Post {
+pub struct MailContext {
     registry: Arc<Registry>,
     storage: Arc<dyn Database>,
     identity: Arc<Identity>,
@@ -109,19 +109,19 @@ pub struct Post {
     sender: Option<Sender>,
 }
 
-impl Post {
+impl MailContext {
     /// What the declarations say.
     ///
     /// # Errors
     /// A file that `[mail]` names cannot be read.
-    pub fn new(registry: Arc<Registry>, services: &Services) -> Result<Post, BootError> {
+    pub fn new(registry: Arc<Registry>, services: &Services) -> Result<MailContext, BootError> {
         let sender = sender(&registry)?;
         let (storage, identity, clock) = (services.storage.clone(), services.identity.clone(), services.clock.clone());
-        Ok(Post { registry, storage, identity, clock, sender })
+        Ok(MailContext { registry, storage, identity, clock, sender })
     }
 
     /// Sends what is due; when the next message is.
-    fn carry_out(&self, stop: &AtomicBool, progress: &Progress) -> Result<Option<i64>, BootError> {
+    fn carry_out(&self, stop: &AtomicBool, progress: &MailCounts) -> Result<Option<i64>, BootError> {
         let Some(sender) = &self.sender else { return Ok(None) };
         loop {
             let due = Cond::Compare(name(col::DUE), Op::Le, DbValue::Int(self.clock.now()));
@@ -133,27 +133,27 @@ impl Post {
                 if stop.load(Ordering::Relaxed) {
                     return Ok(None);
                 }
-                let waiting = Waiting::of(row);
+                let waiting = OutboxRow::of(row);
                 if self.claimed(&waiting)? {
                     progress.note(&waiting, &self.attempt(sender, &waiting)?);
                 }
             }
         }
-        Ok(self.rows(records::everything(), 1)?.first().map(|row| Waiting::of(row).due))
+        Ok(self.rows(records::everything(), 1)?.first().map(|row| OutboxRow::of(row).due))
     }
 
     /// Stores a message and tries to send it at once; what fails stays for the server.
     ///
     /// # Errors
     /// The database cannot be read or written; e-mail is off.
-    pub fn send_now(&self, message: &Message<'_>) -> Result<Outcome, BootError> {
+    pub fn send_now(&self, message: &Message<'_>) -> Result<DeliveryOutcome, BootError> {
         let sender = self.sender.as_ref().ok_or_else(off)?;
         // The server beside leaves it alone meanwhile.
         let stored = outbox::stored(message, self.clock.now(), self.lease());
         let done = self.commit(vec![stored]).map_err(BootError::Commit)?;
         let rows = self.rows(eq("id", done.puts.first().map_or(DbValue::Null, |put| put.key.clone())), 1)?;
         let row = rows.first().ok_or_else(|| BootError::Other("the message is gone".into()))?;
-        self.attempt(sender, &Waiting::of(row))
+        self.attempt(sender, &OutboxRow::of(row))
     }
 
     /// Sends a message that says that messages can be sent. It does not wait in the outbox.
@@ -167,19 +167,19 @@ impl Post {
     }
 
     /// Tries to send a message that is claimed.
-    fn attempt(&self, sender: &Sender, waiting: &Waiting<'_>) -> Result<Outcome, BootError> {
+    fn attempt(&self, sender: &Sender, waiting: &OutboxRow<'_>) -> Result<DeliveryOutcome, BootError> {
         let now = self.clock.now();
         let composed = match self.composed(waiting, now)?.and_then(|composed| self.counted(waiting, composed, now)) {
             Ok(composed) => composed,
             Err(why) => {
                 self.commit(vec![removed(waiting.id)]).map_err(BootError::Commit)?;
-                return Ok(Outcome::Dropped(why));
+                return Ok(DeliveryOutcome::Dropped(why));
             }
         };
         let error = match sender.send(&composed.to, &composed.letter) {
             Ok(()) => {
                 self.commit(vec![removed(waiting.id)]).map_err(BootError::Commit)?;
-                return Ok(Outcome::Sent);
+                return Ok(DeliveryOutcome::Sent);
             }
             Err(error) => error,
         };
@@ -192,20 +192,20 @@ impl Post {
     }
 
     /// What becomes of a message that was not sent.
-    fn after(&self, waiting: &Waiting<'_>, error: SendError, now: i64) -> (Outcome, Change) {
+    fn after(&self, waiting: &OutboxRow<'_>, error: SendError, now: i64) -> (DeliveryOutcome, Change) {
         let declared = &self.registry.declaration.mail;
         let attempts = waiting.attempts + 1;
         if error.permanent || attempts >= i64::from(declared.attempts) {
-            return (Outcome::Failed(error.why), removed(waiting.id));
+            return (DeliveryOutcome::Failed(error.why), removed(waiting.id));
         }
         let doubled = declared.backoff.seconds_signed().saturating_mul(1 << (attempts - 1).clamp(0, 32));
         let due = now.saturating_add(doubled.min(LONGEST_WAIT));
         let set = vec![(name(col::DUE), Input::Value(DbValue::Int(due)))];
-        (Outcome::Retried(error.why), changed(waiting.id, set))
+        (DeliveryOutcome::Retried(error.why), changed(waiting.id, set))
     }
 
     /// Takes a message for this process, unless another one has it.
-    fn claimed(&self, waiting: &Waiting<'_>) -> Result<bool, BootError> {
+    fn claimed(&self, waiting: &OutboxRow<'_>) -> Result<bool, BootError> {
         let due = Cond::All(vec![eq("id", DbValue::Int(waiting.id)), eq(col::DUE, DbValue::Int(waiting.due))]);
         let free = Change::Require { plan: columns(col::TABLE, &["id"], due), found: true, tag: "claimed" };
         let set =
@@ -224,18 +224,18 @@ impl Post {
     }
 
     /// The message, or why there is none. A link in it is valid from now on.
-    fn composed(&self, waiting: &Waiting<'_>, now: i64) -> Result<Result<Composed, &'static str>, BootError> {
+    fn composed(&self, waiting: &OutboxRow<'_>, now: i64) -> Result<Result<OutgoingMail, &'static str>, BootError> {
         let Some(subject) = waiting.subject else { return Ok(Err("its kind is unknown")) };
         let mut data = self.common()?;
-        if subject == Subject::Confirmation {
+        if subject == MessageSubject::Confirmation {
             return self.confirmation(waiting, data, now);
         }
-        if !matches!(subject, Subject::Reset | Subject::Invitation) {
+        if !matches!(subject, MessageSubject::Reset | MessageSubject::Invitation) {
             data.extend(waiting.data.clone());
             let letter = render(subject.as_str(), Value::Object(self.dated(data)?)).map_err(BootError::Other)?;
-            return Ok(Ok(Composed { to: waiting.address.to_owned(), letter, token: None }));
+            return Ok(Ok(OutgoingMail { to: waiting.address.to_owned(), letter, token: None }));
         }
-        if subject == Subject::Reset && now - waiting.created > STALE {
+        if subject == MessageSubject::Reset && now - waiting.created > STALE {
             return Ok(Err("the request is too old"));
         }
         let Some(users) = self.registry.family(Family::User).next() else { return Ok(Err("there are no accounts")) };
@@ -259,23 +259,24 @@ impl Post {
             return Ok(Err("the account has as many valid links as it may (mail.max_links)"));
         }
         drop(snapshot);
-        let lifetime = if subject == Subject::Reset { declared.reset_lifetime } else { declared.invitation_lifetime };
+        let lifetime =
+            if subject == MessageSubject::Reset { declared.reset_lifetime } else { declared.invitation_lifetime };
         let (token, stored) = self.identity.new_link(account, now.saturating_add(lifetime.seconds_signed()));
         self.commit(vec![links::expired(now), stored]).map_err(BootError::Commit)?;
         data.insert("login".into(), json!(account.text(user::LOGIN)));
         data.insert("link".into(), json!(self.reset_link(&token)));
         data.insert("lifetime".into(), json!(in_words(lifetime.seconds())));
         let letter = render(subject.as_str(), Value::Object(data)).map_err(BootError::Other)?;
-        Ok(Ok(Composed { to: to.to_owned(), letter, token: Some(token) }))
+        Ok(Ok(OutgoingMail { to: to.to_owned(), letter, token: Some(token) }))
     }
 
     /// The message by which the owner of an address confirms it, if the account still has it.
     fn confirmation(
         &self,
-        waiting: &Waiting<'_>,
+        waiting: &OutboxRow<'_>,
         mut data: Map<String, Value>,
         now: i64,
-    ) -> Result<Result<Composed, &'static str>, BootError> {
+    ) -> Result<Result<OutgoingMail, &'static str>, BootError> {
         let Some(users) = self.registry.family(Family::User).next() else { return Ok(Err("there are no accounts")) };
         let row = records::find(&*self.storage.snapshot()?, users, &DbValue::Int(waiting.user))?;
         let Some(row) = row else { return Ok(Err("there is no such account")) };
@@ -288,12 +289,12 @@ impl Post {
         data.extend(waiting.data.clone());
         data.insert("link".into(), json!(self.reset_link(&token)));
         data.insert("lifetime".into(), json!(in_words(lifetime.seconds())));
-        let letter = render(Subject::Confirmation.as_str(), Value::Object(data)).map_err(BootError::Other)?;
-        Ok(Ok(Composed { to: waiting.address.to_owned(), letter, token: None }))
+        let letter = render(MessageSubject::Confirmation.as_str(), Value::Object(data)).map_err(BootError::Other)?;
+        Ok(Ok(OutgoingMail { to: waiting.address.to_owned(), letter, token: None }))
     }
 
     /// A message, unless its address has got as many as it may. What is tried again was counted before.
-    fn counted(&self, waiting: &Waiting<'_>, composed: Composed, now: i64) -> Result<Composed, &'static str> {
+    fn counted(&self, waiting: &OutboxRow<'_>, composed: OutgoingMail, now: i64) -> Result<OutgoingMail, &'static str> {
         let declared = &self.registry.declaration.mail;
         let limit = AttemptLimit::paused(declared.max_messages, declared.retry_after);
         match waiting.attempts > 0 || self.identity.counts_message(&title_key(&composed.to), limit, now) {
@@ -380,30 +381,30 @@ fn in_words(seconds: u64) -> String {
 
 /// How many messages there were, by what became of them.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct MailCounts {
     sent: Counter,
     retried: Counter,
     failed: Counter,
     dropped: Counter,
 }
 
-impl Progress {
-    fn note(&self, waiting: &Waiting<'_>, outcome: &Outcome) {
-        let what = format!("message {} ({})", waiting.id, waiting.subject.map_or("unknown", Subject::as_str));
+impl MailCounts {
+    fn note(&self, waiting: &OutboxRow<'_>, outcome: &DeliveryOutcome) {
+        let what = format!("message {} ({})", waiting.id, waiting.subject.map_or("unknown", MessageSubject::as_str));
         match outcome {
-            Outcome::Sent => {
+            DeliveryOutcome::Sent => {
                 self.sent.inc();
                 tracing::info!("{what} was sent");
             }
-            Outcome::Dropped(why) => {
+            DeliveryOutcome::Dropped(why) => {
                 self.dropped.inc();
                 tracing::info!("{what} is dropped: {why}");
             }
-            Outcome::Retried(why) => {
+            DeliveryOutcome::Retried(why) => {
                 self.retried.inc();
                 tracing::warn!("{what} was not sent and is tried again: {why}");
             }
-            Outcome::Failed(why) => {
+            DeliveryOutcome::Failed(why) => {
                 self.failed.inc();
                 tracing::error!("{what} was not sent: {why}");
             }
@@ -429,8 +430,8 @@ impl Progress {
 
 /// Sends what is due until the process ends.
 pub struct Mailer {
-    post: Arc<ArcSwap<Post>>,
-    progress: Arc<Progress>,
+    post: Arc<ArcSwap<MailContext>>,
+    progress: Arc<MailCounts>,
     thread: Thread,
     stop: Arc<AtomicBool>,
     ended: Mutex<Receiver<()>>,
@@ -441,8 +442,8 @@ impl Mailer {
     ///
     /// # Errors
     /// No thread.
-    pub fn start(post: Post) -> Result<Mailer, BootError> {
-        let progress = Arc::new(Progress::default());
+    pub fn start(post: MailContext) -> Result<Mailer, BootError> {
+        let progress = Arc::new(MailCounts::default());
         let stop = Arc::new(AtomicBool::new(false));
         let post = Arc::new(ArcSwap::from_pointee(post));
         let (end, ended) = channel();
@@ -459,12 +460,12 @@ impl Mailer {
     }
 
     /// How far it has come.
-    pub fn progress(&self) -> &Arc<Progress> {
+    pub fn progress(&self) -> &Arc<MailCounts> {
         &self.progress
     }
 
     /// Continues with other declarations.
-    pub fn take(&self, post: Post) {
+    pub fn take(&self, post: MailContext) {
         post.storage.wake(self.thread.clone());
         self.post.store(Arc::new(post));
         self.thread.unpark();
@@ -483,7 +484,7 @@ impl Mailer {
     }
 }
 
-fn work(posts: &ArcSwap<Post>, stop: &AtomicBool, progress: &Progress) {
+fn work(posts: &ArcSwap<MailContext>, stop: &AtomicBool, progress: &MailCounts) {
     while !stop.load(Ordering::Relaxed) {
         let post = posts.load_full();
         // Read first, so that what is written meanwhile requires another round.

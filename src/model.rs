@@ -90,7 +90,7 @@ pub struct Request {
 pub struct Upload {
     /// The parts beside the files, decoded like a query; the members of a JSON body.
     pub fields: Map<String, Value>,
-    pub files: Vec<Incoming>,
+    pub files: Vec<UploadFile>,
     /// It was sent as a form; otherwise the body as a whole is the only file.
     pub form: bool,
     /// `Content-Disposition` of the request.
@@ -103,7 +103,7 @@ pub struct Upload {
 
 /// A file that exists on disk as long as it is referenced.
 #[derive(Clone, Debug)]
-pub struct Incoming {
+pub struct UploadFile {
     /// Name of the form's field; empty for a whole body.
     pub field: String,
     /// The client's name of the file, where a form has one.
@@ -113,13 +113,13 @@ pub struct Incoming {
     pub file: Arc<tempfile::TempPath>,
 }
 
-impl PartialEq for Incoming {
-    fn eq(&self, other: &Incoming) -> bool {
+impl PartialEq for UploadFile {
+    fn eq(&self, other: &UploadFile) -> bool {
         Arc::ptr_eq(&self.file, &other.file) && self.field == other.field && self.name == other.name
     }
 }
 
-impl Incoming {
+impl UploadFile {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.file
@@ -145,7 +145,7 @@ pub type EventStream = Pin<Box<dyn Stream<Item = Bytes>>>;
 
 /// Why a body that is sent as it comes has to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum StopReason {
     /// Other declarations are in charge.
     Replaced,
     /// The program ends.
@@ -153,7 +153,7 @@ pub enum Ending {
 }
 
 /// Says whether bodies that are sent as they come have to end.
-pub type Endings = Arc<dyn Fn() -> Option<Ending> + Send + Sync>;
+pub type StopSignal = Arc<dyn Fn() -> Option<StopReason> + Send + Sync>;
 
 /// Media type of JSON documents in lines.
 pub const LINES: &str = "application/x-ndjson";

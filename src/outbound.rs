@@ -28,7 +28,7 @@ const UNKNOWN: &str = "nothing public has this name";
 
 /// A response of another site with status 200.
 #[derive(Debug)]
-pub struct Page {
+pub struct WebPage {
     /// Where it was in the end.
     pub url: Url,
     /// As much of it as is allowed; what is no text is replaced.
@@ -37,14 +37,14 @@ pub struct Page {
 
 /// A file of another site, with its bytes.
 #[derive(Debug)]
-pub struct Fetched {
+pub struct Download {
     pub file: tempfile::TempPath,
     pub size: u64,
 }
 
 /// Why there is no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum FetchError {
     /// This address is not allowed; in words for the caller.
     Address(&'static str),
     /// Nothing useful was received; in words for operators.
@@ -60,11 +60,11 @@ pub enum Refused {
 /// Sends requests to other sites.
 pub struct Outbound {
     declared: Declared,
-    asker: Arc<Asker>,
+    asker: Arc<HttpClient>,
     providers: Vec<(Regex, String)>,
     /// Started by the first request: most sites send none.
     pool: OnceLock<Option<Pool>>,
-    kept: Cache<String, (Instant, Arc<Page>)>,
+    kept: Cache<String, (Instant, Arc<WebPage>)>,
 }
 
 impl Outbound {
@@ -79,8 +79,8 @@ impl Outbound {
             .proxy(None)
             .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
             .build();
-        let resolver = Checked { open: open.clone(), inner: DefaultResolver::default() };
-        let asker = Asker {
+        let resolver = PublicResolver { open: open.clone(), inner: DefaultResolver::default() };
+        let asker = HttpClient {
             agent: Agent::with_parts(config, DefaultConnector::default(), resolver),
             open,
             ports: declared.ports.clone(),
@@ -115,8 +115,8 @@ impl Outbound {
     /// Whether an address is one that requests are sent to, as far as that is known without resolving its name.
     ///
     /// # Errors
-    /// See [`Refused`].
-    pub fn allowed(&self, url: &Url) -> Result<(), Refused> {
+    /// See [`FetchError`].
+    pub fn allowed(&self, url: &Url) -> Result<(), FetchError> {
         self.asker.allowed(url)
     }
 
@@ -128,8 +128,8 @@ impl Outbound {
     /// What is at an address now, or was less than an hour ago.
     ///
     /// # Errors
-    /// See [`Refused`].
-    pub async fn get(&self, owner: JobOwner, url: &Url) -> Result<Arc<Page>, Refused> {
+    /// See [`FetchError`].
+    pub async fn get(&self, owner: JobOwner, url: &Url) -> Result<Arc<WebPage>, FetchError> {
         self.asker.allowed(url)?;
         let fresh = |at: &Instant| at.elapsed() < FRESH;
         if let Some((_, page)) = self.kept.get(url.as_str()).filter(|(at, _)| fresh(at)) {
@@ -144,14 +144,14 @@ impl Outbound {
     /// Downloads a file of at most so many bytes.
     ///
     /// # Errors
-    /// See [`Refused`].
+    /// See [`FetchError`].
     pub async fn download(
         &self,
         owner: JobOwner,
         url: &Url,
         into: tempfile::NamedTempFile,
         most: u64,
-    ) -> Result<Fetched, Refused> {
+    ) -> Result<Download, FetchError> {
         self.asker.allowed(url)?;
         let (asker, wanted) = (Arc::clone(&self.asker), url.clone());
         self.in_pool(owner, move || asker.download(wanted, into, most)).await
@@ -160,14 +160,14 @@ impl Outbound {
     async fn in_pool<T: Send + 'static>(
         &self,
         owner: JobOwner,
-        job: impl FnOnce() -> Result<T, Refused> + Send + 'static,
-    ) -> Result<T, Refused> {
+        job: impl FnOnce() -> Result<T, FetchError> + Send + 'static,
+    ) -> Result<T, FetchError> {
         let declared = &self.declared;
         let pool = self.pool.get_or_init(|| Pool::start("outbound", declared.workers, declared.queue).ok());
-        let pool = pool.as_ref().ok_or_else(|| Refused::Nothing("no thread".into()))?;
+        let pool = pool.as_ref().ok_or_else(|| FetchError::Nothing("no thread".into()))?;
         pool.run(owner, job).await.map_err(|error| match error {
-            PoolError::Busy => Refused::Busy,
-            PoolError::Failed => Refused::Nothing("the request ended in a panic".into()),
+            PoolError::Busy => FetchError::Busy,
+            PoolError::Failed => FetchError::Nothing("the request ended in a panic".into()),
         })?
     }
 }
@@ -180,7 +180,7 @@ pub fn pattern(address: &str) -> Option<Regex> {
     Regex::new(&format!("^(?i:https?://{})$", parts.join(".*"))).ok()
 }
 
-struct Asker {
+struct HttpClient {
     agent: Agent,
     open: Vec<Network>,
     ports: Vec<u16>,
@@ -189,17 +189,17 @@ struct Asker {
     bytes: u64,
 }
 
-impl Asker {
+impl HttpClient {
     /// Whether an address is allowed at all, as far as that is known without resolving its name.
-    fn allowed(&self, url: &Url) -> Result<(), Refused> {
+    fn allowed(&self, url: &Url) -> Result<(), FetchError> {
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(Refused::Address("not an address of a page"));
+            return Err(FetchError::Address("not an address of a page"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(Refused::Address("an address with a name or password in it"));
+            return Err(FetchError::Address("an address with a name or password in it"));
         }
         if !url.port_or_known_default().is_some_and(|port| self.ports.contains(&port)) {
-            return Err(Refused::Address("an address with a port that is not allowed"));
+            return Err(FetchError::Address("an address with a port that is not allowed"));
         }
         let fits = match url.host() {
             Some(Host::Ipv4(address)) => reachable(&self.open, address.into()),
@@ -212,53 +212,55 @@ impl Asker {
             Some(Host::Domain(_)) => true,
             None => false,
         };
-        fits.then_some(()).ok_or(Refused::Address("an address that is not public"))
+        fits.then_some(()).ok_or(FetchError::Address("an address that is not public"))
     }
 
     /// The page at an address.
-    fn page(&self, url: Url) -> Result<Page, Refused> {
+    fn page(&self, url: Url) -> Result<WebPage, FetchError> {
         let (url, mut answer) = self.follow(url)?;
         let mut bytes = Vec::new();
         let body = answer.body_mut().as_reader().take(self.bytes).read_to_end(&mut bytes);
-        body.map_err(|error| Refused::Nothing(error.to_string()))?;
-        Ok(Page { url, text: String::from_utf8_lossy(&bytes).into_owned() })
+        body.map_err(|error| FetchError::Nothing(error.to_string()))?;
+        Ok(WebPage { url, text: String::from_utf8_lossy(&bytes).into_owned() })
     }
 
     /// The file at an address, whatever it is.
-    fn download(&self, url: Url, mut into: tempfile::NamedTempFile, most: u64) -> Result<Fetched, Refused> {
+    fn download(&self, url: Url, mut into: tempfile::NamedTempFile, most: u64) -> Result<Download, FetchError> {
         let (_, mut answer) = self.follow(url)?;
         let mut body = answer.body_mut().as_reader().take(most.saturating_add(1));
-        let size = std::io::copy(&mut body, &mut into).map_err(|error| Refused::Nothing(error.to_string()))?;
+        let size = std::io::copy(&mut body, &mut into).map_err(|error| FetchError::Nothing(error.to_string()))?;
         if size > most {
-            return Err(Refused::TooLarge);
+            return Err(FetchError::TooLarge);
         }
-        Ok(Fetched { file: into.into_temp_path(), size })
+        Ok(Download { file: into.into_temp_path(), size })
     }
 
     /// The response with status 200 that an address leads to, and where it was in the end.
-    fn follow(&self, mut url: Url) -> Result<(Url, http::Response<ureq::Body>), Refused> {
+    fn follow(&self, mut url: Url) -> Result<(Url, http::Response<ureq::Body>), FetchError> {
         let end = Instant::now() + self.patience;
         for _ in 0..=self.redirects {
             self.allowed(&url)?;
             let left = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
             let request = self.agent.get(url.as_str()).config().timeout_global(Some(left)).build();
             let answer = request.call().map_err(|error| match error {
-                ureq::Error::HostNotFound => Refused::Address(UNKNOWN),
-                error => Refused::Nothing(error.to_string()),
+                ureq::Error::HostNotFound => FetchError::Address(UNKNOWN),
+                error => FetchError::Nothing(error.to_string()),
             })?;
             let status = answer.status();
             if status.is_redirection()
                 && let Some(next) = answer.headers().get(http::header::LOCATION).and_then(|value| value.to_str().ok())
             {
-                url = url.join(next).map_err(|error| Refused::Nothing(format!("redirected to no address: {error}")))?;
+                url = url
+                    .join(next)
+                    .map_err(|error| FetchError::Nothing(format!("redirected to no address: {error}")))?;
                 continue;
             }
             if status != http::StatusCode::OK {
-                return Err(Refused::Status(status.as_u16()));
+                return Err(FetchError::Status(status.as_u16()));
             }
             return Ok((url, answer));
         }
-        Err(Refused::Nothing("redirected too often".into()))
+        Err(FetchError::Nothing("redirected too often".into()))
     }
 }
 
@@ -267,18 +269,18 @@ fn reachable(open: &[Network], address: IpAddr) -> bool {
 }
 
 /// Resolves names, and returns only addresses that may be connected to.
-struct Checked {
+struct PublicResolver {
     open: Vec<Network>,
     inner: DefaultResolver,
 }
 
-impl fmt::Debug for Checked {
+impl fmt::Debug for PublicResolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Checked").field("open", &self.open).finish_non_exhaustive()
     }
 }
 
-impl Resolver for Checked {
+impl Resolver for PublicResolver {
     fn resolve(
         &self,
         uri: &http::Uri,
@@ -338,10 +340,10 @@ mod tests {
             let found = outbound(networks).asker.follow(Url::parse("http://localhost:8080/").expect("an address"));
             found.expect_err("nothing listens there, or it is not allowed")
         };
-        assert!(matches!(ask(&[]), Refused::Address(_)));
+        assert!(matches!(ask(&[]), FetchError::Address(_)));
         // As for a name of a private network: which of them there are is not told.
         let missing = outbound(&[]).asker.follow(Url::parse("http://nothing.invalid:8080/").expect("an address"));
-        assert_eq!(missing.err(), Some(Refused::Address(UNKNOWN)));
+        assert_eq!(missing.err(), Some(FetchError::Address(UNKNOWN)));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use crate::access::audit::FrequentEntries;
 use crate::boot::{self, BootError, Services};
 use crate::families::content::columns;
-use crate::families::removal::{Deciding, Held};
+use crate::families::removal::{RemovalContext, RemovalError};
 use crate::records::{self, Record, int, ordered, txt, words};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
@@ -35,7 +35,7 @@ const RETRY: i64 = 2;
 
 /// What there was to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Done {
+pub struct RoundSummary {
     /// Records that changed their state or were deleted.
     pub records: u64,
     /// When there is something to do next, in UTC seconds.
@@ -52,8 +52,8 @@ pub fn carry_out(
     storage: &dyn Storage,
     now: i64,
     stuck: &mut HashSet<i64>,
-) -> Result<Done, BootError> {
-    let mut done = Done::default();
+) -> Result<RoundSummary, BootError> {
+    let mut done = RoundSummary::default();
     for rule in rules(registry) {
         let until = now.saturating_sub(rule.after);
         done.records += match rule.to {
@@ -67,7 +67,7 @@ pub fn carry_out(
 }
 
 /// A transition by time.
-struct Rule<'r> {
+struct TransitionRule<'r> {
     from: &'r str,
     column: &'static str,
     /// Seconds.
@@ -76,12 +76,12 @@ struct Rule<'r> {
     resources: Vec<&'r Resource>,
 }
 
-fn rules(registry: &Registry) -> Vec<Rule<'_>> {
+fn rules(registry: &Registry) -> Vec<TransitionRule<'_>> {
     let declared =
         registry.declaration.statuses.iter().filter_map(|(from, status)| Some((from, status.transition.as_ref()?)));
     declared
         .filter_map(|(from, transition)| Some((from, transition, transition.after.get()?.seconds_signed())))
-        .map(|(from, transition, after)| Rule {
+        .map(|(from, transition, after)| TransitionRule {
             from,
             column: match transition.on {
                 Moment::Date => columns::DATE_UTC,
@@ -96,7 +96,7 @@ fn rules(registry: &Registry) -> Vec<Rule<'_>> {
         .collect()
 }
 
-impl Rule<'_> {
+impl TransitionRule<'_> {
     /// Records in the state whose moment is known and compares so with `moment`.
     fn filter(&self, op: Op, moment: i64) -> Cond {
         Cond::All(vec![
@@ -140,7 +140,7 @@ impl Rule<'_> {
                 let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(AT_ONCE), ..plan })?;
                 for row in &rows {
                     let record = Record { resource, row };
-                    let deciding = Deciding {
+                    let deciding = RemovalContext {
                         registry,
                         snapshot: &*storage.snapshot()?,
                         settings: &settings,
@@ -149,8 +149,8 @@ impl Rule<'_> {
                     };
                     let changes = match deciding.plan(record) {
                         Ok(changes) => changes,
-                        Err(Held::Storage(error)) => return Err(error.into()),
-                        Err(Held::PointedTo { .. } | Held::DefaultTerm) => {
+                        Err(RemovalError::Storage(error)) => return Err(error.into()),
+                        Err(RemovalError::PointedTo { .. } | RemovalError::DefaultTerm) => {
                             tracing::warn!("{} {} cannot be deleted: it is referred to", resource.name, record.id());
                             stuck.insert(record.id());
                             continue;
@@ -213,20 +213,20 @@ impl Job {
 /// Carries out what is due until the process ends.
 pub struct Scheduler {
     job: Arc<ArcSwap<Job>>,
-    progress: Arc<Progress>,
+    progress: Arc<SchedulerStatus>,
     thread: Thread,
 }
 
 /// How far the thread has come.
-pub struct Progress {
+pub struct SchedulerStatus {
     clock: Arc<dyn Clock>,
     /// When the next transition is due, in UTC seconds; 0: there is none.
     due: AtomicI64,
     done: Counter,
 }
 
-impl Progress {
-    fn note(&self, done: Done) {
+impl SchedulerStatus {
+    fn note(&self, done: RoundSummary) {
         self.due.store(done.next.unwrap_or(0), Ordering::Relaxed);
         self.done.add(done.records);
     }
@@ -256,7 +256,7 @@ impl Scheduler {
     /// The database cannot be read or written; no thread.
     pub fn start(registry: Arc<Registry>, services: &Services) -> Result<Scheduler, BootError> {
         let (storage, clock) = (services.storage.clone(), services.clock.clone());
-        let progress = Arc::new(Progress { clock, due: AtomicI64::new(0), done: Counter::default() });
+        let progress = Arc::new(SchedulerStatus { clock, due: AtomicI64::new(0), done: Counter::default() });
         progress.note(carry_out(&registry, &*storage, progress.clock.now(), &mut HashSet::new())?);
         let job = Arc::new(ArcSwap::from_pointee(Job::new(registry, storage)));
         let (own, reached) = (job.clone(), progress.clone());
@@ -268,7 +268,7 @@ impl Scheduler {
     }
 
     /// How far it has come.
-    pub fn progress(&self) -> &Arc<Progress> {
+    pub fn progress(&self) -> &Arc<SchedulerStatus> {
         &self.progress
     }
 
@@ -280,9 +280,10 @@ impl Scheduler {
     }
 }
 
-fn keep(jobs: &ArcSwap<Job>, progress: &Progress) {
+fn keep(jobs: &ArcSwap<Job>, progress: &SchedulerStatus) {
     let mut stuck = HashSet::new();
-    let (mut due, mut audit) = (Step::new("what is due has to wait"), Step::new("the audit trail was not shortened"));
+    let (mut due, mut audit) =
+        (RoundStep::new("what is due has to wait"), RoundStep::new("the audit trail was not shortened"));
     loop {
         let job = jobs.load_full();
         // Read first, so that what is written during the run requires another.
@@ -296,7 +297,7 @@ fn keep(jobs: &ArcSwap<Job>, progress: &Progress) {
             let retry = (done.is_none() || shortened.is_none()).then(|| progress.clock.now() + RETRY);
             next = [retry, done.and_then(|done| done.next)].into_iter().flatten().min();
         } else {
-            progress.note(Done::default());
+            progress.note(RoundSummary::default());
         }
         thread::sleep(PAUSE);
         let same =
@@ -308,16 +309,16 @@ fn keep(jobs: &ArcSwap<Job>, progress: &Progress) {
 }
 
 /// What is done in every round, whatever becomes of the other steps.
-struct Step {
+struct RoundStep {
     /// What the log says when it fails.
     failure: &'static str,
     /// It failed the last time, which the log has.
     failed: bool,
 }
 
-impl Step {
-    fn new(failure: &'static str) -> Step {
-        Step { failure, failed: false }
+impl RoundStep {
+    fn new(failure: &'static str) -> RoundStep {
+        RoundStep { failure, failed: false }
     }
 
     /// Does it; a failure is logged once, until it succeeds.

@@ -27,7 +27,7 @@ pub struct Principal {
     /// Key of the application password that the request was sent with.
     pub app_password: Option<Arc<str>>,
     /// What that password is limited to.
-    pub limits: Option<Arc<Limits>>,
+    pub limits: Option<Arc<CredentialLimits>>,
     /// Key of the session that the request was sent with.
     pub session: Option<Arc<str>>,
     /// What an anonymous caller's credentials lack, when some were sent: a refusal then says so, the main error first.
@@ -35,14 +35,14 @@ pub struct Principal {
     /// A proxy brought the request, and no credentials with it.
     pub unheard: bool,
     /// The capability that was asked for last and is missing.
-    pub missing: Missing,
+    pub missing: MissingCapability,
 }
 
 /// Remembers a capability that a caller lacks, for the refusal that follows. A copy of a caller begins without one.
 #[derive(Debug, Default)]
-pub struct Missing(Mutex<Option<String>>);
+pub struct MissingCapability(Mutex<Option<String>>);
 
-impl Missing {
+impl MissingCapability {
     /// Takes the capability out.
     pub fn take(&self) -> Option<String> {
         self.lock().take()
@@ -53,21 +53,21 @@ impl Missing {
     }
 }
 
-impl Clone for Missing {
-    fn clone(&self) -> Missing {
-        Missing::default()
+impl Clone for MissingCapability {
+    fn clone(&self) -> MissingCapability {
+        MissingCapability::default()
     }
 }
 
 /// What a limited application password is good for. It never manages credentials.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct CredentialLimits {
     pub read_only: bool,
     /// Names of the resources that it reaches; empty: all.
     pub resources: Vec<Arc<str>>,
 }
 
-impl Limits {
+impl CredentialLimits {
     /// Whether an endpoint of a route is within the limits.
     pub fn admit(&self, registry: &Registry, route: &Route, endpoint: &Endpoint) -> bool {
         let reads = endpoint.methods.iter().all(|method| matches!(method, Method::Get | Method::Head));
@@ -163,7 +163,7 @@ pub struct Scope {
     /// What is written may still be taken back: nothing outside the database may follow from it.
     pub tentative: bool,
     /// The request writes what an import contains.
-    pub imported: Option<Imported>,
+    pub imported: Option<ImportOptions>,
     /// The request is the call of a tool: it may run abilities that REST does not list.
     pub tool: bool,
     /// Gets how far a request of several steps is, and may cancel it.
@@ -174,17 +174,17 @@ pub struct Scope {
 
 /// What an import says of an item beside its document.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Imported {
+pub struct ImportOptions {
     /// The key of an item that is created.
     pub key: Option<i64>,
 }
 
 /// Gets the steps that are done, how many there are, and the name of the next one.
-type Report = dyn Fn(usize, usize, &str) + Send + Sync;
+type ProgressCallback = dyn Fn(usize, usize, &str) + Send + Sync;
 
 /// How far a request of several steps is.
 pub struct Progress {
-    report: Box<Report>,
+    report: Box<ProgressCallback>,
     cancelled: AtomicBool,
 }
 

@@ -8,7 +8,7 @@ mod drive;
 #[path = "common/html.rs"]
 mod html;
 
-use cms_server::fuzzing::{TARGETS, Target};
+use cms_server::fuzzing::{FuzzTarget, TARGETS};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::{RngSeed, TestCaseError, TestError, TestRunner};
@@ -58,7 +58,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz")
 }
 
-fn kept(target: &Target) -> Vec<PathBuf> {
+fn kept(target: &FuzzTarget) -> Vec<PathBuf> {
     let files = fs::read_dir(folder().join("corpus").join(target.name)).expect("a corpus");
     let mut files: Vec<PathBuf> = files.map(|entry| entry.expect("an entry").path()).collect();
     files.sort();

@@ -2,8 +2,8 @@
 
 use cms_base::metrics::Reading;
 use cms_config::declaration::{Cors, Server, Workers};
-use cms_config::units::{self, Optional, Size};
-use cms_server::http::{Facts, Listeners, Service, Swap, bind, run, termination};
+use cms_config::units::{self, OptionalSetting, Size};
+use cms_server::http::{EdgeConfig, Listeners, Service, ServiceSwap, bind, run, termination};
 use cms_server::model::{Payload, Reply, Request};
 use serde_json::{Value, json};
 use std::future::Future;
@@ -20,7 +20,7 @@ const LARGE: usize = 32 << 20;
 
 /// Returns its request; `/panic`, `/slow` and `/large` do what they are called.
 struct Echo {
-    facts: Facts,
+    facts: EdgeConfig,
     name: &'static str,
 }
 
@@ -56,7 +56,7 @@ impl Service for Echo {
         })
     }
 
-    fn facts(&self) -> &Facts {
+    fn facts(&self) -> &EdgeConfig {
         &self.facts
     }
 
@@ -69,8 +69,8 @@ impl Service for Echo {
     }
 }
 
-fn echo(name: &'static str, change: impl FnOnce(&mut Facts)) -> Arc<dyn Service> {
-    let mut facts = Facts {
+fn echo(name: &'static str, change: impl FnOnce(&mut EdgeConfig)) -> Arc<dyn Service> {
+    let mut facts = EdgeConfig {
         rest_path: "/cms-json".into(),
         base: String::new(),
         rest_url: "http://site.example/cms-json".into(),
@@ -81,7 +81,7 @@ fn echo(name: &'static str, change: impl FnOnce(&mut Facts)) -> Arc<dyn Service>
             max_query: Size::bytes_of(2000),
             max_depth: 8,
             read_timeout: units::Duration::seconds_of(1),
-            keep_alive: Optional::on(units::Duration::seconds_of(30)),
+            keep_alive: OptionalSetting::on(units::Duration::seconds_of(30)),
             shutdown_timeout: units::Duration::seconds_of(30),
             access_log: false,
             trusted_proxies: vec!["127.0.0.0/8".into()],
@@ -99,7 +99,7 @@ fn echo(name: &'static str, change: impl FnOnce(&mut Facts)) -> Arc<dyn Service>
 
 struct Running {
     address: SocketAddr,
-    services: Arc<Swap>,
+    services: Arc<ServiceSwap>,
     stop: Option<tokio::sync::oneshot::Sender<()>>,
     thread: Option<JoinHandle<std::io::Result<()>>>,
 }
@@ -109,10 +109,10 @@ impl Running {
         Running::start_with(|_| {})
     }
 
-    fn start_with(change: impl FnOnce(&mut Facts)) -> Running {
+    fn start_with(change: impl FnOnce(&mut EdgeConfig)) -> Running {
         let listener = bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("a bound socket");
-        let services = Arc::new(Swap::new(echo("first", change)));
+        let services = Arc::new(ServiceSwap::new(echo("first", change)));
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let served = Arc::clone(&services);
         let admin = services.load().facts().server.admin_listen.get().map(|a| bind(a).expect("a free address"));
@@ -634,7 +634,7 @@ fn odd_bodies() {
 fn serve_until_signalled() {
     let Ok(address) = std::env::var("EDGE_TEST_ADDRESS") else { return };
     let listener = bind(&address).expect("the port was free just now");
-    run(Arc::new(Swap::new(echo("child", |_| {}))), Listeners::of(listener, None), termination(), || {})
+    run(Arc::new(ServiceSwap::new(echo("child", |_| {}))), Listeners::of(listener, None), termination(), || {})
         .expect("the server ends well");
 }
 
@@ -667,7 +667,7 @@ fn sigterm_and_sigint_end_the_server_gracefully() {
 #[test]
 fn operators_have_a_listener_of_their_own() {
     let admin = bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
-    let server = Running::start_with(|facts| facts.server.admin_listen = Optional::on(admin.to_string()));
+    let server = Running::start_with(|facts| facts.server.admin_listen = OptionalSetting::on(admin.to_string()));
     server.get("/cms-json/x");
     server.get("/nothing");
     let ask = |target: &str| {

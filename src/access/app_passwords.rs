@@ -4,7 +4,7 @@
 use super::identity::Identity;
 use crate::records::txt;
 use crate::registry::name;
-use crate::scope::Limits;
+use crate::scope::CredentialLimits;
 use cms_storage::plan::{DbValue, Input, Put, Target};
 
 /// Letters and digits of a new application password: 24 of 62 are 142 bits.
@@ -18,7 +18,7 @@ pub struct NewPassword<'a> {
     pub app_id: &'a str,
     /// Seconds since 1970 at which it stops working; 0: never.
     pub expires: i64,
-    pub limits: Limits,
+    pub limits: CredentialLimits,
 }
 
 /// Puts an application password into the database: its key, the clear secret and the plan.

@@ -15,7 +15,7 @@
 //! every guess would be refused except the right one. For the same reason even the owner's own source may check only so
 //! often while it waits ([`LOOKS`]): another person may be guessing behind the same address.
 
-use super::meter::{Bucket, Key, Keys, Meter};
+use super::meter::{Bucket, BucketHasher, BucketKey, Meter};
 use crate::scope::Scope;
 use cms_base::network;
 use cms_config::units::Duration;
@@ -57,35 +57,35 @@ impl AttemptLimit {
 
 /// The guesser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Who {
+pub enum Guesser {
     /// A caller at this address.
     Network(Option<IpAddr>),
     /// A user who is logged in.
     User(i64),
 }
 
-impl Who {
+impl Guesser {
     /// Anonymous callers are identified by their networks, users by their ids.
-    pub fn of(scope: &Scope) -> Who {
+    pub fn of(scope: &Scope) -> Guesser {
         match scope.principal.id {
-            0 => Who::Network(scope.peer.ip),
-            id => Who::User(id),
+            0 => Guesser::Network(scope.peer.ip),
+            id => Guesser::User(id),
         }
     }
 
     /// The key of a source: addresses of one /64 are one source.
     pub(super) fn source(self) -> Vec<u8> {
         match self {
-            Who::Network(None) => vec![0],
-            Who::Network(Some(ip)) => octets(network::source(ip)),
-            Who::User(id) => id.to_le_bytes().to_vec(),
+            Guesser::Network(None) => vec![0],
+            Guesser::Network(Some(ip)) => octets(network::source(ip)),
+            Guesser::User(id) => id.to_le_bytes().to_vec(),
         }
     }
 
     /// The key of the network around a source.
     fn around(self) -> Vec<u8> {
         match self {
-            Who::Network(Some(ip)) => octets(network::around(ip, 24, 48)),
+            Guesser::Network(Some(ip)) => octets(network::around(ip, 24, 48)),
             other => other.source(),
         }
     }
@@ -102,7 +102,7 @@ fn octets(ip: IpAddr) -> Vec<u8> {
 /// A secret that a caller gives for something.
 #[derive(Clone, Copy)]
 pub struct Guess<'a> {
-    pub who: Who,
+    pub who: Guesser,
     /// Whose secret it is to be: an account, a record.
     pub about: &'a str,
     pub secret: &'a str,
@@ -121,17 +121,17 @@ pub enum AttemptOutcome {
 
 /// See the module's description.
 pub struct Attempts {
-    keys: Keys,
+    keys: BucketHasher,
     guesses: Meter,
     /// What sources that wait have compared with what they have proven.
     looks: Meter,
-    proven: Cache<Key, ()>,
+    proven: Cache<BucketKey, ()>,
 }
 
 impl Default for Attempts {
     fn default() -> Attempts {
         Attempts {
-            keys: Keys::default(),
+            keys: BucketHasher::default(),
             guesses: Meter::default(),
             looks: Meter::default(),
             proven: Cache::new(MOST_PROVEN),
@@ -185,7 +185,7 @@ impl Attempts {
         (most, pause): (u32, Duration),
         now: i64,
     ) -> Result<(), i64> {
-        let guess = Guess { who: Who::Network(from), about, secret: "", stored: "" };
+        let guess = Guess { who: Guesser::Network(from), about, secret: "", stored: "" };
         let buckets = self.buckets(&guess, AttemptLimit::paused(most, pause));
         self.guesses.take(&buckets, now.saturating_mul(1000)).map_err(|wait| (wait + 999) / 1000)
     }
@@ -194,7 +194,7 @@ impl Attempts {
     ///
     /// # Errors
     /// It has done so too often: seconds until the next time.
-    pub fn count_own(&self, who: Who, about: &str, limit: AttemptLimit, now: i64) -> Result<(), i64> {
+    pub fn count_own(&self, who: Guesser, about: &str, limit: AttemptLimit, now: i64) -> Result<(), i64> {
         let [own, ..] = self.buckets(&Guess { who, about, secret: "", stored: "" }, limit);
         self.guesses.take(&[own], now.saturating_mul(1000)).map_err(|wait| (wait + 999) / 1000)
     }
@@ -215,7 +215,7 @@ impl Attempts {
         self.proven.get(&self.proof(guess)).is_some()
     }
 
-    fn proof(&self, guess: &Guess<'_>) -> Key {
+    fn proof(&self, guess: &Guess<'_>) -> BucketKey {
         let source = guess.who.source();
         self.keys.of(&[b"proof", &source, guess.about.as_bytes(), guess.stored.as_bytes(), guess.secret.as_bytes()])
     }
@@ -223,7 +223,7 @@ impl Attempts {
     /// One source's guesses about one account and about all, and those of the network around it.
     fn buckets(&self, guess: &Guess<'_>, patience: AttemptLimit) -> [Bucket; 3] {
         let (source, around) = (guess.who.source(), guess.who.around());
-        let of = |key: Key, times: i64| Bucket {
+        let of = |key: BucketKey, times: i64| Bucket {
             key,
             pause: (patience.pause / times).max(1),
             burst: patience.burst.saturating_mul(times),
@@ -250,8 +250,8 @@ mod tests {
         AttemptLimit::paused(3, Duration::seconds_of(60))
     }
 
-    fn ip(text: &str) -> Who {
-        Who::Network(text.parse().ok())
+    fn ip(text: &str) -> Guesser {
+        Guesser::Network(text.parse().ok())
     }
 
     fn guess<'a>(from: &str, about: &'a str, secret: &'a str) -> Guess<'a> {
@@ -294,7 +294,7 @@ mod tests {
         let full = guess("192.0.2.1", "ada", "x");
         while attempts.take(&full, patience(), 0).is_ok() {}
         for n in 0..2 * MOST as u32 {
-            let who = Who::Network(Some(IpAddr::V4((n << 8).into())));
+            let who = Guesser::Network(Some(IpAddr::V4((n << 8).into())));
             let _ = attempts.take(&Guess { who, ..full }, patience(), 0);
         }
         assert_eq!(attempts.guesses.len(), MOST);
@@ -322,7 +322,7 @@ mod tests {
             Guess { stored: "other", ..right },
             Guess { secret: "Secret", ..right },
             Guess { who: ip("192.0.2.2"), ..right },
-            Guess { who: Who::User(1), ..right },
+            Guess { who: Guesser::User(1), ..right },
             Guess { about: "bob", ..right },
         ] {
             assert_eq!(ask(other), Ok(AttemptOutcome::Counted));
@@ -342,7 +342,7 @@ mod tests {
         assert_eq!((count("192.0.2.1", "ada", 59), count("192.0.2.1", "ada", 60)), (Err(1), Ok(())));
         let many = (0..100).filter(|n| count("192.0.2.9", &format!("user{n}"), 0).is_ok()).count();
         assert_eq!(many, 10, "of all accounts five times as many");
-        let own = |about: &str, now: i64| attempts.count_own(Who::User(7), about, patience(), now);
+        let own = |about: &str, now: i64| attempts.count_own(Guesser::User(7), about, patience(), now);
         assert_eq!([0; 4].map(|now| own("ada", now)), [Ok(()), Ok(()), Ok(()), Err(60)]);
         assert!((0..100).all(|n| own(&format!("user{n}"), 0).is_ok()));
     }

@@ -4,7 +4,7 @@
 //! can express: anonymous callers do not comment by default, and they do not search by anything that identifies the
 //! author of a comment.
 
-use super::{Asking, Decision, Found, policy, target};
+use super::{Decision, GuardInput, GuardRows, policy, target};
 use crate::error::{ApiError, Code};
 use crate::model::Method;
 use crate::records::{self, Record};
@@ -14,7 +14,7 @@ use cms_storage::plan::{DbValue, Row};
 use serde_json::Value;
 
 /// Every comment of the requested records must be open to the caller; the condition on rows decides about the rest.
-pub(super) fn list(asking: &Asking<'_>) -> Decision {
+pub(super) fn list(asking: &GuardInput<'_>) -> Decision {
     let posts = asked_posts(asking);
     for post in &posts {
         if *post == 0 && !policy::moderates(asking.scope) {
@@ -29,18 +29,18 @@ pub(super) fn list(asking: &Asking<'_>) -> Decision {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     if policy::edits_something(asking.scope) {
-        return Ok(Found::default());
+        return Ok(GuardRows::default());
     }
     let forbidden: Vec<&str> = PRIVATE.into_iter().filter(|name| asks_privately(asking, name)).collect();
     if forbidden.is_empty() {
-        return Ok(Found::default());
+        return Ok(GuardRows::default());
     }
     let message = format!("You may not use these parameters with these values: {}.", forbidden.join(", "));
     Err(asking.refuse(Code::ForbiddenParam).with_message(message))
 }
 
 /// Whether the request is for comments of a declared type below records that the caller may edit.
-fn edits_remarks(asking: &Asking<'_>, posts: &[i64]) -> Result<bool, ApiError> {
+fn edits_remarks(asking: &GuardInput<'_>, posts: &[i64]) -> Result<bool, ApiError> {
     let kind = asking.args.text("type").unwrap_or_default();
     if posts.is_empty() || asking.resource()?.comment_type(kind).is_none() {
         return Ok(false);
@@ -57,7 +57,7 @@ fn edits_remarks(asking: &Asking<'_>, posts: &[i64]) -> Result<bool, ApiError> {
 const PRIVATE: [&str; 5] = ["author", "author_exclude", "author_email", "type", "status"];
 
 /// Whether a parameter selects otherwise than it does by default.
-fn asks_privately(asking: &Asking<'_>, name: &str) -> bool {
+fn asks_privately(asking: &GuardInput<'_>, name: &str) -> bool {
     let default = asking.endpoint.args.get(name).and_then(|arg| arg.default.as_ref()).and_then(Value::as_str);
     let value = asking.args.get(name);
     match (default, value) {
@@ -68,14 +68,14 @@ fn asks_privately(asking: &Asking<'_>, name: &str) -> bool {
     }
 }
 
-fn asked_posts(asking: &Asking<'_>) -> Vec<i64> {
+fn asked_posts(asking: &GuardInput<'_>) -> Vec<i64> {
     match asking.args.get("post") {
         Some(Value::Array(list)) => list.iter().filter_map(Value::as_i64).map(i64::abs).collect(),
         _ => Vec::new(),
     }
 }
 
-pub(super) fn read(asking: &Asking<'_>) -> Decision {
+pub(super) fn read(asking: &GuardInput<'_>) -> Decision {
     let row = stored(asking)?;
     let record = Record { resource: asking.resource()?, row: &row };
     if asking.context() == Context::EDIT && !asking.sees_edited(record)? {
@@ -92,7 +92,7 @@ pub(super) fn read(asking: &Asking<'_>) -> Decision {
     Err(asking.refuse(code))
 }
 
-pub(super) fn create(asking: &Asking<'_>) -> Decision {
+pub(super) fn create(asking: &GuardInput<'_>) -> Decision {
     let caller = &asking.scope.principal;
     if !caller.known() && !asking.registry().declaration.site.anonymous_comments {
         return Err(asking.fail(Code::CommentLoginRequired));
@@ -111,7 +111,7 @@ pub(super) fn create(asking: &Asking<'_>) -> Decision {
     // Recorded: in `Allow` of a list, the records whose comments it has refuse none.
     let listing = matches!(asking.method, Method::Get | Method::Head);
     if listing && asking.sources.get("post").is_some_and(|posts| *posts != "") {
-        return Ok(Found::default());
+        return Ok(GuardRows::default());
     }
     let status = policy::with_record(asking.scope, post, |record| record.text("status").to_owned())?;
     let Some(status) = status else { return Err(asking.fail(Code::CommentInvalidPostId)) };
@@ -132,18 +132,18 @@ pub(super) fn create(asking: &Asking<'_>) -> Decision {
         (false, _) => Err(asking.fail(Code::CommentNotSupported)),
         // What is imported was written when it was open.
         (_, false) if asking.scope.imported.is_none() => Err(asking.fail(Code::CommentClosed)),
-        _ => Ok(Found::default()),
+        _ => Ok(GuardRows::default()),
     }
 }
 
 /// Comments of declared types are for callers who may edit the record, whatever its state.
-fn remark(asking: &Asking<'_>, kind: &CommentType, post: i64) -> Decision {
+fn remark(asking: &GuardInput<'_>, kind: &CommentType, post: i64) -> Decision {
     let found = policy::with_record(asking.scope, post, |record| -> Result<_, ApiError> {
         let trashed = asking.registry().status_is(record.text("status"), |status| status.trash);
         Ok((asking.may(Action::Edit, record)?, trashed, record.resource.supports(&kind.supports)))
     });
     match found?.transpose()? {
-        Some((true, false, true)) => Ok(Found::default()),
+        Some((true, false, true)) => Ok(GuardRows::default()),
         Some((true, true, _)) => Err(asking.fail(Code::CommentTrashPost)),
         Some((true, false, false)) => Err(asking.fail(Code::CommentNotSupported)),
         // A record that is not there is as one that the caller may not edit.
@@ -152,7 +152,7 @@ fn remark(asking: &Asking<'_>, kind: &CommentType, post: i64) -> Decision {
 }
 
 /// Only moderators give a comment another person's name or address, be it new or, with what it has `before`, changed.
-fn claims(asking: &Asking<'_>, before: Option<Record<'_>>) -> Result<(), ApiError> {
+fn claims(asking: &GuardInput<'_>, before: Option<Record<'_>>) -> Result<(), ApiError> {
     let caller = &asking.scope.principal;
     if policy::moderates(asking.scope) {
         return Ok(());
@@ -170,7 +170,7 @@ fn claims(asking: &Asking<'_>, before: Option<Record<'_>>) -> Result<(), ApiErro
     Ok(())
 }
 
-pub(super) fn update(asking: &Asking<'_>) -> Decision {
+pub(super) fn update(asking: &GuardInput<'_>) -> Decision {
     let row = stored(asking)?;
     let record = Record { resource: asking.resource()?, row: &row };
     if !asking.may(Action::Edit, record)? {
@@ -180,7 +180,7 @@ pub(super) fn update(asking: &Asking<'_>) -> Decision {
     target(row)
 }
 
-pub(super) fn delete(asking: &Asking<'_>) -> Decision {
+pub(super) fn delete(asking: &GuardInput<'_>) -> Decision {
     let row = stored(asking)?;
     if !asking.may(Action::Delete, Record { resource: asking.resource()?, row: &row })? {
         return Err(asking.refuse(Code::CannotDelete));
@@ -189,7 +189,7 @@ pub(super) fn delete(asking: &Asking<'_>) -> Decision {
 }
 
 /// The comment that the path names; a comment whose record does not exist does not exist either.
-fn stored(asking: &Asking<'_>) -> Result<Row, ApiError> {
+fn stored(asking: &GuardInput<'_>) -> Result<Row, ApiError> {
     let row = asking.target(Code::CommentInvalidId)?;
     let post = Record { resource: asking.resource()?, row: &row }.int("post");
     let of_post = records::eq("id", DbValue::Int(post));

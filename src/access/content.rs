@@ -1,6 +1,6 @@
 //! Guards of records: who may list, read, write, change and delete them, and attach things to them.
 
-use super::{Asking, Decision, Found, policy, target};
+use super::{Decision, GuardInput, GuardRows, policy, target};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record};
 use crate::registry::resource::{Context, Resource};
@@ -8,15 +8,15 @@ use cms_config::declaration::{Action, Family, ItemKey};
 use cms_storage::plan::DbValue;
 use serde_json::Value;
 
-pub(super) fn content_list(asking: &Asking<'_>) -> Decision {
+pub(super) fn content_list(asking: &GuardInput<'_>) -> Decision {
     let resource = asking.resource()?;
     if asks_to_edit(asking, resource) && !asking.scope.principal.can(resource.capability(Action::Edit)) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
-    Ok(Found::default())
+    Ok(GuardRows::default())
 }
 
-pub(super) fn content_read(asking: &Asking<'_>) -> Decision {
+pub(super) fn content_read(asking: &GuardInput<'_>) -> Decision {
     let row = asking.target(Code::PostInvalidId)?;
     let record = Record { resource: asking.resource()?, row: &row };
     if asks_to_edit(asking, record.resource) && !asking.sees_edited(record)? {
@@ -33,11 +33,11 @@ pub(super) fn content_read(asking: &Asking<'_>) -> Decision {
 
 /// Whether the request shows what only those see who may edit. Where only editors read what has a name, the edit context
 /// opens nothing more.
-fn asks_to_edit(asking: &Asking<'_>, resource: &Resource) -> bool {
+fn asks_to_edit(asking: &GuardInput<'_>, resource: &Resource) -> bool {
     asking.context() == Context::EDIT && !(asking.endpoint.editors_only && by_name(resource))
 }
 
-pub(super) fn content_create(asking: &Asking<'_>) -> Decision {
+pub(super) fn content_create(asking: &GuardInput<'_>) -> Decision {
     let resource = asking.resource()?;
     let caller = &asking.scope.principal;
     if asking.sources.get("id").is_some() {
@@ -49,12 +49,12 @@ pub(super) fn content_create(asking: &Asking<'_>) -> Decision {
     }
     assigned_terms(asking, resource)?;
     attaches(asking, resource, None)?;
-    Ok(Found::default())
+    Ok(GuardRows::default())
 }
 
 /// Whoever attaches something to a record must be able to edit the record; what is attached to it `already` may stay.
 /// An update may name a record that does not exist, as in the recorded contract: no address names it.
-fn attaches(asking: &Asking<'_>, resource: &Resource, already: Option<i64>) -> Result<(), ApiError> {
+fn attaches(asking: &GuardInput<'_>, resource: &Resource, already: Option<i64>) -> Result<(), ApiError> {
     if !resource.supports("attached") {
         return Ok(());
     }
@@ -72,7 +72,7 @@ fn attaches(asking: &Asking<'_>, resource: &Resource, already: Option<i64>) -> R
 }
 
 /// A new file out of one that is there: for those who bring files and edit this one.
-pub(super) fn file_edit(asking: &Asking<'_>) -> Decision {
+pub(super) fn file_edit(asking: &GuardInput<'_>) -> Decision {
     if !asking.scope.principal.can(asking.resource()?.capability(Action::Create)) {
         return Err(asking.refuse(Code::CannotEditImage));
     }
@@ -82,7 +82,7 @@ pub(super) fn file_edit(asking: &Asking<'_>) -> Decision {
     Ok(found)
 }
 
-pub(super) fn content_update(asking: &Asking<'_>) -> Decision {
+pub(super) fn content_update(asking: &GuardInput<'_>) -> Decision {
     let resource = asking.resource()?;
     if by_name(resource) && !asking.scope.principal.can(resource.capability(Action::Edit)) {
         return Err(asking.refuse(Code::CannotEdit));
@@ -102,7 +102,7 @@ pub(super) fn by_name(resource: &Resource) -> bool {
     resource.declared.key != ItemKey::Id
 }
 
-pub(super) fn content_delete(asking: &Asking<'_>) -> Decision {
+pub(super) fn content_delete(asking: &GuardInput<'_>) -> Decision {
     let resource = asking.resource()?;
     if by_name(resource) && !asking.scope.principal.can(resource.capability(Action::Delete)) {
         return Err(asking.refuse(Code::CannotDelete));
@@ -115,7 +115,7 @@ pub(super) fn content_delete(asking: &Asking<'_>) -> Decision {
 }
 
 /// Another's name and the front page are for those who edit others' records (or publish).
-fn author_and_sticky(asking: &Asking<'_>, resource: &Resource) -> Result<(), ApiError> {
+fn author_and_sticky(asking: &GuardInput<'_>, resource: &Resource) -> Result<(), ApiError> {
     let caller = &asking.scope.principal;
     let others = caller.can(resource.capability(Action::EditOthers));
     if let Some(author) = asking.args.int("author")
@@ -133,7 +133,7 @@ fn author_and_sticky(asking: &Asking<'_>, resource: &Resource) -> Result<(), Api
     Ok(())
 }
 
-fn assigned_terms(asking: &Asking<'_>, resource: &Resource) -> Result<(), ApiError> {
+fn assigned_terms(asking: &GuardInput<'_>, resource: &Resource) -> Result<(), ApiError> {
     // No term has the number 0, so nobody may assign it; terms that do not exist are left out.
     let none = |given: &Value| match given {
         Value::Array(ids) => ids.iter().any(|id| id.as_i64() == Some(0)),

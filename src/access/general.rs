@@ -1,23 +1,23 @@
 //! Guards that look at the caller alone.
 
-use super::{Asking, Decision, Found};
+use super::{Decision, GuardInput, GuardRows};
 use crate::error::Code;
 
-pub(super) fn public(_: &Asking<'_>) -> Decision {
-    Ok(Found::default())
+pub(super) fn public(_: &GuardInput<'_>) -> Decision {
+    Ok(GuardRows::default())
 }
 
-pub(super) fn authenticated(asking: &Asking<'_>) -> Decision {
+pub(super) fn authenticated(asking: &GuardInput<'_>) -> Decision {
     if asking.scope.principal.known() {
-        Ok(Found::default())
+        Ok(GuardRows::default())
     } else {
         Err(asking.scope.principal.refuse(Code::NotLoggedIn))
     }
 }
 
-pub(super) fn can(asking: &Asking<'_>) -> Decision {
+pub(super) fn can(asking: &GuardInput<'_>) -> Decision {
     if asking.scope.principal.can(&asking.endpoint.guard_param) {
-        Ok(Found::default())
+        Ok(GuardRows::default())
     } else {
         Err(asking.refuse(Code::Forbidden))
     }

@@ -4,14 +4,14 @@
 //! the guards of a list read is read together, so a list costs a fixed number of statements. An anonymous caller has no
 //! capability: what such a caller may do follows from the route alone, and nothing is read for it.
 
-use super::{Asking, GUARDS, Loaded, ask};
+use super::{GUARDS, GuardInput, LoadedRows, ask};
 use crate::error::ApiError;
 use crate::model::Method;
 use crate::records::{self, Record};
 use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Registry, Route};
 use crate::request::BodyParams;
-use crate::request::args::{Checked, Sources};
+use crate::request::args::{ArgSources, ArgValues};
 use crate::request::route::{captures, endpoint};
 use crate::scope::Scope;
 use cms_config::declaration::Action;
@@ -47,7 +47,7 @@ impl Hints {
 }
 
 /// An item of a resource.
-struct Item<'a> {
+struct HintItem<'a> {
     path: String,
     row: Option<&'a Row>,
 }
@@ -57,7 +57,7 @@ struct Item<'a> {
 /// # Errors
 /// The database cannot be read.
 pub fn of_rows(scope: &Scope, resource: &Resource, rows: &[Row], readable: bool) -> Result<Vec<Hints>, ApiError> {
-    let item = |row| Item { path: records::item_path(&scope.registry, Record { resource, row }), row: Some(row) };
+    let item = |row| HintItem { path: records::item_path(&scope.registry, Record { resource, row }), row: Some(row) };
     of(scope, resource, rows.len(), readable, || rows.iter().map(item).collect())
 }
 
@@ -81,7 +81,7 @@ fn hinted(scope: &Scope, resource: &Resource, path: String, readable: bool) -> R
     let mut link = Map::from_iter([("href".to_owned(), Value::String(scope.registry.rest(&path)))]);
     let Some(route) = route_of(&scope.registry, resource, &path) else { return Ok(link) };
     let route = &scope.registry.routes[route];
-    let hints = on_route(scope, resource, route, 1, readable, || vec![Item { path, row: None }])?;
+    let hints = on_route(scope, resource, route, 1, readable, || vec![HintItem { path, row: None }])?;
     let shown = hints.first().and_then(|hints| hints.shown_of(route));
     link.extend(shown.map(|shown| ("targetHints".to_owned(), shown)));
     Ok(link)
@@ -108,7 +108,7 @@ fn of<'a>(
     resource: &Resource,
     count: usize,
     readable: bool,
-    items: impl FnOnce() -> Vec<Item<'a>>,
+    items: impl FnOnce() -> Vec<HintItem<'a>>,
 ) -> Result<Vec<Hints>, ApiError> {
     match scope.registry.item_routes[resource.index] {
         Some(route) => on_route(scope, resource, &scope.registry.routes[route], count, readable, items),
@@ -122,12 +122,12 @@ fn on_route<'a>(
     route: &Route,
     count: usize,
     readable: bool,
-    items: impl FnOnce() -> Vec<Item<'a>>,
+    items: impl FnOnce() -> Vec<HintItem<'a>>,
 ) -> Result<Vec<Hints>, ApiError> {
     if count == 0 || !scope.registry.declaration.dialect.target_hints {
         return Ok(vec![Hints::default(); count]);
     }
-    let asked = Asked { resource, route, readable };
+    let asked = HintQuery { resource, route, readable };
     // What the guards find missing is no reason for a refusal of this request.
     let scope = scope.clone();
     if readable && is_closed(&scope, resource) {
@@ -151,13 +151,13 @@ pub fn is_public(endpoint: &Endpoint) -> bool {
     GUARDS[endpoint.guard.0].is.name == "public"
 }
 
-struct Asked<'a> {
+struct HintQuery<'a> {
     resource: &'a Resource,
     route: &'a Route,
     readable: bool,
 }
 
-impl Asked<'_> {
+impl HintQuery<'_> {
     fn hints(&self, allows: impl Fn(usize, &Endpoint) -> bool) -> Hints {
         let reads = |endpoint: &Endpoint| self.readable && endpoint.methods.contains(&Method::Get);
         let endpoints = self.route.endpoints.iter().enumerate().take(u32::BITS as usize);
@@ -165,23 +165,23 @@ impl Asked<'_> {
         Hints(allowed.fold(0, |bits, (at, _)| bits | (1 << at)))
     }
 
-    fn of(&self, scope: &Scope, item: &Item<'_>) -> Hints {
+    fn of(&self, scope: &Scope, item: &HintItem<'_>) -> Hints {
         let Some(captures) = captures(self.route, &item.path) else { return Hints::default() };
         let query = Map::new();
-        let sources = Sources { path: &captures, body: &BodyParams::None, query: &query };
-        let loaded = item.row.map_or_else(Loaded::default, |row| Loaded::named(self.resource, row.clone()));
+        let sources = ArgSources { path: &captures, body: &BodyParams::None, query: &query };
+        let loaded = item.row.map_or_else(LoadedRows::default, |row| LoadedRows::named(self.resource, row.clone()));
         let usual = endpoint(self.route, Method::Get).map(|read| &read.args);
         self.hints(|_, endpoint| {
-            let args = LazyCell::new(|| Checked::lenient(&endpoint.args, &sources, usual));
+            let args = LazyCell::new(|| ArgValues::lenient(&endpoint.args, &sources, usual));
             let (route, method, args) = (self.route, Method::Get, &args);
             let (sources, loaded) = (&sources, &loaded);
             let (given, explains) = (None, false);
-            ask(&Asking { scope, route, endpoint, method, args, sources, loaded, given, explains }).is_ok()
+            ask(&GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains }).is_ok()
         })
     }
 
     /// Each item is decided for itself, but what the guards of all of them read is read together.
-    fn together(&self, scope: &Scope, items: &[Item<'_>]) -> Result<Vec<Hints>, ApiError> {
+    fn together(&self, scope: &Scope, items: &[HintItem<'_>]) -> Result<Vec<Hints>, ApiError> {
         let ahead = Arc::new(BatchedReads::new(scope.storage.clone()));
         let inner = Scope { storage: ahead.clone(), ..scope.clone() };
         let _state = scope.snapshot()?;

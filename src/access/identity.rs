@@ -3,7 +3,7 @@
 //! Contract: "Authentication" 1 to 6, 9. A wrong or unknown credential leaves the caller anonymous. Secrets are stored
 //! as a keyed hash, found by an index and never by scanning.
 
-use super::attempts::{AttemptLimit, AttemptOutcome, Attempts, Guess, Who};
+use super::attempts::{AttemptLimit, AttemptOutcome, Attempts, Guess, Guesser};
 use super::audit::{self, Event};
 use super::hashing::{HashError, Hasher, is_foreign, same_text};
 use super::sessions::{Purpose, nonce_given, nonce_header};
@@ -14,7 +14,7 @@ use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::Registry;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::scope::{Limits, Missing, Principal, Scope};
+use crate::scope::{CredentialLimits, MissingCapability, Principal, Scope};
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
 use cms_base::metrics::Counter;
@@ -53,7 +53,7 @@ pub struct Identity {
     messages: Attempts,
     throttle: Throttle,
     /// By a keyed hash of the credentials and the declarations.
-    verified: Cache<Arc<str>, Verified>,
+    verified: Cache<Arc<str>, CachedPrincipal>,
     failed: FailedLogins,
 }
 
@@ -75,7 +75,7 @@ pub struct LoginContext<'a> {
 
 /// A caller as the database had it at some time, with the versions of what was read.
 #[derive(Clone)]
-struct Verified {
+struct CachedPrincipal {
     principal: Principal,
     versions: [u64; 2],
     at: i64,
@@ -114,7 +114,7 @@ impl Identity {
 
     /// Counts a message to an address; `false`: it has got as many as it may.
     pub fn counts_message(&self, address: &str, limit: AttemptLimit, now: i64) -> bool {
-        self.messages.count_own(Who::Network(None), address, limit, now).is_ok()
+        self.messages.count_own(Guesser::Network(None), address, limit, now).is_ok()
     }
 
     /// What counts requests against the declared limits.
@@ -143,7 +143,7 @@ impl Identity {
         }
         let owner = scope.job_owner()?;
         let pages = &scope.registry.declaration.pages;
-        let (limit, who) = (AttemptLimit::paused(pages.max_login_attempts, pages.retry_after), Who::of(scope));
+        let (limit, who) = (AttemptLimit::paused(pages.max_login_attempts, pages.retry_after), Guesser::of(scope));
         if !account.is_empty() {
             let counted = self.passwords_set.count_own(who, account, limit, scope.now);
             counted.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))?;
@@ -155,7 +155,7 @@ impl Identity {
     /// there before does not count any more.
     pub fn proven(&self, scope: &Scope, account: Record<'_>, (password, stored): (&str, &str), patience: AttemptLimit) {
         for about in [account.text("login_key"), account.text("email_key")] {
-            let who = Who::Network(scope.peer.ip);
+            let who = Guesser::Network(scope.peer.ip);
             self.attempts.right(&Guess { who, about, secret: password, stored }, patience);
         }
     }
@@ -172,7 +172,11 @@ impl Identity {
         if !available(&scope.registry, &request.peer) {
             // Where there are no application passwords, the header may be meant for a proxy.
             let used = declared.site.application_passwords != AppPasswords::Off;
-            return if used { self.refused(scope, &login, Refused::PlainHttp) } else { Ok(Principal::default()) };
+            return if used {
+                self.refused(scope, &login, CredentialError::PlainHttp)
+            } else {
+                Ok(Principal::default())
+            };
         }
         let lacks = lacking(&login, &secret);
         if !lacks.is_empty() {
@@ -191,10 +195,10 @@ impl Identity {
 
     /// What becomes of a request with credentials that are not valid: it is refused, or anonymous (`[dialect]
     /// refuse_wrong_credentials`). The reason is logged, never sent.
-    fn refused(&self, scope: &Scope, login: &str, reason: Refused) -> Result<Principal, ApiError> {
+    fn refused(&self, scope: &Scope, login: &str, reason: CredentialError) -> Result<Principal, ApiError> {
         tracing::info!(request = %scope.request_id, login = shown(login), "credentials refused: {}", reason.text());
         match scope.registry.declaration.dialect.refuse_wrong_credentials {
-            true if reason == Refused::PlainHttp => Err(ApiError::new(Code::InvalidCredentials)
+            true if reason == CredentialError::PlainHttp => Err(ApiError::new(Code::InvalidCredentials)
                 .with_message("Credentials are accepted over HTTPS only; this request came over plain HTTP.")),
             true => Err(ApiError::new(Code::InvalidCredentials)),
             false => Ok(Principal::default()),
@@ -222,14 +226,14 @@ impl Identity {
         scope: &Scope,
         login: &str,
         secret: &str,
-    ) -> Result<Result<Principal, Refused>, ApiError> {
+    ) -> Result<Result<Principal, CredentialError>, ApiError> {
         if !readable(&scope.registry, login, secret) {
-            return Ok(Err(Refused::Unreadable));
+            return Ok(Err(CredentialError::Unreadable));
         }
         let key: Arc<str> = self.digest(&format!("{}|{login}|{secret}", scope.registry.fingerprint)).into();
         // Before anything is read, so that nothing older is filed under them.
         let versions = versions(&*scope.storage);
-        let still = |found: &Verified| {
+        let still = |found: &CachedPrincipal| {
             let recent = scope.now - found.at <= MOMENT && !ended(found.expires, scope.now);
             recent && found.versions == versions
         };
@@ -238,7 +242,7 @@ impl Identity {
         }
         let found = self.look_up(scope, login, secret).await?;
         Ok(found.map(|(principal, expires)| {
-            let verified = Verified { principal: principal.clone(), versions, at: scope.now, expires };
+            let verified = CachedPrincipal { principal: principal.clone(), versions, at: scope.now, expires };
             self.verified.insert(key, verified);
             principal
         }))
@@ -250,32 +254,37 @@ impl Identity {
         scope: &Scope,
         login: &str,
         secret: &str,
-    ) -> Result<Result<(Principal, i64), Refused>, ApiError> {
+    ) -> Result<Result<(Principal, i64), CredentialError>, ApiError> {
         let hash = self.hash(secret);
         let snapshot = scope.snapshot()?;
         let columns = ["uuid", "user", "last_used", "hash", "expires", "read_only", "resources"];
         let found = records::first(&*snapshot, "app_password", &columns, eq("hash", txt(&hash)))?;
         let Some(found) = found.filter(|row| same_text(text(&row[3]), &hash)) else {
-            return Ok(Err(Refused::Unknown));
+            return Ok(Err(CredentialError::Unknown));
         };
         let expires = int(&found[4]);
         if ended(expires, scope.now) {
-            return Ok(Err(Refused::Expired));
+            return Ok(Err(CredentialError::Expired));
         }
-        let Some(users) = scope.registry.family(Family::User).next() else { return Ok(Err(Refused::OtherUser)) };
-        let Some(row) = records::find(&*snapshot, users, &found[1])? else { return Ok(Err(Refused::OtherUser)) };
+        let Some(users) = scope.registry.family(Family::User).next() else {
+            return Ok(Err(CredentialError::OtherUser));
+        };
+        let Some(row) = records::find(&*snapshot, users, &found[1])? else {
+            return Ok(Err(CredentialError::OtherUser));
+        };
         let record = Record { resource: users, row: &row };
         let key = title_key(login);
         if !(same_text(record.text("login_key"), &key) || same_text(record.text("email_key"), &key)) {
-            return Ok(Err(Refused::OtherUser));
+            return Ok(Err(CredentialError::OtherUser));
         }
         if !available_for(&scope.registry, record) {
-            return Ok(Err(Refused::UserExcluded));
+            return Ok(Err(CredentialError::UserExcluded));
         }
         let mut principal = principal(&scope.registry, record);
         principal.app_password = Some(Arc::from(text(&found[0])));
-        let limits = Limits { read_only: int(&found[5]) != 0, resources: records::split_words(text(&found[6])) };
-        principal.limits = (limits != Limits::default()).then(|| Arc::new(limits));
+        let limits =
+            CredentialLimits { read_only: int(&found[5]) != 0, resources: records::split_words(text(&found[6])) };
+        principal.limits = (limits != CredentialLimits::default()).then(|| Arc::new(limits));
         drop(snapshot);
         self.touch(scope, &found).await;
         Ok(Ok((principal, expires)))
@@ -306,7 +315,7 @@ impl Identity {
             scope.snapshot()?.rows(&plan)?.into_iter().next()
         };
         let stored = row.as_ref().map_or("", |row| Record { resource: users, row }.text("password_hash"));
-        let guess = Guess { who: Who::Network(scope.peer.ip), about: &key, secret: password, stored };
+        let guess = Guess { who: Guesser::Network(scope.peer.ip), about: &key, secret: password, stored };
         let taken = self.attempts.take(&guess, patience, scope.now);
         if taken.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))? == AttemptOutcome::Proven {
             return Ok(row.map(|row| (principal(&scope.registry, Record { resource: users, row: &row }), false)));
@@ -402,7 +411,7 @@ impl Identity {
 
 /// Why credentials are not valid. For the log of the operator; the caller learns that they are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum CredentialError {
     /// Too long, or with a NUL.
     Unreadable,
     /// No such application password: wrong, or revoked.
@@ -416,15 +425,17 @@ pub enum Refused {
     PlainHttp,
 }
 
-impl Refused {
+impl CredentialError {
     fn text(self) -> &'static str {
         match self {
-            Refused::Unreadable => "they are too long, or contain a NUL",
-            Refused::Unknown => "there is no such application password; it is wrong, or revoked",
-            Refused::Expired => "the application password has expired",
-            Refused::OtherUser => "the application password belongs to another user",
-            Refused::UserExcluded => "the user may not use application passwords (site.application_passwords_for)",
-            Refused::PlainHttp => {
+            CredentialError::Unreadable => "they are too long, or contain a NUL",
+            CredentialError::Unknown => "there is no such application password; it is wrong, or revoked",
+            CredentialError::Expired => "the application password has expired",
+            CredentialError::OtherUser => "the application password belongs to another user",
+            CredentialError::UserExcluded => {
+                "the user may not use application passwords (site.application_passwords_for)"
+            }
+            CredentialError::PlainHttp => {
                 "the request came over plain HTTP; if a proxy received it by HTTPS, name the proxy in \
                  server.trusted_proxies"
             }
@@ -507,7 +518,7 @@ pub fn principal(registry: &Registry, record: Record<'_>) -> Principal {
         session: None,
         lacks: &[],
         unheard: false,
-        missing: Missing::default(),
+        missing: MissingCapability::default(),
     }
 }
 

@@ -7,10 +7,10 @@
 //! A link with which an owner confirms an e-mail address is stored nowhere: it holds the account and its end, with a keyed
 //! hash of both and of the address. It can be used again, to no effect.
 
-use super::attempts::{AttemptLimit, Who};
+use super::attempts::{AttemptLimit, Guesser};
 use super::hashing::same_text;
 use super::identity::Identity;
-use super::outbox::{self, Message, Subject};
+use super::outbox::{self, Message, MessageSubject};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, columns, eq, int, text, txt};
 use crate::registry::columns::{link as col, user};
@@ -34,7 +34,7 @@ const LENGTH: usize = 43;
 pub const USED: &str = "link_used";
 
 /// A link that is valid.
-pub struct Link {
+pub struct PasswordLink {
     /// The account.
     pub row: Row,
     hash: String,
@@ -63,7 +63,7 @@ impl Identity {
     ///
     /// # Errors
     /// The database cannot be read.
-    pub fn link(&self, scope: &Scope, token: &str) -> Result<Option<Link>, ApiError> {
+    pub fn link(&self, scope: &Scope, token: &str) -> Result<Option<PasswordLink>, ApiError> {
         // No token of another length was ever issued, so others need no lookup.
         if token.len() != LENGTH {
             return Ok(None);
@@ -78,7 +78,7 @@ impl Identity {
         };
         let row = records::find(&*snapshot, users, &found[1])?;
         let bound = |row: &Row| same_text(&self.binding(Record { resource: users, row }), text(&found[3]));
-        Ok(row.filter(bound).map(|row| Link { row, hash }))
+        Ok(row.filter(bound).map(|row| PasswordLink { row, hash }))
     }
 
     /// The changes by which the owner of a new address is asked to confirm it; nothing where that address got such a
@@ -94,13 +94,13 @@ impl Identity {
     ) -> Result<Option<Change>, ApiError> {
         let declared = &scope.registry.declaration.mail;
         let own = AttemptLimit::paused(declared.max_requests, declared.retry_after);
-        let counted = self.link_requests().count_own(Who::of(scope), "own address", own, scope.now);
+        let counted = self.link_requests().count_own(Guesser::of(scope), "own address", own, scope.now);
         counted.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))?;
         let (to, daily) = (title_key(address), AttemptLimit::paused(1, Duration::days(1)));
-        let first = self.link_requests().count_own(Who::Network(None), &to, daily, scope.now).is_ok();
+        let first = self.link_requests().count_own(Guesser::Network(None), &to, daily, scope.now).is_ok();
         let message = || {
             let data = json!({"login": account.text(user::LOGIN)});
-            let message = Message { subject: Subject::Confirmation, user: account.id(), address, data };
+            let message = Message { subject: MessageSubject::Confirmation, user: account.id(), address, data };
             outbox::stored(&message, scope.now, scope.now)
         };
         Ok((first && outbox::sends_links(&scope.registry)).then(message))
@@ -152,7 +152,7 @@ impl Identity {
     }
 }
 
-impl Link {
+impl PasswordLink {
     /// The changes that use the link up, with all others of the account; the plan is refused with [`USED`] if it was used
     /// meanwhile.
     pub fn used(&self, users: &Resource, now: i64) -> Vec<Change> {

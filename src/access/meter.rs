@@ -19,27 +19,27 @@ use std::sync::{Mutex, PoisonError};
 pub const MOST: usize = 16_384;
 
 /// What a bucket is found by.
-pub type Key = [u8; 16];
+pub type BucketKey = [u8; 16];
 
 /// Makes keys from texts of any length. Each process has a secret of its own, so that nobody can find two texts
 /// with one key beforehand.
-pub struct Keys([u8; 32]);
+pub struct BucketHasher([u8; 32]);
 
-impl Default for Keys {
-    fn default() -> Keys {
-        Keys(rand::random())
+impl Default for BucketHasher {
+    fn default() -> BucketHasher {
+        BucketHasher(rand::random())
     }
 }
 
-impl Keys {
+impl BucketHasher {
     /// The key of some texts in this order.
-    pub fn of(&self, texts: &[&[u8]]) -> Key {
+    pub fn of(&self, texts: &[&[u8]]) -> BucketKey {
         let mut digest = Sha256::new_with_prefix(self.0);
         for text in texts {
             digest.update((text.len() as u64).to_le_bytes());
             digest.update(text);
         }
-        let mut key = Key::default();
+        let mut key = BucketKey::default();
         key.copy_from_slice(&digest.finalize()[..16]);
         key
     }
@@ -47,7 +47,7 @@ impl Keys {
 
 /// One bucket and what it holds.
 pub struct Bucket {
-    pub key: Key,
+    pub key: BucketKey,
     /// Time in which one drop runs out.
     pub pause: i64,
     /// Drops that it holds.
@@ -56,13 +56,13 @@ pub struct Bucket {
 
 /// See the module's description.
 #[derive(Default)]
-pub struct Meter(Mutex<Table>);
+pub struct Meter(Mutex<BucketTable>);
 
 #[derive(Default)]
-struct Table {
-    empty_at: HashMap<Key, i64>,
+struct BucketTable {
+    empty_at: HashMap<BucketKey, i64>,
     /// The same by time.
-    order: BTreeSet<(i64, Key)>,
+    order: BTreeSet<(i64, BucketKey)>,
 }
 
 impl Meter {
@@ -97,7 +97,7 @@ impl Meter {
     }
 
     /// Empties a bucket.
-    pub fn forget(&self, key: &Key) {
+    pub fn forget(&self, key: &BucketKey) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
     }
 
@@ -109,15 +109,15 @@ impl Meter {
     }
 }
 
-impl Table {
-    fn set(&mut self, key: Key, at: i64) {
+impl BucketTable {
+    fn set(&mut self, key: BucketKey, at: i64) {
         if let Some(before) = self.empty_at.insert(key, at) {
             self.order.remove(&(before, key));
         }
         self.order.insert((at, key));
     }
 
-    fn remove(&mut self, key: &Key) {
+    fn remove(&mut self, key: &BucketKey) {
         if let Some(at) = self.empty_at.remove(key) {
             self.order.remove(&(at, *key));
         }
@@ -136,7 +136,7 @@ impl Table {
     fn make_room(&mut self, buckets: &[Bucket]) {
         let new = buckets.iter().filter(|bucket| !self.empty_at.contains_key(&bucket.key)).count();
         while self.order.len() + new > MOST {
-            let own = |key: &Key| buckets.iter().any(|bucket| bucket.key == *key);
+            let own = |key: &BucketKey| buckets.iter().any(|bucket| bucket.key == *key);
             let Some(key) = self.order.iter().map(|(_, key)| *key).find(|key| !own(key)) else { return };
             self.remove(&key);
         }
@@ -147,7 +147,7 @@ impl Table {
 mod tests {
     use super::*;
 
-    fn key(n: u32) -> Key {
+    fn key(n: u32) -> BucketKey {
         u128::from(n).to_le_bytes()
     }
 
@@ -196,11 +196,11 @@ mod tests {
 
     #[test]
     fn keys_depend_on_each_text_and_on_the_process() {
-        let keys = Keys::default();
+        let keys = BucketHasher::default();
         assert_eq!(keys.of(&[b"a", b"b"]), keys.of(&[b"a", b"b"]));
         for other in [&[b"ab".as_slice()] as &[&[u8]], &[b"a", b"b", b""], &[b"", b"ab"], &[b"b", b"a"]] {
             assert_ne!(keys.of(&[b"a", b"b"]), keys.of(other));
         }
-        assert_ne!(keys.of(&[b"a"]), Keys::default().of(&[b"a"]));
+        assert_ne!(keys.of(&[b"a"]), BucketHasher::default().of(&[b"a"]));
     }
 }

@@ -40,11 +40,11 @@ use crate::features::themes::guard as themes;
 use crate::features::view_config::guard as view_config;
 use crate::model::Method;
 use crate::records::{self, Record};
-use crate::registry::args::{Arg, Filter, Role};
+use crate::registry::args::{Arg, ArgRole, Filter};
 use crate::registry::resource::{Context, Resource, Sort};
-use crate::registry::vocabulary::{Anonymous, Named, joined, rows};
+use crate::registry::vocabulary::{AnonymousAccess, BehaviourEntry, joined, rows};
 use crate::registry::{Endpoint, Registry, Route};
-use crate::request::args::{Checked, Sources};
+use crate::request::args::{ArgSources, ArgValues};
 use crate::scope::Scope;
 use cms_config::declaration::{Action, Family};
 use cms_storage::plan::{DbValue, Row};
@@ -55,8 +55,8 @@ use std::ops::Deref;
 use unlock::RecordPassword;
 
 /// The decision that a request may go on, with what it was made on. Only [`allow`] makes one.
-pub struct Allowed {
-    args: Checked,
+pub struct Authorization {
+    args: ArgValues,
     target: Option<Row>,
     parent: Option<Row>,
     missing: Option<ApiError>,
@@ -64,9 +64,9 @@ pub struct Allowed {
     method: Method,
 }
 
-impl Allowed {
+impl Authorization {
     /// The checked arguments.
-    pub fn args(&self) -> &Checked {
+    pub fn args(&self) -> &ArgValues {
         &self.args
     }
 
@@ -98,22 +98,22 @@ impl Allowed {
 
 /// Rows that were loaded for one request, so that the guards of its methods load each once.
 #[derive(Default)]
-pub struct Loaded {
+pub struct LoadedRows {
     rows: RefCell<HashMap<(usize, String), Option<Row>>>,
     /// The row that the path names, and the position of its resource.
     named: Option<(usize, Row)>,
 }
 
-impl Loaded {
+impl LoadedRows {
     /// Begins with a row of a resource that was read already.
-    pub fn with(resource: &Resource, row: Row) -> Loaded {
-        let key = Loaded::key(resource, Record { resource, row: &row }.value(&resource.key));
-        Loaded { rows: RefCell::new(HashMap::from([(key, Some(row))])), named: None }
+    pub fn with(resource: &Resource, row: Row) -> LoadedRows {
+        let key = LoadedRows::key(resource, Record { resource, row: &row }.value(&resource.key));
+        LoadedRows { rows: RefCell::new(HashMap::from([(key, Some(row))])), named: None }
     }
 
     /// Begins with the row that the path names.
-    fn named(resource: &Resource, row: Row) -> Loaded {
-        Loaded { named: Some((resource.index, row)), ..Loaded::default() }
+    fn named(resource: &Resource, row: Row) -> LoadedRows {
+        LoadedRows { named: Some((resource.index, row)), ..LoadedRows::default() }
     }
 
     fn key(resource: &Resource, key: &DbValue) -> (usize, String) {
@@ -122,17 +122,17 @@ impl Loaded {
 }
 
 /// What a guard decides on.
-pub struct Asking<'a> {
+pub struct GuardInput<'a> {
     pub scope: &'a Scope,
     pub route: &'a Route,
     pub endpoint: &'a Endpoint,
     /// The method of the request, also where `Allow` asks about others.
     pub method: Method,
     /// Read when they are needed: many guards need the caller alone.
-    pub args: &'a dyn Deref<Target = Checked>,
+    pub args: &'a dyn Deref<Target = ArgValues>,
     /// What the request brings, for what no argument declares.
-    pub sources: &'a Sources<'a>,
-    pub loaded: &'a Loaded,
+    pub sources: &'a ArgSources<'a>,
+    pub loaded: &'a LoadedRows,
     /// The password of a record that the request brings.
     pub given: Option<&'a RecordPassword<'a>>,
     /// A refusal is the answer, so that it names what is missing.
@@ -141,27 +141,27 @@ pub struct Asking<'a> {
 
 /// What a guard finds on the way.
 #[derive(Default)]
-pub struct Found {
+pub struct GuardRows {
     pub target: Option<Row>,
     pub parent: Option<Row>,
-    /// See [`Allowed::missing`].
+    /// See [`Authorization::missing`].
     pub missing: Option<ApiError>,
 }
 
 /// A guard's outcome.
-pub type Decision = Result<Found, ApiError>;
+pub type Decision = Result<GuardRows, ApiError>;
 
 /// A guard.
-pub type Guard = fn(&Asking<'_>) -> Decision;
+pub type Guard = fn(&GuardInput<'_>) -> Decision;
 
 /// A row of a table of guards.
-pub const fn guard(name: &'static str, run: Guard, doc: &'static str) -> Named<Guard> {
-    Named::new(name, run, doc)
+pub const fn guard(name: &'static str, run: Guard, doc: &'static str) -> BehaviourEntry<Guard> {
+    BehaviourEntry::new(name, run, doc)
 }
 
 /// Guards of rows, and those that look at the caller alone.
-const OWN: &[Named<Guard>] = &[
-    guard("public", public, "Allows every caller.").anonymous(Anonymous::Perhaps),
+const OWN: &[BehaviourEntry<Guard>] = &[
+    guard("public", public, "Allows every caller.").anonymous(AnonymousAccess::Perhaps),
     guard("authenticated", authenticated, "Allows every caller with valid credentials.")
         .fails(&[Code::NotLoggedIn])
         .example(r#"{ methods = ["GET"], handler = "echo", access = "authenticated" }"#),
@@ -171,14 +171,14 @@ const OWN: &[Named<Guard>] = &[
         content_list,
         "Allows every caller, for the rows that the caller may read; the edit context needs `edit`.",
     )
-    .anonymous(Anonymous::Perhaps)
+    .anonymous(AnonymousAccess::Perhaps)
     .on(&[Family::Content]),
     guard(
         "content.read",
         content_read,
         "Allows callers who may read the record; the edit context needs the right to edit it.",
     )
-    .anonymous(Anonymous::Perhaps)
+    .anonymous(AnonymousAccess::Perhaps)
     .on(&[Family::Content])
     .item(),
     guard(
@@ -201,10 +201,10 @@ const OWN: &[Named<Guard>] = &[
         .on(&[Family::Content])
         .item(),
     guard("term.list", term_list, "Allows every caller; the edit context needs the capability `edit`.")
-        .anonymous(Anonymous::Perhaps)
+        .anonymous(AnonymousAccess::Perhaps)
         .on(&[Family::Term]),
     guard("term.read", term_read, "Allows every caller; the edit context needs the capability `edit`.")
-        .anonymous(Anonymous::Perhaps)
+        .anonymous(AnonymousAccess::Perhaps)
         .on(&[Family::Term])
         .item(),
     guard(
@@ -226,14 +226,14 @@ const OWN: &[Named<Guard>] = &[
         user_list,
         "Allows every caller, for users with published records; the edit context needs `list`.",
     )
-    .anonymous(Anonymous::Perhaps)
+    .anonymous(AnonymousAccess::Perhaps)
     .on(&[Family::User]),
     guard(
         "user.read",
         user_read,
         "Allows the user, callers who may list users, and everybody for users with published records.",
     )
-    .anonymous(Anonymous::Perhaps)
+    .anonymous(AnonymousAccess::Perhaps)
     .on(&[Family::User])
     .item(),
     guard("user.create", user_create, "Allows callers with the capability `create`, for roles that they may give.")
@@ -250,10 +250,10 @@ const OWN: &[Named<Guard>] = &[
         comments::list,
         "Allows callers who may read the named records; filters by author or status are for editors.",
     )
-    .anonymous(Anonymous::Perhaps)
+    .anonymous(AnonymousAccess::Perhaps)
     .on(&[Family::Comment]),
     guard("comment.read", comments::read, "Allows callers who may read the comment and its record.")
-        .anonymous(Anonymous::Perhaps)
+        .anonymous(AnonymousAccess::Perhaps)
         .on(&[Family::Comment])
         .item(),
     guard(
@@ -261,7 +261,7 @@ const OWN: &[Named<Guard>] = &[
         comments::create,
         "Allows callers who may comment on the record, as far as author and state are theirs to set.",
     )
-    .anonymous(Anonymous::Perhaps)
+    .anonymous(AnonymousAccess::Perhaps)
     .on(&[Family::Comment]),
     guard("comment.update", comments::update, "Allows moderators and callers who may edit the record.")
         .editors()
@@ -272,10 +272,10 @@ const OWN: &[Named<Guard>] = &[
         .on(&[Family::Comment])
         .item(),
     guard("plain.list", plain_list, "Allows callers with the capability `read`, or everybody where none is declared.")
-        .anonymous(Anonymous::WhereReadable)
+        .anonymous(AnonymousAccess::WhereReadable)
         .on(&[Family::Plain]),
     guard("plain.read", plain_read, "Allows callers with the capability `read`, or everybody where none is declared.")
-        .anonymous(Anonymous::WhereReadable)
+        .anonymous(AnonymousAccess::WhereReadable)
         .on(&[Family::Plain])
         .item(),
     guard("plain.create", plain_create, "Allows callers with the capability `create`.")
@@ -300,7 +300,7 @@ const OWN: &[Named<Guard>] = &[
 ];
 
 /// The guards of this module, and those of the features.
-const TABLES: &[&[Named<Guard>]] = &[
+const TABLES: &[&[BehaviourEntry<Guard>]] = &[
     OWN,
     revisions::GUARDS,
     catalogue::GUARDS,
@@ -312,24 +312,24 @@ const TABLES: &[&[Named<Guard>]] = &[
 ];
 
 /// Every guard by the name that declarations use.
-pub static GUARDS: &[Named<Guard>] = &joined::<_, { rows(TABLES) }>(TABLES);
+pub static GUARDS: &[BehaviourEntry<Guard>] = &joined::<_, { rows(TABLES) }>(TABLES);
 
 /// Runs the endpoint's guard.
 ///
 /// # Errors
 /// The guard's refusal, or 404 when the target is missing.
-pub fn allow(asking: &Asking<'_>, args: Checked) -> Result<Allowed, ApiError> {
-    let Found { target, parent, missing } = ask(asking)?;
+pub fn allow(asking: &GuardInput<'_>, args: ArgValues) -> Result<Authorization, ApiError> {
+    let GuardRows { target, parent, missing } = ask(asking)?;
     let context = args.context(&asking.endpoint.args);
-    Ok(Allowed { args, target, parent, missing, context, method: asking.method })
+    Ok(Authorization { args, target, parent, missing, context, method: asking.method })
 }
 
 /// Runs the guard without going on: what `Allow` needs.
 ///
 /// # Errors
 /// As [`allow`].
-pub fn ask(asking: &Asking<'_>) -> Decision {
-    let Asking { scope, route, endpoint, .. } = asking;
+pub fn ask(asking: &GuardInput<'_>) -> Decision {
+    let GuardInput { scope, route, endpoint, .. } = asking;
     if scope.principal.limits.as_ref().is_some_and(|limits| !limits.admit(&scope.registry, route, endpoint)) {
         return Err(ApiError::new(Code::AppPasswordLimited));
     }
@@ -340,11 +340,11 @@ pub fn ask(asking: &Asking<'_>) -> Decision {
     let found = match (GUARDS[asking.endpoint.guard.0].run)(asking) {
         // The rights to records of this kind do not depend on the record.
         Err(error) if named.is_some_and(|of| error.code() == of.code(Code::PostInvalidId)) => {
-            Found { missing: Some(error), ..Found::default() }
+            GuardRows { missing: Some(error), ..GuardRows::default() }
         }
         decision => decision?,
     };
-    let found = Found { missing: found.missing.or(within(asking, found.target.as_ref())?), ..found };
+    let found = GuardRows { missing: found.missing.or(within(asking, found.target.as_ref())?), ..found };
     open_criteria(asking).and_then(|()| edit_only(asking))?;
     if endpoint.editors_only && !policy::edits_something(scope) {
         return Err(asking.refuse(Code::CannotView));
@@ -353,7 +353,7 @@ pub fn ask(asking: &Asking<'_>) -> Decision {
 }
 
 /// The item above that the path names exists, and what the path names is below it.
-fn within(asking: &Asking<'_>, target: Option<&Row>) -> Result<Option<ApiError>, ApiError> {
+fn within(asking: &GuardInput<'_>, target: Option<&Row>) -> Result<Option<ApiError>, ApiError> {
     let Some(resource) = asking.route.resource.map(|index| &asking.registry().resources[index]) else {
         return Ok(None);
     };
@@ -372,12 +372,12 @@ fn within(asking: &Asking<'_>, target: Option<&Row>) -> Result<Option<ApiError>,
 }
 
 /// Criteria, and the one that rows are counted by, use nothing that the caller or the application password may not see.
-fn open_criteria(asking: &Asking<'_>) -> Result<(), ApiError> {
+fn open_criteria(asking: &GuardInput<'_>) -> Result<(), ApiError> {
     let (set, args, limits) = (&asking.endpoint.args, asking.args, asking.scope.principal.limits.as_ref());
-    let Some(arg) = set.role(Role::Where).filter(|arg| arg.edit_only || limits.is_some()) else { return Ok(()) };
+    let Some(arg) = set.role(ArgRole::Where).filter(|arg| arg.edit_only || limits.is_some()) else { return Ok(()) };
     let Some(Filter::Where(criteria)) = &arg.filter else { return Ok(()) };
     let given = args.given(&arg.name).and_then(Value::as_object).into_iter().flatten();
-    let named = given.map(|(name, _)| name.as_str()).chain(args.role(set, Role::CountBy).and_then(Value::as_str));
+    let named = given.map(|(name, _)| name.as_str()).chain(args.role(set, ArgRole::CountBy).and_then(Value::as_str));
     for (name, criterion) in named.filter_map(|name| Some((name, criteria.0.get(name)?))) {
         let (target, related) = (&asking.registry().resources[criterion.resource], criterion.through.is_some());
         if related && limits.is_some_and(|limits| !limits.reach(&target.name)) {
@@ -395,7 +395,7 @@ fn open_criteria(asking: &Asking<'_>) -> Result<(), ApiError> {
 
 /// Callers who may not see edit-only columns learn nothing of them by a filter or a sort order either. A search leaves
 /// such columns out: `lists::searched`.
-fn edit_only(asking: &Asking<'_>) -> Result<(), ApiError> {
+fn edit_only(asking: &GuardInput<'_>) -> Result<(), ApiError> {
     let set = &asking.endpoint.args;
     let Some(resource) =
         asking.route.resource.filter(|_| set.edit_only).map(|index| &asking.registry().resources[index])
@@ -404,11 +404,11 @@ fn edit_only(asking: &Asking<'_>) -> Result<(), ApiError> {
     };
     let args = asking.args;
     let empty = |value: &Value| matches!(value, Value::Null) || value.as_array().is_some_and(Vec::is_empty);
-    let usual = |arg: &&Arg| arg.edit_only && arg.role != Some(Role::Where);
+    let usual = |arg: &&Arg| arg.edit_only && arg.role != Some(ArgRole::Where);
     let filter = set.args.iter().filter(usual).find(|arg| args.given(&arg.name).is_some_and(|value| !empty(value)));
-    let sort = args.role(set, Role::Orderby).and_then(Value::as_str).and_then(|orderby| resource.sort.get(orderby));
+    let sort = args.role(set, ArgRole::Orderby).and_then(Value::as_str).and_then(|orderby| resource.sort.get(orderby));
     let keys =
-        args.role(set, Role::OrderKeys).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        args.role(set, ArgRole::OrderKeys).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let keys = keys.filter_map(|key| resource.sort.get(key.strip_prefix('-').unwrap_or(key)));
     let hidden = |sort: &Sort| matches!(sort, Sort::Column(column) if resource.edit_only.contains(column));
     let sorts = sort.into_iter().chain(keys).any(hidden);
@@ -432,15 +432,15 @@ pub fn still_allowed(
     scope: &Scope,
     route: &Route,
     endpoint: &Endpoint,
-    allowed: &Allowed,
-    (sources, given): (&Sources<'_>, Option<&RecordPassword<'_>>),
+    allowed: &Authorization,
+    (sources, given): (&ArgSources<'_>, Option<&RecordPassword<'_>>),
 ) -> Result<(), ApiError> {
-    let (method, args, loaded, explains) = (allowed.method, &&allowed.args, &Loaded::default(), true);
-    let found = ask(&Asking { scope, route, endpoint, method, args, sources, loaded, given, explains })?;
+    let (method, args, loaded, explains) = (allowed.method, &&allowed.args, &LoadedRows::default(), true);
+    let found = ask(&GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains })?;
     found.missing.map_or(Ok(()), Err)
 }
 
-impl<'a> Asking<'a> {
+impl<'a> GuardInput<'a> {
     /// The registry of the request.
     pub fn registry(&self) -> &'a Registry {
         &self.scope.registry
@@ -505,7 +505,7 @@ impl<'a> Asking<'a> {
     /// # Errors
     /// The database cannot be read.
     pub fn load(&self, resource: &Resource, key: &DbValue) -> Result<Option<Row>, ApiError> {
-        let id = Loaded::key(resource, key);
+        let id = LoadedRows::key(resource, key);
         if let Some(row) = self.loaded.rows.borrow().get(&id) {
             return Ok(row.clone());
         }
@@ -525,7 +525,7 @@ impl<'a> Asking<'a> {
         {
             return Ok(row.clone());
         }
-        let arg = self.endpoint.args.role(Role::Key).map_or(&*resource.key, |a| a.name.as_str());
+        let arg = self.endpoint.args.role(ArgRole::Key).map_or(&*resource.key, |a| a.name.as_str());
         // A route may name its item without declaring an argument for it.
         let key = match self.args.get(arg).or_else(|| self.sources.path.get(arg)) {
             Some(Value::Number(n)) => n.as_i64().map(DbValue::Int),
@@ -548,5 +548,5 @@ pub fn failure(resource: &Resource, code: Code) -> ApiError {
 }
 
 fn target(row: Row) -> Decision {
-    Ok(Found { target: Some(row), ..Found::default() })
+    Ok(GuardRows { target: Some(row), ..GuardRows::default() })
 }

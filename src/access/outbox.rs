@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 /// What a message is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum MessageSubject {
     /// Somebody has lost the password: a link to set another one, if there is such an account.
     Reset,
     /// A new account without a password.
@@ -29,41 +29,41 @@ pub enum Subject {
     ApplicationPassword,
 }
 
-impl Subject {
-    const ALL: [Subject; 6] = [
-        Subject::Reset,
-        Subject::Invitation,
-        Subject::Password,
-        Subject::Email,
-        Subject::Confirmation,
-        Subject::ApplicationPassword,
+impl MessageSubject {
+    const ALL: [MessageSubject; 6] = [
+        MessageSubject::Reset,
+        MessageSubject::Invitation,
+        MessageSubject::Password,
+        MessageSubject::Email,
+        MessageSubject::Confirmation,
+        MessageSubject::ApplicationPassword,
     ];
 
     /// The name of the template, and of the kind in the table and the log.
     pub fn as_str(self) -> &'static str {
         match self {
-            Subject::Reset => "reset",
-            Subject::Invitation => "invitation",
-            Subject::Password => "password",
-            Subject::Email => "email",
-            Subject::Confirmation => "confirmation",
-            Subject::ApplicationPassword => "application_password",
+            MessageSubject::Reset => "reset",
+            MessageSubject::Invitation => "invitation",
+            MessageSubject::Password => "password",
+            MessageSubject::Email => "email",
+            MessageSubject::Confirmation => "confirmation",
+            MessageSubject::ApplicationPassword => "application_password",
         }
     }
 
-    /// The reverse of [`Subject::as_str`].
-    pub fn parse(text: &str) -> Option<Subject> {
-        Subject::ALL.into_iter().find(|subject| subject.as_str() == text)
+    /// The reverse of [`MessageSubject::as_str`].
+    pub fn parse(text: &str) -> Option<MessageSubject> {
+        MessageSubject::ALL.into_iter().find(|subject| subject.as_str() == text)
     }
 
     /// Whether such messages are sent.
     fn enabled(self, declared: &Mail) -> bool {
         let notices = &declared.notices;
         let wanted = match self {
-            Subject::Reset | Subject::Invitation | Subject::Confirmation => true,
-            Subject::Password => notices.password,
-            Subject::Email => notices.email,
-            Subject::ApplicationPassword => notices.application_password,
+            MessageSubject::Reset | MessageSubject::Invitation | MessageSubject::Confirmation => true,
+            MessageSubject::Password => notices.password,
+            MessageSubject::Email => notices.email,
+            MessageSubject::ApplicationPassword => notices.application_password,
         };
         wanted && declared.url.get().is_some()
     }
@@ -72,7 +72,7 @@ impl Subject {
 /// A message that is to be sent.
 #[derive(Clone, Debug)]
 pub struct Message<'a> {
-    pub subject: Subject,
+    pub subject: MessageSubject,
     /// Whose account it concerns; 0: that follows from `data`.
     pub user: i64,
     /// Where it goes; empty: to the address that the account has when it is sent.
@@ -115,7 +115,7 @@ pub fn is_pending(scope: &Scope, account: Record<'_>) -> bool {
 
 /// The change that notifies the owner of an account at the address that it has now; nothing where such notices are off or
 /// the account has no address. `data` are further values for the text.
-pub fn notice(scope: &Scope, subject: Subject, account: Record<'_>, data: Value) -> Option<Change> {
+pub fn notice(scope: &Scope, subject: MessageSubject, account: Record<'_>, data: Value) -> Option<Change> {
     let owner = Owner { id: account.id(), login: account.text(user::LOGIN), address: reached(account) };
     let mut values = json!({"by": &*scope.principal.login, "ip": scope.peer.ip.map(|ip| ip.to_string())});
     if let (Some(values), Value::Object(further)) = (values.as_object_mut(), data) {
@@ -133,7 +133,13 @@ pub struct Owner<'a> {
 }
 
 /// [`notice`] where there is no request.
-pub fn notified(registry: &Registry, subject: Subject, owner: Owner<'_>, mut data: Value, now: i64) -> Option<Change> {
+pub fn notified(
+    registry: &Registry,
+    subject: MessageSubject,
+    owner: Owner<'_>,
+    mut data: Value,
+    now: i64,
+) -> Option<Change> {
     if owner.address.is_empty() || !subject.enabled(&registry.declaration.mail) {
         return None;
     }
@@ -146,7 +152,7 @@ pub fn notified(registry: &Registry, subject: Subject, owner: Owner<'_>, mut dat
 ///
 /// # Errors
 /// The database cannot be read.
-pub fn waiting(snapshot: &dyn Snapshot, subject: Option<Subject>) -> Result<u64, StorageError> {
+pub fn waiting(snapshot: &dyn Snapshot, subject: Option<MessageSubject>) -> Result<u64, StorageError> {
     let filter = subject.map_or_else(records::everything, |subject| eq(col::KIND, txt(subject.as_str())));
     snapshot.count(&columns(col::TABLE, &["id"], filter))
 }
@@ -165,22 +171,24 @@ pub fn backlog(snapshot: &dyn Snapshot, now: i64) -> Result<(u64, u64), StorageE
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cms_config::units::Optional;
+    use cms_config::units::OptionalSetting;
 
     #[test]
     fn subjects_have_names() {
-        assert!(Subject::ALL.into_iter().all(|subject| Subject::parse(subject.as_str()) == Some(subject)));
-        assert_eq!(Subject::parse("other"), None);
+        assert!(
+            MessageSubject::ALL.into_iter().all(|subject| MessageSubject::parse(subject.as_str()) == Some(subject))
+        );
+        assert_eq!(MessageSubject::parse("other"), None);
     }
 
     #[test]
     fn each_kind_of_notice_has_a_switch() {
         let mut declared = Mail::default();
-        assert!(!Subject::ALL.into_iter().any(|subject| subject.enabled(&declared)), "off without an address");
-        declared.url = Optional::on("file:outbox".into());
-        assert!(Subject::ALL.into_iter().all(|subject| subject.enabled(&declared)));
+        assert!(!MessageSubject::ALL.into_iter().any(|subject| subject.enabled(&declared)), "off without an address");
+        declared.url = OptionalSetting::on("file:outbox".into());
+        assert!(MessageSubject::ALL.into_iter().all(|subject| subject.enabled(&declared)));
         declared.notices.email = false;
-        assert!(!Subject::Email.enabled(&declared) && Subject::Password.enabled(&declared));
-        assert!(Subject::Confirmation.enabled(&declared), "without it, no address would be confirmed");
+        assert!(!MessageSubject::Email.enabled(&declared) && MessageSubject::Password.enabled(&declared));
+        assert!(MessageSubject::Confirmation.enabled(&declared), "without it, no address would be confirmed");
     }
 }

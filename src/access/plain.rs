@@ -1,12 +1,12 @@
 //! Guards of rows of no further family.
 
-use super::{Asking, Decision, Found, target};
+use super::{Decision, GuardInput, GuardRows, target};
 use crate::error::Code;
 use crate::records::Record;
 use crate::registry::resource::Context;
 use cms_config::declaration::Action;
 
-pub(super) fn plain_list(asking: &Asking<'_>) -> Decision {
+pub(super) fn plain_list(asking: &GuardInput<'_>) -> Decision {
     let resource = asking.resource()?;
     let caller = &asking.scope.principal;
     if asking.context() == Context::EDIT && !caller.can(resource.capability(Action::Edit)) {
@@ -15,10 +15,10 @@ pub(super) fn plain_list(asking: &Asking<'_>) -> Decision {
     if !caller.can(resource.reading_capability()) {
         return Err(asking.refuse(Code::Forbidden));
     }
-    Ok(Found::default())
+    Ok(GuardRows::default())
 }
 
-pub(super) fn plain_read(asking: &Asking<'_>) -> Decision {
+pub(super) fn plain_read(asking: &GuardInput<'_>) -> Decision {
     let row = asking.target(Code::RecordInvalidId)?;
     let record = Record { resource: asking.resource()?, row: &row };
     if asking.context() == Context::EDIT && !asking.sees_edited(record)? {
@@ -30,14 +30,14 @@ pub(super) fn plain_read(asking: &Asking<'_>) -> Decision {
     target(row)
 }
 
-pub(super) fn plain_create(asking: &Asking<'_>) -> Decision {
+pub(super) fn plain_create(asking: &GuardInput<'_>) -> Decision {
     if !asking.scope.principal.can(asking.resource()?.capability(Action::Create)) {
         return Err(asking.refuse(Code::CannotCreate));
     }
-    Ok(Found::default())
+    Ok(GuardRows::default())
 }
 
-pub(super) fn plain_update(asking: &Asking<'_>) -> Decision {
+pub(super) fn plain_update(asking: &GuardInput<'_>) -> Decision {
     let row = asking.target(Code::RecordInvalidId)?;
     if !asking.may(Action::Edit, Record { resource: asking.resource()?, row: &row })? {
         return Err(asking.refuse(Code::CannotEdit));
@@ -45,7 +45,7 @@ pub(super) fn plain_update(asking: &Asking<'_>) -> Decision {
     target(row)
 }
 
-pub(super) fn plain_delete(asking: &Asking<'_>) -> Decision {
+pub(super) fn plain_delete(asking: &GuardInput<'_>) -> Decision {
     let row = asking.target(Code::RecordInvalidId)?;
     if !asking.may(Action::Delete, Record { resource: asking.resource()?, row: &row })? {
         return Err(asking.refuse(Code::CannotDelete));

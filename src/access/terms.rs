@@ -1,12 +1,12 @@
 //! Guards of terms.
 
-use super::{Asking, Decision, Found, policy, target};
+use super::{Decision, GuardInput, GuardRows, policy, target};
 use crate::error::{ApiError, Code};
 use crate::records::Record;
 use crate::registry::resource::Context;
 use cms_config::declaration::Action;
 
-pub(super) fn term_list(asking: &Asking<'_>) -> Decision {
+pub(super) fn term_list(asking: &GuardInput<'_>) -> Decision {
     let resource = asking.resource()?;
     if asking.context() == Context::EDIT && !asking.scope.principal.can(resource.capability(Action::Edit)) {
         return Err(asking.refuse(Code::ForbiddenContext));
@@ -18,10 +18,10 @@ pub(super) fn term_list(asking: &Asking<'_>) -> Decision {
             Some(true) => {}
         }
     }
-    Ok(Found::default())
+    Ok(GuardRows::default())
 }
 
-pub(super) fn term_read(asking: &Asking<'_>) -> Decision {
+pub(super) fn term_read(asking: &GuardInput<'_>) -> Decision {
     let row = asking.target(Code::TermInvalid)?;
     let record = Record { resource: asking.resource()?, row: &row };
     if asking.context() == Context::EDIT && !asking.sees_edited(record)? {
@@ -30,17 +30,17 @@ pub(super) fn term_read(asking: &Asking<'_>) -> Decision {
     target(row)
 }
 
-pub(super) fn term_create(asking: &Asking<'_>) -> Decision {
+pub(super) fn term_create(asking: &GuardInput<'_>) -> Decision {
     let resource = asking.resource()?;
     // Whoever may assign terms of a flat taxonomy may make them up.
     let act = if resource.declared.hierarchical { Action::Edit } else { Action::Assign };
     if !asking.scope.principal.can(resource.capability(act)) {
         return Err(asking.refuse(Code::CannotCreate));
     }
-    Ok(Found::default())
+    Ok(GuardRows::default())
 }
 
-pub(super) fn term_update(asking: &Asking<'_>) -> Decision {
+pub(super) fn term_update(asking: &GuardInput<'_>) -> Decision {
     let row = asking.target(Code::TermInvalid)?;
     if !asking.scope.principal.can(asking.resource()?.capability(Action::Edit)) {
         return Err(asking.refuse(Code::CannotUpdate));
@@ -48,7 +48,7 @@ pub(super) fn term_update(asking: &Asking<'_>) -> Decision {
     target(row)
 }
 
-pub(super) fn term_delete(asking: &Asking<'_>) -> Decision {
+pub(super) fn term_delete(asking: &GuardInput<'_>) -> Decision {
     let row = asking.target(Code::TermInvalid)?;
     let resource = asking.resource()?;
     let default = resource.declared.default_setting.as_deref().map_or(0, |s| asking.scope.settings.int(s));

@@ -4,8 +4,8 @@
 //! refused ones cost nothing. Anonymous callers are counted by network, others by user. Wrong credentials and wrong
 //! passwords of records have limits of their own.
 
-use super::attempts::{AttemptLimit, AttemptOutcome, Attempts, Guess, Who};
-use super::meter::{Bucket, Keys, Meter};
+use super::attempts::{AttemptLimit, AttemptOutcome, Attempts, Guess, Guesser};
+use super::meter::{Bucket, BucketHasher, Meter};
 use crate::error::{ApiError, Code};
 use crate::registry::Registry;
 use crate::scope::Scope;
@@ -20,7 +20,7 @@ const SECOND: i64 = 1000;
 /// other.
 #[derive(Default)]
 pub struct Throttle {
-    keys: Keys,
+    keys: BucketHasher,
     requests: Meter,
     mistakes: Meter,
     /// Passwords of records.
@@ -64,18 +64,19 @@ impl Throttle {
     }
 
     /// Reports the outcome of a password that [`Throttle::guess`] has counted.
-    pub fn guessed(&self, scope: &Scope, (about, secret): (&str, &str), taken: AttemptOutcome, outcome: Guessed) {
+    pub fn guessed(&self, scope: &Scope, (about, secret): (&str, &str), taken: AttemptOutcome, outcome: PasswordCheck) {
         let Some(patience) = guessing(&scope.registry) else { return };
         let guess = guess(scope, about, secret);
         match (taken, outcome) {
-            (AttemptOutcome::Counted, Guessed::Right) => self.records.right(&guess, patience),
-            (AttemptOutcome::Counted, Guessed::Unused) => self.records.give_back(&guess, patience),
+            (AttemptOutcome::Counted, PasswordCheck::Right) => self.records.right(&guess, patience),
+            (AttemptOutcome::Counted, PasswordCheck::Unused) => self.records.give_back(&guess, patience),
             // The record has another password by now, so this was a guess after all.
-            (AttemptOutcome::Proven, Guessed::Wrong) => {
+            (AttemptOutcome::Proven, PasswordCheck::Wrong) => {
                 self.records.disprove(&guess);
                 let _ = self.records.take(&guess, patience, scope.now);
             }
-            (AttemptOutcome::Counted, Guessed::Wrong) | (AttemptOutcome::Proven, Guessed::Right | Guessed::Unused) => {}
+            (AttemptOutcome::Counted, PasswordCheck::Wrong)
+            | (AttemptOutcome::Proven, PasswordCheck::Right | PasswordCheck::Unused) => {}
         }
     }
 
@@ -86,7 +87,7 @@ impl Throttle {
         limits: impl Iterator<Item = (&'l String, &'l Limit)>,
         concerns: impl Fn(Callers) -> bool,
     ) -> Result<(), ApiError> {
-        let source = Who::of(scope).source();
+        let source = Guesser::of(scope).source();
         let bucket = |(name, limit): (&String, &Limit)| Bucket {
             key: self.keys.of(&[name.as_bytes(), &source]),
             pause: 60 * SECOND / i64::from(limit.per_minute.max(1)),
@@ -105,7 +106,7 @@ impl Throttle {
 
 /// The outcome of a record's password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Guessed {
+pub enum PasswordCheck {
     Right,
     Wrong,
     /// It was compared with nothing.
@@ -113,7 +114,7 @@ pub enum Guessed {
 }
 
 fn guess<'a>(scope: &Scope, about: &'a str, secret: &'a str) -> Guess<'a> {
-    Guess { who: Who::of(scope), about, secret, stored: "" }
+    Guess { who: Guesser::of(scope), about, secret, stored: "" }
 }
 
 /// The declared limit on passwords of records; of several the first counts.

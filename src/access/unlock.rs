@@ -4,8 +4,8 @@
 //! request was a guess, wherever it was compared: in a guard, in a list, or for `Allow`. It counts nothing itself.
 
 use super::hashing::same_text;
-use super::throttle::Guessed;
-use crate::request::args::Sources;
+use super::throttle::PasswordCheck;
+use crate::request::args::ArgSources;
 use cms_config::declaration::Family;
 use serde_json::Value;
 use std::cell::Cell;
@@ -21,7 +21,7 @@ pub struct RecordPassword<'a> {
 impl<'a> RecordPassword<'a> {
     /// The password that a request brings for what it reads or comments on. That of a record is in the query, whatever
     /// the method: in a body it is the one that the record is to have. An empty one is none.
-    pub fn of(family: Option<Family>, sources: &Sources<'a>) -> Option<RecordPassword<'a>> {
+    pub fn of(family: Option<Family>, sources: &ArgSources<'a>) -> Option<RecordPassword<'a>> {
         let sent = match family {
             Some(Family::Content) => sources.query.get("password"),
             Some(Family::Comment) => sources.get("password"),
@@ -43,11 +43,11 @@ impl<'a> RecordPassword<'a> {
     }
 
     /// The outcome. In a list of several records it is right if it opened one of them.
-    pub fn outcome(&self) -> Guessed {
+    pub fn outcome(&self) -> PasswordCheck {
         match (self.right.get(), self.wrong.get()) {
-            (true, _) => Guessed::Right,
-            (false, true) => Guessed::Wrong,
-            (false, false) => Guessed::Unused,
+            (true, _) => PasswordCheck::Right,
+            (false, true) => PasswordCheck::Wrong,
+            (false, false) => PasswordCheck::Unused,
         }
     }
 }
@@ -62,31 +62,31 @@ mod tests {
     fn a_password_is_judged_by_what_it_met() {
         let query = json!({"password": "key"}).as_object().cloned().expect("an object");
         let (path, body) = (Map::new(), BodyParams::None);
-        let sources = Sources { path: &path, body: &body, query: &query };
+        let sources = ArgSources { path: &path, body: &body, query: &query };
         let given = || RecordPassword::of(Some(Family::Content), &sources).expect("a password");
-        let check = |locks: &[&str], expected: Guessed| {
+        let check = |locks: &[&str], expected: PasswordCheck| {
             let given = given();
             for lock in locks {
                 assert_eq!(given.opens(lock), *lock == "key");
             }
             assert_eq!(given.outcome(), expected, "{locks:?}");
         };
-        check(&[], Guessed::Unused);
-        check(&["", ""], Guessed::Unused);
-        check(&["key"], Guessed::Right);
-        check(&["other"], Guessed::Wrong);
-        check(&["", "Key"], Guessed::Wrong);
-        check(&["other", "key", "kez"], Guessed::Right);
+        check(&[], PasswordCheck::Unused);
+        check(&["", ""], PasswordCheck::Unused);
+        check(&["key"], PasswordCheck::Right);
+        check(&["other"], PasswordCheck::Wrong);
+        check(&["", "Key"], PasswordCheck::Wrong);
+        check(&["other", "key", "kez"], PasswordCheck::Right);
         assert!(RecordPassword::of(Some(Family::User), &sources).is_none());
         assert!(RecordPassword::of(None, &sources).is_none());
         assert!(RecordPassword::of(Some(Family::Comment), &sources).is_some());
         let empty = json!({"password": ""}).as_object().cloned().expect("an object");
-        let sources = Sources { query: &empty, ..sources };
+        let sources = ArgSources { query: &empty, ..sources };
         assert!(RecordPassword::of(Some(Family::Content), &sources).is_none());
         // In a body it is a record's new password, and opens a comment's record.
         let body = BodyParams::Json(json!({"password": "key"}).as_object().cloned().expect("an object"));
         let none = Map::new();
-        let sources = Sources { path: &none, body: &body, query: &none };
+        let sources = ArgSources { path: &none, body: &body, query: &none };
         assert!(RecordPassword::of(Some(Family::Content), &sources).is_none());
         assert!(RecordPassword::of(Some(Family::Comment), &sources).is_some());
     }

@@ -1,17 +1,17 @@
 //! Guards of users: the path names one by its number or says `me`.
 
-use super::{Asking, Decision, Found, policy, target};
+use super::{Decision, GuardInput, GuardRows, policy, target};
 use crate::error::{ApiError, Code};
 use crate::records::Record;
 use crate::registry::Registry;
 use crate::registry::resource::{Context, Resource};
-use crate::request::args::Checked;
+use crate::request::args::ArgValues;
 use cms_config::declaration::{Action, Family};
 use cms_storage::plan::{DbValue, Row};
 use cms_text::slug;
 use serde_json::Value;
 
-pub(super) fn user_list(asking: &Asking<'_>) -> Decision {
+pub(super) fn user_list(asking: &GuardInput<'_>) -> Decision {
     let caller = &asking.scope.principal;
     let lists = caller.can(user_resource(asking)?.capability(Action::List));
     let filtered = |arg: &str| asking.args.given(arg).is_some_and(|v| v.as_array().is_none_or(|l| !l.is_empty()));
@@ -27,11 +27,11 @@ pub(super) fn user_list(asking: &Asking<'_>) -> Decision {
             return Err(asking.refuse(Code::ForbiddenWho));
         }
     }
-    Ok(Found::default())
+    Ok(GuardRows::default())
 }
 
 /// The user that the path names: an id, or `me`.
-pub fn named_user(asking: &Asking<'_>) -> Result<Row, ApiError> {
+pub fn named_user(asking: &GuardInput<'_>) -> Result<Row, ApiError> {
     let captured = in_path(asking);
     let users = user_resource(asking)?;
     let id = if names_caller(asking) {
@@ -47,27 +47,27 @@ pub fn named_user(asking: &Asking<'_>) -> Result<Row, ApiError> {
 }
 
 /// The path says `me`, or nothing at all.
-pub fn names_caller(asking: &Asking<'_>) -> bool {
+pub fn names_caller(asking: &GuardInput<'_>) -> bool {
     in_path(asking).is_none_or(|captured| captured.as_str() == Some("me"))
 }
 
 /// The user that the path names, whether an argument is declared for it or not.
-pub fn in_path<'a>(asking: &Asking<'a>) -> Option<&'a Value> {
+pub fn in_path<'a>(asking: &GuardInput<'a>) -> Option<&'a Value> {
     USER_CAPTURES.iter().find_map(|name| asking.sources.path.get(*name))
 }
 
 /// Captures of routes that name a user.
 const USER_CAPTURES: [&str; 2] = ["user_id", "id"];
 
-pub fn user_resource<'a>(asking: &Asking<'a>) -> Result<&'a Resource, ApiError> {
+pub fn user_resource<'a>(asking: &GuardInput<'a>) -> Result<&'a Resource, ApiError> {
     asking.registry().family(Family::User).next().ok_or_else(|| ApiError::new(Code::Internal))
 }
 
-pub(super) fn user_read(asking: &Asking<'_>) -> Decision {
+pub(super) fn user_read(asking: &GuardInput<'_>) -> Decision {
     let by_path = asking.endpoint.args.get("id").is_some();
     if !by_path && !asking.scope.principal.known() {
         // Every caller may request this; the handler responds to anonymous ones.
-        return Ok(Found::default());
+        return Ok(GuardRows::default());
     }
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };
@@ -83,7 +83,7 @@ pub(super) fn user_read(asking: &Asking<'_>) -> Decision {
     target(row)
 }
 
-pub(super) fn user_create(asking: &Asking<'_>) -> Decision {
+pub(super) fn user_create(asking: &GuardInput<'_>) -> Decision {
     let can = |act: Action| user_resource(asking).is_ok_and(|users| asking.scope.principal.can(users.capability(act)));
     if !can(Action::Create) {
         // Invalid arguments are reported before missing permissions.
@@ -97,18 +97,18 @@ pub(super) fn user_create(asking: &Asking<'_>) -> Decision {
     if !usual && !can(Action::Promote) || !policy::may_give(asking.scope, wanted) {
         return Err(asking.refuse(Code::CannotEditRoles));
     }
-    Ok(Found::default())
+    Ok(GuardRows::default())
 }
 
 /// The roles that a request gives a user.
-fn roles<'a>(asking: &Asking<'a>) -> Vec<&'a str> {
+fn roles<'a>(asking: &GuardInput<'a>) -> Vec<&'a str> {
     let given = asking.args.given("roles").and_then(Value::as_array).into_iter().flatten();
     given.filter_map(Value::as_str).collect()
 }
 
 /// What is wrong with the login, the address or the password that a request gives an account, as an argument that does
 /// not fit.
-pub fn malformed_account(registry: &Registry, args: &Checked) -> Option<ApiError> {
+pub fn malformed_account(registry: &Registry, args: &ArgValues) -> Option<ApiError> {
     let site = &registry.declaration.site;
     let given = |name: &str| args.given(name).and_then(Value::as_str);
     if given("username").is_some_and(|login| !slug::normal_login(login)) {
@@ -132,7 +132,7 @@ pub fn malformed_password(registry: &Registry, password: &str) -> Option<ApiErro
     unfit.then(|| ApiError::invalid_for("password", Code::UserInvalidPassword))
 }
 
-pub(super) fn user_update(asking: &Asking<'_>) -> Decision {
+pub(super) fn user_update(asking: &GuardInput<'_>) -> Decision {
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };
     let roles = roles(asking);
@@ -146,7 +146,7 @@ pub(super) fn user_update(asking: &Asking<'_>) -> Decision {
     target(row)
 }
 
-pub(super) fn user_delete(asking: &Asking<'_>) -> Decision {
+pub(super) fn user_delete(asking: &GuardInput<'_>) -> Decision {
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };
     if !asking.may(Action::Delete, record)? {

@@ -25,7 +25,7 @@ pub struct WriteContext<'a> {
 }
 
 /// Normalises a checked argument into what is stored.
-pub type Write = fn(&WriteContext<'_>, &Value) -> Result<DbValue, ApiError>;
+pub type WriteBehaviour = fn(&WriteContext<'_>, &Value) -> Result<DbValue, ApiError>;
 
 /// What a query behaviour may use.
 pub struct QueryContext<'a> {
@@ -34,11 +34,11 @@ pub struct QueryContext<'a> {
     /// The default of the argument.
     pub usual: Option<&'a Value>,
     pub params: &'a Map<String, Value>,
-    pub args: &'a crate::request::args::Checked,
+    pub args: &'a crate::request::args::ArgValues,
 }
 
 /// Turns an argument's value into a condition; `None` selects everything.
-pub type Query = fn(&QueryContext<'_>, &Value) -> Result<Option<Cond>, ApiError>;
+pub type QueryBehaviour = fn(&QueryContext<'_>, &Value) -> Result<Option<Cond>, ApiError>;
 
 pub use query::{QUERIES, judge};
 pub use read::{READS, options as text_options};

@@ -1,13 +1,13 @@
 //! Behaviours that turn an argument into a condition on rows.
 
-use super::{Query, QueryContext};
+use super::{QueryBehaviour, QueryContext};
 use crate::access::policy;
 use crate::error::{ApiError, Code};
 use crate::records::{self, among, columns, eq, int, nothing, txt, words};
 use crate::registry::args::{Arg, Filter};
 use crate::registry::name;
-use crate::registry::resource::{Clock, Resource};
-use crate::registry::vocabulary::{Named, ROWS};
+use crate::registry::resource::{ColumnClock, Resource};
+use crate::registry::vocabulary::{BehaviourEntry, ROWS};
 use crate::registry::words::SizesWord;
 use crate::scope::Scope;
 use cms_config::declaration::{Action, Family};
@@ -18,12 +18,12 @@ use cms_text::{slug, time};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 
-const fn query(name: &'static str, run: Query, doc: &'static str) -> Named<Query> {
-    Named::new(name, run, doc)
+const fn query(name: &'static str, run: QueryBehaviour, doc: &'static str) -> BehaviourEntry<QueryBehaviour> {
+    BehaviourEntry::new(name, run, doc)
 }
 
 /// Every query behaviour by name.
-pub const QUERIES: &[Named<Query>] = &[
+pub const QUERIES: &[BehaviourEntry<QueryBehaviour>] = &[
     query("status", status, "Records in one of these statuses; `any` is every listed one.").on(&[Family::Content]),
     query("terms", terms, "Records with one of these terms, or all of them.")
         .on(&[Family::Content])
@@ -57,9 +57,9 @@ pub const QUERIES: &[Named<Query>] = &[
 ];
 
 /// Behaviours that check their argument themselves, before its schema does: who may request what.
-const JUDGES: &[(&str, Judgement)] = &[("status", states)];
+const JUDGES: &[(&str, ArgCheck)] = &[("status", states)];
 
-type Judgement = fn(&Scope, &Resource, &Arg, &Value) -> Result<(), Box<ParamFailure>>;
+type ArgCheck = fn(&Scope, &Resource, &Arg, &Value) -> Result<(), Box<ParamFailure>>;
 
 /// The check of an argument by its behaviour; `None` when it leaves that to the schema.
 pub fn judge(
@@ -100,7 +100,7 @@ fn sizes(scope: &Scope, word: &SizesWord, arg: &str, value: &Value) -> Option<Re
     })))
 }
 
-type Found = Result<Option<Cond>, ApiError>;
+type QueryResult = Result<Option<Cond>, ApiError>;
 
 fn texts(value: &Value) -> Vec<&str> {
     match value {
@@ -144,7 +144,7 @@ fn states(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Resul
 }
 
 /// States of records (see [`states`]).
-fn status(asked: &QueryContext<'_>, value: &Value) -> Found {
+fn status(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     let declared = &asked.scope.registry.declaration;
     let mut wanted = Vec::new();
     for status in texts(value) {
@@ -164,7 +164,7 @@ fn status(asked: &QueryContext<'_>, value: &Value) -> Found {
 }
 
 /// Records that carry terms: a list of ids, or an object with `terms`, `operator` and `include_children`.
-fn terms(asked: &QueryContext<'_>, value: &Value) -> Found {
+fn terms(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     let to = asked.params.get("to").and_then(Value::as_str).unwrap_or_default();
     let registry = &asked.scope.registry;
     let relation = asked.resource.relations.iter().find(|r| registry.resources[r.to].name == to);
@@ -193,7 +193,7 @@ fn terms(asked: &QueryContext<'_>, value: &Value) -> Found {
 }
 
 /// Rows with a value, or one of several, under the meta key that the declaration names.
-fn meta(asked: &QueryContext<'_>, value: &Value) -> Found {
+fn meta(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     let Some(key) = asked.params.get("key").and_then(Value::as_str) else { return Ok(None) };
     // An import stores every value as a text.
     let spelled = |one: &Value| {
@@ -234,12 +234,12 @@ fn with_descendants(asked: &QueryContext<'_>, taxonomy: &Resource, mut found: Ve
     Ok(found)
 }
 
-fn sticky(_: &QueryContext<'_>, value: &Value) -> Found {
+fn sticky(_: &QueryContext<'_>, value: &Value) -> QueryResult {
     Ok(value.as_bool().map(|sticky| eq("sticky", DbValue::Int(i64::from(sticky)))))
 }
 
 /// Formats; `standard` is the absence of one.
-fn format(_: &QueryContext<'_>, value: &Value) -> Found {
+fn format(_: &QueryContext<'_>, value: &Value) -> QueryResult {
     let wanted = texts(value);
     if wanted.is_empty() {
         return Ok(None);
@@ -251,7 +251,7 @@ fn format(_: &QueryContext<'_>, value: &Value) -> Found {
     Ok(Some(Cond::Any(any)))
 }
 
-fn slugs(_: &QueryContext<'_>, value: &Value) -> Found {
+fn slugs(_: &QueryContext<'_>, value: &Value) -> QueryResult {
     let wanted = texts(value);
     if wanted.is_empty() {
         return Ok(None);
@@ -260,12 +260,12 @@ fn slugs(_: &QueryContext<'_>, value: &Value) -> Found {
 }
 
 /// A comparison with a moment, by the clock that the column counts.
-fn date(asked: &QueryContext<'_>, value: &Value) -> Found {
+fn date(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     let param = |key: &str| asked.params.get(key).and_then(Value::as_str).unwrap_or_default();
     let Some(parsed) = value.as_str().and_then(time::parse_datetime) else { return Ok(None) };
     let (local, utc) = parsed.in_zone(&asked.scope.settings.zone);
     let column = asked.resource.plan_column(param("column")).unwrap_or_else(|| name(param("column")));
-    let moment = if asked.resource.clock(&column) == Some(Clock::Utc) { utc } else { local };
+    let moment = if asked.resource.clock(&column) == Some(ColumnClock::Utc) { utc } else { local };
     let op = match param("op") {
         "gt" => Op::Gt,
         "ge" => Op::Ge,
@@ -276,7 +276,7 @@ fn date(asked: &QueryContext<'_>, value: &Value) -> Found {
 }
 
 /// Terms that a record carries.
-fn term_post(asked: &QueryContext<'_>, value: &Value) -> Found {
+fn term_post(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     let Some(post) = value.as_i64().filter(|post| *post != 0) else { return Ok(None) };
     let mut any: Vec<Cond> = relations_to(asked).map(|rel| Cond::LinkedFrom { rel, src: vec![post] }).collect();
     for other in &asked.scope.registry.resources {
@@ -298,7 +298,7 @@ fn relations_to<'a>(asked: &QueryContext<'a>) -> impl Iterator<Item = cms_storag
 }
 
 /// Terms that published records carry, and those above them.
-fn hide_empty(asked: &QueryContext<'_>, value: &Value) -> Found {
+fn hide_empty(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     if value.as_bool() != Some(true) {
         return Ok(None);
     }
@@ -345,13 +345,13 @@ fn has_one_of<'w>(column: &str, words: impl Iterator<Item = &'w str>) -> Cond {
     Cond::Any(words.map(|w| Cond::HasWord(name(column), w.into())).collect())
 }
 
-fn user_roles(_: &QueryContext<'_>, value: &Value) -> Found {
+fn user_roles(_: &QueryContext<'_>, value: &Value) -> QueryResult {
     let wanted = texts(value);
     Ok((!wanted.is_empty()).then(|| has_one_of("roles", wanted.into_iter())))
 }
 
 /// Users whose roles have every one of these capabilities.
-fn user_capabilities(asked: &QueryContext<'_>, value: &Value) -> Found {
+fn user_capabilities(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     let wanted = texts(value);
     if wanted.is_empty() {
         return Ok(None);
@@ -366,7 +366,7 @@ fn with_capability(asked: &QueryContext<'_>, any_of: &[&str]) -> Cond {
 }
 
 /// `authors`: users who may write.
-fn who(asked: &QueryContext<'_>, value: &Value) -> Found {
+fn who(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     if value.as_str() != Some("authors") {
         return Ok(None);
     }
@@ -376,7 +376,7 @@ fn who(asked: &QueryContext<'_>, value: &Value) -> Found {
 }
 
 /// True, or a list of kinds: users who have published such records.
-fn published_authors(asked: &QueryContext<'_>, value: &Value) -> Found {
+fn published_authors(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     let registry = &asked.scope.registry;
     Ok(match value {
         Value::Bool(true) => Some(policy::published_authors(asked.scope, None)),
@@ -391,7 +391,7 @@ fn published_authors(asked: &QueryContext<'_>, value: &Value) -> Found {
 
 /// Classes of MIME types (`image`, `video`, …) and exact ones: files of any of them. The two arguments name each other
 /// (`other`), and the one that is evaluated first covers both.
-fn file_types(asked: &QueryContext<'_>, value: &Value) -> Found {
+fn file_types(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     let other = asked.params.get("other").and_then(Value::as_str).unwrap_or_default();
     let both = [Some(value), asked.args.get(other)];
     let given = |value: &Value| !texts(value).is_empty();
@@ -425,7 +425,7 @@ fn file_types(asked: &QueryContext<'_>, value: &Value) -> Found {
 const CLASSES: [&str; 7] = ["application", "audio", "font", "image", "model", "text", "video"];
 
 /// States of comments; `all` leaves out what was removed.
-fn comment_status(asked: &QueryContext<'_>, value: &Value) -> Found {
+fn comment_status(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     let registry = &asked.scope.registry;
     Ok(Some(match value.as_str().unwrap_or_default() {
         "" | "all" | "any" => words("status", registry.declaration.comment_statuses_where(|status| !status.removed)),
@@ -434,7 +434,7 @@ fn comment_status(asked: &QueryContext<'_>, value: &Value) -> Found {
 }
 
 /// Types of comments, some of them by a name for several.
-fn comment_type(_: &QueryContext<'_>, value: &Value) -> Found {
+fn comment_type(_: &QueryContext<'_>, value: &Value) -> QueryResult {
     Ok(match value.as_str().unwrap_or_default() {
         "" | "all" => None,
         "comment" | "comments" => Some(words("kind", ["comment"])),

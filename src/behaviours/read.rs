@@ -3,8 +3,8 @@
 use super::{dynamic, files, original, reference};
 use crate::records::{self, text};
 use crate::registry::resource::Property;
-use crate::registry::vocabulary::Named;
-use crate::render::{Item, Needs, Read, address, column_value};
+use crate::registry::vocabulary::BehaviourEntry;
+use crate::render::{Item, Needs, PropertyReader, address, column_value};
 use cms_config::declaration::Family;
 use cms_storage::plan::DbValue;
 use cms_text::hex::hex;
@@ -15,12 +15,17 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 /// A read behaviour with what it needs from other rows.
-const fn read(name: &'static str, run: Read, needs: Needs, doc: &'static str) -> Named<(Read, Needs)> {
-    Named::new(name, (run, needs), doc)
+const fn read(
+    name: &'static str,
+    run: PropertyReader,
+    needs: Needs,
+    doc: &'static str,
+) -> BehaviourEntry<(PropertyReader, Needs)> {
+    BehaviourEntry::new(name, (run, needs), doc)
 }
 
 /// Every read behaviour: name, function, what it needs from other rows.
-pub const READS: &[Named<(Read, Needs)>] = &[
+pub const READS: &[BehaviourEntry<(PropertyReader, Needs)>] = &[
     read("time", time_text, Needs::ROW, "A date and time in the site's zone, without the zone."),
     read("unix", unix, Needs::ROW, "Seconds since 1970, or null.")
         .example(r#""changed": {"type": "integer", "x-read": "unix", "x-column": "modified_utc"}"#),

@@ -2,7 +2,7 @@
 
 use crate::records::{int, text};
 use crate::registry::resource::{Property, Resource};
-use crate::render::{Item, Linked};
+use crate::render::{Item, ReferencedRow};
 use cms_config::declaration::{Family, Reference};
 use cms_storage::plan::DbValue;
 use cms_text::render;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// What a row refers to.
 enum Referent<'a> {
     Itself,
-    One(&'a Linked),
+    One(&'a ReferencedRow),
     All(&'a Resource),
     /// What it referred to does not exist.
     Nothing,
@@ -30,7 +30,8 @@ fn referent<'a>(item: &'a Item<'_>) -> Referent<'a> {
         one(Family::Content).map_or(Referent::Nothing, Referent::One)
     } else if class == declared.term {
         // A term of another taxonomy is none.
-        let named = |place: &&Linked| kind.is_empty() || *item.scope.registry.resources[place.resource].kind == *kind;
+        let named =
+            |place: &&ReferencedRow| kind.is_empty() || *item.scope.registry.resources[place.resource].kind == *kind;
         one(Family::Term).filter(named).map_or(Referent::Nothing, Referent::One)
     } else if class == declared.archive {
         item.scope.registry.resource_of_kind(kind).map_or(Referent::Nothing, Referent::All)

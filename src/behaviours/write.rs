@@ -1,10 +1,10 @@
 //! Behaviours that normalise an argument before it is stored.
 
-use super::{Write, WriteContext};
+use super::{WriteBehaviour, WriteContext};
 use crate::error::{ApiError, Code};
 use crate::records;
-use crate::registry::resource::{Kind, Property, Resource};
-use crate::registry::vocabulary::Named;
+use crate::registry::resource::{Property, PropertyKind, Resource};
+use crate::registry::vocabulary::BehaviourEntry;
 use crate::scope::Scope;
 use cms_config::declaration::Family;
 use cms_schema::ParamFailure;
@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-const fn write(name: &'static str, run: Write, doc: &'static str) -> Named<Write> {
-    Named::new(name, run, doc)
+const fn write(name: &'static str, run: WriteBehaviour, doc: &'static str) -> BehaviourEntry<WriteBehaviour> {
+    BehaviourEntry::new(name, run, doc)
 }
 
 /// Every write behaviour by name.
-pub const WRITES: &[Named<Write>] = &[
+pub const WRITES: &[BehaviourEntry<WriteBehaviour>] = &[
     write("raw", raw, "The text as it came.").example(r#""code": {"type": "string", "x-write": "raw"}"#),
     write("html", html, "Markup: as it came from callers who may write any, otherwise the allowed elements only."),
     write(
@@ -79,16 +79,16 @@ pub const WRITES: &[Named<Write>] = &[
 /// What a property without a behaviour is stored as.
 pub fn default_write(scope: &Scope, property: &Property, value: &Value) -> DbValue {
     match (property.kind, value) {
-        (Kind::Time, Value::String(given)) => match time::parse_datetime(given) {
+        (PropertyKind::Time, Value::String(given)) => match time::parse_datetime(given) {
             Some(moment) => DbValue::Int(moment.in_zone(&scope.settings.zone).0),
             None => DbValue::Null,
         },
         // A number that is 0 where there is none.
-        (Kind::Integer, Value::Null) if !property.nullable => DbValue::Int(0),
+        (PropertyKind::Integer, Value::Null) if !property.nullable => DbValue::Int(0),
         (_, Value::Null) => DbValue::Null,
-        (Kind::Json, value) => text(&value.to_string()),
+        (PropertyKind::Json, value) => text(&value.to_string()),
         (_, Value::Bool(b)) => DbValue::Int(i64::from(*b)),
-        (Kind::Number, Value::Number(n)) => n.as_f64().map_or(DbValue::Null, DbValue::Real),
+        (PropertyKind::Number, Value::Number(n)) => n.as_f64().map_or(DbValue::Null, DbValue::Real),
         (_, Value::Number(n)) => n.as_i64().map_or_else(|| text(&n.to_string()), DbValue::Int),
         (_, Value::String(s)) => text(s),
         (_, other) => text(&other.to_string()),

@@ -15,8 +15,8 @@ use crate::records::{self, Record};
 use crate::registry::Registry;
 use crate::registry::columns::VERSION;
 use crate::registry::name;
-use crate::registry::resource::{Context, Link, Property, Resource, Source};
-use crate::render::{Needs, OthersRead};
+use crate::registry::resource::{Context, Link, Property, PropertySource, Resource};
+use crate::render::{Needs, ReadTrace};
 use crate::request::fields::Fields;
 use crate::scope::Scope;
 use cms_config::declaration::Family;
@@ -37,18 +37,18 @@ pub type DocumentText = Arc<[u8]>;
 
 /// What a text was rendered from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Key {
+struct DocumentKey {
     resource: usize,
     id: i64,
     version: i64,
-    way: Way,
+    way: RenderVariant,
     settings: u64,
     outside: u64,
 }
 
 /// How a row is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Way {
+pub struct RenderVariant {
     pub context: Context,
     /// What the caller may do with it.
     pub hints: Hints,
@@ -57,7 +57,7 @@ pub struct Way {
 }
 
 /// What was read of other rows, and when (UTC seconds).
-struct Others {
+struct DocumentDependencies {
     read: Vec<Arc<ReadSet>>,
     at: i64,
 }
@@ -66,14 +66,14 @@ struct Others {
 struct CachedDocument {
     text: DocumentText,
     /// `None`: it follows from its key.
-    others: Option<Arc<Others>>,
+    others: Option<Arc<DocumentDependencies>>,
 }
 
 #[derive(Clone)]
-struct Bytes;
+struct DocumentWeight;
 
-impl Weighter<Key, CachedDocument> for Bytes {
-    fn weight(&self, _: &Key, document: &CachedDocument) -> u64 {
+impl Weighter<DocumentKey, CachedDocument> for DocumentWeight {
+    fn weight(&self, _: &DocumentKey, document: &CachedDocument) -> u64 {
         // What several documents share counts for each of them.
         let read = |set: &Arc<ReadSet>| set.bytes() + 64;
         let others = document.others.as_ref().map_or(0, |others| others.read.iter().map(read).sum::<usize>() + 64);
@@ -83,7 +83,7 @@ impl Weighter<Key, CachedDocument> for Bytes {
 
 /// How a resource's documents can be cached.
 #[derive(Clone, Debug)]
-struct Plan {
+struct CachePlan {
     keeps: bool,
     /// Every document shows other rows, or mentions the caller.
     others: bool,
@@ -98,8 +98,8 @@ struct Plan {
 
 /// See the module's description.
 pub struct DocumentCache {
-    cache: Cache<Key, CachedDocument, Bytes>,
-    plans: Vec<Plan>,
+    cache: Cache<DocumentKey, CachedDocument, DocumentWeight>,
+    plans: Vec<CachePlan>,
     asked: HitCounts,
     /// Its key is random, so that nobody can choose fields that have the number of others.
     field_sets: RandomState,
@@ -110,7 +110,7 @@ impl DocumentCache {
     pub fn new(registry: &Registry, bytes: u64) -> DocumentCache {
         let documents = usize::try_from(bytes / 2048).unwrap_or(1024).max(1024);
         DocumentCache {
-            cache: Cache::with_weighter(documents, bytes, Bytes),
+            cache: Cache::with_weighter(documents, bytes, DocumentWeight),
             plans: registry.resources.iter().map(|r| plan(registry, r)).collect(),
             asked: HitCounts::default(),
             field_sets: RandomState::new(),
@@ -152,7 +152,13 @@ impl DocumentCache {
     }
 
     /// The text of a row, if it is there. What it uses outside the row is the snapshot's, too.
-    pub fn get(&self, scope: &Scope, snapshot: &dyn Snapshot, record: Record<'_>, way: Way) -> Option<DocumentText> {
+    pub fn get(
+        &self,
+        scope: &Scope,
+        snapshot: &dyn Snapshot,
+        record: Record<'_>,
+        way: RenderVariant,
+    ) -> Option<DocumentText> {
         let key = self.key(scope, record, way);
         let belongs = key.outside == 0 || snapshot.is_newest();
         let found = belongs.then(|| self.cache.get(&key)).flatten();
@@ -173,14 +179,16 @@ impl DocumentCache {
         scope: &Scope,
         snapshot: &dyn Snapshot,
         record: Record<'_>,
-        way: Way,
+        way: RenderVariant,
         text: DocumentText,
-        read: OthersRead,
+        read: ReadTrace,
     ) {
         let others = match read {
-            OthersRead::Nothing => None,
-            OthersRead::Tracked(read) if caches_others(scope) => Some(Arc::new(Others { read, at: scope.now })),
-            OthersRead::Tracked(_) | OthersRead::Unknown => return,
+            ReadTrace::Nothing => None,
+            ReadTrace::Tracked(read) if caches_others(scope) => {
+                Some(Arc::new(DocumentDependencies { read, at: scope.now }))
+            }
+            ReadTrace::Tracked(_) | ReadTrace::Unknown => return,
         };
         let key = self.key(scope, record, way);
         if snapshot.is_newest() {
@@ -188,12 +196,12 @@ impl DocumentCache {
         }
     }
 
-    fn key(&self, scope: &Scope, record: Record<'_>, way: Way) -> Key {
+    fn key(&self, scope: &Scope, record: Record<'_>, way: RenderVariant) -> DocumentKey {
         let plan = &self.plans[record.resource.index];
         let version = |scope_name: &Name| scope.storage.scope_version(scope_name);
         let below = plan.below.as_ref().filter(|_| record.int("parent") != 0).map_or(0, version);
         let always = plan.always.iter().fold(0, |sum: u64, name| sum.wrapping_add(version(name)).wrapping_mul(MIX));
-        Key {
+        DocumentKey {
             resource: record.resource.index,
             id: record.id(),
             version: record.int(VERSION),
@@ -209,14 +217,14 @@ fn caches_others(scope: &Scope) -> bool {
     !scope.principal.known()
 }
 
-fn plan(registry: &Registry, resource: &Resource) -> Plan {
+fn plan(registry: &Registry, resource: &Resource) -> CachePlan {
     let mut needs = Needs::default();
     resource.properties.iter().for_each(|p| gather(p, &mut needs));
     let family = matches!(resource.family, Family::Content | Family::Term | Family::User | Family::Plain);
     let mentions_caller = resource.links.iter().any(|link| {
         (link.when.can.is_some() || link.when.act.is_some()) && link.when.context.as_deref() != Some("edit")
     });
-    let refers = |property: &Property| matches!(property.source, Source::Members(..));
+    let refers = |property: &Property| matches!(property.source, PropertySource::Members(..));
     let others = needs.posts
         || needs.referenced
         || resource.properties.iter().any(refers)
@@ -228,7 +236,7 @@ fn plan(registry: &Registry, resource: &Resource) -> Plan {
     let tables: BTreeSet<&Name> = related.filter(|to| to.family == Family::Term).map(|to| &to.table).collect();
     let terms = tables.into_iter().filter(|_| needs.term_slugs).map(slugs);
     let own = [&*resource.key, VERSION, "parent"].into_iter().filter_map(|column| resource.column(column));
-    Plan {
+    CachePlan {
         keeps: family && !resource.key_is_text,
         others: mentions_caller || others,
         always: users.chain(terms).collect(),
@@ -240,8 +248,8 @@ fn plan(registry: &Registry, resource: &Resource) -> Plan {
 
 fn gather(property: &Property, needs: &mut Needs) {
     match &property.source {
-        Source::Read(behaviour, _) => needs.add(READS[behaviour.0].run.1),
-        Source::Object(children) => children.iter().for_each(|c| gather(c, needs)),
+        PropertySource::Read(behaviour, _) => needs.add(READS[behaviour.0].run.1),
+        PropertySource::Object(children) => children.iter().for_each(|c| gather(c, needs)),
         _ => {}
     }
 }

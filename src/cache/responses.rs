@@ -27,12 +27,12 @@ const MAX_RESPONSE: usize = 1 << 20;
 
 /// The key of a cached response.
 #[derive(PartialEq, Eq)]
-struct Key {
+struct ResponseCacheKey {
     describes: bool,
     path: String,
     query: String,
     caller: Caller,
-    way: Transport,
+    way: ConnectionFacts,
 }
 
 /// Who may see a response: anonymous callers share theirs, everybody else has their own.
@@ -57,40 +57,40 @@ impl Caller {
 
 /// What of the connection documents may mention.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Transport {
+pub struct ConnectionFacts {
     https: bool,
     forwarded: bool,
     localhost: bool,
     loopback: bool,
 }
 
-impl Transport {
+impl ConnectionFacts {
     /// How a request arrived.
-    pub fn of(peer: &Peer) -> Transport {
+    pub fn of(peer: &Peer) -> ConnectionFacts {
         let loopback = peer.ip.is_some_and(|ip| ip.is_loopback());
-        Transport { https: peer.https, forwarded: peer.forwarded, localhost: peer.localhost, loopback }
+        ConnectionFacts { https: peer.https, forwarded: peer.forwarded, localhost: peer.localhost, loopback }
     }
 }
 
 /// A request's key, borrowed.
 #[derive(Hash)]
-struct KeyRef<'a> {
+struct ResponseCacheKeyRef<'a> {
     describes: bool,
     path: &'a str,
     query: &'a str,
     caller: &'a Caller,
-    way: Transport,
+    way: ConnectionFacts,
 }
 
-impl Hash for Key {
+impl Hash for ResponseCacheKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Key { describes, path, query, caller, way } = self;
-        KeyRef { describes: *describes, path, query, caller, way: *way }.hash(state);
+        let ResponseCacheKey { describes, path, query, caller, way } = self;
+        ResponseCacheKeyRef { describes: *describes, path, query, caller, way: *way }.hash(state);
     }
 }
 
-impl Equivalent<Key> for KeyRef<'_> {
-    fn equivalent(&self, key: &Key) -> bool {
+impl Equivalent<ResponseCacheKey> for ResponseCacheKeyRef<'_> {
+    fn equivalent(&self, key: &ResponseCacheKey) -> bool {
         let alike = self.describes == key.describes && self.way == key.way;
         alike && self.path == key.path && self.query == key.query && *self.caller == key.caller
     }
@@ -107,10 +107,10 @@ struct CachedResponse {
 }
 
 #[derive(Clone)]
-struct Size;
+struct ResponseWeight;
 
-impl Weighter<Key, CachedResponse> for Size {
-    fn weight(&self, key: &Key, answer: &CachedResponse) -> u64 {
+impl Weighter<ResponseCacheKey, CachedResponse> for ResponseWeight {
+    fn weight(&self, key: &ResponseCacheKey, answer: &CachedResponse) -> u64 {
         // Each header is two texts of its own.
         let headers: usize = answer.headers.iter().map(|(name, value)| name.len() + value.len() + 80).sum();
         let key = key.path.len() + key.query.len() + key.caller.bytes();
@@ -139,7 +139,7 @@ impl HitCounts {
 
 /// See the module's description.
 pub struct ResponseCache {
-    cache: Option<Cache<Key, CachedResponse, Size>>,
+    cache: Option<Cache<ResponseCacheKey, CachedResponse, ResponseWeight>>,
     /// Most bytes of the encodings of the responses.
     room: Arc<EncodingBudget>,
     encodings: u64,
@@ -162,7 +162,7 @@ impl ResponseCache {
         let encodings = bytes / 4;
         let bytes = bytes - encodings;
         let answers = usize::try_from(bytes / 8192).unwrap_or(usize::MAX).max(64);
-        let cache = (bytes > 0).then(|| Cache::with_weighter(answers, bytes, Size));
+        let cache = (bytes > 0).then(|| Cache::with_weighter(answers, bytes, ResponseWeight));
         ResponseCache {
             cache,
             room: EncodingBudget::new(encodings),
@@ -251,23 +251,23 @@ impl ResponseKey<'_> {
         self.request.method == Method::Options
     }
 
-    fn borrowed(&self) -> KeyRef<'_> {
-        KeyRef {
+    fn borrowed(&self) -> ResponseCacheKeyRef<'_> {
+        ResponseCacheKeyRef {
             describes: self.describes(),
             path: &self.request.path,
             query: &self.request.raw_query,
             caller: &self.caller,
-            way: Transport::of(&self.request.peer),
+            way: ConnectionFacts::of(&self.request.peer),
         }
     }
 
-    fn key(&self) -> Key {
-        Key {
+    fn key(&self) -> ResponseCacheKey {
+        ResponseCacheKey {
             describes: self.describes(),
             path: self.request.path.clone(),
             query: self.request.raw_query.clone(),
             caller: self.caller.clone(),
-            way: Transport::of(&self.request.peer),
+            way: ConnectionFacts::of(&self.request.peer),
         }
     }
 }

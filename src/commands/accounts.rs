@@ -5,11 +5,11 @@
 
 use super::{secret_line, services};
 use crate::access::audit::{self, Event};
-use crate::access::outbox::{self, Message, Subject};
-use crate::boot::{BootError, OPERATOR_NAME, Services, Source, wait};
+use crate::access::outbox::{self, Message, MessageSubject};
+use crate::boot::{BootError, ConfigSource, OPERATOR_NAME, Services, wait};
 use crate::engine::Engine;
 use crate::families::user::end_sessions;
-use crate::mailer::{Outcome, Post};
+use crate::mailer::{DeliveryOutcome, MailContext};
 use crate::model::Method;
 use crate::pages::SHORTEST_PASSWORD;
 use crate::registry::Registry;
@@ -30,16 +30,16 @@ const OPERATOR: i64 = -1;
 const PAGE: usize = 100;
 
 /// The routes, asked in the name of the operator.
-pub(super) struct Operator {
+pub(super) struct OperatorClient {
     registry: Arc<Registry>,
     services: Services,
     engine: Engine,
     scope: Scope,
 }
 
-impl Operator {
+impl OperatorClient {
     /// Opens the database that the declarations name.
-    pub(super) fn new(source: &Source) -> Result<Operator, BootError> {
+    pub(super) fn new(source: &ConfigSource) -> Result<OperatorClient, BootError> {
         let (registry, services) = services(source)?;
         let registry = Arc::new(registry);
         let engine = services.engine(registry.clone())?;
@@ -52,7 +52,7 @@ impl Operator {
             ..Principal::default()
         };
         let scope = engine.scope_of(principal).map_err(|error| BootError::Other(error.message().to_owned()))?;
-        Ok(Operator { registry, services, engine, scope })
+        Ok(OperatorClient { registry, services, engine, scope })
     }
 
     /// The body of a response; a refusal is an error with its message.
@@ -145,8 +145,8 @@ fn rows(titles: &[&str], items: &[Value], keys: &[&str]) -> Vec<Vec<String>> {
 }
 
 /// `user list`.
-pub(super) fn user_list(source: &Source) -> Result<String, BootError> {
-    let operator = Operator::new(source)?;
+pub(super) fn user_list(source: &ConfigSource) -> Result<String, BootError> {
+    let operator = OperatorClient::new(source)?;
     let users = operator.all(operator.users_path()?, json!({"context": "edit", "orderby": "id", "order": "asc"}))?;
     Ok(table(&rows(
         &["id", "login", "e-mail", "roles", "registered"],
@@ -156,8 +156,8 @@ pub(super) fn user_list(source: &Source) -> Result<String, BootError> {
 }
 
 /// `user passwd`: the sessions end, application passwords stay.
-pub(super) fn user_passwd(source: &Source, login: &str) -> Result<String, BootError> {
-    let operator = Operator::new(source)?;
+pub(super) fn user_passwd(source: &ConfigSource, login: &str) -> Result<String, BootError> {
+    let operator = OperatorClient::new(source)?;
     let path = operator.user_path(login)?;
     let password = secret_line(&format!("New password of {login}: "))?;
     if password.chars().count() < SHORTEST_PASSWORD {
@@ -168,8 +168,8 @@ pub(super) fn user_passwd(source: &Source, login: &str) -> Result<String, BootEr
 }
 
 /// `user invite`: a link to set a password goes to the user's address.
-pub(super) fn user_invite(source: &Source, login: &str) -> Result<String, BootError> {
-    let operator = Operator::new(source)?;
+pub(super) fn user_invite(source: &ConfigSource, login: &str) -> Result<String, BootError> {
+    let operator = OperatorClient::new(source)?;
     let user = operator.user(login)?;
     let event =
         Event { name: "user_invited", user: OPERATOR, login: OPERATOR_NAME, subject: login, ..Event::default() };
@@ -182,12 +182,12 @@ pub(super) fn user_invite(source: &Source, login: &str) -> Result<String, BootEr
 /// Sends a user a link to set a password; what became of it, in words.
 pub(super) fn invite(registry: &Arc<Registry>, services: &Services, user: i64) -> Result<String, BootError> {
     invitations(registry)?;
-    let message = Message { subject: Subject::Invitation, user, address: "", data: json!({}) };
-    Ok(match Post::new(registry.clone(), services)?.send_now(&message)? {
-        Outcome::Sent => "an invitation was sent".to_owned(),
-        Outcome::Dropped(why) => return Err(BootError::Other(format!("no invitation was sent: {why}"))),
-        Outcome::Failed(why) => return Err(BootError::Other(format!("the invitation was not sent: {why}"))),
-        Outcome::Retried(why) => format!("the invitation waits, and the server tries again ({why})"),
+    let message = Message { subject: MessageSubject::Invitation, user, address: "", data: json!({}) };
+    Ok(match MailContext::new(registry.clone(), services)?.send_now(&message)? {
+        DeliveryOutcome::Sent => "an invitation was sent".to_owned(),
+        DeliveryOutcome::Dropped(why) => return Err(BootError::Other(format!("no invitation was sent: {why}"))),
+        DeliveryOutcome::Failed(why) => return Err(BootError::Other(format!("the invitation was not sent: {why}"))),
+        DeliveryOutcome::Retried(why) => format!("the invitation waits, and the server tries again ({why})"),
     })
 }
 
@@ -198,23 +198,23 @@ pub(super) fn invitations(registry: &Registry) -> Result<(), BootError> {
 }
 
 /// `mail test`.
-pub(super) fn mail_test(source: &Source, address: &str) -> Result<String, BootError> {
+pub(super) fn mail_test(source: &ConfigSource, address: &str) -> Result<String, BootError> {
     let (registry, services) = services(source)?;
-    Post::new(Arc::new(registry), &services)?.test(address)?;
+    MailContext::new(Arc::new(registry), &services)?.test(address)?;
     Ok("a test message was sent\n".to_owned())
 }
 
 /// `user role`.
-pub(super) fn user_role(source: &Source, login: &str, roles: &[String]) -> Result<String, BootError> {
-    let operator = Operator::new(source)?;
+pub(super) fn user_role(source: &ConfigSource, login: &str, roles: &[String]) -> Result<String, BootError> {
+    let operator = OperatorClient::new(source)?;
     let path = operator.user_path(login)?;
     let user = operator.ask(Method::Put, &path, json!({"context": "edit"}), json!({"roles": roles}))?;
     Ok(format!("{login}: {}\n", cell(&user["roles"])))
 }
 
 /// `user delete`: the records go to another user, or with the user.
-pub(super) fn user_delete(source: &Source, login: &str, heir: Option<&str>) -> Result<String, BootError> {
-    let operator = Operator::new(source)?;
+pub(super) fn user_delete(source: &ConfigSource, login: &str, heir: Option<&str>) -> Result<String, BootError> {
+    let operator = OperatorClient::new(source)?;
     let path = operator.user_path(login)?;
     let heir = heir.map(|heir| operator.user(heir)).transpose()?.map_or(json!(false), |heir| heir["id"].clone());
     operator.ask(Method::Delete, &path, json!({"force": true, "reassign": heir}), Value::Null)?;
@@ -222,8 +222,8 @@ pub(super) fn user_delete(source: &Source, login: &str, heir: Option<&str>) -> R
 }
 
 /// `user logout`: every session of the user ends.
-pub(super) fn user_logout(source: &Source, login: &str) -> Result<String, BootError> {
-    let operator = Operator::new(source)?;
+pub(super) fn user_logout(source: &ConfigSource, login: &str) -> Result<String, BootError> {
+    let operator = OperatorClient::new(source)?;
     let user = operator.user(login)?;
     let id = user["id"].as_i64().unwrap_or_default();
     let event = Event { name: "logout", user: OPERATOR, login: OPERATOR_NAME, subject: login, ..Event::default() };
@@ -234,8 +234,8 @@ pub(super) fn user_logout(source: &Source, login: &str) -> Result<String, BootEr
 }
 
 /// `app-password list`.
-pub(super) fn app_password_list(source: &Source, login: &str) -> Result<String, BootError> {
-    let operator = Operator::new(source)?;
+pub(super) fn app_password_list(source: &ConfigSource, login: &str) -> Result<String, BootError> {
+    let operator = OperatorClient::new(source)?;
     let path = format!("{}/application-passwords", operator.user_path(login)?);
     let found = operator.ask(Method::Get, &path, json!({}), Value::Null)?;
     let keys = ["uuid", "name", "created", "last_used", "last_ip"];
@@ -244,8 +244,8 @@ pub(super) fn app_password_list(source: &Source, login: &str) -> Result<String, 
 }
 
 /// `app-password revoke`: one by its UUID or its name.
-pub(super) fn app_password_revoke(source: &Source, login: &str, wanted: &str) -> Result<String, BootError> {
-    let operator = Operator::new(source)?;
+pub(super) fn app_password_revoke(source: &ConfigSource, login: &str, wanted: &str) -> Result<String, BootError> {
+    let operator = OperatorClient::new(source)?;
     let path = format!("{}/application-passwords", operator.user_path(login)?);
     let found = operator.ask(Method::Get, &path, json!({}), Value::Null)?;
     let is = |password: &&Value| password["uuid"] == *wanted || password["name"] == *wanted;
@@ -260,8 +260,8 @@ pub(super) fn app_password_revoke(source: &Source, login: &str, wanted: &str) ->
 }
 
 /// `audit`: the newest entries, the newest last.
-pub(super) fn audit_trail(source: &Source, last: usize) -> Result<String, BootError> {
-    let operator = Operator::new(source)?;
+pub(super) fn audit_trail(source: &ConfigSource, last: usize) -> Result<String, BootError> {
+    let operator = OperatorClient::new(source)?;
     let trail = operator.registry.declaration.site.audit.get();
     let resource = trail.and_then(|audit| operator.registry.resource(audit));
     let path = resource.map(|resource| resource.path.clone());
@@ -275,8 +275,8 @@ pub(super) fn audit_trail(source: &Source, last: usize) -> Result<String, BootEr
 }
 
 /// `status`: what runs where, and how much there is of it.
-pub(super) fn status(source: &Source) -> Result<String, BootError> {
-    let operator = Operator::new(source)?;
+pub(super) fn status(source: &ConfigSource) -> Result<String, BootError> {
+    let operator = OperatorClient::new(source)?;
     let place = crate::boot::place(&operator.registry.declaration)?;
     let mut rows = vec![
         vec!["version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()],

@@ -2,7 +2,7 @@
 
 use super::linked;
 use crate::backup::{self as snapshots, DatabaseDigest, database_of, is_snapshot};
-use crate::boot::{self, BootError, Source};
+use crate::boot::{self, BootError, ConfigSource};
 use crate::files::Files;
 use crate::registry::Registry;
 use cms_base::clock::SystemClock;
@@ -18,7 +18,7 @@ fn files(registry: &Registry) -> Result<Files, BootError> {
 }
 
 /// A copy of the database in one file, or a snapshot with the files in a folder of backups.
-pub(super) fn backup(source: &Source, to: Option<PathBuf>, with_files: bool) -> Result<(), BootError> {
+pub(super) fn backup(source: &ConfigSource, to: Option<PathBuf>, with_files: bool) -> Result<(), BootError> {
     let registry = linked(source)?;
     let database = boot::database(&registry.declaration)?;
     let declared = registry.declaration.backup.folder.get().map(PathBuf::from);
@@ -41,7 +41,7 @@ pub(super) fn backup(source: &Source, to: Option<PathBuf>, with_files: bool) -> 
 }
 
 /// Replaces the database, and puts the files of a snapshot back.
-pub(super) fn restore(source: &Source, from: &Path) -> Result<(), BootError> {
+pub(super) fn restore(source: &ConfigSource, from: &Path) -> Result<(), BootError> {
     let registry = linked(source)?;
     let path = boot::database(&registry.declaration)?;
     // Before anything is replaced.
@@ -62,7 +62,7 @@ pub(super) fn restore(source: &Source, from: &Path) -> Result<(), BootError> {
 }
 
 /// Copies the database into a new one.
-pub(super) fn copy(source: &Source, from: Option<&str>, to: &str) -> Result<(), BootError> {
+pub(super) fn copy(source: &ConfigSource, from: Option<&str>, to: &str) -> Result<(), BootError> {
     let registry = linked(source)?;
     let place = |url: &str| Place::of(url).ok_or_else(|| boot::unknown_place(url));
     let from = from.map_or_else(|| boot::place(&registry.declaration), place)?;
@@ -93,7 +93,7 @@ pub(super) fn copy(source: &Source, from: Option<&str>, to: &str) -> Result<(), 
 }
 
 /// Rehearses a restore: everything but the replacement.
-pub(super) fn verify(source: &Source, from: &Path) -> Result<(), BootError> {
+pub(super) fn verify(source: &ConfigSource, from: &Path) -> Result<(), BootError> {
     let registry = linked(source)?;
     let mut problems = examine_database(from)?;
     refuse(from, &problems)?;

@@ -1,7 +1,7 @@
 //! `check`, `migrate` and `routes`: what the declarations say, and what the database has to become for them.
 
 use super::{linked, present, print};
-use crate::boot::{self, BootError, Source};
+use crate::boot::{self, BootError, ConfigSource};
 use crate::features::console::texts::{self, Dictionary};
 use crate::model::Method;
 use crate::registry::resource::Resource;
@@ -9,7 +9,7 @@ use crate::registry::{Endpoint, Registry};
 use cms_config::Problem;
 use cms_config::check::nearest;
 use cms_config::declaration::Family;
-use cms_config::load::{Loaded, load};
+use cms_config::load::{LoadedDeclaration, load};
 use cms_config::shipped;
 
 use cms_storage::place::Place;
@@ -24,7 +24,7 @@ const MOST_NAMED: usize = 20;
 
 /// What [`check`] found.
 #[derive(Default)]
-struct Checked {
+struct CheckReport {
     problems: Vec<Problem>,
     resources: usize,
     routes: usize,
@@ -46,18 +46,18 @@ struct CheckedData {
 }
 
 /// See [`super::Command::Check`].
-pub(super) fn check(source: &Source, data: bool, json: bool) -> Result<(), BootError> {
+pub(super) fn check(source: &ConfigSource, data: bool, json: bool) -> Result<(), BootError> {
     if !json {
         return checked(source, data)?.print();
     }
     let checked = match checked(source, data) {
-        Err(BootError::Problems(problems)) => Checked { problems, ..Checked::default() },
+        Err(BootError::Problems(problems)) => CheckReport { problems, ..CheckReport::default() },
         other => other?,
     };
     report(&checked.json(), checked.is_sound())
 }
 
-fn checked(source: &Source, data: bool) -> Result<Checked, BootError> {
+fn checked(source: &ConfigSource, data: bool) -> Result<CheckReport, BootError> {
     let loaded = source.load()?;
     let registry = boot::registry(&loaded, &loaded.declaration.server.listen)?;
     let methods = boot::calls(&loaded, &registry)?.map_or(0, |calls| calls.len());
@@ -114,11 +114,11 @@ fn checked(source: &Source, data: bool) -> Result<Checked, BootError> {
         }
     };
     let (resources, routes) = (registry.resources.len(), registry.routes.len());
-    Ok(Checked { problems: Vec::new(), resources, routes, methods, warnings, data })
+    Ok(CheckReport { problems: Vec::new(), resources, routes, methods, warnings, data })
 }
 
 /// Translations of one's own files that translate nothing, and how many texts their languages lack.
-fn translations(loaded: &Loaded, registry: &Registry) -> Vec<String> {
+fn translations(loaded: &LoadedDeclaration, registry: &Registry) -> Vec<String> {
     let mut warnings = Vec::new();
     for (language, texts) in &registry.declaration.translations {
         let file = |text: &String| loaded.problem(&["translations", language, text], "", None).file;
@@ -146,13 +146,13 @@ fn translations(loaded: &Loaded, registry: &Registry) -> Vec<String> {
     warnings
 }
 
-impl Checked {
+impl CheckReport {
     fn is_sound(&self) -> bool {
         self.problems.is_empty() && self.data.as_ref().is_none_or(|data| data.found.is_empty() && !data.refused)
     }
 
     fn print(&self) -> Result<(), BootError> {
-        let Checked { resources, routes, methods, .. } = self;
+        let CheckReport { resources, routes, methods, .. } = self;
         say!("{resources} resources, {routes} routes, {methods} XML-RPC methods: sound");
         for warning in &self.warnings {
             tell!("warning: {warning}");
@@ -192,7 +192,7 @@ impl Checked {
 }
 
 /// See [`super::Command::Migrate`].
-pub(super) fn migrate(source: &Source, dry_run: bool, drops: &[String], json: bool) -> Result<(), BootError> {
+pub(super) fn migrate(source: &ConfigSource, dry_run: bool, drops: &[String], json: bool) -> Result<(), BootError> {
     let registry = linked(source)?;
     present(&registry)?;
     let place = boot::place(&registry.declaration)?;
@@ -315,23 +315,23 @@ fn report(outcome: &impl Serialize, good: bool) -> Result<(), BootError> {
 
 /// A method of a route.
 #[derive(Serialize)]
-struct Row {
+struct RouteLine {
     methods: Vec<&'static str>,
     path: String,
     handler: &'static str,
     /// The guard and its parameter, as declarations write them.
     access: String,
-    args: Vec<RowArg>,
+    args: Vec<RouteLineArg>,
 }
 
 #[derive(Serialize)]
-struct RowArg {
+struct RouteLineArg {
     name: String,
     required: bool,
 }
 
 /// See [`super::Command::Routes`].
-pub(super) fn routes(source: &Source, json: bool) -> Result<(), BootError> {
+pub(super) fn routes(source: &ConfigSource, json: bool) -> Result<(), BootError> {
     let registry = linked(source)?;
     if json {
         return report(&rows(&registry), true);
@@ -343,27 +343,27 @@ pub(super) fn routes(source: &Source, json: bool) -> Result<(), BootError> {
 
 /// A line for each method of each route: method, path, handler, access, arguments. Golden tests read it, too.
 pub fn route_table(registry: &Registry) -> Vec<String> {
-    let line = |row: Row| {
+    let line = |row: RouteLine| {
         let args: Vec<String> =
             row.args.iter().map(|arg| format!("{}{}", arg.name, if arg.required { "*" } else { "" })).collect();
-        let Row { path, handler, access, .. } = &row;
+        let RouteLine { path, handler, access, .. } = &row;
         format!("{:<18} {path}  {handler} [{access}] {}", row.methods.join(","), args.join(" "))
     };
     rows(registry).into_iter().map(line).collect()
 }
 
-fn rows(registry: &Registry) -> Vec<Row> {
+fn rows(registry: &Registry) -> Vec<RouteLine> {
     let vocabulary = crate::engine::vocabulary();
     let endpoints = registry.routes.iter().flat_map(|route| route.endpoints.iter().map(move |e| (&route.pattern, e)));
     let row = |(pattern, endpoint): (&String, &Endpoint)| {
         let (guard, param) = (vocabulary.guards[endpoint.guard.0].name, &endpoint.guard_param);
         let args = endpoint.args.args.iter();
-        Row {
+        RouteLine {
             methods: endpoint.methods.iter().copied().map(Method::as_str).collect(),
             path: pattern.clone(),
             handler: vocabulary.handlers[endpoint.handler.0].name,
             access: if param.is_empty() { guard.to_owned() } else { format!("{guard}:{param}") },
-            args: args.map(|arg| RowArg { name: arg.name.clone(), required: arg.required }).collect(),
+            args: args.map(|arg| RouteLineArg { name: arg.name.clone(), required: arg.required }).collect(),
         }
     };
     endpoints.map(row).collect()

@@ -9,7 +9,7 @@ use crate::boot::{BootError, Services, wait};
 use crate::mailer;
 use crate::records::{self, eq, txt};
 use crate::registry::{Registry, name};
-use crate::scope::Limits;
+use crate::scope::CredentialLimits;
 use cms_config::declaration::Family;
 use cms_storage::nodes::NodeFacts;
 use cms_storage::plan::{Change, WritePlan};
@@ -62,7 +62,7 @@ pub fn examine(
     let mut findings = Vec::new();
     nodes(registry, services, &mut findings)?;
     mail(registry, &mut findings);
-    let visit = Visit { registry, site: site.trim_end_matches('/'), agent: config.build().into() };
+    let visit = SiteProbe { registry, site: site.trim_end_matches('/'), agent: config.build().into() };
     let Some(root) = visit.root(&mut findings) else { return Ok(findings) };
     visit.home(&mut findings);
     visit.pages(&mut findings);
@@ -118,13 +118,13 @@ fn certificates(file: &Path) -> Result<Vec<Certificate<'static>>, BootError> {
     Ok(found)
 }
 
-struct Visit<'a> {
+struct SiteProbe<'a> {
     registry: &'a Registry,
     site: &'a str,
     agent: Agent,
 }
 
-impl Visit<'_> {
+impl SiteProbe<'_> {
     fn rest(&self, path: &str) -> String {
         format!("{}{}{path}", self.site, self.registry.site.rest_path)
     }
@@ -270,7 +270,7 @@ impl Visit<'_> {
         let Some(users) = self.registry.family(Family::User).next() else { return Ok(()) };
         let Some(login) = services.any_login(self.registry)? else { return Ok(()) };
         let title = format!("doctor {}", app_passwords::new_secret());
-        let limits = Limits { read_only: true, resources: vec![users.name.as_str().into()] };
+        let limits = CredentialLimits { read_only: true, resources: vec![users.name.as_str().into()] };
         let expires = services.clock.now() + LIFE;
         let secret = services.add_limited_app_password(&login, &title, expires, limits, None)?;
         let basic = identity::basic_header(&login, &secret);

@@ -2,17 +2,17 @@
 
 use super::{limits, services};
 use crate::access::identity;
-use crate::boot::{BootError, Source, wait};
-use crate::mcp::{Answer, Mcp, Peer};
+use crate::boot::{BootError, ConfigSource, wait};
+use crate::mcp::{Mcp, McpHeaders, McpResponse};
 use crate::records::{self, Record, eq, txt};
-use crate::scope::{Limits, Principal};
+use crate::scope::{CredentialLimits, Principal};
 use cms_config::declaration::Family;
 use cms_text::slug::title_key;
 use std::io::{BufRead, Read as _, Write};
 use std::sync::Arc;
 
 /// See [`super::Command::Mcp`].
-pub(super) fn mcp(source: &Source, login: &str, read_only: bool, resources: &[String]) -> Result<(), BootError> {
+pub(super) fn mcp(source: &ConfigSource, login: &str, read_only: bool, resources: &[String]) -> Result<(), BootError> {
     let (registry, services) = services(source)?;
     let limits = limits(&registry, read_only, resources)?;
     let registry = Arc::new(registry);
@@ -27,7 +27,7 @@ pub(super) fn mcp(source: &Source, login: &str, read_only: bool, resources: &[St
         let row = rows.first().ok_or_else(|| BootError::Other(format!("there is no user `{login}`")))?;
         identity::principal(&registry, Record { resource: users, row })
     };
-    caller.limits = (limits != Limits::default()).then(|| Arc::new(limits));
+    caller.limits = (limits != CredentialLimits::default()).then(|| Arc::new(limits));
     let mcp = Mcp::new(&registry);
     let most = registry.declaration.mcp.max_body.bytes();
     let (input, output) = (std::io::stdin(), std::io::stdout());
@@ -35,9 +35,9 @@ pub(super) fn mcp(source: &Source, login: &str, read_only: bool, resources: &[St
     while let Some(line) = line(&mut input, most).map_err(|error| BootError::Other(error.to_string()))? {
         // The time and the settings are those of now.
         let scope = engine.scope_of(caller.clone()).map_err(failed)?;
-        let body = match wait(mcp.answer(&engine, &scope, &Peer::default(), &line)) {
-            Answer::Nothing => continue,
-            Answer::Done(body) | Answer::Failed { body, .. } => body,
+        let body = match wait(mcp.answer(&engine, &scope, &McpHeaders::default(), &line)) {
+            McpResponse::Nothing => continue,
+            McpResponse::Done(body) | McpResponse::Failed { body, .. } => body,
         };
         let mut output = output.lock();
         // Nobody reads any more.

@@ -29,10 +29,10 @@ mod serve;
 
 pub use declarations::route_table;
 
-use crate::boot::{self, BootError, Secret, Services, Source};
+use crate::boot::{self, BootError, ConfigSource, Secret, Services};
 use crate::registry::Registry;
 use crate::registry::link::nearest;
-use crate::scope::Limits;
+use crate::scope::CredentialLimits;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use cms_config::{grammar, shipped};
@@ -311,7 +311,7 @@ pub enum AppPasswordCommand {
 /// Runs the program.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    let source = Source { config: cli.source.config, sets: cli.source.sets };
+    let source = ConfigSource { config: cli.source.config, sets: cli.source.sets };
     let done = match cli.command {
         None => serve::serve(&source),
         Some(Command::Check { data, json }) => declarations::check(&source, data, json),
@@ -362,21 +362,21 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn linked(source: &Source) -> Result<Registry, BootError> {
+fn linked(source: &ConfigSource) -> Result<Registry, BootError> {
     let loaded = source.load()?;
     let listen = loaded.declaration.server.listen.clone();
     boot::registry(&loaded, &listen)
 }
 
 /// The services over the database that the declarations name, which is there.
-fn services(source: &Source) -> Result<(Registry, Services), BootError> {
+fn services(source: &ConfigSource) -> Result<(Registry, Services), BootError> {
     let registry = linked(source)?;
     present(&registry)?;
     opened(registry)
 }
 
 /// The same; where there is no database, this begins one, and says so: it may be the wrong folder.
-fn services_or_new(source: &Source) -> Result<(Registry, Services), BootError> {
+fn services_or_new(source: &ConfigSource) -> Result<(Registry, Services), BootError> {
     let registry = linked(source)?;
     let place = boot::place(&registry.declaration)?;
     let new = place.file().filter(|path| !path.exists());
@@ -469,7 +469,7 @@ fn print(text: &[u8]) {
     let _ = std::io::stdout().lock().write_all(text);
 }
 
-fn import(source: &Source, file: &Path, attachments: Option<&Path>, user: Option<&str>) -> Result<(), BootError> {
+fn import(source: &ConfigSource, file: &Path, attachments: Option<&Path>, user: Option<&str>) -> Result<(), BootError> {
     let (registry, services) = services_or_new(source)?;
     let mut report = crate::import::import(&registry, &services, file, user, true)?;
     if attachments.is_some() {
@@ -485,7 +485,7 @@ fn import(source: &Source, file: &Path, attachments: Option<&Path>, user: Option
     Ok(())
 }
 
-fn user(source: &Source, command: UserCommand) -> Result<(), BootError> {
+fn user(source: &ConfigSource, command: UserCommand) -> Result<(), BootError> {
     match command {
         UserCommand::List => said(accounts::user_list(source)),
         UserCommand::Passwd { login } => said(accounts::user_passwd(source, &login)),
@@ -522,14 +522,20 @@ fn secret_line(prompt: &str) -> Result<String, BootError> {
     }
 }
 
-fn user_add(source: &Source, login: &str, email: &str, role: Option<&str>, hashed: bool) -> Result<(), BootError> {
+fn user_add(
+    source: &ConfigSource,
+    login: &str,
+    email: &str,
+    role: Option<&str>,
+    hashed: bool,
+) -> Result<(), BootError> {
     let line = secret_line(&format!("Password of {login}: "))?;
     let secret = if hashed { Secret::Hash(&line) } else { Secret::Password(&line) };
     let (registry, services) = services_or_new(source)?;
     added(&registry, &services, (login, email, role), secret).map(drop)
 }
 
-fn user_add_invited(source: &Source, login: &str, email: &str, role: Option<&str>) -> Result<(), BootError> {
+fn user_add_invited(source: &ConfigSource, login: &str, email: &str, role: Option<&str>) -> Result<(), BootError> {
     let (registry, services) = services_or_new(source)?;
     let registry = Arc::new(registry);
     accounts::invitations(&registry)?;
@@ -552,7 +558,7 @@ fn added(
     Ok(id)
 }
 
-fn doctor(source: &Source, url: Option<String>, authority: Option<&Path>) -> Result<(), BootError> {
+fn doctor(source: &ConfigSource, url: Option<String>, authority: Option<&Path>) -> Result<(), BootError> {
     // A check changes nothing: neither tables nor their rows.
     let registry = linked(source)?;
     present(&registry)?;
@@ -576,16 +582,16 @@ fn doctor(source: &Source, url: Option<String>, authority: Option<&Path>) -> Res
 }
 
 /// What a caller is limited to.
-fn limits(registry: &Registry, read_only: bool, resources: &[String]) -> Result<Limits, BootError> {
+fn limits(registry: &Registry, read_only: bool, resources: &[String]) -> Result<CredentialLimits, BootError> {
     if let Some(unknown) = resources.iter().find(|name| registry.resource(name).is_none()) {
         let hint = nearest(unknown, registry.resources.iter().map(|r| r.name.as_str())).unwrap_or_default();
         return Err(BootError::Other(format!("there is no resource `{unknown}` {hint}")));
     }
-    Ok(Limits { read_only, resources: resources.iter().map(|name| name.as_str().into()).collect() })
+    Ok(CredentialLimits { read_only, resources: resources.iter().map(|name| name.as_str().into()).collect() })
 }
 
 fn app_password_add(
-    source: &Source,
+    source: &ConfigSource,
     (login, name): (&str, &str),
     read_only: bool,
     resources: &[String],

@@ -1,9 +1,9 @@
 //! `new resource`: a schema file and the lines of `site.toml` that serve it.
 
-use crate::boot::{self, BootError, Source};
+use crate::boot::{self, BootError, ConfigSource};
 use cms_config::check::suggestion;
 use cms_config::declaration::Family;
-use cms_config::load::Loaded;
+use cms_config::load::LoadedDeclaration;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -19,14 +19,14 @@ const SITE: &str = "site.toml";
 ///
 /// # Errors
 /// The name is taken or cannot be one, the declarations are not sound, or a file cannot be written.
-pub(super) fn resource(source: &Source, name: &str, like: &str) -> Result<(), BootError> {
+pub(super) fn resource(source: &ConfigSource, name: &str, like: &str) -> Result<(), BootError> {
     let Some(config) = &source.config else {
         let hint = "name the declarations with --config routes.toml; `cms-server init DIRECTORY` writes them";
         return Err(BootError::Other(format!("there is no file to add to\n  hint: {hint}")));
     };
     let texts = texts(&sound(source)?, name, like)?;
     let folder = config.parent().unwrap_or(Path::new(""));
-    let mut written = Written::default();
+    let mut written = ScaffoldFiles::default();
     let done = written.all(folder, name, &texts).and_then(|()| served(source, name));
     if let Err(error) = done {
         written.undo();
@@ -38,14 +38,14 @@ pub(super) fn resource(source: &Source, name: &str, like: &str) -> Result<(), Bo
 }
 
 /// The declarations, which have no problem.
-fn sound(source: &Source) -> Result<Loaded, BootError> {
+fn sound(source: &ConfigSource) -> Result<LoadedDeclaration, BootError> {
     let loaded = source.load()?;
     let registry = boot::registry(&loaded, &loaded.declaration.server.listen)?;
     boot::calls(&loaded, &registry)?;
     Ok(loaded)
 }
 
-fn served(source: &Source, name: &str) -> Result<(), BootError> {
+fn served(source: &ConfigSource, name: &str) -> Result<(), BootError> {
     if sound(source)?.declaration.resources.contains_key(name) {
         return Ok(());
     }
@@ -54,12 +54,12 @@ fn served(source: &Source, name: &str) -> Result<(), BootError> {
 }
 
 /// What is written: the schema, and the lines of `site.toml`.
-struct Texts {
+struct ScaffoldTexts {
     schema: String,
     site: String,
 }
 
-fn texts(loaded: &Loaded, name: &str, like: &str) -> Result<Texts, BootError> {
+fn texts(loaded: &LoadedDeclaration, name: &str, like: &str) -> Result<ScaffoldTexts, BootError> {
     let refused = |message: String, hint: &str| Err(BootError::Other(format!("{message}\n  hint: {hint}")));
     let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     if name.len() > 40 || !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(word) {
@@ -91,19 +91,19 @@ fn texts(loaded: &Loaded, name: &str, like: &str) -> Result<Texts, BootError> {
     };
     let places = [("{name}", name), ("{base}", like), ("{reference}", &reference)];
     let filled = |text: &str| places.iter().fold(text.to_owned(), |text, (place, value)| text.replace(place, value));
-    Ok(Texts { schema: filled(properties), site: filled(site) })
+    Ok(ScaffoldTexts { schema: filled(properties), site: filled(site) })
 }
 
 /// What has been written so far.
 #[derive(Default)]
-struct Written {
+struct ScaffoldFiles {
     schema: Option<PathBuf>,
     /// `site.toml`, and its length before; `None` if it is new.
     site: Option<(PathBuf, Option<u64>)>,
 }
 
-impl Written {
-    fn all(&mut self, folder: &Path, name: &str, texts: &Texts) -> Result<(), BootError> {
+impl ScaffoldFiles {
+    fn all(&mut self, folder: &Path, name: &str, texts: &ScaffoldTexts) -> Result<(), BootError> {
         let schema = folder.join(SCHEMAS).join(format!("{name}.json"));
         new_file(&schema, &texts.schema).map_err(|error| failed(&schema, &error))?;
         self.schema = Some(schema);

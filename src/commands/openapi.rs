@@ -2,7 +2,7 @@
 //! between two descriptions.
 
 use super::{linked, print};
-use crate::boot::{BootError, Source};
+use crate::boot::{BootError, ConfigSource};
 use crate::engine;
 use crate::openapi::diff::{Effect, changes};
 use crate::openapi::{Selection, document, python, rust, typescript, yaml};
@@ -11,7 +11,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 /// See [`super::Command::Openapi`].
-pub(super) fn openapi(source: &Source, as_yaml: bool, namespace: Option<&str>) -> Result<(), BootError> {
+pub(super) fn openapi(source: &ConfigSource, as_yaml: bool, namespace: Option<&str>) -> Result<(), BootError> {
     let registry = linked(source)?;
     if let Some(wanted) = namespace.filter(|wanted| !registry.namespaces.iter().any(|own| own == wanted)) {
         let all = registry.namespaces.join(", ");
@@ -39,13 +39,13 @@ pub enum Language {
 }
 
 /// See [`super::Command::Types`].
-pub(super) fn types(source: &Source) -> Result<(), BootError> {
+pub(super) fn types(source: &ConfigSource) -> Result<(), BootError> {
     print(typescript::types(&whole(source)?).as_bytes());
     Ok(())
 }
 
 /// See [`super::Command::Client`].
-pub(super) fn client(source: &Source, language: Language) -> Result<(), BootError> {
+pub(super) fn client(source: &ConfigSource, language: Language) -> Result<(), BootError> {
     let document = whole(source)?;
     let text = match language {
         Language::Ts => typescript::client(&document),
@@ -56,7 +56,7 @@ pub(super) fn client(source: &Source, language: Language) -> Result<(), BootErro
     Ok(())
 }
 
-fn whole(source: &Source) -> Result<Value, BootError> {
+fn whole(source: &ConfigSource) -> Result<Value, BootError> {
     let registry = linked(source)?;
     let selection = Selection { namespace: None, endpoints: &|_, _| true, server: &registry.site.rest_url };
     Ok(document(&registry, &engine::vocabulary(), &selection))
@@ -66,7 +66,7 @@ fn whole(source: &Source) -> Result<Value, BootError> {
 const MOST_BYTES: u64 = 64 << 20;
 
 /// See [`super::Command::Diff`].
-pub(super) fn diff(source: &Source, old: &Path, new: &Path) -> Result<(), BootError> {
+pub(super) fn diff(source: &ConfigSource, old: &Path, new: &Path) -> Result<(), BootError> {
     if source.config.is_some() {
         return Err(BootError::Other("diff compares OLD and NEW; leave out --config".to_owned()));
     }
@@ -87,9 +87,9 @@ pub(super) fn diff(source: &Source, old: &Path, new: &Path) -> Result<(), BootEr
 }
 
 /// A description that is in a file, or that of declarations.
-fn described(source: &Source, path: &Path) -> Result<Value, BootError> {
+fn described(source: &ConfigSource, path: &Path) -> Result<Value, BootError> {
     if path.extension().is_none_or(|end| end != "json") {
-        return whole(&Source { config: Some(path.to_owned()), sets: source.sets.clone() });
+        return whole(&ConfigSource { config: Some(path.to_owned()), sets: source.sets.clone() });
     }
     let refused = |what: &str| BootError::Other(format!("{}: {what}", path.display()));
     let mut text = String::new();

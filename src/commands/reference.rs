@@ -5,17 +5,17 @@
 //! them, examples from what is shipped. So the reference holds nothing that the program does not know.
 
 use crate::engine;
-use crate::registry::vocabulary::{Description, Kind, families};
+use crate::registry::vocabulary::{BehaviourKind, Description, families};
 use crate::registry::words;
 use cms_base::metrics::METRICS;
 use cms_config::grammar::Grammar;
-use cms_config::load::{Loaded, load};
+use cms_config::load::{LoadedDeclaration, load};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 /// A word with its meaning and facts.
 #[derive(Clone, Debug)]
-pub struct Word {
+pub struct ReferenceEntry {
     /// `handler`, `guard`, …, `schema word`, `configuration key`.
     pub kind: &'static str,
     pub name: String,
@@ -34,52 +34,52 @@ pub struct Example {
 }
 
 /// A section of the reference.
-struct Section {
-    kind: Kind,
+struct ReferenceSection {
+    kind: BehaviourKind,
     title: &'static str,
     singular: &'static str,
     intro: &'static str,
 }
 
-const SECTIONS: [Section; 7] = [
-    Section {
-        kind: Kind::Handler,
+const SECTIONS: [ReferenceSection; 7] = [
+    ReferenceSection {
+        kind: BehaviourKind::Handler,
         title: "Handlers",
         singular: "handler",
         intro: "`handler` of an endpoint: what it does. *Needs* are the rows that the guard must load.",
     },
-    Section {
-        kind: Kind::Guard,
+    ReferenceSection {
+        kind: BehaviourKind::Guard,
         title: "Guards",
         singular: "guard",
         intro: "`access` of an endpoint: who may use it. *Loads* are the rows that the handler gets.",
     },
-    Section {
-        kind: Kind::Read,
+    ReferenceSection {
+        kind: BehaviourKind::Read,
         title: "Read behaviours",
         singular: "read behaviour",
         intro: "`x-read` of a property: how its value is computed.",
     },
-    Section {
-        kind: Kind::Write,
+    ReferenceSection {
+        kind: BehaviourKind::Write,
         title: "Write behaviours",
         singular: "write behaviour",
         intro: "`x-write` of a property: what of a value is stored.",
     },
-    Section {
-        kind: Kind::Query,
+    ReferenceSection {
+        kind: BehaviourKind::Query,
         title: "Query behaviours",
         singular: "query behaviour",
         intro: "`x-filter = { query = \"…\" }` of an argument: the rows that its value selects.",
     },
-    Section {
-        kind: Kind::Renderer,
+    ReferenceSection {
+        kind: BehaviourKind::Renderer,
         title: "Renderers",
         singular: "renderer",
         intro: "`renderer` of `[blocks]` and `[shortcodes]`: what a part of a content shows.",
     },
-    Section {
-        kind: Kind::Ability,
+    ReferenceSection {
+        kind: BehaviourKind::Ability,
         title: "Abilities",
         singular: "ability behaviour",
         intro: "`run` of `[abilities]`: what makes the result of an ability.",
@@ -87,27 +87,27 @@ const SECTIONS: [Section; 7] = [
 ];
 
 /// The shipped declarations under both prefixes, which examples are taken from.
-struct Shipped(Vec<Loaded>);
+struct ShippedDeclarations(Vec<LoadedDeclaration>);
 
-impl Shipped {
-    fn read() -> Shipped {
+impl ShippedDeclarations {
+    fn read() -> ShippedDeclarations {
         let under = |prefix: &str| load(None, &[format!("site.prefix={prefix}")], []).ok();
-        Shipped(["cms", "wp"].into_iter().filter_map(under).collect())
+        ShippedDeclarations(["cms", "wp"].into_iter().filter_map(under).collect())
     }
 
     /// The first example that a search finds.
-    fn first(&self, find: impl Fn(&Loaded) -> Option<Example>) -> Option<Example> {
+    fn first(&self, find: impl Fn(&LoadedDeclaration) -> Option<Example>) -> Option<Example> {
         self.0.iter().find_map(find)
     }
 }
 
 /// Every word, by kind, in the order of its table.
-pub fn words() -> Vec<Word> {
-    let (shipped, vocabulary) = (Shipped::read(), engine::vocabulary());
+pub fn words() -> Vec<ReferenceEntry> {
+    let (shipped, vocabulary) = (ShippedDeclarations::read(), engine::vocabulary());
     let mut all = Vec::new();
     for (kind, members) in vocabulary.kinds() {
         let Some(section) = SECTIONS.iter().find(|section| section.kind == kind) else { continue };
-        all.extend(members.iter().map(|member| Word {
+        all.extend(members.iter().map(|member| ReferenceEntry {
             kind: section.singular,
             name: member.name.to_owned(),
             doc: member.doc.to_owned(),
@@ -118,7 +118,7 @@ pub fn words() -> Vec<Word> {
             }),
         }));
     }
-    all.extend(words::names(true).iter().map(|word| Word {
+    all.extend(words::names(true).iter().map(|word| ReferenceEntry {
         kind: "schema word",
         name: word.name.clone(),
         doc: word.doc.clone(),
@@ -131,7 +131,7 @@ pub fn words() -> Vec<Word> {
             })
         }),
     }));
-    all.extend(keys(&shipped).into_iter().map(|key| Word {
+    all.extend(keys(&shipped).into_iter().map(|key| ReferenceEntry {
         kind: "configuration key",
         facts: key.facts(),
         name: key.path,
@@ -148,13 +148,13 @@ fn places(word: &str) -> &'static str {
     }
 }
 
-fn facts(kind: Kind, of: &Description) -> Vec<(&'static str, String)> {
+fn facts(kind: BehaviourKind, of: &Description) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     if !of.serves.is_empty() {
         facts.push(("families", families(of.serves)));
     }
     if of.rows != Default::default() {
-        facts.push((if kind == Kind::Handler { "needs" } else { "loads" }, of.rows.text().to_owned()));
+        facts.push((if kind == BehaviourKind::Handler { "needs" } else { "loads" }, of.rows.text().to_owned()));
     }
     if let Some(param) = of.param {
         facts.push(("written", format!("`{}:{param}`", of.name)));
@@ -171,16 +171,16 @@ fn facts(kind: Kind, of: &Description) -> Vec<(&'static str, String)> {
 
 // ------------------------------------------------------------------------------------------------ examples
 
-fn use_of(kind: Kind, name: &str, loaded: &Loaded) -> Option<Example> {
+fn use_of(kind: BehaviourKind, name: &str, loaded: &LoadedDeclaration) -> Option<Example> {
     match kind {
-        Kind::Handler | Kind::Guard => endpoint(kind, name, loaded),
-        Kind::Read => document(loaded, &|doc| doc.get("x-read") == Some(&json!(name)), &["x-read"]),
-        Kind::Write => document(loaded, &|doc| doc.get("x-write") == Some(&json!(name)), &["x-write"]),
-        Kind::Query => {
+        BehaviourKind::Handler | BehaviourKind::Guard => endpoint(kind, name, loaded),
+        BehaviourKind::Read => document(loaded, &|doc| doc.get("x-read") == Some(&json!(name)), &["x-read"]),
+        BehaviourKind::Write => document(loaded, &|doc| doc.get("x-write") == Some(&json!(name)), &["x-write"]),
+        BehaviourKind::Query => {
             let asks = |doc: &Map<String, Value>| doc.get("x-filter").is_some_and(|filter| filter["query"] == *name);
             document(loaded, &asks, &["x-filter"])
         }
-        Kind::Renderer => {
+        BehaviourKind::Renderer => {
             let (blocks, shortcodes) = (&loaded.declaration.blocks, &loaded.declaration.shortcodes);
             let both = [("blocks", blocks), ("shortcodes", shortcodes)];
             let mut all = both.into_iter().flat_map(|(table, parts)| parts.iter().map(move |part| (table, part)));
@@ -193,7 +193,7 @@ fn use_of(kind: Kind, name: &str, loaded: &Loaded) -> Option<Example> {
                 }
             })
         }
-        Kind::Ability => {
+        BehaviourKind::Ability => {
             let (ability, declared) = loaded.declaration.abilities.iter().find(|(_, declared)| declared.run == name)?;
             let capability = &declared.capability;
             let text = format!("run = \"{name}\", capability = \"{capability}\"");
@@ -203,7 +203,7 @@ fn use_of(kind: Kind, name: &str, loaded: &Loaded) -> Option<Example> {
 }
 
 /// An endpoint that names a handler or a guard.
-fn endpoint(kind: Kind, name: &str, loaded: &Loaded) -> Option<Example> {
+fn endpoint(kind: BehaviourKind, name: &str, loaded: &LoadedDeclaration) -> Option<Example> {
     let declared = &loaded.declaration;
     let sets = declared.route_sets.iter().map(|(set, routes)| (format!("[[route_sets.{set}]]"), routes));
     let all = sets.chain([("[[routes]]".to_owned(), &declared.routes)]);
@@ -217,7 +217,7 @@ fn endpoint(kind: Kind, name: &str, loaded: &Loaded) -> Option<Example> {
     });
     let named = |access: &str| access.split(':').next() == Some(name);
     let (place, endpoint) = endpoints.find(|(_, endpoint)| match kind {
-        Kind::Handler => endpoint.handler == name,
+        BehaviourKind::Handler => endpoint.handler == name,
         _ => named(&endpoint.access),
     })?;
     let (handler, access) = (&endpoint.handler, &endpoint.access);
@@ -226,14 +226,14 @@ fn endpoint(kind: Kind, name: &str, loaded: &Loaded) -> Option<Example> {
 }
 
 /// A property or an argument with a word of ours, reduced to its type and that word.
-fn word_in(word: &str, loaded: &Loaded) -> Option<Example> {
+fn word_in(word: &str, loaded: &LoadedDeclaration) -> Option<Example> {
     document(loaded, &|doc| doc.contains_key(word), &[word])
 }
 
 /// A test on the document of a property or an argument.
-type Wanted<'a> = &'a dyn Fn(&Map<String, Value>) -> bool;
+type SchemaTest<'a> = &'a dyn Fn(&Map<String, Value>) -> bool;
 
-fn document(loaded: &Loaded, wanted: Wanted<'_>, words: &[&str]) -> Option<Example> {
+fn document(loaded: &LoadedDeclaration, wanted: SchemaTest<'_>, words: &[&str]) -> Option<Example> {
     let declared = &loaded.declaration;
     let properties = declared.resources.iter().find_map(|(resource, declared)| {
         let schema = loaded.schemas.get(&declared.schema)?;
@@ -261,7 +261,7 @@ fn document(loaded: &Loaded, wanted: Wanted<'_>, words: &[&str]) -> Option<Examp
 }
 
 /// The first property of a schema that fits, with its dotted path.
-fn property<'s>(schema: &'s Value, wanted: Wanted<'_>) -> Option<(String, &'s Map<String, Value>)> {
+fn property<'s>(schema: &'s Value, wanted: SchemaTest<'_>) -> Option<(String, &'s Map<String, Value>)> {
     schema["properties"].as_object()?.iter().find_map(|(name, doc)| {
         let found = doc.as_object()?;
         if wanted(found) {
@@ -274,7 +274,7 @@ fn property<'s>(schema: &'s Value, wanted: Wanted<'_>) -> Option<(String, &'s Ma
 // ------------------------------------------------------------------------------------------------ configuration keys
 
 /// A key of the configuration.
-struct Key {
+struct ConfigKey {
     /// Dotted; a name that the file gives is in capitals: `roles.NAME.capabilities`.
     path: String,
     kind: String,
@@ -287,7 +287,7 @@ struct Key {
     restart: bool,
 }
 
-impl Key {
+impl ConfigKey {
     /// The environment variable that overrides the key.
     fn variable(&self) -> Option<String> {
         (!self.path.contains(NAME)).then(|| format!("CMS_{}", self.path.to_uppercase().replace('.', "__")))
@@ -312,7 +312,7 @@ const SAME_KEYS: [(&str, &str); 1] = [("base_resources", "resources")];
 /// Deeper tables are documents of other kinds.
 const DEPTH: usize = 6;
 
-fn keys(shipped: &Shipped) -> Vec<Key> {
+fn keys(shipped: &ShippedDeclarations) -> Vec<ConfigKey> {
     let mut out = Vec::new();
     let described_elsewhere = |section: &&str| SAME_KEYS.iter().any(|(same, _)| same == section);
     for section in Grammar::declaration().keys::<&str>(&[]).into_iter().filter(|section| !described_elsewhere(section))
@@ -323,7 +323,7 @@ fn keys(shipped: &Shipped) -> Vec<Key> {
 }
 
 /// The keys at a path and below it.
-fn below(shipped: &Shipped, path: &mut Vec<&str>, out: &mut Vec<Key>) {
+fn below(shipped: &ShippedDeclarations, path: &mut Vec<&str>, out: &mut Vec<ConfigKey>) {
     let grammar = Grammar::declaration();
     let (Some(field), Some(schema)) = (grammar.field(path), grammar.at(path)) else { return };
     let mut children = grammar.keys(path);
@@ -344,13 +344,13 @@ fn below(shipped: &Shipped, path: &mut Vec<&str>, out: &mut Vec<Key>) {
     }
 }
 
-fn key(shipped: &Shipped, path: &[&str], field: &Value, schema: &Value) -> Key {
+fn key(shipped: &ShippedDeclarations, path: &[&str], field: &Value, schema: &Value) -> ConfigKey {
     let grammar = Grammar::declaration();
     let default = grammar.default_at(path).filter(|default| !default.is_null());
     let written = shipped.0.first().and_then(|loaded| loaded.written(path));
     let written = written.filter(|written| Some(written) != default.as_ref() && !path.contains(&NAME));
     let doc = field["description"].as_str().or(schema["description"].as_str()).unwrap_or_default();
-    Key {
+    ConfigKey {
         path: path.join("."),
         kind: kind_of(grammar, field),
         doc: doc.replace('\n', " "),
@@ -421,7 +421,7 @@ pub fn reference() -> String {
     out
 }
 
-fn table<'w>(out: &mut String, title: &str, intro: &str, words: impl Iterator<Item = &'w Word>) {
+fn table<'w>(out: &mut String, title: &str, intro: &str, words: impl Iterator<Item = &'w ReferenceEntry>) {
     let _ = write!(out, "\n## {title}\n\n{intro}\n\n| name | meaning | example |\n| --- | --- | --- |\n");
     for word in words {
         let facts: String = word.facts.iter().map(|(title, fact)| format!("<br>{title}: {fact}")).collect();
@@ -434,7 +434,7 @@ fn table<'w>(out: &mut String, title: &str, intro: &str, words: impl Iterator<It
 
 /// `docs/configuration.md`: every key of the configuration.
 pub fn configuration() -> String {
-    let shipped = Shipped::read();
+    let shipped = ShippedDeclarations::read();
     let mut out = format!(
         "{GENERATED}\n# Configuration\n\nEvery key of `routes.toml` and `site.toml`. Names in capitals (`{NAME}`) are \
          yours to choose.\n\n* A later source wins: the file, its overlays, the environment, `--set KEY=VALUE`.\n* The \
@@ -456,7 +456,7 @@ pub fn configuration() -> String {
             continue;
         }
         out.push_str("| key | type | default | shipped | meaning |\n| --- | --- | --- | --- | --- |\n");
-        let own = |key: &&Key| key.path == section || key.path.starts_with(&format!("{section}."));
+        let own = |key: &&ConfigKey| key.path == section || key.path.starts_with(&format!("{section}."));
         for key in all.iter().filter(own) {
             let code = |value: &Option<String>| value.as_ref().map(|value| format!("`{value}`")).unwrap_or_default();
             let restart = if key.restart { " *Restart.*" } else { "" };
@@ -515,7 +515,7 @@ pub fn explain(wanted: &str) -> Result<String, String> {
     Ok(out)
 }
 
-fn is_key(word: &Word) -> bool {
+fn is_key(word: &ReferenceEntry) -> bool {
     word.kind == "configuration key"
 }
 

@@ -2,17 +2,17 @@
 
 use super::serve::{load, site};
 use crate::backup;
-use crate::boot::{self, BootError, Services, Source};
-use crate::handlers::Inside;
-use crate::http::{Certificates, Swap};
+use crate::boot::{self, BootError, ConfigSource, Services};
+use crate::handlers::ProcessInfo;
+use crate::http::{Certificates, ServiceSwap};
 use crate::log;
-use crate::mailer::{self, Mailer, Post};
-use crate::scheduler::{Progress, Scheduler};
+use crate::mailer::{self, MailContext, Mailer};
+use crate::scheduler::{Scheduler, SchedulerStatus};
 use cms_base::metrics::{Counter, Reading};
 use cms_config::declaration::Migrate;
 use cms_config::grammar::Grammar;
-use cms_config::load::Loaded;
-use cms_config::places::DeclaredAt;
+use cms_config::load::LoadedDeclaration;
+use cms_config::places::DeclarationPlace;
 use cms_storage::Database;
 use cms_storage::plan::Layout;
 use serde_json::Value;
@@ -20,10 +20,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What outlives a reload and is shown to operators.
-pub struct Status {
-    progress: Arc<Progress>,
-    backups: Arc<backup::Status>,
-    mail: Arc<mailer::Progress>,
+pub struct ProcessStatus {
+    progress: Arc<SchedulerStatus>,
+    backups: Arc<backup::BackupStatus>,
+    mail: Arc<mailer::MailCounts>,
     accepted: Counter,
     refused: Counter,
     /// Why the newest declarations are not in force: a text for each problem.
@@ -32,10 +32,14 @@ pub struct Status {
     pending: Mutex<Vec<String>>,
 }
 
-impl Status {
+impl ProcessStatus {
     /// Declarations in force, and what works beside the requests.
-    pub fn new(progress: Arc<Progress>, backups: Arc<backup::Status>, mail: Arc<mailer::Progress>) -> Status {
-        Status {
+    pub fn new(
+        progress: Arc<SchedulerStatus>,
+        backups: Arc<backup::BackupStatus>,
+        mail: Arc<mailer::MailCounts>,
+    ) -> ProcessStatus {
+        ProcessStatus {
             progress,
             backups,
             mail,
@@ -95,21 +99,21 @@ impl Status {
 }
 
 /// What requests are told of the process.
-pub struct Insight {
+pub struct ServerProcess {
     pub storage: Arc<dyn Database>,
-    pub status: Arc<Status>,
-    declared: Vec<DeclaredAt>,
+    pub status: Arc<ProcessStatus>,
+    declared: Vec<DeclarationPlace>,
 }
 
-impl Insight {
+impl ServerProcess {
     /// Over a database, with what is declared.
-    pub fn new(storage: Arc<dyn Database>, status: &Arc<Status>, loaded: &Loaded) -> Insight {
-        Insight { storage, status: status.clone(), declared: loaded.places() }
+    pub fn new(storage: Arc<dyn Database>, status: &Arc<ProcessStatus>, loaded: &LoadedDeclaration) -> ServerProcess {
+        ServerProcess { storage, status: status.clone(), declared: loaded.places() }
     }
 }
 
-impl Inside for Insight {
-    fn declared(&self) -> &[DeclaredAt] {
+impl ProcessInfo for ServerProcess {
+    fn declared(&self) -> &[DeclarationPlace] {
         &self.declared
     }
 
@@ -135,8 +139,8 @@ impl Inside for Insight {
 }
 
 /// The values of the keys that only a start reads (`x-restart`), by their dotted paths.
-pub fn fixed(loaded: &Loaded) -> Vec<(String, Option<Value>)> {
-    fn below(loaded: &Loaded, path: &mut Vec<&str>, found: &mut Vec<(String, Option<Value>)>) {
+pub fn fixed(loaded: &LoadedDeclaration) -> Vec<(String, Option<Value>)> {
+    fn below(loaded: &LoadedDeclaration, path: &mut Vec<&str>, found: &mut Vec<(String, Option<Value>)>) {
         let grammar = Grammar::declaration();
         for key in grammar.keys(path) {
             path.push(key);
@@ -154,21 +158,21 @@ pub fn fixed(loaded: &Loaded) -> Vec<(String, Option<Value>)> {
 }
 
 /// Follows changes of the declarations.
-pub struct Follower {
-    pub source: Source,
+pub struct ConfigWatcher {
+    pub source: ConfigSource,
     /// The tables that the database was opened for, and what serves it.
     pub current: Arc<Mutex<(Layout, Services)>>,
-    pub site: Arc<Swap>,
+    pub site: Arc<ServiceSwap>,
     pub scheduler: Scheduler,
     pub mailer: Arc<Mailer>,
     pub address: String,
-    pub status: Arc<Status>,
+    pub status: Arc<ProcessStatus>,
     pub certificates: Option<Arc<Certificates>>,
     /// What this process started with; see [`fixed`].
     pub fixed: Vec<(String, Option<Value>)>,
 }
 
-impl Follower {
+impl ConfigWatcher {
     /// Builds another registry and swaps it in if it is valid; otherwise the old one stays. The files to watch next.
     pub fn reload(&self) -> Vec<PathBuf> {
         let (outcome, files) = load(&self.source);
@@ -197,12 +201,12 @@ impl Follower {
     }
 
     /// Keys whose values differ from those that the process started with.
-    fn waiting(&self, loaded: &Loaded) -> Vec<String> {
+    fn waiting(&self, loaded: &LoadedDeclaration) -> Vec<String> {
         let now = fixed(loaded);
         now.into_iter().filter(|entry| !self.fixed.contains(entry)).map(|(key, _)| key).collect()
     }
 
-    fn swap(&self, loaded: &Loaded) -> Result<(), BootError> {
+    fn swap(&self, loaded: &LoadedDeclaration) -> Result<(), BootError> {
         let registry = boot::registry(loaded, &self.address)?;
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let mut services = current.1.clone();
@@ -218,8 +222,8 @@ impl Follower {
         let layout = registry.layout.clone();
         let registry = Arc::new(registry);
         let calls = boot::calls(loaded, &registry)?;
-        let post = Post::new(registry.clone(), &services)?;
-        let insight = Insight::new(services.storage.clone(), &self.status, loaded);
+        let post = MailContext::new(registry.clone(), &services)?;
+        let insight = ServerProcess::new(services.storage.clone(), &self.status, loaded);
         self.site.store(site(&services, calls, registry.clone(), insight)?);
         self.scheduler.take(registry, services.storage.clone());
         self.mailer.take(post);

@@ -1,24 +1,26 @@
 //! Serving: boot, listen, follow changes of the declarations.
 
-use super::reload::{self, Follower, Insight, Status};
+use super::reload::{self, ConfigWatcher, ProcessStatus, ServerProcess};
 use crate::access::outbox;
 use crate::backup;
-use crate::boot::{self, BootError, Secret, Services, Source};
+use crate::boot::{self, BootError, ConfigSource, Secret, Services};
 use crate::engine::Engine;
 use crate::families::file;
 use crate::files::Files;
-use crate::http::{self, Answered, BodySender, Facts, Listeners, PathLimits, Service, Streamed, Swap};
+use crate::http::{
+    self, BodySender, EdgeConfig, EdgeResponse, Listeners, PathLimits, ResponseFuture, Service, ServiceSwap,
+};
 use crate::log;
-use crate::mailer::{Mailer, Post};
-use crate::mcp::{self, Mcp, Served};
-use crate::model::{Endings, Reply, Request};
+use crate::mailer::{MailContext, Mailer};
+use crate::mcp::{self, Mcp, McpReply};
+use crate::model::{Reply, Request, StopSignal};
 use crate::pages::Pages;
 use crate::registry::Registry;
 use crate::scheduler::Scheduler;
 use crate::xmlrpc::Rpc;
 use cms_base::metrics::Reading;
 use cms_config::declaration::Workers;
-use cms_config::load::{Loaded, attempt, environment};
+use cms_config::load::{LoadedDeclaration, attempt, environment};
 use cms_config::source::Origin;
 use cms_config::{shipped, units, watch};
 use cms_storage::Database;
@@ -46,18 +48,18 @@ const POSTING: Duration = Duration::from_secs(5);
 const CLOSING: Duration = Duration::from_secs(10);
 
 /// An engine with the facts that its transport needs.
-struct Site {
+struct SiteService {
     engine: Engine,
     /// XML-RPC and its path, unless it is off.
     calls: Option<(String, Rpc)>,
     mcp: Mcp,
     pages: Pages,
     storage: Arc<dyn Database>,
-    status: Arc<Status>,
-    facts: Facts,
+    status: Arc<ProcessStatus>,
+    facts: EdgeConfig,
 }
 
-impl mcp::Host for Site {
+impl mcp::McpHost for SiteService {
     fn mcp(&self) -> &Mcp {
         &self.mcp
     }
@@ -67,7 +69,7 @@ impl mcp::Host for Site {
     }
 }
 
-impl Service for Site {
+impl Service for SiteService {
     fn call<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
         Box::pin(self.engine.serve(request))
     }
@@ -110,14 +112,14 @@ impl Service for Site {
         })
     }
 
-    fn elsewhere_streamed(self: Arc<Self>, request: Request, endings: Endings) -> Streamed {
+    fn elsewhere_streamed(self: Arc<Self>, request: Request, endings: StopSignal) -> ResponseFuture {
         Box::pin(async move {
             if !self.mcp.serves(&request.path) {
-                return Answered::Reply(self.elsewhere(request).await);
+                return EdgeResponse::Reply(self.elsewhere(request).await);
             }
             match mcp::serve(self, request, endings).await {
-                Served::Reply(reply) => Answered::Reply(reply),
-                Served::Stream(headers, stream) => Answered::Stream(headers, stream),
+                McpReply::Reply(reply) => EdgeResponse::Reply(reply),
+                McpReply::Stream(headers, stream) => EdgeResponse::Stream(headers, stream),
             }
         })
     }
@@ -126,7 +128,7 @@ impl Service for Site {
         self.pages.not_found(&self.facts.rest_url)
     }
 
-    fn facts(&self) -> &Facts {
+    fn facts(&self) -> &EdgeConfig {
         &self.facts
     }
 
@@ -179,7 +181,7 @@ impl Service for Site {
 ///
 /// # Errors
 /// Anything that is wrong with the declarations, the address or the database; nothing is left half-started.
-pub fn serve(source: &Source) -> Result<(), BootError> {
+pub fn serve(source: &ConfigSource) -> Result<(), BootError> {
     let start = Instant::now();
     outlive_file_limits().map_err(|e| BootError::Other(format!("signals cannot be handled: {e}")))?;
     let (outcome, files) = load(source);
@@ -212,15 +214,15 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let registry = Arc::new(registry);
     let scheduler = Scheduler::start(registry.clone(), &services)?;
     let backups = backup::start(&registry.declaration.backup, place.file(), &services)?;
-    let mailer = Arc::new(Mailer::start(Post::new(registry.clone(), &services)?)?);
-    let status = Arc::new(Status::new(scheduler.progress().clone(), backups, mailer.progress().clone()));
-    let insight = Insight::new(services.storage.clone(), &status, &loaded);
+    let mailer = Arc::new(Mailer::start(MailContext::new(registry.clone(), &services)?)?);
+    let status = Arc::new(ProcessStatus::new(scheduler.progress().clone(), backups, mailer.progress().clone()));
+    let insight = ServerProcess::new(services.storage.clone(), &status, &loaded);
     // Of the places of declarations no others are needed any more.
     drop(loaded);
-    let site = Arc::new(Swap::new(self::site(&services, calls, registry.clone(), insight)?));
+    let site = Arc::new(ServiceSwap::new(self::site(&services, calls, registry.clone(), insight)?));
     let rest_url = site.load().facts().rest_url.clone();
     let current = Arc::new(Mutex::new((layout, services)));
-    let follower = Follower {
+    let follower = ConfigWatcher {
         source: source.clone(),
         current: current.clone(),
         site: site.clone(),
@@ -257,7 +259,7 @@ fn close(mailer: &Mailer, storage: &dyn Database) {
 }
 
 /// What a person who has started the server does next.
-fn welcome(registry: &Registry, source: &Source) -> String {
+fn welcome(registry: &Registry, source: &ConfigSource) -> String {
     let (pages, site) = (&registry.declaration.pages, &registry.site.url);
     let config = source.config.as_ref().map_or_else(String::new, |file| format!(" --config {}", file.display()));
     let mut text = String::new();
@@ -321,7 +323,7 @@ fn delete_orphans(services: &Services, after: units::Duration) {
 }
 
 /// The declarations, and the files whose change requires another load, also when there is something wrong with them.
-pub(super) fn load(source: &Source) -> (Result<Loaded, BootError>, Vec<PathBuf>) {
+pub(super) fn load(source: &ConfigSource) -> (Result<LoadedDeclaration, BootError>, Vec<PathBuf>) {
     let origin = source.config.as_deref().map_or(shipped::origin(), Origin::File);
     let mut attempt = attempt(origin, &source.sets, environment());
     // A renewed certificate is taken over like a changed declaration.
@@ -345,7 +347,7 @@ pub(super) fn site(
     services: &Services,
     calls: Option<Rpc>,
     registry: Arc<Registry>,
-    insight: Insight,
+    insight: ServerProcess,
 ) -> Result<Arc<dyn Service>, BootError> {
     match crate::import::filing::carry_out(&registry, &*services.storage) {
         Ok(0) => {}
@@ -360,9 +362,9 @@ pub(super) fn site(
     }
     if server.node.get().is_none() {
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-        server.node = units::Optional::on(host.trim().to_owned());
+        server.node = units::OptionalSetting::on(host.trim().to_owned());
     }
-    let facts = Facts {
+    let facts = EdgeConfig {
         prefix: registry.site.prefix.clone(),
         rest_path: registry.site.rest_path.clone(),
         base: registry.site.base.clone(),
@@ -381,7 +383,7 @@ pub(super) fn site(
     let (storage, status) = (insight.storage.clone(), insight.status.clone());
     // It has none yet.
     let _ = engine.shared().inside.set(Box::new(insight));
-    Ok(Arc::new(Site { engine, calls, mcp, pages, storage, status, facts }))
+    Ok(Arc::new(SiteService { engine, calls, mcp, pages, storage, status, facts }))
 }
 
 /// Shows other nodes what they have to agree on with this one, where there can be others, and warns where uploads will fail.

@@ -2,35 +2,35 @@
 
 use crate::access::hints::{is_closed, is_public};
 use crate::access::unlock::RecordPassword;
-use crate::access::{self, Asking, Loaded};
+use crate::access::{self, GuardInput, LoadedRows};
 use crate::model::Method;
 use crate::registry::Endpoint;
-use crate::request::args::{Checked, Sources};
-use crate::request::route::Match;
+use crate::request::args::{ArgSources, ArgValues};
+use crate::request::route::RouteMatch;
 use crate::scope::Scope;
 use std::cell::LazyCell;
 
 /// What the guards of a route are called with.
-pub(super) struct Asked<'a> {
+pub(super) struct AllowContext<'a> {
     pub scope: &'a Scope,
-    pub matched: &'a Match<'a>,
+    pub matched: &'a RouteMatch<'a>,
     /// The method of the request.
     pub method: Method,
-    pub sources: &'a Sources<'a>,
+    pub sources: &'a ArgSources<'a>,
     /// The password of a record that the request brings.
     pub given: Option<&'a RecordPassword<'a>>,
 }
 
-impl Asked<'_> {
+impl AllowContext<'_> {
     /// Runs the guard of every method of the route on what the request contains, except for the endpoint whose guard
     /// has allowed it already. What is absent is as the called endpoint has it by default.
     pub(super) fn allow(
         &self,
         answering: Option<&Endpoint>,
         granted: Option<&Endpoint>,
-        loaded: &Loaded,
+        loaded: &LoadedRows,
     ) -> Vec<&'static str> {
-        let Asked { scope, matched, method, sources, given } = *self;
+        let AllowContext { scope, matched, method, sources, given } = *self;
         let mut methods = Vec::new();
         let resource = matched.route.resource.map(|index| &scope.registry.resources[index]);
         let closed = resource.is_some_and(|resource| is_closed(scope, resource));
@@ -41,10 +41,10 @@ impl Asked<'_> {
             if refused(endpoint) && !is_granted {
                 continue;
             }
-            let args = LazyCell::new(|| Checked::lenient(&endpoint.args, sources, answering.map(|e| &e.args)));
+            let args = LazyCell::new(|| ArgValues::lenient(&endpoint.args, sources, answering.map(|e| &e.args)));
             let (route, args) = (matched.route, &args);
             let explains = false;
-            let asking = Asking { scope, route, endpoint, method, args, sources, loaded, given, explains };
+            let asking = GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains };
             if is_granted || access::ask(&asking).is_ok() {
                 methods.extend(endpoint.methods.iter().map(|m| m.as_str()));
             }

@@ -9,10 +9,10 @@
 
 use super::Engine;
 use crate::cache::documents::DocumentText;
-use crate::cache::responses::{Caller, HitCounts, MAX_AGE, Transport};
-use crate::handlers::Rendered;
+use crate::cache::responses::{Caller, ConnectionFacts, HitCounts, MAX_AGE};
+use crate::handlers::RenderedJson;
 use crate::model::Method;
-use crate::registry::args::Role;
+use crate::registry::args::ArgRole;
 use crate::request::call::Call;
 use crate::request::{self, BodyParams, route};
 use crate::scope::Scope;
@@ -35,24 +35,24 @@ use tracing::instrument::WithSubscriber;
 
 /// Which relations are to be embedded.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wanted {
+pub enum EmbedSelection {
     All,
     Only(Vec<String>),
 }
 
-impl Wanted {
+impl EmbedSelection {
     fn includes(&self, rel: &str) -> bool {
         match self {
-            Wanted::All => true,
-            Wanted::Only(names) => names.iter().any(|name| name == rel || below(name, rel).is_some()),
+            EmbedSelection::All => true,
+            EmbedSelection::Only(names) => names.iter().any(|name| name == rel || below(name, rel).is_some()),
         }
     }
 
     /// What is to be embedded in the documents of a relation.
-    fn below(&self, rel: &str) -> Option<Wanted> {
-        let Wanted::Only(names) = self else { return None };
+    fn below(&self, rel: &str) -> Option<EmbedSelection> {
+        let EmbedSelection::Only(names) = self else { return None };
         let below: Vec<String> = names.iter().filter_map(|name| below(name, rel)).map(str::to_owned).collect();
-        (!below.is_empty()).then_some(Wanted::Only(below))
+        (!below.is_empty()).then_some(EmbedSelection::Only(below))
     }
 }
 
@@ -62,16 +62,16 @@ fn below<'n>(name: &'n str, rel: &str) -> Option<&'n str> {
 }
 
 /// Reads the parameter; `None` when nothing is to be embedded.
-pub fn wanted(value: Option<&Value>) -> Option<Wanted> {
+pub fn wanted(value: Option<&Value>) -> Option<EmbedSelection> {
     let names: Vec<String> = match value? {
         Value::String(text) => text.split(',').map(|s| s.trim().to_owned()).collect(),
         Value::Array(list) => list.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         Value::Bool(false) => return None,
-        _ => return Some(Wanted::All),
+        _ => return Some(EmbedSelection::All),
     };
     match names.first().map(String::as_str) {
-        None | Some("" | "0" | "1" | "true") => Some(Wanted::All),
-        _ => Some(Wanted::Only(names)),
+        None | Some("" | "0" | "1" | "true") => Some(EmbedSelection::All),
+        _ => Some(EmbedSelection::Only(names)),
     }
 }
 
@@ -90,59 +90,59 @@ const NOTHING: &[u8] = b"{}";
 // ---------------------------------------------------------------------------------------------------- cached documents
 
 /// Responses of linked resources, by address and caller: see the module.
-pub struct Embedded {
-    cache: Cache<Key, Entry, Size>,
+pub struct EmbedCache {
+    cache: Cache<EmbedKey, EmbedEntry, EmbedWeight>,
     asked: HitCounts,
 }
 
 #[derive(PartialEq, Eq)]
-struct Key {
+struct EmbedKey {
     href: String,
     caller: Caller,
-    way: Transport,
+    way: ConnectionFacts,
 }
 
 /// A key, borrowed.
 #[derive(Hash)]
-struct KeyRef<'a> {
+struct EmbedKeyRef<'a> {
     href: &'a str,
     caller: &'a Caller,
-    way: Transport,
+    way: ConnectionFacts,
 }
 
-impl Hash for Key {
+impl Hash for EmbedKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        KeyRef { href: &self.href, caller: &self.caller, way: self.way }.hash(state);
+        EmbedKeyRef { href: &self.href, caller: &self.caller, way: self.way }.hash(state);
     }
 }
 
-impl Equivalent<Key> for KeyRef<'_> {
-    fn equivalent(&self, key: &Key) -> bool {
+impl Equivalent<EmbedKey> for EmbedKeyRef<'_> {
+    fn equivalent(&self, key: &EmbedKey) -> bool {
         self.href == key.href && *self.caller == key.caller && self.way == key.way
     }
 }
 
 #[derive(Clone)]
-struct Entry {
+struct EmbedEntry {
     text: DocumentText,
     seen: Arc<ReadSet>,
     at: i64,
 }
 
 #[derive(Clone)]
-struct Size;
+struct EmbedWeight;
 
-impl Weighter<Key, Entry> for Size {
-    fn weight(&self, key: &Key, entry: &Entry) -> u64 {
+impl Weighter<EmbedKey, EmbedEntry> for EmbedWeight {
+    fn weight(&self, key: &EmbedKey, entry: &EmbedEntry) -> u64 {
         (key.href.len() + entry.text.len() + entry.seen.bytes() + key.caller.bytes() + 256) as u64
     }
 }
 
-impl Embedded {
+impl EmbedCache {
     /// An empty store of at most `bytes`.
-    pub fn new(bytes: u64) -> Embedded {
+    pub fn new(bytes: u64) -> EmbedCache {
         let documents = usize::try_from(bytes / 1024).unwrap_or(usize::MAX).max(1024);
-        Embedded { cache: Cache::with_weighter(documents, bytes, Size), asked: HitCounts::default() }
+        EmbedCache { cache: Cache::with_weighter(documents, bytes, EmbedWeight), asked: HitCounts::default() }
     }
 
     /// Bytes held.
@@ -157,9 +157,9 @@ impl Embedded {
 
     /// The cached response of the address, if it is still valid in the state of the snapshot. The current response comes
     /// to depend on what that was made from.
-    fn get(&self, scope: &Scope, snapshot: &dyn Snapshot, asked: &KeyRef<'_>) -> Option<DocumentText> {
+    fn get(&self, scope: &Scope, snapshot: &dyn Snapshot, asked: &EmbedKeyRef<'_>) -> Option<DocumentText> {
         // What holds now is another state than the snapshot's when something was committed since.
-        let holds = |entry: &Entry| {
+        let holds = |entry: &EmbedEntry| {
             scope.now - entry.at < MAX_AGE && entry.seen.holds(&*scope.storage, scope.now) && snapshot.is_newest()
         };
         let found = self.cache.get(asked).filter(holds).map(|entry| entry.text);
@@ -172,67 +172,67 @@ impl Embedded {
 
 /// The part of a document that contains its links.
 #[derive(Deserialize)]
-struct Document<'a> {
+struct LinkedDocument<'a> {
     #[serde(rename = "_links", borrow, default)]
-    links: IndexMap<Cow<'a, str>, Vec<Link<'a>>>,
+    links: IndexMap<Cow<'a, str>, Vec<DocumentLink<'a>>>,
 }
 
 #[derive(Deserialize)]
-struct Link<'a> {
+struct DocumentLink<'a> {
     #[serde(borrow, default)]
     href: Cow<'a, str>,
     #[serde(default)]
     embeddable: bool,
 }
 
-type Links<'a> = Vec<(Cow<'a, str>, Vec<Link<'a>>)>;
+type DocumentLinks<'a> = Vec<(Cow<'a, str>, Vec<DocumentLink<'a>>)>;
 
 /// The links to follow, by relation; with them those beside them that are not followed.
-fn links<'a>(document: &'a [u8], wanted: &Wanted) -> Links<'a> {
-    let links = serde_json::from_slice::<Document<'a>>(document).map(|d| d.links).unwrap_or_default();
+fn links<'a>(document: &'a [u8], wanted: &EmbedSelection) -> DocumentLinks<'a> {
+    let links = serde_json::from_slice::<LinkedDocument<'a>>(document).map(|d| d.links).unwrap_or_default();
     links.into_iter().filter(|(rel, links)| wanted.includes(rel) && links.iter().any(|link| link.embeddable)).collect()
 }
 
 /// Documents as one text, each with `_embedded` where anything is.
-pub async fn embed(engine: &Engine, scope: &Scope, documents: &Rendered, wanted: &Wanted) -> Vec<u8> {
-    let links: Vec<Links<'_>> = documents.documents().iter().map(|document| links(document, wanted)).collect();
+pub async fn embed(engine: &Engine, scope: &Scope, documents: &RenderedJson, wanted: &EmbedSelection) -> Vec<u8> {
+    let links: Vec<DocumentLinks<'_>> = documents.documents().iter().map(|document| links(document, wanted)).collect();
     let found = fetch_all(engine, scope, &links).await;
     let begun = embedded_documents(&links, &found, wanted);
     let below = embed_below(engine, scope, &begun).await;
-    let texts = Texts { found: &found, below: &below };
+    let texts = EmbedTexts { found: &found, below: &below };
     let mut links = links.iter();
     let empty = scope.registry.declaration.dialect.embed_empty_relations;
     documents.write(|document, all| write(document, links.next().map_or(&[], |links| links), &texts, empty, all))
 }
 
 /// What is embedded, by address; by relation and address where more is embedded in it.
-struct Texts<'t> {
+struct EmbedTexts<'t> {
     found: &'t HashMap<&'t str, DocumentText>,
-    below: &'t Below<'t>,
+    below: &'t NestedTexts<'t>,
 }
 
 /// By relation and address.
-type Below<'a> = HashMap<&'a str, HashMap<&'a str, DocumentText>>;
+type NestedTexts<'a> = HashMap<&'a str, HashMap<&'a str, DocumentText>>;
 
-impl<'t> Texts<'t> {
+impl<'t> EmbedTexts<'t> {
     fn get(&self, rel: &str, href: &str) -> Option<&'t DocumentText> {
         self.below.get(rel).and_then(|texts| texts.get(href)).or_else(|| self.found.get(href))
     }
 }
 
 /// An embedded text in which more is to be embedded, by its relation and its address.
-struct Begun<'a> {
+struct NestedEmbed<'a> {
     at: (&'a str, &'a str),
-    documents: Rendered,
-    wanted: Wanted,
+    documents: RenderedJson,
+    wanted: EmbedSelection,
 }
 
 /// The embedded texts in which more is to be embedded.
 fn embedded_documents<'a>(
-    links: &'a [Links<'_>],
+    links: &'a [DocumentLinks<'_>],
     found: &HashMap<&'a str, DocumentText>,
-    wanted: &Wanted,
-) -> Vec<Begun<'a>> {
+    wanted: &EmbedSelection,
+) -> Vec<NestedEmbed<'a>> {
     let mut seen = HashSet::new();
     let mut begun = Vec::new();
     for (rel, links) in links.iter().flatten() {
@@ -240,17 +240,17 @@ fn embedded_documents<'a>(
         for href in links.iter().filter(|link| link.embeddable).map(|link| &*link.href) {
             let Some(text) = found.get(href).filter(|_| seen.insert((&**rel, href))) else { continue };
             let documents = match serde_json::from_slice::<Vec<&RawValue>>(text) {
-                Ok(list) => Rendered::List(list.iter().map(|one| one.get().as_bytes().into()).collect()),
-                Err(_) => Rendered::One(text.clone()),
+                Ok(list) => RenderedJson::List(list.iter().map(|one| one.get().as_bytes().into()).collect()),
+                Err(_) => RenderedJson::One(text.clone()),
             };
-            begun.push(Begun { at: (rel, href), documents, wanted: wanted.clone() });
+            begun.push(NestedEmbed { at: (rel, href), documents, wanted: wanted.clone() });
         }
     }
     begun
 }
 
 /// The texts with what is embedded in them.
-async fn embed_below<'a>(engine: &Engine, scope: &Scope, begun: &[Begun<'a>]) -> Below<'a> {
+async fn embed_below<'a>(engine: &Engine, scope: &Scope, begun: &[NestedEmbed<'a>]) -> NestedTexts<'a> {
     if begun.is_empty() {
         return HashMap::new();
     }
@@ -260,15 +260,15 @@ async fn embed_below<'a>(engine: &Engine, scope: &Scope, begun: &[Begun<'a>]) ->
         for document in one.documents.documents() {
             let links = links(document, &one.wanted);
             left = left.saturating_sub(links.iter().map(|(_, links)| links.len()).sum());
-            followed.push(if left > 0 { links } else { Links::new() });
+            followed.push(if left > 0 { links } else { DocumentLinks::new() });
         }
     }
     let found = fetch_all(engine, scope, &followed).await;
-    let texts = Texts { found: &found, below: &HashMap::new() };
+    let texts = EmbedTexts { found: &found, below: &HashMap::new() };
     let empty = scope.registry.declaration.dialect.embed_empty_relations;
     let mut links = followed.iter();
-    let mut below = Below::new();
-    for Begun { at: (rel, href), documents, .. } in begun {
+    let mut below = NestedTexts::new();
+    for NestedEmbed { at: (rel, href), documents, .. } in begun {
         let text = documents.write(|document, all| {
             write(document, links.next().map_or(&[], |links| links), &texts, empty, all);
         });
@@ -278,7 +278,13 @@ async fn embed_below<'a>(engine: &Engine, scope: &Scope, begun: &[Begun<'a>]) ->
 }
 
 /// Appends a document with what it links to; with `empty` also relations under which there is nothing at all.
-fn write(document: &[u8], links: &[(Cow<'_, str>, Vec<Link<'_>>)], texts: &Texts<'_>, empty: bool, all: &mut Vec<u8>) {
+fn write(
+    document: &[u8],
+    links: &[(Cow<'_, str>, Vec<DocumentLink<'_>>)],
+    texts: &EmbedTexts<'_>,
+    empty: bool,
+    all: &mut Vec<u8>,
+) {
     let begun = all.len() + document.len();
     all.extend_from_slice(document);
     for (rel, links) in links {
@@ -311,8 +317,12 @@ fn write(document: &[u8], links: &[(Cow<'_, str>, Vec<Link<'_>>)], texts: &Texts
 // ---------------------------------------------------------------------------------------------------- requests
 
 /// The responses of all the links, by address.
-async fn fetch_all<'a>(engine: &Engine, scope: &Scope, links: &'a [Links<'_>]) -> HashMap<&'a str, DocumentText> {
-    let (caller, way) = (Caller::of(&scope.principal), Transport::of(&scope.peer));
+async fn fetch_all<'a>(
+    engine: &Engine,
+    scope: &Scope,
+    links: &'a [DocumentLinks<'_>],
+) -> HashMap<&'a str, DocumentText> {
+    let (caller, way) = (Caller::of(&scope.principal), ConnectionFacts::of(&scope.peer));
     let (mut found, mut missing): (HashMap<&str, DocumentText>, Vec<&str>) = Default::default();
     let mut asked = HashSet::new();
     let all = links.iter().flatten().flat_map(|(_, links)| links).filter(|link| link.embeddable);
@@ -322,17 +332,17 @@ async fn fetch_all<'a>(engine: &Engine, scope: &Scope, links: &'a [Links<'_>]) -
             if !asked.insert(href) {
                 continue;
             }
-            let key = KeyRef { href, caller: &caller, way };
+            let key = EmbedKeyRef { href, caller: &caller, way };
             match snapshot.as_ref().and_then(|snapshot| engine.embedded().get(scope, &**snapshot, &key)) {
                 Some(text) => drop(found.insert(href, text)),
                 None => missing.push(href),
             }
         }
     }
-    let keep = |href: &str, answer: &Answer, observed: &TrackedStorage| {
+    let keep = |href: &str, answer: &LinkedResponse, observed: &TrackedStorage| {
         if let Some(seen) = observed.seen().filter(|_| answer.lasting) {
-            let key = Key { href: href.to_owned(), caller: caller.clone(), way };
-            let entry = Entry { text: answer.text.clone(), seen: Arc::new(seen), at: scope.now };
+            let key = EmbedKey { href: href.to_owned(), caller: caller.clone(), way };
+            let entry = EmbedEntry { text: answer.text.clone(), seen: Arc::new(seen), at: scope.now };
             engine.embedded().cache.insert(key, entry);
         }
     };
@@ -357,7 +367,7 @@ fn together<'a>(
     engine: &Engine,
     scope: &Scope,
     mut left: Vec<&'a str>,
-    mut take: impl FnMut(&'a str, Answer, &TrackedStorage),
+    mut take: impl FnMut(&'a str, LinkedResponse, &TrackedStorage),
 ) -> Vec<&'a str> {
     let ahead = Arc::new(BatchedReads::new(scope.storage.clone()));
     let inner = Scope { storage: ahead.clone(), ..scope.clone() };
@@ -397,7 +407,7 @@ fn observed(scope: &Scope) -> TrackedStorage {
 }
 
 /// The response of a linked resource.
-struct Answer {
+struct LinkedResponse {
     status: u16,
     text: DocumentText,
     /// The same for all callers with the same rights.
@@ -408,14 +418,18 @@ struct Answer {
 fn longest_list(engine: &Engine, scope: &Scope, path: &str) -> Option<Value> {
     let matches = engine.matches(path, scope.secure());
     let endpoint = matches.iter().find_map(|matched| route::endpoint(matched.route, Method::Get))?;
-    endpoint.args.role(Role::PerPage)?.schema.describe().get("maximum").cloned()
+    endpoint.args.role(ArgRole::PerPage)?.schema.describe().get("maximum").cloned()
 }
 
 /// The response of a request of its own to this address.
-fn fetch<'a>(engine: &'a Engine, mut scope: Scope, href: &'a str) -> Pin<Box<dyn Future<Output = Answer> + 'a>> {
+fn fetch<'a>(
+    engine: &'a Engine,
+    mut scope: Scope,
+    href: &'a str,
+) -> Pin<Box<dyn Future<Output = LinkedResponse> + 'a>> {
     Box::pin(async move {
         let Some(below) = href.strip_prefix(&scope.registry.site.rest_url) else {
-            return Answer { status: 200, text: NOTHING.into(), lasting: true };
+            return LinkedResponse { status: 200, text: NOTHING.into(), lasting: true };
         };
         let (path, raw_query) = below.split_once('?').unwrap_or((below, ""));
         let mut query =
@@ -438,15 +452,15 @@ fn fetch<'a>(engine: &'a Engine, mut scope: Scope, href: &'a str) -> Pin<Box<dyn
         scope.depth += 1;
         let (status, rendered, lasting) = match engine.dispatch(&scope, &call).await.result {
             Ok(outcome) => {
-                let rendered = outcome.text.unwrap_or_else(|| Rendered::of(&outcome.body));
+                let rendered = outcome.text.unwrap_or_else(|| RenderedJson::of(&outcome.body));
                 (outcome.status, rendered, !outcome.private)
             }
-            Err(error) => (error.status(), Rendered::of(&error.body()), error.status() < 500),
+            Err(error) => (error.status(), RenderedJson::of(&error.body()), error.status() < 500),
         };
         let text = match rendered {
-            Rendered::One(text) => text,
+            RenderedJson::One(text) => text,
             list => list.into_text().as_ref().into(),
         };
-        Answer { status, text, lasting }
+        LinkedResponse { status, text, lasting }
     })
 }

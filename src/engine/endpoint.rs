@@ -1,11 +1,11 @@
 //! An endpoint and a call: arguments checked, the caller authorized, the handler run, `Allow` computed.
 
-use super::Dispatched;
-use super::allow::Asked;
+use super::CallOutcome;
+use super::allow::AllowContext;
 use super::password::PasswordAttempt;
-use super::routing::Found;
+use super::routing::RoutedCall;
 use crate::access::unlock::RecordPassword;
-use crate::access::{self, Allowed, Asking, Loaded};
+use crate::access::{self, Authorization, GuardInput, LoadedRows};
 use crate::behaviours::{READS, judge};
 use crate::error::{ApiError, Code};
 use crate::families;
@@ -16,10 +16,10 @@ use crate::records::{self, Record};
 use crate::registry::args::Arg;
 use crate::registry::resource::{Property, Resource};
 use crate::render::{Batch, View};
-use crate::request::args::{self, Checked, Judged, Sources};
+use crate::request::args::{self, ArgSources, ArgValues, RemainingCheck};
 use cms_schema::ParamFailure;
 use cms_storage::plan::DbValue;
-use cms_text::dress::Unique;
+use cms_text::dress::UniqueNames;
 use serde_json::{Map, Value};
 
 /// Parameters that add to the documents of a response, or put something around them.
@@ -31,15 +31,15 @@ const ITEM: &str = "get";
 const UPDATE: &str = "update";
 
 /// A call of an endpoint.
-pub(super) struct Question<'a> {
-    found: &'a Found<'a>,
-    sources: Sources<'a>,
+pub(super) struct EndpointCall<'a> {
+    found: &'a RoutedCall<'a>,
+    sources: ArgSources<'a>,
     password: Option<&'a PasswordAttempt<'a>>,
 }
 
-impl<'a> Question<'a> {
-    pub(super) fn new(found: &'a Found<'a>, password: Option<&'a PasswordAttempt<'a>>) -> Question<'a> {
-        Question { found, sources: found.sources(), password }
+impl<'a> EndpointCall<'a> {
+    pub(super) fn new(found: &'a RoutedCall<'a>, password: Option<&'a PasswordAttempt<'a>>) -> EndpointCall<'a> {
+        EndpointCall { found, sources: found.sources(), password }
     }
 
     fn given(&self) -> Option<&'a RecordPassword<'a>> {
@@ -51,17 +51,19 @@ impl<'a> Question<'a> {
     }
 
     /// The arguments, checked and coerced: 400.
-    pub(super) fn check(&self) -> Result<Checked, ApiError> {
+    pub(super) fn check(&self) -> Result<ArgValues, ApiError> {
         self.names_within()?;
         let resource = self.found.resource();
         let judge = |arg: &Arg, value: &Value| match arg.fetched {
             true => {
                 let fetches = self.found.engine.shared.fetches(self.found.scope, &arg.name, value.as_str()?);
-                Some(fetches.map(|()| Judged::Schema))
+                Some(fetches.map(|()| RemainingCheck::Schema))
             }
-            false if arg.current && self.unchanged(arg, value) => Some(Ok(Judged::Nothing)),
+            false if arg.current && self.unchanged(arg, value) => Some(Ok(RemainingCheck::Nothing)),
             false if arg.theme_template => self.names_template(arg, value),
-            false => judge(self.found.scope, resource, arg, value).map(|judged| judged.map(|()| Judged::Schema)),
+            false => {
+                judge(self.found.scope, resource, arg, value).map(|judged| judged.map(|()| RemainingCheck::Schema))
+            }
         };
         let set = &self.found.endpoint.args;
         let asked = self.sources.query.get(args::STRICT).is_some_and(|value| value != "false" && value != "0");
@@ -89,12 +91,12 @@ impl<'a> Question<'a> {
     }
 
     /// Whether the active theme has this template; none is always there, and so is the one that the item has.
-    fn names_template(&self, arg: &Arg, value: &Value) -> Option<Result<Judged, Box<ParamFailure>>> {
+    fn names_template(&self, arg: &Arg, value: &Value) -> Option<Result<RemainingCheck, Box<ParamFailure>>> {
         let wanted = value.as_str()?;
         let themes = &self.found.scope.registry.declaration.themes;
         let known = themes.values().filter(|theme| theme.active).any(|theme| theme.templates.contains_key(wanted));
         Some(match wanted.is_empty() || known || self.unchanged(arg, value) {
-            true => Ok(Judged::Schema),
+            true => Ok(RemainingCheck::Schema),
             false => Err(Box::new(ParamFailure {
                 name: arg.name.clone(),
                 message: "The active theme has no such template.".into(),
@@ -106,8 +108,8 @@ impl<'a> Question<'a> {
 
     /// The document of an item is made from other rows, too. Where each read costs a round trip, they are sent with the
     /// first one. Parts of another request are read together anyway.
-    pub(super) fn send_ahead(&self, args: &Checked) {
-        let Found { engine, scope, endpoint, .. } = self.found;
+    pub(super) fn send_ahead(&self, args: &ArgValues) {
+        let RoutedCall { engine, scope, endpoint, .. } = self.found;
         let handler = HANDLERS[endpoint.handler.0].is.name;
         let item = scope.depth == 0 && (handler == ITEM && self.reads() || handler == UPDATE);
         let Some(resource) = self.found.resource().filter(|resource| item && !resource.key_is_text) else { return };
@@ -127,25 +129,25 @@ impl<'a> Question<'a> {
             readable: true,
             reads: READS,
             excerpt_words: None,
-            unique: &Unique::default(),
+            unique: &UniqueNames::default(),
         };
         Batch::ahead(&*snapshot, scope, resource, &[id], &view);
     }
 
     /// Whether the caller may, and what the path names: 401, 403, 404.
-    pub(super) fn authorize(&self, args: Checked, loaded: &Loaded) -> Result<Allowed, ApiError> {
-        let Found { scope, call, endpoint, matched, .. } = self.found;
+    pub(super) fn authorize(&self, args: ArgValues, loaded: &LoadedRows) -> Result<Authorization, ApiError> {
+        let RoutedCall { scope, call, endpoint, matched, .. } = self.found;
         let (sources, given) = (&self.sources, self.given());
         // What follows is refused for its own reasons.
         scope.principal.missing.take();
         let (route, method, explains) = (matched.route, call.method, true);
-        let asking = Asking { scope, route, endpoint, method, args: &&args, sources, loaded, given, explains };
+        let asking = GuardInput { scope, route, endpoint, method, args: &&args, sources, loaded, given, explains };
         access::allow(&asking, args.clone())
     }
 
     /// Counts the request against the declared limits: 429. Reads inside another request are part of that.
     pub(super) fn limit(&self) -> Result<(), ApiError> {
-        let Found { engine, scope, endpoint, .. } = self.found;
+        let RoutedCall { engine, scope, endpoint, .. } = self.found;
         if scope.depth > 0 && self.reads() {
             return Ok(());
         }
@@ -157,7 +159,7 @@ impl<'a> Question<'a> {
     /// # Errors
     /// The caller may not.
     fn exports(&self) -> Result<bool, ApiError> {
-        let Found { scope, endpoint, .. } = self.found;
+        let RoutedCall { scope, endpoint, .. } = self.found;
         match &endpoint.export {
             None => Ok(false),
             Some(capability) if scope.principal.can(capability) => Ok(true),
@@ -169,8 +171,8 @@ impl<'a> Question<'a> {
     }
 
     /// Runs the endpoint's handler.
-    pub(super) async fn handle(&self, allowed: &Allowed) -> Result<Outcome, ApiError> {
-        let Found { engine, scope, call, matched, endpoint, body } = self.found;
+    pub(super) async fn handle(&self, allowed: &Authorization) -> Result<Outcome, ApiError> {
+        let RoutedCall { engine, scope, call, matched, endpoint, body } = self.found;
         if let Some(missing) = allowed.missing() {
             return Err(missing.clone());
         }
@@ -195,7 +197,7 @@ impl<'a> Question<'a> {
             custom_fields: &call.custom_fields,
             dispatch: *engine,
             as_text: call.text && call.method == Method::Get && unshaped(),
-            unique: Unique::of_documents(scope.registry.declaration.dialect.numbers_across_documents),
+            unique: UniqueNames::of_documents(scope.registry.declaration.dialect.numbers_across_documents),
         };
         let handler = HANDLERS[endpoint.handler.0].run;
         let mut outcome = handler(&work).await?;
@@ -247,30 +249,30 @@ impl<'a> Question<'a> {
     }
 
     /// The outcome of the call, with the methods that the caller may use now. Reports the outcome of a password.
-    pub(super) fn conclude(&self, mut result: Result<Outcome, ApiError>, loaded: &Loaded) -> Dispatched {
-        let Found { engine, scope, call, matched, endpoint, body } = self.found;
+    pub(super) fn conclude(&self, mut result: Result<Outcome, ApiError>, loaded: &LoadedRows) -> CallOutcome {
+        let RoutedCall { engine, scope, call, matched, endpoint, body } = self.found;
         result = result.map_err(|error| self.named(error));
         // A write may have changed what the caller may do, or taken the target away.
         let written = result.as_mut().ok().and_then(|outcome| outcome.written.take());
         let edited = result.as_ref().is_ok_and(|outcome| outcome.edited);
-        let fresh =
-            written.map_or_else(Loaded::default, |(index, row)| Loaded::with(&engine.registry.resources[index], row));
+        let fresh = written
+            .map_or_else(LoadedRows::default, |(index, row)| LoadedRows::with(&engine.registry.resources[index], row));
         let loaded = if self.reads() { loaded } else { &fresh };
         let granted = Some(*endpoint).filter(|_| self.reads() && result.is_ok());
-        let allow = |sources: &Sources<'_>| {
-            let asked = Asked { scope, matched, method: call.method, sources, given: self.given() };
+        let allow = |sources: &ArgSources<'_>| {
+            let asked = AllowContext { scope, matched, method: call.method, sources, given: self.given() };
             asked.allow(Some(endpoint), granted, loaded)
         };
         // What was written is shown as it is edited; a caller who may not read so has only written.
         let allow = if edited {
             let mut query = call.query.clone();
             query.insert("context".into(), "edit".into());
-            allow(&Sources { path: &matched.captures, body, query: &query })
+            allow(&ArgSources { path: &matched.captures, body, query: &query })
         } else {
             allow(&self.sources)
         };
         engine.tried(scope, self.password);
-        Dispatched { result, allow, route: Some(matched.index) }
+        CallOutcome { result, allow, route: Some(matched.index) }
     }
 }
 

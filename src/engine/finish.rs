@@ -1,15 +1,15 @@
 //! The last stage of a request from outside: headers, fields, embedding, envelope, entity tag.
 
-use super::{Dispatched, Engine, embed};
+use super::{CallOutcome, Engine, embed};
 use crate::error::ApiError;
-use crate::handlers::{Outcome, Rendered};
+use crate::handlers::{Outcome, RenderedJson};
 use crate::model::{Method, Payload, Reply};
 use crate::registry::resource::Resource;
 use crate::request::BodyParams;
-use crate::request::args::Sources;
+use crate::request::args::ArgSources;
 use crate::request::call::Call;
 use crate::request::conditional::http_date;
-use crate::request::fields::{Fields, Selecting};
+use crate::request::fields::{FieldOptions, Fields};
 use crate::scope::Scope;
 use bytes::Bytes;
 use serde_json::value::RawValue;
@@ -17,21 +17,21 @@ use serde_json::{Map, Value, json};
 use std::hash::BuildHasher as _;
 
 /// A finished response.
-pub(super) struct Finished {
+pub(super) struct FinalResponse {
     pub reply: Reply,
     /// It may be cached for callers with the same request.
     pub lasting: bool,
 }
 
 /// A document on its way into a reply, or the whole reply.
-enum Shown {
+enum ResponseDraft {
     Document(u16, Value),
     Reply(Reply),
 }
 
 impl Engine {
     /// Makes the response from the outcome of a call.
-    pub(super) async fn finish(&self, scope: &Scope, call: &Call, dispatched: Dispatched) -> Finished {
+    pub(super) async fn finish(&self, scope: &Scope, call: &Call, dispatched: CallOutcome) -> FinalResponse {
         let lines = dispatched.result.as_ref().ok().and_then(|outcome| outcome.lines.clone());
         let (private, version, modified) = match &dispatched.result {
             Ok(outcome) => (outcome.private, outcome.version, outcome.modified),
@@ -63,21 +63,21 @@ impl Engine {
         } else if let Some(version) = version {
             reply.headers.push(("ETag".into(), format!("\"{version}\"")));
         }
-        Finished { reply, lasting: !private && !failed }
+        FinalResponse { reply, lasting: !private && !failed }
     }
 
-    async fn shaped(&self, scope: &Scope, call: &Call, dispatched: Dispatched) -> Reply {
+    async fn shaped(&self, scope: &Scope, call: &Call, dispatched: CallOutcome) -> Reply {
         let mut headers = Vec::new();
         if !dispatched.allow.is_empty() {
             headers.push(("Allow".to_owned(), dispatched.allow.join(", ")));
         }
         let body = call.body.as_ref().unwrap_or(&BodyParams::None);
         let empty = Map::new();
-        let sources = Sources { path: &empty, body, query: &call.query };
+        let sources = ArgSources { path: &empty, body, query: &call.query };
         let shown = match dispatched.result {
             Err(error) => {
                 headers.extend(error.headers());
-                Shown::Document(error.status(), error.body())
+                ResponseDraft::Document(error.status(), error.body())
             }
             Ok(mut outcome) => {
                 headers.append(&mut outcome.headers);
@@ -86,8 +86,8 @@ impl Engine {
             }
         };
         let (status, document) = match shown {
-            Shown::Document(status, document) => (status, document),
-            Shown::Reply(reply) => return reply,
+            ResponseDraft::Document(status, document) => (status, document),
+            ResponseDraft::Reply(reply) => return reply,
         };
         let enveloped = sources.get("_envelope").is_some();
         if call.method == Method::Head {
@@ -113,7 +113,7 @@ impl Engine {
         parameter: impl Fn(&str) -> Option<&'v Value>,
     ) -> Fields {
         let declared = resource.map(|resource| &resource.declared);
-        let way = Selecting {
+        let way = FieldOptions {
             positions: self.registry.declaration.dialect.select_positions,
             embeds: parameter("_embed").is_some(),
             keeps_links: declared.is_some_and(|declared| declared.keeps_links),
@@ -126,12 +126,12 @@ impl Engine {
         &self,
         scope: &Scope,
         call: &Call,
-        (sources, resource): (&Sources<'_>, Option<&Resource>),
+        (sources, resource): (&ArgSources<'_>, Option<&Resource>),
         outcome: Outcome,
         headers: &[(String, String)],
-    ) -> Shown {
+    ) -> ResponseDraft {
         let status = outcome.status;
-        let reply = |payload: Payload| Shown::Reply(Reply { status, headers: join_links(headers), payload });
+        let reply = |payload: Payload| ResponseDraft::Reply(Reply { status, headers: join_links(headers), payload });
         if let Some((media_type, bytes)) = outcome.other {
             return reply(Payload::Other { media_type, bytes });
         }
@@ -145,16 +145,16 @@ impl Engine {
             };
         }
         let wanted = embed::wanted(sources.get("_embed"));
-        let rendered = outcome.text.or_else(|| wanted.as_ref().map(|_| Rendered::of(&document)));
-        let Some(rendered) = rendered else { return Shown::Document(status, document) };
+        let rendered = outcome.text.or_else(|| wanted.as_ref().map(|_| RenderedJson::of(&document)));
+        let Some(rendered) = rendered else { return ResponseDraft::Document(status, document) };
         let text = match &wanted {
             Some(wanted) => embed::embed(self, scope, &rendered, wanted).await.into(),
             None => rendered.into_text(),
         };
         match (call.method, sources.get("_envelope")) {
             // Nothing of the document is sent.
-            (Method::Head, _) => Shown::Document(status, Value::Null),
-            (_, Some(_)) => Shown::Reply(envelope(status, headers, &text)),
+            (Method::Head, _) => ResponseDraft::Document(status, Value::Null),
+            (_, Some(_)) => ResponseDraft::Reply(envelope(status, headers, &text)),
             (_, None) => reply(Payload::Text(text)),
         }
     }

@@ -20,10 +20,10 @@ mod stages;
 pub(crate) use self::finish::error_reply;
 
 use self::discovery::Discovery;
-use self::embed::Embedded;
+use self::embed::EmbedCache;
 use crate::access::hashing::Hasher;
 use crate::access::identity::Identity;
-use crate::access::{self, Asking, Loaded};
+use crate::access::{self, GuardInput, LoadedRows};
 use crate::behaviours::{QUERIES, READS, WRITES, dynamic};
 use crate::cache::documents::DocumentCache;
 use crate::cache::responses::ResponseCache;
@@ -31,19 +31,19 @@ use crate::error::ApiError;
 use crate::families::file::MediaServices;
 use crate::features::HANDLERS;
 use crate::features::abilities::ABILITIES;
-use crate::handlers::auto_add::Menus;
-use crate::handlers::{Outcome, RowTurns, Shared};
+use crate::handlers::auto_add::AutoAddMenus;
+use crate::handlers::{Outcome, RowTurns, SharedServices};
 use crate::model::{Peer, Request};
 use crate::outbound::Outbound;
 use crate::registry::Registry;
 use crate::registry::vocabulary::{Vocabulary, descriptions};
-use crate::request::args::{Checked, Sources};
+use crate::request::args::{ArgSources, ArgValues};
 use crate::request::route::{self, Router};
 use crate::request::{self, BodyParams};
 use crate::scope::{Principal, SETTINGS, Scope, Settings, read_settings};
 use arc_swap::ArcSwap;
 use cms_base::clock::Clock;
-use cms_base::metrics::ByClass;
+use cms_base::metrics::StatusCounters;
 use cms_base::pool::{JobOwner, OwnerShares};
 use cms_storage::{Budgeted, ReadBudget, Storage, StorageError};
 use std::sync::Arc;
@@ -56,9 +56,9 @@ pub struct Engine {
     discovery: Discovery,
     storage: Arc<dyn Storage>,
     settings: ArcSwap<Settings>,
-    shared: Shared,
+    shared: SharedServices,
     responses: ResponseCache,
-    embedded: Embedded,
+    embedded: EmbedCache,
     requests: RouteCounts,
     /// See [`cms_config::declaration::Storage::read_timeout`].
     read_timeout: Option<Duration>,
@@ -66,13 +66,13 @@ pub struct Engine {
 }
 
 /// See [`Engine::reads`].
-struct Reads {
+struct RequestStorage {
     budget: Option<Arc<ReadBudget>>,
     storage: Arc<dyn Storage>,
 }
 
 /// The outcome of a call, before it is finished.
-pub struct Dispatched {
+pub struct CallOutcome {
     pub result: Result<Outcome, ApiError>,
     /// Methods that this caller may use on this route and object.
     pub allow: Vec<&'static str>,
@@ -82,14 +82,17 @@ pub struct Dispatched {
 
 /// Requests from outside by route and class of status.
 pub struct RouteCounts {
-    routes: Vec<ByClass>,
+    routes: Vec<StatusCounters>,
     /// Those that reached no route.
-    none: ByClass,
+    none: StatusCounters,
 }
 
 impl RouteCounts {
     fn new(registry: &Registry) -> RouteCounts {
-        RouteCounts { routes: registry.routes.iter().map(|_| ByClass::default()).collect(), none: ByClass::default() }
+        RouteCounts {
+            routes: registry.routes.iter().map(|_| StatusCounters::default()).collect(),
+            none: StatusCounters::default(),
+        }
     }
 
     /// Counts a response.
@@ -111,10 +114,10 @@ pub fn vocabulary() -> Vocabulary {
     }
 }
 
-impl Dispatched {
+impl CallOutcome {
     /// A response without an endpoint.
-    fn early(result: Result<Outcome, ApiError>) -> Dispatched {
-        Dispatched { result, allow: Vec::new(), route: None }
+    fn early(result: Result<Outcome, ApiError>) -> CallOutcome {
+        CallOutcome { result, allow: Vec::new(), route: None }
     }
 }
 
@@ -133,7 +136,7 @@ impl Engine {
     ) -> Result<Engine, StorageError> {
         let settings = read_settings(&registry, &*storage)?;
         let [responses, documents] = registry.declaration.cache.shares();
-        let embedded = Embedded::new(documents / 4);
+        let embedded = EmbedCache::new(documents / 4);
         let documents = DocumentCache::new(&registry, documents / 4 * 3);
         let responses = ResponseCache::new(responses);
         let outbound = Outbound::new(&registry.declaration.outbound);
@@ -146,7 +149,7 @@ impl Engine {
             settings: ArcSwap::from_pointee(settings),
             registry,
             storage,
-            shared: Shared {
+            shared: SharedServices {
                 identity,
                 hasher,
                 media,
@@ -154,7 +157,7 @@ impl Engine {
                 outbound,
                 writes,
                 transactions: Arc::default(),
-                menus: Menus::default(),
+                menus: AutoAddMenus::default(),
                 turns: RowTurns::default(),
                 descriptions: Default::default(),
                 inside: Default::default(),
@@ -167,7 +170,7 @@ impl Engine {
     }
 
     /// What handlers use beside the database.
-    pub fn shared(&self) -> &Shared {
+    pub fn shared(&self) -> &SharedServices {
         &self.shared
     }
 
@@ -182,7 +185,7 @@ impl Engine {
     }
 
     /// Documents that were embedded before.
-    pub fn embedded(&self) -> &Embedded {
+    pub fn embedded(&self) -> &EmbedCache {
         &self.embedded
     }
 
@@ -190,7 +193,7 @@ impl Engine {
     pub fn route_counts(&self) -> impl Iterator<Item = (&str, &'static str, u64)> {
         let routes = self.registry.routes.iter().map(|route| &*route.pattern).zip(&self.requests.routes);
         let all = routes.chain([("none", &self.requests.none)]);
-        let numbers = |(route, counts): (_, &'_ ByClass)| {
+        let numbers = |(route, counts): (_, &'_ StatusCounters)| {
             counts.numbers().map(move |(class, n)| (route, class, n)).collect::<Vec<_>>()
         };
         all.flat_map(numbers).filter(|(_, _, count)| *count > 0)
@@ -219,13 +222,13 @@ impl Engine {
         }
         let scope = self.scope(request, self.reads(request)).await.ok()?;
         let none = BodyParams::None;
-        let sources = Sources { path: &matched.captures, body: &none, query: &request.query };
-        let args = Checked::lenient(&endpoint.args, &sources, None);
-        let loaded = Loaded::default();
+        let sources = ArgSources { path: &matched.captures, body: &none, query: &request.query };
+        let args = ArgValues::lenient(&endpoint.args, &sources, None);
+        let loaded = LoadedRows::default();
         let route = matched.route;
         let (scope, args, given, explains) = (&scope, &&args, None, false);
         let (sources, loaded) = (&sources, &loaded);
-        let asking = Asking { scope, route, endpoint, method, args, sources, loaded, given, explains };
+        let asking = GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains };
         access::ask(&asking).ok().map(|_| self.registry.declaration.media.max_upload.bytes())
     }
 
@@ -250,16 +253,20 @@ impl Engine {
     }
 
     /// The database for the reads of one request, and what bounds their time.
-    fn reads(&self, request: &Request) -> Reads {
+    fn reads(&self, request: &Request) -> RequestStorage {
         let budget = self.read_timeout.map(|limit| Arc::new(ReadBudget::new(request.id.clone(), limit)));
         let storage: Arc<dyn Storage> = match &budget {
             Some(budget) => Arc::new(Budgeted::new(self.storage.clone(), budget.clone())),
             None => self.storage.clone(),
         };
-        Reads { budget, storage }
+        RequestStorage { budget, storage }
     }
 
-    fn anonymous_with(&self, request: &Request, Reads { budget, storage }: Reads) -> Result<Scope, ApiError> {
+    fn anonymous_with(
+        &self,
+        request: &Request,
+        RequestStorage { budget, storage }: RequestStorage,
+    ) -> Result<Scope, ApiError> {
         Ok(Scope {
             registry: self.registry.clone(),
             settings: self.settings(&*storage)?,
@@ -311,7 +318,7 @@ impl Engine {
     }
 
     /// The scope of a request from outside, with the caller that its headers name.
-    async fn scope(&self, request: &Request, reads: Reads) -> Result<Scope, ApiError> {
+    async fn scope(&self, request: &Request, reads: RequestStorage) -> Result<Scope, ApiError> {
         let mut scope = self.anonymous_with(request, reads)?;
         scope.principal = self.identity().authenticate(&scope, request).await?;
         Ok(scope)

@@ -1,15 +1,15 @@
 //! Requests from outside: the caller, the response cache, and how a response is sent.
 
-use super::finish::{Finished, error_reply};
+use super::finish::{FinalResponse, error_reply};
 use super::stages::Origin;
-use super::{Dispatched, Engine};
+use super::{CallOutcome, Engine};
 use crate::cache::responses::ResponseKey;
 use crate::error::{ApiError, Code};
 use crate::model::{Method, Reply, Request};
 use crate::registry::name;
 use crate::request;
 use crate::request::call::Call;
-use crate::request::conditional::Expects;
+use crate::request::conditional::Preconditions;
 use crate::scope::Scope;
 use cms_config::declaration::Consistency;
 use cms_storage::TrackedStorage;
@@ -18,7 +18,7 @@ use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
 
 /// A request as it was received.
-pub(super) struct Outside<'a> {
+pub(super) struct OuterRequest<'a> {
     request: &'a Request,
     /// What is cached may be used.
     cached: bool,
@@ -28,14 +28,14 @@ pub(super) struct Outside<'a> {
     kept: Option<(ResponseKey<'a>, Arc<TrackedStorage>)>,
 }
 
-impl<'a> Outside<'a> {
-    pub(super) fn new(request: &'a Request) -> Outside<'a> {
+impl<'a> OuterRequest<'a> {
+    pub(super) fn new(request: &'a Request) -> OuterRequest<'a> {
         let lines = request.wants_lines();
-        Outside { request, cached: !lines, lines, kept: None }
+        OuterRequest { request, cached: !lines, lines, kept: None }
     }
 }
 
-impl<'a> Origin<'a> for Outside<'a> {
+impl<'a> Origin<'a> for OuterRequest<'a> {
     type Answer = Reply;
 
     async fn identify(&mut self, engine: &Engine) -> ControlFlow<Reply, (Cow<'a, Scope>, Method)> {
@@ -91,16 +91,16 @@ impl<'a> Origin<'a> for Outside<'a> {
                 true => Err(ApiError::new(Code::UnlabelledJson)),
                 false => request::body_params(request, engine.registry.declaration.server.max_depth),
             },
-            expects: Expects::of(|name| request.header(name)),
+            expects: Preconditions::of(|name| request.header(name)),
             text: true,
             lines: method == Method::Get && self.lines,
             custom_fields: Vec::new(),
         })
     }
 
-    async fn finish(self, engine: &Engine, scope: &Scope, call: &Call, dispatched: Dispatched) -> Reply {
+    async fn finish(self, engine: &Engine, scope: &Scope, call: &Call, dispatched: CallOutcome) -> Reply {
         let route = dispatched.route;
-        let Finished { mut reply, mut lasting } = engine.finish(scope, call, dispatched).await;
+        let FinalResponse { mut reply, mut lasting } = engine.finish(scope, call, dispatched).await;
         let reads = matches!(call.method, Method::Get | Method::Head);
         // The response lacks something: an embedded document, a permission that could not be read.
         let refused = (400..500).contains(&reply.status);
@@ -110,8 +110,8 @@ impl<'a> Origin<'a> for Outside<'a> {
             late.then_some(Code::ReadTimeout).or(away.then_some(Code::StorageReadOnly))
         });
         if let Some(code) = incomplete {
-            let ended = Dispatched::early(Err(ApiError::new(code)));
-            Finished { reply, lasting } = engine.finish(scope, call, ended).await;
+            let ended = CallOutcome::early(Err(ApiError::new(code)));
+            FinalResponse { reply, lasting } = engine.finish(scope, call, ended).await;
         }
         reply.headers.extend(engine.identity().fresh_nonce(scope));
         engine.requests.count(route, reply.status);

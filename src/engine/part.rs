@@ -1,15 +1,15 @@
 //! Requests inside requests: parts of a batch, and requests of handlers and pages to other routes.
 
-use super::allow::Asked;
+use super::allow::AllowContext;
 use super::finish::{join_links, reduce};
-use super::{Dispatched, Engine};
-use crate::access::Loaded;
+use super::{CallOutcome, Engine};
+use crate::access::LoadedRows;
 use crate::error::{ApiError, Code};
-use crate::handlers::Dispatch;
+use crate::handlers::Dispatcher;
 use crate::registry::columns::user::PASSWORD_HASH;
 use crate::request::BodyParams;
-use crate::request::args::{self, Sources};
-use crate::request::call::{Call, Part};
+use crate::request::args::{self, ArgSources};
+use crate::request::call::{Call, SubResponse};
 use crate::request::route;
 use crate::scope::Scope;
 use serde_json::Value;
@@ -18,11 +18,11 @@ use std::pin::Pin;
 
 impl Engine {
     /// One request inside another; `batch` refuses routes that take no part in batches.
-    pub async fn part(&self, scope: &Scope, call: &Call, batch: bool) -> Part {
+    pub async fn part(&self, scope: &Scope, call: &Call, batch: bool) -> SubResponse {
         let refused = batch.then(|| self.takes_part(call).err()).flatten();
         let dispatched = match refused {
             None => self.dispatch(scope, call).await,
-            Some(error) => Dispatched { result: Err(error), allow: self.allow_refused(scope, call), route: None },
+            Some(error) => CallOutcome { result: Err(error), allow: self.allow_refused(scope, call), route: None },
         };
         let mut headers = Vec::new();
         if !dispatched.allow.is_empty() {
@@ -31,14 +31,14 @@ impl Engine {
         match dispatched.result {
             Err(error) => {
                 headers.extend(error.headers());
-                Part { status: error.status(), headers, body: error.body(), version: None }
+                SubResponse { status: error.status(), headers, body: error.body(), version: None }
             }
             Ok(outcome) => {
                 headers.extend(outcome.headers);
                 let resource = dispatched.route.and_then(|route| self.resource_of(route));
                 let fields = self.fields(resource, |name| call.query.get(name));
                 let body = if outcome.reduced { outcome.body } else { reduce(&fields, outcome.body) };
-                Part { status: outcome.status, headers: join_links(&headers), body, version: outcome.version }
+                SubResponse { status: outcome.status, headers: join_links(&headers), body, version: outcome.version }
             }
         }
     }
@@ -48,10 +48,10 @@ impl Engine {
         let Some(matched) = self.router.matches(&self.registry, &call.path).into_iter().next() else {
             return Vec::new();
         };
-        let sources = Sources { path: &matched.captures, body: &BodyParams::None, query: &call.query };
+        let sources = ArgSources { path: &matched.captures, body: &BodyParams::None, query: &call.query };
         let method = call.method;
-        let asked = Asked { scope, matched: &matched, method, sources: &sources, given: None };
-        asked.allow(None, None, &Loaded::default())
+        let asked = AllowContext { scope, matched: &matched, method, sources: &sources, given: None };
+        asked.allow(None, None, &LoadedRows::default())
     }
 
     fn takes_part(&self, call: &Call) -> Result<(), ApiError> {
@@ -63,8 +63,13 @@ impl Engine {
     }
 }
 
-impl Dispatch for Engine {
-    fn part<'a>(&'a self, scope: &'a Scope, call: &'a Call, batch: bool) -> Pin<Box<dyn Future<Output = Part> + 'a>> {
+impl Dispatcher for Engine {
+    fn part<'a>(
+        &'a self,
+        scope: &'a Scope,
+        call: &'a Call,
+        batch: bool,
+    ) -> Pin<Box<dyn Future<Output = SubResponse> + 'a>> {
         Box::pin(Engine::part(self, scope, call, batch))
     }
 
@@ -74,7 +79,7 @@ impl Dispatch for Engine {
         let found = matches.iter().find_map(|m| route::endpoint(m.route, call.method).map(|e| (m, e)));
         let (matched, endpoint) = found.ok_or_else(|| ApiError::new(Code::NoRoute))?;
         let body = call.body.as_ref().unwrap_or(&BodyParams::None);
-        let sources = Sources { path: &matched.captures, body, query: &call.query };
+        let sources = ArgSources { path: &matched.captures, body, query: &call.query };
         args::check(&endpoint.args, &sources, &|_, _| None, &|_| false).map(|_| ())
     }
 

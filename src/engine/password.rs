@@ -4,8 +4,8 @@ use super::Engine;
 use crate::access::attempts::AttemptOutcome;
 use crate::access::unlock::RecordPassword;
 use crate::error::ApiError;
-use crate::request::args::Sources;
-use crate::request::route::Match;
+use crate::request::args::ArgSources;
+use crate::request::route::RouteMatch;
 use crate::scope::Scope;
 use serde_json::Value;
 
@@ -25,8 +25,8 @@ impl Engine {
     pub(super) fn try_password<'a>(
         &self,
         scope: &Scope,
-        matched: &Match<'_>,
-        sources: &Sources<'a>,
+        matched: &RouteMatch<'_>,
+        sources: &ArgSources<'a>,
     ) -> Result<Option<PasswordAttempt<'a>>, ApiError> {
         let resource = matched.route.resource.map(|index| &self.registry.resources[index]);
         let Some(given) = RecordPassword::of(resource.map(|r| r.family), sources) else {

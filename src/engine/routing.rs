@@ -1,60 +1,60 @@
 //! The endpoint of a call. The root, the namespaces and OPTIONS have none and are handled here.
 
-use super::allow::Asked;
+use super::allow::AllowContext;
 use super::password::PasswordAttempt;
-use super::{Dispatched, Engine, discovery};
-use crate::access::Loaded;
+use super::{CallOutcome, Engine, discovery};
+use crate::access::LoadedRows;
 use crate::error::{ApiError, Code};
 use crate::handlers::Outcome;
 use crate::model::Method;
 use crate::registry::Endpoint;
 use crate::registry::resource::Resource;
 use crate::request::BodyParams;
-use crate::request::args::Sources;
+use crate::request::args::ArgSources;
 use crate::request::call::Call;
-use crate::request::route::{self, Match};
+use crate::request::route::{self, RouteMatch};
 use crate::scope::Scope;
 use serde_json::{Value, json};
 use std::ops::ControlFlow::{self, Break, Continue};
 
 /// A call with its endpoint.
-pub(super) struct Found<'a> {
+pub(super) struct RoutedCall<'a> {
     pub engine: &'a Engine,
     pub scope: &'a Scope,
     pub call: &'a Call,
-    pub matched: Match<'a>,
+    pub matched: RouteMatch<'a>,
     pub endpoint: &'a Endpoint,
     pub body: &'a BodyParams,
 }
 
 impl Engine {
     /// The endpoint of a call.
-    pub(super) fn route<'a>(&'a self, scope: &'a Scope, call: &'a Call) -> ControlFlow<Dispatched, Found<'a>> {
+    pub(super) fn route<'a>(&'a self, scope: &'a Scope, call: &'a Call) -> ControlFlow<CallOutcome, RoutedCall<'a>> {
         let matches = self.matches(&call.path, scope.secure());
         if call.method == Method::Options {
             return Break(self.describe(scope, call, matches));
         }
         if let Some(outcome) = self.index(scope, call) {
-            return Break(Dispatched { result: Ok(outcome), allow: vec!["GET"], route: None });
+            return Break(CallOutcome { result: Ok(outcome), allow: vec!["GET"], route: None });
         }
         let found = matches.into_iter().find_map(|m| route::endpoint(m.route, call.method).map(|e| (m, e)));
         let Some((matched, endpoint)) = found else {
-            return Break(Dispatched::early(Err(ApiError::new(Code::NoRoute))));
+            return Break(CallOutcome::early(Err(ApiError::new(Code::NoRoute))));
         };
         match &call.body {
-            Ok(body) => Continue(Found { engine: self, scope, call, matched, endpoint, body }),
+            Ok(body) => Continue(RoutedCall { engine: self, scope, call, matched, endpoint, body }),
             Err(error) => {
-                let sources = Sources { path: &matched.captures, body: &BodyParams::None, query: &call.query };
+                let sources = ArgSources { path: &matched.captures, body: &BodyParams::None, query: &call.query };
                 let method = call.method;
-                let asked = Asked { scope, matched: &matched, method, sources: &sources, given: None };
-                let allow = asked.allow(Some(endpoint), None, &Loaded::default());
-                Break(Dispatched { result: Err(error.clone()), allow, route: Some(matched.index) })
+                let asked = AllowContext { scope, matched: &matched, method, sources: &sources, given: None };
+                let allow = asked.allow(Some(endpoint), None, &LoadedRows::default());
+                Break(CallOutcome { result: Err(error.clone()), allow, route: Some(matched.index) })
             }
         }
     }
 
     /// The routes that a path names, as far as they exist for the request.
-    pub(super) fn matches(&self, path: &str, secure: bool) -> Vec<Match<'_>> {
+    pub(super) fn matches(&self, path: &str, secure: bool) -> Vec<RouteMatch<'_>> {
         let mut matches = self.router.matches(&self.registry, path);
         matches.retain(|matched| secure || !matched.route.secure_context);
         matches
@@ -81,41 +81,41 @@ impl Engine {
     }
 
     /// OPTIONS.
-    fn describe(&self, scope: &Scope, call: &Call, matches: Vec<Match<'_>>) -> Dispatched {
+    fn describe(&self, scope: &Scope, call: &Call, matches: Vec<RouteMatch<'_>>) -> CallOutcome {
         if let Some(matched) = matches.into_iter().next() {
             let text = self.discovery.options(scope, matched.index, &call.path);
             let body = call.body.as_ref().unwrap_or(&BodyParams::None);
-            let sources = Sources { path: &matched.captures, body, query: &call.query };
+            let sources = ArgSources { path: &matched.captures, body, query: &call.query };
             let tried = match self.try_password(scope, &matched, &sources) {
                 Ok(tried) => tried,
-                Err(error) => return Dispatched::early(Err(error)),
+                Err(error) => return CallOutcome::early(Err(error)),
             };
             let given = tried.as_ref().map(|tried| &tried.given);
             let method = call.method;
-            let asked = Asked { scope, matched: &matched, method, sources: &sources, given };
-            let allow = asked.allow(None, None, &Loaded::default());
+            let asked = AllowContext { scope, matched: &matched, method, sources: &sources, given };
+            let allow = asked.allow(None, None, &LoadedRows::default());
             self.tried(scope, tried.as_ref());
             let outcome = match sources.get("_fields") {
                 Some(_) => Outcome::ok(serde_json::from_str(&text).unwrap_or_default()),
                 None => Outcome::of_text(text.into_bytes()),
             };
             let outcome = Outcome { private: given.is_some(), ..outcome };
-            return Dispatched { result: Ok(outcome), allow, route: Some(matched.index) };
+            return CallOutcome { result: Ok(outcome), allow, route: Some(matched.index) };
         }
         match self.discovery.index_options(&call.path) {
-            Some(document) => Dispatched { result: Ok(Outcome::ok(document)), allow: vec!["GET"], route: None },
+            Some(document) => CallOutcome { result: Ok(Outcome::ok(document)), allow: vec!["GET"], route: None },
             None if self.registry.declaration.dialect.options_without_route => {
-                Dispatched::early(Ok(Outcome::ok(json!([]))))
+                CallOutcome::early(Ok(Outcome::ok(json!([]))))
             }
-            None => Dispatched::early(Err(ApiError::new(Code::NoRoute))),
+            None => CallOutcome::early(Err(ApiError::new(Code::NoRoute))),
         }
     }
 }
 
-impl Found<'_> {
+impl RoutedCall<'_> {
     /// What the call brings.
-    pub(super) fn sources(&self) -> Sources<'_> {
-        Sources { path: &self.matched.captures, body: self.body, query: &self.call.query }
+    pub(super) fn sources(&self) -> ArgSources<'_> {
+        ArgSources { path: &self.matched.captures, body: self.body, query: &self.call.query }
     }
 
     /// The route's resource.
@@ -124,10 +124,10 @@ impl Found<'_> {
     }
 
     /// The record password of the call, counted as a guess.
-    pub(super) fn count_password(&self) -> ControlFlow<Dispatched, Option<PasswordAttempt<'_>>> {
+    pub(super) fn count_password(&self) -> ControlFlow<CallOutcome, Option<PasswordAttempt<'_>>> {
         match self.engine.try_password(self.scope, &self.matched, &self.sources()) {
             Ok(attempt) => Continue(attempt),
-            Err(error) => Break(Dispatched::early(Err(error))),
+            Err(error) => Break(CallOutcome::early(Err(error))),
         }
     }
 }

@@ -4,10 +4,10 @@
 //! from the authorization of its target to the last document that is embedded. A read waits for nothing, so that is all
 //! of it. After a commit a new state is read, with what was committed. Who asks and the settings are known before.
 
-use super::endpoint::Question;
-use super::outside::Outside;
-use super::{Dispatched, Engine};
-use crate::access::Loaded;
+use super::endpoint::EndpointCall;
+use super::outside::OuterRequest;
+use super::{CallOutcome, Engine};
+use crate::access::LoadedRows;
 use crate::model::{Method, Reply, Request};
 use crate::request::call::Call;
 use crate::scope::Scope;
@@ -23,15 +23,15 @@ const MOST_NESTED: u8 = 8;
 impl Engine {
     /// Serves one request from outside.
     pub async fn serve(&self, request: Request) -> Reply {
-        last(self.stages(Outside::new(&request)).await)
+        last(self.stages(OuterRequest::new(&request)).await)
     }
 
     /// Carries out a request that is inside another, up to what is made of its outcome.
-    pub async fn dispatch(&self, scope: &Scope, call: &Call) -> Dispatched {
+    pub async fn dispatch(&self, scope: &Scope, call: &Call) -> CallOutcome {
         if scope.depth > MOST_NESTED {
-            return Dispatched::early(Err(scope.internal(&"requests inside each other without end")));
+            return CallOutcome::early(Err(scope.internal(&"requests inside each other without end")));
         }
-        last(self.stages(Inside { scope, call }).await)
+        last(self.stages(InnerRequest { scope, call }).await)
     }
 
     /// Every stage of a request, in order. A stage that breaks has the response already. A request inside another
@@ -44,8 +44,8 @@ impl Engine {
         let dispatched = async {
             let found = self.route(scope, call)?;
             let password = found.count_password()?;
-            let question = Question::new(&found, password.as_ref());
-            let loaded = Loaded::default();
+            let question = EndpointCall::new(&found, password.as_ref());
+            let loaded = LoadedRows::default();
             let result = async {
                 let args = question.check()?;
                 question.send_ahead(&args);
@@ -81,19 +81,19 @@ pub(super) trait Origin<'a> {
     fn decode(&self, engine: &Engine, method: Method) -> Cow<'a, Call>;
 
     /// Makes the response from the outcome of the call.
-    async fn finish(self, engine: &Engine, scope: &Scope, call: &Call, dispatched: Dispatched) -> Self::Answer;
+    async fn finish(self, engine: &Engine, scope: &Scope, call: &Call, dispatched: CallOutcome) -> Self::Answer;
 }
 
 /// A request inside another, whose caller is that of the other.
-struct Inside<'a> {
+struct InnerRequest<'a> {
     scope: &'a Scope,
     call: &'a Call,
 }
 
-impl<'a> Origin<'a> for Inside<'a> {
-    type Answer = Dispatched;
+impl<'a> Origin<'a> for InnerRequest<'a> {
+    type Answer = CallOutcome;
 
-    async fn identify(&mut self, _: &Engine) -> ControlFlow<Dispatched, (Cow<'a, Scope>, Method)> {
+    async fn identify(&mut self, _: &Engine) -> ControlFlow<CallOutcome, (Cow<'a, Scope>, Method)> {
         Continue((Cow::Borrowed(self.scope), self.call.method))
     }
 
@@ -101,7 +101,7 @@ impl<'a> Origin<'a> for Inside<'a> {
         Cow::Borrowed(self.call)
     }
 
-    async fn finish(self, _: &Engine, _: &Scope, _: &Call, dispatched: Dispatched) -> Dispatched {
+    async fn finish(self, _: &Engine, _: &Scope, _: &Call, dispatched: CallOutcome) -> CallOutcome {
         dispatched
     }
 }

@@ -10,7 +10,7 @@ use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, int, text, txt};
 pub use crate::registry::columns::comment as columns;
 use crate::registry::columns::{ID, record, user};
-use crate::registry::resource::{Resource, Source};
+use crate::registry::resource::{PropertySource, Resource};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
 use cms_config::declaration::{Action, CommentType, Family};
@@ -26,14 +26,14 @@ const DEEPEST: usize = 1000;
 
 /// What is set of a comment.
 #[derive(Default)]
-struct Draft {
+struct CommentDraft {
     set: BTreeMap<&'static str, DbValue>,
     meta: Vec<MetaChange>,
     /// The word for a given state.
     status: Option<String>,
 }
 
-impl Draft {
+impl CommentDraft {
     fn text(&self, column: &str) -> &str {
         self.set.get(column).map_or("", text)
     }
@@ -123,7 +123,7 @@ pub fn trashing(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiErr
     if registry.comment_status_is(status, |status| status.trash) {
         return Err(failure(record.resource, Code::AlreadyTrashed));
     }
-    let mut draft = Draft::default();
+    let mut draft = CommentDraft::default();
     draft.set_status((registry.trashed_comment_status().to_owned(), Some(status.to_owned())));
     let mut changes = vec![draft.put(existing(record))];
     if record.resource.comment_type(record.text(col::KIND)).is_some() {
@@ -144,7 +144,7 @@ fn replies_to_trash(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, Ap
     let trashed = scope.registry.trashed_comment_status();
     let put = |row: &Row| {
         let reply = Record { resource: record.resource, row };
-        let mut draft = Draft::default();
+        let mut draft = CommentDraft::default();
         draft.set_status((trashed.to_owned(), Some(reply.text(col::STATUS).to_owned())));
         draft.put(existing(reply))
     };
@@ -152,7 +152,7 @@ fn replies_to_trash(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, Ap
 }
 
 /// Whether a comment of a declared type has one of the states that stand in for a text.
-fn has_state(resource: &Resource, of: &CommentType, draft: &Draft) -> bool {
+fn has_state(resource: &Resource, of: &CommentType, draft: &CommentDraft) -> bool {
     let Some(key) = &of.state else { return false };
     let known = resource.declared.meta.get(key).and_then(|meta| meta.schema.get("enum")).and_then(Value::as_array);
     let given = draft.meta.iter().find_map(|change| match change {
@@ -175,13 +175,13 @@ pub fn leaving(record: Record<'_>) -> Change {
 // ------------------------------------------------------------------------------------------------ what is given
 
 /// The columns that are set; their texts are as they will be stored.
-fn draft(edit: &RowEdit<'_>) -> Result<Draft, ApiError> {
+fn draft(edit: &RowEdit<'_>) -> Result<CommentDraft, ApiError> {
     let (scope, resource) = (edit.scope, edit.resource);
-    let mut draft = Draft::default();
+    let mut draft = CommentDraft::default();
     author(edit, &mut draft)?;
     for property in resource.properties.iter().filter(|p| !p.readonly) {
         let Some(value) = edit.wanted(&property.name) else { continue };
-        if let Source::Meta = property.source {
+        if let PropertySource::Meta = property.source {
             draft.meta.extend(meta(resource, value));
             continue;
         }
@@ -223,7 +223,7 @@ const SIGNATURE: [(&str, &str); 3] =
     [(col::AUTHOR_NAME, user::NAME), (col::AUTHOR_EMAIL, user::EMAIL), (col::AUTHOR_URL, user::URL)];
 
 /// A user named as the author lends the comment name, e-mail address and site.
-fn author(edit: &RowEdit<'_>, draft: &mut Draft) -> Result<(), ApiError> {
+fn author(edit: &RowEdit<'_>, draft: &mut CommentDraft) -> Result<(), ApiError> {
     let Some(id) = edit.args.given("author").and_then(Value::as_i64) else { return Ok(()) };
     // The author may be nobody, or be gone: it can be sent back as it is.
     let same = edit.record().is_some_and(|record| record.int(col::AUTHOR) == id);
@@ -235,7 +235,7 @@ fn author(edit: &RowEdit<'_>, draft: &mut Draft) -> Result<(), ApiError> {
 }
 
 /// Puts a user's data into a comment; false when there is no such user.
-fn sign(scope: &Scope, draft: &mut Draft, id: i64) -> Result<bool, ApiError> {
+fn sign(scope: &Scope, draft: &mut CommentDraft, id: i64) -> Result<bool, ApiError> {
     let Some(users) = scope.registry.family(Family::User).next() else { return Ok(false) };
     let Some(row) = records::find(&*scope.snapshot()?, users, &DbValue::Int(id))? else { return Ok(false) };
     let user = Record { resource: users, row: &row };
@@ -248,7 +248,7 @@ fn sign(scope: &Scope, draft: &mut Draft, id: i64) -> Result<bool, ApiError> {
 
 /// A new comment without an author belongs to the caller; an author that is given is given completely.
 /// What is imported says itself whose it is.
-fn signed(edit: &RowEdit<'_>, draft: &mut Draft) -> Result<(), ApiError> {
+fn signed(edit: &RowEdit<'_>, draft: &mut CommentDraft) -> Result<(), ApiError> {
     if edit.scope.imported.is_some() && edit.args.given("author").is_some() {
         return Ok(());
     }
@@ -262,10 +262,10 @@ fn signed(edit: &RowEdit<'_>, draft: &mut Draft) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn lengths(resource: &Resource, draft: &Draft) -> Result<(), ApiError> {
+fn lengths(resource: &Resource, draft: &CommentDraft) -> Result<(), ApiError> {
     for property in &resource.properties {
         let bounded = match &property.source {
-            Source::Object(children) => children.iter().find(|child| child.longest.is_some()),
+            PropertySource::Object(children) => children.iter().find(|child| child.longest.is_some()),
             _ => Some(property),
         };
         let Some((column, (most, code))) = bounded.and_then(|p| p.column.as_deref().zip(p.longest)) else { continue };
@@ -276,7 +276,7 @@ fn lengths(resource: &Resource, draft: &Draft) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn dates(edit: &RowEdit<'_>, draft: &mut Draft) {
+fn dates(edit: &RowEdit<'_>, draft: &mut CommentDraft) {
     let scope = edit.scope;
     let zone = &scope.settings.zone;
     let parsed = |name: &str| edit.given_text(name).and_then(time::parse_datetime);
@@ -293,7 +293,7 @@ fn dates(edit: &RowEdit<'_>, draft: &mut Draft) {
 }
 
 /// Who edits comments only below own records moves them only between those.
-fn movable(scope: &Scope, record: Record<'_>, draft: &Draft) -> Result<(), ApiError> {
+fn movable(scope: &Scope, record: Record<'_>, draft: &CommentDraft) -> Result<(), ApiError> {
     let caller = &scope.principal;
     let moves = draft.set.get(col::POST).is_some_and(|post| int(post) != record.int(col::POST));
     // Who moderates all comments need not edit the record, and yet has to see it.
@@ -305,7 +305,7 @@ fn movable(scope: &Scope, record: Record<'_>, draft: &Draft) -> Result<(), ApiEr
 }
 
 /// A comment below itself moves to the top.
-fn thread(scope: &Scope, record: Record<'_>, draft: &mut Draft) -> Result<(), ApiError> {
+fn thread(scope: &Scope, record: Record<'_>, draft: &mut CommentDraft) -> Result<(), ApiError> {
     let snapshot = scope.snapshot()?;
     for ancestor in parents::above(&*snapshot, col::TABLE, &[], draft.int(col::PARENT)).take(DEEPEST) {
         if ancestor?.id == record.id() {
@@ -320,7 +320,7 @@ fn thread(scope: &Scope, record: Record<'_>, draft: &mut Draft) -> Result<(), Ap
 
 /// The state of a new comment when none is given: it is shown at once when its author moderates, wrote the record, or
 /// has had a comment approved before.
-fn first_status<'r>(edit: &RowEdit<'r>, draft: &Draft) -> Result<&'r str, ApiError> {
+fn first_status<'r>(edit: &RowEdit<'r>, draft: &CommentDraft) -> Result<&'r str, ApiError> {
     let registry = &edit.scope.registry;
     let (approved, held) = (registry.approved_comment_status(), registry.held_comment_status());
     let author = draft.int(col::AUTHOR);
@@ -372,7 +372,7 @@ fn transition(registry: &Registry, status: &str, before: &str, word: &str) -> Op
 // ------------------------------------------------------------------------------------------------ inside the commit
 
 /// The record of the comment exists.
-fn on_a_record(draft: &Draft) -> Change {
+fn on_a_record(draft: &CommentDraft) -> Change {
     Change::Require {
         plan: records::columns(record::TABLE, &[ID], eq(ID, DbValue::Int(draft.int(col::POST)))),
         found: true,
@@ -381,7 +381,7 @@ fn on_a_record(draft: &Draft) -> Change {
 }
 
 /// Refuses a duplicate comment.
-fn twice(registry: &Registry, draft: &Draft) -> Change {
+fn twice(registry: &Registry, draft: &CommentDraft) -> Change {
     let filter = Cond::All(vec![
         eq(col::POST, DbValue::Int(draft.int(col::POST))),
         eq(col::PARENT, DbValue::Int(draft.int(col::PARENT))),
@@ -398,7 +398,7 @@ fn twice(registry: &Registry, draft: &Draft) -> Change {
 
 /// Callers who do not moderate pause between two comments, under whatever name. One lookup each, so that each has its
 /// index.
-fn too_soon(edit: &RowEdit<'_>, draft: &Draft) -> Vec<Change> {
+fn too_soon(edit: &RowEdit<'_>, draft: &CommentDraft) -> Vec<Change> {
     let caller = &edit.scope.principal;
     let Some(interval) = edit.resource.declared.moderation.min_interval.get() else { return Vec::new() };
     if [Action::Moderate, Action::SkipLimits].iter().any(|action| caller.can(edit.resource.capability(*action))) {

@@ -15,7 +15,7 @@ use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, int, text, txt};
 pub use crate::registry::columns::record as columns;
 use crate::registry::columns::{ID, VERSION};
-use crate::registry::resource::{Property, Resource, Source};
+use crate::registry::resource::{Property, PropertySource, Resource};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
 use cms_config::declaration::Family;
@@ -42,7 +42,7 @@ pub struct FileDefaults {
 }
 
 /// What a record is about to be: its columns, in part from what is given, in part as they were.
-struct Draft<'a> {
+struct ContentDraft<'a> {
     resource: &'a Resource,
     before: Option<&'a Row>,
     set: HashMap<String, DbValue>,
@@ -57,9 +57,9 @@ struct Draft<'a> {
     unmoved: Vec<Change>,
 }
 
-impl<'a> Draft<'a> {
-    fn empty(resource: &'a Resource) -> Draft<'a> {
-        Draft {
+impl<'a> ContentDraft<'a> {
+    fn empty(resource: &'a Resource) -> ContentDraft<'a> {
+        ContentDraft {
             resource,
             before: None,
             set: HashMap::new(),
@@ -231,7 +231,7 @@ pub fn from_original(edit: &RowEdit<'_>, original: Record<'_>) -> Result<Vec<Cha
 /// What a text that a file brings is stored as: what the caller's own text would be, where a client may write the column.
 fn as_if_sent(edit: &RowEdit<'_>, column: &str, value: &str) -> Result<DbValue, ApiError> {
     let writes = |property: &Property| match &property.source {
-        Source::Object(children) => children.iter().any(|c| !c.readonly && c.column.as_deref() == Some(column)),
+        PropertySource::Object(children) => children.iter().any(|c| !c.readonly && c.column.as_deref() == Some(column)),
         _ => property.column.as_deref() == Some(column),
     };
     let property = edit.resource.properties.iter().find(|property| !property.readonly && writes(property));
@@ -340,7 +340,7 @@ pub fn autosave(
 ) -> Result<Option<RevisionContent>, ApiError> {
     let row = base.row(record);
     let edit = &RowEdit { row: Some(&row), ..*edit };
-    let mut draft = Draft { before: edit.row, ..Draft::empty(edit.resource) };
+    let mut draft = ContentDraft { before: edit.row, ..ContentDraft::empty(edit.resource) };
     let texts = revision::TEXTS.into_iter().filter_map(|name| edit.resource.property(name));
     let others = revision::properties(edit.scope, edit.resource);
     let others = others.filter(|property| !revision::TEXTS.contains(&&*property.name));
@@ -452,8 +452,8 @@ pub fn ahead_of_update(
 const RULED: [&str; 7] =
     [col::DATE_LOCAL, col::DATE_UTC, col::STATUS, col::SLUG, col::PARENT, col::TEMPLATE, col::FEATURED_MEDIA];
 
-fn draft<'a>(edit: &RowEdit<'a>) -> Result<Draft<'a>, ApiError> {
-    let mut draft = Draft { before: edit.row, ..Draft::empty(edit.resource) };
+fn draft<'a>(edit: &RowEdit<'a>) -> Result<ContentDraft<'a>, ApiError> {
+    let mut draft = ContentDraft { before: edit.row, ..ContentDraft::empty(edit.resource) };
     for property in edit.resource.properties.iter().filter(|p| !p.readonly) {
         take(edit, &mut draft, property)?;
     }
@@ -462,7 +462,7 @@ fn draft<'a>(edit: &RowEdit<'a>) -> Result<Draft<'a>, ApiError> {
 }
 
 /// Takes the value that an edit wants a property to have, where it wants one.
-fn take(edit: &RowEdit<'_>, draft: &mut Draft<'_>, property: &Property) -> Result<(), ApiError> {
+fn take(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>, property: &Property) -> Result<(), ApiError> {
     if let Some((column, text)) = values::derived(edit, property) {
         draft.set_column(column, text);
         return Ok(());
@@ -477,13 +477,13 @@ fn take(edit: &RowEdit<'_>, draft: &mut Draft<'_>, property: &Property) -> Resul
         return Ok(());
     }
     match &property.source {
-        Source::Relation(index) => {
+        PropertySource::Relation(index) => {
             let ids = values::related(edit, property, *index, value)?;
             draft.edges.push((edit.resource.relations[*index].rel.clone(), ids));
         }
-        Source::Meta => draft.meta.extend(values::meta(edit.resource, value)),
-        Source::Extra => member(edit, draft, property, value)?,
-        Source::Read(..) | Source::Column(_)
+        PropertySource::Meta => draft.meta.extend(values::meta(edit.resource, value)),
+        PropertySource::Extra => member(edit, draft, property, value)?,
+        PropertySource::Read(..) | PropertySource::Column(_)
             if property.column.as_deref().is_some_and(|column| RULED.contains(&column)) => {}
         _ => {
             if let Some((column, value)) = stored(edit.scope, property, value)? {
@@ -498,7 +498,12 @@ fn take(edit: &RowEdit<'_>, draft: &mut Draft<'_>, property: &Property) -> Resul
 }
 
 /// Sets a member of `extra`; the others stay.
-fn member(edit: &RowEdit<'_>, draft: &mut Draft<'_>, property: &Property, value: &Value) -> Result<(), ApiError> {
+fn member(
+    edit: &RowEdit<'_>,
+    draft: &mut ContentDraft<'_>,
+    property: &Property,
+    value: &Value,
+) -> Result<(), ApiError> {
     let value = match property.write {
         Some(write) => {
             let writing = WriteContext { scope: edit.scope, property };

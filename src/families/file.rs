@@ -5,7 +5,7 @@
 
 use super::column;
 use crate::behaviours::files::address;
-use crate::files::kinds::{self, Kind};
+use crate::files::kinds::{self, FileKind};
 use crate::files::{Files, FilesError, names};
 use crate::records::{columns, eq, everything, text, txt};
 use crate::registry::columns::file as col;
@@ -13,7 +13,7 @@ use crate::registry::columns::{ID, record};
 use crate::registry::{Registry, name};
 use cms_base::pool::{Budget, JobOwner, Pool, PoolError};
 use cms_config::declaration::Media;
-use cms_pictures::{Bounds, PictureError, Prepared, Reserved, Resized, Wanted, boxes};
+use cms_pictures::{PictureBounds, PictureError, PictureResult, PrepareOptions, PreparedPicture, ResizedCopy, boxes};
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, Target, WritePlan};
 use cms_storage::{Snapshot, Storage, StorageError};
 use image::ImageFormat;
@@ -72,19 +72,19 @@ impl std::fmt::Display for StoreError {
 }
 
 /// A file to store.
-pub struct Source<'a> {
+pub struct FileSource<'a> {
     pub path: &'a Path,
     /// Bytes.
     pub size: u64,
     /// Metadata that replace those of the file.
     pub meta: Option<Value>,
-    pub making: Making,
+    pub making: PictureOptions,
     /// What it keeps of another site.
-    pub kept: Option<Kept>,
+    pub kept: Option<ImportedFile>,
 }
 
 /// What a file keeps of the site that it comes from.
-pub struct Kept {
+pub struct ImportedFile {
     /// Its name, which nothing is changed in; where it is taken, the file gets another one.
     pub key: String,
     /// Smaller copies that are stored already, as its record describes them.
@@ -93,7 +93,7 @@ pub struct Kept {
 
 /// What is made of a picture in addition to storing it.
 #[derive(Clone, Debug)]
-pub struct Making {
+pub struct PictureOptions {
     /// Copies in the declared sizes.
     pub copies: bool,
     /// A copy that is shown instead of a picture that is too large or not upright.
@@ -104,16 +104,16 @@ pub struct Making {
     pub language: String,
 }
 
-impl Making {
+impl PictureOptions {
     /// Everything that is declared.
-    pub fn all(language: &str) -> Making {
-        Making { copies: true, display: true, convert: true, language: language.to_owned() }
+    pub fn all(language: &str) -> PictureOptions {
+        PictureOptions { copies: true, display: true, convert: true, language: language.to_owned() }
     }
 
     /// The kind of what is made of a picture, and how it is made.
-    pub fn of(&self, kind: &Kind, format: ImageFormat, media: &Media) -> (Kind, Wanted) {
+    pub fn of(&self, kind: &FileKind, format: ImageFormat, media: &Media) -> (FileKind, PrepareOptions) {
         let made = self.kind(kind, media);
-        let wanted = Wanted {
+        let wanted = PrepareOptions {
             copies: self.copies,
             display: self.display,
             format: cms_pictures::format_of(&made.mime).unwrap_or(format),
@@ -123,11 +123,11 @@ impl Making {
         (made, wanted)
     }
 
-    fn kind(&self, kind: &Kind, media: &Media) -> Kind {
+    fn kind(&self, kind: &FileKind, media: &Media) -> FileKind {
         let converted = media.converted(&kind.mime).filter(|_| self.convert);
         let end = |mime: &str| media.types.get(mime).and_then(|of| of.extensions.first()).cloned();
         match converted.and_then(|mime| Some((mime.to_owned(), end(mime)?))) {
-            Some((mime, extension)) if cms_pictures::format_of(&mime).is_some() => Kind { mime, extension },
+            Some((mime, extension)) if cms_pictures::format_of(&mime).is_some() => FileKind { mime, extension },
             _ => kind.clone(),
         }
     }
@@ -149,13 +149,13 @@ pub struct StoredFiles {
 }
 
 /// What a file is to be called and what it is; `None` when it is not taken.
-pub fn recognised(given: &str, file: &Path, media: &Media) -> Option<(String, Kind)> {
+pub fn recognised(given: &str, file: &Path, media: &Media) -> Option<(String, FileKind)> {
     let alone = |mime: &str| media.types.get(mime).is_some_and(|of| of.alone);
     any_recognised(given, file, media).filter(|(_, kind)| alone(&kind.mime))
 }
 
 /// As [`recognised`], also of a type that is not accepted by itself.
-pub fn any_recognised(given: &str, file: &Path, media: &Media) -> Option<(String, Kind)> {
+pub fn any_recognised(given: &str, file: &Path, media: &Media) -> Option<(String, FileKind)> {
     let (base, extension) = names::stored(given, |end| kinds::by_extension(end, media).is_some())?;
     let head = kinds::head(file).ok()?;
     Some((base, kinds::kind(&extension, &head, media)?))
@@ -256,9 +256,9 @@ impl FileStore<'_> {
     /// See [`StoreError`]; what was stored by then is claimed by no record and swept.
     pub async fn keep(
         &self,
-        source: Source<'_>,
+        source: FileSource<'_>,
         base: &str,
-        kind: &Kind,
+        kind: &FileKind,
         folder: &str,
     ) -> Result<StoredFiles, StoreError> {
         let (mut prepared, made) = self.prepared(&source, kind).await?;
@@ -293,7 +293,7 @@ impl FileStore<'_> {
             (shown, mime) = (marked, &made.mime);
         }
         let extent = match &prepared {
-            Some(Reserved { value, .. }) => Some((value.width, value.height)),
+            Some(PictureResult { value, .. }) => Some((value.width, value.height)),
             None => self.extent(source.path, &kind.mime).await?,
         };
         let mut details = Map::new();
@@ -304,7 +304,7 @@ impl FileStore<'_> {
         }
         details.insert("filesize".into(), json!(size));
         details.insert("sizes".into(), json!({}));
-        if let Some(Reserved { value: prepared, .. }) = prepared {
+        if let Some(PictureResult { value: prepared, .. }) = prepared {
             let place = (folder, base.as_str(), made.extension.as_str());
             let mut sizes = source.kept.map(|kept| kept.sizes).unwrap_or_default();
             let missing = prepared.made.into_iter().filter(|made| !sizes.contains_key(&made.name)).collect();
@@ -322,9 +322,9 @@ impl FileStore<'_> {
     /// What is made of a picture, and of which kind that is; nothing of other files.
     async fn prepared(
         &self,
-        source: &Source<'_>,
-        kind: &Kind,
-    ) -> Result<(Option<Reserved<Prepared>>, Kind), StoreError> {
+        source: &FileSource<'_>,
+        kind: &FileKind,
+    ) -> Result<(Option<PictureResult<PreparedPicture>>, FileKind), StoreError> {
         let Some(format) = cms_pictures::format_of(&kind.mime) else { return Ok((None, kind.clone())) };
         let (made, wanted) = source.making.of(kind, format, &self.registry.declaration.media);
         let path = PathBuf::from(source.path);
@@ -337,7 +337,7 @@ impl FileStore<'_> {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn adopt(&self, file: &Path, key: &str, kind: &Kind) -> Result<bool, StoreError> {
+    pub async fn adopt(&self, file: &Path, key: &str, kind: &FileKind) -> Result<bool, StoreError> {
         let cleaned = match cms_pictures::format_of(&kind.mime) {
             Some(format) => {
                 let path = PathBuf::from(file);
@@ -393,12 +393,12 @@ impl FileStore<'_> {
     /// See [`StoreError`].
     pub async fn keep_sizes(
         &self,
-        made: Vec<Resized>,
+        made: Vec<ResizedCopy>,
         (folder, base, extension): (&str, &str, &str),
         mime: &str,
         keys: &mut Vec<String>,
     ) -> Result<Map<String, Value>, StoreError> {
-        let named: Vec<(String, Resized)> = made
+        let named: Vec<(String, ResizedCopy)> = made
             .into_iter()
             .map(|made| (in_folder(folder, &format!("{base}-{}x{}.{extension}", made.width, made.height)), made))
             .collect();
@@ -447,10 +447,10 @@ impl FileStore<'_> {
     /// The queue of pictures is full.
     pub async fn in_pool<T: Send + 'static>(
         &self,
-        job: impl FnOnce(Bounds<'_>) -> T + Send + 'static,
+        job: impl FnOnce(PictureBounds<'_>) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
         let (registry, memory) = (Arc::clone(self.registry), Arc::clone(&self.media.memory));
-        let bounds = move || job(Bounds { rules: &registry.declaration.media, memory: &memory });
+        let bounds = move || job(PictureBounds { rules: &registry.declaration.media, memory: &memory });
         let done = self.media.pool.run(self.owner, bounds).await;
         done.map_err(|error| match error {
             PoolError::Busy => StoreError::Busy,

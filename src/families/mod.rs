@@ -16,14 +16,14 @@ pub mod term;
 pub mod user;
 mod values;
 
-use removal::Deciding;
+use removal::RemovalContext;
 
 use crate::access::failure;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::resource::Resource;
 use crate::registry::{columns, name};
-use crate::request::args::Checked;
+use crate::request::args::ArgValues;
 use crate::request::call::CustomField;
 use crate::scope::Scope;
 use cms_config::declaration::Family;
@@ -45,7 +45,7 @@ pub struct RowEdit<'a> {
     /// The row as it is; `None`: a new one.
     pub row: Option<&'a Row>,
     /// The values that it is to have, by property.
-    pub args: &'a Checked,
+    pub args: &'a ArgValues,
     /// The declared type of a new comment, where it is not the resource's own.
     pub comment_type: Option<&'a str>,
     /// Changes of single meta values.
@@ -172,7 +172,7 @@ pub fn removal(scope: &Scope, record: Record<'_>, heir: Option<i64>) -> Result<V
         }
     }
     let (registry, settings) = (&*scope.registry, &*scope.settings);
-    let deciding = Deciding { registry, snapshot: &*snapshot, settings, heir, left: &left };
+    let deciding = RemovalContext { registry, snapshot: &*snapshot, settings, heir, left: &left };
     changes.extend(deciding.plan(record).map_err(|held| removal::refused(scope, record.resource, held))?);
     Ok(changes)
 }

@@ -14,7 +14,7 @@ const PARENT: &str = "parent";
 pub const MOVED: &str = "parent_moved";
 
 /// A row above another one.
-pub struct Ancestor {
+pub struct AncestorRow {
     pub id: i64,
     /// Its parent and the requested columns; `None`: there is no such row.
     pub row: Option<Row>,
@@ -27,7 +27,7 @@ pub fn above<'s>(
     table: &'s str,
     wanted: &[&'s str],
     from: i64,
-) -> impl Iterator<Item = Result<Ancestor, StorageError>> + use<'s> {
+) -> impl Iterator<Item = Result<AncestorRow, StorageError>> + use<'s> {
     let wanted: Vec<&str> = std::iter::once(PARENT).chain(wanted.iter().copied()).collect();
     let mut next = from;
     std::iter::from_fn(move || {
@@ -37,7 +37,7 @@ pub fn above<'s>(
             Err(error) => return Some(Err(error)),
         };
         next = row.as_ref().map_or(0, |row| int(&row[0]));
-        Some(Ok(Ancestor { id, row }))
+        Some(Ok(AncestorRow { id, row }))
     })
 }
 
@@ -70,7 +70,7 @@ pub fn place(scope: &Scope, table: &Name, own: i64, parent: i64) -> Result<Place
     let snapshot = scope.snapshot()?;
     let mut found = Placement { looped: false, rows: Vec::new() };
     for ancestor in above(&*snapshot, table, &[], parent) {
-        let Ancestor { id, row } = ancestor?;
+        let AncestorRow { id, row } = ancestor?;
         if own != 0 && id == own {
             found.looped = true;
             return Ok(found);

@@ -5,8 +5,8 @@ use super::{Columns, RowEdit};
 use crate::error::ApiError;
 use crate::records::{self, txt};
 use crate::registry::name;
-use crate::registry::resource::{Resource, Source};
-use crate::request::args::Checked;
+use crate::registry::resource::{PropertySource, Resource};
+use crate::request::args::ArgValues;
 use cms_storage::plan::{Change, DbValue, Input, Name, Put, SlugClaim, Target};
 use cms_text::{sanitize, slug};
 use std::sync::Arc;
@@ -56,7 +56,7 @@ fn put(edit: &RowEdit<'_>) -> Result<Put, ApiError> {
     for property in resource.properties.iter().filter(|p| !p.readonly && *p.name != *resource.key) {
         let Some(value) = edit.wanted(&property.name) else { continue };
         match &property.source {
-            Source::Relation(index) => {
+            PropertySource::Relation(index) => {
                 let ids = related(edit, property, *index, value)?;
                 edges.push((resource.relations[*index].rel.clone(), ids));
             }
@@ -87,7 +87,7 @@ fn claim(resource: &Resource, slug: String) -> SlugClaim {
 }
 
 /// Resources with a slug and a title get the one from the other.
-fn slug_from_title(resource: &Resource, args: &Checked) -> Option<SlugClaim> {
+fn slug_from_title(resource: &Resource, args: &ArgValues) -> Option<SlugClaim> {
     resource.property(SLUG)?;
     let title = ["title", "name"].iter().filter_map(|name| args.text(name)).find(|text| !text.is_empty()).unwrap_or("");
     Some(claim(resource, slug::of_plain_text(&sanitize::text_field(title, false))))

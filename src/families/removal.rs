@@ -21,7 +21,7 @@ use serde_json::json;
 const NAMED: u64 = 5;
 
 /// Why a row is not deleted.
-pub enum Held {
+pub enum RemovalError {
     /// The database cannot be read.
     Storage(StorageError),
     /// Rows of this resource refer to it, or to a row that would be deleted with it.
@@ -30,15 +30,15 @@ pub enum Held {
     DefaultTerm,
 }
 
-impl From<StorageError> for Held {
-    fn from(error: StorageError) -> Held {
-        Held::Storage(error)
+impl From<StorageError> for RemovalError {
+    fn from(error: StorageError) -> RemovalError {
+        RemovalError::Storage(error)
     }
 }
 
 /// What deletions are decided on.
 #[derive(Clone, Copy)]
-pub struct Deciding<'a> {
+pub struct RemovalContext<'a> {
     pub registry: &'a Registry,
     pub snapshot: &'a dyn Snapshot,
     pub settings: &'a Settings,
@@ -48,12 +48,12 @@ pub struct Deciding<'a> {
     pub left: &'a [i64],
 }
 
-impl<'a> Deciding<'a> {
+impl<'a> RemovalContext<'a> {
     /// The plan that deletes a row for good.
     ///
     /// # Errors
-    /// See [`Held`].
-    pub fn plan(self, root: Record<'_>) -> Result<Vec<Change>, Held> {
+    /// See [`RemovalError`].
+    pub fn plan(self, root: Record<'_>) -> Result<Vec<Change>, RemovalError> {
         let mut removal = Removal { by: self, rows: IndexMap::new() };
         let mut changes = Vec::new();
         removal.add(root.resource, vec![root.row.clone()]);
@@ -78,13 +78,13 @@ impl<'a> Deciding<'a> {
 }
 
 /// The answer to a deletion that is held up. Only rows that the caller may see are named.
-pub fn refused(scope: &Scope, resource: &Resource, held: Held) -> ApiError {
+pub fn refused(scope: &Scope, resource: &Resource, held: RemovalError) -> ApiError {
     let (other, filter) = match held {
-        Held::Storage(error) => return error.into(),
-        Held::DefaultTerm => {
+        RemovalError::Storage(error) => return error.into(),
+        RemovalError::DefaultTerm => {
             return ApiError::new(Code::CannotDeleteStored).with_message("The default term stays.");
         }
-        Held::PointedTo { resource, filter } => (&scope.registry.resources[resource], filter),
+        RemovalError::PointedTo { resource, filter } => (&scope.registry.resources[resource], filter),
     };
     let seen = Cond::All(vec![filter, policy::visible(scope, other)]);
     let plan = ReadPlan { columns: vec![other.key.clone()], limit: Some(NAMED + 1), ..records::plan(other, seen) };
@@ -104,7 +104,7 @@ pub fn refused(scope: &Scope, resource: &Resource, held: Held) -> ApiError {
 
 /// The rows that are deleted together.
 struct Removal<'a> {
-    by: Deciding<'a>,
+    by: RemovalContext<'a>,
     /// By position of the resource.
     rows: IndexMap<usize, Vec<Row>>,
 }
@@ -201,7 +201,7 @@ impl<'a> Removal<'a> {
     }
 
     /// What is done about rows that stay, and about what belongs to rows that go.
-    fn changes(&self, changes: &mut Vec<Change>) -> Result<(), Held> {
+    fn changes(&self, changes: &mut Vec<Change>) -> Result<(), RemovalError> {
         for (index, rows) in &self.rows {
             self.belongings(self.resource(*index), rows, changes)?;
         }
@@ -217,7 +217,7 @@ impl<'a> Removal<'a> {
             match relation.on_delete {
                 OnDelete::Restrict | OnDelete::Cascade => {
                     if relation.on_delete == OnDelete::Restrict && !self.by.snapshot.rows(&found())?.is_empty() {
-                        return Err(Held::PointedTo { resource: other.index, filter });
+                        return Err(RemovalError::PointedTo { resource: other.index, filter });
                     }
                     changes.push(Change::Require { plan: found(), found: false, tag: POINTED_TO });
                 }
@@ -256,12 +256,12 @@ impl<'a> Removal<'a> {
     }
 
     /// What belongs to rows that go, beside relations: their children move up, their comments are deleted.
-    fn belongings(&self, resource: &Resource, rows: &[Row], changes: &mut Vec<Change>) -> Result<(), Held> {
+    fn belongings(&self, resource: &Resource, rows: &[Row], changes: &mut Vec<Change>) -> Result<(), RemovalError> {
         for row in rows {
             let record = Record { resource, row };
             match resource.family {
                 Family::Content => changes.push(content::leaving(self.by.registry, record)),
-                Family::Term if self.default_term(resource) == record.id() => return Err(Held::DefaultTerm),
+                Family::Term if self.default_term(resource) == record.id() => return Err(RemovalError::DefaultTerm),
                 Family::Term => changes.push(term::leaving(record)),
                 Family::Comment => changes.push(super::comment::leaving(record)),
                 _ => {}

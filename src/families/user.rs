@@ -2,7 +2,7 @@
 
 use super::values::{given_meta, stored};
 use super::{Columns, RowEdit, column, text_column, text_of};
-use crate::access::outbox::{self, Subject};
+use crate::access::outbox::{self, MessageSubject};
 use crate::access::{failure, links, policy};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, join_words, split_words, txt};
@@ -104,7 +104,7 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     if let Some(email) = edit.given_text("email") {
         changes.push(taken(col::EMAIL_KEY, email, record.id(), Code::UserInvalidEmail.as_str()));
         if other_address(edit, record).is_some() {
-            changes.extend(outbox::notice(edit.scope, Subject::Email, record, json!({"new": email})));
+            changes.extend(outbox::notice(edit.scope, MessageSubject::Email, record, json!({"new": email})));
             set.extend(standing(edit.scope, record, email));
         }
     }
@@ -151,7 +151,7 @@ pub fn confirmation(before: Option<&str>) -> Columns {
 /// notified.
 pub fn new_password(scope: &Scope, record: Record<'_>, but: Option<&str>) -> Vec<Change> {
     let mut changes = vec![end_sessions(record.value(ID), but), links::ended(record.value(ID))];
-    changes.extend(outbox::notice(scope, Subject::Password, record, Value::Null));
+    changes.extend(outbox::notice(scope, MessageSubject::Password, record, Value::Null));
     changes
 }
 

@@ -8,7 +8,7 @@ use crate::error::ApiError;
 use crate::records::{self, among, columns};
 use crate::registry::columns::{record, term};
 use crate::registry::name;
-use crate::registry::resource::{Property, Relation, Resource, Source};
+use crate::registry::resource::{Property, PropertySource, Relation, Resource};
 use crate::scope::Scope;
 use cms_config::declaration::Family;
 use cms_storage::plan::{Cond, DbValue, EdgePlan, MetaChange, Name, Op, Order};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// The property's write behaviour.
 pub fn stored(scope: &Scope, property: &Property, value: &Value) -> Result<Option<(Name, DbValue)>, ApiError> {
     let (writable, value) = match &property.source {
-        Source::Object(children) => {
+        PropertySource::Object(children) => {
             let Some(member) = children.iter().find(|c| c.column.is_some() && !c.readonly) else { return Ok(None) };
             // The text alone means the member that people write. Clients send back what they have read, so the member may
             // be absent or null beside the rendered text.
@@ -73,7 +73,7 @@ fn check_stored(property: &Property, given: &Value, written: &DbValue) -> Result
 
 /// The members of an object that are stored one by one; `None`: it is stored as one text.
 pub fn written_members(property: &Property) -> Option<Vec<&Property>> {
-    let Source::Object(children) = &property.source else { return None };
+    let PropertySource::Object(children) = &property.source else { return None };
     let written: Vec<&Property> = children.iter().filter(|c| c.column.is_some() && !c.readonly).collect();
     (written.len() > 1).then_some(written)
 }
@@ -116,7 +116,7 @@ pub fn meta(resource: &Resource, value: &Value) -> Vec<MetaChange> {
 
 /// The registered meta values that a request gives.
 pub fn given_meta(edit: &RowEdit<'_>) -> Vec<MetaChange> {
-    let properties = edit.resource.properties.iter().filter(|property| matches!(property.source, Source::Meta));
+    let properties = edit.resource.properties.iter().filter(|property| matches!(property.source, PropertySource::Meta));
     let given = properties.filter_map(|property| edit.args.given(&property.name));
     given.flat_map(|value| meta(edit.resource, value)).collect()
 }

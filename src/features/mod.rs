@@ -26,9 +26,9 @@ pub mod view_config;
 pub mod widgets;
 
 use crate::handlers::{self, Handler};
-use crate::registry::vocabulary::{Named, joined, rows};
+use crate::registry::vocabulary::{BehaviourEntry, joined, rows};
 
-const TABLES: &[&[Named<Handler>]] = &[
+const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     handlers::HANDLERS,
     abilities::HANDLERS,
     application_passwords::HANDLERS,
@@ -54,4 +54,4 @@ const TABLES: &[&[Named<Handler>]] = &[
 ];
 
 /// Every handler by the name that declarations use.
-pub static HANDLERS: &[Named<Handler>] = &joined::<_, { rows(TABLES) }>(TABLES);
+pub static HANDLERS: &[BehaviourEntry<Handler>] = &joined::<_, { rows(TABLES) }>(TABLES);

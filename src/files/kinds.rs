@@ -11,7 +11,7 @@ const HEAD: usize = 8 << 10;
 
 /// A file that is taken.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kind {
+pub struct FileKind {
     pub mime: String,
     /// The end that its name gets.
     pub extension: String,
@@ -29,16 +29,16 @@ pub fn head(file: &Path) -> std::io::Result<Vec<u8>> {
 
 /// The declared type that both the file name extension and the contents indicate. A picture with the extension of
 /// another kind of picture gets the correct one. `None`: not accepted.
-pub fn kind(extension: &str, head: &[u8], rules: &Media) -> Option<Kind> {
+pub fn kind(extension: &str, head: &[u8], rules: &Media) -> Option<FileKind> {
     let (named, declared) = by_extension(extension, rules)?;
     let found = infer::get(head).map(|t| t.mime_type());
     if fits(named, declared, found, head) {
-        return Some(Kind { mime: named.to_owned(), extension: extension.to_owned() });
+        return Some(FileKind { mime: named.to_owned(), extension: extension.to_owned() });
     }
     let found = found?;
     let (mime, other) = rules.types.iter().find(|(mime, t)| t.enabled && mime.as_str() == found)?;
     let pictures = mime.starts_with("image/") && named.starts_with("image/");
-    pictures.then(|| Kind { mime: mime.clone(), extension: other.extensions.first().cloned().unwrap_or_default() })
+    pictures.then(|| FileKind { mime: mime.clone(), extension: other.extensions.first().cloned().unwrap_or_default() })
 }
 
 /// The type that is declared for the end of a name.

@@ -1,13 +1,13 @@
 //! Declarations of operators.
 
-use super::Judge;
+use super::HtmlAuditor;
 use crate::engine;
 use crate::registry::link;
 use cms_config::load;
 use cms_config::source::Origin;
 
 /// A declaration; behind a NUL the schema file `schemas/book.json`.
-pub(super) fn declarations(bytes: &[u8], _: Judge) {
+pub(super) fn declarations(bytes: &[u8], _: HtmlAuditor) {
     let text = String::from_utf8_lossy(bytes);
     let (routes, schema) = text.split_once('\0').unwrap_or((&text, "{}"));
     let files = [("routes.toml", routes), ("schemas/book.json", schema)];

@@ -1,8 +1,8 @@
 //! Requests as a socket delivers them.
 
-use super::Judge;
-use crate::http::memory::Memory;
-use crate::http::{Facts, Service};
+use super::HtmlAuditor;
+use crate::http::memory::MemoryServer;
+use crate::http::{EdgeConfig, Service};
 use crate::model::{Payload, Reply, Request};
 use crate::request::{body_params, effective_method};
 use cms_config::declaration::{Cors, Media, Server};
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const LARGEST: usize = 256 << 10;
 
 /// A connection with these bytes on it, and nothing behind them.
-pub(super) fn head(bytes: &[u8], _: Judge) {
+pub(super) fn head(bytes: &[u8], _: HtmlAuditor) {
     for request in exchange(bytes) {
         assert!(request.path.starts_with('/') && !request.path.contains('\0'), "{:?}", request.path);
         assert!(request.headers.iter().all(|(name, _)| *name == name.to_ascii_lowercase()), "{:?}", request.headers);
@@ -30,7 +30,7 @@ pub(super) fn head(bytes: &[u8], _: Judge) {
 }
 
 /// A body of parts, whose boundary is `X`.
-pub(super) fn multipart(bytes: &[u8], _: Judge) {
+pub(super) fn multipart(bytes: &[u8], _: HtmlAuditor) {
     let Some(fields) = posted(bytes, "X") else { return };
     let mut pairs = Vec::new();
     for (name, value) in &fields {
@@ -89,9 +89,9 @@ fn mentions_nul(value: &Value) -> bool {
 /// What arrives behind the edge when a client sends these bytes.
 fn exchange(bytes: &[u8]) -> Vec<Request> {
     thread_local! {
-        static EDGE: (Arc<Seen>, Memory) = {
-            let seen = Arc::new(Seen { facts: facts(), requests: Mutex::default() });
-            let memory = Memory::new(Arc::clone(&seen) as Arc<dyn Service>).expect("a runtime");
+        static EDGE: (Arc<RecordingService>, MemoryServer) = {
+            let seen = Arc::new(RecordingService { facts: facts(), requests: Mutex::default() });
+            let memory = MemoryServer::new(Arc::clone(&seen) as Arc<dyn Service>).expect("a runtime");
             (seen, memory)
         };
     }
@@ -104,12 +104,12 @@ fn exchange(bytes: &[u8]) -> Vec<Request> {
 }
 
 /// A service that records its requests.
-struct Seen {
-    facts: Facts,
+struct RecordingService {
+    facts: EdgeConfig,
     requests: Mutex<Vec<Request>>,
 }
 
-impl Service for Seen {
+impl Service for RecordingService {
     fn call<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
         let payload = Payload::Json(json!({ "path": request.path, "query": request.query }));
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
@@ -117,13 +117,13 @@ impl Service for Seen {
         Box::pin(std::future::ready(Reply { status: 200, headers, payload }))
     }
 
-    fn facts(&self) -> &Facts {
+    fn facts(&self) -> &EdgeConfig {
         &self.facts
     }
 }
 
-fn facts() -> Facts {
-    Facts {
+fn facts() -> EdgeConfig {
+    EdgeConfig {
         rest_path: "/cms-json".into(),
         base: String::new(),
         rest_url: "http://site.example/cms-json".into(),

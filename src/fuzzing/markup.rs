@@ -1,6 +1,6 @@
 //! Markup: what the sanitiser lets through, and what rendering makes of it.
 
-use super::Judge;
+use super::HtmlAuditor;
 use cms_text::blocks::{self, Block};
 use cms_text::html::Html;
 use cms_text::html_policy::{Policy, mark_links, sanitise};
@@ -8,7 +8,7 @@ use cms_text::render::{self, RenderOptions};
 use cms_text::shortcode::{self, Shortcode};
 
 /// Markup from people who may not write any.
-pub(super) fn sanitiser(bytes: &[u8], judge: Judge) {
+pub(super) fn sanitiser(bytes: &[u8], judge: HtmlAuditor) {
     let html = String::from_utf8_lossy(bytes);
     for policy in [Policy::posts(), Policy::phrases(), Policy::comments(), Policy::biographies()] {
         let clean = sanitise(&html, policy);
@@ -24,7 +24,7 @@ pub(super) fn sanitiser(bytes: &[u8], judge: Judge) {
 }
 
 /// A content of an author, of a commenter, and of a user who may write any markup.
-pub(super) fn content(bytes: &[u8], judge: Judge) {
+pub(super) fn content(bytes: &[u8], judge: HtmlAuditor) {
     let raw = String::from_utf8_lossy(bytes);
     let plain = RenderOptions::default();
     let _ = (render::render_content(&raw, &plain), render::render_excerpt("", &raw, &plain));
@@ -76,7 +76,7 @@ fn added(element: &str, attribute: &str, value: &str) -> bool {
 }
 
 /// A content made of blocks.
-pub(super) fn blocks(bytes: &[u8], _: Judge) {
+pub(super) fn blocks(bytes: &[u8], _: HtmlAuditor) {
     let text = String::from_utf8_lossy(bytes);
     assert!(blocks::strip_delimiters(&text).len() <= text.len());
     let _ = blocks::render_blocks(&text, &blocks::BlockOptions::default());
@@ -94,7 +94,7 @@ fn written_again(block: &Block<'_>) {
 }
 
 /// A text with shortcodes.
-pub(super) fn shortcodes(bytes: &[u8], _: Judge) {
+pub(super) fn shortcodes(bytes: &[u8], _: HtmlAuditor) {
     let text = String::from_utf8_lossy(bytes);
     let largest = std::cell::Cell::new(0);
     let expand = |code: &Shortcode<'_>| {
@@ -103,7 +103,7 @@ pub(super) fn shortcodes(bytes: &[u8], _: Judge) {
         largest.set(largest.get().max(attributes));
         None
     };
-    let _ = shortcode::expand(&text, Some(&expand), &cms_text::dress::Unique::default());
+    let _ = shortcode::expand(&text, Some(&expand), &cms_text::dress::UniqueNames::default());
     assert!(largest.get() <= text.len());
     assert!(shortcode::strip(&text).len() <= text.len());
 }

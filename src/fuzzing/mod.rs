@@ -15,15 +15,15 @@ mod xml;
 /// Lists what of a text, read as a browser reads it, is not allowed: a line for each element and attribute that the
 /// function refuses (element, attribute, value; an empty attribute means the element) or that could run a script. The
 /// parser of HTML is a dependency of tests only, so the caller supplies it: `tests/common/html.rs`.
-pub type Judge = fn(&str, &dyn Fn(&str, &str, &str) -> bool) -> Vec<String>;
+pub type HtmlAuditor = fn(&str, &dyn Fn(&str, &str, &str) -> bool) -> Vec<String>;
 
 /// A parser and its promises.
-pub struct Target {
+pub struct FuzzTarget {
     /// Also the name of its folder below `fuzz/corpus`.
     pub name: &'static str,
     /// What holds for every input, beside the absence of panics and the limits of [`Cost`].
     pub promise: &'static str,
-    pub run: fn(&[u8], Judge),
+    pub run: fn(&[u8], HtmlAuditor),
     /// Name of the file in `fuzz/dictionaries` with the words of its language.
     pub words: &'static str,
     pub cost: Cost,
@@ -72,138 +72,138 @@ const PICTURE: Cost =
 const CONNECTION: Cost = Cost { memory: 400, memory_fixed: 4 << 20, ..TEXT };
 
 /// Every target.
-pub const TARGETS: &[Target] = &[
-    Target {
+pub const TARGETS: &[FuzzTarget] = &[
+    FuzzTarget {
         name: "head",
         promise: "what arrives behind the edge has a path with a slash, names in lower case and no NUL; never a 500",
         run: edge::head,
         words: "http",
         cost: CONNECTION,
     },
-    Target {
+    FuzzTarget {
         name: "multipart",
         promise: "the fields of a form of parts, sent again, are the same fields",
         run: edge::multipart,
         words: "http",
         cost: CONNECTION,
     },
-    Target {
+    FuzzTarget {
         name: "query",
         promise: "a query written from what was decoded decodes to the same, and a form is read like a query",
         run: values::query,
         words: "query",
         cost: TREE,
     },
-    Target {
+    FuzzTarget {
         name: "json",
         promise: "a body written from what was decoded decodes to the same",
         run: values::json,
         words: "json",
         cost: TREE,
     },
-    Target {
+    FuzzTarget {
         name: "arguments",
         promise: "a refusal is a 400; what was coerced by a shipped endpoint fits it and stays as it is",
         run: values::arguments,
         words: "query",
         cost: TREE,
     },
-    Target {
+    FuzzTarget {
         name: "schema",
         promise: "what a schema accepts and coerces it accepts again, unchanged",
         run: values::schema,
         words: "json",
         cost: TREE,
     },
-    Target {
+    FuzzTarget {
         name: "fields",
         promise: "what was kept of a document is in the document, and is kept again",
         run: values::fields,
         words: "query",
         cost: TREE,
     },
-    Target {
+    FuzzTarget {
         name: "cursor",
         promise: "a cursor written from what was read reads the same",
         run: values::cursor,
         words: "json",
         cost: TREE,
     },
-    Target {
+    FuzzTarget {
         name: "sanitiser",
         promise: "a browser sees nothing outside the policy, no handler and no script; sanitising again changes nothing",
         run: markup::sanitiser,
         words: "html",
         cost: TEXT,
     },
-    Target {
+    FuzzTarget {
         name: "content",
         promise: "sanitised content, excerpts, titles and comments stay within the policy when they are rendered",
         run: markup::content,
         words: "html",
         cost: RENDERED,
     },
-    Target {
+    FuzzTarget {
         name: "blocks",
         promise: "a block written from what was parsed parses to the same block",
         run: markup::blocks,
         words: "html",
         cost: TEXT,
     },
-    Target {
+    FuzzTarget {
         name: "shortcodes",
         promise: "attributes are parts of the text; taking shortcodes out makes it no longer",
         run: markup::shortcodes,
         words: "html",
         cost: TEXT,
     },
-    Target {
+    FuzzTarget {
         name: "texts",
         promise: "plain fields hold no markup, addresses no script, escaped texts nothing that ends what they stand in",
         run: texts::texts,
         words: "html",
         cost: TEXT,
     },
-    Target {
+    FuzzTarget {
         name: "page_head",
         promise: "what a page says of itself is no longer than the page",
         run: texts::page_head,
         words: "html",
         cost: TEXT,
     },
-    Target {
+    FuzzTarget {
         name: "wxr",
         promise: "faults name a line of the file; items are counted as they come",
         run: xml::wxr,
         words: "xml",
         cost: TREE,
     },
-    Target {
+    FuzzTarget {
         name: "xmlrpc",
         promise: "values of a call, answered and read again, are answered the same",
         run: xml::xmlrpc,
         words: "xml",
         cost: TREE,
     },
-    Target {
+    FuzzTarget {
         name: "exif",
         promise: "what a camera wrote is described in no more bytes than it wrote",
         run: pictures::exif,
         words: "pictures",
         cost: TEXT,
     },
-    Target { name: "png", promise: pictures::PROMISE, run: pictures::png, words: "pictures", cost: PICTURE },
-    Target { name: "gif", promise: pictures::PROMISE, run: pictures::gif, words: "pictures", cost: PICTURE },
-    Target { name: "webp", promise: pictures::PROMISE, run: pictures::webp, words: "pictures", cost: PICTURE },
-    Target { name: "jpeg", promise: pictures::PROMISE, run: pictures::jpeg, words: "pictures", cost: PICTURE },
-    Target {
+    FuzzTarget { name: "png", promise: pictures::PROMISE, run: pictures::png, words: "pictures", cost: PICTURE },
+    FuzzTarget { name: "gif", promise: pictures::PROMISE, run: pictures::gif, words: "pictures", cost: PICTURE },
+    FuzzTarget { name: "webp", promise: pictures::PROMISE, run: pictures::webp, words: "pictures", cost: PICTURE },
+    FuzzTarget { name: "jpeg", promise: pictures::PROMISE, run: pictures::jpeg, words: "pictures", cost: PICTURE },
+    FuzzTarget {
         name: "boxed",
         promise: "what told a place in a film tells it no more when it was written over; nothing moves",
         run: pictures::boxed,
         words: "pictures",
         cost: TEXT,
     },
-    Target {
+    FuzzTarget {
         name: "declarations",
         promise: "a declaration is loaded or every problem is told, each with a sentence",
         run: declared::declarations,

@@ -1,9 +1,9 @@
 //! Pictures of people who may upload files, and what cameras wrote into them.
 
-use super::Judge;
+use super::HtmlAuditor;
 use cms_config::declaration::{Media, PictureSize};
-use cms_config::units::{Optional, Size};
-use cms_pictures::{Bounds, Prepared, Wanted, boxes, metadata};
+use cms_config::units::{OptionalSetting, Size};
+use cms_pictures::{PictureBounds, PrepareOptions, PreparedPicture, boxes, metadata};
 use image::ImageFormat;
 use serde_json::Value;
 use std::io::{Seek as _, Write as _};
@@ -27,29 +27,29 @@ static RULES: LazyLock<Media> = LazyLock::new(|| Media {
     max_pixels: MOST_PIXELS,
     max_frames: 8,
     max_memory: Size::bytes_of(MOST_MEMORY as u64),
-    max_side: Optional::on(LARGEST),
+    max_side: OptionalSetting::on(LARGEST),
     sizes: [("small".to_owned(), PictureSize { width: 8, height: 8, crop: true, quality: None })].into_iter().collect(),
     ..Media::default()
 });
 
-pub(super) fn png(bytes: &[u8], _: Judge) {
+pub(super) fn png(bytes: &[u8], _: HtmlAuditor) {
     prepared(bytes, ImageFormat::Png);
 }
 
-pub(super) fn gif(bytes: &[u8], _: Judge) {
+pub(super) fn gif(bytes: &[u8], _: HtmlAuditor) {
     prepared(bytes, ImageFormat::Gif);
 }
 
-pub(super) fn webp(bytes: &[u8], _: Judge) {
+pub(super) fn webp(bytes: &[u8], _: HtmlAuditor) {
     prepared(bytes, ImageFormat::WebP);
 }
 
-pub(super) fn jpeg(bytes: &[u8], _: Judge) {
+pub(super) fn jpeg(bytes: &[u8], _: HtmlAuditor) {
     prepared(bytes, ImageFormat::Jpeg);
 }
 
 /// What a camera wrote, as it is in the file.
-pub(super) fn exif(bytes: &[u8], _: Judge) {
+pub(super) fn exif(bytes: &[u8], _: HtmlAuditor) {
     let described = metadata::describe(Some(bytes), "");
     let texts = described.as_object().expect("members").values().filter_map(Value::as_str);
     // Numbers have up to six decimals; a byte that is no text becomes a mark of three.
@@ -57,10 +57,10 @@ pub(super) fn exif(bytes: &[u8], _: Judge) {
 }
 
 /// A film, or a picture that is made like one.
-pub(super) fn boxed(bytes: &[u8], _: Judge) {
+pub(super) fn boxed(bytes: &[u8], _: HtmlAuditor) {
     let file = written(bytes);
     let memory = Arc::default();
-    let bounds = Bounds { rules: &RULES, memory: &memory };
+    let bounds = PictureBounds { rules: &RULES, memory: &memory };
     let Ok(places) = boxes::places(file.path(), bounds) else { return };
     boxes::write_over(file.path(), &places).expect("is written over");
     let length = file.as_file().metadata().expect("a file").len();
@@ -86,9 +86,9 @@ fn prepared(bytes: &[u8], format: ImageFormat) {
     }
 }
 
-fn prepare(file: &Path, format: ImageFormat) -> Result<Prepared, cms_pictures::PictureError> {
-    let wanted = Wanted { copies: true, display: true, format, quality: 82, language: "en_US".into() };
-    let bounds = Bounds { rules: &RULES, memory: &Arc::default() };
+fn prepare(file: &Path, format: ImageFormat) -> Result<PreparedPicture, cms_pictures::PictureError> {
+    let wanted = PrepareOptions { copies: true, display: true, format, quality: 82, language: "en_US".into() };
+    let bounds = PictureBounds { rules: &RULES, memory: &Arc::default() };
     cms_pictures::prepare(file, format, bounds, &wanted).map(|done| done.value)
 }
 

@@ -1,12 +1,12 @@
 //! Plain fields: lines, names, addresses, dates, and the heads of other sites' pages.
 
-use super::Judge;
+use super::HtmlAuditor;
 use cms_text::head::Head;
 use cms_text::sanitize::{self, SCHEMES, allowed_scheme};
 use cms_text::{php, slug, strip, time};
 
 /// Texts of one field or another.
-pub(super) fn texts(bytes: &[u8], judge: Judge) {
+pub(super) fn texts(bytes: &[u8], judge: HtmlAuditor) {
     let text = String::from_utf8_lossy(bytes);
     let nothing = |_: &str, _: &str, _: &str| false;
     let plain = [
@@ -44,7 +44,7 @@ pub(super) fn texts(bytes: &[u8], judge: Judge) {
 }
 
 /// A page of another site.
-pub(super) fn page_head(bytes: &[u8], _: Judge) {
+pub(super) fn page_head(bytes: &[u8], _: HtmlAuditor) {
     let page = String::from_utf8_lossy(bytes);
     let Head { title, icon, description, image } = Head::of(&page);
     for told in [title, icon, description, image] {

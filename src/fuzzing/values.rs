@@ -1,16 +1,16 @@
 //! Queries, forms, JSON, arguments, `_fields`, cursors.
 
-use super::Judge;
+use super::HtmlAuditor;
 use crate::engine;
 use crate::handlers::cursor as walk;
 use crate::model::{Method, Peer, Request};
-use crate::registry::args::{ArgSet, Role};
+use crate::registry::args::{ArgRole, ArgSet};
 use crate::registry::{Registry, link};
-use crate::request::args::{self, Sources};
+use crate::request::args::{self, ArgSources};
 use crate::request::fields::Fields;
 use crate::request::{BodyParams, body_params, decode_query};
 use cms_config::load;
-use cms_schema::{Bounds, Dialect, Schema};
+use cms_schema::{Dialect, Schema, ValueBounds};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 const DEPTH: usize = 64;
 
 /// A query string, and the same as a form.
-pub(super) fn query(bytes: &[u8], _: Judge) {
+pub(super) fn query(bytes: &[u8], _: HtmlAuditor) {
     let form = body_params(&posted("application/x-www-form-urlencoded", bytes), DEPTH);
     let Ok(text) = std::str::from_utf8(bytes) else {
         assert!(bytes.is_empty() || form.is_err_and(|refusal| refusal.status() == 400));
@@ -65,7 +65,7 @@ fn percent_encoded(text: &str) -> String {
 }
 
 /// A JSON body.
-pub(super) fn json(bytes: &[u8], _: Judge) {
+pub(super) fn json(bytes: &[u8], _: HtmlAuditor) {
     match body_params(&posted("application/json", bytes), DEPTH) {
         Ok(BodyParams::Json(members)) => {
             let written = serde_json::to_vec(&members).expect("JSON");
@@ -93,21 +93,21 @@ fn posted(kind: &str, body: &[u8]) -> Request {
 }
 
 /// Two bytes that choose one of the shipped endpoints; a query; behind a line end a JSON object.
-pub(super) fn arguments(bytes: &[u8], _: Judge) {
+pub(super) fn arguments(bytes: &[u8], _: HtmlAuditor) {
     let [high, low, rest @ ..] = bytes else { return };
     let endpoints = endpoints();
     let set = endpoints[(usize::from(*high) * 256 + usize::from(*low)) % endpoints.len()];
     let (raw, body) = split(rest, b'\n');
     let Ok(query) = decode_query(&String::from_utf8_lossy(raw), DEPTH) else { return };
     let Ok(body) = body_params(&posted("application/json", body), DEPTH) else { return };
-    let sources = Sources { path: &Map::new(), body: &body, query: &query };
+    let sources = ArgSources { path: &Map::new(), body: &body, query: &query };
     let checked = match args::check(set, &sources, &|_, _| None, &|_| false) {
         Ok(checked) => checked,
         Err(refusal) => return assert_eq!(refusal.status(), 400),
     };
     for arg in &set.args {
         // These are spelled otherwise behind the check, or taken although no schema describes them.
-        if !arg.aliases.is_empty() || !arg.accepts.is_empty() || arg.role == Some(Role::Search) {
+        if !arg.aliases.is_empty() || !arg.accepts.is_empty() || arg.role == Some(ArgRole::Search) {
             continue;
         }
         if let Some(value) = checked.given(&arg.name) {
@@ -134,13 +134,13 @@ fn endpoints() -> &'static [&'static ArgSet] {
 }
 
 /// A schema in JSON; behind a line end a value in JSON.
-pub(super) fn schema(bytes: &[u8], _: Judge) {
+pub(super) fn schema(bytes: &[u8], _: HtmlAuditor) {
     let (document, value) = split(bytes, b'\n');
     let Ok(mut document) = serde_json::from_slice::<Value>(document) else { return };
     // Patterns come from operators, who may write expensive ones.
     without_patterns(&mut document);
     for wordpress in [false, true] {
-        let bounds = Bounds { text: Some(5_000), items: Some(100), members: Some(100), free: Some(10_000) };
+        let bounds = ValueBounds { text: Some(5_000), items: Some(100), members: Some(100), free: Some(10_000) };
         let dialect = Dialect {
             space_separated_lists: wordpress,
             empty_list_as_object: wordpress,
@@ -181,7 +181,7 @@ fn without_patterns(document: &mut Value) {
 }
 
 /// The requested names: a text, or with a line end in it a list of texts.
-pub(super) fn fields(bytes: &[u8], _: Judge) {
+pub(super) fn fields(bytes: &[u8], _: HtmlAuditor) {
     static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
         json!({
             "id": 1, "title": {"raw": "a", "rendered": "b"}, "meta": {"a": {"b": {"c": [1, {"d": 2}]}}}, "": {"": 0},
@@ -210,7 +210,7 @@ fn within(part: &Value, whole: &Value) -> bool {
 }
 
 /// A cursor.
-pub(super) fn cursor(bytes: &[u8], _: Judge) {
+pub(super) fn cursor(bytes: &[u8], _: HtmlAuditor) {
     let word = String::from_utf8_lossy(bytes);
     let mark = "mark";
     if let Some(values) = walk::read(&word, mark) {

@@ -1,14 +1,14 @@
 //! XML: exports and calls.
 
-use super::Judge;
-use crate::import::wxr::{self, Limits, ReadError};
+use super::HtmlAuditor;
+use crate::import::wxr::{self, ReadError, WxrLimits};
 use crate::xmlrpc::value::Value;
 use crate::xmlrpc::wire;
 use std::convert::Infallible;
 
 /// An export of another site.
-pub(super) fn wxr(bytes: &[u8], _: Judge) {
-    let limits = Limits { text: 64 << 10, record: 256 << 10, depth: 64, items: 1_000 };
+pub(super) fn wxr(bytes: &[u8], _: HtmlAuditor) {
+    let limits = WxrLimits { text: 64 << 10, record: 256 << 10, depth: 64, items: 1_000 };
     let mut items = 0;
     let read = wxr::read(
         bytes,
@@ -34,15 +34,15 @@ pub(super) fn wxr(bytes: &[u8], _: Judge) {
 }
 
 /// A call of an old client.
-pub(super) fn xmlrpc(bytes: &[u8], _: Judge) {
-    let limits = wire::Limits { depth: 32, values: 10_000, list: 1_000 };
+pub(super) fn xmlrpc(bytes: &[u8], _: HtmlAuditor) {
+    let limits = wire::CallLimits { depth: 32, values: 10_000, list: 1_000 };
     let Ok(called) = wire::read(bytes, limits) else { return };
     let answer = wire::answer(&Value::from(called.params));
     let text = std::str::from_utf8(&answer).expect("UTF-8");
     let params = text.split_once("<params>").and_then(|(_, rest)| rest.rsplit_once("</params>"));
     let (params, _) = params.expect("an answer");
     let call = format!("<methodCall><methodName>x</methodName><params>{params}</params></methodCall>");
-    let limits = wire::Limits { depth: limits.depth + 1, values: limits.values + 1, list: limits.list };
+    let limits = wire::CallLimits { depth: limits.depth + 1, values: limits.values + 1, list: limits.list };
     let again = wire::read(call.as_bytes(), limits).expect("what was written reads");
     let [again] = again.params.as_slice() else { panic!("{} values", again.params.len()) };
     assert_eq!(wire::answer(again), answer, "{text}");

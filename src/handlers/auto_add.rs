@@ -1,7 +1,7 @@
 //! Records that are added to menus automatically: when one is first published, every menu with that option gets an
 //! item.
 
-use super::{Work, Written, items};
+use super::{Work, WrittenRow, items};
 use crate::error::ApiError;
 use crate::model::Method;
 use crate::records::{self, Record, eq};
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 ///
 /// # Errors
 /// The database cannot be read.
-pub async fn join(work: &Work<'_>, resource: &Resource, written: &Written, before: &str) -> Result<(), ApiError> {
+pub async fn join(work: &Work<'_>, resource: &Resource, written: &WrittenRow, before: &str) -> Result<(), ApiError> {
     let registry = &work.scope.registry;
     let public = |status: &str| registry.status_is(status, |status| status.public);
     let joining = |other: &&Resource| {
@@ -57,12 +57,12 @@ pub async fn join(work: &Work<'_>, resource: &Resource, written: &Written, befor
 
 /// Which menus want new records, and what that was read from: most sites have none, so that it is read once.
 #[derive(Default)]
-pub struct Menus(Mutex<Option<Known>>);
+pub struct AutoAddMenus(Mutex<Option<MenuIds>>);
 
 /// Their numbers.
-type Known = (Arc<ReadSet>, Arc<[i64]>);
+type MenuIds = (Arc<ReadSet>, Arc<[i64]>);
 
-impl Menus {
+impl AutoAddMenus {
     fn wanting(&self, work: &Work<'_>, menus: &Resource, asked_by: &Name) -> Result<Arc<[i64]>, ApiError> {
         let storage = &work.scope.storage;
         let known = self.lock().clone();
@@ -82,7 +82,7 @@ impl Menus {
         Ok(found)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Known>> {
+    fn lock(&self) -> MutexGuard<'_, Option<MenuIds>> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

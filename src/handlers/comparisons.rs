@@ -1,8 +1,8 @@
 //! What the values of a collection's arguments select: comparisons of columns, and rows at the other end of a relation.
 
 use crate::records::txt;
-use crate::registry::args::{FilterOp, Fixed, Operand};
-use crate::registry::resource::Clock;
+use crate::registry::args::{ComparisonValue, FilterOp, Operand};
+use crate::registry::resource::ColumnClock;
 use crate::scope::Scope;
 use cms_storage::plan::{Cond, DbValue, Name, Op};
 use cms_text::{slug, time};
@@ -74,11 +74,11 @@ pub fn ordered(own: &DbValue, op: Op, value: &DbValue) -> bool {
 }
 
 /// A comparison that the declaration names: true selects the rows for which it holds, false the others.
-pub fn fixed(scope: &Scope, column: &Name, op: Op, fixed: &Fixed, value: &Value) -> Option<Cond> {
+pub fn fixed(scope: &Scope, column: &Name, op: Op, fixed: &ComparisonValue, value: &Value) -> Option<Cond> {
     let with = match fixed {
-        Fixed::Value(value) => value.clone(),
-        Fixed::Now(Clock::Local) => DbValue::Int(scope.local_now()),
-        Fixed::Now(Clock::Utc) => DbValue::Int(scope.now),
+        ComparisonValue::Value(value) => value.clone(),
+        ComparisonValue::Now(ColumnClock::Local) => DbValue::Int(scope.local_now()),
+        ComparisonValue::Now(ColumnClock::Utc) => DbValue::Int(scope.now),
     };
     let holds = Cond::Compare(column.clone(), op, with);
     Some(if value.as_bool()? { holds } else { Cond::Not(Box::new(holds)) })
@@ -93,13 +93,13 @@ pub fn linked(rel: &Name, without: bool, value: &Value) -> Option<Cond> {
 }
 
 /// A date and time, or `now`, as the seconds that a column holds; without an offset it is in the site's zone.
-fn seconds(scope: &Scope, clock: Clock, value: &Value) -> DbValue {
+fn seconds(scope: &Scope, clock: ColumnClock, value: &Value) -> DbValue {
     if value == "now" {
-        return DbValue::Int(if clock == Clock::Utc { scope.now } else { scope.local_now() });
+        return DbValue::Int(if clock == ColumnClock::Utc { scope.now } else { scope.local_now() });
     }
     let Some(moment) = value.as_str().and_then(time::parse_datetime) else { return DbValue::Null };
     let (local, utc) = moment.in_zone(&scope.settings.zone);
-    DbValue::Int(if clock == Clock::Utc { utc } else { local })
+    DbValue::Int(if clock == ColumnClock::Utc { utc } else { local })
 }
 
 /// Ids in lists may be negative and mean their absolute value, as everywhere in the contract.

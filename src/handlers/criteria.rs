@@ -3,9 +3,9 @@
 use super::comparisons;
 use crate::access::policy;
 use crate::records::{self, everything};
-use crate::registry::args::{FilterOp, Operand, Spelling, spell};
-use crate::registry::criteria::{Criteria, Criterion, Subject, Test, Through};
-use crate::registry::resource::{Kind, Resource};
+use crate::registry::args::{FilterOp, Operand, SpellingDirection, spell};
+use crate::registry::criteria::{Criteria, Criterion, CriterionOp, CriterionSubject, RelationPath};
+use crate::registry::resource::{PropertyKind, Resource};
 use crate::scope::Scope;
 use cms_storage::plan::{Cond, DbValue, Name, Op, Row};
 use cms_text::fold;
@@ -40,21 +40,21 @@ pub fn conditions(scope: &Scope, criteria: &Criteria, value: &Value) -> Vec<Cond
 }
 
 /// There is a related row that meets a condition.
-fn related(through: &Through, target: &Resource, filter: Cond) -> Cond {
+fn related(through: &RelationPath, target: &Resource, filter: Cond) -> Cond {
     let (table, filter) = (target.table.clone(), Box::new(filter));
     match through {
-        Through::Column(outer) => Cond::Related { table, inner: target.key.clone(), outer: outer.clone(), filter },
-        Through::Edges(rel) => Cond::LinkedTo { rel: rel.clone(), table, filter },
+        RelationPath::Column(outer) => Cond::Related { table, inner: target.key.clone(), outer: outer.clone(), filter },
+        RelationPath::Edges(rel) => Cond::LinkedTo { rel: rel.clone(), table, filter },
     }
 }
 
 /// One comparison, on the row that has the property; `None` selects everything.
-fn compared(scope: &Scope, criterion: &Criterion, test: Test, value: &Value) -> Option<Cond> {
+fn compared(scope: &Scope, criterion: &Criterion, test: CriterionOp, value: &Value) -> Option<Cond> {
     let target = &scope.registry.resources[criterion.resource];
-    let value = spell(value.clone(), &criterion.aliases, Spelling::ToStored);
+    let value = spell(value.clone(), &criterion.aliases, SpellingDirection::ToStored);
     match &criterion.subject {
-        Subject::Edges(rel) => linked(scope, target, rel, test, &value),
-        Subject::Column { column, extension, operand } => {
+        CriterionSubject::Edges(rel) => linked(scope, target, rel, test, &value),
+        CriterionSubject::Column { column, extension, operand } => {
             // Of a related row, the columns of the extension are not joined.
             let (name, apart): (Name, _) = match extension {
                 Some(table) if criterion.through.is_none() => (format!("{table}.{column}").into(), None),
@@ -62,8 +62,10 @@ fn compared(scope: &Scope, criterion: &Criterion, test: Test, value: &Value) -> 
                 None => (column.clone(), None),
             };
             let condition = of_column(scope, &name, *operand, test, &value)?;
-            let unset =
-                criterion.unset.as_ref().map(|unset| spell(unset.clone(), &criterion.aliases, Spelling::ToStored));
+            let unset = criterion
+                .unset
+                .as_ref()
+                .map(|unset| spell(unset.clone(), &criterion.aliases, SpellingDirection::ToStored));
             let empty = unset_meets(scope, *operand, test, &value, unset.as_ref());
             let condition = match unset {
                 None => condition,
@@ -87,37 +89,37 @@ fn compared(scope: &Scope, criterion: &Criterion, test: Test, value: &Value) -> 
 }
 
 /// Whether a row in which nothing is stored meets a test: documents show `unset` for it, or null.
-fn unset_meets(scope: &Scope, operand: Operand, test: Test, value: &Value, unset: Option<&Value>) -> bool {
+fn unset_meets(scope: &Scope, operand: Operand, test: CriterionOp, value: &Value, unset: Option<&Value>) -> bool {
     let of = |value: &Value| comparisons::operands(scope, operand, value);
     let (own, given) = (unset.map(of).unwrap_or_default(), of(value));
     let same = |value: &DbValue| own.iter().any(|own| own == value || comparisons::ordered(own, Op::Eq, value));
     let any = || given.iter().any(same);
     match test {
-        Test::Set => unset.is_some() == (*value != Value::Bool(false)),
-        Test::All => given.iter().all(same),
-        Test::Compare(FilterOp::Compare(Op::Eq) | FilterOp::In) => any(),
-        Test::Compare(FilterOp::Compare(Op::Ne) | FilterOp::NotIn) => !any(),
-        Test::Compare(FilterOp::Compare(op)) => match (own.as_slice(), given.as_slice()) {
+        CriterionOp::Set => unset.is_some() == (*value != Value::Bool(false)),
+        CriterionOp::All => given.iter().all(same),
+        CriterionOp::Compare(FilterOp::Compare(Op::Eq) | FilterOp::In) => any(),
+        CriterionOp::Compare(FilterOp::Compare(Op::Ne) | FilterOp::NotIn) => !any(),
+        CriterionOp::Compare(FilterOp::Compare(op)) => match (own.as_slice(), given.as_slice()) {
             ([own], [value]) => comparisons::ordered(own, op, value),
             _ => false,
         },
-        Test::Compare(FilterOp::Contains) => {
+        CriterionOp::Compare(FilterOp::Contains) => {
             let text = |value: &Value| value.as_str().map(|text| fold(text).into_owned());
             let texts = unset.and_then(text).zip(text(value));
             texts.is_some_and(|(own, part)| own.contains(&part))
         }
-        Test::Compare(FilterOp::HasWord) => false,
+        CriterionOp::Compare(FilterOp::HasWord) => false,
     }
 }
 
-fn of_column(scope: &Scope, column: &Name, operand: Operand, test: Test, value: &Value) -> Option<Cond> {
+fn of_column(scope: &Scope, column: &Name, operand: Operand, test: CriterionOp, value: &Value) -> Option<Cond> {
     match test {
-        Test::Compare(op) => comparisons::column(scope, column, op, operand, value),
-        Test::All => {
+        CriterionOp::Compare(op) => comparisons::column(scope, column, op, operand, value),
+        CriterionOp::All => {
             let has = |value| comparisons::column(scope, column, FilterOp::Compare(Op::Eq), operand, value);
             Some(Cond::All(value.as_array().filter(|list| !list.is_empty())?.iter().filter_map(has).collect()))
         }
-        Test::Set => {
+        CriterionOp::Set => {
             let mut none = vec![Cond::IsNull(column.clone())];
             if operand == Operand::Id {
                 none.push(Cond::Compare(column.clone(), Op::Eq, DbValue::Int(0)));
@@ -127,14 +129,14 @@ fn of_column(scope: &Scope, column: &Name, operand: Operand, test: Test, value: 
     }
 }
 
-fn linked(scope: &Scope, target: &Resource, rel: &Name, test: Test, value: &Value) -> Option<Cond> {
+fn linked(scope: &Scope, target: &Resource, rel: &Name, test: CriterionOp, value: &Value) -> Option<Cond> {
     match test {
-        Test::Compare(op) => comparisons::linked(rel, op == FilterOp::NotIn, value),
-        Test::All => {
+        CriterionOp::Compare(op) => comparisons::linked(rel, op == FilterOp::NotIn, value),
+        CriterionOp::All => {
             let has = |value| comparisons::linked(rel, false, value);
             Some(Cond::All(value.as_array().filter(|list| !list.is_empty())?.iter().filter_map(has).collect()))
         }
-        Test::Set => {
+        CriterionOp::Set => {
             let relation = target.relations.iter().find(|relation| relation.rel == *rel)?;
             let table = scope.registry.resources[relation.to].table.clone();
             let any = Cond::LinkedTo { rel: rel.clone(), table, filter: Box::new(everything()) };
@@ -151,9 +153,9 @@ fn switched(condition: Cond, value: &Value) -> Cond {
 /// What rows are counted by: the column of a criterion, or its relation.
 pub fn counted(criterion: &Criterion) -> Name {
     match &criterion.subject {
-        Subject::Column { column, extension: Some(table), .. } => format!("{table}.{column}").into(),
-        Subject::Column { column, .. } => column.clone(),
-        Subject::Edges(rel) => rel.clone(),
+        CriterionSubject::Column { column, extension: Some(table), .. } => format!("{table}.{column}").into(),
+        CriterionSubject::Column { column, .. } => column.clone(),
+        CriterionSubject::Edges(rel) => rel.clone(),
     }
 }
 
@@ -175,10 +177,10 @@ pub fn groups(criterion: &Criterion, rows: &[Row]) -> Value {
 
 fn shown(criterion: &Criterion, value: &DbValue) -> Value {
     match (value, criterion.kind) {
-        (DbValue::Int(n), Kind::Boolean) => json!(*n != 0),
+        (DbValue::Int(n), PropertyKind::Boolean) => json!(*n != 0),
         (DbValue::Int(n), _) => json!(n),
         (DbValue::Real(n), _) => json!(n),
-        (DbValue::Text(text), _) => spell(json!(&**text), &criterion.aliases, Spelling::ToApi),
+        (DbValue::Text(text), _) => spell(json!(&**text), &criterion.aliases, SpellingDirection::ToApi),
         (DbValue::Null, _) => criterion.unset.clone().unwrap_or(Value::Null),
     }
 }

@@ -22,40 +22,40 @@ pub const PARAM: &str = "_cursor";
 const LONGEST: usize = 2000;
 
 /// A sort key. The last one of an order is the key of the rows.
-struct Key {
+struct SortKey {
     column: Name,
     ty: ColumnType,
     descending: bool,
     /// Where the rows without a value are; `None`: every row has one.
-    unset: Option<Unset>,
+    unset: Option<NullPlacement>,
     /// Rows can be read in this order from an index.
     indexed: bool,
 }
 
 /// Where rows without a value are.
 #[derive(Clone, Copy, PartialEq)]
-enum Unset {
+enum NullPlacement {
     First,
     Last,
 }
 
 /// The sort keys of an order that determines the place of each row.
-pub struct Keys(Vec<Key>);
+pub struct SortKeys(Vec<SortKey>);
 
 /// A walk that a request continues.
 pub struct Cursor {
-    keys: Keys,
+    keys: SortKeys,
     /// Sort values of the last row seen.
     after: Option<Vec<DbValue>>,
 }
 
 /// Rows that follow each other in an index. The stretches of a collection follow each other, too.
-pub struct Stretch {
+pub struct KeyRange {
     filter: Cond,
     order: Vec<Order>,
 }
 
-impl Stretch {
+impl KeyRange {
     /// The plan, of the rows of the stretch.
     pub fn of(&self, plan: &ReadPlan) -> ReadPlan {
         let filter = Cond::All(vec![plan.filter.clone(), self.filter.clone()]);
@@ -72,7 +72,7 @@ impl Cursor {
         let begin = Value::from("");
         let Some(given) = work.query.get(PARAM).or(work.lines.then_some(&begin)) else { return Ok(None) };
         let invalid = |message: &str| ApiError::invalid_one(PARAM, message);
-        let keys = Keys::of(&work.scope.registry.layout, resource, &plan.order)
+        let keys = SortKeys::of(&work.scope.registry.layout, resource, &plan.order)
             .ok_or_else(|| invalid("This order knows no next row; walk by columns such as date or id."))?;
         if resource.key_is_text {
             return Err(invalid("Only what has numbers for keys can be walked through."));
@@ -96,7 +96,7 @@ impl Cursor {
     /// The cursor that continues after a row.
     pub fn next(&self, resource: &Resource, row: &Row) -> String {
         let record = Record { resource, row };
-        let column = |key: &Key| record.value(key.column.rsplit('.').next().unwrap_or_default()).clone();
+        let column = |key: &SortKey| record.value(key.column.rsplit('.').next().unwrap_or_default()).clone();
         let values: Vec<DbValue> = self.keys.0.iter().map(column).collect();
         let mark = self.keys.mark();
         let whole = write(&mark, &values);
@@ -104,14 +104,14 @@ impl Cursor {
     }
 
     /// The remaining rows.
-    pub fn to_come(&self) -> Vec<Stretch> {
+    pub fn to_come(&self) -> Vec<KeyRange> {
         self.keys.stretches(self.after.as_deref())
     }
 }
 
-impl Keys {
+impl SortKeys {
     /// `None`: the order is not by columns.
-    pub fn of(layout: &Layout, resource: &Resource, order: &[Order]) -> Option<Keys> {
+    pub fn of(layout: &Layout, resource: &Resource, order: &[Order]) -> Option<SortKeys> {
         let table = layout.table(&resource.table)?;
         let key = |name: &Name, descending: bool| {
             let (holder, column) = layout.column(&resource.table, name)?;
@@ -119,30 +119,30 @@ impl Keys {
             let always = column.default.is_some() || *name == resource.key;
             let unset = match (table.unset_last(name), descending) {
                 _ if always => None,
-                (true, _) | (false, true) => Some(Unset::Last),
-                (false, false) => Some(Unset::First),
+                (true, _) | (false, true) => Some(NullPlacement::Last),
+                (false, false) => Some(NullPlacement::First),
             };
             let indexed = holder.indexes.iter().any(|index| index.columns.first().is_some_and(|(own, _)| own == short));
-            Some(Key { column: name.clone(), ty: column.ty, descending, unset, indexed })
+            Some(SortKey { column: name.clone(), ty: column.ty, descending, unset, indexed })
         };
-        let mut keys: Vec<Key> = Vec::new();
+        let mut keys: Vec<SortKey> = Vec::new();
         for order in order {
             let Order::Column(name, descending) = order else { return None };
             if keys.iter().all(|known| known.column != *name) {
                 keys.push(key(name, *descending)?);
             }
             if *name == resource.key {
-                return Some(Keys(keys));
+                return Some(SortKeys(keys));
             }
         }
         let descending = keys.first()?.descending;
         keys.push(key(&resource.key, descending)?);
-        Some(Keys(keys))
+        Some(SortKeys(keys))
     }
 
     /// The stretches of the whole order, where its first column has an index that the rows without a value would keep from
     /// being used.
-    pub fn by_an_index(&self) -> Option<Vec<Stretch>> {
+    pub fn by_an_index(&self) -> Option<Vec<KeyRange>> {
         let first = self.0.first()?;
         (first.indexed && first.unset.is_some()).then(|| self.stretches(None))
     }
@@ -160,7 +160,7 @@ impl Keys {
             1 => &self.0[self.0.len() - 1..],
             _ => &self.0[..],
         };
-        let fits = |(key, value): (&Key, &DbValue)| match (key.ty, value) {
+        let fits = |(key, value): (&SortKey, &DbValue)| match (key.ty, value) {
             (_, DbValue::Null) => key.unset.is_some(),
             (ColumnType::Int, DbValue::Int(_)) | (ColumnType::Real, DbValue::Real(_)) => true,
             (ColumnType::Int | ColumnType::Real, _) => false,
@@ -186,20 +186,21 @@ impl Keys {
 
     /// The rows behind these sort values, or all. Those without a value of the first column are a stretch of their own: they
     /// are elsewhere in its index.
-    fn stretches(&self, after: Option<&[DbValue]>) -> Vec<Stretch> {
+    fn stretches(&self, after: Option<&[DbValue]>) -> Vec<KeyRange> {
         let [first, rest @ ..] = self.0.as_slice() else { return Vec::new() };
-        let order = |keys: &[Key]| keys.iter().map(|key| Order::Column(key.column.clone(), key.descending)).collect();
-        let known = |filter: Cond| Stretch { filter, order: order(&self.0) };
+        let order =
+            |keys: &[SortKey]| keys.iter().map(|key| Order::Column(key.column.clone(), key.descending)).collect();
+        let known = |filter: Cond| KeyRange { filter, order: order(&self.0) };
         let null = || Cond::IsNull(first.column.clone());
-        let unset = |filter: Cond| Stretch { filter, order: order(rest) };
+        let unset = |filter: Cond| KeyRange { filter, order: order(rest) };
         let all_known = || known(Cond::Not(Box::new(null())));
         match (after, first.unset) {
             (None, None) => vec![known(records::everything())],
-            (None, Some(Unset::First)) => vec![unset(null()), all_known()],
-            (None, Some(Unset::Last)) => vec![all_known(), unset(null())],
+            (None, Some(NullPlacement::First)) => vec![unset(null()), all_known()],
+            (None, Some(NullPlacement::Last)) => vec![all_known(), unset(null())],
             (Some([DbValue::Null, values @ ..]), place) => {
                 let behind = unset(Cond::All(vec![null(), beyond(rest, values)]));
-                if place == Some(Unset::First) { vec![behind, all_known()] } else { vec![behind] }
+                if place == Some(NullPlacement::First) { vec![behind, all_known()] } else { vec![behind] }
             }
             (Some(values), place) => {
                 // The range follows from the rest, and is what an index can start from.
@@ -207,13 +208,13 @@ impl Keys {
                     values.first().map(|value| first.compared(if first.descending { Op::Le } else { Op::Ge }, value));
                 let later = beyond_known(&self.0, values);
                 let behind = known(Cond::All(range.into_iter().chain([later]).collect()));
-                if place == Some(Unset::Last) { vec![behind, unset(null())] } else { vec![behind] }
+                if place == Some(NullPlacement::Last) { vec![behind, unset(null())] } else { vec![behind] }
             }
         }
     }
 }
 
-impl Key {
+impl SortKey {
     fn compared(&self, op: Op, value: &DbValue) -> Cond {
         Cond::Compare(self.column.clone(), op, value.clone())
     }
@@ -224,21 +225,21 @@ impl Key {
 }
 
 /// The rows behind these values of sort keys.
-fn beyond(keys: &[Key], values: &[DbValue]) -> Cond {
+fn beyond(keys: &[SortKey], values: &[DbValue]) -> Cond {
     let ([key, rest @ ..], [value, others @ ..]) = (keys, values) else { return records::nothing() };
     let null = || Cond::IsNull(key.column.clone());
     match (value, key.unset) {
         (DbValue::Null, place) => {
             let same = Cond::All(vec![null(), beyond(rest, others)]);
-            if place == Some(Unset::First) { Cond::Any(vec![same, Cond::Not(Box::new(null()))]) } else { same }
+            if place == Some(NullPlacement::First) { Cond::Any(vec![same, Cond::Not(Box::new(null()))]) } else { same }
         }
-        (_, Some(Unset::Last)) => Cond::Any(vec![beyond_known(keys, values), null()]),
+        (_, Some(NullPlacement::Last)) => Cond::Any(vec![beyond_known(keys, values), null()]),
         _ => beyond_known(keys, values),
     }
 }
 
 /// The rows behind these values that have a value of the first column, as the values do.
-fn beyond_known(keys: &[Key], values: &[DbValue]) -> Cond {
+fn beyond_known(keys: &[SortKey], values: &[DbValue]) -> Cond {
     let ([key, rest @ ..], [value, others @ ..]) = (keys, values) else { return records::nothing() };
     match rest {
         [] => key.beyond(value),

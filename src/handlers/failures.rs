@@ -5,30 +5,30 @@ use crate::error::Code;
 use cms_config::declaration::Family;
 
 /// Codes by family.
-type ByFamily = &'static [(Family, &'static [Code])];
+type FamilyCodes = &'static [(Family, &'static [Code])];
 
 /// Errors with statuses that are not those of their codes.
-type At = &'static [(Option<Family>, Code, u16)];
+type StatusOverrides = &'static [(Option<Family>, Code, u16)];
 
 /// Of a page of rows: the record of `post`.
-pub(super) const LIST_AT: At = &[(Some(Family::Term), Code::PostInvalidId, 400)];
+pub(super) const LIST_AT: StatusOverrides = &[(Some(Family::Term), Code::PostInvalidId, 400)];
 
 /// Of a new row: the row above it, and what it refers to.
-pub(super) const CREATE_AT: At =
+pub(super) const CREATE_AT: StatusOverrides =
     &[(Some(Family::Content), Code::PostInvalidId, 400), (Some(Family::Term), Code::TermInvalid, 400)];
 
 /// Of changes of a row: also that nobody takes the keys from themselves.
-pub const UPDATE_AT: At = &[
+pub const UPDATE_AT: StatusOverrides = &[
     (Some(Family::Content), Code::PostInvalidId, 400),
     (Some(Family::Term), Code::TermInvalid, 400),
     (Some(Family::User), Code::UserInvalidRole, 403),
 ];
 
 /// Of a deletion: rows that refer to the row.
-pub(super) const DELETE_AT: At = &[(None, Code::CannotDeleteStored, 409)];
+pub(super) const DELETE_AT: StatusOverrides = &[(None, Code::CannotDeleteStored, 409)];
 
 /// Of a page of rows.
-pub(super) const LIST: ByFamily = &[
+pub(super) const LIST: FamilyCodes = &[
     (Family::Comment, &[Code::CannotRead, Code::CannotReadPost, Code::ForbiddenContext, Code::ForbiddenParam]),
     (
         Family::Content,
@@ -57,7 +57,7 @@ pub(super) const LIST: ByFamily = &[
 ];
 
 /// Of one row.
-pub(super) const GET: ByFamily = &[
+pub(super) const GET: FamilyCodes = &[
     (
         Family::Comment,
         &[Code::CannotRead, Code::CannotReadPost, Code::CommentInvalidId, Code::ForbiddenContext, Code::PostInvalidId],
@@ -80,7 +80,7 @@ pub(super) const GET: ByFamily = &[
 ];
 
 /// Of a new row.
-pub(super) const CREATE: ByFamily = &[
+pub(super) const CREATE: FamilyCodes = &[
     (
         Family::Comment,
         &[
@@ -140,7 +140,7 @@ pub(super) const CREATE: ByFamily = &[
 ];
 
 /// Of changes of a row.
-pub const UPDATE: ByFamily = &[
+pub const UPDATE: FamilyCodes = &[
     (
         Family::Comment,
         &[
@@ -206,7 +206,7 @@ pub const UPDATE: ByFamily = &[
 ];
 
 /// Of a deletion.
-pub(super) const DELETE: ByFamily = &[
+pub(super) const DELETE: FamilyCodes = &[
     (Family::Comment, &[Code::AlreadyTrashed, Code::CannotDelete, Code::CommentInvalidId, Code::PreconditionFailed]),
     (
         Family::Content,

@@ -2,11 +2,11 @@
 //! `[outbound]` allows it.
 
 use super::files::file_store;
-use super::{Shared, Work};
+use super::{SharedServices, Work};
 use crate::error::{ApiError, Code};
 use crate::files::kinds;
-use crate::model::Incoming;
-use crate::outbound::Refused;
+use crate::model::UploadFile;
+use crate::outbound::FetchError;
 use crate::request::decode_path;
 use crate::scope::Scope;
 use cms_schema::ParamFailure;
@@ -17,7 +17,7 @@ use url::Url;
 /// The argument that holds the address.
 pub const ADDRESS: &str = "url";
 
-impl Shared {
+impl SharedServices {
     /// Whether the server may request an address: one of this site, or one that `[outbound]` sends requests to.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl Shared {
             return Ok(());
         }
         match self.outbound.allowed(&url) {
-            Err(Refused::Address(why)) => refused(why),
+            Err(FetchError::Address(why)) => refused(why),
             _ => Ok(()),
         }
     }
@@ -42,7 +42,7 @@ impl Shared {
 ///
 /// # Errors
 /// Its name is not that of a picture, nothing is there, or it is too large.
-pub async fn picture(work: &Work<'_>, address: &str) -> Result<Incoming, ApiError> {
+pub async fn picture(work: &Work<'_>, address: &str) -> Result<UploadFile, ApiError> {
     let invalid = || ApiError::new(Code::UploadInvalidUrl);
     let url = Url::parse(address).map_err(|_| invalid())?;
     let media = &work.scope.registry.declaration.media;
@@ -55,7 +55,7 @@ pub async fn picture(work: &Work<'_>, address: &str) -> Result<Incoming, ApiErro
         Some(path) => own(work, &path).await?,
         None => of_another_site(work, &url).await?,
     };
-    Ok(Incoming { field: String::new(), name, size, file: Arc::new(file) })
+    Ok(UploadFile { field: String::new(), name, size, file: Arc::new(file) })
 }
 
 /// A file of this site.
@@ -89,15 +89,15 @@ async fn of_another_site(work: &Work<'_>, url: &Url) -> Result<(tempfile::TempPa
     Ok((fetched.file, fetched.size))
 }
 
-fn failed(refused: Refused) -> ApiError {
+fn failed(refused: FetchError) -> ApiError {
     match refused {
-        Refused::Address(_) => ApiError::invalid_for(ADDRESS, Code::UploadInvalidUrl),
-        Refused::Busy => {
+        FetchError::Address(_) => ApiError::invalid_for(ADDRESS, Code::UploadInvalidUrl),
+        FetchError::Busy => {
             ApiError::new(Code::Busy).with_message("Too many requests to other sites are in progress; try again.")
         }
-        Refused::Status(status) => absent(status),
-        Refused::TooLarge => ApiError::new(Code::UploadTooLarge),
-        Refused::Nothing(why) => {
+        FetchError::Status(status) => absent(status),
+        FetchError::TooLarge => ApiError::new(Code::UploadTooLarge),
+        FetchError::Nothing(why) => {
             tracing::debug!("another site did not respond: {why}");
             ApiError::new(Code::FetchFailed)
         }

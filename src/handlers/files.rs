@@ -3,22 +3,22 @@
 //! The request is read here; the family `file` stores it.
 
 use super::fetched::{self, ADDRESS};
-use super::{Outcome, Work, Written, items};
+use super::{Outcome, Work, WrittenRow, items};
 use crate::behaviours::files::{address, file_of};
 use crate::error::{ApiError, Code};
 use crate::families::content::{self, FileDefaults};
-use crate::families::file::{self, FileStore, Making, Source, StoreError};
+use crate::families::file::{self, FileSource, FileStore, PictureOptions, StoreError};
 use crate::families::{self, RowEdit, text_column};
-use crate::files::kinds::Kind;
+use crate::files::kinds::FileKind;
 use crate::files::{FilesError, names};
-use crate::model::{Incoming, Upload};
+use crate::model::{Upload, UploadFile};
 use crate::records::{self, Record, eq, int, text};
 use crate::registry::resource::{Context, Resource};
 use crate::request::BodyParams;
 use cms_pictures::{Edit, PictureError};
 use cms_storage::plan::{Change, CommitError, DbValue, Put, Target, WritePlan};
 use cms_text::sanitize;
-use cms_text::time::Civil;
+use cms_text::time::CivilDateTime;
 use md5::{Digest, Md5};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -32,9 +32,11 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let address = work.allowed.args().given(ADDRESS).and_then(Value::as_str);
     let given = match address {
-        Some(address) => {
-            SentFile { file: fetched::picture(work, address).await?, named: false, refusal: Code::UploadRefusedBody }
-        }
+        Some(address) => UploadedFile {
+            file: fetched::picture(work, address).await?,
+            named: false,
+            refusal: Code::UploadRefusedBody,
+        },
         None => sent(work).await?,
     };
     let media = &work.scope.registry.declaration.media;
@@ -45,7 +47,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Err(ApiError::new(Code::UploadTooLarge));
     }
     let folder = folder(work, resource)?;
-    let source = Source { path: file.path(), size: file.size, meta: None, making: making(work), kept: None };
+    let source = FileSource { path: file.path(), size: file.size, meta: None, making: making(work), kept: None };
     let kept = file_store(work)?.keep(source, &base, &kind, &folder).await;
     let broken = if refuses_as_server(work) { given.refusal } else { Code::UploadTypeRefused };
     let kept = kept.map_err(|error| refusal(work, error, broken))?;
@@ -91,13 +93,13 @@ fn title_of(file: &str) -> String {
 const ALTERNATIVE: &str = "alt_text";
 
 /// What the request wants to be made of the picture.
-fn making(work: &Work<'_>) -> Making {
+fn making(work: &Work<'_>) -> PictureOptions {
     let wanted = |name: &str| work.allowed.args().get(name) != Some(&Value::Bool(false));
-    Making {
+    PictureOptions {
         copies: wanted("generate_sub_sizes"),
         display: wanted("generate_sub_sizes"),
         convert: wanted("convert_format"),
-        ..Making::all(work.scope.settings.text("language"))
+        ..PictureOptions::all(work.scope.settings.text("language"))
     }
 }
 
@@ -109,7 +111,7 @@ fn told(work: &Work<'_>, mut outcome: Outcome, key: &DbValue) -> Outcome {
 }
 
 /// Creates the record of a file.
-async fn make(work: &Work<'_>, edit: RowEdit<'_>, brought: FileDefaults) -> Result<Written, ApiError> {
+async fn make(work: &Work<'_>, edit: RowEdit<'_>, brought: FileDefaults) -> Result<WrittenRow, ApiError> {
     let changes = content::creation(&edit, brought)?;
     work.insert(edit.resource, changes).await
 }
@@ -151,7 +153,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let incoming = incoming.map_err(|e| work.scope.internal(&e))?;
     let (folder, old) = file.rsplit_once('/').unwrap_or(("", file));
     let (base, extension) = old.rsplit_once('.').unwrap_or((old, ""));
-    let kind = Kind { mime: mime.to_owned(), extension: extension.to_owned() };
+    let kind = FileKind { mime: mime.to_owned(), extension: extension.to_owned() };
     let mut meta = extra.pointer("/media_details/image_meta").cloned();
     if let Some(meta) = &mut meta {
         // The edit began with the picture upright.
@@ -159,8 +161,8 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
             meta["orientation"] = json!("1");
         }
     }
-    let making = Making::all("");
-    let source = Source { path: incoming.path(), size, meta, making, kept: None };
+    let making = PictureOptions::all("");
+    let source = FileSource { path: incoming.path(), size, meta, making, kept: None };
     let kept = store.keep(source, &edited_name(base), &kind, folder).await;
     let kept = kept.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let mut all = kept.extra;
@@ -198,8 +200,8 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let store = file_store(work)?;
     let source = store.media.files.fetch(&file).await.map_err(|e| unreachable_files(work, &e))?;
     let media = &work.scope.registry.declaration.media;
-    let kind = Kind { mime: record.text("mime").to_owned(), extension: end_of(&file).to_owned() };
-    let (kind, wanted) = Making::all("").of(&kind, format, media);
+    let kind = FileKind { mime: record.text("mime").to_owned(), extension: end_of(&file).to_owned() };
+    let (kind, wanted) = PictureOptions::all("").of(&kind, format, media);
     let made = store
         .in_pool(move |bounds| {
             cms_pictures::missing(&source, format, bounds, &wanted, |size| !present.contains_key(size))
@@ -229,7 +231,7 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
         });
         undo_on_failure(work, done, keys).await?;
     }
-    items::show_written(work, resource, Written::unread(record.value("id").clone()))
+    items::show_written(work, resource, WrittenRow::unread(record.value("id").clone()))
 }
 
 /// Deletes files whose record is gone. In a transaction, after which the record may be there still, they are left to be
@@ -242,8 +244,8 @@ pub async fn remove(work: &Work<'_>, keys: Vec<String>) {
 
 // ------------------------------------------------------------------------------------------------ what was sent
 
-pub(crate) struct SentFile {
-    pub file: Incoming,
+pub(crate) struct UploadedFile {
+    pub file: UploadFile,
     /// A form names the file for people.
     pub named: bool,
     /// The code for a file that is not taken; bodies and forms have their own.
@@ -251,7 +253,7 @@ pub(crate) struct SentFile {
 }
 
 /// The file in the body, checked against its digest.
-pub(crate) async fn sent(work: &Work<'_>) -> Result<SentFile, ApiError> {
+pub(crate) async fn sent(work: &Work<'_>) -> Result<UploadedFile, ApiError> {
     let upload = match work.body {
         BodyParams::Upload(upload) => upload,
         BodyParams::None => return Err(ApiError::new(Code::UploadNoData)),
@@ -265,7 +267,7 @@ pub(crate) async fn sent(work: &Work<'_>) -> Result<SentFile, ApiError> {
     Ok(given)
 }
 
-fn given(work: &Work<'_>, upload: &Upload) -> Result<SentFile, ApiError> {
+fn given(work: &Work<'_>, upload: &Upload) -> Result<UploadedFile, ApiError> {
     if upload.form {
         if upload.files.is_empty() {
             return Err(ApiError::new(Code::UploadNoData));
@@ -278,14 +280,14 @@ fn given(work: &Work<'_>, upload: &Upload) -> Result<SentFile, ApiError> {
         }
         let absent = || if refuses_as_server(work) { Code::UploadRefusedPart } else { Code::UploadNoData };
         let file = file.cloned().ok_or_else(|| ApiError::new(absent()))?;
-        return Ok(SentFile { file, named: true, refusal: Code::UploadRefusedPart });
+        return Ok(UploadedFile { file, named: true, refusal: Code::UploadRefusedPart });
     }
     let file = upload.files.first().ok_or_else(|| ApiError::new(Code::UploadNoData))?;
     let header = upload.disposition.as_deref().ok_or_else(|| ApiError::new(Code::UploadNoDisposition))?;
     let name = names::in_disposition(header).ok_or_else(|| ApiError::new(Code::UploadInvalidDisposition))?;
     // As observed: a header names a file and no path, so that slashes are left out like other signs.
     let name = name.replace(['/', '\\'], "");
-    Ok(SentFile { file: Incoming { name, ..file.clone() }, named: false, refusal: Code::UploadRefusedBody })
+    Ok(UploadedFile { file: UploadFile { name, ..file.clone() }, named: false, refusal: Code::UploadRefusedBody })
 }
 
 /// Whether a file that is not taken is an error of the server.
@@ -304,7 +306,7 @@ pub(crate) fn not_taken(work: &Work<'_>, recorded: Code) -> ApiError {
     ApiError::new(Code::UploadTypeRefused).with_message(message).with("extensions", json!(taken))
 }
 
-async fn check_digest(work: &Work<'_>, file: &Incoming, expected: &str) -> Result<(), ApiError> {
+async fn check_digest(work: &Work<'_>, file: &UploadFile, expected: &str) -> Result<(), ApiError> {
     let held = Arc::clone(&file.file);
     let found = file_store(work)?.in_pool(move |_| digest(&held)).await;
     let found = found.map_err(|error| refusal(work, error, Code::Internal))?;
@@ -332,7 +334,7 @@ fn folder(work: &Work<'_>, resource: &Resource) -> Result<String, ApiError> {
             moment = int(&row[1]);
         }
     }
-    let civil = Civil::of(moment);
+    let civil = CivilDateTime::of(moment);
     Ok(format!("{:04}/{:02}", civil.year, civil.month))
 }
 

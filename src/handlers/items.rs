@@ -1,19 +1,19 @@
 //! Single items of every family: read, and the way to each family's writes.
 
-use super::{Outcome, Refusal, Rendered, Work, Written, auto_add, comments, originals, terms, users};
+use super::{Outcome, RenderedJson, Work, WriteRefusal, WrittenRow, auto_add, comments, originals, terms, users};
 use crate::access::hints::{self, Hints};
 use crate::access::policy;
 use crate::behaviours::{READS, dynamic};
-use crate::cache::documents::{DocumentText, Way};
+use crate::cache::documents::{DocumentText, RenderVariant};
 use crate::error::{ApiError, Code};
 use crate::families;
 use crate::model::Method;
 use crate::records::{self, Record};
-use crate::registry::args::Role;
+use crate::registry::args::ArgRole;
 use crate::registry::columns::record;
 use crate::registry::resource::{Context, Resource};
 use crate::render::address;
-use crate::render::{self, Batch, Tracking, View};
+use crate::render::{self, Batch, ReadTracking, View};
 use crate::request::fields::Fields;
 use cms_config::declaration::{Action, Family, ItemKey};
 use cms_storage::plan::{DbValue, Row};
@@ -42,7 +42,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let snapshot = work.scope.snapshot()?;
     let texts = ready(work, resource, rows, &view, &*snapshot, true, |missing| Ok(missing.to_vec()))?;
     let mut outcome = match texts.and_then(|texts| texts.into_iter().next()) {
-        Some(text) => Outcome { text: Some(Rendered::One(text)), ..Outcome::of_row(Value::Null, record) },
+        Some(text) => Outcome { text: Some(RenderedJson::One(text)), ..Outcome::of_row(Value::Null, record) },
         None => Outcome::of_row(show(work, resource, row, work.allowed.context(), work.fields)?, record),
     };
     if resource.family == Family::Content && resource.viewable() {
@@ -54,7 +54,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
 
 /// How many words the request wants in excerpts that are made from contents.
 fn excerpt_words(work: &Work<'_>) -> Option<usize> {
-    let wanted = work.allowed.args().role(&work.endpoint.args, Role::ExcerptWords)?.as_i64()?;
+    let wanted = work.allowed.args().role(&work.endpoint.args, ArgRole::ExcerptWords)?.as_i64()?;
     Some(usize::try_from(wanted).unwrap_or(0))
 }
 
@@ -152,7 +152,7 @@ pub fn ready(
         false => vec![Hints::default(); rows.len()],
     };
     let fields = cache.field_set(view.fields, alone);
-    let way = |at: usize| Way { context: view.context, hints: hints[at], fields };
+    let way = |at: usize| RenderVariant { context: view.context, hints: hints[at], fields };
     let cached = |(at, row)| cache.get(work.scope, snapshot, Record { resource, row }, way(at));
     let mut texts: Vec<Option<DocumentText>> = rows.iter().enumerate().map(cached).collect();
     let missing: Vec<usize> = (0..rows.len()).filter(|at| texts[*at].is_none()).collect();
@@ -162,9 +162,9 @@ pub fn ready(
         let tracking = |row: &Row| {
             let record = Record { resource, row };
             let parts = dynamic::asks(&work.scope.registry.declaration, record.text("content"));
-            Tracking { links: cache.shows_others(record), parts }
+            ReadTracking { links: cache.shows_others(record), parts }
         };
-        let tracking: Vec<Tracking> = full.iter().map(tracking).collect();
+        let tracking: Vec<ReadTracking> = full.iter().map(tracking).collect();
         let documents = render::tracked_documents(work.scope, snapshot, resource, &full, view, &tracking)?;
         let mut made = full.iter().zip(&missing).zip(documents).map(|((row, at), (document, read))| {
             let text: DocumentText = view.fields.keep_of(document, alone).to_string().into_bytes().into();
@@ -191,7 +191,7 @@ pub fn written_context(work: &Work<'_>, record: Record<'_>) -> Result<Context, A
 ///
 /// # Errors
 /// It is gone, or the database cannot be read.
-pub fn show_written(work: &Work<'_>, resource: &Resource, written: Written) -> Result<Outcome, ApiError> {
+pub fn show_written(work: &Work<'_>, resource: &Resource, written: WrittenRow) -> Result<Outcome, ApiError> {
     let mut row = row_of(work, resource, &written)?;
     // The response to the caller who has moved it to the trash has the name by which it was found.
     if resource.declared.key != ItemKey::Id
@@ -220,7 +220,7 @@ pub fn fetch(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Row,
 ///
 /// # Errors
 /// It is gone, or the database cannot be read.
-pub fn row_of(work: &Work<'_>, resource: &Resource, written: &Written) -> Result<Row, ApiError> {
+pub fn row_of(work: &Work<'_>, resource: &Resource, written: &WrittenRow) -> Result<Row, ApiError> {
     match &written.row {
         Some(row) => Ok(row.clone()),
         None => fetch(work, resource, &written.key),
@@ -280,7 +280,7 @@ pub fn lookup(work: &Work<'_>) -> Result<Outcome, ApiError> {
 ///
 /// # Errors
 /// The database cannot be read.
-pub fn created(work: &Work<'_>, resource: &Resource, written: &Written) -> Result<Outcome, ApiError> {
+pub fn created(work: &Work<'_>, resource: &Resource, written: &WrittenRow) -> Result<Outcome, ApiError> {
     let row = row_of(work, resource, written)?;
     let record = Record { resource, row: &row };
     let path = records::item_path(&work.scope.registry, record);
@@ -340,7 +340,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
         }
         let written = work.rewrite(record, changes).await;
         written.map_err(|refusal| match refusal {
-            Refusal::Error(error) => Refusal::Error(unexpected(resource, error)),
+            WriteRefusal::Error(error) => WriteRefusal::Error(unexpected(resource, error)),
             stale => stale,
         })
     })
@@ -367,11 +367,11 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if resource.family == Family::User {
         return users::delete(work).await;
     }
-    let force = work.allowed.args().role(&work.endpoint.args, Role::Force).and_then(Value::as_bool).unwrap_or(false);
+    let force = work.allowed.args().role(&work.endpoint.args, ArgRole::Force).and_then(Value::as_bool).unwrap_or(false);
     let trashes = families::has_trash(resource);
     if !force && !trashes {
         // A plain resource has no trash; where `force` is declared, it is required.
-        if work.endpoint.args.role(Role::Force).is_some() {
+        if work.endpoint.args.role(ArgRole::Force).is_some() {
             return Err(crate::access::failure(resource, Code::TrashNotSupported));
         }
     }
@@ -410,7 +410,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// The write's own; the row is not what the request expects; or it kept changing.
 pub async fn with_target<F, T>(work: &Work<'_>, resource: &Resource, write: F) -> Result<T, ApiError>
 where
-    F: AsyncFn(&Row) -> Result<T, Refusal>,
+    F: AsyncFn(&Row) -> Result<T, WriteRefusal>,
 {
     let until = Instant::now() + WRITE_PATIENCE;
     let mut row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?.clone();
@@ -434,9 +434,11 @@ where
         match write(&row).await {
             Ok(done) => return Ok(done),
             // In a transaction, the row is as it was read again.
-            Err(Refusal::Stale) if Instant::now() < until && !(work.scope.tentative && is_stale) => is_stale = true,
-            Err(Refusal::Stale) => return Err(families::contended()),
-            Err(Refusal::Error(error)) => return Err(error),
+            Err(WriteRefusal::Stale) if Instant::now() < until && !(work.scope.tentative && is_stale) => {
+                is_stale = true
+            }
+            Err(WriteRefusal::Stale) => return Err(families::contended()),
+            Err(WriteRefusal::Error(error)) => return Err(error),
         }
     }
 }

@@ -2,21 +2,21 @@
 //!
 //! Contract: "Collection parameters".
 
-use super::cursor::{self, Cursor, Keys, Stretch};
+use super::cursor::{self, Cursor, KeyRange, SortKeys};
 use super::order::order;
 pub use super::search_words::{Search, words_within};
-use super::{Outcome, Rendered, Work, comparisons, criteria, items, originals};
+use super::{Outcome, RenderedJson, Work, comparisons, criteria, items, originals};
 use crate::access::{failure, hints, policy};
 use crate::behaviours::{QUERIES, QueryContext, READS};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, among, txt};
-use crate::registry::args::{Arg, ArgSet, Filter, FilterOp, Role};
+use crate::registry::args::{Arg, ArgRole, ArgSet, Filter, FilterOp};
 use crate::registry::columns::record;
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
-use crate::registry::vocabulary::Named;
+use crate::registry::vocabulary::BehaviourEntry;
 use crate::render::{self, Batch, View};
-use crate::request::args::Checked;
+use crate::request::args::ArgValues;
 use crate::scope::Scope;
 use cms_config::declaration::{Family, ItemKey, Total};
 use cms_storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
@@ -42,7 +42,7 @@ const UNPAGED: i64 = 10_000;
 
 /// A window of a collection.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Window {
+pub struct PageWindow {
     pub page: u64,
     pub per_page: u64,
     pub offset: u64,
@@ -52,19 +52,19 @@ pub struct Window {
     pub offset_pages: bool,
 }
 
-impl Window {
+impl PageWindow {
     /// Reads the paging arguments.
-    pub fn of(args: &Checked, set: &ArgSet) -> Window {
+    pub fn of(args: &ArgValues, set: &ArgSet) -> PageWindow {
         let number = |role| args.role(set, role).and_then(Value::as_i64);
-        let page = number(Role::Page).unwrap_or(1).max(1).unsigned_abs();
-        let most = if set.role(Role::PerPage).is_some() { 10 } else { UNPAGED };
-        let per_page = number(Role::PerPage).unwrap_or(most).max(1).unsigned_abs();
-        let given = set.role(Role::Offset).and_then(|a| args.given(&a.name)).and_then(Value::as_i64);
+        let page = number(ArgRole::Page).unwrap_or(1).max(1).unsigned_abs();
+        let most = if set.role(ArgRole::PerPage).is_some() { 10 } else { UNPAGED };
+        let per_page = number(ArgRole::PerPage).unwrap_or(most).max(1).unsigned_abs();
+        let given = set.role(ArgRole::Offset).and_then(|a| args.given(&a.name)).and_then(Value::as_i64);
         match given {
             Some(offset) => {
-                Window { page, per_page, offset: offset.unsigned_abs(), by_offset: true, offset_pages: false }
+                PageWindow { page, per_page, offset: offset.unsigned_abs(), by_offset: true, offset_pages: false }
             }
-            None => Window {
+            None => PageWindow {
                 page,
                 per_page,
                 offset: (page - 1).saturating_mul(per_page),
@@ -85,8 +85,8 @@ impl Window {
 /// # Errors
 /// Arguments that cannot be combined, values that the caller may not request, a page beyond the end.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let listing = Listing::of(work)?;
-    if let Some(by) = work.allowed.args().role(&work.endpoint.args, Role::CountBy).and_then(Value::as_str) {
+    let listing = CollectionRequest::of(work)?;
+    if let Some(by) = work.allowed.args().role(&work.endpoint.args, ArgRole::CountBy).and_then(Value::as_str) {
         return listing.counts_by(by);
     }
     let context = work.allowed.context();
@@ -129,16 +129,16 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
 }
 
 /// A request for a collection.
-struct Listing<'w> {
+struct CollectionRequest<'w> {
     work: &'w Work<'w>,
     resource: &'w Resource,
-    window: Window,
+    window: PageWindow,
     /// What the arguments select, for any caller.
     filter: Cond,
     plan: ReadPlan,
     cursor: Option<Cursor>,
     /// What the rows are read in, one after the other until the window is full; empty: by the plan as it is.
-    stretches: Vec<Stretch>,
+    stretches: Vec<KeyRange>,
     highlights: Option<Highlights>,
     /// The collection has pages.
     paged: bool,
@@ -146,8 +146,8 @@ struct Listing<'w> {
     counts: bool,
 }
 
-impl<'w> Listing<'w> {
-    fn of(work: &'w Work<'w>) -> Result<Listing<'w>, ApiError> {
+impl<'w> CollectionRequest<'w> {
+    fn of(work: &'w Work<'w>) -> Result<CollectionRequest<'w>, ApiError> {
         let resource = work.resource()?;
         let (args, set) = (work.allowed.args(), &work.endpoint.args);
         let context = work.allowed.context();
@@ -155,7 +155,7 @@ impl<'w> Listing<'w> {
         if resource.family == Family::Comment {
             filter = Cond::All(vec![filter, policy::unhidden_comments(work.scope)]);
         }
-        let mut window = Window::of(args, set);
+        let mut window = PageWindow::of(args, set);
         window.offset_pages = matches!(resource.family, Family::Term | Family::User);
         // Where only editors read what has a name, the edit context is theirs, too (see the guards of records).
         let named = work.endpoint.editors_only && resource.declared.key != ItemKey::Id;
@@ -181,9 +181,11 @@ impl<'w> Listing<'w> {
                 Some(cursor.to_come())
             }
             None if plan.offset > 0 => None,
-            None => Keys::of(&work.scope.registry.layout, resource, &plan.order).and_then(|keys| keys.by_an_index()),
+            None => {
+                SortKeys::of(&work.scope.registry.layout, resource, &plan.order).and_then(|keys| keys.by_an_index())
+            }
         };
-        let paged = set.role(Role::PerPage).is_some();
+        let paged = set.role(ArgRole::PerPage).is_some();
         if work.lines && paged && args.given("per_page").is_none() {
             window.per_page = LINES_AT_ONCE;
             plan.limit = Some(LINES_AT_ONCE);
@@ -195,12 +197,12 @@ impl<'w> Listing<'w> {
         }
         let highlights = Highlights::asked(work, resource)?;
         let stretches = stretches.unwrap_or_default();
-        Ok(Listing { work, resource, window, filter, plan, cursor, stretches, highlights, paged, counts })
+        Ok(CollectionRequest { work, resource, window, filter, plan, cursor, stretches, highlights, paged, counts })
     }
 
     /// How many rows have each value of a criterion, the most frequent first.
     fn counts_by(&self, by: &str) -> Result<Outcome, ApiError> {
-        let filter = self.work.endpoint.args.role(Role::Where).and_then(|arg| arg.filter.as_ref());
+        let filter = self.work.endpoint.args.role(ArgRole::Where).and_then(|arg| arg.filter.as_ref());
         let Some(Filter::Where(criteria)) = filter else { return Ok(Outcome::ok(Value::Array(Vec::new()))) };
         let Some(criterion) = criteria.0.get(by) else { return Ok(Outcome::ok(Value::Array(Vec::new()))) };
         // The values of locked records are not shown here either.
@@ -292,7 +294,7 @@ impl<'w> Listing<'w> {
             Ok(missing.iter().filter_map(|row| by_key.get(&Record { resource, row }.id()).cloned()).collect())
         };
         if let Some(texts) = items::ready(work, resource, rows, view, snapshot, false, whole)? {
-            return Ok(Outcome { status: 200, text: Some(Rendered::List(texts)), ..Outcome::default() });
+            return Ok(Outcome { status: 200, text: Some(RenderedJson::List(texts)), ..Outcome::default() });
         }
         let mut documents = render::documents(work.scope, snapshot, resource, rows, view)?;
         if let Some(highlights) = &self.highlights {
@@ -306,13 +308,14 @@ impl<'w> Listing<'w> {
     /// Whether sticky records come first: on the first page, where nothing selects records by their content.
     fn lifts_sticky(&self) -> bool {
         let (args, set) = (self.work.allowed.args(), &self.work.endpoint.args);
-        let wanted = set.role(Role::IgnoreSticky).is_some_and(|arg| args.get(&arg.name) == Some(&Value::Bool(false)));
+        let wanted =
+            set.role(ArgRole::IgnoreSticky).is_some_and(|arg| args.get(&arg.name) == Some(&Value::Bool(false)));
         let empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty) || value.as_str() == Some("");
         let selects = |arg: &Arg| match &arg.filter {
             Some(Filter::Query { behaviour, params }) => {
                 CONTENT_QUERIES.contains(&QUERIES[behaviour.0].is.name) && !params.contains_key("exclude")
             }
-            _ => matches!(arg.role, Some(Role::Search | Role::Include)),
+            _ => matches!(arg.role, Some(ArgRole::Search | ArgRole::Include)),
         };
         let selected = || set.args.iter().any(|arg| selects(arg) && args.given(&arg.name).is_some_and(|v| !empty(v)));
         wanted && self.window.offset == 0 && self.cursor.is_none() && !selected()
@@ -392,25 +395,25 @@ impl Highlights {
 
 /// Whether the total counts rows that the caller may not read, too: the request gives no argument that would reveal
 /// more of them than declared.
-fn counts_all(resource: &Resource, args: &Checked, set: &ArgSet) -> bool {
+fn counts_all(resource: &Resource, args: &ArgValues, set: &ArgSet) -> bool {
     let empty = |value: &Value| match value {
         Value::Array(list) => list.is_empty(),
         Value::String(text) => text.is_empty(),
         _ => false,
     };
-    let selects = |arg: &Arg| arg.filter.is_some() || matches!(arg.role, Some(Role::Search | Role::Include));
+    let selects = |arg: &Arg| arg.filter.is_some() || matches!(arg.role, Some(ArgRole::Search | ArgRole::Include));
     let given = |arg: &&Arg| selects(arg) && args.given(&arg.name).is_some_and(|value| !empty(value));
     set.args.iter().filter(given).all(|arg| resource.declared.unfiltered_args.contains(&arg.name))
 }
 
 /// Whether a list of users is limited to those who may write: everybody who writes may choose among them.
-fn names_authors(args: &Checked, set: &ArgSet) -> bool {
+fn names_authors(args: &ArgValues, set: &ArgSet) -> bool {
     let names = |arg: &Arg| matches!(&arg.filter, Some(Filter::Query { behaviour, .. }) if QUERIES[behaviour.0].is.name == "who");
     set.args.iter().any(|arg| names(arg) && args.text(&arg.name) == Some("authors"))
 }
 
 /// Recorded: empty terms above full ones are shown, and not counted.
-fn hides_empty(args: &Checked, set: &ArgSet) -> bool {
+fn hides_empty(args: &ArgValues, set: &ArgSet) -> bool {
     let hides = |filter: &Filter| matches!(filter, Filter::Query { behaviour, .. } if QUERIES[behaviour.0].is.name == "hide_empty");
     set.args.iter().any(|arg| arg.filter.as_ref().is_some_and(hides) && args.flag(&arg.name))
 }
@@ -424,7 +427,7 @@ fn opened(work: &Work<'_>) -> Result<Option<i64>, ApiError> {
 }
 
 /// A first page that is not full determines the total.
-fn count(snapshot: &dyn Snapshot, plan: &ReadPlan, found: u64, window: &Window) -> Result<u64, ApiError> {
+fn count(snapshot: &dyn Snapshot, plan: &ReadPlan, found: u64, window: &PageWindow) -> Result<u64, ApiError> {
     if found < window.per_page && (found > 0 || window.offset == 0) {
         return Ok(window.offset + found);
     }
@@ -432,7 +435,7 @@ fn count(snapshot: &dyn Snapshot, plan: &ReadPlan, found: u64, window: &Window) 
 }
 
 /// Totals, and links to the pages before and after.
-pub fn paging_headers(work: &Work<'_>, outcome: &mut Outcome, total: u64, window: &Window) {
+pub fn paging_headers(work: &Work<'_>, outcome: &mut Outcome, total: u64, window: &PageWindow) {
     let prefix = work.scope.registry.site.prefix.to_uppercase();
     let pages = window.pages(total);
     outcome.headers.push((format!("X-{prefix}-Total"), total.to_string()));
@@ -492,13 +495,13 @@ fn out_of_the_trash(scope: &Scope, resource: &Resource) -> Option<Cond> {
 pub fn filter(
     scope: &Scope,
     resource: &Resource,
-    args: &Checked,
+    args: &ArgValues,
     set: &ArgSet,
     context: Context,
 ) -> Result<Cond, ApiError> {
     let mut all = Vec::new();
     let mut any_taxonomy = Vec::new();
-    let either = args.role(set, Role::TaxRelation).and_then(Value::as_str) == Some("OR");
+    let either = args.role(set, ArgRole::TaxRelation).and_then(Value::as_str) == Some("OR");
     let (chosen, ruled_out) = decided_columns(resource, args, set);
     for arg in &set.args {
         let (Some(filter), Some(value)) = (&arg.filter, args.get(&arg.name)) else { continue };
@@ -517,7 +520,7 @@ pub fn filter(
             Filter::Where(criteria) => all.extend(criteria::conditions(scope, criteria, value)),
             Filter::Linked { rel, without } => all.extend(comparisons::linked(rel, *without, value)),
             Filter::Query { behaviour, params } => {
-                let Named { is, run: query } = QUERIES[behaviour.0];
+                let BehaviourEntry { is, run: query } = QUERIES[behaviour.0];
                 let asked = QueryContext { scope, resource, usual: arg.default.as_ref(), params, args };
                 let Some(condition) = query(&asked, value)? else { continue };
                 if either && is.name == "terms" {
@@ -535,14 +538,14 @@ pub fn filter(
         all.push(Cond::Any(any_taxonomy));
     }
     all.extend(out_of_the_trash(scope, resource));
-    if let Some(arg) = set.role(Role::Include)
+    if let Some(arg) = set.role(ArgRole::Include)
         && let Some(Value::Array(list)) = args.get(&arg.name)
         && !list.is_empty()
     {
         all.push(among(&resource.key, list.iter().filter_map(Value::as_i64).map(i64::saturating_abs)));
     }
     if let Some(search) = Search::asked(args, set, resource.family)? {
-        let chosen: Vec<&str> = match args.role(set, Role::SearchColumns) {
+        let chosen: Vec<&str> = match args.role(set, ArgRole::SearchColumns) {
             Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
             _ => Vec::new(),
         };
@@ -566,7 +569,7 @@ pub fn searched(scope: &Scope, resource: &Resource, context: Context, chosen: &[
 
 /// Columns with a list of wanted values, and those whose unwanted values outrank that. In lists of comments
 /// both count.
-fn decided_columns<'a>(resource: &'a Resource, args: &Checked, set: &'a ArgSet) -> (Vec<&'a Name>, Vec<&'a Name>) {
+fn decided_columns<'a>(resource: &'a Resource, args: &ArgValues, set: &'a ArgSet) -> (Vec<&'a Name>, Vec<&'a Name>) {
     let (mut chosen, mut ruled_out) = (Vec::new(), Vec::new());
     if resource.family == Family::Comment {
         return (chosen, ruled_out);
@@ -578,7 +581,7 @@ fn decided_columns<'a>(resource: &'a Resource, args: &Checked, set: &'a ArgSet) 
         match &arg.filter {
             Some(Filter::Column { column, op: FilterOp::In, .. }) => chosen.push(column),
             Some(Filter::Column { column, op: FilterOp::NotIn, first: true, .. }) => ruled_out.push(column),
-            _ if arg.role == Some(Role::Include) => chosen.push(&resource.key),
+            _ if arg.role == Some(ArgRole::Include) => chosen.push(&resource.key),
             _ => {}
         }
     }

@@ -26,15 +26,15 @@ mod uploads;
 mod users;
 mod written;
 
-pub use outcome::{Outcome, Rendered};
+pub use outcome::{Outcome, RenderedJson};
 pub use table::{HANDLERS, handler};
 pub use turns::RowTurns;
-pub use written::{Refusal, Written};
+pub use written::{WriteRefusal, WrittenRow};
 
 use crate::access::hashing::Hasher;
 use crate::access::identity::Identity;
 use crate::access::unlock::RecordPassword;
-use crate::access::{Allowed, audit};
+use crate::access::{Authorization, audit};
 use crate::cache::descriptions::Descriptions;
 use crate::cache::documents::DocumentCache;
 use crate::error::{ApiError, Code};
@@ -45,16 +45,16 @@ use crate::outbound::Outbound;
 use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Route};
 use crate::request::BodyParams;
-use crate::request::args::Sources;
-use crate::request::call::{Call, CustomField, Part};
-use crate::request::conditional::Expects;
+use crate::request::args::ArgSources;
+use crate::request::call::{Call, CustomField, SubResponse};
+use crate::request::conditional::Preconditions;
 use crate::request::fields::Fields;
-use crate::scope::{Imported, Scope};
-use cms_base::pool::{OwnTurn, OwnerShares, PoolError, Turns};
-use cms_config::places::DeclaredAt;
+use crate::scope::{ImportOptions, Scope};
+use cms_base::pool::{OwnerShares, OwnerTurn, OwnerTurns, PoolError};
+use cms_config::places::DeclarationPlace;
 use cms_storage::Transaction;
 use cms_storage::plan::{Change, CommitError, Committed, Row, WritePlan};
-use cms_text::dress::Unique;
+use cms_text::dress::UniqueNames;
 use serde_json::{Map, Value};
 use std::future::Future;
 use std::pin::Pin;
@@ -66,7 +66,7 @@ pub struct Work<'a> {
     pub scope: &'a Scope,
     pub route: &'a Route,
     pub endpoint: &'a Endpoint,
-    pub allowed: &'a Allowed,
+    pub allowed: &'a Authorization,
     pub fields: &'a Fields,
     /// The query as sent, for links to the neighbouring pages.
     pub query: &'a Map<String, Value>,
@@ -75,7 +75,7 @@ pub struct Work<'a> {
     /// Path of the route as requested.
     pub path: &'a str,
     /// What a write expects of its target.
-    pub expects: &'a Expects,
+    pub expects: &'a Preconditions,
     /// The route's values from the path.
     pub captures: &'a Map<String, Value>,
     /// Documents may be returned as text: nothing is added to them or wrapped around them. (What is embedded is put
@@ -85,17 +85,17 @@ pub struct Work<'a> {
     pub lines: bool,
     /// The password of a record that the request brings.
     pub given: Option<&'a RecordPassword<'a>>,
-    pub shared: &'a Shared,
+    pub shared: &'a SharedServices,
     /// Changes of single meta values of the row that is written.
     pub custom_fields: &'a [CustomField],
     /// The names that the documents of the response have used.
-    pub unique: Unique,
+    pub unique: UniqueNames,
     /// For handlers that send requests to other routes.
-    pub dispatch: &'a dyn Dispatch,
+    pub dispatch: &'a dyn Dispatcher,
 }
 
 /// What handlers use beside the database; all requests share it.
-pub struct Shared {
+pub struct SharedServices {
     /// Verifies and makes credentials.
     pub identity: Arc<Identity>,
     /// Hashes account passwords.
@@ -111,19 +111,19 @@ pub struct Shared {
     /// Writes that wait for the writer: no caller has more than half of the places.
     pub writes: OwnerShares,
     /// Transactions that are held open: one of each caller.
-    pub transactions: Arc<Turns>,
+    pub transactions: Arc<OwnerTurns>,
     /// Menus that new records are added to.
-    pub menus: auto_add::Menus,
+    pub menus: auto_add::AutoAddMenus,
     /// Descriptions of the service.
     pub descriptions: Descriptions,
     /// What the process knows of itself beside the requests; nothing where requests are not served.
-    pub inside: OnceLock<Box<dyn Inside>>,
+    pub inside: OnceLock<Box<dyn ProcessInfo>>,
 }
 
 /// What the process knows of itself beside the requests.
-pub trait Inside: Send + Sync {
+pub trait ProcessInfo: Send + Sync {
     /// Declarations in force with their places.
-    fn declared(&self) -> &[DeclaredAt];
+    fn declared(&self) -> &[DeclarationPlace];
 
     /// Why the newest declarations are not in force: a text for each problem.
     fn refusal(&self) -> Vec<String>;
@@ -142,9 +142,14 @@ pub trait Inside: Send + Sync {
 }
 
 /// Requests inside a request.
-pub trait Dispatch {
+pub trait Dispatcher {
     /// Answers a request inside another; `batch` refuses routes that take no part in batches.
-    fn part<'a>(&'a self, scope: &'a Scope, call: &'a Call, batch: bool) -> Pin<Box<dyn Future<Output = Part> + 'a>>;
+    fn part<'a>(
+        &'a self,
+        scope: &'a Scope,
+        call: &'a Call,
+        batch: bool,
+    ) -> Pin<Box<dyn Future<Output = SubResponse> + 'a>>;
 
     /// What prevents a part of a batch before anything is done.
     ///
@@ -157,10 +162,10 @@ pub trait Dispatch {
 }
 
 /// A handler's outcome, ready perhaps only after a commit.
-pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Outcome, ApiError>> + 'a>>;
+pub type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<Outcome, ApiError>> + 'a>>;
 
 /// A handler.
-pub type Handler = for<'a> fn(&'a Work<'a>) -> Answer<'a>;
+pub type Handler = for<'a> fn(&'a Work<'a>) -> HandlerFuture<'a>;
 
 impl<'a> Work<'a> {
     /// The route's resource.
@@ -173,15 +178,22 @@ impl<'a> Work<'a> {
     }
 
     /// Requests another route in the caller's name.
-    pub async fn ask(&self, method: Method, path: &str, query: Value, body: BodyParams) -> Part {
+    pub async fn ask(&self, method: Method, path: &str, query: Value, body: BodyParams) -> SubResponse {
         let mut scope = self.scope.clone();
         // What is written for the sake of an imported item is another item.
-        scope.imported = scope.imported.map(|_| Imported::default());
+        scope.imported = scope.imported.map(|_| ImportOptions::default());
         self.ask_in(scope, method, path, query, body).await
     }
 
     /// Requests another route in the name of the scope's caller.
-    pub async fn ask_in(&self, mut scope: Scope, method: Method, path: &str, query: Value, body: BodyParams) -> Part {
+    pub async fn ask_in(
+        &self,
+        mut scope: Scope,
+        method: Method,
+        path: &str,
+        query: Value,
+        body: BodyParams,
+    ) -> SubResponse {
         let query = query.as_object().cloned().unwrap_or_default();
         scope.depth += 1;
         let call = Call::inside(method, path, query, body);
@@ -189,8 +201,8 @@ impl<'a> Work<'a> {
     }
 
     /// What the request brings.
-    pub fn sources(&self) -> Sources<'a> {
-        Sources { path: self.captures, body: self.body, query: self.query }
+    pub fn sources(&self) -> ArgSources<'a> {
+        ArgSources { path: self.captures, body: self.body, query: self.query }
     }
 
     /// The resource that took the route over.
@@ -239,7 +251,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 pub struct TransactionScope {
     pub scope: Scope,
     transaction: Arc<dyn Transaction>,
-    _turn: OwnTurn,
+    _turn: OwnerTurn,
 }
 
 impl TransactionScope {

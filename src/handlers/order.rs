@@ -4,10 +4,10 @@ use super::lists::searched;
 use super::search_words::Search;
 use crate::error::{ApiError, Code};
 use crate::records::txt;
-use crate::registry::args::{ArgSet, Role};
+use crate::registry::args::{ArgRole, ArgSet};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
-use crate::request::args::Checked;
+use crate::request::args::ArgValues;
 use crate::scope::Scope;
 use cms_config::declaration::Family;
 use cms_storage::plan::{DbValue, Name, Order};
@@ -22,19 +22,19 @@ use serde_json::Value;
 pub fn order(
     scope: &Scope,
     resource: &Resource,
-    args: &Checked,
+    args: &ArgValues,
     set: &ArgSet,
     context: Context,
 ) -> Result<Vec<Order>, ApiError> {
-    if let Some(keys) = args.role(set, Role::OrderKeys).and_then(Value::as_array).filter(|keys| !keys.is_empty()) {
+    if let Some(keys) = args.role(set, ArgRole::OrderKeys).and_then(Value::as_array).filter(|keys| !keys.is_empty()) {
         return Ok(by_keys(resource, keys));
     }
-    let descending = args.role(set, Role::Order).and_then(Value::as_str) != Some("asc");
-    let Some(orderby) = args.role(set, Role::Orderby).and_then(Value::as_str) else {
+    let descending = args.role(set, ArgRole::Order).and_then(Value::as_str) != Some("asc");
+    let Some(orderby) = args.role(set, ArgRole::Orderby).and_then(Value::as_str) else {
         return Ok(vec![Order::Column(resource.key.clone(), descending)]);
     };
     let list =
-        |role: Role| -> Vec<Value> { args.role(set, role).and_then(Value::as_array).cloned().unwrap_or_default() };
+        |role: ArgRole| -> Vec<Value> { args.role(set, role).and_then(Value::as_array).cloned().unwrap_or_default() };
     Ok(match resource.sort.get(orderby) {
         None => vec![Order::Column(resource.key.clone(), descending)],
         // Recorded: among comments that are equal in the sort order the newest comes first, whatever the direction.
@@ -45,7 +45,7 @@ pub fn order(
         }
         Some(Sort::Column(column)) => vec![Order::Column(column.clone(), descending)],
         Some(Sort::Include) => {
-            let ids = list(Role::Include);
+            let ids = list(ArgRole::Include);
             if ids.is_empty() && resource.family == Family::Content {
                 return Err(ApiError::new(Code::OrderbyIncludeMissing));
             }
@@ -90,8 +90,8 @@ fn listed(
 }
 
 /// Recorded: a direction that the request names turns lists of terms around, and of records never.
-fn turns(resource: &Resource, args: &Checked, set: &ArgSet) -> bool {
-    let given = set.role(Role::Order).and_then(|arg| args.given(&arg.name)).and_then(Value::as_str);
+fn turns(resource: &Resource, args: &ArgValues, set: &ArgSet) -> bool {
+    let given = set.role(ArgRole::Order).and_then(|arg| args.given(&arg.name)).and_then(Value::as_str);
     resource.family == Family::Term && given == Some("desc")
 }
 
@@ -110,7 +110,7 @@ fn by_keys(resource: &Resource, keys: &[Value]) -> Vec<Order> {
 
 /// The order that a list has without a sort key: its own, or that of the key.
 fn usual_order(resource: &Resource, set: &ArgSet, descending: bool) -> Vec<Order> {
-    let usual = set.role(Role::Orderby).and_then(|arg| arg.default.as_ref()).and_then(Value::as_str);
+    let usual = set.role(ArgRole::Orderby).and_then(|arg| arg.default.as_ref()).and_then(Value::as_str);
     let column = match usual.and_then(|usual| resource.sort.get(usual)) {
         Some(Sort::Column(column)) => column,
         _ => &resource.key,

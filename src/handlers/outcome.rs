@@ -17,7 +17,7 @@ pub struct Outcome {
     /// Anything but JSON: media type and bytes.
     pub other: Option<(&'static str, Vec<u8>)>,
     /// Rendered JSON of the body, when it was at hand; `body` is null then.
-    pub text: Option<Rendered>,
+    pub text: Option<RenderedJson>,
     /// The version of the row that is shown, where it is one row that has versions.
     pub version: Option<i64>,
     /// Seconds since 1970 of the row's last change, where it has one.
@@ -34,27 +34,27 @@ pub struct Outcome {
 
 /// JSON text of a document, or of each in a list.
 #[derive(Debug)]
-pub enum Rendered {
+pub enum RenderedJson {
     One(DocumentText),
     List(Vec<DocumentText>),
 }
 
-impl Rendered {
+impl RenderedJson {
     /// What a body is as text.
-    pub fn of(body: &Value) -> Rendered {
+    pub fn of(body: &Value) -> RenderedJson {
         // Writing a value that is already in memory cannot fail.
         let text = |document: &Value| DocumentText::from(serde_json::to_vec(document).unwrap_or_default());
         match body {
-            Value::Array(list) => Rendered::List(list.iter().map(text).collect()),
-            document => Rendered::One(text(document)),
+            Value::Array(list) => RenderedJson::List(list.iter().map(text).collect()),
+            document => RenderedJson::One(text(document)),
         }
     }
 
     /// The documents.
     pub fn documents(&self) -> &[DocumentText] {
         match self {
-            Rendered::One(text) => std::slice::from_ref(text),
-            Rendered::List(texts) => texts,
+            RenderedJson::One(text) => std::slice::from_ref(text),
+            RenderedJson::List(texts) => texts,
         }
     }
 
@@ -62,8 +62,8 @@ impl Rendered {
     pub fn write(&self, mut write: impl FnMut(&DocumentText, &mut Vec<u8>)) -> Vec<u8> {
         let mut all = Vec::with_capacity(self.documents().iter().map(|text| text.len() + 1).sum::<usize>() + 1);
         match self {
-            Rendered::One(text) => write(text, &mut all),
-            Rendered::List(texts) => {
+            RenderedJson::One(text) => write(text, &mut all),
+            RenderedJson::List(texts) => {
                 all.push(b'[');
                 for (i, text) in texts.iter().enumerate() {
                     if i > 0 {
@@ -80,7 +80,7 @@ impl Rendered {
     /// All of it as one text. A single document is not copied.
     pub fn into_text(self) -> Bytes {
         match self {
-            Rendered::One(text) => Bytes::from_owner(text),
+            RenderedJson::One(text) => Bytes::from_owner(text),
             list => list.write(|text, all| all.extend_from_slice(text)).into(),
         }
     }
@@ -99,7 +99,7 @@ impl Outcome {
 
     /// 200 with a body that is JSON text.
     pub fn of_text(text: Vec<u8>) -> Outcome {
-        let text = Some(Rendered::One(DocumentText::from(text)));
+        let text = Some(RenderedJson::One(DocumentText::from(text)));
         Outcome { status: 200, body: Value::Null, text, ..Outcome::default() }
     }
 

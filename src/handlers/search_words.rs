@@ -1,9 +1,9 @@
 //! What a request searches for, as conditions on rows and as an order of what is found.
 
 use crate::error::ApiError;
-use crate::registry::args::{Arg, ArgSet, Role};
+use crate::registry::args::{Arg, ArgRole, ArgSet};
 use crate::registry::name;
-use crate::request::args::Checked;
+use crate::request::args::ArgValues;
 use cms_config::declaration::Family;
 use cms_storage::plan::{Cond, Name, Order};
 use cms_text::search::{Word, WordLimit};
@@ -24,13 +24,13 @@ impl Search {
     ///
     /// # Errors
     /// It has more words than its argument allows.
-    pub fn asked(args: &Checked, set: &ArgSet, family: Family) -> Result<Option<Search>, ApiError> {
-        let Some(arg) = set.role(Role::Search) else { return Ok(None) };
+    pub fn asked(args: &ArgValues, set: &ArgSet, family: Family) -> Result<Option<Search>, ApiError> {
+        let Some(arg) = set.role(ArgRole::Search) else { return Ok(None) };
         let text = args.get(&arg.name).and_then(Value::as_str).unwrap_or("").trim();
         if text.is_empty() {
             return Ok(None);
         }
-        let exact = args.role(set, Role::SearchSemantics).and_then(Value::as_str) == Some("exact");
+        let exact = args.role(set, ArgRole::SearchSemantics).and_then(Value::as_str) == Some("exact");
         let phrase = family != Family::Content;
         let words =
             if phrase { vec![Word { text: text.to_owned(), without: false }] } else { words_within(arg, text)? };

@@ -7,7 +7,7 @@ use super::{Outcome, Work};
 use crate::error::ApiError;
 use crate::families;
 use crate::registry::name;
-use crate::registry::resource::{Kind, Property, Resource};
+use crate::registry::resource::{Property, PropertyKind, Resource};
 use cms_storage::plan::{Change, DbValue, WritePlan};
 use serde_json::{Map, Value};
 
@@ -44,8 +44,8 @@ fn document(properties: &[Property], values: &Map<String, Value>) -> Map<String,
     let value = |property: &Property| {
         match (property.kind, values.get(&property.name)) {
             // A boolean setting always reads as a boolean.
-            (Kind::Boolean, None | Some(Value::Null)) => Value::Bool(false),
-            (Kind::Text, None) if !property.nullable => Value::from(""),
+            (PropertyKind::Boolean, None | Some(Value::Null)) => Value::Bool(false),
+            (PropertyKind::Text, None) if !property.nullable => Value::from(""),
             (_, stored) => stored.cloned().unwrap_or(Value::Null),
         }
     };

@@ -2,16 +2,16 @@
 
 use super::*;
 use crate::error::Code;
-use crate::registry::vocabulary::{Named, ROWS, Responds};
+use crate::registry::vocabulary::{BehaviourEntry, ROWS, ResponseKind};
 use cms_config::declaration::Family;
 
 /// A row of a table of handlers.
-pub const fn handler(name: &'static str, run: Handler, doc: &'static str) -> Named<Handler> {
-    Named::new(name, run, doc)
+pub const fn handler(name: &'static str, run: Handler, doc: &'static str) -> BehaviourEntry<Handler> {
+    BehaviourEntry::new(name, run, doc)
 }
 
 /// Every handler by the name that declarations use.
-pub const HANDLERS: &[Named<Handler>] = &[
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     handler(
         "lookup",
         |w| Box::pin(async move { items::lookup(w) }),
@@ -28,7 +28,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
     .fails(&[Code::CannotRead, Code::PostInvalidParent])
     .fails_of(failures::LIST)
     .fails_at(failures::LIST_AT)
-    .responds(Responds::Page)
+    .responds(ResponseKind::Page)
     .on(ROWS),
     handler("get", |w| Box::pin(async move { items::get(w) }), "Responds with one item.")
         .fails_of(failures::GET)
@@ -37,7 +37,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
     handler("create", |w| Box::pin(items::create(w)), "Creates an item from the arguments; 201 with its address.")
         .fails_of(failures::CREATE)
         .fails_at(failures::CREATE_AT)
-        .responds(Responds::Created)
+        .responds(ResponseKind::Created)
         .on(ROWS),
     handler("update", |w| Box::pin(items::update(w)), "Changes the properties of an item that the request gives.")
         .fails_of(failures::UPDATE)
@@ -52,7 +52,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
     )
     .fails_of(failures::DELETE)
     .fails_at(failures::DELETE_AT)
-    .responds(Responds::Trashed)
+    .responds(ResponseKind::Trashed)
     .on(ROWS)
     .item(),
     handler("file.create", |w| Box::pin(files::create(w)), "Stores the file in the body and creates its record.")
@@ -70,7 +70,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
             Code::UploadTooLarge,
             Code::UploadTypeRefused,
         ])
-        .responds(Responds::Created)
+        .responds(ResponseKind::Created)
         .on(&[Family::Content]),
     handler(
         "file.edit",
@@ -86,7 +86,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
         Code::UnknownAttachment,
         Code::UploadTooLarge,
     ])
-    .responds(Responds::Created)
+    .responds(ResponseKind::Created)
     .on(&[Family::Content])
     .item(),
     handler(
@@ -102,7 +102,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
         Code::CannotCreate,
         Code::PostInvalidParent,
     ])
-    .responds(Responds::Created)
+    .responds(ResponseKind::Created)
     .on(&[Family::Content])
     .settings(&["uploads"]),
     handler("file.process", |w| Box::pin(files::process(w)), "Makes the sizes of a picture that are still missing.")
@@ -133,7 +133,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
         "Deletes the caller's own user and reassigns the records.",
     )
     .fails(&[Code::UserCannotDelete, Code::UserInvalidId])
-    .responds(Responds::Deleted)
+    .responds(ResponseKind::Deleted)
     .on(&[Family::User])
     .item(),
     handler(
@@ -141,6 +141,6 @@ pub const HANDLERS: &[Named<Handler>] = &[
         |w| Box::pin(async move { echo::echo(w) }),
         "Responds with the checked arguments, so that an argument can be tried from `routes.toml` alone.",
     )
-    .responds(Responds::Json(200, "{}"))
+    .responds(ResponseKind::Json(200, "{}"))
     .example(r#"{ methods = ["GET"], handler = "echo", access = "public" }"#),
 ];

@@ -7,8 +7,8 @@ use crate::access::failure;
 use crate::error::{ApiError, Code};
 use crate::families::RowEdit;
 use crate::families::content::{self, FileDefaults};
-use crate::families::file::{self, Making, Source};
-use crate::model::Incoming;
+use crate::families::file::{self, FileSource, PictureOptions};
+use crate::model::UploadFile;
 use crate::registry::resource::Resource;
 use crate::request::BodyParams;
 use cms_config::declaration::UploadedMembers;
@@ -25,7 +25,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let options = resource.declared.options.uploads.as_ref().ok_or_else(|| ApiError::new(Code::Internal))?;
     let mut args = work.allowed.args().clone();
     let mut value = args.get(&options.property).cloned().unwrap_or_default();
-    let sent: &[Incoming] = match work.body {
+    let sent: &[UploadFile] = match work.body {
         BodyParams::Upload(upload) if upload.form => &upload.files,
         _ => &[],
     };
@@ -77,7 +77,7 @@ fn named(value: &Value) -> Vec<String> {
 }
 
 /// Each entry is an address or names a file, and each file is named.
-fn checked(options: &UploadedMembers, named: &[String], sent: &[Incoming]) -> Result<(), ApiError> {
+fn checked(options: &UploadedMembers, named: &[String], sent: &[UploadFile]) -> Result<(), ApiError> {
     let place = format!("{}[{}]", options.property, options.member);
     let invalid = |message: String| {
         let failure = Code::InvalidParam.failure_of(&options.property);
@@ -103,7 +103,7 @@ async fn stored(
     work: &Work<'_>,
     resource: &Resource,
     options: &UploadedMembers,
-    sent: &Incoming,
+    sent: &UploadFile,
 ) -> Result<(String, String), ApiError> {
     let media = &work.scope.registry.declaration.media;
     let known =
@@ -115,7 +115,8 @@ async fn stored(
     if sent.size > media.max_upload.bytes() {
         return Err(ApiError::new(Code::UploadTooLarge));
     }
-    let source = Source { path: sent.path(), size: sent.size, meta: None, making: Making::all(""), kept: None };
+    let source =
+        FileSource { path: sent.path(), size: sent.size, meta: None, making: PictureOptions::all(""), kept: None };
     let kept = file_store(work)?.keep(source, &base, &kind, &options.folder).await;
     let kept = kept.map_err(|error| refusal(work, error, Code::UploadTypeRefused))?;
     Ok((kept.url, kept.file))

@@ -1,7 +1,7 @@
 //! Accounts: the caller's own, and what becomes of passwords and records on the way to a write.
 
 use super::items::{created, fetch, show, show_alone, show_written, with_target, written_context};
-use super::{Outcome, Refusal, Work, Written};
+use super::{Outcome, Work, WriteRefusal, WrittenRow};
 use crate::access::{self, outbox};
 use crate::error::{ApiError, Code};
 use crate::families::{self, user};
@@ -50,7 +50,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     show_written(work, resource, written)
 }
 
-async fn change(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Written, Refusal> {
+async fn change(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<WrittenRow, WriteRefusal> {
     well_formed(work)?;
     let (edit, record) = (work.edit(resource, Some(row)), Record { resource, row });
     let mut changes = user::update(&edit, record)?;

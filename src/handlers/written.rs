@@ -11,7 +11,7 @@ use cms_storage::plan::{Change, CommitError, DbValue, Row, Target, WritePlan};
 use cms_storage::{NewRowSnapshot, RelatedRows, Snapshot};
 
 /// A row that a request has written.
-pub struct Written {
+pub struct WrittenRow {
     pub key: DbValue,
     /// As it is now; `None`: it has to be read.
     pub row: Option<Row>,
@@ -19,10 +19,10 @@ pub struct Written {
     related: Option<RelatedRows>,
 }
 
-impl Written {
+impl WrittenRow {
     /// A row of which nothing is known but its key.
-    pub fn unread(key: DbValue) -> Written {
-        Written { key, row: None, related: None }
+    pub fn unread(key: DbValue) -> WrittenRow {
+        WrittenRow { key, row: None, related: None }
     }
 
     /// A snapshot for the response. It reads nothing that is known from the write.
@@ -36,15 +36,15 @@ impl Written {
 
 /// Why a row was not changed.
 #[derive(Debug)]
-pub enum Refusal {
+pub enum WriteRefusal {
     /// The row has changed since the decision: decide again.
     Stale,
     Error(ApiError),
 }
 
-impl From<ApiError> for Refusal {
-    fn from(error: ApiError) -> Refusal {
-        Refusal::Error(error)
+impl From<ApiError> for WriteRefusal {
+    fn from(error: ApiError) -> WriteRefusal {
+        WriteRefusal::Error(error)
     }
 }
 
@@ -53,7 +53,7 @@ impl Work<'_> {
     ///
     /// # Errors
     /// What the database refuses, with the resource's codes.
-    pub async fn insert(&self, resource: &Resource, mut changes: Vec<Change>) -> Result<Written, ApiError> {
+    pub async fn insert(&self, resource: &Resource, mut changes: Vec<Change>) -> Result<WrittenRow, ApiError> {
         if let Some(key) = self.scope.imported.and_then(|imported| imported.key) {
             let first = changes.iter_mut().find_map(|change| match change {
                 Change::Put(put) => Some(put),
@@ -68,14 +68,14 @@ impl Work<'_> {
         let done = done.map_err(|error| families::refusal(self.scope, resource, error))?;
         let row = done.row.and_then(|row| row.into_iter().collect());
         let key = done.puts.into_iter().next().map(|put| put.key).ok_or_else(|| ApiError::new(Code::Internal))?;
-        Ok(Written { key, row, related })
+        Ok(WrittenRow { key, row, related })
     }
 
     /// Writes changes of a row, the first put among them, that were decided on what it was.
     ///
     /// # Errors
     /// See [`Work::carry_out`].
-    pub async fn rewrite(&self, record: Record<'_>, changes: Vec<Change>) -> Result<Written, Refusal> {
+    pub async fn rewrite(&self, record: Record<'_>, changes: Vec<Change>) -> Result<WrittenRow, WriteRefusal> {
         let Record { resource, row } = record;
         // Without a version, it may have been changed by others meanwhile.
         let columns: &[_] = if record.version().is_some() { &resource.columns } else { &[] };
@@ -84,22 +84,22 @@ impl Work<'_> {
         let of = |set: Vec<Option<DbValue>>| -> Row {
             set.into_iter().zip(row).map(|(set, before)| set.unwrap_or_else(|| before.clone())).collect()
         };
-        Ok(Written { key: record.value(&resource.key).clone(), row: done.row.map(of), related: None })
+        Ok(WrittenRow { key: record.value(&resource.key).clone(), row: done.row.map(of), related: None })
     }
 
     /// Writes changes; what the database refuses is reported with the resource's codes, except that the row has changed.
     ///
     /// # Errors
-    /// See [`Refusal`].
-    pub async fn carry_out(&self, resource: &Resource, changes: Vec<Change>) -> Result<(), Refusal> {
+    /// See [`WriteRefusal`].
+    pub async fn carry_out(&self, resource: &Resource, changes: Vec<Change>) -> Result<(), WriteRefusal> {
         let done = self.commit(WritePlan::new(changes)).await;
         done.map(drop).map_err(|error| refused(self, resource, error))
     }
 }
 
-fn refused(work: &Work<'_>, resource: &Resource, error: CommitError) -> Refusal {
+fn refused(work: &Work<'_>, resource: &Resource, error: CommitError) -> WriteRefusal {
     match error {
-        CommitError::Stale | CommitError::Refused { tag: MOVED, .. } => Refusal::Stale,
-        error => Refusal::Error(families::refusal(work.scope, resource, error)),
+        CommitError::Stale | CommitError::Refused { tag: MOVED, .. } => WriteRefusal::Stale,
+        error => WriteRefusal::Error(families::refusal(work.scope, resource, error)),
     }
 }

@@ -4,7 +4,7 @@
 //! times a second rather than for each. Lines that do not fit are dropped and counted. Secrets in query strings are
 //! replaced; headers and bodies are never written.
 
-use crate::log::Line;
+use crate::log::LogLine;
 use crate::request::percent_decode;
 use cms_config::declaration::LogFormat;
 use cms_text::hex::hex;
@@ -26,7 +26,7 @@ const GATHER: Duration = Duration::from_millis(10);
 const MOST_TEXT: usize = 2048;
 
 /// The content of a line.
-pub struct Entry<'r> {
+pub struct AccessLogEntry<'r> {
     pub id: &'r str,
     pub method: &'r str,
     /// As sent, without the query.
@@ -42,18 +42,18 @@ pub struct Entry<'r> {
 
 /// The way to the thread. Dropping it writes what waits.
 pub struct AccessLog {
-    queue: Arc<Queue>,
+    queue: Arc<LogQueue>,
     writer: Option<JoinHandle<()>>,
 }
 
-struct Queue {
+struct LogQueue {
     format: LogFormat,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<PendingLines>,
     filled: Condvar,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct PendingLines {
     lines: Vec<u8>,
     lost: u64,
     closed: bool,
@@ -65,14 +65,14 @@ impl AccessLog {
     /// # Errors
     /// The thread cannot be started.
     pub fn start(out: impl Write + Send + 'static, format: LogFormat) -> io::Result<AccessLog> {
-        let queue = Arc::new(Queue { format, waiting: Mutex::default(), filled: Condvar::new() });
+        let queue = Arc::new(LogQueue { format, waiting: Mutex::default(), filled: Condvar::new() });
         let theirs = queue.clone();
         let writer = thread::Builder::new().name("access-log".into()).spawn(move || theirs.write_to(out))?;
         Ok(AccessLog { queue, writer: Some(writer) })
     }
 
     /// Logs a request. Secrets in the query are replaced.
-    pub fn note(&self, entry: &Entry) {
+    pub fn note(&self, entry: &AccessLogEntry) {
         let line = entry.render(self.queue.format);
         let mut waiting = self.queue.lock();
         if waiting.lines.len() + line.len() > MOST_WAITING {
@@ -98,8 +98,8 @@ impl Drop for AccessLog {
     }
 }
 
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+impl LogQueue {
+    fn lock(&self) -> MutexGuard<'_, PendingLines> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -116,7 +116,7 @@ impl Queue {
             std::mem::swap(&mut lines, &mut waiting.lines);
             drop(waiting);
             if lost > 0 {
-                let mut line = Line::new(self.format, "warn");
+                let mut line = LogLine::new(self.format, "warn");
                 line.number("access_log_dropped", lost);
                 lines.extend(line.end());
             }
@@ -131,9 +131,9 @@ impl Queue {
     }
 }
 
-impl Entry<'_> {
+impl AccessLogEntry<'_> {
     fn render(&self, format: LogFormat) -> Vec<u8> {
-        let mut line = Line::new(format, "info");
+        let mut line = LogLine::new(format, "info");
         line.text("id", self.id);
         line.text("method", shortened(self.method));
         line.text("path", shortened(self.path));
@@ -187,16 +187,16 @@ fn names_secret(name: &str) -> bool {
 }
 
 /// Makes ids that are short, and different between runs too.
-pub struct Ids {
+pub struct RequestIds {
     /// Eight digits and a hyphen.
     run: String,
     next: AtomicU64,
 }
 
-impl Ids {
+impl RequestIds {
     /// Those of this run.
-    pub fn new() -> Ids {
-        Ids { run: hex(&rand::random::<[u8; 4]>()) + "-", next: AtomicU64::new(1) }
+    pub fn new() -> RequestIds {
+        RequestIds { run: hex(&rand::random::<[u8; 4]>()) + "-", next: AtomicU64::new(1) }
     }
 
     /// The next one.
@@ -228,9 +228,9 @@ mod tests {
 
     /// Where the thread writes to, shared with the test.
     #[derive(Clone, Default)]
-    struct Page(Arc<Mutex<Vec<u8>>>);
+    struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Page {
+    impl Write for SharedBuffer {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().expect("no panic holds it").write(bytes)
         }
@@ -242,9 +242,9 @@ mod tests {
 
     /// Two requests as they are logged.
     fn logged(format: LogFormat, path: &str) -> String {
-        let page = Page::default();
+        let page = SharedBuffer::default();
         let log = AccessLog::start(page.clone(), format).expect("a thread starts");
-        let entry = Entry {
+        let entry = AccessLogEntry {
             id: "r-1",
             method: "GET",
             path,

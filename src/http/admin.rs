@@ -4,11 +4,11 @@
 //! `/health/live` with 200 as long as the process responds at all. `/metrics` is OpenMetrics text. None of them is part
 //! of the REST base, and the listener is meant for the operator's network only.
 
-use crate::http::Swap;
+use crate::http::ServiceSwap;
 use crate::model::Method;
 use actix_web::dev::Server;
 use actix_web::{App, HttpResponse, HttpServer, web};
-use cms_base::metrics::{self, ByClass, Counter, DURATIONS, Gauge, Histogram, Reading};
+use cms_base::metrics::{self, Counter, DURATIONS, Gauge, Histogram, Reading, StatusCounters};
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const TOO_MANY_REQUESTS: u16 = 429;
 /// What the edge counts, without locks.
 pub struct Metrics {
     began: Instant,
-    requests: [ByClass; METHODS.len()],
+    requests: [StatusCounters; METHODS.len()],
     refused: Counter,
     rate_limited: Counter,
     latency: Histogram,
@@ -103,7 +103,7 @@ impl Default for Metrics {
 }
 
 /// A server for the operator on this listener; it runs when awaited.
-pub fn admin_server(listener: TcpListener, metrics: Arc<Metrics>, services: Arc<Swap>) -> io::Result<Server> {
+pub fn admin_server(listener: TcpListener, metrics: Arc<Metrics>, services: Arc<ServiceSwap>) -> io::Result<Server> {
     let (metrics, services) = (web::Data::from(metrics), web::Data::from(services));
     let app = move || {
         App::new()
@@ -121,7 +121,7 @@ async fn live() -> HttpResponse {
     HttpResponse::Ok().content_type("text/plain; charset=utf-8").body("ok\n")
 }
 
-async fn health(services: web::Data<Swap>) -> HttpResponse {
+async fn health(services: web::Data<ServiceSwap>) -> HttpResponse {
     let (mut response, text) = match services.load().health() {
         Ok(warnings) => (HttpResponse::Ok(), format!("ok\n{warnings}")),
         Err(reason) => (HttpResponse::ServiceUnavailable(), format!("{reason}\n")),
@@ -129,7 +129,7 @@ async fn health(services: web::Data<Swap>) -> HttpResponse {
     response.content_type("text/plain; charset=utf-8").body(text)
 }
 
-async fn show(metrics: web::Data<Metrics>, services: web::Data<Swap>) -> HttpResponse {
+async fn show(metrics: web::Data<Metrics>, services: web::Data<ServiceSwap>) -> HttpResponse {
     HttpResponse::Ok().content_type(MEDIA_TYPE).body(metrics.render(services.load().readings()))
 }
 

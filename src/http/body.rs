@@ -12,13 +12,13 @@ const SLICE: usize = 64 << 10;
 /// A body of these bytes. The connection copies at most [`SLICE`] of them at a time, so a response of several MiB is in
 /// memory once, however slowly its client reads.
 pub fn of(bytes: Bytes) -> BoxBody {
-    if bytes.len() <= SLICE { BoxBody::new(bytes) } else { BoxBody::new(Sliced(bytes)) }
+    if bytes.len() <= SLICE { BoxBody::new(bytes) } else { BoxBody::new(BodySlices(bytes)) }
 }
 
 /// What is left of a long body.
-struct Sliced(Bytes);
+struct BodySlices(Bytes);
 
-impl MessageBody for Sliced {
+impl MessageBody for BodySlices {
     type Error = Infallible;
 
     fn size(&self) -> BodySize {

@@ -4,7 +4,7 @@
 //! stream that it reads from is watched here: a head must arrive in time and have a reasonable size, a response must be
 //! read in time, and a refused client gets the error object. What happens inside a request is `receive`'s matter.
 
-use super::listen::Stream;
+use super::listen::SocketStream;
 use super::{Edge, LINGER};
 use crate::error::{ApiError, Code};
 use actix_http::StatusCode;
@@ -88,11 +88,11 @@ impl ConnectionState {
     }
 
     /// A request has begun, with or without a body; it ends when what is returned is dropped.
-    pub fn begin(self: &Rc<Self>, has_body: bool) -> Busy {
+    pub fn begin(self: &Rc<Self>, has_body: bool) -> BusyGuard {
         self.busy.set(true);
         self.served.set(true);
         self.unread.set(has_body);
-        Busy(self.clone())
+        BusyGuard(self.clone())
     }
 
     fn wait(&self) {
@@ -117,9 +117,9 @@ impl ConnectionState {
 }
 
 /// A request on its connection.
-pub struct Busy(Rc<ConnectionState>);
+pub struct BusyGuard(Rc<ConnectionState>);
 
-impl Busy {
+impl BusyGuard {
     /// The body was read to its end.
     pub fn has_read(&self) {
         self.0.unread.set(false);
@@ -132,7 +132,7 @@ impl Busy {
     }
 }
 
-impl Drop for Busy {
+impl Drop for BusyGuard {
     fn drop(&mut self) {
         self.0.wait();
     }
@@ -140,7 +140,7 @@ impl Drop for Busy {
 
 /// The stream that actix reads from and writes to.
 pub struct Connection {
-    stream: Stream,
+    stream: SocketStream,
     standing: Rc<ConnectionState>,
     patience: Timeouts,
     /// When to check the time again while waiting for a request; never later than needed.
@@ -151,45 +151,45 @@ pub struct Connection {
     held: Vec<u8>,
     /// actix was given the chance to see whether the head is complete at its largest.
     asked: bool,
-    discarding: Discarding,
-    mode: Mode,
+    discarding: DiscardBudget,
+    mode: ConnectionMode,
     edge: Arc<Edge>,
     ip: Option<IpAddr>,
 }
 
-enum Mode {
+enum ConnectionMode {
     Open,
     /// The client gets the reason, then what it still sends is discarded.
-    Refusing(Refusal),
+    Refusing(ConnectionRefusal),
     /// Nothing is read any more. What actix still writes is sent.
     Closed,
     /// Nothing is read or written any more.
     Refused,
 }
 
-struct Refusal {
+struct ConnectionRefusal {
     text: Vec<u8>,
     written: usize,
     ended: bool,
     dropped: usize,
-    discarding: Discarding,
+    discarding: DiscardBudget,
     patience: Pin<Box<Sleep>>,
 }
 
 /// How much is discarded in one go.
 #[derive(Default)]
-struct Discarding {
+struct DiscardBudget {
     bytes: usize,
     pause: Option<Pin<Box<Sleep>>>,
 }
 
-impl Discarding {
+impl DiscardBudget {
     /// Waits until more may be read.
     fn poll_turn(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if self.bytes >= DISCARDED_AT_ONCE {
             let pause = self.pause.get_or_insert_with(|| Box::pin(sleep(PAUSE)));
             ready!(pause.as_mut().poll(context));
-            *self = Discarding::default();
+            *self = DiscardBudget::default();
         }
         Poll::Ready(())
     }
@@ -197,7 +197,7 @@ impl Discarding {
 
 impl Connection {
     /// Watches a stream.
-    pub fn new(stream: Stream, patience: Timeouts, edge: Arc<Edge>, ip: Option<IpAddr>) -> Connection {
+    pub fn new(stream: SocketStream, patience: Timeouts, edge: Arc<Edge>, ip: Option<IpAddr>) -> Connection {
         Connection {
             standing: Rc::new(ConnectionState::new(stream.encrypted())),
             stream,
@@ -206,8 +206,8 @@ impl Connection {
             stalled: None,
             held: Vec::new(),
             asked: false,
-            discarding: Discarding::default(),
-            mode: Mode::Open,
+            discarding: DiscardBudget::default(),
+            mode: ConnectionMode::Open,
             edge,
             ip,
         }
@@ -258,7 +258,7 @@ impl Connection {
                 self.poll_refusing(context)
             }
             Poll::Pending => {
-                self.mode = Mode::Closed;
+                self.mode = ConnectionMode::Closed;
                 Poll::Ready(Ok(()))
             }
         }
@@ -336,30 +336,30 @@ impl Connection {
     fn refuse(&mut self, code: Code) {
         let error = ApiError::new(code);
         self.edge.note_refusal(error.status(), self.ip);
-        self.mode = Mode::Refusing(Refusal {
+        self.mode = ConnectionMode::Refusing(ConnectionRefusal {
             text: refusal_text(&error),
             written: 0,
             ended: false,
             dropped: 0,
-            discarding: Discarding::default(),
+            discarding: DiscardBudget::default(),
             patience: Box::pin(sleep_until((Instant::now() + LINGER).into())),
         });
     }
 
     /// Writes the refusal, then reads to the end of what the client sends, within reason.
     fn poll_refusing(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let Mode::Refusing(refusal) = &mut self.mode else { return Poll::Ready(Ok(())) };
+        let ConnectionMode::Refusing(refusal) = &mut self.mode else { return Poll::Ready(Ok(())) };
         let over = refusal.patience.as_mut().poll(context).is_ready();
         if !over && refusal.poll(&mut self.stream, context).is_pending() {
             return Poll::Pending;
         }
-        self.mode = Mode::Refused;
+        self.mode = ConnectionMode::Refused;
         Poll::Ready(Ok(()))
     }
 }
 
-impl Refusal {
-    fn poll(&mut self, stream: &mut Stream, context: &mut Context<'_>) -> Poll<()> {
+impl ConnectionRefusal {
+    fn poll(&mut self, stream: &mut SocketStream, context: &mut Context<'_>) -> Poll<()> {
         while self.written < self.text.len() {
             match ready!(Pin::new(&mut *stream).poll_write(context, &self.text[self.written..])) {
                 Ok(n) if n > 0 => self.written += n,
@@ -393,9 +393,9 @@ impl AsyncRead for Connection {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         match self.mode {
-            Mode::Open => self.poll_open(context, buffer),
-            Mode::Refusing(_) => self.poll_refusing(context),
-            Mode::Closed | Mode::Refused => Poll::Ready(Ok(())),
+            ConnectionMode::Open => self.poll_open(context, buffer),
+            ConnectionMode::Refusing(_) => self.poll_refusing(context),
+            ConnectionMode::Closed | ConnectionMode::Refused => Poll::Ready(Ok(())),
         }
     }
 }
@@ -404,10 +404,10 @@ impl AsyncWrite for Connection {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = &mut *self;
         let wordless = || bytes.starts_with(WORDLESS) && !bytes.windows(NUMBER.len()).any(|part| part == NUMBER);
-        if matches!(this.mode, Mode::Open) && !this.standing.busy.get() && wordless() {
+        if matches!(this.mode, ConnectionMode::Open) && !this.standing.busy.get() && wordless() {
             this.refuse(Code::BadRequest);
         }
-        if let Mode::Refusing(refusal) = &mut this.mode {
+        if let ConnectionMode::Refusing(refusal) = &mut this.mode {
             // actix closes the connection after this, so the response has to be sent first.
             while refusal.written < refusal.text.len() {
                 let rest = &refusal.text[refusal.written..];
@@ -418,7 +418,7 @@ impl AsyncWrite for Connection {
             }
             return Poll::Ready(Ok(bytes.len()));
         }
-        if matches!(this.mode, Mode::Refused) {
+        if matches!(this.mode, ConnectionMode::Refused) {
             return Poll::Ready(Ok(bytes.len()));
         }
         match Pin::new(&mut this.stream).poll_write(context, bytes) {
@@ -481,7 +481,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_refused_client_still_sends_leaves_turns_to_others() {
-        let mut discarding = Discarding { bytes: DISCARDED_AT_ONCE - 1, ..Discarding::default() };
+        let mut discarding = DiscardBudget { bytes: DISCARDED_AT_ONCE - 1, ..DiscardBudget::default() };
         assert!(poll!(poll_fn(|context| discarding.poll_turn(context))).is_ready());
         discarding.bytes += 1;
         assert!(poll!(poll_fn(|context| discarding.poll_turn(context))).is_pending());

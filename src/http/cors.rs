@@ -17,7 +17,7 @@ const EXPOSED_TO_LISTED: [&str; 3] = ["ETag", "X-Request-Id", "Retry-After"];
 const ALLOWED_TO_LISTED: [&str; 3] = ["If-Match", "If-None-Match", "Prefer"];
 
 /// The declared rules. Without any, nothing is added.
-pub struct Rules {
+pub struct CorsRules {
     any: bool,
     reflect: bool,
     origins: Vec<String>,
@@ -28,9 +28,9 @@ pub struct Rules {
     max_age: Option<HeaderValue>,
 }
 
-impl Rules {
+impl CorsRules {
     /// `prefix` is the platform's prefix as declared (`cms`), for the default lists of headers.
-    pub fn new(cors: &Cors, prefix: &str) -> Rules {
+    pub fn new(cors: &Cors, prefix: &str) -> CorsRules {
         let prefix = prefix.to_ascii_uppercase();
         let listed = [
             (header::ACCESS_CONTROL_EXPOSE_HEADERS, list_or(&cors.expose_headers, || exposed(&prefix))),
@@ -38,7 +38,7 @@ impl Rules {
         ];
         let declared = cors.any || cors.reflect || !cors.origins.is_empty();
         let always = listed.into_iter().filter(|_| declared);
-        Rules {
+        CorsRules {
             any: cors.any,
             reflect: cors.reflect,
             origins: cors.origins.clone(),
@@ -115,7 +115,7 @@ mod tests {
     fn headers(cors: &Cors, origin: Option<&str>, preflight: bool) -> Vec<(String, String)> {
         let origin = origin.map(|o| HeaderValue::from_str(o).expect("a header's value"));
         let mut headers = HeaderMap::new();
-        Rules::new(cors, "cms").apply(origin.as_ref(), preflight, true, &mut headers);
+        CorsRules::new(cors, "cms").apply(origin.as_ref(), preflight, true, &mut headers);
         let text = |value: &HeaderValue| value.to_str().expect("text").to_owned();
         headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect()
     }
@@ -193,7 +193,7 @@ mod tests {
     fn preflights_say_how_long_they_hold() {
         let cors = Cors {
             any: true,
-            max_age: cms_config::units::Optional::on(cms_config::units::Duration::seconds_of(600)),
+            max_age: cms_config::units::OptionalSetting::on(cms_config::units::Duration::seconds_of(600)),
             ..Cors::default()
         };
         let has = |preflight| headers(&cors, Some("https://a"), preflight).iter().any(|(n, _)| n.ends_with("max-age"));

@@ -1,8 +1,8 @@
 //! Bodies that are sent as they come, for a client that waits for what happens.
 
-use super::connection::{Busy, ConnectionState};
-use super::{Compiled, Edge, guard};
-use crate::model::{Ending, Endings, EventStream, Reply};
+use super::connection::{BusyGuard, ConnectionState};
+use super::{Edge, PreparedService, guard};
+use crate::model::{EventStream, Reply, StopReason, StopSignal};
 use actix_http::body::{BodyStream, BoxBody};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
@@ -15,44 +15,44 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// What becomes of a request.
-pub enum Answered {
+pub enum EdgeResponse {
     Reply(Reply),
     /// 200 with these headers, and a body that is sent as it comes.
     Stream(Vec<(String, String)>, EventStream),
 }
 
 /// A response that may be a stream.
-pub type Streamed = Pin<Box<dyn Future<Output = Answered>>>;
+pub type ResponseFuture = Pin<Box<dyn Future<Output = EdgeResponse>>>;
 
 impl Edge {
     /// Whether streams of a service have to end.
-    pub(super) fn endings(&self, compiled: &Arc<Compiled>) -> Endings {
+    pub(super) fn endings(&self, compiled: &Arc<PreparedService>) -> StopSignal {
         let (services, stopping, own) = (self.services.clone(), self.stopping.clone(), compiled.clone());
         Arc::new(move || match stopping.load(Ordering::Relaxed) {
-            true => Some(Ending::Stopping),
-            false => (!Arc::ptr_eq(&services.0.load(), &own)).then_some(Ending::Replaced),
+            true => Some(StopReason::Stopping),
+            false => (!Arc::ptr_eq(&services.0.load(), &own)).then_some(StopReason::Replaced),
         })
     }
 }
 
 /// A stream on its connection.
-struct Sending {
+struct EventBody {
     stream: EventStream,
     standing: Option<Rc<ConnectionState>>,
     /// The connection waits for no other request meanwhile.
-    busy: Option<Busy>,
+    busy: Option<BusyGuard>,
 }
 
 /// The body. It ends without its last chunk where the stream fails.
 pub(super) fn body(stream: EventStream, standing: Option<Rc<ConnectionState>>) -> BoxBody {
-    let sending = Sending { stream, standing, busy: None };
+    let sending = EventBody { stream, standing, busy: None };
     let events = try_unfold(sending, |mut sending| async move {
         // The request itself has ended by the time that its body is asked for.
         if sending.busy.is_none() {
             sending.busy = sending.standing.as_ref().map(|standing| standing.begin(false));
         }
         match guard::guarded(Box::pin(sending.stream.next())).await {
-            Ok(Some(bytes)) => Ok::<Option<(Bytes, Sending)>, io::Error>(Some((bytes, sending))),
+            Ok(Some(bytes)) => Ok::<Option<(Bytes, EventBody)>, io::Error>(Some((bytes, sending))),
             Ok(None) => Ok(None),
             Err(panic) => {
                 tracing::error!(panic, "a stream failed inside the server");

@@ -1,7 +1,7 @@
 //! Uploaded files over HTTP: conditional, in ranges, streamed, and harmless in a browser.
 
 use crate::files::{Files, FilesError, Stat, kinds};
-use crate::http::Facts;
+use crate::http::EdgeConfig;
 use crate::request::conditional::{has_already, http_date};
 use actix_http::body::{BoxBody, SizedStream};
 use actix_http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -24,7 +24,7 @@ pub async fn answer(
     http: &Request,
     key: &str,
     files: &Arc<Files>,
-    facts: &Facts,
+    facts: &EdgeConfig,
 ) -> Result<Option<(Response<BoxBody>, usize)>, FilesError> {
     let Some(stat) = files.stat(key).await? else { return Ok(None) };
     let mut headers = HeaderMap::new();
@@ -44,15 +44,15 @@ pub async fn answer(
     }
     let whole = 0..=stat.size.saturating_sub(1);
     let (status, range) = match wanted(http.headers(), &stat) {
-        Wanted::Whole => (StatusCode::OK, whole),
-        Wanted::Part(part) => {
+        FileRange::Whole => (StatusCode::OK, whole),
+        FileRange::Part(part) => {
             let shown = format!("bytes {}-{}/{}", part.start(), part.end(), stat.size);
             if let Ok(shown) = HeaderValue::from_str(&shown) {
                 headers.insert(header::CONTENT_RANGE, shown);
             }
             (StatusCode::PARTIAL_CONTENT, part)
         }
-        Wanted::Nothing => {
+        FileRange::Nothing => {
             if let Ok(shown) = HeaderValue::from_str(&format!("bytes */{}", stat.size)) {
                 headers.insert(header::CONTENT_RANGE, shown);
             }
@@ -74,7 +74,7 @@ fn describe(
     headers: &mut HeaderMap,
     stat: &Stat,
     kind: Option<(&str, &cms_config::declaration::FileType)>,
-    facts: &Facts,
+    facts: &EdgeConfig,
 ) {
     let mut set = |name: HeaderName, value: &str| {
         if let Ok(value) = HeaderValue::from_str(value) {
@@ -135,7 +135,7 @@ async fn body(files: &Arc<Files>, key: &str, range: RangeInclusive<u64>, length:
     Ok(BoxBody::new(SizedStream::new(length, Box::pin(chunks))))
 }
 
-enum Wanted {
+enum FileRange {
     Whole,
     Part(RangeInclusive<u64>),
     /// A range that the file does not have.
@@ -143,22 +143,22 @@ enum Wanted {
 }
 
 /// One range is honoured; several, or what is no range, get the whole file.
-fn wanted(headers: &HeaderMap, stat: &Stat) -> Wanted {
+fn wanted(headers: &HeaderMap, stat: &Stat) -> FileRange {
     let text = |name: HeaderName| headers.get(name).and_then(|v| v.to_str().ok());
-    let Some(range) = text(header::RANGE) else { return Wanted::Whole };
+    let Some(range) = text(header::RANGE) else { return FileRange::Whole };
     if let Some(condition) = text(header::IF_RANGE)
         && condition != stat.etag
         && condition != http_date(stat.modified)
     {
-        return Wanted::Whole;
+        return FileRange::Whole;
     }
-    let Ok(parsed) = http_range_header::parse_range_header(range.trim()) else { return Wanted::Whole };
+    let Ok(parsed) = http_range_header::parse_range_header(range.trim()) else { return FileRange::Whole };
     if parsed.ranges.len() > 1 {
-        return Wanted::Whole;
+        return FileRange::Whole;
     }
     match parsed.validate(stat.size) {
-        Ok(parts) => parts.into_iter().next().map_or(Wanted::Whole, Wanted::Part),
-        Err(_) => Wanted::Nothing,
+        Ok(parts) => parts.into_iter().next().map_or(FileRange::Whole, FileRange::Part),
+        Err(_) => FileRange::Nothing,
     }
 }
 
@@ -183,9 +183,9 @@ mod tests {
     fn ranges() {
         let check = |pairs: &[(&str, &str)], expected: &str| {
             let found = match wanted(&headers(pairs), &stat()) {
-                Wanted::Whole => "whole".to_owned(),
-                Wanted::Nothing => "nothing".to_owned(),
-                Wanted::Part(part) => format!("{}-{}", part.start(), part.end()),
+                FileRange::Whole => "whole".to_owned(),
+                FileRange::Nothing => "nothing".to_owned(),
+                FileRange::Part(part) => format!("{}-{}", part.start(), part.end()),
             };
             assert_eq!(found, expected, "{pairs:?}");
         };

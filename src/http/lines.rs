@@ -1,6 +1,6 @@
 //! Bodies of whole collections: page after page, each read when the client has taken the one before.
 
-use super::{Compiled, guard};
+use super::{PreparedService, guard};
 use crate::model::{Payload, Reply, Request};
 use actix_http::body::{BodyStream, BoxBody};
 use bytes::Bytes;
@@ -9,21 +9,21 @@ use std::io;
 use std::sync::Arc;
 
 /// What is sent next.
-enum Next {
+enum NextChunk {
     Page(Bytes, Option<String>),
     Read(String),
 }
 
 /// A body that begins with `first` and goes on with the responses to the request with each `_cursor`. It ends without its
 /// last chunk where a page cannot be read, so that clients notice.
-pub(super) fn body(first: Bytes, next: String, compiled: Arc<Compiled>, request: Request) -> BoxBody {
-    let pages = try_unfold(Some(Next::Page(first, Some(next))), move |state| {
+pub(super) fn body(first: Bytes, next: String, compiled: Arc<PreparedService>, request: Request) -> BoxBody {
+    let pages = try_unfold(Some(NextChunk::Page(first, Some(next))), move |state| {
         let (compiled, mut request) = (compiled.clone(), request.clone());
         async move {
             let page = match state {
                 None => return Ok::<_, io::Error>(None),
-                Some(Next::Page(bytes, next)) => (bytes, next),
-                Some(Next::Read(cursor)) => {
+                Some(NextChunk::Page(bytes, next)) => (bytes, next),
+                Some(NextChunk::Read(cursor)) => {
                     request.query.insert("_cursor".into(), cursor.into());
                     request.goes_on = true;
                     match guard::guarded(compiled.service.call(request)).await {
@@ -37,7 +37,7 @@ pub(super) fn body(first: Bytes, next: String, compiled: Arc<Compiled>, request:
                 }
             };
             // An empty chunk would end the body.
-            Ok((!page.0.is_empty()).then(|| (page.0, page.1.map(Next::Read))))
+            Ok((!page.0.is_empty()).then(|| (page.0, page.1.map(NextChunk::Read))))
         }
     });
     BoxBody::new(BodyStream::new(Box::pin(pages)))

@@ -149,7 +149,7 @@ fn unix(path: &Path) -> io::Result<Socket> {
 }
 
 /// A connection's stream.
-pub enum Stream {
+pub enum SocketStream {
     Tcp(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
     Unix(UnixStream),
@@ -159,27 +159,27 @@ pub enum Stream {
 macro_rules! inside {
     ($self:ident, $method:ident($($argument:expr),*)) => {
         match $self.get_mut() {
-            Stream::Tcp(stream) => Pin::new(stream).$method($($argument),*),
-            Stream::Tls(stream) => Pin::new(&mut **stream).$method($($argument),*),
-            Stream::Unix(stream) => Pin::new(stream).$method($($argument),*),
+            SocketStream::Tcp(stream) => Pin::new(stream).$method($($argument),*),
+            SocketStream::Tls(stream) => Pin::new(&mut **stream).$method($($argument),*),
+            SocketStream::Unix(stream) => Pin::new(stream).$method($($argument),*),
         }
     };
 }
 
-impl Stream {
+impl SocketStream {
     /// Whether nobody can read along.
     pub fn encrypted(&self) -> bool {
-        matches!(self, Stream::Tls(_))
+        matches!(self, SocketStream::Tls(_))
     }
 }
 
-impl AsyncRead for Stream {
+impl AsyncRead for SocketStream {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         inside!(self, poll_read(context, buffer))
     }
 }
 
-impl AsyncWrite for Stream {
+impl AsyncWrite for SocketStream {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         inside!(self, poll_write(context, bytes))
     }

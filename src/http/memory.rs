@@ -3,7 +3,7 @@
 //! The stack is that of a socket, from the parser of heads to the writer of responses; only what `connection` watches
 //! (time) is left out.
 
-use super::{AccessLog, Edge, Ids, Service, Swap, answer};
+use super::{AccessLog, Edge, RequestIds, Service, ServiceSwap, answer};
 use actix_http::{HttpService, KeepAlive, Protocol};
 use actix_service::{Service as _, ServiceFactory as _, fn_service};
 use actix_web::rt::Runtime;
@@ -22,22 +22,28 @@ const HELD: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A server without a socket. For one thread.
-pub struct Memory {
+pub struct MemoryServer {
     edge: Arc<Edge>,
     runtime: Runtime,
 }
 
-impl Memory {
+impl MemoryServer {
     /// Serves with a service that writes no access log.
     ///
     /// # Errors
     /// No thread or no runtime can be had.
-    pub fn new(service: Arc<dyn Service>) -> io::Result<Memory> {
-        let services = Arc::new(Swap::new(service));
+    pub fn new(service: Arc<dyn Service>) -> io::Result<MemoryServer> {
+        let services = Arc::new(ServiceSwap::new(service));
         let log = AccessLog::start(io::sink(), LogFormat::Json)?;
-        let edge =
-            Edge { bodies: Arc::default(), services, log, metrics: None, ids: Ids::new(), stopping: Arc::default() };
-        Ok(Memory { edge: Arc::new(edge), runtime: Runtime::new()? })
+        let edge = Edge {
+            bodies: Arc::default(),
+            services,
+            log,
+            metrics: None,
+            ids: RequestIds::new(),
+            stopping: Arc::default(),
+        };
+        Ok(MemoryServer { edge: Arc::new(edge), runtime: Runtime::new()? })
     }
 
     /// Everything that a client receives that sends these bytes and then nothing more.

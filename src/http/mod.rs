@@ -26,13 +26,13 @@ mod uploads;
 use crate::error::{ApiError, Code};
 use crate::files::Files;
 use crate::log;
-use crate::model::{Endings, Method, Payload, Peer, Reply, Request};
+use crate::model::{Method, Payload, Peer, Reply, Request, StopSignal};
 use crate::request::effective_method;
 use cms_base::metrics::Reading;
 use cms_base::pool::JobOwner;
 use cms_config::declaration::{Cors, Media, Server, Workers};
 
-use access_log::{AccessLog, Entry, Ids};
+use access_log::{AccessLog, AccessLogEntry, RequestIds};
 use actix_http::body::BoxBody;
 use actix_http::error::DispatchError;
 use actix_http::header::{self, HeaderValue};
@@ -44,10 +44,10 @@ use admin::Metrics;
 use arc_swap::ArcSwap;
 use bodies::{Bodies, BodyLimits};
 use bytes::Bytes;
-use connection::{Busy, Connection, ConnectionState, Timeouts};
-use listen::{Socket, Stream};
+use connection::{BusyGuard, Connection, ConnectionState, Timeouts};
+use listen::{Socket, SocketStream};
 use receive::{Destination, IncomingBody, ReceivedRequest};
-use respond::{RequestFacts, Shape};
+use respond::{JsonFormat, RequestFacts};
 use std::convert::Infallible;
 use std::future::{Future, ready};
 use std::io;
@@ -60,7 +60,7 @@ use std::time::{Duration, Instant};
 use tokio_rustls::TlsAcceptor;
 
 pub use bodies::{BodySender, PathLimits};
-pub use events::{Answered, Streamed};
+pub use events::{EdgeResponse, ResponseFuture};
 pub use listen::{Listeners, bind};
 pub use tls::Certificates;
 
@@ -96,8 +96,8 @@ pub trait Service: Send + Sync + 'static {
     }
 
     /// Handles a request for such a path where the response may come bit by bit. Such a stream watches `endings`.
-    fn elsewhere_streamed(self: Arc<Self>, request: Request, _endings: Endings) -> Streamed {
-        Box::pin(async move { Answered::Reply(self.elsewhere(request).await) })
+    fn elsewhere_streamed(self: Arc<Self>, request: Request, _endings: StopSignal) -> ResponseFuture {
+        Box::pin(async move { EdgeResponse::Reply(self.elsewhere(request).await) })
     }
 
     /// The response for an address outside the REST base where nothing is served.
@@ -106,7 +106,7 @@ pub trait Service: Send + Sync + 'static {
     }
 
     /// What the edge must know to address and decorate requests. The same as long as the service lives.
-    fn facts(&self) -> &Facts;
+    fn facts(&self) -> &EdgeConfig;
 
     /// Whether requests can be served at all, for `/health`: lines that `/health` shows below `ok`, or the reason why
     /// not.
@@ -122,7 +122,7 @@ pub trait Service: Send + Sync + 'static {
 
 /// What the edge must know of the site; fixed as long as a service lives.
 #[derive(Clone, Debug)]
-pub struct Facts {
+pub struct EdgeConfig {
     /// Path of the REST base below the site's address, without a slash at the end: `/cms-json`.
     pub rest_path: String,
     /// Path of the site's address: `/blog`, or nothing.
@@ -145,12 +145,12 @@ pub struct Facts {
 }
 
 /// The current service. A request keeps the one that it started with; the next request gets the one that was put last.
-pub struct Swap(ArcSwap<Compiled>);
+pub struct ServiceSwap(ArcSwap<PreparedService>);
 
-impl Swap {
+impl ServiceSwap {
     /// Puts the first service in charge.
-    pub fn new(service: Arc<dyn Service>) -> Swap {
-        Swap(ArcSwap::from_pointee(Compiled::new(service)))
+    pub fn new(service: Arc<dyn Service>) -> ServiceSwap {
+        ServiceSwap(ArcSwap::from_pointee(PreparedService::new(service)))
     }
 
     /// The service in charge.
@@ -160,25 +160,25 @@ impl Swap {
 
     /// Puts another service in charge.
     pub fn store(&self, service: Arc<dyn Service>) {
-        self.0.store(Arc::new(Compiled::new(service)));
+        self.0.store(Arc::new(PreparedService::new(service)));
     }
 }
 
 /// A service with the parts of its facts that are worth preparing.
-struct Compiled {
+struct PreparedService {
     service: Arc<dyn Service>,
-    cors: cors::Rules,
-    trusted: proxies::Trusted,
+    cors: cors::CorsRules,
+    trusted: proxies::TrustedProxies,
     /// Where clients find the REST base.
     link: HeaderValue,
 }
 
-impl Compiled {
-    fn new(service: Arc<dyn Service>) -> Compiled {
+impl PreparedService {
+    fn new(service: Arc<dyn Service>) -> PreparedService {
         let facts = service.facts();
-        Compiled {
-            cors: cors::Rules::new(&facts.cors, &facts.prefix),
-            trusted: proxies::Trusted::new(&facts.server.trusted_proxies),
+        PreparedService {
+            cors: cors::CorsRules::new(&facts.cors, &facts.prefix),
+            trusted: proxies::TrustedProxies::new(&facts.server.trusted_proxies),
             link: HeaderValue::try_from(api_link(facts)).unwrap_or(HeaderValue::from_static("")),
             service,
         }
@@ -191,7 +191,7 @@ impl Compiled {
     }
 }
 
-fn api_link(facts: &Facts) -> String {
+fn api_link(facts: &EdgeConfig) -> String {
     format!("<{}/>; rel=\"https://api.w.org/\"", facts.rest_url.trim_end_matches('/'))
 }
 
@@ -229,7 +229,7 @@ async fn signal() {
 /// `shutdown_timeout`. `ready` is called when requests are served and a signal would be heard. Blocks; call it outside any
 /// async runtime. Fails when threads cannot be had.
 pub fn run(
-    services: Arc<Swap>,
+    services: Arc<ServiceSwap>,
     listeners: Listeners,
     stop: impl Future<Output = ()> + Send + 'static,
     ready: impl FnOnce(),
@@ -240,7 +240,7 @@ pub fn run(
         services,
         log: AccessLog::start(io::stderr(), log::format())?,
         metrics: listeners.admin.is_some().then(|| Arc::new(Metrics::new())),
-        ids: Ids::new(),
+        ids: RequestIds::new(),
         stopping: Arc::default(),
     };
     actix_web::rt::System::new().block_on(serve(Arc::new(edge), &server, listeners, stop, ready))
@@ -338,7 +338,7 @@ fn public_server(
                 let _ = stream.set_nodelay(true);
                 let peer = stream.peer_addr().ok();
                 let connection =
-                    Connection::new(Stream::Tcp(stream), patience, Arc::clone(&edge), peer.map(|p| p.ip()));
+                    Connection::new(SocketStream::Tcp(stream), patience, Arc::clone(&edge), peer.map(|p| p.ip()));
                 ready(Ok((connection, Protocol::Http1, peer)))
             });
             watched.and_then(http())
@@ -352,7 +352,7 @@ fn public_server(
         (Socket::Unix(listener, _), _) => builder.listen_uds("edge", listener.try_clone()?, move || {
             let edge = Arc::clone(&edge);
             let watched = fn_service(move |stream: UnixStream| {
-                let connection = Connection::new(Stream::Unix(stream), patience, Arc::clone(&edge), None);
+                let connection = Connection::new(SocketStream::Unix(stream), patience, Arc::clone(&edge), None);
                 ready(Ok((connection, Protocol::Http1, None)))
             });
             watched.and_then(http())
@@ -378,17 +378,17 @@ async fn shake_hands(
     };
     let agreed = tokio::time::timeout(patience.read, tls.accept(stream)).await;
     let stream = agreed.unwrap_or_else(|_elapsed| Err(io::ErrorKind::TimedOut.into())).map_err(refused)?;
-    let connection = Connection::new(Stream::Tls(Box::new(stream)), patience, edge, peer.map(|p| p.ip()));
+    let connection = Connection::new(SocketStream::Tls(Box::new(stream)), patience, edge, peer.map(|p| p.ip()));
     Ok((connection, Protocol::Http1, peer))
 }
 
 /// What all workers share.
 struct Edge {
     bodies: Arc<Bodies>,
-    services: Arc<Swap>,
+    services: Arc<ServiceSwap>,
     log: AccessLog,
     metrics: Option<Arc<Metrics>>,
-    ids: Ids,
+    ids: RequestIds,
     /// No further request is served.
     stopping: Arc<AtomicBool>,
 }
@@ -401,7 +401,7 @@ impl Edge {
         }
         if self.services.0.load().service.facts().server.access_log {
             let (id, took) = (self.ids.next(), Duration::ZERO);
-            self.log.note(&Entry { id: &id, method: "", path: "", query: "", status, took, bytes: 0, ip });
+            self.log.note(&AccessLogEntry { id: &id, method: "", path: "", query: "", status, took, bytes: 0, ip });
         }
     }
 }
@@ -448,7 +448,7 @@ async fn respond_to(mut http: HttpRequest, edge: &Edge, id: Arc<str>) -> Respons
         Destination::Unreadable => {
             let message = "The path of the request is no UTF-8 text, or holds a NUL.";
             let error = ApiError::new(Code::BadRequest).with_message(message);
-            respond::rest(respond::failure(&error), &Shape::default(), &compiled, &asked(&http, &id))
+            respond::rest(respond::failure(&error), &JsonFormat::default(), &compiled, &asked(&http, &id))
         }
         Destination::File(key) => file(&http, &key, &compiled, &id).await,
         Destination::Elsewhere if let Some(served) = service.serves(local) => {
@@ -466,30 +466,31 @@ async fn respond_to(mut http: HttpRequest, edge: &Edge, id: Arc<str>) -> Respons
     }
     if facts.server.access_log {
         let (method, path) = (http.method().as_str(), http.path());
-        edge.log.note(&Entry { id: &id, method, path, query, status, took, bytes, ip });
+        edge.log.note(&AccessLogEntry { id: &id, method, path, query, status, took, bytes, ip });
     }
     response
 }
 
 async fn rest(
     http: &HttpRequest,
-    (payload, busy): (actix_http::Payload, Option<&Busy>),
-    (compiled, edge): (&Arc<Compiled>, &Edge),
+    (payload, busy): (actix_http::Payload, Option<&BusyGuard>),
+    (compiled, edge): (&Arc<PreparedService>, &Edge),
     (path, raw_query): (String, String),
     (id, peer): (Arc<str>, Peer),
 ) -> (Response<BoxBody>, usize) {
     let facts = compiled.service.facts();
     let asked = asked(http, &id);
-    let refused = |error: ApiError, shape: &Shape| respond::rest(respond::failure(&error), shape, compiled, &asked);
+    let refused =
+        |error: ApiError, shape: &JsonFormat| respond::rest(respond::failure(&error), shape, compiled, &asked);
     let query = match receive::query(&raw_query, facts) {
         Ok(query) => query,
-        Err(error) => return refused(error, &Shape::default()),
+        Err(error) => return refused(error, &JsonFormat::default()),
     };
-    let shape = match Shape::of(&query, facts.jsonp, respond::brings_credentials(http.headers(), &query, &facts.prefix))
-    {
-        Ok(shape) => shape,
-        Err(reply) => return respond::rest(reply, &Shape::default(), compiled, &asked),
-    };
+    let shape =
+        match JsonFormat::of(&query, facts.jsonp, respond::brings_credentials(http.headers(), &query, &facts.prefix)) {
+            Ok(shape) => shape,
+            Err(reply) => return respond::rest(reply, &JsonFormat::default(), compiled, &asked),
+        };
     let (most, unknown) = (facts.server.max_body.as_usize(), facts.server.max_anonymous_body.as_usize());
     let limits = BodyLimits { most, unknown: unknown.min(most), largest: most };
     let incoming = IncomingBody { payload, limits, bodies: &edge.bodies };
@@ -510,14 +511,14 @@ async fn rest(
         Ok(Reply { payload: Payload::Lines { bytes, next: Some(next) }, status, headers }) if !overridden => {
             let first = Payload::Lines { bytes: bytes.clone(), next: None };
             let (response, length) =
-                respond::rest(Reply { payload: first, status, headers }, &Shape::default(), compiled, &asked);
+                respond::rest(Reply { payload: first, status, headers }, &JsonFormat::default(), compiled, &asked);
             match following {
                 Some(request) => (response.set_body(lines::body(bytes, next, compiled.clone(), request)), length),
                 None => (response, length),
             }
         }
         Ok(reply) if overridden => {
-            respond::rest(Reply { payload: Payload::Empty, ..reply }, &Shape::default(), compiled, &asked)
+            respond::rest(Reply { payload: Payload::Empty, ..reply }, &JsonFormat::default(), compiled, &asked)
         }
         Ok(reply) => respond::rest(reply, &shape, compiled, &asked),
         Err(panic) => {
@@ -528,7 +529,7 @@ async fn rest(
 }
 
 /// A stored file, or the page for missing addresses.
-async fn file(http: &HttpRequest, key: &str, compiled: &Compiled, id: &str) -> (Response<BoxBody>, usize) {
+async fn file(http: &HttpRequest, key: &str, compiled: &PreparedService, id: &str) -> (Response<BoxBody>, usize) {
     let facts = compiled.service.facts();
     if let Some(stored) = compiled.service.files().filter(|_| reads(http)) {
         match files::answer(http, key, stored, facts).await {
@@ -543,8 +544,8 @@ async fn file(http: &HttpRequest, key: &str, compiled: &Compiled, id: &str) -> (
 /// What is served outside the REST base: no shapes, no CORS, no REST headers.
 async fn elsewhere(
     http: &HttpRequest,
-    (payload, served, busy): (actix_http::Payload, PathLimits, Option<&Busy>),
-    (compiled, edge): (&Arc<Compiled>, &Edge),
+    (payload, served, busy): (actix_http::Payload, PathLimits, Option<&BusyGuard>),
+    (compiled, edge): (&Arc<PreparedService>, &Edge),
     (id, peer): (Arc<str>, Peer),
 ) -> (Response<BoxBody>, usize) {
     let facts = compiled.service.facts();
@@ -567,11 +568,11 @@ async fn elsewhere(
         busy.has_read();
     }
     match guard::guarded(Arc::clone(&compiled.service).elsewhere_streamed(request, edge.endings(compiled))).await {
-        Ok(Answered::Reply(reply)) => {
+        Ok(EdgeResponse::Reply(reply)) => {
             let accepted = http.headers().get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
             respond::plain(encoding::page(reply, accepted), &id)
         }
-        Ok(Answered::Stream(headers, stream)) => {
+        Ok(EdgeResponse::Stream(headers, stream)) => {
             let (head, _) = respond::plain(Reply { status: 200, headers, payload: Payload::Empty }, &id);
             (head.set_body(events::body(stream, http.conn_data::<Rc<ConnectionState>>().cloned())), 0)
         }

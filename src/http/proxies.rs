@@ -14,16 +14,16 @@ pub const UNIX: &str = "unix";
 
 /// Whose forwarding headers are believed.
 #[derive(Debug, Default)]
-pub struct Trusted {
+pub struct TrustedProxies {
     networks: Vec<Network>,
     /// Who connects to the Unix socket, and so has no address.
     unix: bool,
 }
 
-impl Trusted {
+impl TrustedProxies {
     /// Reads `server.trusted_proxies`.
-    pub fn new(declared: &[String]) -> Trusted {
-        Trusted {
+    pub fn new(declared: &[String]) -> TrustedProxies {
+        TrustedProxies {
             networks: declared.iter().filter_map(|text| Network::parse(text)).collect(),
             unix: declared.iter().any(|text| text == UNIX),
         }
@@ -38,7 +38,7 @@ impl Trusted {
 /// it is encrypted, `header` gives all lines of a header, in order.
 pub fn peer<'a, I>(
     (connected, encrypted): (Option<IpAddr>, bool),
-    trusted: &Trusted,
+    trusted: &TrustedProxies,
     header: impl Fn(&str) -> I,
 ) -> Peer
 where
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn peers() {
         let check = |connected: &str, headers: &[(&str, &str)], expected: (&str, bool, bool)| {
-            let trusted = Trusted::new(&["10.0.0.0/8".to_owned(), UNIX.to_owned()]);
+            let trusted = TrustedProxies::new(&["10.0.0.0/8".to_owned(), UNIX.to_owned()]);
             let found = peer((connected.parse().ok(), false), &trusted, |name| {
                 let name = name.to_owned();
                 headers.iter().filter(move |(n, _)| *n == name).map(|(_, v)| *v)
@@ -136,7 +136,7 @@ mod tests {
         check("the socket", &[("x-forwarded-for", "1.2.3.4"), proto], ("1.2.3.4", true, true));
         check("the socket", &[("x-forwarded-for", "1.2.3.4, 10.0.0.2")], ("1.2.3.4", false, true));
         check("the socket", &[], ("", false, false));
-        let nobody = Trusted::new(&["10.0.0.0/8".to_owned()]);
+        let nobody = TrustedProxies::new(&["10.0.0.0/8".to_owned()]);
         let encrypted = peer(("9.9.9.9".parse().ok(), true), &nobody, |_| ["http"].into_iter());
         assert!(encrypted.https, "a stranger cannot deny it");
         let behind = |scheme: &'static str| {

@@ -6,9 +6,9 @@
 use crate::error::{ApiError, Code};
 use crate::http::bodies::{Bodies, BodyLimits, Reservation};
 use crate::http::connection::ConnectionState;
-use crate::http::proxies::{self, Trusted};
-use crate::http::uploads::{self, Bounds};
-use crate::http::{Facts, Service};
+use crate::http::proxies::{self, TrustedProxies};
+use crate::http::uploads::{self, UploadBounds};
+use crate::http::{EdgeConfig, Service};
 use crate::model::{Method, Peer, Request, Upload};
 use crate::request::{
     decode_path, decode_query, is_form_of_parts, is_lines, is_parameters, may_bring_file, percent_decode,
@@ -50,7 +50,7 @@ pub fn local<'p>(path: &'p str, base: &str) -> &'p str {
 }
 
 /// Finds the destination of a path and query as they were sent.
-pub fn place(path: &str, query: &str, facts: &Facts) -> Destination {
+pub fn place(path: &str, query: &str, facts: &EdgeConfig) -> Destination {
     let Some(path) = decode_path(path) else { return Destination::Unreadable };
     let path = single_slash(&path);
     // Sites whose server rewrites no addresses have links of this form.
@@ -96,7 +96,7 @@ fn key(pair: &str) -> &str {
 }
 
 /// The query within the declared limits, decoded; 414 or 400 otherwise.
-pub fn query(raw: &str, facts: &Facts) -> Result<Map<String, Value>, ApiError> {
+pub fn query(raw: &str, facts: &EdgeConfig) -> Result<Map<String, Value>, ApiError> {
     if raw.len() > facts.server.max_query.as_usize() {
         return Err(ApiError::new(Code::UriTooLong));
     }
@@ -202,7 +202,7 @@ impl BodyReader<'_> {
         let kind = request.header("content-type");
         let (form, parameters) = (is_form_of_parts(kind), is_parameters(kind));
         let usual = limits.most as u64;
-        let bounds = Bounds {
+        let bounds = UploadBounds {
             // A form contains more than the file.
             body: admitted.map_or(usual, |(most, _)| if form { most + usual } else { most }),
             fields: limits.most,
@@ -243,7 +243,7 @@ fn text(name: &HeaderName, value: &[u8]) -> String {
 }
 
 /// The other end, or the client that trusted proxies name.
-pub fn peer(http: &HttpRequest, trusted: &Trusted) -> Peer {
+pub fn peer(http: &HttpRequest, trusted: &TrustedProxies) -> Peer {
     let encrypted = http.conn_data::<Rc<ConnectionState>>().is_some_and(|connection| connection.encrypted());
     let connected = (http.peer_addr().map(|address| address.ip()), encrypted);
     proxies::peer(connected, trusted, |name| http.headers().get_all(name).filter_map(|value| value.to_str().ok()))
@@ -327,8 +327,8 @@ mod tests {
         assert_eq!(place("/", "rest_route=/cms/v2/posts", &facts(true)), rest("/cms/v2/posts"));
     }
 
-    fn facts(strict_route_parameter: bool) -> Facts {
-        Facts {
+    fn facts(strict_route_parameter: bool) -> EdgeConfig {
+        EdgeConfig {
             rest_path: "/cms-json".into(),
             base: String::new(),
             rest_url: String::new(),

@@ -4,7 +4,7 @@
 //! parameters").
 
 use crate::error::{ApiError, Code};
-use crate::http::{Compiled, body, encoding};
+use crate::http::{PreparedService, body, encoding};
 use crate::model::{LINES, Payload, Reply};
 use crate::request::conditional;
 use actix_http::body::BoxBody;
@@ -19,21 +19,21 @@ const JAVASCRIPT: &str = "application/javascript; charset=UTF-8";
 
 /// How the client wants a document to be written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
+pub struct JsonFormat {
     jsonp: Option<String>,
     pretty: bool,
 }
 
-impl Shape {
+impl JsonFormat {
     /// Reads `_jsonp` and `_pretty`. The error is a whole reply, since it has no shape at all.
     ///
     /// JSONP is for anonymous callers only: any site can make a browser run such a response, so what only the caller
     /// may see must never be in one.
-    pub fn of(query: &Map<String, Value>, jsonp_enabled: bool, credentials: bool) -> Result<Shape, Reply> {
+    pub fn of(query: &Map<String, Value>, jsonp_enabled: bool, credentials: bool) -> Result<JsonFormat, Reply> {
         let pretty = query.contains_key("_pretty");
         let name = match query.get("_jsonp") {
-            None => return Ok(Shape { jsonp: None, pretty }),
-            Some(Value::String(name)) if name.is_empty() => return Ok(Shape { jsonp: None, pretty }),
+            None => return Ok(JsonFormat { jsonp: None, pretty }),
+            Some(Value::String(name)) if name.is_empty() => return Ok(JsonFormat { jsonp: None, pretty }),
             Some(_) if !jsonp_enabled => return Err(bare(ApiError::new(Code::JsonpDisabled), JSON)),
             Some(_) if credentials => {
                 let message = "JSONP is for requests without credentials; leave out _jsonp.";
@@ -42,7 +42,7 @@ impl Shape {
             Some(Value::String(name)) if is_callback(name) => name.clone(),
             Some(_) => return Err(bare(ApiError::new(Code::JsonpInvalid), JAVASCRIPT)),
         };
-        Ok(Shape { jsonp: Some(name), pretty })
+        Ok(JsonFormat { jsonp: Some(name), pretty })
     }
 
     fn media_type(&self) -> &'static str {
@@ -176,7 +176,12 @@ const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// A REST response and the length of its body.
-pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &RequestFacts<'_>) -> (Response<BoxBody>, usize) {
+pub fn rest(
+    reply: Reply,
+    shape: &JsonFormat,
+    compiled: &PreparedService,
+    asked: &RequestFacts<'_>,
+) -> (Response<BoxBody>, usize) {
     let mut status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut encoding = None;
     let (media_type, mut bytes) = match reply.payload {
@@ -186,7 +191,7 @@ pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &RequestFac
             (shape.media_type(), shape.write(serde_json::to_vec(&value).unwrap_or_default().into()))
         }
         Payload::Text(text) => (shape.media_type(), shape.write(text)),
-        Payload::Shared(kept) if *shape == Shape::default() => {
+        Payload::Shared(kept) if *shape == JsonFormat::default() => {
             let (bytes, chosen) = encoding::choose(&kept, asked.header("accept-encoding"));
             encoding = chosen;
             (JSON, bytes)
@@ -320,7 +325,7 @@ mod tests {
     #[test]
     fn callbacks() {
         let check = |name: Value, enabled: bool, expected: Result<Option<&str>, &str>| {
-            let found = Shape::of(&query(json!({"_jsonp": name})), enabled, false);
+            let found = JsonFormat::of(&query(json!({"_jsonp": name})), enabled, false);
             let found = found.map(|shape| shape.jsonp).map_err(|reply| match reply.payload {
                 Payload::Json(body) => {
                     assert_eq!(body.get("data"), None);
@@ -342,7 +347,7 @@ mod tests {
     #[test]
     fn shapes() {
         let check = |wanted: Value, json: &str, expected: &str| {
-            let shape = Shape::of(&query(wanted), true, false).expect("a fine shape");
+            let shape = JsonFormat::of(&query(wanted), true, false).expect("a fine shape");
             assert_eq!(String::from_utf8_lossy(&shape.write(Bytes::copy_from_slice(json.as_bytes()))), expected);
         };
         check(json!({}), "{\"a\":1}", "{\"a\":1}");

@@ -6,7 +6,7 @@
 use crate::error::{ApiError, Code};
 use crate::files::{Files, names};
 use crate::http::receive::BodyReader;
-use crate::model::{Incoming, Upload};
+use crate::model::{Upload, UploadFile};
 use crate::request;
 use actix_http::Payload;
 use actix_http::error::PayloadError;
@@ -31,7 +31,7 @@ const MOST_FILES: usize = 20;
 
 /// What is accepted of a body with files.
 #[derive(Clone, Copy)]
-pub struct Bounds {
+pub struct UploadBounds {
     /// Bytes of the whole body.
     pub body: u64,
     /// Most bytes of all fields beside the files.
@@ -49,10 +49,10 @@ pub struct Bounds {
 pub async fn form(
     body: &mut BodyReader<'_>,
     payload: Payload,
-    bounds: Bounds,
+    bounds: UploadBounds,
     files: Option<&Files>,
 ) -> Result<Upload, ApiError> {
-    let mut parts = Multipart::new(body.headers(), Watched::new(payload, bounds));
+    let mut parts = Multipart::new(body.headers(), UploadStream::new(payload, bounds));
     let (mut pairs, mut room) = (Vec::new(), bounds.fields);
     let mut upload = Upload { form: true, ..Upload::default() };
     let mut count = 0;
@@ -95,8 +95,8 @@ pub async fn form(
 ///
 /// # Errors
 /// 413, 408, or 400 for a body that breaks off.
-pub async fn whole(payload: Payload, bounds: Bounds, files: &Files) -> Result<Upload, ApiError> {
-    let mut body = Watched::new(payload, bounds);
+pub async fn whole(payload: Payload, bounds: UploadBounds, files: &Files) -> Result<Upload, ApiError> {
+    let mut body = UploadStream::new(payload, bounds);
     let file = to_disk(&mut body, files, bounds, String::new(), String::new()).await?;
     let files = if file.size == 0 { Vec::new() } else { vec![file] };
     Ok(Upload { files, ..Upload::default() })
@@ -110,17 +110,17 @@ pub fn kept(bytes: &[u8], files: &Files) -> Result<Upload, ApiError> {
     let mut file = files.temporary().map_err(|error| unwritten(&error))?;
     std::io::Write::write_all(&mut file, bytes).map_err(|error| unwritten(&error))?;
     let file = Arc::new(file.into_temp_path());
-    let incoming = Incoming { field: String::new(), name: String::new(), size: bytes.len() as u64, file };
+    let incoming = UploadFile { field: String::new(), name: String::new(), size: bytes.len() as u64, file };
     Ok(Upload { files: vec![incoming], ..Upload::default() })
 }
 
 async fn to_disk<S, E>(
     chunks: &mut S,
     files: &Files,
-    bounds: Bounds,
+    bounds: UploadBounds,
     field: String,
     name: String,
-) -> Result<Incoming, ApiError>
+) -> Result<UploadFile, ApiError>
 where
     S: Stream<Item = Result<Bytes, E>> + Unpin,
     E: Into<MultipartError>,
@@ -134,10 +134,15 @@ where
         file.write_all(&chunk).await.map_err(|error| unwritten(&error))?;
     }
     file.flush().await.map_err(|error| unwritten(&error))?;
-    Ok(Incoming { field, name, size, file: Arc::new(path) })
+    Ok(UploadFile { field, name, size, file: Arc::new(path) })
 }
 
-async fn field(part: &mut Field, body: &mut BodyReader<'_>, bounds: Bounds, room: usize) -> Result<String, ApiError> {
+async fn field(
+    part: &mut Field,
+    body: &mut BodyReader<'_>,
+    bounds: UploadBounds,
+    room: usize,
+) -> Result<String, ApiError> {
     let mut value = Vec::new();
     while let Some(chunk) = next(part, bounds).await? {
         let chunk = chunk.map_err(|error| refusal(&error))?;
@@ -151,7 +156,7 @@ async fn field(part: &mut Field, body: &mut BodyReader<'_>, bounds: Bounds, room
     String::from_utf8(value).map_err(|_| unreadable())
 }
 
-async fn next<S: Stream + Unpin>(stream: &mut S, bounds: Bounds) -> Result<Option<S::Item>, ApiError> {
+async fn next<S: Stream + Unpin>(stream: &mut S, bounds: UploadBounds) -> Result<Option<S::Item>, ApiError> {
     let waited = tokio::time::timeout(bounds.patience, stream.next()).await;
     waited.map_err(|_| ApiError::new(Code::RequestTimeout))
 }
@@ -172,20 +177,20 @@ fn unwritten(error: &dyn std::fmt::Display) -> ApiError {
 }
 
 /// A body that ends with an error where it is too large or too slow.
-struct Watched {
+struct UploadStream {
     payload: Payload,
-    bounds: Bounds,
+    bounds: UploadBounds,
     since: Instant,
     heard: u64,
 }
 
-impl Watched {
-    fn new(payload: Payload, bounds: Bounds) -> Watched {
-        Watched { payload, bounds, since: Instant::now(), heard: 0 }
+impl UploadStream {
+    fn new(payload: Payload, bounds: UploadBounds) -> UploadStream {
+        UploadStream { payload, bounds, since: Instant::now(), heard: 0 }
     }
 }
 
-impl Stream for Watched {
+impl Stream for UploadStream {
     type Item = Result<Bytes, PayloadError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {

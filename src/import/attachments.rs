@@ -3,14 +3,14 @@
 //! They keep their names, so that the addresses in contents stay right: the files of records, the smaller copies beside
 //! them, and what contents name. What is here already is left alone, so it may be run again when more files are available.
 
-use super::uploads::{Uploads, named_files};
+use super::uploads::{UploadFolder, named_files};
 use crate::behaviours::files::file_of;
 use crate::boot::{BootError, Services, wait};
 use crate::families::content::columns;
-use crate::families::file::{self, FileStore, Kept, Making, Source, StoreError, StoredFiles};
+use crate::families::file::{self, FileSource, FileStore, ImportedFile, PictureOptions, StoreError, StoredFiles};
 use crate::families::text_column;
 use crate::files::is_key;
-use crate::files::kinds::Kind;
+use crate::files::kinds::FileKind;
 use crate::records::{self, Record, int, meta_space, text};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
@@ -20,7 +20,7 @@ use cms_config::declaration::Family;
 use cms_storage::Storage;
 use cms_storage::plan::{Change, Cond, DbValue, Op, Order, Put, Row, Target, WritePlan};
 use cms_text::php;
-use cms_text::time::Civil;
+use cms_text::time::CivilDateTime;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 use std::fmt;
@@ -89,10 +89,10 @@ impl fmt::Display for AttachmentReport {
 }
 
 /// A folder on its way into the store.
-struct Bringing<'a> {
+struct AttachmentImport<'a> {
     store: FileStore<'a>,
     language: String,
-    uploads: Uploads,
+    uploads: UploadFolder,
     report: AttachmentReport,
 }
 
@@ -108,8 +108,8 @@ pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Re
     let language = read_settings(registry, storage)?.text("language").to_owned();
     let (media, now) = (&services.media, services.clock.now());
     let store = FileStore { registry, storage, media, owner: JobOwner::PROGRAM, now };
-    let uploads = Uploads::at(folder);
-    let mut bringing = Bringing { store, language, uploads, report: AttachmentReport::default() };
+    let uploads = UploadFolder::at(folder);
+    let mut bringing = AttachmentImport { store, language, uploads, report: AttachmentReport::default() };
     for resource in registry.family(Family::Content).filter(|r| r.supports("files")) {
         let mut last = 0;
         loop {
@@ -138,7 +138,7 @@ fn page(storage: &dyn Storage, resource: &Resource, after: i64) -> Result<Vec<Ro
     Ok(storage.snapshot()?.rows(&plan)?)
 }
 
-impl Bringing<'_> {
+impl AttachmentImport<'_> {
     /// Brings in the file of a record, if it is not here, and the copies beside it.
     fn one(&mut self, record: Record<'_>, details: &Value) -> Result<(), BootError> {
         let extra: Map<String, Value> = serde_json::from_str(record.text("extra")).unwrap_or_default();
@@ -175,8 +175,9 @@ impl Bringing<'_> {
         let base = file::recognised(&found, &path, media).map_or("file".to_owned(), |(base, _)| base);
         let below = key.rsplit_once('/').map_or("", |(below, _)| below);
         // What WordPress shows is shown: pictures stay as large as they are.
-        let making = Making { display: false, convert: false, ..Making::all(&self.language) };
-        let source = Source { path: &path, size, meta: None, making, kept: Some(Kept { key: key.clone(), sizes }) };
+        let making = PictureOptions { display: false, convert: false, ..PictureOptions::all(&self.language) };
+        let source =
+            FileSource { path: &path, size, meta: None, making, kept: Some(ImportedFile { key: key.clone(), sizes }) };
         match wait(self.store.keep(source, &base, &kind, below)) {
             Ok(kept) => {
                 if kept.file != key {
@@ -250,7 +251,7 @@ impl Bringing<'_> {
         }
     }
 
-    fn kind(&self, path: &Path) -> Option<Kind> {
+    fn kind(&self, path: &Path) -> Option<FileKind> {
         let end = path.extension()?.to_str()?;
         file::recognised(&format!("file.{end}"), path, &self.store.registry.declaration.media).map(|(_, kind)| kind)
     }
@@ -319,7 +320,7 @@ fn key_of(wanted: &str, record: Record<'_>) -> String {
     if wanted.contains('/') {
         return wanted.to_owned();
     }
-    let civil = Civil::of(record.int("date_local"));
+    let civil = CivilDateTime::of(record.int("date_local"));
     format!("{:04}/{:02}/{wanted}", civil.year, civil.month)
 }
 

@@ -1,10 +1,10 @@
 //! Dates as exports write them: those of WordPress, of programs that write its format, and of feeds.
 
-use cms_text::time::{Civil, format_local, parse_datetime};
+use cms_text::time::{CivilDateTime, format_local, parse_datetime};
 
 /// What the clock of a date shows, where the text names no zone.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Clock {
+pub(super) enum DateZone {
     Local,
     Utc,
 }
@@ -14,7 +14,7 @@ pub(super) enum Clock {
 ///
 /// # Errors
 /// The text that is no date.
-pub(super) fn moment(text: &str, clock: Clock) -> Result<Option<i64>, String> {
+pub(super) fn moment(text: &str, clock: DateZone) -> Result<Option<i64>, String> {
     // "-0001-11-30" is what some versions of PHP make of the zero date.
     if text.is_empty() || text.starts_with("0000-00-00") || text.starts_with("-0001-11-30") {
         return Ok(None);
@@ -27,7 +27,7 @@ pub(super) fn moment(text: &str, clock: Clock) -> Result<Option<i64>, String> {
     // A day that its month does not have is no date that anybody has written down.
     let exists = |wall: i64| full.starts_with(&format_local(wall)[..10]);
     let parsed = parse_datetime(&full).filter(|parsed| exists(parsed.wall)).ok_or_else(|| text.to_owned())?;
-    Ok(Some(if clock == Clock::Utc { parsed.as_utc() } else { parsed.wall }))
+    Ok(Some(if clock == DateZone::Utc { parsed.as_utc() } else { parsed.wall }))
 }
 
 /// UTC seconds of a date as feeds write it (`Tue, 05 Mar 2024 10:15:00 +0000`).
@@ -41,7 +41,8 @@ pub(super) fn feed_date(text: &str) -> Option<i64> {
     let (hour, minute) = (clock.next()??, clock.next()??);
     let second = clock.next().unwrap_or(Some(0))?;
     let year = year.parse().ok().filter(|year| (1..=9999).contains(year))?;
-    let civil = Civil { year, month: u8::try_from(month).ok()? + 1, day: day.parse().ok()?, hour, minute, second };
+    let civil =
+        CivilDateTime { year, month: u8::try_from(month).ok()? + 1, day: day.parse().ok()?, hour, minute, second };
     let digits = zone.strip_prefix(['+', '-']);
     let offset = match digits {
         Some(digits) if digits.len() == 4 => {
@@ -61,22 +62,22 @@ mod tests {
 
     #[test]
     fn moments() {
-        let check = |text: &str, clock: Clock, expected: Result<Option<i64>, &str>| {
+        let check = |text: &str, clock: DateZone, expected: Result<Option<i64>, &str>| {
             assert_eq!(moment(text, clock), expected.map_err(str::to_owned), "{text}");
         };
         for text in ["2020-01-02 03:04:05", "2020-01-02T03:04:05", "2020-01-02T03:04:05Z"] {
-            check(text, Clock::Local, Ok(Some(1_577_934_245)));
-            check(text, Clock::Utc, Ok(Some(1_577_934_245)));
+            check(text, DateZone::Local, Ok(Some(1_577_934_245)));
+            check(text, DateZone::Utc, Ok(Some(1_577_934_245)));
         }
-        check("2020-01-02T03:04:05+01:00", Clock::Local, Ok(Some(1_577_934_245)));
-        check("2020-01-02T03:04:05+01:00", Clock::Utc, Ok(Some(1_577_930_645)));
-        check("2020-01-02 03:04", Clock::Local, Ok(Some(1_577_934_240)));
-        check("2020-01-02", Clock::Local, Ok(Some(1_577_923_200)));
+        check("2020-01-02T03:04:05+01:00", DateZone::Local, Ok(Some(1_577_934_245)));
+        check("2020-01-02T03:04:05+01:00", DateZone::Utc, Ok(Some(1_577_930_645)));
+        check("2020-01-02 03:04", DateZone::Local, Ok(Some(1_577_934_240)));
+        check("2020-01-02", DateZone::Local, Ok(Some(1_577_923_200)));
         for none in ["", "0000-00-00 00:00:00", "-0001-11-30 00:00:00"] {
-            check(none, Clock::Utc, Ok(None));
+            check(none, DateZone::Utc, Ok(None));
         }
         for wrong in ["Invalid date", "2024-02-30 00:00:00", "soon", "2024-13-01 00:00:00", "äöüßäöüß"] {
-            check(wrong, Clock::Local, Err(wrong));
+            check(wrong, DateZone::Local, Err(wrong));
         }
     }
 

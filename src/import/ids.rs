@@ -1,6 +1,6 @@
 //! Ids of an export: they stay where they are free, and are replaced where they are taken.
 
-use super::Report;
+use super::ImportReport;
 use crate::boot::BootError;
 use crate::records::{self, among, columns, int};
 use cms_storage::plan::Cond;
@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Ids that the file holds.
 #[derive(Default)]
-pub(super) struct Ids {
+pub(super) struct ExportIds {
     pub records: Vec<i64>,
     pub comments: Vec<i64>,
     pub terms: Vec<i64>,
@@ -22,9 +22,9 @@ pub(super) fn placed(
     key: &str,
     ids: &[i64],
     known: &HashMap<String, i64>,
-    report: &mut Report,
+    report: &mut ImportReport,
     what: &'static str,
-) -> Result<Placed, BootError> {
+) -> Result<IdMap, BootError> {
     let mut rows = snapshot.rows(&columns(table, &["id"], among("id", ids.iter().copied())))?;
     let taken: HashSet<i64> = rows.iter().map(|row| int(&row[0])).collect();
     let mut newest = records::ordered(columns(table, &["id"], Cond::All(Vec::new())), "id", true);
@@ -54,7 +54,7 @@ pub(super) fn placed(
         placed.entry((id, nth)).or_insert(*row);
         given.entry(id).and_modify(|last| *last = nth.max(*last)).or_insert(nth);
     }
-    Ok(Placed { moved: placed, given, seen: HashMap::new() })
+    Ok(IdMap { moved: placed, given, seen: HashMap::new() })
 }
 
 /// What is remembered of something that came from a file.
@@ -72,7 +72,7 @@ fn numbers(key: &str) -> Option<(i64, u32)> {
 }
 
 /// What ids of the file became.
-pub(super) struct Placed {
+pub(super) struct IdMap {
     /// Ids that are not the file's own, by the file's id and how many things before had the same.
     pub moved: HashMap<(i64, u32), i64>,
     /// How many things before the last one with an id have it, too.
@@ -81,7 +81,7 @@ pub(super) struct Placed {
     seen: HashMap<i64, u32>,
 }
 
-impl Placed {
+impl IdMap {
     /// What a thing of the file points to: of those with the id the one that was read last, or the last of the file
     /// where it comes later. 0 is nothing: an id that no import brought may be that of another thing here.
     pub(super) fn target(&self, id: i64) -> i64 {

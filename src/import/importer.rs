@@ -1,8 +1,8 @@
 //! An import on its way: items taken one by one, committed in batches.
 
-use super::ids::{Ids, Placed, placed};
-use super::wxr::{Item, Summary};
-use super::{BATCH, Report};
+use super::ids::{ExportIds, IdMap, placed};
+use super::wxr::{ExportItem, ExportSummary};
+use super::{BATCH, ImportReport};
 use crate::boot::{BootError, Services, wait};
 use crate::families::{column, content, term};
 use crate::records::{self, columns, eq, everything, int, text, txt};
@@ -21,10 +21,10 @@ pub(super) struct Importer<'a> {
     pub source: String,
     pub settings: Settings,
     /// New ids by those of the file.
-    pub records: Placed,
-    pub comments: Placed,
-    pub terms: Placed,
-    pub users: Placed,
+    pub records: IdMap,
+    pub comments: IdMap,
+    pub terms: IdMap,
+    pub users: IdMap,
     /// Source keys that an earlier run brought, with what they became.
     pub known: HashMap<String, i64>,
     /// Those that this run has brought.
@@ -49,7 +49,7 @@ pub(super) struct Importer<'a> {
     pub now: i64,
     pub next_term: i64,
     pub pending: Vec<Change>,
-    pub report: Report,
+    pub report: ImportReport,
 }
 
 /// The user in whose name an import runs: the one that is named, else the first administrator; 0 where there is nobody.
@@ -72,13 +72,13 @@ impl<'a> Importer<'a> {
     pub(super) fn new(
         registry: &'a Registry,
         services: &'a Services,
-        summary: &Summary,
+        summary: &ExportSummary,
         settings: Settings,
-        ids: &Ids,
+        ids: &ExportIds,
         user: Option<&str>,
     ) -> Result<Importer<'a>, BootError> {
         let storage = &*services.storage;
-        let mut report = Report::default();
+        let mut report = ImportReport::default();
         let snapshot = storage.snapshot()?;
         let source = summary.base_url.clone();
         let known: HashMap<String, i64> = snapshot
@@ -130,15 +130,15 @@ impl<'a> Importer<'a> {
         })
     }
 
-    pub(super) fn take(&mut self, item: Item) -> Result<(), BootError> {
+    pub(super) fn take(&mut self, item: ExportItem) -> Result<(), BootError> {
         match item {
-            Item::Author(author) => self.author(author)?,
-            Item::Term(term) => {
+            ExportItem::Author(author) => self.author(author)?,
+            ExportItem::Term(term) => {
                 let number = term.id;
                 let became = self.term(term);
                 self.numbered.extend(number.zip(became));
             }
-            Item::Record(record) => self.record(*record)?,
+            ExportItem::Record(record) => self.record(*record)?,
         }
         self.flush_full()
     }
@@ -164,7 +164,7 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<Report, BootError> {
+    pub(super) fn finish(mut self) -> Result<ImportReport, BootError> {
         for (taxonomy, child, parent) in std::mem::take(&mut self.parents) {
             let Some(parent) = self.slugs.get(&(taxonomy, parent)).copied() else { continue };
             let target = Target::Existing { key: DbValue::Int(child), expect: None };

@@ -18,9 +18,9 @@ mod uploads;
 pub mod wxr;
 mod xml;
 
-use self::ids::Ids;
+use self::ids::ExportIds;
 use self::importer::Importer;
-pub use self::report::Report;
+pub use self::report::ImportReport;
 use crate::boot::{BootError, Services};
 use crate::registry::Registry;
 use crate::scope::read_settings;
@@ -28,7 +28,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor};
 use std::path::Path;
-use wxr::{Item, Limits, ReadError, Summary};
+use wxr::{ExportItem, ExportSummary, ReadError, WxrLimits};
 
 /// Changes committed together.
 const BATCH: usize = 400;
@@ -46,7 +46,7 @@ pub fn import(
     file: &Path,
     user: Option<&str>,
     bar: bool,
-) -> Result<Report, BootError> {
+) -> Result<ImportReport, BootError> {
     let open = || {
         let file = File::open(file).map_err(|e| BootError::Other(format!("{}: {e}", file.display())))?;
         Ok::<_, BootError>(BufReader::with_capacity(1 << 18, file))
@@ -75,7 +75,7 @@ pub fn import(
 ///
 /// # Errors
 /// The database refuses.
-pub fn demo(registry: &Registry, services: &Services) -> Result<Report, BootError> {
+pub fn demo(registry: &Registry, services: &Services) -> Result<ImportReport, BootError> {
     let demo = || Ok(Cursor::new(DEMO));
     run(registry, services, "the demo site", demo, None, &ProgressBar::hidden()).map(|(report, _)| report)
 }
@@ -87,7 +87,7 @@ fn run<R: BufRead>(
     open: impl Fn() -> Result<R, BootError>,
     user: Option<&str>,
     progress: &ProgressBar,
-) -> Result<(Report, Summary), BootError> {
+) -> Result<(ImportReport, ExportSummary), BootError> {
     progress.set_message("checking ");
     let (summary, ids) = survey(open()?, shown, |n| progress.set_position(n))?;
     progress.set_message("importing");
@@ -95,7 +95,7 @@ fn run<R: BufRead>(
     let storage = &*services.storage;
     let settings = read_settings(registry, storage)?;
     let mut importer = Importer::new(registry, services, &summary, settings, &ids, user)?;
-    let limits = Limits::default();
+    let limits = WxrLimits::default();
     let done = wxr::read(open()?, &limits, |n| progress.set_position(first + n), |item| importer.take(item));
     match done {
         Ok(_) => Ok((importer.finish()?, summary)),
@@ -105,13 +105,17 @@ fn run<R: BufRead>(
 }
 
 /// The first pass: everything is read, nothing is written.
-fn survey<R: BufRead>(input: R, shown: &str, progress: impl FnMut(u64)) -> Result<(Summary, Ids), BootError> {
-    let mut ids = Ids::default();
-    let done = wxr::read(input, &Limits::default(), progress, |item| {
+fn survey<R: BufRead>(
+    input: R,
+    shown: &str,
+    progress: impl FnMut(u64),
+) -> Result<(ExportSummary, ExportIds), BootError> {
+    let mut ids = ExportIds::default();
+    let done = wxr::read(input, &WxrLimits::default(), progress, |item| {
         match item {
-            Item::Author(author) => ids.users.push(author.id.unwrap_or(0)),
-            Item::Term(term) => ids.terms.push(term.id.unwrap_or(0)),
-            Item::Record(record) => {
+            ExportItem::Author(author) => ids.users.push(author.id.unwrap_or(0)),
+            ExportItem::Term(term) => ids.terms.push(term.id.unwrap_or(0)),
+            ExportItem::Record(record) => {
                 ids.records.push(record.id);
                 ids.comments.extend(record.comments.iter().map(|c| c.id));
             }

@@ -1,14 +1,14 @@
 //! Records of an export, with their terms, meta values and comments.
 
 use super::importer::Importer;
-use super::wxr::{self, Comment, Record};
+use super::wxr::{self, Comment, ExportRecord};
 use crate::boot::BootError;
 use crate::families::{Columns, column, comment, content, text_column};
 use crate::files::kinds;
 use crate::records::txt;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use cms_config::declaration::{Family, ImportedAs};
+use cms_config::declaration::{Family, ImportFormat};
 use cms_storage::plan::{Change, DbValue, Input, MetaChange, Name, Put, SlugClaim, Target};
 use cms_text::{html_policy, php, slug};
 use serde_json::json;
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 const WITH_ITS_RECORD: &str = "post-trashed";
 
 impl<'a> Importer<'a> {
-    pub(super) fn record(&mut self, record: Record) -> Result<(), BootError> {
+    pub(super) fn record(&mut self, record: ExportRecord) -> Result<(), BootError> {
         let (id, key) = self.records.take("record", record.id);
         if !self.remember(key, "record", id) {
             return Ok(());
@@ -72,7 +72,7 @@ impl<'a> Importer<'a> {
     /// is kept for later.
     fn filed(
         &mut self,
-        record: &Record,
+        record: &ExportRecord,
         resource: Option<&Resource>,
         id: i64,
         set: &mut Columns,
@@ -107,7 +107,7 @@ impl<'a> Importer<'a> {
     }
 
     /// A record that names no term of a taxonomy gets its default one, unless nobody has saved it yet.
-    fn default_terms(&self, resource: &Resource, record: &Record, edges: &mut BTreeMap<Name, Vec<i64>>) {
+    fn default_terms(&self, resource: &Resource, record: &ExportRecord, edges: &mut BTreeMap<Name, Vec<i64>>) {
         if self.registry.status(&record.status).is_some_and(|status| status.internal) {
             return;
         }
@@ -122,12 +122,12 @@ impl<'a> Importer<'a> {
         if declared { neutral.to_owned() } else { exported.to_owned() }
     }
 
-    fn put(&self, record: &Record, kind: &str, id: i64) -> Put {
+    fn put(&self, record: &ExportRecord, kind: &str, id: i64) -> Put {
         let dates = self.dates(record);
         content::put(kind, Target::Keyed(DbValue::Int(id)), &record.status, dates, self.columns(record))
     }
 
-    fn dates(&self, record: &Record) -> content::Dates {
+    fn dates(&self, record: &ExportRecord) -> content::Dates {
         let (local, utc) = self.pair(record.date_local, record.date_utc);
         let (modified_local, modified_utc) = match (record.modified_local, record.modified_utc) {
             (None, None) => (local, utc),
@@ -139,7 +139,7 @@ impl<'a> Importer<'a> {
     }
 
     /// The columns that the export contains, except kind, state and dates.
-    fn columns(&self, record: &Record) -> Columns {
+    fn columns(&self, record: &ExportRecord) -> Columns {
         let meta = |key: &str| record.meta.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
         let authors = self.authors.as_ref().unwrap_or(&self.logins);
         let author = authors.get(&slug::title_key(&record.author_login)).copied().unwrap_or(self.importing);
@@ -185,18 +185,18 @@ impl<'a> Importer<'a> {
     }
 
     /// Declared columns whose values are in meta values.
-    fn imported(&self, resource: &Resource, record: &Record) -> Vec<(Name, Input)> {
+    fn imported(&self, resource: &Resource, record: &ExportRecord) -> Vec<(Name, Input)> {
         let mut set = Vec::new();
         for (column, from) in &resource.declared.import {
             let found = record.meta.iter().find(|(key, _)| *key == from.meta);
             let (Some(column), Some((_, value))) = (resource.plan_column(column), found) else { continue };
             let number = value.parse().unwrap_or(0);
             let value = match from.kind {
-                ImportedAs::Text => txt(value),
-                ImportedAs::Words => txt(php::texts(value).join(" ").trim()),
-                ImportedAs::Record => DbValue::Int(self.records.target(number)),
-                ImportedAs::Kind => txt(self.registry.resource_by_api_name(value).map_or(value, |r| &*r.kind)),
-                ImportedAs::Referenced => DbValue::Int(self.referenced(resource, record, number)),
+                ImportFormat::Text => txt(value),
+                ImportFormat::Words => txt(php::texts(value).join(" ").trim()),
+                ImportFormat::Record => DbValue::Int(self.records.target(number)),
+                ImportFormat::Kind => txt(self.registry.resource_by_api_name(value).map_or(value, |r| &*r.kind)),
+                ImportFormat::Referenced => DbValue::Int(self.referenced(resource, record, number)),
             };
             set.push((column, Input::Value(value)));
         }
@@ -204,7 +204,7 @@ impl<'a> Importer<'a> {
     }
 
     /// What the number of a record or term became, by the class that another imported column holds.
-    fn referenced(&self, resource: &Resource, record: &Record, number: i64) -> i64 {
+    fn referenced(&self, resource: &Resource, record: &ExportRecord, number: i64) -> i64 {
         let class = resource.declared.reference.as_ref().and_then(|reference| {
             let from = resource.declared.import.get(&reference.class)?;
             let (_, class) = record.meta.iter().find(|(key, _)| *key == from.meta)?;

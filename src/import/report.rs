@@ -13,12 +13,12 @@ const LISTED_KEYS: usize = 200;
 
 /// Sentences of one sort: the first ones, and how many more there are.
 #[derive(Debug, Default)]
-pub(super) struct Listing {
+pub(super) struct ReportSentences {
     listed: Vec<String>,
     more: u64,
 }
 
-impl Listing {
+impl ReportSentences {
     pub(super) fn add(&mut self, text: impl FnOnce() -> String) {
         match self.listed.len() < LISTED {
             true => self.listed.push(text()),
@@ -55,7 +55,7 @@ impl Listing {
 
 /// See the module's description.
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct ImportReport {
     /// Records brought in, by kind and status; true: no resource shows them.
     pub(super) records: BTreeMap<(String, String, bool), u64>,
     pub(super) terms: u64,
@@ -72,11 +72,11 @@ pub struct Report {
     /// Things that the file names a second time.
     pub(super) twice: u64,
     /// Ids that were taken, or whose thing was here under another one, by space.
-    pub(super) moved: BTreeMap<&'static str, Listing>,
+    pub(super) moved: BTreeMap<&'static str, ReportSentences>,
     /// Slugs that were taken.
-    pub(super) slugs: Listing,
-    pub(super) accounts: Listing,
-    pub(super) settings: Listing,
+    pub(super) slugs: ReportSentences,
+    pub(super) accounts: ReportSentences,
+    pub(super) settings: ReportSentences,
     /// Values under meta keys that nothing declares.
     pub(super) keys: BTreeMap<String, u64>,
     pub(super) more_keys: u64,
@@ -87,7 +87,7 @@ pub struct Report {
     pub(super) warnings: Warnings,
 }
 
-impl Report {
+impl ImportReport {
     /// Counts a value under a key that nothing declares.
     pub(super) fn hidden_value(&mut self, key: &str) {
         let room = self.keys.len() < MOST_KEYS;
@@ -152,7 +152,7 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for ImportReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.counts(f)?;
         self.meta(f)?;

@@ -1,7 +1,7 @@
 //! What an export says of its site: title, description and language.
 
-use super::Report;
-use super::wxr::Summary;
+use super::ImportReport;
+use super::wxr::ExportSummary;
 use crate::boot::{BootError, Services, wait};
 use crate::registry::{Registry, name};
 use crate::scope::{read_settings, stored_settings};
@@ -17,9 +17,9 @@ use serde_json::{Map, Value};
 pub(super) fn take(
     registry: &Registry,
     services: &Services,
-    summary: &Summary,
+    summary: &ExportSummary,
     was_empty: bool,
-    report: &mut Report,
+    report: &mut ImportReport,
 ) -> Result<(), BootError> {
     let storage = &*services.storage;
     let present = read_settings(registry, storage)?;

@@ -11,14 +11,14 @@ const LONGEST: usize = 1024;
 const MOST_NAMES: usize = 50_000;
 
 /// The folder. The names of the directory that was looked at last stay in memory: files come month by month.
-pub(super) struct Uploads {
+pub(super) struct UploadFolder {
     folder: PathBuf,
     listed: Option<(PathBuf, Vec<String>)>,
 }
 
-impl Uploads {
-    pub(super) fn at(folder: &Path) -> Uploads {
-        Uploads { folder: folder.to_owned(), listed: None }
+impl UploadFolder {
+    pub(super) fn at(folder: &Path) -> UploadFolder {
+        UploadFolder { folder: folder.to_owned(), listed: None }
     }
 
     /// A file of the folder, with its name; a name that leads out of it finds nothing, nor does a link in it that does.
@@ -113,7 +113,7 @@ mod tests {
         std::fs::create_dir(&inner).expect("made");
         std::fs::write(dir.path().join("secret.png"), "x").expect("written");
         std::fs::write(inner.join("a.png"), "x").expect("written");
-        let uploads = Uploads::at(&inner);
+        let uploads = UploadFolder::at(&inner);
         assert!(uploads.file("a.png").is_some());
         for outside in ["../secret.png", "/etc/passwd", "x/../../secret.png", "."] {
             assert_eq!(uploads.file(outside), None, "{outside}");
@@ -129,7 +129,7 @@ mod tests {
         {
             std::fs::write(dir.path().join(name), "x").expect("written");
         }
-        let mut uploads = Uploads::at(dir.path());
+        let mut uploads = UploadFolder::at(dir.path());
         let mut found = uploads.copies_of("tree.jpg");
         found.sort();
         let mut expected = copies.map(str::to_owned);

@@ -5,21 +5,21 @@
 //! left out, with one, too. A fault of the file itself ends the reading. It knows neither what a record becomes nor where
 //! it is stored. A first pass that only counts is a [`read`] whose sink does nothing.
 
-use super::dates::{Clock, feed_date, moment};
-use super::xml::{Cursor, Tag, brief};
-pub use super::xml::{Limits, Warnings, WxrError};
+use super::dates::{DateZone, feed_date, moment};
+pub use super::xml::{Warnings, WxrError, WxrLimits};
+use super::xml::{XmlCursor, XmlTag, brief};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::BufRead;
 
 /// One thing that an export holds, in file order.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Item {
+pub enum ExportItem {
     Author(Author),
     /// From `wp:category`, `wp:tag` or `wp:term`.
     Term(Term),
     /// From `item`.
-    Record(Box<Record>),
+    Record(Box<ExportRecord>),
 }
 
 /// A person whom records name by login.
@@ -61,7 +61,7 @@ pub struct TermRef {
 ///
 /// Dates are seconds since 1970-01-01 00:00:00, in the site's wall time (`_local`) or in UTC; the zero date is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Record {
+pub struct ExportRecord {
     pub id: i64,
     pub title: String,
     /// Markup as its author wrote it.
@@ -98,7 +98,7 @@ pub struct Record {
     pub line: u64,
 }
 
-/// A comment on a record; dates as in [`Record`].
+/// A comment on a record; dates as in [`ExportRecord`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comment {
     pub id: i64,
@@ -122,7 +122,7 @@ pub struct Comment {
 
 /// What a file holds, counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct ExportSummary {
     /// `wp:wxr_version`.
     pub version: String,
     /// The site's name.
@@ -190,12 +190,12 @@ const VERSIONS: [&str; 3] = ["1.0", "1.1", "1.2"];
 /// on before an error stays passed on: a caller who wants all or nothing reads once with a sink that does nothing.
 pub fn read<R: BufRead, E>(
     input: R,
-    limits: &Limits,
+    limits: &WxrLimits,
     progress: impl FnMut(u64),
-    each: impl FnMut(Item) -> Result<(), E>,
-) -> Result<Summary, ReadError<E>> {
-    let mut cursor = Cursor::new(input, *limits);
-    let mut outlet = Outlet { summary: Summary::default(), left: limits.items, progress, each };
+    each: impl FnMut(ExportItem) -> Result<(), E>,
+) -> Result<ExportSummary, ReadError<E>> {
+    let mut cursor = XmlCursor::new(input, *limits);
+    let mut outlet = ImportSink { summary: ExportSummary::default(), left: limits.items, progress, each };
     match cursor.root()? {
         Some(tag) if tag.name == "rss" => {}
         _ => return Err(foreign(&cursor).into()),
@@ -215,23 +215,23 @@ pub fn read<R: BufRead, E>(
     Ok(outlet.summary)
 }
 
-fn foreign<R: BufRead>(cursor: &Cursor<R>) -> WxrError {
+fn foreign<R: BufRead>(cursor: &XmlCursor<R>) -> WxrError {
     cursor.fault("this is not a WordPress export".into(), HINT_WXR)
 }
 
 /// Where items go, and the account of them.
-struct Outlet<P, F> {
-    summary: Summary,
+struct ImportSink<P, F> {
+    summary: ExportSummary,
     left: u64,
     progress: P,
     each: F,
 }
 
-impl<P: FnMut(u64), F> Outlet<P, F> {
+impl<P: FnMut(u64), F> ImportSink<P, F> {
     /// Hands on an item; nothing where one was left out.
-    fn deliver<R: BufRead, E>(&mut self, cursor: &Cursor<R>, item: Option<Item>) -> Result<(), ReadError<E>>
+    fn deliver<R: BufRead, E>(&mut self, cursor: &XmlCursor<R>, item: Option<ExportItem>) -> Result<(), ReadError<E>>
     where
-        F: FnMut(Item) -> Result<(), E>,
+        F: FnMut(ExportItem) -> Result<(), E>,
     {
         if self.left == 0 {
             let hint = "split the export, or raise the limit";
@@ -250,12 +250,12 @@ impl<P: FnMut(u64), F> Outlet<P, F> {
         Ok(())
     }
 
-    fn count(&mut self, item: &Item) {
+    fn count(&mut self, item: &ExportItem) {
         let summary = &mut self.summary;
         match item {
-            Item::Author(_) => summary.authors += 1,
-            Item::Term(term) => *summary.terms.entry(term.taxonomy.clone()).or_default() += 1,
-            Item::Record(record) => {
+            ExportItem::Author(_) => summary.authors += 1,
+            ExportItem::Term(term) => *summary.terms.entry(term.taxonomy.clone()).or_default() += 1,
+            ExportItem::Record(record) => {
                 *summary.records.entry((record.kind.clone(), record.status.clone())).or_default() += 1;
                 for term in &record.terms {
                     if !summary.taxonomies.contains(&term.taxonomy) {
@@ -269,22 +269,22 @@ impl<P: FnMut(u64), F> Outlet<P, F> {
 }
 
 fn channel<R: BufRead, P: FnMut(u64), F, E>(
-    cursor: &mut Cursor<R>,
-    outlet: &mut Outlet<P, F>,
+    cursor: &mut XmlCursor<R>,
+    outlet: &mut ImportSink<P, F>,
 ) -> Result<(), ReadError<E>>
 where
-    F: FnMut(Item) -> Result<(), E>,
+    F: FnMut(ExportItem) -> Result<(), E>,
 {
     while let Some(tag) = cursor.child()? {
         cursor.begin_record();
         let item = match tag.name.as_str() {
             // Plain RSS has items too.
             "item" if outlet.summary.version.is_empty() => return Err(foreign(cursor).into()),
-            "item" => record(cursor, &tag)?.map(|record| Item::Record(Box::new(record))),
-            "wp:author" => author(cursor, &tag)?.map(Item::Author),
-            "wp:category" => term(cursor, &tag, "category")?.map(Item::Term),
-            "wp:tag" => term(cursor, &tag, "post_tag")?.map(Item::Term),
-            "wp:term" => term(cursor, &tag, "")?.map(Item::Term),
+            "item" => record(cursor, &tag)?.map(|record| ExportItem::Record(Box::new(record))),
+            "wp:author" => author(cursor, &tag)?.map(ExportItem::Author),
+            "wp:category" => term(cursor, &tag, "category")?.map(ExportItem::Term),
+            "wp:tag" => term(cursor, &tag, "post_tag")?.map(ExportItem::Term),
+            "wp:term" => term(cursor, &tag, "")?.map(ExportItem::Term),
             _ => {
                 about_site(cursor, &tag, &mut outlet.summary)?;
                 continue;
@@ -295,7 +295,11 @@ where
     Ok(())
 }
 
-fn about_site<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag, summary: &mut Summary) -> Result<(), WxrError> {
+fn about_site<R: BufRead>(
+    cursor: &mut XmlCursor<R>,
+    tag: &XmlTag,
+    summary: &mut ExportSummary,
+) -> Result<(), WxrError> {
     match tag.name.as_str() {
         "wp:wxr_version" => summary.version = version(cursor)?,
         "title" => summary.title = cursor.text()?,
@@ -314,7 +318,7 @@ fn about_site<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag, summary: &mut Summa
     Ok(())
 }
 
-fn version<R: BufRead>(cursor: &mut Cursor<R>) -> Result<String, WxrError> {
+fn version<R: BufRead>(cursor: &mut XmlCursor<R>) -> Result<String, WxrError> {
     let version = word(cursor)?;
     if VERSIONS.contains(&version.as_str()) {
         return Ok(version);
@@ -324,11 +328,11 @@ fn version<R: BufRead>(cursor: &mut Cursor<R>) -> Result<String, WxrError> {
 }
 
 /// What is left out, and why.
-fn left_out<R: BufRead>(cursor: &mut Cursor<R>, at: &Tag, what: &str, why: &str) {
+fn left_out<R: BufRead>(cursor: &mut XmlCursor<R>, at: &XmlTag, what: &str, why: &str) {
     cursor.warnings.add(at.line, format!("the {what} that begins here is left out: {why}"));
 }
 
-fn author<R: BufRead>(cursor: &mut Cursor<R>, at: &Tag) -> Result<Option<Author>, WxrError> {
+fn author<R: BufRead>(cursor: &mut XmlCursor<R>, at: &XmlTag) -> Result<Option<Author>, WxrError> {
     let mut author = Author::default();
     while let Some(tag) = cursor.child()? {
         match tag.name.as_str() {
@@ -349,7 +353,7 @@ fn author<R: BufRead>(cursor: &mut Cursor<R>, at: &Tag) -> Result<Option<Author>
 }
 
 /// The three spellings of a term differ in the names of their parts alone.
-fn term<R: BufRead>(cursor: &mut Cursor<R>, at: &Tag, taxonomy: &str) -> Result<Option<Term>, WxrError> {
+fn term<R: BufRead>(cursor: &mut XmlCursor<R>, at: &XmlTag, taxonomy: &str) -> Result<Option<Term>, WxrError> {
     let mut term = Term { taxonomy: taxonomy.to_owned(), ..Term::default() };
     while let Some(tag) = cursor.child()? {
         match tag.name.as_str() {
@@ -373,8 +377,8 @@ fn term<R: BufRead>(cursor: &mut Cursor<R>, at: &Tag, taxonomy: &str) -> Result<
 }
 
 /// A record; `None`: it cannot be read, and is left out.
-fn record<R: BufRead>(cursor: &mut Cursor<R>, item: &Tag) -> Result<Option<Record>, WxrError> {
-    let mut record = Record { line: item.line, ..Record::default() };
+fn record<R: BufRead>(cursor: &mut XmlCursor<R>, item: &XmlTag) -> Result<Option<ExportRecord>, WxrError> {
+    let mut record = ExportRecord { line: item.line, ..ExportRecord::default() };
     let (mut published, mut fault) = (None, None);
     while let Some(tag) = cursor.child()? {
         match tag.name.as_str() {
@@ -418,20 +422,20 @@ fn without_repetitions(terms: Vec<TermRef>) -> Vec<TermRef> {
 }
 
 fn record_detail<R: BufRead>(
-    cursor: &mut Cursor<R>,
-    tag: &Tag,
-    record: &mut Record,
+    cursor: &mut XmlCursor<R>,
+    tag: &XmlTag,
+    record: &mut ExportRecord,
     fault: &mut Option<String>,
 ) -> Result<(), WxrError> {
     match tag.name.as_str() {
         "wp:post_id" => record.id = number(cursor, tag)?,
-        "wp:post_date" => match moment(&word(cursor)?, Clock::Local) {
+        "wp:post_date" => match moment(&word(cursor)?, DateZone::Local) {
             Ok(moment) => record.date_local = moment,
             Err(text) => *fault = Some(format!("<{}> holds \"{}\", which is no date", tag.name, brief(&text))),
         },
-        "wp:post_date_gmt" => record.date_utc = date(cursor, tag, Clock::Utc)?,
-        "wp:post_modified" => record.modified_local = date(cursor, tag, Clock::Local)?,
-        "wp:post_modified_gmt" => record.modified_utc = date(cursor, tag, Clock::Utc)?,
+        "wp:post_date_gmt" => record.date_utc = date(cursor, tag, DateZone::Utc)?,
+        "wp:post_modified" => record.modified_local = date(cursor, tag, DateZone::Local)?,
+        "wp:post_modified_gmt" => record.modified_utc = date(cursor, tag, DateZone::Utc)?,
         "wp:comment_status" => record.comment_status = word(cursor)?,
         "wp:ping_status" => record.ping_status = word(cursor)?,
         "wp:post_name" => record.slug = word(cursor)?,
@@ -448,7 +452,7 @@ fn record_detail<R: BufRead>(
 }
 
 /// Version 1.0 calls `tag` what later versions call `post_tag`.
-fn term_ref<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<Option<TermRef>, WxrError> {
+fn term_ref<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag) -> Result<Option<TermRef>, WxrError> {
     cursor.part()?;
     let name = cursor.text()?;
     let slug = tag.attribute("nicename").unwrap_or_default();
@@ -465,7 +469,7 @@ fn term_ref<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<Option<Term
 }
 
 /// `wp:postmeta`, `wp:commentmeta` and `wp:termmeta` alike.
-fn meta<R: BufRead>(cursor: &mut Cursor<R>) -> Result<(String, String), WxrError> {
+fn meta<R: BufRead>(cursor: &mut XmlCursor<R>) -> Result<(String, String), WxrError> {
     cursor.part()?;
     let (mut key, mut value) = (String::new(), String::new());
     while let Some(tag) = cursor.child()? {
@@ -478,7 +482,7 @@ fn meta<R: BufRead>(cursor: &mut Cursor<R>) -> Result<(String, String), WxrError
     Ok((key, value))
 }
 
-fn comment<R: BufRead>(cursor: &mut Cursor<R>) -> Result<Comment, WxrError> {
+fn comment<R: BufRead>(cursor: &mut XmlCursor<R>) -> Result<Comment, WxrError> {
     cursor.part()?;
     let mut comment = Comment::default();
     while let Some(tag) = cursor.child()? {
@@ -488,8 +492,8 @@ fn comment<R: BufRead>(cursor: &mut Cursor<R>) -> Result<Comment, WxrError> {
             "wp:comment_author_email" => comment.email = word(cursor)?,
             "wp:comment_author_url" => comment.url = word(cursor)?,
             "wp:comment_author_IP" => comment.ip = word(cursor)?,
-            "wp:comment_date" => comment.date_local = date(cursor, &tag, Clock::Local)?,
-            "wp:comment_date_gmt" => comment.date_utc = date(cursor, &tag, Clock::Utc)?,
+            "wp:comment_date" => comment.date_local = date(cursor, &tag, DateZone::Local)?,
+            "wp:comment_date_gmt" => comment.date_utc = date(cursor, &tag, DateZone::Utc)?,
             "wp:comment_content" => comment.content = cursor.text()?,
             "wp:comment_approved" => comment.approved = word(cursor)?,
             "wp:comment_type" => comment.kind = word(cursor)?,
@@ -506,7 +510,7 @@ fn comment<R: BufRead>(cursor: &mut Cursor<R>) -> Result<Comment, WxrError> {
 }
 
 /// A text in which blanks at the ends mean nothing.
-fn word<R: BufRead>(cursor: &mut Cursor<R>) -> Result<String, WxrError> {
+fn word<R: BufRead>(cursor: &mut XmlCursor<R>) -> Result<String, WxrError> {
     let mut text = cursor.text()?;
     text.truncate(text.trim_end().len());
     text.drain(..text.len() - text.trim_start().len());
@@ -519,7 +523,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// What a kind or a status is called; one that is too long is a fault of its item.
-fn name<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag, fault: &mut Option<String>) -> Result<String, WxrError> {
+fn name<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag, fault: &mut Option<String>) -> Result<String, WxrError> {
     let text = word(cursor)?;
     if !text.is_empty() && !is_name(&text) {
         *fault = Some(format!("<{}> holds more than {LONGEST_NAME} bytes", tag.name));
@@ -528,12 +532,12 @@ fn name<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag, fault: &mut Option<String
 }
 
 /// A whole number; nothing at all is 0.
-fn number<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<i64, WxrError> {
+fn number<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag) -> Result<i64, WxrError> {
     Ok(optional_number(cursor, tag)?.unwrap_or(0))
 }
 
 /// A whole number: of another text, the digits at its beginning.
-fn optional_number<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<Option<i64>, WxrError> {
+fn optional_number<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag) -> Result<Option<i64>, WxrError> {
     let text = word(cursor)?;
     if text.is_empty() {
         return Ok(None);
@@ -549,7 +553,7 @@ fn optional_number<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<Opti
 }
 
 /// Yes or no, as a number or a word.
-fn flag<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<bool, WxrError> {
+fn flag<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag) -> Result<bool, WxrError> {
     let text = word(cursor)?;
     let (set, usual) = match text.to_ascii_lowercase().as_str() {
         "" | "0" => (false, true),
@@ -564,7 +568,7 @@ fn flag<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<bool, WxrError>
 }
 
 /// A date and time; nothing at all and the zero date are `None`, as is what cannot be read.
-fn date<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag, clock: Clock) -> Result<Option<i64>, WxrError> {
+fn date<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag, clock: DateZone) -> Result<Option<i64>, WxrError> {
     let text = word(cursor)?;
     Ok(moment(&text, clock).unwrap_or_else(|text| {
         odd(cursor, tag, &text, "left out");
@@ -573,7 +577,7 @@ fn date<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag, clock: Clock) -> Result<O
 }
 
 /// Notes a value that is not as WordPress writes it.
-fn odd<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag, text: &str, read: &str) {
+fn odd<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag, text: &str, read: &str) {
     cursor.warnings.add(tag.line, format!("<{}> holds \"{}\": {read}", tag.name, brief(text)));
 }
 
@@ -637,28 +641,28 @@ mod tests {
         "<x y='z'>",
         "</x>",
     ];
-    const TIGHT: Limits = Limits { text: 400, record: 2000, depth: 6, items: 3 };
+    const TIGHT: WxrLimits = WxrLimits { text: 400, record: 2000, depth: 6, items: 3 };
 
-    fn items(input: impl BufRead) -> Result<(Vec<Item>, Summary), WxrError> {
+    fn items(input: impl BufRead) -> Result<(Vec<ExportItem>, ExportSummary), WxrError> {
         let mut items = Vec::new();
         let sink = |item| {
             items.push(item);
             Ok::<(), Infallible>(())
         };
-        match read(input, &Limits::default(), |_| {}, sink) {
+        match read(input, &WxrLimits::default(), |_| {}, sink) {
             Ok(summary) => Ok((items, summary)),
             Err(ReadError::Wxr(error)) => Err(error),
             Err(ReadError::Sink(never)) => match never {},
         }
     }
 
-    fn small() -> (Vec<Item>, Summary) {
+    fn small() -> (Vec<ExportItem>, ExportSummary) {
         items(SMALL).expect("the fixture is sound")
     }
 
-    fn small_record(id: i64) -> Record {
+    fn small_record(id: i64) -> ExportRecord {
         let found = small().0.into_iter().find_map(|item| match item {
-            Item::Record(record) if record.id == id => Some(*record),
+            ExportItem::Record(record) if record.id == id => Some(*record),
             _ => None,
         });
         found.expect("the fixture holds this record")
@@ -678,7 +682,7 @@ mod tests {
         (0..count).map(|n| format!("<wp:term><wp:term_taxonomy>t{n}</wp:term_taxonomy></wp:term>\n")).collect()
     }
 
-    fn check(input: impl Read, limits: &Limits, expected: &str) {
+    fn check(input: impl Read, limits: &WxrLimits, expected: &str) {
         let sink = |_| Ok::<(), Infallible>(());
         let told = match read(BufReader::new(input), limits, |_| {}, sink) {
             Ok(_) => "read".into(),
@@ -717,7 +721,7 @@ mod tests {
             (&file(&kinds(4097)), "line 4098: the file holds more than 4096 kinds"),
         ];
         for (input, expected) in table {
-            check(input.as_bytes(), &Limits::default(), expected);
+            check(input.as_bytes(), &WxrLimits::default(), expected);
         }
     }
 
@@ -726,9 +730,9 @@ mod tests {
     fn reads_on_where_values_are_odd() {
         let odd = |name: &str, value: &str| post(&format!("<{name}>{value}</{name}>"));
         let dated = |value: &str| odd("wp:post_date", value);
-        type Check = fn(&Record) -> bool;
-        let kept: Check = |_| true;
-        let table: &[(&str, &str, Option<Check>)] = &[
+        type RecordCheck = fn(&ExportRecord) -> bool;
+        let kept: RecordCheck = |_| true;
+        let table: &[(&str, &str, Option<RecordCheck>)] = &[
             (&odd("title", "R & D"), "line 4: an & is read as itself", Some(|r| r.title == "R & D")),
             (&odd("title", "R&D; x"), "line 4: &D; is no entity", Some(|r| r.title == "R&D; x")),
             (&odd("title", "R&nbsp;D &eacute;"), "line 4: &nbsp; is no entity", Some(|r| r.title == "R\u{a0}D é")),
@@ -800,7 +804,7 @@ mod tests {
             let first = warnings.first().map_or("", String::as_str);
             assert!(first.starts_with(warning) && first.is_empty() == warning.is_empty(), "{input}: {warnings:?}");
             match (&*items, check) {
-                ([Item::Record(record)], Some(check)) => assert!(check(record), "{input}: {record:?}"),
+                ([ExportItem::Record(record)], Some(check)) => assert!(check(record), "{input}: {record:?}"),
                 ([], None) => {}
                 other => panic!("{input}: {other:?}"),
             }
@@ -811,7 +815,7 @@ mod tests {
     fn dates_of_feeds_stand_in_for_missing_ones() {
         let read = |inside: &str| items(post(inside).as_bytes()).map(|(items, _)| items);
         let date = |inside: &str| match read(inside).as_deref() {
-            Ok([Item::Record(record)]) => (record.date_local, record.date_utc),
+            Ok([ExportItem::Record(record)]) => (record.date_local, record.date_utc),
             other => panic!("{inside}: {other:?}"),
         };
         let published = "<pubDate>Tue, 05 Mar 2024 10:15:00 +0000</pubDate>";
@@ -839,7 +843,7 @@ mod tests {
             (&latin, "line 5: the text is not UTF-8"),
         ];
         for (input, expected) in table {
-            check(*input, &Limits::default(), expected);
+            check(*input, &WxrLimits::default(), expected);
         }
     }
 
@@ -946,12 +950,12 @@ mod tests {
         let (mut logins, mut terms, mut records) = (Vec::new(), Vec::new(), Vec::new());
         for item in items {
             match item {
-                Item::Author(author) => logins.push(author.login),
-                Item::Term(term) => {
+                ExportItem::Author(author) => logins.push(author.login),
+                ExportItem::Term(term) => {
                     assert!(term.parent_slug.is_empty() || terms.contains(&(term.taxonomy.clone(), term.parent_slug)));
                     terms.push((term.taxonomy, term.slug));
                 }
-                Item::Record(record) => records.push(*record),
+                ExportItem::Record(record) => records.push(*record),
             }
         }
         for record in &records {
@@ -998,7 +1002,7 @@ mod tests {
             meta: vec![("colour".into(), "rope-brown".into())],
             ..Term::default()
         };
-        for expected in [Item::Author(author), Item::Term(term), Item::Term(tag)] {
+        for expected in [ExportItem::Author(author), ExportItem::Term(term), ExportItem::Term(tag)] {
             assert!(items.contains(&expected), "{expected:?} is missing");
         }
     }
@@ -1062,7 +1066,7 @@ mod tests {
             <wp:post_date>-0001-11-30 00:00:00</wp:post_date><wp:post_date_gmt>0000-00-00 00:00:00</wp:post_date_gmt>\
             <wp:post_name>\n\tx </wp:post_name><wp:post_parent/><wp:comment></wp:comment>";
         let (items, _) = items(post(inside).as_bytes()).expect("the file is sound");
-        let [Item::Record(record)] = &*items else { panic!("one record is due") };
+        let [ExportItem::Record(record)] = &*items else { panic!("one record is due") };
         assert_eq!((record.title.as_str(), record.slug.as_str()), ("a’s & \"b\"\n", "x"));
         assert_eq!((record.date_local, record.date_utc, record.parent), (None, None, 0));
         let terms: Vec<(&str, &str)> = record.terms.iter().map(|t| (t.taxonomy.as_str(), t.slug.as_str())).collect();
@@ -1078,12 +1082,12 @@ mod tests {
             left -= 1;
             if left == 0 { Err("full") } else { Ok(()) }
         };
-        let ended = read(SMALL, &Limits::default(), |bytes| heard.push(bytes), sink);
+        let ended = read(SMALL, &WxrLimits::default(), |bytes| heard.push(bytes), sink);
         assert!(matches!(ended, Err(ReadError::Sink("full"))));
         assert!(heard.len() == 2 && heard.is_sorted());
 
         let (mut last, sink) = (0, |_| Ok::<(), Infallible>(()));
-        assert!(read(SMALL, &Limits::default(), |bytes| last = bytes, sink).is_ok());
+        assert!(read(SMALL, &WxrLimits::default(), |bytes| last = bytes, sink).is_ok());
         assert_eq!(last, SMALL.len() as u64);
     }
 
@@ -1114,7 +1118,7 @@ mod tests {
         assert_eq!(summary.terms, terms);
         let (mut meta, mut mentions) = (0, 0);
         for item in &items {
-            if let Item::Record(record) = item {
+            if let ExportItem::Record(record) = item {
                 meta += record.meta.len() as u64;
                 mentions += record.terms.len() as u64;
             }

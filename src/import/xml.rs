@@ -14,7 +14,7 @@ use std::io::{self, BufRead, Read};
 
 /// What a file may cost before it is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct WxrLimits {
     /// Bytes of the longest single text, comment or CDATA section.
     pub text: usize,
     /// Bytes of all texts of one record, its comments, metadata and mentions of terms included.
@@ -25,10 +25,10 @@ pub struct Limits {
     pub items: u64,
 }
 
-impl Default for Limits {
+impl Default for WxrLimits {
     /// 64 MB a text, 256 MB a record, 64 levels, ten million items.
     fn default() -> Self {
-        Limits { text: 64 << 20, record: 256 << 20, depth: 64, items: 10_000_000 }
+        WxrLimits { text: 64 << 20, record: 256 << 20, depth: 64, items: 10_000_000 }
     }
 }
 
@@ -89,13 +89,13 @@ const KEPT_BUFFER: usize = 1 << 20;
 
 /// An element that has just been entered.
 #[derive(Debug)]
-pub(super) struct Tag {
+pub(super) struct XmlTag {
     pub name: String,
     pub line: u64,
     attributes: Vec<(String, String)>,
 }
 
-impl Tag {
+impl XmlTag {
     /// The value of an attribute, entities resolved.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
@@ -112,12 +112,12 @@ impl Tag {
     }
 }
 
-/// See the module. The caller is always inside one element: it walks the children with [`Cursor::child`], and for each
-/// of them calls `child` itself until `None`, or [`Cursor::text`], or [`Cursor::skip`].
-pub(super) struct Cursor<R> {
-    reader: Reader<Meter<R>>,
+/// See the module. The caller is always inside one element: it walks the children with [`XmlCursor::child`], and for each
+/// of them calls `child` itself until `None`, or [`XmlCursor::text`], or [`XmlCursor::skip`].
+pub(super) struct XmlCursor<R> {
+    reader: Reader<BudgetReader<R>>,
     buffer: Vec<u8>,
-    limits: Limits,
+    limits: WxrLimits,
     /// Where each open element begins, outermost first.
     open: Vec<u64>,
     line: u64,
@@ -125,21 +125,21 @@ pub(super) struct Cursor<R> {
     pub warnings: Warnings,
 }
 
-enum XmlEvent {
-    Enter(Tag),
+enum WxrEvent {
+    Enter(XmlTag),
     Leave,
     /// Text, a comment or an instruction; `true` if there was text other than blanks.
     Inert(bool),
     Eof,
 }
 
-impl<R: BufRead> Cursor<R> {
-    pub fn new(input: R, limits: Limits) -> Self {
-        let mut reader = Reader::from_reader(Meter { input, bytes: 0, line: 1, budget: 0 });
+impl<R: BufRead> XmlCursor<R> {
+    pub fn new(input: R, limits: WxrLimits) -> Self {
+        let mut reader = Reader::from_reader(BudgetReader { input, bytes: 0, line: 1, budget: 0 });
         reader.config_mut().expand_empty_elements = true;
         reader.config_mut().allow_dangling_amp = true;
         let warnings = Warnings::default();
-        Cursor { reader, buffer: Vec::new(), limits, open: Vec::new(), line: 1, spent: 0, warnings }
+        XmlCursor { reader, buffer: Vec::new(), limits, open: Vec::new(), line: 1, spent: 0, warnings }
     }
 
     /// Bytes read so far.
@@ -148,24 +148,24 @@ impl<R: BufRead> Cursor<R> {
     }
 
     /// The document's one outermost element, entered; `None` if something else comes first or nothing at all.
-    pub fn root(&mut self) -> Result<Option<Tag>, WxrError> {
+    pub fn root(&mut self) -> Result<Option<XmlTag>, WxrError> {
         loop {
             match self.step(None)? {
-                XmlEvent::Enter(tag) => return Ok(Some(tag)),
-                XmlEvent::Inert(false) => {}
-                XmlEvent::Inert(true) | XmlEvent::Leave | XmlEvent::Eof => return Ok(None),
+                WxrEvent::Enter(tag) => return Ok(Some(tag)),
+                WxrEvent::Inert(false) => {}
+                WxrEvent::Inert(true) | WxrEvent::Leave | WxrEvent::Eof => return Ok(None),
             }
         }
     }
 
     /// The next child element, entered; `None` once the current element is left. Text between children is dropped.
-    pub fn child(&mut self) -> Result<Option<Tag>, WxrError> {
+    pub fn child(&mut self) -> Result<Option<XmlTag>, WxrError> {
         loop {
             match self.step(None)? {
-                XmlEvent::Enter(tag) => return Ok(Some(tag)),
-                XmlEvent::Leave => return Ok(None),
-                XmlEvent::Inert(_) => {}
-                XmlEvent::Eof => return Err(self.cut()),
+                WxrEvent::Enter(tag) => return Ok(Some(tag)),
+                WxrEvent::Leave => return Ok(None),
+                WxrEvent::Inert(_) => {}
+                WxrEvent::Eof => return Err(self.cut()),
             }
         }
     }
@@ -176,20 +176,20 @@ impl<R: BufRead> Cursor<R> {
         let mut within: Vec<String> = Vec::new();
         loop {
             match self.step(Some(&mut text))? {
-                XmlEvent::Leave => match within.pop() {
+                WxrEvent::Leave => match within.pop() {
                     Some(name) => text.extend(["<", "/", &name, ">"]),
                     None => break,
                 },
-                XmlEvent::Inert(_) => {}
-                XmlEvent::Enter(tag) => {
+                WxrEvent::Inert(_) => {}
+                WxrEvent::Enter(tag) => {
                     self.warn(format!("<{}> is read as a part of the text: it is not escaped", brief(&tag.name)));
                     tag.write(&mut text);
                     within.push(tag.name);
                 }
-                XmlEvent::Eof => return Err(self.cut()),
+                WxrEvent::Eof => return Err(self.cut()),
             }
             if text.len() > self.limits.text {
-                return Err(EventAt { line: self.line, limit: self.limits.text }.too_long());
+                return Err(EventPlace { line: self.line, limit: self.limits.text }.too_long());
             }
         }
         self.charge(text.len())?;
@@ -205,7 +205,7 @@ impl<R: BufRead> Cursor<R> {
     pub fn skip(&mut self) -> Result<(), WxrError> {
         let above = self.open.len().saturating_sub(1);
         while self.open.len() > above {
-            if let XmlEvent::Eof = self.step(None)? {
+            if let WxrEvent::Eof = self.step(None)? {
                 return Err(self.cut());
             }
         }
@@ -216,8 +216,8 @@ impl<R: BufRead> Cursor<R> {
     pub fn finish(&mut self) -> Result<(), WxrError> {
         loop {
             match self.step(None)? {
-                XmlEvent::Eof => return Ok(()),
-                XmlEvent::Inert(false) => {}
+                WxrEvent::Eof => return Ok(()),
+                WxrEvent::Inert(false) => {}
                 _ => {
                     return Err(self.fault("something follows the end of the document".into(), "remove it"));
                 }
@@ -258,7 +258,7 @@ impl<R: BufRead> Cursor<R> {
     }
 
     /// One event. Its text is added to `text`, if a caller wants it.
-    fn step(&mut self, text: Option<&mut String>) -> Result<XmlEvent, WxrError> {
+    fn step(&mut self, text: Option<&mut String>) -> Result<WxrEvent, WxrError> {
         if self.buffer.capacity() > KEPT_BUFFER {
             self.buffer = Vec::new();
         }
@@ -270,7 +270,7 @@ impl<R: BufRead> Cursor<R> {
             Ok(event) => event,
             Err(error) => return Err(explain(error, self.line, &self.buffer, &self.limits)),
         };
-        let place = EventAt { line: self.line, limit: self.limits.text };
+        let place = EventPlace { line: self.line, limit: self.limits.text };
         let warnings = &mut self.warnings;
         match event {
             Event::Start(start) => {
@@ -280,11 +280,11 @@ impl<R: BufRead> Cursor<R> {
                     let message = format!("elements are nested more than {} deep", self.limits.depth);
                     return Err(self.fault(message, HINT_SIZE));
                 }
-                Ok(XmlEvent::Enter(tag))
+                Ok(WxrEvent::Enter(tag))
             }
             Event::End(_) => {
                 self.open.pop();
-                Ok(XmlEvent::Leave)
+                Ok(WxrEvent::Leave)
             }
             Event::Text(part) => {
                 // The rest of a line behind an ampersand that begins no entity arrives as a text of its own.
@@ -313,23 +313,23 @@ impl<R: BufRead> Cursor<R> {
                 Some(Ok(name)) if !name.eq_ignore_ascii_case("utf-8") && !name.eq_ignore_ascii_case("utf8") => {
                     Err(place.fault(format!("the file says that it is encoded as {}", brief(&name)), HINT_UTF8))
                 }
-                _ => Ok(XmlEvent::Inert(false)),
+                _ => Ok(WxrEvent::Inert(false)),
             },
             Event::DocType(_) => Err(place.fault("the file declares a document type".into(), HINT_DTD)),
-            Event::Comment(_) | Event::PI(_) | Event::Empty(_) => Ok(XmlEvent::Inert(false)),
-            Event::Eof => Ok(XmlEvent::Eof),
+            Event::Comment(_) | Event::PI(_) | Event::Empty(_) => Ok(WxrEvent::Inert(false)),
+            Event::Eof => Ok(WxrEvent::Eof),
         }
     }
 }
 
 /// The place of an event, for what can go wrong with it while it still borrows the buffer.
-struct EventAt {
+struct EventPlace {
     line: u64,
     limit: usize,
 }
 
-impl EventAt {
-    fn tag(&self, start: &BytesStart<'_>, warnings: &mut Warnings) -> Result<Tag, WxrError> {
+impl EventPlace {
+    fn tag(&self, start: &BytesStart<'_>, warnings: &mut Warnings) -> Result<XmlTag, WxrError> {
         if start.len() > LONGEST_TAG {
             return Err(self.fault(format!("a tag is longer than {LONGEST_TAG} bytes"), HINT_SIZE));
         }
@@ -353,10 +353,10 @@ impl EventAt {
             };
             attributes.push((attribute.key.into_inner().to_owned(), value));
         }
-        Ok(Tag { name, line: self.line, attributes })
+        Ok(XmlTag { name, line: self.line, attributes })
     }
 
-    fn add(&self, text: Option<&mut String>, part: &str, warnings: &mut Warnings) -> Result<XmlEvent, WxrError> {
+    fn add(&self, text: Option<&mut String>, part: &str, warnings: &mut Warnings) -> Result<WxrEvent, WxrError> {
         // XML has no such character, and not every database can store it.
         let whole = if text.is_some() && part.contains('\0') {
             warnings.add(self.line, "NUL characters are left out of a text".into());
@@ -373,7 +373,7 @@ impl EventAt {
             text.push_str(part);
         }
         // A byte order mark that arrives in pieces reaches us as text.
-        Ok(XmlEvent::Inert(!part.trim_start_matches('\u{feff}').trim().is_empty()))
+        Ok(WxrEvent::Inert(!part.trim_start_matches('\u{feff}').trim().is_empty()))
     }
 
     fn too_long(&self) -> WxrError {
@@ -392,11 +392,11 @@ fn unknown_entity(name: &str, line: u64, warnings: &mut Warnings) -> String {
 }
 
 /// Words a fault of the parser. `read` is what it had consumed since `line`.
-fn explain(error: Error, line: u64, read: &[u8], limits: &Limits) -> WxrError {
+fn explain(error: Error, line: u64, read: &[u8], limits: &WxrLimits) -> WxrError {
     let fault = |message: String, hint| WxrError { line, message, hint };
     match error {
         Error::Io(cause) if cause.get_ref().is_some_and(|cause| cause.is::<OverBudget>()) => {
-            EventAt { line, limit: limits.text }.too_long()
+            EventPlace { line, limit: limits.text }.too_long()
         }
         Error::Io(cause) => fault(format!("the file cannot be read: {cause}"), "check the file and its permissions"),
         Error::Syntax(SyntaxError::InvalidBangMarkup) => fault("<! begins no markup that is known".into(), HINT_ESCAPE),
@@ -448,7 +448,7 @@ pub(super) fn brief(text: &str) -> String {
 }
 
 /// Counts what is read and stops a single event from taking in more than its budget.
-struct Meter<R> {
+struct BudgetReader<R> {
     input: R,
     bytes: u64,
     line: u64,
@@ -466,7 +466,7 @@ impl fmt::Display for OverBudget {
 
 impl std::error::Error for OverBudget {}
 
-impl<R: BufRead> BufRead for Meter<R> {
+impl<R: BufRead> BufRead for BudgetReader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         let available = self.input.fill_buf()?;
         if self.budget == 0 && !available.is_empty() {
@@ -486,7 +486,7 @@ impl<R: BufRead> BufRead for Meter<R> {
     }
 }
 
-impl<R: BufRead> Read for Meter<R> {
+impl<R: BufRead> Read for BudgetReader<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let taken = self.fill_buf()?.read(into)?;
         self.consume(taken);

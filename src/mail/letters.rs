@@ -34,7 +34,7 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
 
 /// A message without its addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Letter {
+pub struct MailContent {
     pub subject: String,
     pub body: String,
 }
@@ -43,12 +43,12 @@ pub struct Letter {
 ///
 /// # Errors
 /// There is no template for it; for the log.
-pub fn render(kind: &str, data: Value) -> Result<Letter, String> {
+pub fn render(kind: &str, data: Value) -> Result<MailContent, String> {
     let template = ENVIRONMENT.get_template(kind).map_err(|error| error.to_string())?;
     let text =
         template.render(minijinja::Value::from(minijinja::value::Serde(data))).map_err(|error| error.to_string())?;
     let (subject, body) = text.split_once('\n').unwrap_or((&text, ""));
-    Ok(Letter { subject: subject.trim().to_owned(), body: format!("{}\n", body.trim()) })
+    Ok(MailContent { subject: subject.trim().to_owned(), body: format!("{}\n", body.trim()) })
 }
 
 /// A text without characters that begin a line, end one or change its direction.

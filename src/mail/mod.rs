@@ -5,7 +5,7 @@
 
 mod letters;
 
-pub use letters::{Letter, render};
+pub use letters::{MailContent, render};
 
 use cms_config::declaration::Mail as Declared;
 use lettre::message::header::{ContentType, HeaderName, HeaderValue, MIME_VERSION_1_0};
@@ -31,7 +31,7 @@ const LONGEST_ADDRESS: usize = 320;
 
 /// Where messages go, as `mail.url` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Route {
+pub enum MailRoute {
     Folder(PathBuf),
     Smtp(Server),
 }
@@ -62,16 +62,16 @@ impl std::fmt::Debug for Server {
     }
 }
 
-impl Route {
+impl MailRoute {
     /// Reads an address such as `smtps://user:password@host`.
     ///
     /// # Errors
     /// What is wrong, and what helps. Neither repeats the address, which may hold a password.
-    pub fn parse(text: &str) -> Result<Route, (&'static str, &'static str)> {
+    pub fn parse(text: &str) -> Result<MailRoute, (&'static str, &'static str)> {
         if let Some(folder) = text.strip_prefix("file:") {
             let folder = folder.strip_prefix("//").unwrap_or(folder);
             let wrong = ("the address names no folder", "write file:outbox");
-            return if folder.is_empty() { Err(wrong) } else { Ok(Route::Folder(folder.into())) };
+            return if folder.is_empty() { Err(wrong) } else { Ok(MailRoute::Folder(folder.into())) };
         }
         const FORMS: &str = "write smtps://USER:PASSWORD@HOST, smtp://HOST?starttls, smtp://HOST or file:FOLDER";
         let url = Url::parse(text).map_err(|_| ("this is not the address of a mail server", FORMS))?;
@@ -103,7 +103,7 @@ impl Route {
             return Err(("the password would be sent unencrypted", hint));
         }
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        Ok(Route::Smtp(Server { host, port: url.port().unwrap_or(port), encryption, login }))
+        Ok(MailRoute::Smtp(Server { host, port: url.port().unwrap_or(port), encryption, login }))
     }
 }
 
@@ -155,7 +155,7 @@ impl From<lettre::transport::smtp::Error> for SendError {
     }
 }
 
-enum Transport {
+enum MailTransport {
     Folder(PathBuf),
     Smtp(Box<SmtpTransport>),
 }
@@ -164,7 +164,7 @@ enum Transport {
 pub struct Sender {
     from: Mailbox,
     reply_to: Option<Mailbox>,
-    transport: Transport,
+    transport: MailTransport,
 }
 
 impl Sender {
@@ -174,10 +174,10 @@ impl Sender {
     /// A file cannot be read or holds nothing that is wanted; the error names it.
     pub fn new(declared: &Declared, host: &str) -> Result<Option<Sender>, String> {
         let Some(url) = declared.url.get() else { return Ok(None) };
-        let route = Route::parse(url).map_err(|(wrong, _)| format!("mail.url: {wrong}"))?;
+        let route = MailRoute::parse(url).map_err(|(wrong, _)| format!("mail.url: {wrong}"))?;
         let transport = match route {
-            Route::Folder(folder) => Transport::Folder(folder),
-            Route::Smtp(server) => Transport::Smtp(Box::new(connector(server, declared, host)?)),
+            MailRoute::Folder(folder) => MailTransport::Folder(folder),
+            MailRoute::Smtp(server) => MailTransport::Smtp(Box::new(connector(server, declared, host)?)),
         };
         let from = parsed(&declared.from).map_err(|wrong| format!("mail.from: {wrong}"))?;
         let reply_to = declared.reply_to.get().map(|text| parsed(text)).transpose();
@@ -189,11 +189,11 @@ impl Sender {
     ///
     /// # Errors
     /// See [`SendError`].
-    pub fn send(&self, to: &str, letter: &Letter) -> Result<(), SendError> {
+    pub fn send(&self, to: &str, letter: &MailContent) -> Result<(), SendError> {
         let message = self.message(to, letter, SystemTime::now())?;
         match &self.transport {
-            Transport::Folder(folder) => deposit(folder, &message).map_err(|error| SendError::new(false, error)),
-            Transport::Smtp(smtp) => Ok(smtp.send(&message).map(drop)?),
+            MailTransport::Folder(folder) => deposit(folder, &message).map_err(|error| SendError::new(false, error)),
+            MailTransport::Smtp(smtp) => Ok(smtp.send(&message).map(drop)?),
         }
     }
 
@@ -203,18 +203,18 @@ impl Sender {
     /// See [`SendError`].
     pub fn probe(&self) -> Result<(), SendError> {
         match &self.transport {
-            Transport::Folder(folder) => {
+            MailTransport::Folder(folder) => {
                 let written = private_folder(folder).and_then(|()| tempfile::NamedTempFile::new_in(folder));
                 written.map(drop).map_err(|error| SendError::new(false, error))
             }
-            Transport::Smtp(smtp) => match smtp.test_connection()? {
+            MailTransport::Smtp(smtp) => match smtp.test_connection()? {
                 true => Ok(()),
                 false => Err(SendError::new(false, "the mail server ended the connection")),
             },
         }
     }
 
-    fn message(&self, to: &str, letter: &Letter, now: SystemTime) -> Result<Message, SendError> {
+    fn message(&self, to: &str, letter: &MailContent, now: SystemTime) -> Result<Message, SendError> {
         const AUTO_SUBMITTED: HeaderName = HeaderName::new_from_ascii_str("Auto-Submitted");
         let to = to.parse().map_err(|_| SendError::new(true, "the address of the recipient is not one"))?;
         let id = format!("<{}@{}>", uuid::Uuid::new_v4(), self.from.email.domain());
@@ -295,12 +295,12 @@ fn private_folder(path: &Path) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cms_config::units::Optional;
+    use cms_config::units::OptionalSetting;
     use serde_json::json;
 
     fn smtp(text: &str) -> Server {
-        match Route::parse(text) {
-            Ok(Route::Smtp(server)) => server,
+        match MailRoute::parse(text) {
+            Ok(MailRoute::Smtp(server)) => server,
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -319,8 +319,8 @@ mod tests {
         let login = |text: &str| smtp(text).login.expect("a login");
         assert_eq!(login("smtps://ada:s%40cret%2B@h"), ("ada".into(), "s@cret+".into()));
         assert_eq!(login("smtps://ada%40example.org@h"), ("ada@example.org".into(), String::new()));
-        assert_eq!(Route::parse("file:/var/outbox"), Ok(Route::Folder("/var/outbox".into())));
-        assert_eq!(Route::parse("file:outbox"), Ok(Route::Folder("outbox".into())));
+        assert_eq!(MailRoute::parse("file:/var/outbox"), Ok(MailRoute::Folder("/var/outbox".into())));
+        assert_eq!(MailRoute::parse("file:outbox"), Ok(MailRoute::Folder("outbox".into())));
         assert!(!format!("{:?}", smtp("smtps://ada:secret@h")).contains("secret"));
     }
 
@@ -341,16 +341,17 @@ mod tests {
             "file:",
             "file://",
         ] {
-            let (wrong, hint) = Route::parse(text).expect_err(text);
+            let (wrong, hint) = MailRoute::parse(text).expect_err(text);
             assert!(!wrong.contains("secret") && !hint.contains("secret"), "{text}");
         }
-        assert!(Route::parse("smtp://ada:secret@127.0.0.1").is_ok(), "nothing leaves the machine");
+        assert!(MailRoute::parse("smtp://ada:secret@127.0.0.1").is_ok(), "nothing leaves the machine");
     }
 
     fn sender(folder: &Path) -> Sender {
-        let url = Optional::on(format!("file:{}", folder.display()));
+        let url = OptionalSetting::on(format!("file:{}", folder.display()));
         let from = "Zoë's site <cms@example.org>".to_owned();
-        let declared = Declared { url, from, reply_to: Optional::on("help@example.org".into()), ..Declared::default() };
+        let declared =
+            Declared { url, from, reply_to: OptionalSetting::on("help@example.org".into()), ..Declared::default() };
         Sender::new(&declared, "example.org").expect("a folder needs nothing").expect("it is on")
     }
 

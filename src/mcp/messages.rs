@@ -46,7 +46,7 @@ const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
 /// What the transport knows of the sender.
 #[derive(Clone, Debug, Default)]
-pub struct Peer {
+pub struct McpHeaders {
     /// There are headers; over standard input there are none.
     http: bool,
     version: Option<String>,
@@ -54,11 +54,11 @@ pub struct Peer {
     name: Option<String>,
 }
 
-impl Peer {
+impl McpHeaders {
     /// What the headers say.
-    pub fn of(request: &Request) -> Peer {
+    pub fn of(request: &Request) -> McpHeaders {
         let text = |name: &str| request.header(name).map(|value| value.trim().to_owned());
-        Peer {
+        McpHeaders {
             http: true,
             version: text("mcp-protocol-version"),
             method: text("mcp-method"),
@@ -69,7 +69,7 @@ impl Peer {
 
 /// What becomes of a message.
 #[derive(Debug, PartialEq)]
-pub enum Answer {
+pub enum McpResponse {
     /// It was a notification.
     Nothing,
     Done(Value),
@@ -82,20 +82,20 @@ pub enum Answer {
 
 /// An error of a method.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct RpcError {
     pub code: i64,
     pub message: String,
     pub data: Option<Value>,
 }
 
-impl Failure {
-    pub fn new(code: i64, message: impl Into<String>) -> Failure {
-        Failure { code, message: message.into(), data: None }
+impl RpcError {
+    pub fn new(code: i64, message: impl Into<String>) -> RpcError {
+        RpcError { code, message: message.into(), data: None }
     }
 
     /// A resource that is not there. Its code depends on the revision.
-    pub fn absent(message: impl Into<String>) -> Failure {
-        Failure::new(NO_RESOURCE, message)
+    pub fn absent(message: impl Into<String>) -> RpcError {
+        RpcError::new(NO_RESOURCE, message)
     }
 }
 
@@ -104,37 +104,37 @@ pub(super) fn error(id: &Value, code: i64, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
 
-fn bad(status: u16, id: &Value, code: i64, message: &str) -> Answer {
-    Answer::Failed { status, body: error(id, code, message) }
+fn bad(status: u16, id: &Value, code: i64, message: &str) -> McpResponse {
+    McpResponse::Failed { status, body: error(id, code, message) }
 }
 
 /// What a text says.
 ///
 /// # Errors
 /// It is no JSON: the answer.
-pub(super) fn read(scope: &Scope, text: &[u8]) -> Result<Value, Answer> {
+pub(super) fn read(scope: &Scope, text: &[u8]) -> Result<Value, McpResponse> {
     let depth = scope.registry.declaration.server.max_depth;
     json_value(text, depth).map_err(|error| bad(400, &Value::Null, PARSE, error.message()))
 }
 
 /// A message whose answer may come bit by bit.
-pub(super) enum Streamed {
+pub(super) enum StreamKind {
     Progress,
     /// The id and the parameters of a subscription.
     Subscription(Value, Map<String, Value>),
 }
 
 /// Whether the answer to a message may come bit by bit, and how.
-pub(super) fn streamed(peer: &Peer, message: &Value) -> Option<Streamed> {
+pub(super) fn streamed(peer: &McpHeaders, message: &Value) -> Option<StreamKind> {
     let id = message.get("id").filter(|id| id.is_string() || id.is_i64() || id.is_u64())?;
     let params = message.get("params")?.as_object()?;
     match message.get("method")?.as_str()? {
         "tools/call" => {
             let token = params.get("_meta")?.get("progressToken")?;
-            (token.is_string() || token.is_i64() || token.is_u64()).then_some(Streamed::Progress)
+            (token.is_string() || token.is_i64() || token.is_u64()).then_some(StreamKind::Progress)
         }
         LISTEN => (message.get("jsonrpc")? == "2.0" && revision(peer, LISTEN, params, id).is_ok_and(|modern| modern))
-            .then(|| Streamed::Subscription(id.clone(), params.clone())),
+            .then(|| StreamKind::Subscription(id.clone(), params.clone())),
         _ => None,
     }
 }
@@ -149,7 +149,13 @@ pub(super) fn progress(token: &Value, done: usize, of: usize, next: &str) -> Val
 }
 
 /// Answers a message, or several.
-pub(super) async fn answer(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &Peer, message: &Value) -> Answer {
+pub(super) async fn answer(
+    mcp: &Mcp,
+    engine: &Engine,
+    scope: &Scope,
+    peer: &McpHeaders,
+    message: &Value,
+) -> McpResponse {
     let Value::Array(batch) = message else { return one(mcp, engine, scope, peer, message).await };
     let named = peer.version.as_deref().unwrap_or(UNNAMED);
     if named != UNNAMED || batch.is_empty() || batch.len() > MOST {
@@ -159,15 +165,15 @@ pub(super) async fn answer(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &Pee
     let mut answers = Vec::new();
     for message in batch {
         match one(mcp, engine, scope, peer, message).await {
-            Answer::Nothing => {}
-            Answer::Done(body) | Answer::Failed { body, .. } => answers.push(body),
+            McpResponse::Nothing => {}
+            McpResponse::Done(body) | McpResponse::Failed { body, .. } => answers.push(body),
         }
     }
-    if answers.is_empty() { Answer::Nothing } else { Answer::Done(Value::Array(answers)) }
+    if answers.is_empty() { McpResponse::Nothing } else { McpResponse::Done(Value::Array(answers)) }
 }
 
 /// A request that was read.
-struct Called<'a> {
+struct McpRequest<'a> {
     id: &'a Value,
     method: &'a str,
     params: Map<String, Value>,
@@ -175,7 +181,7 @@ struct Called<'a> {
     http: bool,
 }
 
-async fn one(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &Peer, message: &Value) -> Answer {
+async fn one(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &McpHeaders, message: &Value) -> McpResponse {
     let null = Value::Null;
     let id = message.get("id").filter(|id| id.is_string() || id.is_i64() || id.is_u64());
     let known = id.unwrap_or(&null);
@@ -186,7 +192,7 @@ async fn one(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &Peer, message: &V
     let Some(method) = message.get("method").and_then(Value::as_str) else {
         // A response: the server has asked nothing.
         let response = message.get("result").is_some() || message.get("error").is_some();
-        return if response { Answer::Nothing } else { invalid("The message has no method.") };
+        return if response { McpResponse::Nothing } else { invalid("The message has no method.") };
     };
     let Some(id) = id else {
         if message.get("id").is_some() {
@@ -197,7 +203,7 @@ async fn one(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &Peer, message: &V
         {
             mcp.call_off(scope, request);
         }
-        return Answer::Nothing;
+        return McpResponse::Nothing;
     };
     let params = match message.get("params") {
         None => Map::new(),
@@ -208,9 +214,9 @@ async fn one(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &Peer, message: &V
         Ok(modern) => modern,
         Err(refusal) => return refusal,
     };
-    let called = Called { id, method, params, modern, http: peer.http };
+    let called = McpRequest { id, method, params, modern, http: peer.http };
     match dispatch(mcp, engine, scope, &called).await {
-        Ok(result) => Answer::Done(json!({"jsonrpc": "2.0", "id": id, "result": finished(result, &called)})),
+        Ok(result) => McpResponse::Done(json!({"jsonrpc": "2.0", "id": id, "result": finished(result, &called)})),
         Err(failure) => {
             let code = if failure.code == NO_RESOURCE && modern { INVALID_PARAMS } else { failure.code };
             let mut body = error(id, code, &failure.message);
@@ -218,15 +224,15 @@ async fn one(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &Peer, message: &V
                 body["error"]["data"] = data;
             }
             match code == NO_METHOD && modern && peer.http {
-                true => Answer::Failed { status: 404, body },
-                false => Answer::Done(body),
+                true => McpResponse::Failed { status: 404, body },
+                false => McpResponse::Done(body),
             }
         }
     }
 }
 
 /// Whether a request is of the revision without a handshake.
-fn revision(peer: &Peer, method: &str, params: &Map<String, Value>, id: &Value) -> Result<bool, Answer> {
+fn revision(peer: &McpHeaders, method: &str, params: &Map<String, Value>, id: &Value) -> Result<bool, McpResponse> {
     let meta = params.get("_meta");
     let named = meta.and_then(|meta| meta.get(META_VERSION));
     let differ = |text: &str| Err(bad(400, id, HEADERS_DIFFER, text));
@@ -248,7 +254,7 @@ fn revision(peer: &Peer, method: &str, params: &Map<String, Value>, id: &Value) 
         let mut body = error(id, UNSUPPORTED, "Unsupported protocol version");
         let supported: Vec<&str> = std::iter::once(MODERN).chain(LEGACY).collect();
         body["error"]["data"] = json!({"supported": supported, "requested": wanted});
-        return Err(Answer::Failed { status: 400, body });
+        return Err(McpResponse::Failed { status: 400, body });
     }
     if wanted != MODERN {
         return Ok(false);
@@ -272,18 +278,18 @@ fn revision(peer: &Peer, method: &str, params: &Map<String, Value>, id: &Value) 
     Ok(true)
 }
 
-async fn dispatch(mcp: &Mcp, engine: &Engine, scope: &Scope, called: &Called<'_>) -> Result<Value, Failure> {
+async fn dispatch(mcp: &Mcp, engine: &Engine, scope: &Scope, called: &McpRequest<'_>) -> Result<Value, RpcError> {
     let params = &called.params;
     let text = |name: &str| params.get(name).and_then(Value::as_str);
     let needed = |name: &str| {
         text(name)
-            .ok_or_else(|| Failure::new(INVALID_PARAMS, format!("The parameter `{name}` is missing, or no text.")))
+            .ok_or_else(|| RpcError::new(INVALID_PARAMS, format!("The parameter `{name}` is missing, or no text.")))
     };
     match (called.method, called.modern) {
         ("server/discover", true) => Ok(discovered(scope, called.http)),
         ("initialize", false) => Ok(initialized(scope, text("protocolVersion"))),
         ("ping", false) => Ok(json!({})),
-        ("tools/list", _) if text("cursor").is_some() => Err(Failure::new(INVALID_PARAMS, "There is no such page.")),
+        ("tools/list", _) if text("cursor").is_some() => Err(RpcError::new(INVALID_PARAMS, "There is no such page.")),
         ("tools/list", _) => Ok(mcp.list_tools(scope)),
         ("tools/call", _) => {
             let name = needed("name")?;
@@ -299,9 +305,9 @@ async fn dispatch(mcp: &Mcp, engine: &Engine, scope: &Scope, called: &Called<'_>
         ("resources/read", _) => mcp.read_record(engine, scope, needed("uri")?).await,
         (LISTEN, true) if called.http => {
             let message = "Changes come as events: accept text/event-stream.";
-            Err(Failure::new(INVALID_REQUEST, message))
+            Err(RpcError::new(INVALID_REQUEST, message))
         }
-        (method, _) => Err(Failure::new(NO_METHOD, format!("There is no method `{method}`."))),
+        (method, _) => Err(RpcError::new(NO_METHOD, format!("There is no method `{method}`."))),
     }
 }
 
@@ -319,7 +325,7 @@ fn client(params: &Map<String, Value>, scope: &Scope) -> Arc<str> {
 }
 
 /// A result with what its revision wants in addition.
-fn finished(mut result: Value, called: &Called<'_>) -> Value {
+fn finished(mut result: Value, called: &McpRequest<'_>) -> Value {
     if called.modern
         && let Some(map) = result.as_object_mut()
     {
@@ -377,17 +383,17 @@ fn initialized(scope: &Scope, wanted: Option<&str>) -> Value {
 mod tests {
     use super::*;
 
-    fn says(peer: &Peer, params: &Value) -> Result<bool, i64> {
+    fn says(peer: &McpHeaders, params: &Value) -> Result<bool, i64> {
         let params = params.as_object().expect("an object");
         revision(peer, "tools/call", params, &json!(1)).map_err(|answer| match answer {
-            Answer::Failed { status: 400, body } => body["error"]["code"].as_i64().expect("a code"),
+            McpResponse::Failed { status: 400, body } => body["error"]["code"].as_i64().expect("a code"),
             other => panic!("{other:?}"),
         })
     }
 
     #[test]
     fn each_request_says_its_revision() {
-        let header = |version: &str, name: &str| Peer {
+        let header = |version: &str, name: &str| McpHeaders {
             http: true,
             version: Some(version.into()).filter(|v: &String| !v.is_empty()),
             method: Some("tools/call".into()),
@@ -395,19 +401,19 @@ mod tests {
         };
         let modern = json!({"name": "a", "_meta": {META_VERSION: MODERN, META_CAPABILITIES: {}}});
         assert_eq!(says(&header(MODERN, "a"), &modern), Ok(true));
-        assert_eq!(says(&Peer::default(), &modern), Ok(true), "standard input has no headers");
+        assert_eq!(says(&McpHeaders::default(), &modern), Ok(true), "standard input has no headers");
         assert_eq!(says(&header("2025-06-18", "a"), &json!({})), Ok(false));
         assert_eq!(says(&header("", "a"), &json!({})), Ok(false));
-        assert_eq!(says(&Peer::default(), &json!({})), Ok(false));
+        assert_eq!(says(&McpHeaders::default(), &json!({})), Ok(false));
         for (peer, params, code) in [
             (header("", "a"), modern.clone(), HEADERS_DIFFER),
             (header("2025-06-18", "a"), modern.clone(), HEADERS_DIFFER),
             (header(MODERN, "b"), modern.clone(), HEADERS_DIFFER),
-            (Peer { method: None, ..header(MODERN, "a") }, modern.clone(), HEADERS_DIFFER),
+            (McpHeaders { method: None, ..header(MODERN, "a") }, modern.clone(), HEADERS_DIFFER),
             (header(MODERN, "a"), json!({}), INVALID_PARAMS),
             (header("1900-01-01", "a"), json!({}), UNSUPPORTED),
             (header(MODERN, "a"), json!({"name": "a", "_meta": {META_VERSION: MODERN}}), INVALID_PARAMS),
-            (Peer::default(), json!({"_meta": {META_VERSION: 7}}), UNSUPPORTED),
+            (McpHeaders::default(), json!({"_meta": {META_VERSION: 7}}), UNSUPPORTED),
         ] {
             assert_eq!(says(&peer, &params), Err(code), "{params}");
         }

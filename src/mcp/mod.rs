@@ -11,20 +11,20 @@ mod records;
 mod streams;
 mod tools;
 
-pub use messages::{Answer, Peer};
+pub use messages::{McpHeaders, McpResponse};
 
 use crate::engine::Engine;
 use crate::error::{ApiError, Code};
-use crate::model::{Endings, EventStream, Method, Payload, Reply, Request};
+use crate::model::{EventStream, Method, Payload, Reply, Request, StopSignal};
 use crate::registry::Registry;
 use crate::scope::{Progress, Scope};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use records::Readable;
+use records::McpResource;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
-use streams::Open;
+use streams::SubscriptionCounts;
 use tools::Tool;
 
 /// See the module's description.
@@ -41,21 +41,21 @@ pub struct Mcp {
     finders: bool,
     /// Path of the collection of abilities.
     abilities: String,
-    records: Vec<Readable>,
+    records: Vec<McpResource>,
     scheme: String,
     page: usize,
-    open: Arc<Open>,
-    running: Running,
+    open: Arc<SubscriptionCounts>,
+    running: RunningCalls,
 }
 
 /// Where messages are served.
-pub trait Host: 'static {
+pub trait McpHost: 'static {
     fn mcp(&self) -> &Mcp;
     fn engine(&self) -> &Engine;
 }
 
 /// What becomes of a request over HTTP.
-pub enum Served {
+pub enum McpReply {
     Reply(Reply),
     /// 200 with these headers, and events.
     Stream(Vec<(String, String)>, EventStream),
@@ -63,27 +63,27 @@ pub enum Served {
 
 /// Calls that are being carried out, by caller and id.
 #[derive(Default)]
-struct Running(Mutex<HashMap<CallKey, Weak<Progress>>>);
+struct RunningCalls(Mutex<HashMap<CallKey, Weak<Progress>>>);
 
 /// The application password of a caller, and the id of a message as JSON.
 type CallKey = (Arc<str>, String);
 
-impl std::fmt::Debug for Running {
+impl std::fmt::Debug for RunningCalls {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} running", self.lock().len())
     }
 }
 
-impl Running {
+impl RunningCalls {
     fn lock(&self) -> MutexGuard<'_, HashMap<CallKey, Weak<Progress>>> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
 /// A call that can be called off, as long as it lives.
-struct Call<'a>(&'a Running, CallKey);
+struct RunningCall<'a>(&'a RunningCalls, CallKey);
 
-impl Drop for Call<'_> {
+impl Drop for RunningCall<'_> {
     fn drop(&mut self) {
         self.0.lock().remove(&self.1);
     }
@@ -109,7 +109,7 @@ impl Mcp {
             scheme: registry.site.prefix.clone(),
             page: usize::from(declared.page.clamp(1, 100)),
             open: Arc::default(),
-            running: Running::default(),
+            running: RunningCalls::default(),
         }
     }
 
@@ -138,24 +138,24 @@ impl Mcp {
     }
 
     /// Answers the text of a message, or of several.
-    pub async fn answer(&self, engine: &Engine, scope: &Scope, peer: &Peer, text: &[u8]) -> Answer {
+    pub async fn answer(&self, engine: &Engine, scope: &Scope, peer: &McpHeaders, text: &[u8]) -> McpResponse {
         match messages::read(scope, text) {
             Ok(message) => self.answer_read(engine, scope, peer, &message).await,
             Err(answer) => answer,
         }
     }
 
-    async fn answer_read(&self, engine: &Engine, scope: &Scope, peer: &Peer, message: &Value) -> Answer {
+    async fn answer_read(&self, engine: &Engine, scope: &Scope, peer: &McpHeaders, message: &Value) -> McpResponse {
         messages::answer(self, engine, scope, peer, message).await
     }
 
     /// The scope in which a call is carried out, which its client may call off meanwhile.
-    fn callable(&self, scope: Scope, id: &Value) -> (Scope, Option<Call<'_>>) {
+    fn callable(&self, scope: Scope, id: &Value) -> (Scope, Option<RunningCall<'_>>) {
         let Some(password) = scope.principal.app_password.clone() else { return (scope, None) };
         let progress = scope.progress.clone().unwrap_or_else(|| Progress::new(|_, _, _| {}));
         let key = (password, id.to_string());
         self.running.lock().insert(key.clone(), Arc::downgrade(&progress));
-        (Scope { progress: Some(progress), ..scope }, Some(Call(&self.running, key)))
+        (Scope { progress: Some(progress), ..scope }, Some(RunningCall(&self.running, key)))
     }
 
     /// Calls a call of the same caller off, if it is still being carried out by this process.
@@ -169,27 +169,27 @@ impl Mcp {
 }
 
 /// Handles a request to the address. `endings` says when a subscription has to end.
-pub async fn serve<H: Host>(host: Arc<H>, mut request: Request, endings: Endings) -> Served {
+pub async fn serve<H: McpHost>(host: Arc<H>, mut request: Request, endings: StopSignal) -> McpReply {
     let mcp = host.mcp();
     if let Some(refusal) = mcp.objection(&request) {
-        return Served::Reply(refusal);
+        return McpReply::Reply(refusal);
     }
     let scope = match caller(host.engine(), &mut request).await {
         Ok(scope) => scope,
-        Err(refusal) => return Served::Reply(refusal),
+        Err(refusal) => return McpReply::Reply(refusal),
     };
-    let peer = Peer::of(&request);
+    let peer = McpHeaders::of(&request);
     let message = match messages::read(&scope, &request.body) {
         Ok(message) => message,
-        Err(answer) => return Served::Reply(reply(answer)),
+        Err(answer) => return McpReply::Reply(reply(answer)),
     };
     let events = request.header("accept").is_some_and(|types| types.contains("text/event-stream"));
     match messages::streamed(&peer, &message).filter(|_| events) {
-        Some(messages::Streamed::Progress) => streams::progressing(host, scope, peer, message).await,
-        Some(messages::Streamed::Subscription(id, params)) => {
+        Some(messages::StreamKind::Progress) => streams::progressing(host, scope, peer, message).await,
+        Some(messages::StreamKind::Subscription(id, params)) => {
             streams::listening(host, request, &scope, (id, params), endings).await
         }
-        None => Served::Reply(reply(mcp.answer_read(host.engine(), &scope, &peer, &message).await)),
+        None => McpReply::Reply(reply(mcp.answer_read(host.engine(), &scope, &peer, &message).await)),
     }
 }
 
@@ -225,14 +225,14 @@ fn failed(error: &ApiError) -> Reply {
 }
 
 fn refused(status: u16, message: &str) -> Reply {
-    reply(Answer::Failed { status, body: messages::error(&Value::Null, messages::INVALID_REQUEST, message) })
+    reply(McpResponse::Failed { status, body: messages::error(&Value::Null, messages::INVALID_REQUEST, message) })
 }
 
-fn reply(answer: Answer) -> Reply {
+fn reply(answer: McpResponse) -> Reply {
     let (status, payload) = match answer {
-        Answer::Nothing => (202, Payload::Empty),
-        Answer::Done(body) => (200, Payload::Json(body)),
-        Answer::Failed { status, body } => (status, Payload::Json(body)),
+        McpResponse::Nothing => (202, Payload::Empty),
+        McpResponse::Done(body) => (200, Payload::Json(body)),
+        McpResponse::Failed { status, body } => (status, Payload::Json(body)),
     };
     Reply { status, headers: vec![("Cache-Control".into(), "no-store".into())], payload }
 }

@@ -1,12 +1,12 @@
 //! Records as resources: `cms://posts/12`, for resources whose items are read by an ability.
 
 use super::Mcp;
-use super::messages::{Failure, INTERNAL, INVALID_PARAMS};
+use super::messages::{INTERNAL, INVALID_PARAMS, RpcError};
 use super::tools::{refusal, send};
 use crate::engine::Engine;
 use crate::model::Method;
 use crate::registry::Registry;
-use crate::registry::abilities::Path;
+use crate::registry::abilities::AbilityPath;
 use crate::registry::operations;
 use crate::scope::Scope;
 use cms_text::sanitize::unescape;
@@ -17,20 +17,20 @@ const JSON: &str = "application/json";
 
 /// A resource whose items can be read.
 #[derive(Debug)]
-pub(super) struct Readable {
+pub(super) struct McpResource {
     /// As addresses name it.
     word: String,
     title: String,
     description: String,
     /// Path of an item, and the member that is its key.
-    item: Path,
+    item: AbilityPath,
     key: String,
     /// Path of the collection, if it can be read, and whether it has pages.
     list: Option<(String, bool)>,
 }
 
 /// The resources with an ability that reads one item.
-pub(super) fn readable(registry: &Registry) -> Vec<Readable> {
+pub(super) fn readable(registry: &Registry) -> Vec<McpResource> {
     let marked = registry.resources.iter().filter(|resource| resource.has_operations());
     let found = marked.filter_map(|resource| {
         let word = operations::word(&resource.name);
@@ -47,7 +47,7 @@ pub(super) fn readable(registry: &Registry) -> Vec<Readable> {
         let category = operations::category_of(resource);
         let (key, item) = (key.to_owned(), item.clone());
         let description = get.declared.description.clone();
-        Some(Readable { word, title: category.label, description, item, key, list })
+        Some(McpResource { word, title: category.label, description, item, key, list })
     });
     found.collect()
 }
@@ -73,10 +73,12 @@ impl Mcp {
         engine: &Engine,
         scope: &Scope,
         cursor: Option<&str>,
-    ) -> Result<Value, Failure> {
+    ) -> Result<Value, RpcError> {
         let (mut at, mut page) = match cursor {
             None => (0, 1),
-            Some(cursor) => self.place(cursor).ok_or_else(|| Failure::new(INVALID_PARAMS, "There is no such page."))?,
+            Some(cursor) => {
+                self.place(cursor).ok_or_else(|| RpcError::new(INVALID_PARAMS, "There is no such page."))?
+            }
         };
         while let Some(of) = self.records.get(at) {
             if let Some((records, more)) = self.page(engine, scope, of, page).await? {
@@ -118,9 +120,9 @@ impl Mcp {
         &self,
         engine: &Engine,
         scope: &Scope,
-        of: &Readable,
+        of: &McpResource,
         page: u64,
-    ) -> Result<Option<(Vec<Value>, bool)>, Failure> {
+    ) -> Result<Option<(Vec<Value>, bool)>, RpcError> {
         let Some((path, paged)) = &of.list else { return Ok(None) };
         let mut query = Map::new();
         query.insert("_fields".into(), json!([of.key, "title", "name", "slug", "modified_gmt"]));
@@ -130,7 +132,7 @@ impl Mcp {
         }
         let part = send(engine, scope, Method::Get, path, query).await;
         if part.status == 429 || part.status >= 500 {
-            return Err(Failure::new(INTERNAL, refusal(&part.body)));
+            return Err(RpcError::new(INTERNAL, refusal(&part.body)));
         }
         // A refusal is no failure of the list: it has what the caller may read.
         let Some(list) = part.body.as_array().filter(|list| part.status < 400 && !list.is_empty()) else {
@@ -140,7 +142,7 @@ impl Mcp {
         Ok(Some((records, *paged && list.len() == self.page)))
     }
 
-    fn shown(&self, of: &Readable, document: &Value) -> Option<Value> {
+    fn shown(&self, of: &McpResource, document: &Value) -> Option<Value> {
         let key = text_of(document.get(&of.key)?)?;
         let title = ["title", "name"].iter().find_map(|name| match document.get(*name)? {
             Value::String(text) => Some(text.as_str()),
@@ -163,10 +165,10 @@ impl Mcp {
     }
 
     /// The document of a record.
-    pub(super) async fn read_record(&self, engine: &Engine, scope: &Scope, uri: &str) -> Result<Value, Failure> {
+    pub(super) async fn read_record(&self, engine: &Engine, scope: &Scope, uri: &str) -> Result<Value, RpcError> {
         let absent = || {
             let uri: String = uri.chars().take(200).collect();
-            Failure { data: Some(json!({"uri": uri})), ..Failure::absent(format!("There is no resource `{uri}`.")) }
+            RpcError { data: Some(json!({"uri": uri})), ..RpcError::absent(format!("There is no resource `{uri}`.")) }
         };
         let below = uri.strip_prefix(&self.scheme).and_then(|rest| rest.strip_prefix("://"));
         let (word, key) = below.and_then(|below| below.split_once('/')).ok_or_else(absent)?;
@@ -182,9 +184,9 @@ impl Mcp {
                 Ok(json!({"contents": [{"uri": uri, "mimeType": JSON, "text": document.to_string()}]}))
             }
             404 => Err(absent()),
-            status => Err(Failure {
+            status => Err(RpcError {
                 data: Some(json!({"code": part.body["code"], "status": status})),
-                ..Failure::new(if status < 500 { INVALID_PARAMS } else { INTERNAL }, refusal(&part.body))
+                ..RpcError::new(if status < 500 { INVALID_PARAMS } else { INTERNAL }, refusal(&part.body))
             }),
         }
     }

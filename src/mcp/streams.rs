@@ -4,9 +4,9 @@
 //! since, it reads again, in the caller's name and after the caller has been identified again, and tells the client if
 //! the document differs. Nothing of it outlives the stream, so any node can serve it.
 
-use super::messages::{self, Answer, Failure, INTERNAL, INVALID_PARAMS, Peer};
-use super::{Host, Mcp, Served, caller, refused};
-use crate::model::{Ending, Endings, EventStream, Request};
+use super::messages::{self, INTERNAL, INVALID_PARAMS, McpHeaders, McpResponse, RpcError};
+use super::{Mcp, McpHost, McpReply, caller, refused};
+use crate::model::{EventStream, Request, StopReason, StopSignal};
 use crate::registry::name;
 use crate::scope::{Progress, Scope};
 use bytes::Bytes;
@@ -44,63 +44,63 @@ fn event(message: &Value) -> Bytes {
 }
 
 /// An answer that is being made.
-type Answering = Pin<Box<dyn Future<Output = Answer>>>;
+type McpFuture = Pin<Box<dyn Future<Output = McpResponse>>>;
 
 /// What comes first: the answer, or a report of how far it is.
-enum Sooner {
-    Answer(Answer),
+enum StreamEvent {
+    Answer(McpResponse),
     Report(Option<Value>),
 }
 
-async fn sooner(answer: &mut Answering, reports: &mut UnboundedReceiver<Value>) -> Sooner {
+async fn sooner(answer: &mut McpFuture, reports: &mut UnboundedReceiver<Value>) -> StreamEvent {
     match select(answer, pin!(reports.recv())).await {
-        Either::Left((answer, _)) => Sooner::Answer(answer),
-        Either::Right((report, _)) => Sooner::Report(report),
+        Either::Left((answer, _)) => StreamEvent::Answer(answer),
+        Either::Right((report, _)) => StreamEvent::Report(report),
     }
 }
 
 /// The answer to a message that wants to know of its progress: a stream if there is any before the answer.
-pub(super) async fn progressing<H: Host>(host: Arc<H>, scope: Scope, peer: Peer, message: Value) -> Served {
+pub(super) async fn progressing<H: McpHost>(host: Arc<H>, scope: Scope, peer: McpHeaders, message: Value) -> McpReply {
     let (sender, mut reports) = unbounded_channel();
     let token = message["params"]["_meta"]["progressToken"].clone();
     let progress = Progress::new(move |done, of, next| {
         // Nobody listens any more.
         let _ = sender.send(messages::progress(&token, done, of, next));
     });
-    let mut answer: Answering = Box::pin(async move {
+    let mut answer: McpFuture = Box::pin(async move {
         let scope = Scope { progress: Some(progress), ..scope };
         host.mcp().answer_read(host.engine(), &scope, &peer, &message).await
     });
     let (report, answered) = match sooner(&mut answer, &mut reports).await {
         // What was reported before the answer comes before it.
-        Sooner::Answer(answer) => match reports.try_recv() {
-            Err(_) => return Served::Reply(super::reply(answer)),
+        StreamEvent::Answer(answer) => match reports.try_recv() {
+            Err(_) => return McpReply::Reply(super::reply(answer)),
             Ok(report) => (Some(report), Some(answer)),
         },
-        Sooner::Report(report) => (report, None),
+        StreamEvent::Report(report) => (report, None),
     };
-    let state = Progressing { reports, answer, answered, next: report };
-    Served::Stream(headers(), Box::pin(unfold(Some(state), progressed)))
+    let state = ProgressStream { reports, answer, answered, next: report };
+    McpReply::Stream(headers(), Box::pin(unfold(Some(state), progressed)))
 }
 
-struct Progressing {
+struct ProgressStream {
     reports: UnboundedReceiver<Value>,
-    answer: Answering,
-    answered: Option<Answer>,
+    answer: McpFuture,
+    answered: Option<McpResponse>,
     next: Option<Value>,
 }
 
 /// The next event of a call: reports, then the answer.
-async fn progressed(state: Option<Progressing>) -> Option<(Bytes, Option<Progressing>)> {
+async fn progressed(state: Option<ProgressStream>) -> Option<(Bytes, Option<ProgressStream>)> {
     let mut state = state?;
     if let Some(report) = state.next.take() {
         return Some((event(&report), Some(state)));
     }
     if state.answered.is_none() {
         match sooner(&mut state.answer, &mut state.reports).await {
-            Sooner::Answer(answer) => state.answered = Some(answer),
-            Sooner::Report(Some(report)) => return Some((event(&report), Some(state))),
-            Sooner::Report(None) => {}
+            StreamEvent::Answer(answer) => state.answered = Some(answer),
+            StreamEvent::Report(Some(report)) => return Some((event(&report), Some(state))),
+            StreamEvent::Report(None) => {}
         }
     }
     if let Ok(report) = state.reports.try_recv() {
@@ -111,35 +111,35 @@ async fn progressed(state: Option<Progressing>) -> Option<(Bytes, Option<Progres
         None => state.answer.await,
     };
     match answer {
-        Answer::Done(body) | Answer::Failed { body, .. } => Some((event(&body), None)),
-        Answer::Nothing => None,
+        McpResponse::Done(body) | McpResponse::Failed { body, .. } => Some((event(&body), None)),
+        McpResponse::Nothing => None,
     }
 }
 
 /// The open subscriptions of a process, by user.
 #[derive(Debug, Default)]
-pub(super) struct Open(Mutex<HashMap<i64, usize>>);
+pub(super) struct SubscriptionCounts(Mutex<HashMap<i64, usize>>);
 
 /// One of them, as long as it lives.
-struct Place(Arc<Open>, i64);
+struct SubscriptionSlot(Arc<SubscriptionCounts>, i64);
 
-impl Open {
+impl SubscriptionCounts {
     fn lock(&self) -> MutexGuard<'_, HashMap<i64, usize>> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    fn enter(self: &Arc<Open>, user: i64, most: usize) -> Option<Place> {
+    fn enter(self: &Arc<SubscriptionCounts>, user: i64, most: usize) -> Option<SubscriptionSlot> {
         let mut open = self.lock();
         let own = open.get(&user).copied().unwrap_or(0);
         if open.values().sum::<usize>() >= most || own >= (most / 10).max(1) {
             return None;
         }
         open.insert(user, own + 1);
-        Some(Place(self.clone(), user))
+        Some(SubscriptionSlot(self.clone(), user))
     }
 }
 
-impl Drop for Place {
+impl Drop for SubscriptionSlot {
     fn drop(&mut self) {
         let mut open = self.0.lock();
         match open.get_mut(&self.1) {
@@ -153,15 +153,15 @@ impl Drop for Place {
 
 /// What a subscription watches.
 #[derive(Clone, Debug, PartialEq)]
-enum Subject {
+enum SubscriptionTopic {
     /// One document.
     Record(String),
     /// The addresses of all documents.
     List,
 }
 
-struct Watched {
-    subject: Subject,
+struct TopicState {
+    subject: SubscriptionTopic,
     digest: [u8; 32],
     /// What the digest was made from; `None`: that is not known, so it is read each time.
     made_from: Option<ReadSet>,
@@ -170,32 +170,32 @@ struct Watched {
 struct Subscription<H> {
     host: Arc<H>,
     request: Request,
-    endings: Endings,
+    endings: StopSignal,
     id: Value,
     tools: bool,
-    watched: Vec<Watched>,
+    watched: Vec<TopicState>,
     events: VecDeque<Value>,
     until: Instant,
     /// When the client heard something last, and the caller was known.
     seen: Instant,
     ended: bool,
-    _place: Place,
+    _place: SubscriptionSlot,
 }
 
 /// The stream of a subscription.
-pub(super) async fn listening<H: Host>(
+pub(super) async fn listening<H: McpHost>(
     host: Arc<H>,
     request: Request,
     scope: &Scope,
     (id, params): (Value, Map<String, Value>),
-    endings: Endings,
-) -> Served {
-    let failed = |failure: Failure| {
+    endings: StopSignal,
+) -> McpReply {
+    let failed = |failure: RpcError| {
         let status = if failure.code == INTERNAL { 429 } else { 400 };
-        Served::Reply(refused(status, &failure.message))
+        McpReply::Reply(refused(status, &failure.message))
     };
     let Some(wanted) = params.get("notifications").and_then(Value::as_object) else {
-        return failed(Failure::new(INVALID_PARAMS, "The parameter `notifications` is missing, or no object."));
+        return failed(RpcError::new(INVALID_PARAMS, "The parameter `notifications` is missing, or no object."));
     };
     let flag = |name: &str| wanted.get(name) == Some(&json!(true));
     let uris: Vec<&str> = wanted
@@ -207,17 +207,17 @@ pub(super) async fn listening<H: Host>(
         .collect();
     if uris.len() > MOST_WATCHED {
         let message = format!("A subscription has {MOST_WATCHED} addresses at most.");
-        return failed(Failure::new(INVALID_PARAMS, message));
+        return failed(RpcError::new(INVALID_PARAMS, message));
     }
     let declared = &scope.registry.declaration.mcp;
     let (until, most) = (Instant::now() + declared.subscription.std(), declared.max_subscriptions);
     let Some(place) = host.mcp().open.enter(scope.principal.id, most) else {
-        return failed(Failure::new(INTERNAL, "There are too many subscriptions; end one of them first."));
+        return failed(RpcError::new(INTERNAL, "There are too many subscriptions; end one of them first."));
     };
     let distinct: BTreeSet<&str> = uris.iter().copied().collect();
-    let subjects = distinct.into_iter().map(|uri| Subject::Record(uri.to_owned()));
+    let subjects = distinct.into_iter().map(|uri| SubscriptionTopic::Record(uri.to_owned()));
     let mut watched = Vec::new();
-    for subject in subjects.chain(flag("resourcesListChanged").then_some(Subject::List)) {
+    for subject in subjects.chain(flag("resourcesListChanged").then_some(SubscriptionTopic::List)) {
         watched.extend(look(&*host, scope, subject).await);
     }
     let mut agreed = Map::new();
@@ -238,32 +238,32 @@ pub(super) async fn listening<H: Host>(
         let next = subscription.next().await?;
         Some((next, subscription))
     }));
-    Served::Stream(headers(), stream)
+    McpReply::Stream(headers(), stream)
 }
 
-impl Subject {
+impl SubscriptionTopic {
     fn uri(&self) -> Option<&String> {
         match self {
-            Subject::Record(uri) => Some(uri),
-            Subject::List => None,
+            SubscriptionTopic::Record(uri) => Some(uri),
+            SubscriptionTopic::List => None,
         }
     }
 }
 
 /// The state of a subject as the caller sees it; `None` of a document that the caller cannot read.
-async fn look<H: Host>(host: &H, scope: &Scope, subject: Subject) -> Option<Watched> {
+async fn look<H: McpHost>(host: &H, scope: &Scope, subject: SubscriptionTopic) -> Option<TopicState> {
     let storage = Arc::new(TrackedStorage::new(scope.storage.clone()));
     storage.note(name("setting"), scope.settings.version);
     let scope = Scope { storage: storage.clone(), ..scope.clone() };
     let mcp: &Mcp = host.mcp();
     let text = match &subject {
-        Subject::Record(uri) => mcp.read_record(host.engine(), &scope, uri).await.ok()?.to_string(),
-        Subject::List => mcp.newest_records(host.engine(), &scope).await,
+        SubscriptionTopic::Record(uri) => mcp.read_record(host.engine(), &scope, uri).await.ok()?.to_string(),
+        SubscriptionTopic::List => mcp.newest_records(host.engine(), &scope).await,
     };
-    Some(Watched { subject, digest: Sha256::digest(text).into(), made_from: storage.seen() })
+    Some(TopicState { subject, digest: Sha256::digest(text).into(), made_from: storage.seen() })
 }
 
-impl<H: Host> Subscription<H> {
+impl<H: McpHost> Subscription<H> {
     fn tell(&mut self, method: &str, mut params: Value) {
         params["_meta"] = json!({META_SUBSCRIPTION: self.id});
         self.events.push_back(json!({"jsonrpc": "2.0", "method": method, "params": params}));
@@ -288,17 +288,17 @@ impl<H: Host> Subscription<H> {
             }
             tokio::time::sleep(PAUSE).await;
             match (self.endings)() {
-                Some(Ending::Replaced) => {
+                Some(StopReason::Replaced) => {
                     // What is declared may differ by now; who is interested subscribes again.
                     if self.tools {
                         self.tell("notifications/tools/list_changed", json!({}));
                     }
-                    if self.watched.iter().any(|one| one.subject == Subject::List) {
+                    if self.watched.iter().any(|one| one.subject == SubscriptionTopic::List) {
                         self.tell("notifications/resources/list_changed", json!({}));
                     }
                     self.end();
                 }
-                Some(Ending::Stopping) => self.end(),
+                Some(StopReason::Stopping) => self.end(),
                 None if Instant::now() >= self.until => self.end(),
                 None => self.check().await,
             }
@@ -317,7 +317,7 @@ impl<H: Host> Subscription<H> {
         if !storage.has_commit_listener() && storage.catch_up().is_err() {
             return;
         }
-        let old = |one: &Watched| one.made_from.as_ref().is_none_or(|read| !read.holds(&**storage, anonymous.now));
+        let old = |one: &TopicState| one.made_from.as_ref().is_none_or(|read| !read.holds(&**storage, anonymous.now));
         let due: Vec<usize> = (0..self.watched.len()).filter(|at| old(&self.watched[*at])).collect();
         if due.is_empty() && self.seen.elapsed() < SIGN {
             return;
@@ -352,15 +352,15 @@ mod tests {
 
     #[test]
     fn nobody_has_more_than_a_tenth_of_the_subscriptions() {
-        let open = Arc::new(Open::default());
-        let mut own: Vec<Place> = (0..2).filter_map(|_| open.enter(1, 20)).collect();
+        let open = Arc::new(SubscriptionCounts::default());
+        let mut own: Vec<SubscriptionSlot> = (0..2).filter_map(|_| open.enter(1, 20)).collect();
         assert!(own.len() == 2 && open.enter(1, 20).is_none());
         assert!(open.enter(2, 20).is_some());
         own.pop();
         assert!(open.enter(1, 20).is_some());
         drop(own);
         assert!(open.lock().is_empty(), "{open:?}");
-        let few: Vec<Place> = (0..3).filter_map(|user| open.enter(user, 2)).collect();
+        let few: Vec<SubscriptionSlot> = (0..3).filter_map(|user| open.enter(user, 2)).collect();
         assert_eq!(few.len(), 2);
     }
 }

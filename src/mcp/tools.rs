@@ -1,17 +1,17 @@
 //! Abilities as tools: what is offered, how it is described, and calls.
 
 use super::Mcp;
-use super::messages::{Failure, INVALID_PARAMS};
+use super::messages::{INVALID_PARAMS, RpcError};
 use crate::access::audit::Event;
 use crate::access::identity;
 use crate::engine::{self, Engine};
 use crate::model::Method;
 use crate::openapi::schemas::{Side, modern};
-use crate::registry::abilities::{Ability, RUNS, Request};
+use crate::registry::abilities::{Ability, RUNS, RequestTemplate};
 use crate::registry::{Endpoint, Registry, Route};
 use crate::request::BodyParams;
-use crate::request::call::{Call, Part};
-use crate::scope::{Limits, Scope};
+use crate::request::call::{Call, SubResponse};
+use crate::scope::{CredentialLimits, Scope};
 use cms_text::hex::hex;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -87,7 +87,7 @@ pub(super) fn offered(registry: &Registry) -> Vec<(String, Tool)> {
 /// Where the requests go that an ability sends in any case.
 fn sent(registry: &Registry, ability: &Ability) -> Vec<(usize, usize)> {
     let always = ability.requests.iter().filter(|request| request.when.is_none());
-    let place = |request: &Request| {
+    let place = |request: &RequestTemplate| {
         let paths = request.path.samples();
         let matches = |route: &Route| paths.iter().any(|path| route.matcher.is_match(path.as_bytes()));
         let takes = |endpoint: &Endpoint| endpoint.methods.contains(&request.method);
@@ -157,7 +157,7 @@ impl Tool {
 
 impl Tool {
     /// Whether a limited password is good for it: what sends no request belongs to no resource.
-    fn is_within(&self, limits: &Limits, registry: &Registry) -> bool {
+    fn is_within(&self, limits: &CredentialLimits, registry: &Registry) -> bool {
         let admitted = |(route, endpoint): &(usize, usize)| {
             let route = &registry.routes[*route];
             limits.admit(registry, route, &route.endpoints[*endpoint])
@@ -263,11 +263,11 @@ impl Mcp {
         scope: &Scope,
         name: &str,
         arguments: Option<&Value>,
-    ) -> Result<Value, Failure> {
+    ) -> Result<Value, RpcError> {
         let arguments = match arguments {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(arguments)) => arguments.clone(),
-            Some(_) => return Err(Failure::new(INVALID_PARAMS, "The arguments are not an object.")),
+            Some(_) => return Err(RpcError::new(INVALID_PARAMS, "The arguments are not an object.")),
         };
         if let Some(tool) = self.tools.get(name).filter(|_| self.listed.iter().any(|listed| listed == name)) {
             return Ok(self.run(engine, scope, tool, arguments).await);
@@ -346,8 +346,8 @@ impl Tool {
     }
 }
 
-fn unknown(name: &str) -> Failure {
-    Failure::new(INVALID_PARAMS, format!("There is no tool `{name}`."))
+fn unknown(name: &str) -> RpcError {
+    RpcError::new(INVALID_PARAMS, format!("There is no tool `{name}`."))
 }
 
 /// A request to a route in the caller's name.
@@ -357,7 +357,7 @@ pub(super) async fn send(
     method: Method,
     path: &str,
     arguments: Map<String, Value>,
-) -> Part {
+) -> SubResponse {
     let reads = matches!(method, Method::Get | Method::Delete);
     let (query, body) = if reads { (arguments, BodyParams::None) } else { (Map::new(), BodyParams::Json(arguments)) };
     let call = Call::inside(method, path, query, body);

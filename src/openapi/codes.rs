@@ -1,10 +1,10 @@
 //! The error codes that an operation may end with: those of each stage, and those that its guard and its handler name.
 
-use super::Describing;
+use super::DescriptionBuilder;
 use super::parameters::has_body;
-use crate::error::{Code, Status};
+use crate::error::{Code, CodeStatus};
 use crate::model::Method;
-use crate::registry::resource::{Property, Source};
+use crate::registry::resource::{Property, PropertySource};
 use crate::registry::{Endpoint, Route};
 use cms_config::declaration::ItemKey;
 use cms_schema::reasons;
@@ -31,7 +31,7 @@ pub(super) fn of_index() -> impl Iterator<Item = (Code, u16)> {
     GENERAL.iter().flat_map(|code| statuses(*code).into_iter().map(|status| (*code, status)))
 }
 
-impl Describing<'_> {
+impl DescriptionBuilder<'_> {
     /// The codes of all stages with the statuses that they are sent with, as the endpoint and its resource rename them. A
     /// failed check of a single argument is [`Code::InvalidParam`]; the checks are not listed.
     pub(super) fn codes(&self, route: &Route, endpoint: &Endpoint, method: Method) -> Vec<(Code, u16)> {
@@ -120,8 +120,8 @@ impl Describing<'_> {
 /// The statuses that a code may be sent with.
 fn statuses(code: Code) -> Vec<u16> {
     match code.status() {
-        Status::Fixed(status) | Status::Bare(status) => vec![status],
-        Status::Denied => vec![401, 403],
+        CodeStatus::Fixed(status) | CodeStatus::Bare(status) => vec![status],
+        CodeStatus::Denied => vec![401, 403],
     }
 }
 
@@ -137,7 +137,7 @@ fn of_values(properties: &[Property], codes: &mut Vec<Code>) {
     for property in properties {
         codes.extend(property.refusal.as_ref().map(|refusal| refusal.code));
         codes.extend(property.longest.map(|(_, code)| code));
-        if let Source::Object(members) = &property.source {
+        if let PropertySource::Object(members) = &property.source {
             of_values(members, codes);
         }
     }

@@ -5,24 +5,24 @@ use super::schemas::{Side, has_contexts, modern, shown_in};
 use crate::access::sessions::{cookie_name, nonce_header};
 use crate::error::Code;
 use crate::registry::Registry;
-use crate::registry::args::{Spelling, spell};
-use crate::registry::resource::{Context, Property, Resource, Source, Target};
+use crate::registry::args::{SpellingDirection, spell};
+use crate::registry::resource::{Context, LinkTarget, Property, PropertySource, Resource};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Schemas of a document, which are added to the description when they are used.
 #[derive(Clone, Debug)]
-pub(super) struct Shown {
+pub(super) struct DocumentSchemas {
     /// View, edit and embed; one name where the schema has no contexts.
-    contexts: [InContext; 3],
+    contexts: [ContextSchema; 3],
     /// Any of the members, as `_fields` selects them.
     selected: (String, Arc<Value>),
 }
 
 /// A document in a context: the name that its schema gets, the schema, and a document as an example.
 #[derive(Clone, Debug)]
-struct InContext {
+struct ContextSchema {
     context: Context,
     name: String,
     schema: Arc<Value>,
@@ -73,7 +73,7 @@ impl<'a> Components<'a> {
     }
 
     /// The schemas of a document: of a resource itself, or of what is shown below the items of another one.
-    pub fn document(&mut self, schema: &Value, resources: &[&Resource], fallback: &str) -> Shown {
+    pub fn document(&mut self, schema: &Value, resources: &[&Resource], fallback: &str) -> DocumentSchemas {
         let own = resources.first().filter(|resource| resource.schema == *schema);
         let title = match (own, schema["title"].as_str()) {
             (Some(resource), _) => self.titles[resource.index].clone(),
@@ -83,7 +83,7 @@ impl<'a> Components<'a> {
         let rest_path = &self.registry.site.rest_path;
         let mut of_context = |context: Context| {
             let seen = shown_in(schema, Some(context).filter(|_| has_contexts(schema)));
-            InContext {
+            ContextSchema {
                 context,
                 name: format!("{title}{}", suffix(schema, context)),
                 schema: Arc::new(self.response(&seen, resources, true)),
@@ -92,11 +92,11 @@ impl<'a> Components<'a> {
         };
         let contexts = [Context::VIEW, Context::EDIT, Context::EMBED].map(&mut of_context);
         let selected = (format!("{title}Fields"), Arc::new(self.response(schema, resources, false)));
-        Shown { contexts, selected }
+        DocumentSchemas { contexts, selected }
     }
 
     /// References to the schemas of these contexts, each once, and to that of a selection.
-    pub fn any(&mut self, shown: &Shown, contexts: &[Context]) -> Value {
+    pub fn any(&mut self, shown: &DocumentSchemas, contexts: &[Context]) -> Value {
         let mut options: Vec<Value> = Vec::new();
         let wanted = shown.contexts.iter().filter(|shown| contexts.contains(&shown.context));
         for (name, document) in
@@ -115,7 +115,7 @@ impl<'a> Components<'a> {
     }
 
     /// A document in a context with the name that its schema has; `None` where nothing is known of its members.
-    pub fn example(&mut self, shown: &Shown, context: Context) -> Option<(String, Value)> {
+    pub fn example(&mut self, shown: &DocumentSchemas, context: Context) -> Option<(String, Value)> {
         let reference = self.any(shown, &[context])["anyOf"][0]["$ref"].as_str().map(str::to_owned)?;
         let name = reference.rsplit('/').next()?.to_owned();
         let shown = shown.contexts.iter().find(|shown| shown.context == context)?;
@@ -153,7 +153,7 @@ impl<'a> Components<'a> {
             let required: Vec<Value> = properties.keys().filter(always).map(|name| json!(name)).collect();
             for (name, document) in properties.iter_mut() {
                 declared(name).into_iter().for_each(|property| self.stored(property, document));
-                let composed = |own: &&Property| matches!(own.source, Source::Object(_));
+                let composed = |own: &&Property| matches!(own.source, PropertySource::Object(_));
                 if whole && declared(name).first().is_some_and(composed) {
                     require_all(document);
                 }
@@ -172,7 +172,7 @@ impl<'a> Components<'a> {
         let mut named = Map::new();
         for link in resource.links.iter().filter(|link| link.embeddable) {
             let target = match link.target {
-                Target::Item { resource, .. } | Target::Collection { resource, .. } => Some(resource),
+                LinkTarget::Item { resource, .. } | LinkTarget::Collection { resource, .. } => Some(resource),
                 _ => None,
             };
             let document = target.map(|index| {
@@ -182,7 +182,7 @@ impl<'a> Components<'a> {
             });
             let one = match (document, &link.target) {
                 (None, _) => json!({}),
-                (Some(document), Target::Collection { .. }) => json!({"type": "array", "items": document}),
+                (Some(document), LinkTarget::Collection { .. }) => json!({"type": "array", "items": document}),
                 (Some(document), _) => document,
             };
             let list = named.entry(&link.rel).or_insert_with(|| json!({"type": "array", "items": {"anyOf": []}}));
@@ -213,13 +213,13 @@ impl<'a> Components<'a> {
             && property.column.as_deref() == Some("status")
             && let Some(values) = document.get_mut("enum").and_then(Value::as_array_mut)
         {
-            let shown = |name: &String| spell(json!(name), &property.aliases, Spelling::ToApi);
+            let shown = |name: &String| spell(json!(name), &property.aliases, SpellingDirection::ToApi);
             let statuses = self.registry.declaration.statuses.keys();
             let others: Vec<Value> = statuses.map(shown).filter(|name| !values.contains(name)).collect();
             values.extend(others);
         }
         // A value that nobody has set is null unless it has a default.
-        if matches!(property.source, Source::Meta)
+        if matches!(property.source, PropertySource::Meta)
             && let Some(values) = document.get_mut("properties").and_then(Value::as_object_mut)
         {
             values.values_mut().for_each(|document| allow(document, "null"));

@@ -2,10 +2,10 @@
 //! choice, or a value of the type within its bounds. Nothing is read from the database, so no key of a row is invented
 //! for a request.
 
-use super::template::Template;
+use super::template::PathTemplate;
 use crate::registry::Endpoint;
 use crate::registry::args::Arg;
-use crate::registry::resource::{Property, Resource, Source};
+use crate::registry::resource::{Property, PropertySource, Resource};
 use serde_json::{Map, Value, json};
 
 /// Texts that patterns of usual kinds accept, tried in this order.
@@ -76,8 +76,8 @@ fn value(name: &str, doc: &Value, properties: &[&Property]) -> Option<Value> {
         return Some(within(declared, doc));
     }
     match properties.first().map(|property| &property.source) {
-        Some(Source::Fixed(value)) => Some(value.clone()),
-        Some(Source::Object(children)) => {
+        Some(PropertySource::Fixed(value)) => Some(value.clone()),
+        Some(PropertySource::Object(children)) => {
             let named = |name: &str| children.iter().filter(|child| child.name == name).collect();
             Some(members(doc, &named, None))
         }
@@ -223,7 +223,7 @@ fn is_of_type(value: &Value, doc: &Value) -> bool {
 
 /// A body that the server takes: what is required, what has a declared example, and what a resource declares of its own.
 /// `None` where nothing is known that can be sent: a required key of another resource's row above all.
-pub(super) fn body_example(template: &Template, endpoint: &Endpoint, owner: Option<&Resource>) -> Option<Value> {
+pub(super) fn body_example(template: &PathTemplate, endpoint: &Endpoint, owner: Option<&Resource>) -> Option<Value> {
     let mut body = Map::new();
     for arg in endpoint.args.args.iter().filter(|arg| !template.holds(&arg.name)) {
         let property = owner.and_then(|resource| resource.property(&arg.name)).filter(|own| !own.readonly);

@@ -1,7 +1,7 @@
 //! The registry as an OpenAPI 3.1 description: every route, argument, body, response and error that is declared.
 //!
 //! Nothing here is written per resource: paths come from routes, parameters from arguments, schemas from resources,
-//! responses from what handlers say of themselves ([`crate::registry::vocabulary::Responds`]). It knows nothing of
+//! responses from what handlers say of themselves ([`crate::registry::vocabulary::ResponseKind`]). It knows nothing of
 //! requests; who may see which endpoint is the caller's question ([`Selection::endpoints`]).
 
 mod codes;
@@ -38,7 +38,7 @@ pub struct Selection<'a> {
 }
 
 /// What the description is made of.
-pub(crate) struct Describing<'a> {
+pub(crate) struct DescriptionBuilder<'a> {
     registry: &'a Registry,
     vocabulary: &'a Vocabulary,
     components: Components<'a>,
@@ -49,7 +49,7 @@ pub(crate) struct Describing<'a> {
 /// The description as a document. Routes that are not listed in the root are left out.
 pub fn document(registry: &Registry, vocabulary: &Vocabulary, selection: &Selection<'_>) -> Value {
     let mut describing =
-        Describing { registry, vocabulary, components: Components::new(registry), operations: Vec::new() };
+        DescriptionBuilder { registry, vocabulary, components: Components::new(registry), operations: Vec::new() };
     let mut paths: Map<String, Value> = Map::new();
     let chosen = |route: &&Route| {
         let shown = !route.hidden || route.described;

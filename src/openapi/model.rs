@@ -17,12 +17,12 @@ pub struct Model {
 pub struct Schema {
     pub name: String,
     pub description: Option<String>,
-    pub shape: Shape,
+    pub shape: ValueType,
 }
 
 /// What values look like.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Shape {
+pub enum ValueType {
     Any,
     Null,
     Boolean,
@@ -35,14 +35,14 @@ pub enum Shape {
     Literals(Vec<Value>),
     /// A schema with a name.
     Named(String),
-    List(Box<Shape>),
+    List(Box<ValueType>),
     /// An empty list, which some platforms write for an empty object.
     EmptyList,
     /// An object whose members have any name.
-    Map(Box<Shape>),
+    Map(Box<ValueType>),
     Object(Object),
     /// One of these, each once; none of them is a union.
-    Union(Vec<Shape>),
+    Union(Vec<ValueType>),
 }
 
 /// An object with named members.
@@ -59,7 +59,7 @@ pub struct Member {
     pub name: String,
     pub description: Option<String>,
     pub required: bool,
-    pub shape: Shape,
+    pub shape: ValueType,
 }
 
 /// An operation.
@@ -91,7 +91,7 @@ pub struct Operation {
 /// What a request brings.
 #[derive(Clone, Debug)]
 pub struct Body {
-    pub shape: Shape,
+    pub shape: ValueType,
     pub required: bool,
     /// It is sent as a form, because it contains a file.
     pub form: bool,
@@ -101,9 +101,9 @@ pub struct Body {
 #[derive(Clone, Debug, Default)]
 pub struct Response {
     /// Shapes by context; without contexts one of the name `any`; none where nothing is said.
-    pub contexts: Vec<(String, Shape)>,
+    pub contexts: Vec<(String, ValueType)>,
     /// What `_fields` selects from: all members are optional. Absent where no schema has a selection.
-    pub selected: Option<Shape>,
+    pub selected: Option<ValueType>,
 }
 
 impl Model {
@@ -121,71 +121,71 @@ impl Model {
     }
 }
 
-impl Shape {
+impl ValueType {
     /// The shape of a schema.
-    pub fn of(schema: &Value) -> Shape {
+    pub fn of(schema: &Value) -> ValueType {
         if let Some(name) = schema["$ref"].as_str().and_then(|at| at.rsplit('/').next()) {
-            return Shape::Named(name.to_owned());
+            return ValueType::Named(name.to_owned());
         }
         if let Some(values) = schema["enum"].as_array() {
-            return Shape::Literals(values.clone());
+            return ValueType::Literals(values.clone());
         }
         for alternatives in ["anyOf", "oneOf"] {
             if let Some(list) = schema[alternatives].as_array().filter(|_| schema.get("properties").is_none()) {
-                return Shape::union(list.iter().map(Shape::of));
+                return ValueType::union(list.iter().map(ValueType::of));
             }
         }
         if schema["contentMediaType"].is_string() {
-            return Shape::File;
+            return ValueType::File;
         }
         match &schema["type"] {
             Value::String(one) => of_type(one, schema),
             Value::Array(several) => {
-                Shape::union(several.iter().filter_map(Value::as_str).map(|one| of_type(one, schema)))
+                ValueType::union(several.iter().filter_map(Value::as_str).map(|one| of_type(one, schema)))
             }
             _ if schema["properties"].is_object() => of_type("object", schema),
-            _ => Shape::Any,
+            _ => ValueType::Any,
         }
     }
 
     /// One of several shapes.
-    pub fn union(shapes: impl Iterator<Item = Shape>) -> Shape {
-        let mut distinct: Vec<Shape> = Vec::new();
+    pub fn union(shapes: impl Iterator<Item = ValueType>) -> ValueType {
+        let mut distinct: Vec<ValueType> = Vec::new();
         for shape in shapes {
-            let all = if let Shape::Union(all) = shape { all } else { vec![shape] };
+            let all = if let ValueType::Union(all) = shape { all } else { vec![shape] };
             for one in all {
                 if !distinct.contains(&one) {
                     distinct.push(one);
                 }
             }
         }
-        if distinct.len() == 1 { distinct.remove(0) } else { Shape::Union(distinct) }
+        if distinct.len() == 1 { distinct.remove(0) } else { ValueType::Union(distinct) }
     }
 }
 
 /// A schema with a name is an object wherever it has members.
-fn shape_of_named(schema: &Value) -> Shape {
+fn shape_of_named(schema: &Value) -> ValueType {
     match schema["properties"].as_object() {
-        Some(properties) if schema.get("anyOf").is_none() => Shape::Object(object(properties, schema)),
-        _ => Shape::of(schema),
+        Some(properties) if schema.get("anyOf").is_none() => ValueType::Object(object(properties, schema)),
+        _ => ValueType::of(schema),
     }
 }
 
-fn of_type(name: &str, schema: &Value) -> Shape {
+fn of_type(name: &str, schema: &Value) -> ValueType {
     match name {
-        "string" => Shape::Text,
-        "integer" => Shape::Integer,
-        "number" => Shape::Number,
-        "boolean" => Shape::Boolean,
-        "null" => Shape::Null,
-        "array" if schema["maxItems"] == 0 => Shape::EmptyList,
-        "array" => Shape::List(Box::new(schema.get("items").map_or(Shape::Any, Shape::of))),
+        "string" => ValueType::Text,
+        "integer" => ValueType::Integer,
+        "number" => ValueType::Number,
+        "boolean" => ValueType::Boolean,
+        "null" => ValueType::Null,
+        "array" if schema["maxItems"] == 0 => ValueType::EmptyList,
+        "array" => ValueType::List(Box::new(schema.get("items").map_or(ValueType::Any, ValueType::of))),
         "object" => match (schema["properties"].as_object(), schema.get("additionalProperties")) {
-            (Some(properties), _) if !properties.is_empty() => Shape::Object(object(properties, schema)),
-            (_, Some(values @ Value::Object(_))) => Shape::Map(Box::new(Shape::of(values))),
-            _ => Shape::Map(Box::new(Shape::Any)),
+            (Some(properties), _) if !properties.is_empty() => ValueType::Object(object(properties, schema)),
+            (_, Some(values @ Value::Object(_))) => ValueType::Map(Box::new(ValueType::of(values))),
+            _ => ValueType::Map(Box::new(ValueType::Any)),
         },
-        _ => Shape::Any,
+        _ => ValueType::Any,
     }
 }
 
@@ -196,7 +196,7 @@ fn object(properties: &Map<String, Value>, schema: &Value) -> Object {
         name: name.clone(),
         description: described(property),
         required: is_listed(name),
-        shape: Shape::of(property),
+        shape: ValueType::of(property),
     };
     let open = schema.get("additionalProperties").is_some_and(Value::is_object) && listed.is_none();
     Object { members: properties.iter().map(member).collect(), open }
@@ -223,7 +223,12 @@ fn parameters(operation: &Value, place: &str) -> Vec<Member> {
     let all = operation["parameters"].as_array().into_iter().flatten().filter(|one| one["in"] == place);
     let member = |one: &Value| {
         let (description, required) = (described(one), one["required"] == true);
-        Some(Member { name: one["name"].as_str()?.to_owned(), description, required, shape: Shape::of(&one["schema"]) })
+        Some(Member {
+            name: one["name"].as_str()?.to_owned(),
+            description,
+            required,
+            shape: ValueType::of(&one["schema"]),
+        })
     };
     all.filter_map(member).collect()
 }
@@ -234,35 +239,35 @@ fn body(operation: &Value) -> Option<Body> {
     let as_form = json.is_null() && form.is_object();
     let schema = [json, form].into_iter().map(|one| &one["schema"]).find(|schema| schema.is_object())?;
     let required = operation["requestBody"]["required"] == true;
-    Some(Body { shape: Shape::of(schema), required, form: as_form })
+    Some(Body { shape: ValueType::of(schema), required, form: as_form })
 }
 
 fn response(operation: &Value) -> Response {
     let success = members(&operation["responses"]).find(|(status, _)| status.starts_with('2'));
     let Some((_, response)) = success else { return Response::default() };
     let whole = &response["content"]["application/json"]["schema"];
-    let contexts: Vec<(String, Shape)> =
-        members(&response["x-contexts"]).map(|(name, schema)| (name.clone(), Shape::of(schema))).collect();
+    let contexts: Vec<(String, ValueType)> =
+        members(&response["x-contexts"]).map(|(name, schema)| (name.clone(), ValueType::of(schema))).collect();
     if contexts.is_empty() {
-        let shape = if whole.is_object() { Shape::of(whole) } else { Shape::File };
+        let shape = if whole.is_object() { ValueType::of(whole) } else { ValueType::File };
         return Response { contexts: vec![("any".to_owned(), shape)], selected: None };
     }
-    let selected = selected(&Shape::of(whole), &contexts);
+    let selected = selected(&ValueType::of(whole), &contexts);
     Response { contexts, selected }
 }
 
 /// The alternative of a response that no context has.
-fn selected(whole: &Shape, contexts: &[(String, Shape)]) -> Option<Shape> {
-    if let Shape::List(element) = whole {
+fn selected(whole: &ValueType, contexts: &[(String, ValueType)]) -> Option<ValueType> {
+    if let ValueType::List(element) = whole {
         let elements = contexts.iter().map(|(name, shape)| match shape {
-            Shape::List(one) => (name.clone(), Shape::clone(one)),
+            ValueType::List(one) => (name.clone(), ValueType::clone(one)),
             other => (name.clone(), other.clone()),
         });
         let elements: Vec<_> = elements.collect();
-        return selected(element, &elements).map(|one| Shape::List(Box::new(one)));
+        return selected(element, &elements).map(|one| ValueType::List(Box::new(one)));
     }
-    let alternatives = if let Shape::Union(all) = whole { all.as_slice() } else { std::slice::from_ref(whole) };
-    let mut named = alternatives.iter().filter(|shape| matches!(shape, Shape::Named(_)));
+    let alternatives = if let ValueType::Union(all) = whole { all.as_slice() } else { std::slice::from_ref(whole) };
+    let mut named = alternatives.iter().filter(|shape| matches!(shape, ValueType::Named(_)));
     named.find(|shape| contexts.iter().all(|(_, own)| own != *shape)).cloned()
 }
 
@@ -302,21 +307,24 @@ mod tests {
             super::response(&json!({"responses": {"400": {}, "200": response}}))
         };
         let found = of(&all, json!({"view": list(named("Post")), "edit": list(named("PostEdit"))}));
-        let posts = |name: &str| Shape::List(Box::new(Shape::Named(name.to_owned())));
+        let posts = |name: &str| ValueType::List(Box::new(ValueType::Named(name.to_owned())));
         assert_eq!(found.contexts, [("view".to_owned(), posts("Post")), ("edit".to_owned(), posts("PostEdit"))]);
         assert_eq!(found.selected, Some(posts("PostFields")));
         let one = of(&json!({"anyOf": [named("Post")]}), json!({"view": named("Post")}));
         assert_eq!(one.selected, None);
         let file = super::response(&json!({"responses": {"200": {"content": {"text/csv": {}}}}}));
-        assert_eq!(file.contexts, [("any".to_owned(), Shape::File)]);
+        assert_eq!(file.contexts, [("any".to_owned(), ValueType::File)]);
     }
 
     #[test]
     fn unions_are_flat() {
         let nested =
             json!({"anyOf": [{"type": ["string", "null"]}, {"anyOf": [{"type": "null"}, {"type": "integer"}]}]});
-        assert_eq!(Shape::of(&nested), Shape::Union(vec![Shape::Text, Shape::Null, Shape::Integer]));
-        assert_eq!(Shape::of(&json!({"anyOf": [{"type": "string"}, {"type": "string"}]})), Shape::Text);
+        assert_eq!(
+            ValueType::of(&nested),
+            ValueType::Union(vec![ValueType::Text, ValueType::Null, ValueType::Integer])
+        );
+        assert_eq!(ValueType::of(&json!({"anyOf": [{"type": "string"}, {"type": "string"}]})), ValueType::Text);
     }
 
     #[test]
@@ -324,7 +332,9 @@ mod tests {
         let form = json!({"requestBody": {"required": true, "content": {"multipart/form-data": {"schema":
             {"type": "object", "properties": {"file": {"type": "string", "contentMediaType": "a/b"}}}}}}});
         let body = body(&form).expect("a body");
-        let Shape::Object(object) = body.shape else { panic!("an object") };
-        assert!(body.form && body.required && object.members[0].shape == Shape::File && !object.members[0].required);
+        let ValueType::Object(object) = body.shape else { panic!("an object") };
+        assert!(
+            body.form && body.required && object.members[0].shape == ValueType::File && !object.members[0].required
+        );
     }
 }

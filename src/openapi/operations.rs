@@ -1,25 +1,25 @@
 //! Paths and their operations.
 
-use super::Describing;
+use super::DescriptionBuilder;
 use super::codes::of_index;
 use super::components::pascal;
 use super::parameters::{has_body, lines_body, parameters, shaping};
 use super::responses::with_errors;
-use super::template::Template;
+use super::template::PathTemplate;
 use crate::model::{LINES, Method};
 use crate::registry::resource::Context;
-use crate::registry::vocabulary::{Anonymous, Description, Responds};
+use crate::registry::vocabulary::{AnonymousAccess, Description, ResponseKind};
 use crate::registry::{Endpoint, Route};
 use serde_json::{Map, Value, json};
 
-impl Describing<'_> {
+impl DescriptionBuilder<'_> {
     /// A route: its path and its operations by method.
     pub(super) fn route(
         &mut self,
         route: &Route,
         chosen: &dyn Fn(&Route, &Endpoint) -> bool,
     ) -> (String, Map<String, Value>) {
-        let template = Template::of(&route.pattern);
+        let template = PathTemplate::of(&route.pattern);
         let mut item = Map::new();
         for endpoint in route.endpoints.iter().filter(|endpoint| chosen(route, endpoint)) {
             for (i, method) in endpoint.methods.iter().enumerate() {
@@ -33,7 +33,7 @@ impl Describing<'_> {
     fn operation(
         &mut self,
         route: &Route,
-        template: &Template,
+        template: &PathTemplate,
         endpoint: &Endpoint,
         method: Method,
         first: bool,
@@ -50,7 +50,7 @@ impl Describing<'_> {
         operation.insert("description".into(), json!(format!("Who may: {who}")));
         operation.insert("operationId".into(), json!(name));
         operation.insert("security".into(), self.security(route, guard));
-        let lines = handler.responds == Responds::Bytes(LINES);
+        let lines = handler.responds == ResponseKind::Bytes(LINES);
         operation.insert("parameters".into(), json!(parameters(template, endpoint, method, lines)));
         if has_body(method) && lines {
             operation.insert("requestBody".into(), lines_body());
@@ -76,7 +76,7 @@ impl Describing<'_> {
     fn operation_name(
         &mut self,
         route: &Route,
-        template: &Template,
+        template: &PathTemplate,
         handler: &str,
         method: Method,
         first: bool,
@@ -100,9 +100,9 @@ impl Describing<'_> {
     }
 
     /// `PostCreate`, from the title of the schema where the route has one.
-    fn body_name(&self, route: &Route, template: &Template, handler: Description) -> String {
+    fn body_name(&self, route: &Route, template: &PathTemplate, handler: Description) -> String {
         let verb = handler.name.rsplit('.').next().unwrap_or(handler.name);
-        let owner = route.owner.or(route.resource).filter(|_| handler.responds != Responds::List);
+        let owner = route.owner.or(route.resource).filter(|_| handler.responds != ResponseKind::List);
         let title = owner.and_then(|index| self.registry.resources[index].schema["title"].as_str());
         match title.filter(|_| matches!(verb, "create" | "update")) {
             Some(title) if route.owner == route.resource => format!("{}{}", pascal(title), pascal(verb)),
@@ -118,7 +118,7 @@ impl Describing<'_> {
         match route.owner.or(route.resource) {
             Some(index) => self.registry.resources[index].name.clone(),
             None => {
-                let words = Template::of(&route.pattern).words(&route.namespace);
+                let words = PathTemplate::of(&route.pattern).words(&route.namespace);
                 words.into_iter().next().unwrap_or_else(|| "discovery".to_owned())
             }
         }
@@ -136,9 +136,9 @@ impl Describing<'_> {
             resource.is_some_and(|resource| resource.reading_capability().is_empty())
         };
         let anonymous = match guard.anonymous {
-            Anonymous::Never => false,
-            Anonymous::Perhaps => true,
-            Anonymous::WhereReadable => readable(),
+            AnonymousAccess::Never => false,
+            AnonymousAccess::Perhaps => true,
+            AnonymousAccess::WhereReadable => readable(),
         };
         let mut ways = vec![json!({"basic": []}), json!({"session": [], "nonce": []})];
         if anonymous {

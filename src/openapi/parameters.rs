@@ -1,12 +1,12 @@
 //! What requests bring: parameters of path, query and header, and bodies.
 
-use super::Describing;
+use super::DescriptionBuilder;
 use super::examples::body_example;
 use super::schemas::{Side, modern, strict};
-use super::template::{Parameter, Template};
+use super::template::{Parameter, PathTemplate};
 use crate::model::{LINES, Method};
 use crate::registry::Endpoint;
-use crate::registry::args::{Arg, Role};
+use crate::registry::args::{Arg, ArgRole};
 use crate::registry::resource::Resource;
 use serde_json::{Map, Value, json};
 
@@ -21,9 +21,9 @@ pub(super) fn lines_body() -> Value {
     json!({"description": description, "required": true, "content": {LINES: {"schema": {"type": "string"}}}})
 }
 
-/// The parameters of an operation; those of a body are in [`Describing::body`]. `lines`: the body is documents in lines,
+/// The parameters of an operation; those of a body are in [`DescriptionBuilder::body`]. `lines`: the body is documents in lines,
 /// so that all arguments are in the query.
-pub(super) fn parameters(template: &Template, endpoint: &Endpoint, method: Method, lines: bool) -> Vec<Value> {
+pub(super) fn parameters(template: &PathTemplate, endpoint: &Endpoint, method: Method, lines: bool) -> Vec<Value> {
     let mut parameters: Vec<Value> = Vec::new();
     for parameter in &template.parameters {
         let whole = endpoint.args.get(&parameter.name).filter(|_| parameter.name == parameter.capture);
@@ -38,7 +38,7 @@ pub(super) fn parameters(template: &Template, endpoint: &Endpoint, method: Metho
     if !has_body(method) || lines {
         for arg in endpoint.args.args.iter().filter(in_query) {
             match arg.role {
-                Some(Role::Where) => parameters.extend(criteria(arg)),
+                Some(ArgRole::Where) => parameters.extend(criteria(arg)),
                 _ => parameters.push(query_parameter(arg)),
             }
         }
@@ -73,7 +73,7 @@ fn path_parameter(Parameter { name, class, .. }: &Parameter, arg: Option<&Arg>) 
 }
 
 /// What a parameter holds of the example of its capture.
-fn part_of(template: &Template, parameter: &Parameter, example: &Value) -> Option<Value> {
+fn part_of(template: &PathTemplate, parameter: &Parameter, example: &Value) -> Option<Value> {
     let mut parts = template.parameters.iter().filter(|other| other.capture == parameter.capture);
     let place = parts.clone().position(|other| other.name == parameter.name)?;
     parts.nth(1)?;
@@ -202,12 +202,12 @@ fn first_type(schema: &Value) -> Option<&str> {
     }
 }
 
-impl Describing<'_> {
+impl DescriptionBuilder<'_> {
     /// The body of an operation, as JSON and as a form; `None` where there are no arguments for it.
     pub(super) fn body(
         &mut self,
         name: &str,
-        template: &Template,
+        template: &PathTemplate,
         endpoint: &Endpoint,
         owner: Option<&Resource>,
     ) -> Option<Value> {

@@ -1,6 +1,6 @@
 //! A description as a Python module: a `TypedDict` for each schema, and a client with a method for each operation.
 
-use super::model::{Member, Model, Object, Operation, Schema, Shape};
+use super::model::{Member, Model, Object, Operation, Schema, ValueType};
 use super::names::{Names, is_plain, pascal, snake};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ const METHODS: &[&str] = &["close", "each", "each_page"];
 /// A client as text of a `.py` file.
 pub fn client(document: &Value) -> String {
     let model = Model::of(document);
-    let mut writer = Writer { text: String::new(), names: Names::reserved(TAKEN), types: BTreeMap::new() };
+    let mut writer = PythonWriter { text: String::new(), names: Names::reserved(TAKEN), types: BTreeMap::new() };
     for schema in &model.schemas {
         let name = writer.names.free(&pascal(&schema.name));
         writer.types.insert(schema.name.clone(), name);
@@ -83,18 +83,18 @@ pub fn client(document: &Value) -> String {
 }
 
 /// Types that are written so far.
-struct Writer {
+struct PythonWriter {
     text: String,
     names: Names,
     /// Names of types by names of schemas.
     types: BTreeMap<String, String>,
 }
 
-impl Writer {
+impl PythonWriter {
     fn declare(&mut self, schema: &Schema) {
         let name = self.types.get(&schema.name).cloned().unwrap_or_default();
         match &schema.shape {
-            Shape::Object(object) => self.typed_dict(&name, schema.description.as_deref(), object),
+            ValueType::Object(object) => self.typed_dict(&name, schema.description.as_deref(), object),
             shape => {
                 let written = self.type_of(shape, &name);
                 self.alias(&name, &written);
@@ -147,26 +147,26 @@ impl Writer {
     }
 
     /// The type of a shape; an object in it is declared under the given name.
-    fn type_of(&mut self, shape: &Shape, name: &str) -> String {
+    fn type_of(&mut self, shape: &ValueType, name: &str) -> String {
         match shape {
-            Shape::Any => "Any".to_owned(),
-            Shape::Null => "None".to_owned(),
-            Shape::Boolean => "bool".to_owned(),
-            Shape::Integer => "int".to_owned(),
-            Shape::Number => "float".to_owned(),
-            Shape::Text => "str".to_owned(),
-            Shape::File => "File".to_owned(),
-            Shape::Literals(values) => literals(values),
-            Shape::Named(schema) => self.types.get(schema).cloned().unwrap_or_else(|| "Any".to_owned()),
-            Shape::EmptyList => "list[Any]".to_owned(),
-            Shape::List(element) => format!("list[{}]", self.type_of(element, name)),
-            Shape::Map(value) => format!("dict[str, {}]", self.type_of(value, name)),
-            Shape::Object(object) => {
+            ValueType::Any => "Any".to_owned(),
+            ValueType::Null => "None".to_owned(),
+            ValueType::Boolean => "bool".to_owned(),
+            ValueType::Integer => "int".to_owned(),
+            ValueType::Number => "float".to_owned(),
+            ValueType::Text => "str".to_owned(),
+            ValueType::File => "File".to_owned(),
+            ValueType::Literals(values) => literals(values),
+            ValueType::Named(schema) => self.types.get(schema).cloned().unwrap_or_else(|| "Any".to_owned()),
+            ValueType::EmptyList => "list[Any]".to_owned(),
+            ValueType::List(element) => format!("list[{}]", self.type_of(element, name)),
+            ValueType::Map(value) => format!("dict[str, {}]", self.type_of(value, name)),
+            ValueType::Object(object) => {
                 let name = self.names.free(name);
                 self.typed_dict(&name, None, object);
                 name
             }
-            Shape::Union(all) => {
+            ValueType::Union(all) => {
                 let mut distinct: Vec<String> = Vec::new();
                 for shape in all {
                     let one = self.type_of(shape, name);
@@ -183,8 +183,8 @@ impl Writer {
     }
 
     /// What a response contains; a file is its bytes.
-    fn response_type(&mut self, shape: &Shape, name: &str) -> String {
-        if *shape == Shape::File { "bytes".to_owned() } else { self.type_of(shape, name) }
+    fn response_type(&mut self, shape: &ValueType, name: &str) -> String {
+        if *shape == ValueType::File { "bytes".to_owned() } else { self.type_of(shape, name) }
     }
 
     /// The method of an operation that takes documents in lines.
@@ -268,10 +268,10 @@ impl Writer {
 
     /// Contexts with the types of their responses; what is shown where none is asked for comes first.
     fn contexts(&mut self, operation: &Operation, title: &str) -> Vec<(String, String)> {
-        let mut contexts: Vec<&(String, Shape)> = operation.response.contexts.iter().collect();
+        let mut contexts: Vec<&(String, ValueType)> = operation.response.contexts.iter().collect();
         contexts.sort_by_key(|(name, _)| name != "view");
         let written =
-            |(name, shape): &(String, Shape)| (name.clone(), self.response_type(shape, &format!("{title}Data")));
+            |(name, shape): &(String, ValueType)| (name.clone(), self.response_type(shape, &format!("{title}Data")));
         let written: Vec<(String, String)> = contexts.into_iter().map(written).collect();
         if written.is_empty() { vec![("any".to_owned(), "Any".to_owned())] } else { written }
     }
@@ -326,7 +326,7 @@ struct Signature {
 
 impl Signature {
     /// `by_context`: an argument of the query decides the type of the response, so that it is an argument of its own.
-    fn of(writer: &mut Writer, operation: &Operation, title: &str, by_context: bool) -> Signature {
+    fn of(writer: &mut PythonWriter, operation: &Operation, title: &str, by_context: bool) -> Signature {
         let mut taken = Names::reserved(&[ARGUMENTS, KEYWORDS].concat());
         let (mut arguments, mut params, mut passed, mut conditions) =
             (String::new(), Vec::new(), String::new(), String::new());

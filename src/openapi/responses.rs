@@ -1,31 +1,31 @@
 //! What operations respond with: documents, headers, errors.
 
-use super::Describing;
-use super::components::{Shown, reference};
+use super::DescriptionBuilder;
+use super::components::{DocumentSchemas, reference};
 use super::examples;
-use super::template::{Parameter, Template};
+use super::template::{Parameter, PathTemplate};
 use crate::error::Code;
 use crate::model::{LINES, Method};
-use crate::registry::args::Role;
+use crate::registry::args::ArgRole;
 use crate::registry::resource::{Context, Resource};
-use crate::registry::vocabulary::Responds;
+use crate::registry::vocabulary::ResponseKind;
 use crate::registry::{Endpoint, Route};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-impl Describing<'_> {
+impl DescriptionBuilder<'_> {
     pub(super) fn responses(
         &mut self,
         route: &Route,
-        template: &Template,
+        template: &PathTemplate,
         endpoint: &Endpoint,
         method: Method,
-        responds: Responds,
+        responds: ResponseKind,
     ) -> Value {
         let as_json = |schema: Value| Map::from_iter([("application/json".to_owned(), json!({"schema": schema}))]);
         let (content, by_context) = match responds {
-            Responds::Bytes(media_type) => (Map::from_iter([(media_type.to_owned(), json!({}))]), Map::new()),
-            Responds::Json(_, text) => {
+            ResponseKind::Bytes(media_type) => (Map::from_iter([(media_type.to_owned(), json!({}))]), Map::new()),
+            ResponseKind::Json(_, text) => {
                 let mut schema: Value = serde_json::from_str(text).unwrap_or_default();
                 let example = examples::derived(&schema, "", false);
                 schema.as_object_mut().and_then(|schema| schema.shift_remove("example"));
@@ -38,7 +38,7 @@ impl Describing<'_> {
             _ => {
                 let (shown, contexts) = (self.shown(route, template), contexts(endpoint));
                 let mut schema = self.schema(&shown, &contexts, responds);
-                if endpoint.args.role(Role::CountBy).is_some() {
+                if endpoint.args.role(ArgRole::CountBy).is_some() {
                     let counts = self.components.add("ValueCount", value_count());
                     schema["items"]["anyOf"].as_array_mut().into_iter().for_each(|any| any.push(counts.clone()));
                 }
@@ -53,8 +53,8 @@ impl Describing<'_> {
             }
         };
         let status = match responds {
-            Responds::Created => 201,
-            Responds::Json(status, _) => status,
+            ResponseKind::Created => 201,
+            ResponseKind::Json(status, _) => status,
             _ => 200,
         };
         let mut found = json!({"description": described(responds), "content": content});
@@ -73,9 +73,14 @@ impl Describing<'_> {
     }
 
     /// What a response contains in each context, for generators of types: `anyOf` does not say which is which.
-    fn by_context(&mut self, shown: &Shown, contexts: &[Context], responds: Responds) -> Map<String, Value> {
-        let list = matches!(responds, Responds::Page | Responds::List);
-        if !list && !matches!(responds, Responds::Document | Responds::Created) {
+    fn by_context(
+        &mut self,
+        shown: &DocumentSchemas,
+        contexts: &[Context],
+        responds: ResponseKind,
+    ) -> Map<String, Value> {
+        let list = matches!(responds, ResponseKind::Page | ResponseKind::List);
+        if !list && !matches!(responds, ResponseKind::Document | ResponseKind::Created) {
             return Map::new();
         }
         let names = [("view", Context::VIEW), ("edit", Context::EDIT), ("embed", Context::EMBED)];
@@ -89,21 +94,21 @@ impl Describing<'_> {
 
     /// Documents as a response contains them, by context: lists for reading alone, what is deleted as those who may edit it
     /// see it.
-    fn examples(&mut self, shown: &Shown, contexts: &[Context], responds: Responds) -> Option<Value> {
+    fn examples(&mut self, shown: &DocumentSchemas, contexts: &[Context], responds: ResponseKind) -> Option<Value> {
         let named = [("view", Context::VIEW), ("edit", Context::EDIT)];
         let mut chosen: Vec<_> = named.into_iter().filter(|(_, context)| contexts.contains(context)).collect();
         match responds {
-            Responds::Page | Responds::List | Responds::ByKey => chosen.truncate(1),
-            Responds::Deleted | Responds::Trashed => drop(chosen.drain(..chosen.len().saturating_sub(1))),
+            ResponseKind::Page | ResponseKind::List | ResponseKind::ByKey => chosen.truncate(1),
+            ResponseKind::Deleted | ResponseKind::Trashed => drop(chosen.drain(..chosen.len().saturating_sub(1))),
             _ => {}
         }
         let mut examples = Map::new();
         for (context, of) in chosen {
             let Some((name, document)) = self.components.example(shown, of) else { continue };
             let (name, value) = match responds {
-                Responds::Page | Responds::List => (format!("{name}List"), json!([document])),
-                Responds::ByKey => (format!("{name}ByKey"), json!({key_of(&document): document})),
-                Responds::Deleted | Responds::Trashed => {
+                ResponseKind::Page | ResponseKind::List => (format!("{name}List"), json!([document])),
+                ResponseKind::ByKey => (format!("{name}ByKey"), json!({key_of(&document): document})),
+                ResponseKind::Deleted | ResponseKind::Trashed => {
                     (format!("{name}Deleted"), json!({"deleted": true, "previous": document}))
                 }
                 _ => (name, document),
@@ -114,24 +119,24 @@ impl Describing<'_> {
     }
 
     /// What a response contains as JSON.
-    fn schema(&mut self, shown: &Shown, contexts: &[Context], responds: Responds) -> Value {
+    fn schema(&mut self, shown: &DocumentSchemas, contexts: &[Context], responds: ResponseKind) -> Value {
         let document = self.components.any(shown, contexts);
         let deleted = |required: &[&str]| {
             json!({"type": "object", "required": required,
                 "properties": {"deleted": {"type": "boolean"}, "previous": document}})
         };
         match responds {
-            Responds::Page | Responds::List => json!({"type": "array", "items": document}),
-            Responds::ByKey => self.by_key(document),
+            ResponseKind::Page | ResponseKind::List => json!({"type": "array", "items": document}),
+            ResponseKind::ByKey => self.by_key(document),
             // `_fields` selects among the members of the whole response.
-            Responds::Deleted => self.or_empty_list(deleted(&[])),
-            Responds::Trashed => json!({"anyOf": [deleted(&["deleted", "previous"]), document]}),
+            ResponseKind::Deleted => self.or_empty_list(deleted(&[])),
+            ResponseKind::Trashed => json!({"anyOf": [deleted(&["deleted", "previous"]), document]}),
             _ => document,
         }
     }
 
     /// The schemas of the route's document.
-    fn shown(&mut self, route: &Route, template: &Template) -> Shown {
+    fn shown(&mut self, route: &Route, template: &PathTemplate) -> DocumentSchemas {
         let registry = self.registry;
         let resource = route.resource.map(|index| &registry.resources[index]);
         let schema = route.schema.as_ref().or(resource.map(|resource| &resource.schema));
@@ -155,7 +160,7 @@ impl Describing<'_> {
         }
     }
 
-    fn headers(&self, method: Method, responds: Responds) -> Map<String, Value> {
+    fn headers(&self, method: Method, responds: ResponseKind) -> Map<String, Value> {
         let prefix = self.registry.site.prefix.to_uppercase();
         let text = |description: &str| json!({"description": description, "schema": {"type": "string"}});
         let number = |description: &str| json!({"description": description, "schema": {"type": "integer"}});
@@ -164,27 +169,27 @@ impl Describing<'_> {
         if method == Method::Get {
             headers.insert("ETag".into(), text("Changes whenever the response does."));
         }
-        if responds == Responds::Page {
+        if responds == ResponseKind::Page {
             headers.insert(format!("X-{prefix}-Total"), number("How many there are."));
             headers.insert(format!("X-{prefix}-TotalPages"), number("How many pages there are."));
             headers.insert("Link".into(), text("The pages before and after."));
         }
-        if responds == Responds::Created {
+        if responds == ResponseKind::Created {
             headers.insert("Location".into(), text("The address of what was created."));
         }
         headers
     }
 
     /// What may be done with a document that was created.
-    fn follow_up(&self, route: &Route, responds: Responds) -> Option<Value> {
-        if responds != Responds::Created {
+    fn follow_up(&self, route: &Route, responds: ResponseKind) -> Option<Value> {
+        if responds != ResponseKind::Created {
             return None;
         }
         let item = self.registry.item_routes.get(route.resource?).copied().flatten()?;
         let item = &self.registry.routes[item];
-        let template = Template::of(&item.pattern);
+        let template = PathTemplate::of(&item.pattern);
         let [Parameter { name: capture, .. }] = template.parameters.as_slice() else { return None };
-        if Template::of(&route.pattern).path != template.path.rsplit_once('/')?.0 {
+        if PathTemplate::of(&route.pattern).path != template.path.rsplit_once('/')?.0 {
             return None;
         }
         let key = &self.registry.resources[route.resource?].key;
@@ -249,24 +254,24 @@ fn key_of(document: &Value) -> String {
     key.map_or_else(String::new, |key| key.as_str().map_or_else(|| key.to_string(), str::to_owned))
 }
 
-fn described(responds: Responds) -> &'static str {
+fn described(responds: ResponseKind) -> &'static str {
     match responds {
-        Responds::Document => "The document.",
-        Responds::Created => "What was created.",
-        Responds::Page => "A page of documents.",
-        Responds::List => "All of them.",
-        Responds::ByKey => "All of them, by key.",
-        Responds::Deleted => "What was deleted.",
-        Responds::Trashed => "What was deleted, or what went to the trash.",
-        Responds::Json(..) => "The outcome.",
-        Responds::Bytes(_) => "The file.",
+        ResponseKind::Document => "The document.",
+        ResponseKind::Created => "What was created.",
+        ResponseKind::Page => "A page of documents.",
+        ResponseKind::List => "All of them.",
+        ResponseKind::ByKey => "All of them, by key.",
+        ResponseKind::Deleted => "What was deleted.",
+        ResponseKind::Trashed => "What was deleted, or what went to the trash.",
+        ResponseKind::Json(..) => "The outcome.",
+        ResponseKind::Bytes(_) => "The file.",
     }
 }
 
 /// The contexts that an operation shows documents in: those of its argument; without one, writes are shown for editing
 /// to those who may.
 fn contexts(endpoint: &Endpoint) -> Vec<Context> {
-    let Some(arg) = endpoint.args.role(Role::Context) else { return vec![Context::VIEW, Context::EDIT] };
+    let Some(arg) = endpoint.args.role(ArgRole::Context) else { return vec![Context::VIEW, Context::EDIT] };
     let listed = arg.shown["enum"].as_array();
     let all = vec![Context::VIEW, Context::EDIT, Context::EMBED];
     listed.map_or(all, |list| list.iter().filter_map(Value::as_str).filter_map(Context::parse).collect())

@@ -1,6 +1,6 @@
 //! A description as a Rust module: a struct for each schema, and a client with a method for each operation.
 
-use super::model::{Body, Member, Model, Object, Operation, Schema, Shape};
+use super::model::{Body, Member, Model, Object, Operation, Schema, ValueType};
 use super::names::{Names, pascal, snake};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,7 +85,7 @@ pub fn client(document: &Value) -> String {
     let model = Model::of(document);
     let (text, names, types) = (String::new(), Names::reserved(TAKEN), BTreeMap::new());
     let mut writer =
-        Writer { text, names, types, requests: requests(&model), in_request: false, needed: needed(&model) };
+        RustWriter { text, names, types, requests: requests(&model), in_request: false, needed: needed(&model) };
     // The part that all clients have uses this one.
     writer.types.insert("ErrorCode".to_owned(), writer.names.free("ErrorCode"));
     for schema in model.schemas.iter().filter(|schema| schema.name != "ErrorCode") {
@@ -104,8 +104,8 @@ pub fn client(document: &Value) -> String {
 /// Schemas that only requests contain. What is sent may tell an absent member from null and has no values beside the listed
 /// ones; what arrives may have values that this client does not know.
 fn requests(model: &Model) -> BTreeSet<String> {
-    let shapes: BTreeMap<&str, &Shape> = model.schemas.iter().map(|one| (one.name.as_str(), &one.shape)).collect();
-    let reached = |from: Vec<&Shape>| {
+    let shapes: BTreeMap<&str, &ValueType> = model.schemas.iter().map(|one| (one.name.as_str(), &one.shape)).collect();
+    let reached = |from: Vec<&ValueType>| {
         let (mut found, mut open) = (BTreeSet::new(), Vec::new());
         from.into_iter().for_each(|shape| named(shape, &mut open));
         while let Some(name) = open.pop() {
@@ -123,18 +123,18 @@ fn requests(model: &Model) -> BTreeSet<String> {
 }
 
 /// Names of schemas in a shape.
-fn named(shape: &Shape, found: &mut Vec<String>) {
+fn named(shape: &ValueType, found: &mut Vec<String>) {
     match shape {
-        Shape::Named(name) => found.push(name.clone()),
-        Shape::List(inner) | Shape::Map(inner) => named(inner, found),
-        Shape::Object(object) => object.members.iter().for_each(|member| named(&member.shape, found)),
-        Shape::Union(all) => all.iter().for_each(|one| named(one, found)),
+        ValueType::Named(name) => found.push(name.clone()),
+        ValueType::List(inner) | ValueType::Map(inner) => named(inner, found),
+        ValueType::Object(object) => object.members.iter().for_each(|member| named(&member.shape, found)),
+        ValueType::Union(all) => all.iter().for_each(|one| named(one, found)),
         _ => {}
     }
 }
 
 /// Types that are written so far.
-struct Writer {
+struct RustWriter {
     text: String,
     names: Names,
     /// Names of types by names of schemas.
@@ -147,13 +147,13 @@ struct Writer {
     needed: BTreeMap<String, usize>,
 }
 
-impl Writer {
+impl RustWriter {
     fn declare(&mut self, schema: &Schema) {
         let name = self.types.get(&schema.name).cloned().unwrap_or_default();
         self.in_request = self.requests.contains(&schema.name);
         match &schema.shape {
-            Shape::Object(object) => self.structure(&name, schema.description.as_deref(), object),
-            Shape::Literals(values) if texts(values).is_some() && !values.contains(&Value::Null) => {
+            ValueType::Object(object) => self.structure(&name, schema.description.as_deref(), object),
+            ValueType::Literals(values) if texts(values).is_some() && !values.contains(&Value::Null) => {
                 self.values(&name, schema.description.as_deref(), &texts(values).unwrap_or_default());
             }
             shape => {
@@ -189,7 +189,7 @@ impl Writer {
             if field != *own {
                 words.push(format!("rename = {}", quoted(own)));
             }
-            if *shape == Shape::File {
+            if *shape == ValueType::File {
                 words = vec!["skip".to_owned()];
             } else if !required {
                 words.push("skip_serializing_if = \"Option::is_none\"".to_owned());
@@ -224,14 +224,14 @@ impl Writer {
     }
 
     /// One of several types. The first that fits is taken, so that those with the most members come first.
-    fn alternatives(&mut self, name: &str, all: &[&Shape]) {
-        let mut sorted: Vec<&Shape> = all.to_vec();
+    fn alternatives(&mut self, name: &str, all: &[&ValueType]) {
+        let mut sorted: Vec<&ValueType> = all.to_vec();
         sorted.sort_by_key(|shape| self.rank(shape));
         let mut taken = Names::reserved(&["Self", "Other"]);
         let (mut variants, mut of_text) = (String::new(), None);
         for shape in sorted {
             let variant = taken.free(&self.variant(shape));
-            if *shape == Shape::Text {
+            if *shape == ValueType::Text {
                 of_text = Some(variant.clone());
             }
             let written = self.type_of(shape, &format!("{name}{variant}"));
@@ -249,49 +249,49 @@ impl Writer {
         }
     }
 
-    fn variant(&self, shape: &Shape) -> String {
+    fn variant(&self, shape: &ValueType) -> String {
         match shape {
-            Shape::Named(name) => return self.types.get(name).cloned().unwrap_or_else(|| "Any".to_owned()),
-            Shape::Boolean => "Boolean",
-            Shape::Integer => "Integer",
-            Shape::Number => "Number",
-            Shape::Text => "Text",
-            Shape::Literals(_) => "Listed",
-            Shape::List(_) | Shape::EmptyList => "List",
-            Shape::Map(_) => "Map",
-            Shape::Object(_) => "Object",
+            ValueType::Named(name) => return self.types.get(name).cloned().unwrap_or_else(|| "Any".to_owned()),
+            ValueType::Boolean => "Boolean",
+            ValueType::Integer => "Integer",
+            ValueType::Number => "Number",
+            ValueType::Text => "Text",
+            ValueType::Literals(_) => "Listed",
+            ValueType::List(_) | ValueType::EmptyList => "List",
+            ValueType::Map(_) => "Map",
+            ValueType::Object(_) => "Object",
             _ => "Any",
         }
         .to_owned()
     }
 
     /// What is tried first: the more members an object needs, the less it fits by accident. A text fits every listed one.
-    fn rank(&self, shape: &Shape) -> (usize, usize) {
+    fn rank(&self, shape: &ValueType) -> (usize, usize) {
         let of_object = |count: usize| (0, usize::MAX - count);
         match shape {
-            Shape::Named(name) => of_object(self.needed.get(name).copied().unwrap_or_default()),
-            Shape::Object(object) => of_object(object.members.iter().filter(|one| one.required).count()),
-            Shape::Integer | Shape::Literals(_) => (1, 0),
-            Shape::Map(_) => (3, 0),
+            ValueType::Named(name) => of_object(self.needed.get(name).copied().unwrap_or_default()),
+            ValueType::Object(object) => of_object(object.members.iter().filter(|one| one.required).count()),
+            ValueType::Integer | ValueType::Literals(_) => (1, 0),
+            ValueType::Map(_) => (3, 0),
             _ => (2, 0),
         }
     }
 
     /// The type of a shape; types in it are declared under the given name.
-    fn type_of(&mut self, shape: &Shape, name: &str) -> String {
+    fn type_of(&mut self, shape: &ValueType, name: &str) -> String {
         match shape {
-            Shape::Any | Shape::Null => "Value".to_owned(),
-            Shape::Boolean => "bool".to_owned(),
-            Shape::Integer => "i64".to_owned(),
-            Shape::Number => "f64".to_owned(),
-            Shape::Text => "String".to_owned(),
-            Shape::File if self.in_request => "File".to_owned(),
-            Shape::File => "Bytes".to_owned(),
-            Shape::Named(schema) => self.types.get(schema).cloned().unwrap_or_else(|| "Value".to_owned()),
-            Shape::EmptyList => "Vec<Value>".to_owned(),
-            Shape::List(element) => format!("Vec<{}>", self.type_of(element, name)),
-            Shape::Map(value) => format!("BTreeMap<String, {}>", self.type_of(value, name)),
-            Shape::Literals(values) => match texts(values) {
+            ValueType::Any | ValueType::Null => "Value".to_owned(),
+            ValueType::Boolean => "bool".to_owned(),
+            ValueType::Integer => "i64".to_owned(),
+            ValueType::Number => "f64".to_owned(),
+            ValueType::Text => "String".to_owned(),
+            ValueType::File if self.in_request => "File".to_owned(),
+            ValueType::File => "Bytes".to_owned(),
+            ValueType::Named(schema) => self.types.get(schema).cloned().unwrap_or_else(|| "Value".to_owned()),
+            ValueType::EmptyList => "Vec<Value>".to_owned(),
+            ValueType::List(element) => format!("Vec<{}>", self.type_of(element, name)),
+            ValueType::Map(value) => format!("BTreeMap<String, {}>", self.type_of(value, name)),
+            ValueType::Literals(values) => match texts(values) {
                 None => "Value".to_owned(),
                 Some(all) => {
                     let name = self.names.free(name);
@@ -299,17 +299,17 @@ impl Writer {
                     if values.contains(&Value::Null) { format!("Option<{name}>") } else { name }
                 }
             },
-            Shape::Object(object) => {
+            ValueType::Object(object) => {
                 let name = self.names.free(name);
                 self.structure(&name, None, object);
                 name
             }
-            Shape::Union(all) => {
-                let rest: Vec<&Shape> = all.iter().filter(|one| **one != Shape::Null).collect();
+            ValueType::Union(all) => {
+                let rest: Vec<&ValueType> = all.iter().filter(|one| **one != ValueType::Null).collect();
                 let written = match rest.as_slice() {
                     [] => return "Value".to_owned(),
                     [one] => self.type_of(one, name),
-                    several if several.contains(&&Shape::Any) => return "Value".to_owned(),
+                    several if several.contains(&&ValueType::Any) => return "Value".to_owned(),
                     several => {
                         let name = self.names.free(name);
                         self.alternatives(&name, several);
@@ -366,7 +366,7 @@ impl Writer {
         let (mut arguments, mut path, mut values) = (String::new(), operation.path.clone(), Vec::new());
         for one in &operation.params {
             let name = identifier(&taken.free(&snake(&one.name)));
-            let written = if one.shape == Shape::Integer { "i64" } else { "impl Display" };
+            let written = if one.shape == ValueType::Integer { "i64" } else { "impl Display" };
             let _ = write!(arguments, ", {name}: {written}");
             path = path.replace(&format!("{{{}}}", one.name), "{}");
             values.push(format!(", segment({name})"));
@@ -397,11 +397,11 @@ impl Writer {
     fn body(&mut self, body: &Body, title: &str, arguments: &mut String) -> String {
         let written = self.type_of(&body.shape, &format!("{title}Body"));
         let _ = write!(arguments, ", body: &{written}");
-        let Shape::Object(object) = &body.shape else { return "value(body).map(Body::Json)".to_owned() };
+        let ValueType::Object(object) = &body.shape else { return "value(body).map(Body::Json)".to_owned() };
         if !body.form {
             return "value(body).map(Body::Json)".to_owned();
         }
-        let files = object.members.iter().filter(|one| one.shape == Shape::File).map(|one| {
+        let files = object.members.iter().filter(|one| one.shape == ValueType::File).map(|one| {
             let field = identifier(&snake(&one.name));
             let file = if one.required { format!("Some(&body.{field})") } else { format!("body.{field}.as_ref()") };
             format!("({}, {file})", quoted(&one.name))
@@ -413,21 +413,26 @@ impl Writer {
 /// How many members schemas with a name always have.
 fn needed(model: &Model) -> BTreeMap<String, usize> {
     let count = |schema: &Schema| match &schema.shape {
-        Shape::Object(object) => object.members.iter().filter(|one| one.required).count(),
+        ValueType::Object(object) => object.members.iter().filter(|one| one.required).count(),
         _ => 0,
     };
     model.schemas.iter().map(|schema| (schema.name.clone(), count(schema))).collect()
 }
 
 /// Whether the type of a shape has a default.
-fn has_default(shape: &Shape) -> bool {
+fn has_default(shape: &ValueType) -> bool {
     match shape {
-        Shape::Any | Shape::Null | Shape::Boolean | Shape::Integer | Shape::Number | Shape::Text => true,
-        Shape::List(_) | Shape::EmptyList | Shape::Map(_) => true,
-        Shape::Object(object) => object.members.iter().all(|one| !one.required || has_default(&one.shape)),
-        Shape::Union(all) => all.contains(&Shape::Null) || all.contains(&Shape::Any),
-        Shape::Literals(values) => texts(values).is_none() || values.contains(&Value::Null),
-        Shape::File | Shape::Named(_) => false,
+        ValueType::Any
+        | ValueType::Null
+        | ValueType::Boolean
+        | ValueType::Integer
+        | ValueType::Number
+        | ValueType::Text => true,
+        ValueType::List(_) | ValueType::EmptyList | ValueType::Map(_) => true,
+        ValueType::Object(object) => object.members.iter().all(|one| !one.required || has_default(&one.shape)),
+        ValueType::Union(all) => all.contains(&ValueType::Null) || all.contains(&ValueType::Any),
+        ValueType::Literals(values) => texts(values).is_none() || values.contains(&Value::Null),
+        ValueType::File | ValueType::Named(_) => false,
     }
 }
 

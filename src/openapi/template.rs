@@ -2,7 +2,7 @@
 
 /// A pattern as a description writes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Template {
+pub struct PathTemplate {
     /// `/cms/v2/posts/{id}`.
     pub path: String,
     /// The parameters of the path, in order.
@@ -19,10 +19,10 @@ pub struct Parameter {
     pub class: String,
 }
 
-impl Template {
+impl PathTemplate {
     /// Reads a pattern of a route. What is no capture is a literal; its escapes are left out.
-    pub fn of(pattern: &str) -> Template {
-        let mut template = Template::default();
+    pub fn of(pattern: &str) -> PathTemplate {
+        let mut template = PathTemplate::default();
         let mut rest = pattern;
         while let Some((before, capture)) = rest.split_once("(?P<") {
             template.path.push_str(&literal(before));
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn captures_become_names() {
         let check = |pattern: &str, path: &str, captures: &[(&str, &str)]| {
-            let template = Template::of(pattern);
+            let template = PathTemplate::of(pattern);
             let parameters = template.parameters.iter();
             let found: Vec<(&str, &str)> = parameters.map(|one| (one.name.as_str(), one.class.as_str())).collect();
             assert_eq!((template.path.as_str(), found.as_slice()), (path, captures), "{pattern}");
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn words_are_the_literal_segments() {
-        let words = |pattern: &str| Template::of(pattern).words("cms/v2").join(" ");
+        let words = |pattern: &str| PathTemplate::of(pattern).words("cms/v2").join(" ");
         assert_eq!(words("/cms/v2/posts/(?P<parent>[\\d]+)/revisions/(?P<id>[\\d]+)"), "posts revisions");
         assert_eq!(words("/batch/v1"), "batch v1");
     }

@@ -1,6 +1,6 @@
 //! A description as TypeScript: an interface for each schema, and for each operation what it takes and responds with.
 
-use super::model::{Member, Model, Object, Operation, Schema, Shape};
+use super::model::{Member, Model, Object, Operation, Schema, ValueType};
 use super::names::is_plain;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -74,7 +74,7 @@ fn declare(text: &mut String, schema: &Schema) {
     let Schema { name, description, shape } = schema;
     comment(text, "", description.as_deref());
     match shape {
-        Shape::Object(members) => {
+        ValueType::Object(members) => {
             let _ = writeln!(text, "export interface {name} {}\n", object(members, 0));
         }
         other => {
@@ -119,24 +119,24 @@ fn parameters(all: &[Member]) -> String {
 }
 
 /// The type of a shape.
-fn type_of(shape: &Shape, depth: usize) -> String {
+fn type_of(shape: &ValueType, depth: usize) -> String {
     match shape {
-        Shape::Any => "unknown".to_owned(),
-        Shape::Null => "null".to_owned(),
-        Shape::Boolean => "boolean".to_owned(),
-        Shape::Integer | Shape::Number => "number".to_owned(),
-        Shape::Text => "string".to_owned(),
-        Shape::File => "Blob".to_owned(),
-        Shape::Literals(values) => union(values.iter().map(literal)),
-        Shape::Named(name) => name.clone(),
-        Shape::EmptyList => "never[]".to_owned(),
-        Shape::List(element) => {
+        ValueType::Any => "unknown".to_owned(),
+        ValueType::Null => "null".to_owned(),
+        ValueType::Boolean => "boolean".to_owned(),
+        ValueType::Integer | ValueType::Number => "number".to_owned(),
+        ValueType::Text => "string".to_owned(),
+        ValueType::File => "Blob".to_owned(),
+        ValueType::Literals(values) => union(values.iter().map(literal)),
+        ValueType::Named(name) => name.clone(),
+        ValueType::EmptyList => "never[]".to_owned(),
+        ValueType::List(element) => {
             let one = type_of(element, depth);
             if one.contains(' ') { format!("({one})[]") } else { format!("{one}[]") }
         }
-        Shape::Map(value) => ["Record<string, ", &type_of(value, depth), ">"].concat(),
-        Shape::Object(members) => object(members, depth),
-        Shape::Union(all) => union(all.iter().map(|one| type_of(one, depth))),
+        ValueType::Map(value) => ["Record<string, ", &type_of(value, depth), ">"].concat(),
+        ValueType::Object(members) => object(members, depth),
+        ValueType::Union(all) => union(all.iter().map(|one| type_of(one, depth))),
     }
 }
 
@@ -194,7 +194,8 @@ mod tests {
 
     #[test]
     fn schemas_become_types() {
-        let check = |schema: Value, expected: &str| assert_eq!(type_of(&Shape::of(&schema), 0), expected, "{schema}");
+        let check =
+            |schema: Value, expected: &str| assert_eq!(type_of(&ValueType::of(&schema), 0), expected, "{schema}");
         check(json!({"type": ["integer", "null"]}), "number | null");
         check(json!({"type": "array", "items": {"type": ["string", "null"]}}), "(string | null)[]");
         check(json!({"type": ["object", "array"], "maxItems": 0}), "Record<string, unknown> | never[]");

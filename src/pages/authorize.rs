@@ -3,7 +3,7 @@
 //! Contract: "Application passwords", the table of the page's parameters.
 
 use super::replies::see_other;
-use super::{Visit, addresses, said};
+use super::{PageContext, addresses, said};
 use crate::access::identity::available;
 use crate::model::{Method, Reply};
 use cms_config::declaration::Family;
@@ -24,7 +24,7 @@ impl<'v> AuthorizeRequest<'v> {
     ///
     /// # Errors
     /// A sentence for people: an address that leads where it must not, an id that is none.
-    fn of(visit: &'v Visit<'_>) -> Result<AuthorizeRequest<'v>, String> {
+    fn of(visit: &'v PageContext<'_>) -> Result<AuthorizeRequest<'v>, String> {
         let get = |name: &'static str| {
             let sent = visit.field(name);
             if sent.is_empty() { visit.parameter(name) } else { sent }
@@ -50,7 +50,7 @@ impl<'v> AuthorizeRequest<'v> {
 }
 
 /// The page with the request.
-pub(super) fn ask(visit: &Visit<'_>) -> Reply {
+pub(super) fn ask(visit: &PageContext<'_>) -> Reply {
     if let Some(refusal) = unavailable(visit) {
         return refusal;
     }
@@ -61,7 +61,7 @@ pub(super) fn ask(visit: &Visit<'_>) -> Reply {
 }
 
 /// Carries out the user's decision.
-pub(super) async fn decide(visit: &Visit<'_>) -> Reply {
+pub(super) async fn decide(visit: &PageContext<'_>) -> Reply {
     if let Some(refusal) = unavailable(visit) {
         return refusal;
     }
@@ -93,14 +93,14 @@ pub(super) async fn decide(visit: &Visit<'_>) -> Reply {
     }
 }
 
-fn form(visit: &Visit<'_>, asked: &AuthorizeRequest<'_>, status: u16, problem: Option<&str>) -> Reply {
+fn form(visit: &PageContext<'_>, asked: &AuthorizeRequest<'_>, status: u16, problem: Option<&str>) -> Reply {
     let further: Vec<String> = [&asked.success, &asked.reject].into_iter().flatten().map(addresses::source).collect();
     let text = |url: &Option<Url>| url.as_ref().map(ToString::to_string).unwrap_or_default();
     let data = json!({"action": visit.pages.declared.authorize, "app_name": asked.app_name, "app_id": asked.app_id, "problem": problem, "success_url": text(&asked.success), "reject_url": text(&asked.reject), "target": asked.success.as_ref().map(addresses::shown), "site_url": visit.scope.registry.site.url});
     visit.page_towards(status, "Authorize a program?", "authorize.html", data, &further.join(" "))
 }
 
-fn refusal(visit: &Visit<'_>, problem: &str) -> Reply {
+fn refusal(visit: &PageContext<'_>, problem: &str) -> Reply {
     visit.message(
         400,
         "This request is not safe",
@@ -108,7 +108,7 @@ fn refusal(visit: &Visit<'_>, problem: &str) -> Reply {
     )
 }
 
-fn unavailable(visit: &Visit<'_>) -> Option<Reply> {
+fn unavailable(visit: &PageContext<'_>) -> Option<Reply> {
     if available(&visit.scope.registry, &visit.scope.peer) {
         let lines =
             ["Application passwords are not available for your account. Contact the administrators of the site."];
@@ -120,6 +120,6 @@ fn unavailable(visit: &Visit<'_>) -> Option<Reply> {
 }
 
 /// Path of the people's routes.
-pub(super) fn users_path(visit: &Visit<'_>) -> String {
+pub(super) fn users_path(visit: &PageContext<'_>) -> String {
     visit.scope.registry.family(Family::User).next().map(|users| users.path.clone()).unwrap_or_default()
 }

@@ -7,7 +7,7 @@
 use super::first_list;
 use super::packed::PackedAsset;
 use super::replies::frame_headers;
-use super::{HTML, Visit};
+use super::{HTML, PageContext};
 use crate::access::sessions::nonce_header;
 use crate::features::HANDLERS;
 use crate::model::{Method, Payload, Reply};
@@ -61,7 +61,7 @@ static FILES: LazyLock<Vec<PackedAsset>> = LazyLock::new(|| {
 
 /// What a path below the console's address is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ConsolePath {
     Page,
     /// A file, by its position.
     File(usize),
@@ -74,14 +74,14 @@ pub(super) fn address(registry: &Registry) -> Option<String> {
 }
 
 /// What is at a path; `None` where that is not below the console's address.
-pub(super) fn part(address: Option<&str>, path: &str) -> Option<Part> {
+pub(super) fn part(address: Option<&str>, path: &str) -> Option<ConsolePath> {
     let below = path.strip_prefix(address?)?;
     if below.is_empty() {
-        return Some(Part::Page);
+        return Some(ConsolePath::Page);
     }
     let name = below.strip_prefix('/')?;
     let file = FILES.iter().position(|file| file.name == name && name != PAGE);
-    Some(file.map_or(Part::Page, Part::File))
+    Some(file.map_or(ConsolePath::Page, ConsolePath::File))
 }
 
 /// A file, compressed for clients that accept it so.
@@ -98,7 +98,7 @@ pub(super) fn is_for(registry: &Registry, caller: &Principal) -> bool {
 }
 
 /// The page.
-pub(super) async fn show(visit: &Visit<'_>) -> Reply {
+pub(super) async fn show(visit: &PageContext<'_>) -> Reply {
     let page = FILES.iter().find(|file| file.name == PAGE);
     let Some(built) = page.and_then(|page| std::str::from_utf8(page.plain()).ok()).and_then(body) else {
         let lines = [
@@ -137,7 +137,7 @@ fn body(built: &str) -> Option<(String, &str)> {
 }
 
 /// What the console has to know before its first rows.
-async fn boot(visit: &Visit<'_>) -> Value {
+async fn boot(visit: &PageContext<'_>) -> Value {
     let (scope, pages) = (&visit.scope, &visit.pages.declared);
     let registry = &scope.registry;
     let language = language(visit);
@@ -174,12 +174,12 @@ fn masked(secret: &str) -> String {
 }
 
 /// The first language of the browser's that the declarations are in or have translations for.
-pub(super) fn language(visit: &Visit<'_>) -> String {
+pub(super) fn language(visit: &PageContext<'_>) -> String {
     accepted(visit).map_or(DECLARED, |tag| tag.split('-').next().unwrap_or(DECLARED)).to_ascii_lowercase()
 }
 
 /// The same as the browser names it, with its region perhaps, such as `en-GB`; `None` where it names none of them.
-pub(super) fn accepted<'v>(visit: &'v Visit<'_>) -> Option<&'v str> {
+pub(super) fn accepted<'v>(visit: &'v PageContext<'_>) -> Option<&'v str> {
     let translations = &visit.scope.registry.declaration.translations;
     let header = visit.request.header("accept-language").unwrap_or_default();
     let mut tags = header.split(',').filter_map(|part| part.split(';').next()).map(str::trim).take(MOST_LANGUAGES);
@@ -190,7 +190,7 @@ pub(super) fn accepted<'v>(visit: &'v Visit<'_>) -> Option<&'v str> {
 }
 
 /// The description for the caller; `None` where the caller may not have it.
-async fn description(visit: &Visit<'_>, language: &str) -> Option<Value> {
+async fn description(visit: &PageContext<'_>, language: &str) -> Option<Value> {
     let route = route_of(&visit.scope.registry, "console.description")?;
     let part = visit.rest(Method::Get, &route.pattern, json!({"lang": language}), Value::Null).await;
     (part.status == 200).then_some(part.body)
@@ -198,7 +198,7 @@ async fn description(visit: &Visit<'_>, language: &str) -> Option<Value> {
 
 /// The answer to the first request of the list that the address names; `None` for other addresses, and for lists that somebody
 /// has narrowed. A failure is left to the request that the console makes then.
-async fn first_answer(visit: &Visit<'_>, description: &Value) -> Option<Value> {
+async fn first_answer(visit: &PageContext<'_>, description: &Value) -> Option<Value> {
     let request = visit.request;
     let below = request.path.strip_prefix(visit.pages.console.as_deref()?)?;
     let first = first_list::of(description, below).filter(|_| request.raw_query.is_empty())?;
@@ -229,7 +229,7 @@ fn in_script(value: &Value) -> String {
 
 /// What the page may load: what is of this site. Addresses of stored files begin with the site's own address, which may
 /// be another one than that of the request.
-fn policy(visit: &Visit<'_>) -> String {
+fn policy(visit: &PageContext<'_>) -> String {
     let site = Url::parse(&visit.scope.registry.site.url).ok().map(|url| url.origin().ascii_serialization());
     let host = visit.request.header("host").unwrap_or_default();
     let elsewhere = site.filter(|origin| origin.split_once("://").is_none_or(|(_, own)| own != host));
@@ -282,15 +282,15 @@ mod tests {
     #[test]
     fn addresses_of_the_console() {
         let at = |path: &str| part(Some("/admin"), path);
-        assert_eq!(at("/admin"), Some(Part::Page));
-        assert_eq!(at("/admin/"), Some(Part::Page));
-        assert_eq!(at("/admin/index.html"), Some(Part::Page));
-        assert_eq!(at("/admin/anything/12"), Some(Part::Page));
+        assert_eq!(at("/admin"), Some(ConsolePath::Page));
+        assert_eq!(at("/admin/"), Some(ConsolePath::Page));
+        assert_eq!(at("/admin/index.html"), Some(ConsolePath::Page));
+        assert_eq!(at("/admin/anything/12"), Some(ConsolePath::Page));
         assert_eq!(at("/administration"), None);
         assert_eq!(at("/"), None);
         assert_eq!(part(None, "/admin"), None);
         for (index, file) in FILES.iter().enumerate().filter(|(_, file)| file.name != PAGE) {
-            assert_eq!(at(&format!("/admin/{}", file.name)), Some(Part::File(index)));
+            assert_eq!(at(&format!("/admin/{}", file.name)), Some(ConsolePath::File(index)));
             assert!(!file.plain().is_empty(), "{}", file.name);
         }
     }

@@ -3,7 +3,7 @@
 
 use super::packed::PackedAsset;
 use super::replies::frame_headers;
-use super::{HTML, Visit};
+use super::{HTML, PageContext};
 use crate::access::sessions::nonce_header;
 use crate::model::{Payload, Reply};
 use serde_json::json;
@@ -19,7 +19,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// The page. With a session, requests that are tried are the user's own.
-pub(super) fn show(visit: &Visit<'_>) -> Reply {
+pub(super) fn show(visit: &PageContext<'_>) -> Reply {
     let registry = &visit.scope.registry;
     let nonce = visit.engine.identity().fresh_nonce(&visit.scope).map(|(_, nonce)| nonce);
     let data = json!({

@@ -2,14 +2,14 @@
 //! browsers, as JSON for programs.
 
 use super::replies::headers;
-use super::{HTML, Visit, media};
+use super::{HTML, PageContext, media};
 use crate::model::{Payload, Reply};
 use crate::xmlrpc;
 use cms_text::sanitize::unescape;
 use serde_json::{Value, json};
 
 /// The page, or the document for clients that do not request HTML.
-pub(super) fn show(visit: &Visit<'_>) -> Reply {
+pub(super) fn show(visit: &PageContext<'_>) -> Reply {
     let registry = &visit.scope.registry;
     let mut reply = if media::prefers_html(visit.request.header("accept")) {
         page(visit)
@@ -23,7 +23,7 @@ pub(super) fn show(visit: &Visit<'_>) -> Reply {
 }
 
 /// The content of both forms; addresses are absolute, and null where there is none.
-fn document(visit: &Visit<'_>) -> Value {
+fn document(visit: &PageContext<'_>) -> Value {
     let (registry, settings, declared) = (&visit.scope.registry, &visit.scope.settings, &visit.pages.declared);
     let site = &registry.site;
     let namespaces: serde_json::Map<String, Value> =
@@ -45,7 +45,7 @@ fn document(visit: &Visit<'_>) -> Value {
     })
 }
 
-fn page(visit: &Visit<'_>) -> Reply {
+fn page(visit: &PageContext<'_>) -> Reply {
     let mut data = document(visit);
     data["description"] = json!(unescape(visit.scope.settings.text("description")));
     data["rsd"] = json!(xmlrpc::description_url(&visit.scope.registry));

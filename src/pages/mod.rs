@@ -27,8 +27,8 @@ use crate::families;
 use crate::model::{Method, Payload, Reply, Request};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::{Registry, name};
-use crate::request::call::{Call, Part};
-use crate::request::conditional::Expects;
+use crate::request::call::{Call, SubResponse};
+use crate::request::conditional::Preconditions;
 use crate::request::{BodyParams, body_params};
 use crate::scope::{Principal, Scope};
 use cms_config::declaration::{self, Family};
@@ -105,11 +105,11 @@ enum PageKind {
     ToConsole,
     Asset(usize),
     Packed(usize),
-    Console(console::Part),
+    Console(console::ConsolePath),
 }
 
 /// One request for a page.
-struct Visit<'a> {
+struct PageContext<'a> {
     pages: &'a Pages,
     engine: &'a Engine,
     request: &'a Request,
@@ -174,7 +174,7 @@ impl Pages {
         if let PageKind::Packed(index) = place {
             return explorer::PACKED[index].reply(request.header("accept-encoding"));
         }
-        if let PageKind::Console(console::Part::File(index)) = place {
+        if let PageKind::Console(console::ConsolePath::File(index)) = place {
             return console::file(index, request.header("accept-encoding"));
         }
         if let PageKind::Asset(index) = place {
@@ -185,7 +185,7 @@ impl Pages {
                 payload: Payload::Other { media_type, bytes: text.as_bytes().to_vec() },
             };
         }
-        match Visit::of(self, engine, &request) {
+        match PageContext::of(self, engine, &request) {
             Ok(visit) => visit.answer(place).await,
             Err(error) => crate::engine::error_reply(&error),
         }
@@ -242,8 +242,8 @@ impl Pages {
     }
 }
 
-impl<'a> Visit<'a> {
-    fn of(pages: &'a Pages, engine: &'a Engine, request: &'a Request) -> Result<Visit<'a>, ApiError> {
+impl<'a> PageContext<'a> {
+    fn of(pages: &'a Pages, engine: &'a Engine, request: &'a Request) -> Result<PageContext<'a>, ApiError> {
         let mut scope = engine.anonymous(request)?;
         scope.principal = engine.identity().session(&scope, request)?.unwrap_or_default();
         let depth = scope.registry.declaration.server.max_depth;
@@ -252,7 +252,7 @@ impl<'a> Visit<'a> {
             BodyParams::Upload(upload) if upload.form => upload.fields,
             _ => Map::new(),
         };
-        Ok(Visit { pages, engine, request, scope, form })
+        Ok(PageContext { pages, engine, request, scope, form })
     }
 
     async fn answer(&self, place: PageKind) -> Reply {
@@ -484,7 +484,7 @@ impl<'a> Visit<'a> {
     // ---------------------------------------------------------------------------------------- requests, responses
 
     /// A request to the API in the name of the logged-in user.
-    async fn rest(&self, method: Method, path: &str, query: Value, body: Value) -> Part {
+    async fn rest(&self, method: Method, path: &str, query: Value, body: Value) -> SubResponse {
         let call = Call {
             method,
             path: path.to_owned(),
@@ -495,7 +495,7 @@ impl<'a> Visit<'a> {
             } else {
                 BodyParams::Json(body.as_object().cloned().unwrap_or_default())
             }),
-            expects: Expects::default(),
+            expects: Preconditions::default(),
             text: false,
             lines: false,
             custom_fields: Vec::new(),
@@ -565,7 +565,7 @@ fn in_language(value: &mut Value, say: &dyn Fn(&str) -> String) {
 }
 
 /// The text of an API error for people: what is wrong with each field, or its message.
-fn said(part: &Part) -> String {
+fn said(part: &SubResponse) -> String {
     said_in(&part.body)
 }
 

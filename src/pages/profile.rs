@@ -2,7 +2,7 @@
 
 use super::authorize::users_path;
 use super::replies::see_other;
-use super::{Visit, console, said};
+use super::{PageContext, console, said};
 use crate::access::attempts::AttemptLimit;
 use crate::access::identity::{LoginContext, available};
 use crate::error::ApiError;
@@ -11,7 +11,7 @@ use crate::model::{Method, Reply};
 use crate::records::{columns, eq, int, ordered, text, txt};
 use crate::registry::columns::{ID, user as col};
 use crate::registry::name;
-use crate::request::call::Part;
+use crate::request::call::SubResponse;
 use cms_storage::plan::{Change, Cond, DbValue, Op, WritePlan};
 use cms_text::browsers;
 use cms_text::dates;
@@ -34,7 +34,7 @@ pub(super) struct Notice {
 }
 
 /// The page.
-pub(super) async fn show(visit: &Visit<'_>, told: Notice) -> Reply {
+pub(super) async fn show(visit: &PageContext<'_>, told: Notice) -> Reply {
     let user = shown_user(visit);
     let own = user == visit.scope.principal.id;
     let item = format!("{}/{user}", users_path(visit));
@@ -63,7 +63,7 @@ pub(super) async fn show(visit: &Visit<'_>, told: Notice) -> Reply {
 }
 
 /// Carries out what one of the page's forms requests.
-pub(super) async fn change(visit: &Visit<'_>) -> Reply {
+pub(super) async fn change(visit: &PageContext<'_>) -> Reply {
     let user = shown_user(visit);
     let item = format!("{}/{user}", users_path(visit));
     let passwords = format!("{item}/application-passwords");
@@ -104,7 +104,7 @@ pub(super) async fn change(visit: &Visit<'_>) -> Reply {
 }
 
 /// A new application password as the form describes it.
-fn wanted_password(visit: &Visit<'_>) -> Value {
+fn wanted_password(visit: &PageContext<'_>) -> Value {
     let mut wanted = json!({"name": visit.field("name")});
     if let Ok(days) = visit.field("days").parse::<u16>() {
         wanted["expires"] = json!(visit.scope.now + i64::from(days) * DAY);
@@ -119,13 +119,13 @@ fn wanted_password(visit: &Visit<'_>) -> Value {
 pub const SHORTEST_PASSWORD: usize = 8;
 
 /// Why a new password is refused that has fewer.
-pub(super) fn too_short(visit: &Visit<'_>) -> String {
+pub(super) fn too_short(visit: &PageContext<'_>) -> String {
     let text = visit.say("The new password is too short: at least {count} characters.");
     text.replace("{count}", &SHORTEST_PASSWORD.to_string())
 }
 
 /// Changes a password for a caller who knows the own one.
-async fn password(visit: &Visit<'_>, item: &str) -> Result<Part, Notice> {
+async fn password(visit: &PageContext<'_>, item: &str) -> Result<SubResponse, Notice> {
     let pages = &visit.pages.declared;
     let problem =
         |status: u16, text: &str| Notice { status: Some(status), problem: Some(text.into()), ..Notice::default() };
@@ -146,7 +146,7 @@ async fn password(visit: &Visit<'_>, item: &str) -> Result<Part, Notice> {
 }
 
 /// Ends one session, or all but the caller's own.
-async fn end_sessions(visit: &Visit<'_>, user: i64, one: Option<&str>) -> Reply {
+async fn end_sessions(visit: &PageContext<'_>, user: i64, one: Option<&str>) -> Reply {
     // A caller who may edit the user may end the user's sessions; the API decides who that is.
     let item = format!("{}/{user}", users_path(visit));
     let may = visit.rest(Method::Get, &item, json!({"context": "edit"}), Value::Null).await;
@@ -168,11 +168,11 @@ async fn end_sessions(visit: &Visit<'_>, user: i64, one: Option<&str>) -> Reply 
 }
 
 /// The user whose profile is requested.
-fn shown_user(visit: &Visit<'_>) -> i64 {
+fn shown_user(visit: &PageContext<'_>) -> i64 {
     visit.parameter("user").parse().unwrap_or(visit.scope.principal.id)
 }
 
-fn address(visit: &Visit<'_>, user: i64) -> String {
+fn address(visit: &PageContext<'_>, user: i64) -> String {
     let profile = &visit.pages.declared.profile;
     if user == visit.scope.principal.id { profile.clone() } else { format!("{profile}?user={user}") }
 }
@@ -194,13 +194,13 @@ fn done(act: &str) -> Option<&'static str> {
 }
 
 /// Where messages to a user go as long as the address is not confirmed; `None` where it is.
-fn address_before(visit: &Visit<'_>, user: i64) -> Result<Option<String>, ApiError> {
+fn address_before(visit: &PageContext<'_>, user: i64) -> Result<Option<String>, ApiError> {
     let pending = Cond::All(vec![eq(ID, DbValue::Int(user)), eq(col::EMAIL_PENDING, DbValue::Int(1))]);
     let rows = visit.scope.snapshot()?.rows(&columns(col::TABLE, &[col::EMAIL_BEFORE], pending))?;
     Ok(rows.first().map(|row| text(&row[0]).to_owned()))
 }
 
-fn sessions(visit: &Visit<'_>, user: i64) -> Result<Vec<Value>, ApiError> {
+fn sessions(visit: &PageContext<'_>, user: i64) -> Result<Vec<Value>, ApiError> {
     let wanted = ["hash", "created", "seen", "ip", "agent"];
     let still = Cond::Compare(name("expires"), Op::Gt, DbValue::Int(visit.scope.now));
     let filter = Cond::All(vec![eq("user", DbValue::Int(user)), still]);
@@ -216,7 +216,7 @@ fn sessions(visit: &Visit<'_>, user: i64) -> Result<Vec<Value>, ApiError> {
 }
 
 /// An application password with its times as people read them.
-fn dated(visit: &Visit<'_>, password: &Value) -> Value {
+fn dated(visit: &PageContext<'_>, password: &Value) -> Value {
     let mut shown = password.clone();
     shown["ended"] = json!(password["expires"].as_i64().is_some_and(|end| end <= visit.scope.now));
     for member in ["created", "last_used", "expires"] {
@@ -233,14 +233,14 @@ fn dated(visit: &Visit<'_>, password: &Value) -> Value {
 }
 
 /// A moment in the site's time zone, to the minute, as the browser's language writes it.
-fn moment(visit: &Visit<'_>, seconds: i64) -> String {
+fn moment(visit: &PageContext<'_>, seconds: i64) -> String {
     let settings = &visit.scope.settings;
     let language = console::accepted(visit).unwrap_or_else(|| settings.text("language"));
     dates::written(settings.zone.utc_to_local(seconds), language)
 }
 
 /// The other users, for callers who may list them.
-async fn people(visit: &Visit<'_>) -> Option<Vec<Value>> {
+async fn people(visit: &PageContext<'_>) -> Option<Vec<Value>> {
     let query = json!({"context": "edit", "per_page": "100", "exclude": visit.scope.principal.id.to_string()});
     let found = visit.rest(Method::Get, &users_path(visit), query, Value::Null).await;
     let list = found.body.as_array().filter(|list| found.status == 200 && !list.is_empty())?;

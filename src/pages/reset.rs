@@ -5,13 +5,13 @@
 //! link must be used up with the change that it allows, or neither happens.
 
 use super::replies::see_other;
-use super::{Visit, profile, said_in};
+use super::{PageContext, profile, said_in};
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::{self, Event};
 use crate::access::identity::{self, available};
-use crate::access::links::{Link, USED};
+use crate::access::links::{PasswordLink, USED};
 use crate::access::malformed_password;
-use crate::access::outbox::{self, Message, Subject};
+use crate::access::outbox::{self, Message, MessageSubject};
 use crate::error::{ApiError, Code};
 use crate::families::user;
 use crate::model::Reply;
@@ -26,12 +26,12 @@ use serde_json::json;
 pub(super) const DONE: &str = "password_set";
 
 /// The form that requests a link.
-pub(super) fn ask(visit: &Visit<'_>) -> Reply {
+pub(super) fn ask(visit: &PageContext<'_>) -> Reply {
     if outbox::sends_links(&visit.scope.registry) { lost(visit, 200, None) } else { unavailable(visit) }
 }
 
 /// Stores the request.
-pub(super) async fn request(visit: &Visit<'_>) -> Reply {
+pub(super) async fn request(visit: &PageContext<'_>) -> Reply {
     let registry = &visit.scope.registry;
     if !outbox::sends_links(registry) {
         return unavailable(visit);
@@ -59,13 +59,13 @@ pub(super) async fn request(visit: &Visit<'_>) -> Reply {
 }
 
 /// Writes the request and its entry in the audit trail.
-async fn store(visit: &Visit<'_>, login: &str) -> Result<(), ApiError> {
+async fn store(visit: &PageContext<'_>, login: &str) -> Result<(), ApiError> {
     let scope = &visit.scope;
     let most = scope.registry.declaration.mail.queue;
-    if outbox::waiting(&*scope.snapshot()?, Some(Subject::Reset))? >= most {
+    if outbox::waiting(&*scope.snapshot()?, Some(MessageSubject::Reset))? >= most {
         return Err(ApiError::new(Code::Busy));
     }
-    let message = Message { subject: Subject::Reset, user: 0, address: "", data: json!({"login": login}) };
+    let message = Message { subject: MessageSubject::Reset, user: 0, address: "", data: json!({"login": login}) };
     let mut changes = vec![outbox::stored(&message, scope.now, scope.now)];
     let path = &visit.request.path;
     let event = Event { name: "password_link_requested", login, path, ..Event::default() };
@@ -76,7 +76,7 @@ async fn store(visit: &Visit<'_>, login: &str) -> Result<(), ApiError> {
 }
 
 /// The form for the new password.
-pub(super) fn open(visit: &Visit<'_>) -> Reply {
+pub(super) fn open(visit: &PageContext<'_>) -> Reply {
     let token = visit.parameter("token");
     if is_confirmation(token) {
         return confirmation(visit, token);
@@ -89,7 +89,7 @@ pub(super) fn open(visit: &Visit<'_>) -> Reply {
 }
 
 /// Sets the password, once.
-pub(super) async fn set(visit: &Visit<'_>) -> Reply {
+pub(super) async fn set(visit: &PageContext<'_>) -> Reply {
     let token = visit.field("link");
     if is_confirmation(token) {
         return confirm(visit, token).await;
@@ -112,8 +112,8 @@ pub(super) async fn set(visit: &Visit<'_>) -> Reply {
             let mark = if login.contains('?') { '&' } else { '?' };
             see_other(&format!("{login}{mark}done={DONE}"))
         }
-        Err(Unset::Void) => void(visit),
-        Err(Unset::Error(error)) => visit.failure(&error),
+        Err(ResetFailure::Void) => void(visit),
+        Err(ResetFailure::Error(error)) => visit.failure(&error),
     }
 }
 
@@ -123,7 +123,7 @@ fn is_confirmation(token: &str) -> bool {
 }
 
 /// The form that confirms an e-mail address: programs open addresses in messages without being asked to.
-fn confirmation(visit: &Visit<'_>, token: &str) -> Reply {
+fn confirmation(visit: &PageContext<'_>, token: &str) -> Reply {
     let users = visit.scope.registry.family(Family::User).next();
     match (visit.engine.identity().confirmed(&visit.scope, token), users) {
         (Ok(Some(row)), Some(users)) => {
@@ -138,7 +138,7 @@ fn confirmation(visit: &Visit<'_>, token: &str) -> Reply {
 }
 
 /// Confirms the address.
-async fn confirm(visit: &Visit<'_>, token: &str) -> Reply {
+async fn confirm(visit: &PageContext<'_>, token: &str) -> Reply {
     let (scope, users) = (&visit.scope, visit.scope.registry.family(Family::User).next());
     let (row, users) = match (visit.engine.identity().confirmed(scope, token), users) {
         (Ok(Some(row)), Some(users)) => (row, users),
@@ -158,21 +158,21 @@ async fn confirm(visit: &Visit<'_>, token: &str) -> Reply {
 }
 
 /// Why a password was not set.
-enum Unset {
+enum ResetFailure {
     /// The link was used, or the account was changed, in between.
     Void,
     Error(ApiError),
 }
 
-impl From<ApiError> for Unset {
-    fn from(error: ApiError) -> Unset {
-        Unset::Error(error)
+impl From<ApiError> for ResetFailure {
+    fn from(error: ApiError) -> ResetFailure {
+        ResetFailure::Error(error)
     }
 }
 
 /// Uses the link up, sets the password, ends every session, notes it in the audit trail and notifies the owner, in one
 /// plan.
-async fn write(visit: &Visit<'_>, link: &Link, password: &str) -> Result<(), Unset> {
+async fn write(visit: &PageContext<'_>, link: &PasswordLink, password: &str) -> Result<(), ResetFailure> {
     let users = visit.scope.registry.family(Family::User).next().ok_or_else(|| ApiError::new(Code::Internal))?;
     let account = Record { resource: users, row: &link.row };
     let (engine, key) = (visit.engine, account.key());
@@ -196,18 +196,18 @@ async fn write(visit: &Visit<'_>, link: &Link, password: &str) -> Result<(), Uns
             visit.engine.identity().proven(&scope, account, (password, &hash), patience);
             Ok(())
         }
-        Err(CommitError::Refused { tag: USED, .. } | CommitError::Stale) => Err(Unset::Void),
+        Err(CommitError::Refused { tag: USED, .. } | CommitError::Stale) => Err(ResetFailure::Void),
         Err(error) => Err(crate::families::unwritten(&scope, error).into()),
     }
 }
 
-fn lost(visit: &Visit<'_>, status: u16, problem: Option<&str>) -> Reply {
+fn lost(visit: &PageContext<'_>, status: u16, problem: Option<&str>) -> Reply {
     let pages = &visit.pages.declared;
     let data = json!({"action": pages.lost, "login_page": pages.login, "field": pages.fields.lost, "login": visit.field(&pages.fields.lost), "problem": problem});
     visit.page(status, "Lost password", "lost.html", data)
 }
 
-fn refused(visit: &Visit<'_>, error: &ApiError, text: &str) -> Reply {
+fn refused(visit: &PageContext<'_>, error: &ApiError, text: &str) -> Reply {
     let mut reply = lost(visit, error.status(), Some(text));
     reply.headers.extend(error.headers());
     reply
@@ -215,7 +215,7 @@ fn refused(visit: &Visit<'_>, error: &ApiError, text: &str) -> Reply {
 
 /// The address of this page holds the token, so that browsers tell nobody more of it than the site. (With `no-referrer`
 /// they would not tell with our own form that it comes from this site.)
-fn form(visit: &Visit<'_>, link: &Link, token: &str, status: u16, problem: Option<&str>) -> Reply {
+fn form(visit: &PageContext<'_>, link: &PasswordLink, token: &str, status: u16, problem: Option<&str>) -> Reply {
     let Some(users) = visit.scope.registry.family(Family::User).next() else { return void(visit) };
     let login = Record { resource: users, row: &link.row }.text("login");
     let data = json!({"action": visit.pages.declared.reset, "link": token, "login": login, "problem": problem, "shortest": SHORTEST_PASSWORD, "programs": available(&visit.scope.registry, &visit.scope.peer)});
@@ -233,7 +233,7 @@ fn with_origin(mut reply: Reply) -> Reply {
 }
 
 /// The page for a link that is not valid.
-fn void(visit: &Visit<'_>) -> Reply {
+fn void(visit: &PageContext<'_>) -> Reply {
     let pages = &visit.pages.declared;
     let mut data =
         json!({"lines": ["It was used, it is too old, or the account has changed since.", "Nothing was changed."]});
@@ -244,7 +244,7 @@ fn void(visit: &Visit<'_>) -> Reply {
     visit.page(400, "This link is not valid", "message.html", data)
 }
 
-fn unavailable(visit: &Visit<'_>) -> Reply {
+fn unavailable(visit: &PageContext<'_>) -> Reply {
     let line = "This site sends no e-mail. Ask its administrators for a new password.";
     visit.message(501, "Lost password", &[line])
 }

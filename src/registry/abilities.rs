@@ -1,7 +1,7 @@
 //! Abilities compiled from their declarations: how each is called, what it takes and gives, and its document.
 
 use super::Behaviour;
-use super::templates::{Reference, Template};
+use super::templates::{Template, TemplateReference};
 use crate::model::Method;
 use cms_config::declaration::{self, AbilityCategory, Annotations};
 use cms_schema::{Schema, draft4};
@@ -15,12 +15,12 @@ pub const RUNS: &str = "ability.run";
 pub struct Ability {
     /// The method of a call.
     pub method: Method,
-    pub input: Input,
+    pub input: AbilityInput,
     /// Schema of the result; `None`: any value.
     pub output: Option<Schema>,
     pub run: Behaviour,
     /// The requests that it sends, in their order.
-    pub requests: Vec<Request>,
+    pub requests: Vec<RequestTemplate>,
     /// REST lists and runs it; otherwise it is for tools alone.
     pub listed: bool,
     pub declared: declaration::Ability,
@@ -28,13 +28,13 @@ pub struct Ability {
 
 /// A request that an ability sends.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct RequestTemplate {
     /// The name of its response; empty where it is the only request.
     pub name: String,
     /// It is sent only where this is there, and neither null, false nor empty.
-    pub when: Option<Reference>,
+    pub when: Option<TemplateReference>,
     pub method: Method,
-    pub path: Path,
+    pub path: AbilityPath,
     pub args: Vec<(String, Template)>,
     /// The entity tag that its target has to have.
     pub if_match: Option<Template>,
@@ -44,7 +44,7 @@ pub struct Request {
 
 /// What an ability takes.
 #[derive(Clone, Debug)]
-pub enum Input {
+pub enum AbilityInput {
     Nothing,
     /// What fits the schema.
     Fitting(Schema),
@@ -54,33 +54,33 @@ pub enum Input {
 
 /// A path with places for members of the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Path(pub Vec<Piece>);
+pub struct AbilityPath(pub Vec<PathPiece>);
 
-/// See [`Path`].
+/// See [`AbilityPath`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum PathPiece {
     Literal(String),
     Member(String),
 }
 
-impl Path {
+impl AbilityPath {
     /// Reads a template: what is in braces is a member of the input.
-    pub fn parse(template: &str) -> Path {
+    pub fn parse(template: &str) -> AbilityPath {
         let mut pieces = Vec::new();
         let mut rest = template;
         while let Some((head, (name, tail))) = rest.split_once('{').and_then(|(h, t)| Some((h, t.split_once('}')?))) {
-            pieces.extend([Piece::Literal(head.to_owned()), Piece::Member(name.to_owned())]);
+            pieces.extend([PathPiece::Literal(head.to_owned()), PathPiece::Member(name.to_owned())]);
             rest = tail;
         }
-        pieces.push(Piece::Literal(rest.to_owned()));
-        Path(pieces)
+        pieces.push(PathPiece::Literal(rest.to_owned()));
+        AbilityPath(pieces)
     }
 
     /// The members that it names.
     pub fn members(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
-            Piece::Member(name) => Some(name.as_str()),
-            Piece::Literal(_) => None,
+            PathPiece::Member(name) => Some(name.as_str()),
+            PathPiece::Literal(_) => None,
         })
     }
 
@@ -92,27 +92,27 @@ impl Path {
         self.0
             .iter()
             .map(|piece| match piece {
-                Piece::Literal(text) => Some(text.clone()),
-                Piece::Member(member) => value(member).filter(name),
+                PathPiece::Literal(text) => Some(text.clone()),
+                PathPiece::Member(member) => value(member).filter(name),
             })
             .collect()
     }
 }
 
-impl Path {
+impl AbilityPath {
     /// The path with a number and with a word in its places.
     pub fn samples(&self) -> [String; 2] {
         ["1", "a"].map(|value| self.filled(|_| Some(value.to_owned())).unwrap_or_default())
     }
 }
 
-impl Request {
+impl RequestTemplate {
     /// As the only request of an ability: members of the input that nothing else takes are its arguments.
-    pub fn beside(self, ability: &declaration::Ability) -> Request {
+    pub fn beside(self, ability: &declaration::Ability) -> RequestTemplate {
         let templates = self.args.iter().map(|(_, template)| template).chain(&self.if_match);
         let named = templates.flat_map(Template::references).map(|reference| reference.of.as_str());
         let apart = self.path.members().chain(named).chain(ability.select.as_deref()).map(str::to_owned).collect();
-        Request { apart: Some(apart), ..self }
+        RequestTemplate { apart: Some(apart), ..self }
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_path_takes_names_and_nothing_that_leads_elsewhere() {
-        let path = Path::parse("/v2/posts/{id}/revisions/{revision}");
+        let path = AbilityPath::parse("/v2/posts/{id}/revisions/{revision}");
         assert_eq!(path.members().collect::<Vec<_>>(), ["id", "revision"]);
         let filled = |id: &str| path.filled(|name| Some(if name == "id" { id.to_owned() } else { "7".to_owned() }));
         assert_eq!(filled("12").as_deref(), Some("/v2/posts/12/revisions/7"));
@@ -164,7 +164,7 @@ mod tests {
             assert_eq!(filled(odd), None, "{odd}");
         }
         assert_eq!(path.filled(|_| None), None);
-        assert_eq!(Path::parse("/v2/settings").filled(|_| None).as_deref(), Some("/v2/settings"));
+        assert_eq!(AbilityPath::parse("/v2/settings").filled(|_| None).as_deref(), Some("/v2/settings"));
     }
 
     #[test]

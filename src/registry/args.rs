@@ -2,7 +2,7 @@
 
 use super::Behaviour;
 use super::criteria::Criteria;
-use super::resource::Clock;
+use super::resource::ColumnClock;
 use super::words::SizesWord;
 use crate::error::Code;
 use cms_schema::ParamFailure;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 /// What an argument does in addition to being checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum ArgRole {
     Page,
     PerPage,
     Offset,
@@ -36,34 +36,34 @@ pub enum Role {
     CountBy,
 }
 
-impl Role {
+impl ArgRole {
     /// The role of this name in declarations.
-    pub fn parse(name: &str) -> Option<Role> {
-        Role::ALL.iter().find(|(n, _)| *n == name).map(|(_, r)| *r)
+    pub fn parse(name: &str) -> Option<ArgRole> {
+        ArgRole::ALL.iter().find(|(n, _)| *n == name).map(|(_, r)| *r)
     }
 
     /// Every role with its name.
-    pub const ALL: &'static [(&'static str, Role)] = &[
-        ("page", Role::Page),
-        ("per_page", Role::PerPage),
-        ("offset", Role::Offset),
-        ("order", Role::Order),
-        ("orderby", Role::Orderby),
-        ("search", Role::Search),
-        ("search_columns", Role::SearchColumns),
-        ("search_semantics", Role::SearchSemantics),
-        ("context", Role::Context),
-        ("include", Role::Include),
-        ("force", Role::Force),
-        ("password", Role::Password),
-        ("key", Role::Key),
-        ("reassign", Role::Reassign),
-        ("tax_relation", Role::TaxRelation),
-        ("ignore_sticky", Role::IgnoreSticky),
-        ("excerpt_words", Role::ExcerptWords),
-        ("where", Role::Where),
-        ("order_keys", Role::OrderKeys),
-        ("count_by", Role::CountBy),
+    pub const ALL: &'static [(&'static str, ArgRole)] = &[
+        ("page", ArgRole::Page),
+        ("per_page", ArgRole::PerPage),
+        ("offset", ArgRole::Offset),
+        ("order", ArgRole::Order),
+        ("orderby", ArgRole::Orderby),
+        ("search", ArgRole::Search),
+        ("search_columns", ArgRole::SearchColumns),
+        ("search_semantics", ArgRole::SearchSemantics),
+        ("context", ArgRole::Context),
+        ("include", ArgRole::Include),
+        ("force", ArgRole::Force),
+        ("password", ArgRole::Password),
+        ("key", ArgRole::Key),
+        ("reassign", ArgRole::Reassign),
+        ("tax_relation", ArgRole::TaxRelation),
+        ("ignore_sticky", ArgRole::IgnoreSticky),
+        ("excerpt_words", ArgRole::ExcerptWords),
+        ("where", ArgRole::Where),
+        ("order_keys", ArgRole::OrderKeys),
+        ("count_by", ArgRole::CountBy),
     ];
 }
 
@@ -104,7 +104,7 @@ pub enum Operand {
     /// As it came.
     Value,
     /// A date and time: seconds of this clock.
-    Time(Clock),
+    Time(ColumnClock),
     /// A slug, compared as one is stored: in any script, with capitals or blanks.
     Slug,
     /// A member of the list in the column.
@@ -113,10 +113,10 @@ pub enum Operand {
 
 /// What a boolean argument compares a column with.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Fixed {
+pub enum ComparisonValue {
     Value(DbValue),
     /// The present moment.
-    Now(Clock),
+    Now(ColumnClock),
 }
 
 /// What rows an argument's value selects.
@@ -133,7 +133,7 @@ pub enum Filter {
     Fixed {
         column: Name,
         op: Op,
-        value: Fixed,
+        value: ComparisonValue,
     },
     /// Rows with one of these targets of a relation; `without`: the others.
     Linked {
@@ -158,7 +158,7 @@ pub struct Arg {
     pub required: bool,
     /// As the handler gets it: coerced, in the stored spelling.
     pub default: Option<Value>,
-    pub role: Option<Role>,
+    pub role: Option<ArgRole>,
     pub filter: Option<Filter>,
     /// The filter uses what only the edit context shows.
     pub edit_only: bool,
@@ -262,7 +262,7 @@ pub struct ArgSet {
 
 impl ArgSet {
     /// The argument that plays a role.
-    pub fn role(&self, role: Role) -> Option<&Arg> {
+    pub fn role(&self, role: ArgRole) -> Option<&Arg> {
         self.args.iter().find(|a| a.role == Some(role))
     }
 
@@ -274,19 +274,19 @@ impl ArgSet {
 
 /// Direction of a change of spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spelling {
+pub enum SpellingDirection {
     ToApi,
     ToStored,
 }
 
 /// Respells a text, the items of a list, or the parts of a comma-separated text.
-pub fn spell(value: Value, aliases: &[(String, String)], direction: Spelling) -> Value {
+pub fn spell(value: Value, aliases: &[(String, String)], direction: SpellingDirection) -> Value {
     if aliases.is_empty() {
         return value;
     }
     let one = |text: &str| -> Option<String> {
         aliases.iter().find_map(|(stored, public)| {
-            let (from, to) = if direction == Spelling::ToApi { (stored, public) } else { (public, stored) };
+            let (from, to) = if direction == SpellingDirection::ToApi { (stored, public) } else { (public, stored) };
             (from == text).then(|| to.clone())
         })
     };

@@ -1,14 +1,14 @@
 //! Error codes by name: those of the server, and those that the declarations add.
 
-use crate::error::{Code, Status};
+use crate::error::{Code, CodeStatus};
 use cms_config::declaration::Declaration;
 
 /// The error code of this name.
 pub fn code_named(declaration: &Declaration, name: &str) -> Option<Code> {
     Code::parse(name).or_else(|| {
         let declared = declaration.codes.get(name)?;
-        let fixed = if declared.bare { Status::Bare } else { Status::Fixed };
-        Some(Code::declared(name, declared.status.map_or(Status::Denied, fixed), &declared.message))
+        let fixed = if declared.bare { CodeStatus::Bare } else { CodeStatus::Fixed };
+        Some(Code::declared(name, declared.status.map_or(CodeStatus::Denied, fixed), &declared.message))
     })
 }
 

@@ -5,14 +5,14 @@
 
 use super::Registry;
 use super::args::{Filter, FilterOp, Operand};
-use super::resource::Kind;
+use super::resource::PropertyKind;
 use cms_storage::plan::{Name, Op};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 /// How a criterion compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Test {
+pub enum CriterionOp {
     Compare(FilterOp),
     /// Each of the values occurs.
     All,
@@ -21,21 +21,21 @@ pub enum Test {
 }
 
 /// Operators of a criterion, by name.
-pub type Operators = &'static [(&'static str, Test)];
+pub type Operators = &'static [(&'static str, CriterionOp)];
 
-const EQ: (&str, Test) = ("eq", Test::Compare(FilterOp::Compare(Op::Eq)));
-const NE: (&str, Test) = ("ne", Test::Compare(FilterOp::Compare(Op::Ne)));
-const LT: (&str, Test) = ("lt", Test::Compare(FilterOp::Compare(Op::Lt)));
-const LE: (&str, Test) = ("le", Test::Compare(FilterOp::Compare(Op::Le)));
-const GT: (&str, Test) = ("gt", Test::Compare(FilterOp::Compare(Op::Gt)));
-const GE: (&str, Test) = ("ge", Test::Compare(FilterOp::Compare(Op::Ge)));
-const IN: (&str, Test) = ("in", Test::Compare(FilterOp::In));
-const NOT_IN: (&str, Test) = ("not_in", Test::Compare(FilterOp::NotIn));
-const CONTAINS: (&str, Test) = ("contains", Test::Compare(FilterOp::Contains));
-const ANY: (&str, Test) = ("any", Test::Compare(FilterOp::In));
-const NONE: (&str, Test) = ("none", Test::Compare(FilterOp::NotIn));
-const ALL: (&str, Test) = ("all", Test::All);
-const SET: (&str, Test) = ("set", Test::Set);
+const EQ: (&str, CriterionOp) = ("eq", CriterionOp::Compare(FilterOp::Compare(Op::Eq)));
+const NE: (&str, CriterionOp) = ("ne", CriterionOp::Compare(FilterOp::Compare(Op::Ne)));
+const LT: (&str, CriterionOp) = ("lt", CriterionOp::Compare(FilterOp::Compare(Op::Lt)));
+const LE: (&str, CriterionOp) = ("le", CriterionOp::Compare(FilterOp::Compare(Op::Le)));
+const GT: (&str, CriterionOp) = ("gt", CriterionOp::Compare(FilterOp::Compare(Op::Gt)));
+const GE: (&str, CriterionOp) = ("ge", CriterionOp::Compare(FilterOp::Compare(Op::Ge)));
+const IN: (&str, CriterionOp) = ("in", CriterionOp::Compare(FilterOp::In));
+const NOT_IN: (&str, CriterionOp) = ("not_in", CriterionOp::Compare(FilterOp::NotIn));
+const CONTAINS: (&str, CriterionOp) = ("contains", CriterionOp::Compare(FilterOp::Contains));
+const ANY: (&str, CriterionOp) = ("any", CriterionOp::Compare(FilterOp::In));
+const NONE: (&str, CriterionOp) = ("none", CriterionOp::Compare(FilterOp::NotIn));
+const ALL: (&str, CriterionOp) = ("all", CriterionOp::All);
+const SET: (&str, CriterionOp) = ("set", CriterionOp::Set);
 
 /// Numbers and times.
 pub const ORDERED: Operators = &[EQ, NE, LT, LE, GT, GE, IN, NOT_IN, SET];
@@ -51,13 +51,13 @@ pub const LIST: Operators = &[ANY, ALL, NONE];
 pub const KEYS: Operators = &[ANY, ALL, NONE, SET];
 
 /// Whether an operator takes a list.
-pub fn takes_list(test: Test) -> bool {
-    matches!(test, Test::All | Test::Compare(FilterOp::In | FilterOp::NotIn))
+pub fn takes_list(test: CriterionOp) -> bool {
+    matches!(test, CriterionOp::All | CriterionOp::Compare(FilterOp::In | FilterOp::NotIn))
 }
 
 /// What is compared.
 #[derive(Clone, Debug)]
-pub enum Subject {
+pub enum CriterionSubject {
     /// The name of the column in its own table, the extension table that has it, and how values are read.
     Column { column: Name, extension: Option<Name>, operand: Operand },
     /// The targets of a relation.
@@ -66,7 +66,7 @@ pub enum Subject {
 
 /// How a related row is found.
 #[derive(Clone, Debug)]
-pub enum Through {
+pub enum RelationPath {
     /// Its key is in this column, by the name that plans have for it.
     Column(Name),
     Edges(Name),
@@ -78,12 +78,12 @@ pub struct Criterion {
     /// Position of the resource that has the property.
     pub resource: usize,
     /// `None`: the property is one of the listed rows.
-    pub through: Option<Through>,
-    pub subject: Subject,
+    pub through: Option<RelationPath>,
+    pub subject: CriterionSubject,
     pub operators: Operators,
     /// Schema of the values.
     pub value: Value,
-    pub kind: Kind,
+    pub kind: PropertyKind,
     /// Only the edit context shows the property.
     pub edit_only: bool,
     /// A record's password locks the property.
@@ -98,15 +98,15 @@ pub struct Criterion {
 
 impl Criterion {
     /// The operator of this name.
-    pub fn operator(&self, name: &str) -> Option<Test> {
+    pub fn operator(&self, name: &str) -> Option<CriterionOp> {
         self.operators.iter().find(|(own, _)| *own == name).map(|(_, test)| *test)
     }
 
     /// Rows can be counted by its values.
     pub fn counts(&self) -> bool {
         let counted = match &self.subject {
-            Subject::Column { operand, .. } => matches!(operand, Operand::Id | Operand::Value | Operand::Slug),
-            Subject::Edges(_) => true,
+            CriterionSubject::Column { operand, .. } => matches!(operand, Operand::Id | Operand::Value | Operand::Slug),
+            CriterionSubject::Edges(_) => true,
         };
         self.through.is_none() && !self.made && counted
     }
@@ -145,7 +145,7 @@ impl Criteria {
 
 /// A column that lists are filtered or counted by and that has no index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unindexed<'r> {
+pub struct UnindexedColumn<'r> {
     /// The resource whose lists these are, and the criterion.
     pub listed: &'r str,
     pub criterion: &'r str,
@@ -156,8 +156,8 @@ pub struct Unindexed<'r> {
 
 impl Registry {
     /// Columns of declared tables that lists compare and that have no index, each once.
-    pub fn unindexed_criteria(&self) -> Vec<Unindexed<'_>> {
-        let mut found: Vec<Unindexed<'_>> = Vec::new();
+    pub fn unindexed_criteria(&self) -> Vec<UnindexedColumn<'_>> {
+        let mut found: Vec<UnindexedColumn<'_>> = Vec::new();
         for route in &self.routes {
             let Some(listed) = route.resource.map(|index| &self.resources[index]) else { continue };
             let filters = route.endpoints.iter().flat_map(|endpoint| &endpoint.args.args).map(|arg| &arg.filter);
@@ -172,8 +172,9 @@ impl Registry {
                         Some(_) => name.split_once('.').map_or(name.as_str(), |(_, property)| property),
                         None => name,
                     };
-                    let slow = Unindexed { listed: &listed.name, criterion: name, resource: &own.name, property };
-                    let known = |other: &Unindexed<'_>| (other.resource, other.property) == (slow.resource, property);
+                    let slow = UnindexedColumn { listed: &listed.name, criterion: name, resource: &own.name, property };
+                    let known =
+                        |other: &UnindexedColumn<'_>| (other.resource, other.property) == (slow.resource, property);
                     if self.unindexed(criterion) && !found.iter().any(known) {
                         found.push(slow);
                     }
@@ -184,7 +185,7 @@ impl Registry {
     }
 
     fn unindexed(&self, criterion: &Criterion) -> bool {
-        let Subject::Column {
+        let CriterionSubject::Column {
             column,
             extension,
             operand: Operand::Id | Operand::Value | Operand::Slug | Operand::Time(_),
@@ -195,7 +196,7 @@ impl Registry {
         let table = extension.as_ref().unwrap_or(&self.resources[criterion.resource].table);
         let table = self.layout.table(table).filter(|table| table.is_declared());
         // An index on two values saves little.
-        criterion.kind != Kind::Boolean
+        criterion.kind != PropertyKind::Boolean
             && table.is_some_and(|table| table.indexes.iter().all(|index| index.columns[0].0 != *column))
     }
 }

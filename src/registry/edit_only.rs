@@ -3,8 +3,8 @@
 //! A caller who may not see a value must not learn it through a filter, a sort order, a search or a total either. What
 //! uses such a column is therefore only for callers who may edit the rows.
 
-use super::args::{ArgSet, Filter, Role};
-use super::resource::{Context, Property, Relation, Resource, Sort, Source};
+use super::args::{ArgRole, ArgSet, Filter};
+use super::resource::{Context, Property, PropertySource, Relation, Resource, Sort};
 use cms_storage::plan::Name;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -36,16 +36,16 @@ fn gather(
     }
     let contexts = Context(property.contexts.0 & above.0);
     let column = match &property.source {
-        Source::Object(children) => {
+        PropertySource::Object(children) => {
             // What is shown in another form (`rendered` beside `raw`) is shown.
-            let whole = |p: &Property| p.contexts.shows_in(OPEN) && matches!(p.source, Source::Read(_, None));
+            let whole = |p: &Property| p.contexts.shows_in(OPEN) && matches!(p.source, PropertySource::Read(_, None));
             let form = contexts.shows_in(OPEN) && children.iter().any(whole);
             let mut own = HashSet::new();
             children.iter().for_each(|p| gather(resource, p, contexts, &mut own, shown));
             shown.extend(own.iter().filter(|_| form).cloned());
             return held.extend(own);
         }
-        Source::Column(index) | Source::Read(_, Some(index)) => resource.columns.get(*index).cloned(),
+        PropertySource::Column(index) | PropertySource::Read(_, Some(index)) => resource.columns.get(*index).cloned(),
         _ => property.column.clone(),
     };
     let Some(column) = column else { return };
@@ -58,8 +58,8 @@ fn gather(
 /// Whether some value of some argument uses what only the edit context shows.
 pub fn reached(resource: &Resource, set: &ArgSet) -> bool {
     let sorts = |sort: &Sort| matches!(sort, Sort::Column(column) if resource.edit_only.contains(column));
-    let sorted =
-        (set.role(Role::Orderby).is_some() || set.role(Role::OrderKeys).is_some()) && resource.sort.values().any(sorts);
+    let sorted = (set.role(ArgRole::Orderby).is_some() || set.role(ArgRole::OrderKeys).is_some())
+        && resource.sort.values().any(sorts);
     sorted || set.args.iter().any(|arg| arg.edit_only)
 }
 

@@ -3,7 +3,7 @@
 //! A caller who may not see a locked value must not learn it through a filter, a count or a cursor either.
 
 use super::args::Filter;
-use super::resource::{Property, Resource, Source};
+use super::resource::{Property, PropertySource, Resource};
 use cms_storage::plan::Name;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -12,7 +12,7 @@ use std::collections::HashSet;
 pub fn columns(resource: &Resource) -> HashSet<Name> {
     fn gather(properties: &[Property], found: &mut HashSet<Name>) {
         for property in properties {
-            if let Source::Object(children) = &property.source {
+            if let PropertySource::Object(children) = &property.source {
                 gather(children, found);
             }
             found.extend(property.column.clone().filter(|_| property.locked));
@@ -39,7 +39,7 @@ pub fn filters(resource: &Resource, filter: &Filter) -> bool {
             let meta = text("key").and_then(|key| resource.declared.meta.get(key));
             column.is_some_and(|column| resource.locked.contains(&column))
                 || meta.is_some_and(|meta| meta.schema.get("x-password-protected") != Some(&json!(false)))
-                    && is_locked(&|own| matches!(own.source, Source::Meta))
+                    && is_locked(&|own| matches!(own.source, PropertySource::Meta))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Abilities of resources (`resources.NAME.ability`): one for each operation that the resource has.
 
-use super::abilities::{Ability, Input, Path, Request, method_of};
+use super::abilities::{Ability, AbilityInput, AbilityPath, RequestTemplate, method_of};
 use super::columns::VERSION;
 use super::resource::Resource;
 use super::templates::Template;
@@ -26,7 +26,7 @@ pub const ETAG: &str = "_etag";
 const IF_MATCH: &str = "if_match";
 
 /// An operation of a resource.
-struct Operation<'a> {
+struct ResourceOperation<'a> {
     resource: &'a Resource,
     route: &'a Route,
     endpoint: &'a Endpoint,
@@ -42,7 +42,7 @@ pub fn operations(
     run: Behaviour,
 ) -> Vec<(String, Ability)> {
     let word = word(&resource.name);
-    let mut found: Vec<Operation<'_>> = Vec::new();
+    let mut found: Vec<ResourceOperation<'_>> = Vec::new();
     for route in routes.iter().filter(|route| route.owner == Some(resource.index)) {
         let Some(item) = place(resource, route) else { continue };
         for endpoint in route.endpoints.iter().filter(|endpoint| !endpoint.credentials && !endpoint.file) {
@@ -52,7 +52,7 @@ pub fn operations(
             if let Some((verb, _)) = operation
                 && !found.iter().any(|other| other.verb == *verb)
             {
-                found.push(Operation { resource, route, endpoint, verb });
+                found.push(ResourceOperation { resource, route, endpoint, verb });
             }
         }
     }
@@ -75,16 +75,16 @@ fn place(resource: &Resource, route: &Route) -> Option<bool> {
     }
 }
 
-impl Operation<'_> {
+impl ResourceOperation<'_> {
     fn ability(&self, word: &str, run: Behaviour) -> Option<Ability> {
         let method = *self.endpoint.methods.first()?;
         let declared = self.declared(word, method)?;
         let request = declared.request.as_ref()?;
-        let request = Request {
+        let request = RequestTemplate {
             name: String::new(),
             when: None,
             method,
-            path: Path::parse(&request.path),
+            path: AbilityPath::parse(&request.path),
             args: Vec::new(),
             if_match: request.if_match.clone().map(|tag| Template::parse(&Value::String(tag))),
             apart: None,
@@ -92,7 +92,7 @@ impl Operation<'_> {
         let names = declared.input_schema.get("properties")?.as_object()?.keys().cloned().collect();
         Some(Ability {
             method: method_of(&declared.annotations),
-            input: Input::Arguments(names),
+            input: AbilityInput::Arguments(names),
             output: None,
             run,
             requests: vec![request.beside(&declared)],

@@ -4,7 +4,7 @@ use super::Behaviour;
 use super::meta::MetaType;
 use super::words::DerivedWord;
 use crate::error::Code;
-use cms_config::declaration::{self, Action, Family, When};
+use cms_config::declaration::{self, Action, Family, LinkCondition};
 use cms_schema::Schema;
 use cms_storage::plan::{DbValue, Name, Row};
 use indexmap::IndexMap;
@@ -41,7 +41,7 @@ impl Context {
 
 /// The JSON type that a property's column is converted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PropertyKind {
     Text,
     Integer,
     Number,
@@ -54,7 +54,7 @@ pub enum Kind {
 
 /// What the seconds in a column of times count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
+pub enum ColumnClock {
     /// The local time of the site.
     Local,
     Utc,
@@ -62,7 +62,7 @@ pub enum Clock {
 
 /// Where a property's value comes from.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum PropertySource {
     /// A column of the row, by position in [`Resource::columns`].
     Column(usize),
     /// A behaviour, perhaps formatting a column.
@@ -88,8 +88,8 @@ pub struct Property {
     pub name: String,
     pub contexts: Context,
     pub readonly: bool,
-    pub source: Source,
-    pub kind: Kind,
+    pub source: PropertySource,
+    pub kind: PropertyKind,
     /// The schema allows null.
     pub nullable: bool,
     /// The column was declared with the kind: it is not one that the family shares.
@@ -97,7 +97,7 @@ pub struct Property {
     /// What is shown where nothing is stored (`x-unset`, or the default).
     pub unset: Option<Value>,
     /// What the seconds in the column count, where it holds times.
-    pub clock: Option<Clock>,
+    pub clock: Option<ColumnClock>,
     /// The property holds keys of another resource's items.
     pub refers: bool,
     /// The column holds slugs: values are written as they are stored before they are compared.
@@ -121,7 +121,7 @@ pub struct Property {
     /// The same of what is inside a value that is stored whole.
     pub inner_views: Vec<InnerView>,
     /// What the items of a list are, where they are of one type.
-    pub members: Option<Kind>,
+    pub members: Option<PropertyKind>,
     pub column: Option<Name>,
     /// What the text has to be that `x-write` makes of a value.
     pub stored: Option<Schema>,
@@ -131,7 +131,7 @@ pub struct Property {
     /// Name of the resource whose declared entries are the values: each is in one row at most.
     pub among: Option<String>,
     /// How a value is refused that is not accepted (`x-refusal`).
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<PropertyRefusal>,
     /// Spelling of values: stored to public.
     pub aliases: Vec<(String, String)>,
     /// The record's password locks it (`x-password-protected`).
@@ -147,8 +147,8 @@ impl Property {
         use super::columns::record::{AUTHOR, DATE_LOCAL, DATE_UTC, PARENT, PASSWORD, SLUG, STATUS};
         let apart = [AUTHOR, DATE_LOCAL, DATE_UTC, PARENT, PASSWORD, SLUG, STATUS];
         let stored = match &self.source {
-            Source::Relation(_) | Source::Meta | Source::Extra => true,
-            Source::Nothing | Source::Fixed(_) | Source::Members(..) => false,
+            PropertySource::Relation(_) | PropertySource::Meta | PropertySource::Extra => true,
+            PropertySource::Nothing | PropertySource::Fixed(_) | PropertySource::Members(..) => false,
             _ => self.written_columns().next().is_some(),
         };
         let mut columns = self.written_columns();
@@ -160,9 +160,9 @@ impl Property {
     }
 
     /// The columns that its value is written to, and what each is converted to.
-    pub fn written_columns(&self) -> impl Iterator<Item = (&Name, Kind)> {
+    pub fn written_columns(&self) -> impl Iterator<Item = (&Name, PropertyKind)> {
         let members: &[Property] = match &self.source {
-            Source::Object(children) => children,
+            PropertySource::Object(children) => children,
             _ => std::slice::from_ref(self),
         };
         let written = members.iter().filter(|member| !member.readonly);
@@ -174,10 +174,10 @@ impl Property {
         match (&self.unset, self.kind) {
             (Some(unset), _) => Some(unset.clone()).filter(|unset| !unset.is_null()),
             (None, _) if self.nullable => None,
-            (None, Kind::Boolean) => Some(Value::Bool(false)),
-            (None, Kind::Integer) => Some(0.into()),
-            (None, Kind::Text) => Some("".into()),
-            (None, Kind::Number | Kind::Time | Kind::Json) => None,
+            (None, PropertyKind::Boolean) => Some(Value::Bool(false)),
+            (None, PropertyKind::Integer) => Some(0.into()),
+            (None, PropertyKind::Text) => Some("".into()),
+            (None, PropertyKind::Number | PropertyKind::Time | PropertyKind::Json) => None,
         }
     }
 
@@ -199,7 +199,7 @@ pub struct InnerView {
 
 /// See [`Property::refusal`].
 #[derive(Clone, Debug)]
-pub struct Refusal {
+pub struct PropertyRefusal {
     pub code: Code,
     /// Member of the data that holds the value.
     pub member: Option<String>,
@@ -241,7 +241,7 @@ pub enum OnDelete {
 
 /// Where a link points.
 #[derive(Clone, Debug)]
-pub enum Target {
+pub enum LinkTarget {
     /// The item of a resource whose key is in a column.
     Item { resource: usize, column: usize },
     /// A resource's collection, with a query of argument names and columns (or literals in quotes).
@@ -292,10 +292,10 @@ pub enum HrefPiece {
 #[derive(Clone, Debug)]
 pub struct Link {
     pub rel: String,
-    pub target: Target,
+    pub target: LinkTarget,
     pub embeddable: bool,
     pub attrs: Map<String, Value>,
-    pub when: When,
+    pub when: LinkCondition,
     pub when_column: Option<usize>,
     /// Property with keys, for each of which there is a link.
     pub each: Option<String>,
@@ -307,7 +307,7 @@ impl Link {
     /// The column with the record that the caller has to be able to read; `None`: the link does not depend on it.
     pub fn must_be_readable(&self) -> Option<usize> {
         match self.target {
-            Target::Item { column, .. } if self.when.readable => Some(column),
+            LinkTarget::Item { column, .. } if self.when.readable => Some(column),
             _ => None,
         }
     }
@@ -346,7 +346,7 @@ pub struct Resource {
     pub key: Name,
     pub key_is_text: bool,
     pub properties: Vec<Property>,
-    /// Everything that may be read, in the order that [`Source::Column`] counts in.
+    /// Everything that may be read, in the order that [`PropertySource::Column`] counts in.
     pub columns: Vec<Name>,
     pub column_index: ColumnIndex,
     pub relations: Vec<Relation>,
@@ -364,9 +364,9 @@ pub struct Resource {
     pub status_of_codes: HashMap<Code, u16>,
     pub bare_in_updates: HashSet<Code>,
     /// Columns that may not be empty in some rows, with the code of the refusal.
-    pub not_empty: Vec<(declaration::NotEmpty, Code)>,
+    pub not_empty: Vec<(declaration::RequiredColumn, Code)>,
     /// The item that the path names above, with the code for an item below another one.
-    pub within: Option<(declaration::Within, Code)>,
+    pub within: Option<(declaration::ParentProperty, Code)>,
     /// Rows of the declared `originals`; their keys are negative numbers.
     pub originals: Vec<Row>,
     /// Types of registered meta, by key.
@@ -416,10 +416,10 @@ impl Resource {
     }
 
     /// What the seconds in a column count; `None` where it holds no times.
-    pub fn clock(&self, column: &str) -> Option<Clock> {
+    pub fn clock(&self, column: &str) -> Option<ColumnClock> {
         match column {
-            "date_local" | "modified_local" if self.family != Family::Plain => Some(Clock::Local),
-            "date_utc" | "modified_utc" | "registered" if self.family != Family::Plain => Some(Clock::Utc),
+            "date_local" | "modified_local" if self.family != Family::Plain => Some(ColumnClock::Local),
+            "date_utc" | "modified_utc" | "registered" if self.family != Family::Plain => Some(ColumnClock::Utc),
             column => self.holder(column)?.clock,
         }
     }
@@ -428,7 +428,7 @@ impl Resource {
     pub fn holder(&self, column: &str) -> Option<&Property> {
         fn among<'p>(properties: &'p [Property], column: &str) -> Option<&'p Property> {
             properties.iter().find_map(|property| match &property.source {
-                Source::Object(children) => among(children, column),
+                PropertySource::Object(children) => among(children, column),
                 _ => (property.column.as_deref() == Some(column)).then_some(property),
             })
         }

@@ -4,7 +4,7 @@
 //! its extension table `x_<kind>`.
 
 use super::columns::{ID, VERSION, comment, file, link, outbox, record, term, user};
-use super::resource::Kind;
+use super::resource::PropertyKind;
 use cms_config::declaration::{Declaration, Family};
 use cms_storage::plan::{ColumnDef, ColumnType, CountDef, Counted, DbValue, IndexDef, Name, TableDef, ValueRule};
 use std::sync::Arc;
@@ -372,7 +372,7 @@ pub fn family_columns(family: Family) -> Vec<&'static str> {
 #[derive(Clone, Debug)]
 pub struct DeclaredColumn {
     pub name: String,
-    pub kind: Kind,
+    pub kind: PropertyKind,
     pub indexed: bool,
     pub unique: bool,
     pub was: Option<String>,
@@ -415,12 +415,12 @@ pub fn declared(
     }
 }
 
-fn storage_type(kind: Kind) -> ColumnType {
+fn storage_type(kind: PropertyKind) -> ColumnType {
     match kind {
-        Kind::Text => Text,
-        Kind::Integer | Kind::Boolean | Kind::Time => Int,
-        Kind::Number => ColumnType::Real,
-        Kind::Json => Json,
+        PropertyKind::Text => Text,
+        PropertyKind::Integer | PropertyKind::Boolean | PropertyKind::Time => Int,
+        PropertyKind::Number => ColumnType::Real,
+        PropertyKind::Json => Json,
     }
 }
 

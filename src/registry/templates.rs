@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 /// A value by its name, or a member of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reference {
+pub struct TemplateReference {
     /// The member of the input, or the step.
     pub of: String,
     members: Vec<String>,
@@ -18,22 +18,22 @@ pub struct Reference {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Template {
     Fixed(Value),
-    Value(Reference),
-    Text(Vec<Piece>),
+    Value(TemplateReference),
+    Text(Vec<TemplatePiece>),
     List(Vec<Template>),
     Object(Vec<(String, Template)>),
 }
 
 /// See [`Template::Text`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum TemplatePiece {
     Literal(String),
-    Value(Reference),
+    Value(TemplateReference),
 }
 
-impl Reference {
+impl TemplateReference {
     /// Reads `name` or `name.member.member`.
-    pub fn parse(text: &str) -> Option<Reference> {
+    pub fn parse(text: &str) -> Option<TemplateReference> {
         let word = |word: &str| {
             let name = word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
             name && !word.is_empty()
@@ -41,7 +41,8 @@ impl Reference {
         let mut words = text.split('.');
         let of = words.next().filter(|of| of.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))?;
         let members: Vec<String> = words.map(str::to_owned).collect();
-        (word(of) && members.iter().all(|member| word(member))).then(|| Reference { of: of.to_owned(), members })
+        (word(of) && members.iter().all(|member| word(member)))
+            .then(|| TemplateReference { of: of.to_owned(), members })
     }
 
     /// The value, where it is there.
@@ -79,12 +80,12 @@ impl Template {
         let (mut pieces, mut literal, mut rest) = (Vec::new(), String::new(), text);
         while let Some((head, tail)) = rest.split_once('{') {
             literal.push_str(head);
-            match tail.split_once('}').and_then(|(name, after)| Some((Reference::parse(name)?, after))) {
+            match tail.split_once('}').and_then(|(name, after)| Some((TemplateReference::parse(name)?, after))) {
                 Some((reference, after)) => {
                     if !literal.is_empty() {
-                        pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+                        pieces.push(TemplatePiece::Literal(std::mem::take(&mut literal)));
                     }
-                    pieces.push(Piece::Value(reference));
+                    pieces.push(TemplatePiece::Value(reference));
                     rest = after;
                 }
                 None => {
@@ -96,10 +97,10 @@ impl Template {
         literal.push_str(rest);
         match &pieces[..] {
             [] => Template::Fixed(Value::String(literal)),
-            [Piece::Value(only)] if literal.is_empty() => Template::Value(only.clone()),
+            [TemplatePiece::Value(only)] if literal.is_empty() => Template::Value(only.clone()),
             _ => {
                 if !literal.is_empty() {
-                    pieces.push(Piece::Literal(literal));
+                    pieces.push(TemplatePiece::Literal(literal));
                 }
                 Template::Text(pieces)
             }
@@ -107,14 +108,14 @@ impl Template {
     }
 
     /// Every reference in it.
-    pub fn references(&self) -> Vec<&Reference> {
+    pub fn references(&self) -> Vec<&TemplateReference> {
         match self {
             Template::Fixed(_) => Vec::new(),
             Template::Value(reference) => vec![reference],
             Template::Text(pieces) => {
                 let values = pieces.iter().filter_map(|piece| match piece {
-                    Piece::Value(reference) => Some(reference),
-                    Piece::Literal(_) => None,
+                    TemplatePiece::Value(reference) => Some(reference),
+                    TemplatePiece::Literal(_) => None,
                 });
                 values.collect()
             }
@@ -131,8 +132,8 @@ impl Template {
             Template::Value(reference) => reference.value(known)?.clone(),
             Template::Text(pieces) => {
                 let texts = pieces.iter().map(|piece| match piece {
-                    Piece::Literal(text) => text.clone(),
-                    Piece::Value(reference) => reference.text(known).unwrap_or_default(),
+                    TemplatePiece::Literal(text) => text.clone(),
+                    TemplatePiece::Value(reference) => reference.text(known).unwrap_or_default(),
                 });
                 Value::String(texts.collect())
             }

@@ -3,8 +3,8 @@
 //!
 //! It has the members of `view-config`. It knows no caller.
 
-use super::args::{ArgSet, Role};
-use super::resource::{Kind, Property, Resource, Sort, Source};
+use super::args::{ArgRole, ArgSet};
+use super::resource::{Property, PropertyKind, PropertySource, Resource, Sort};
 use super::{Endpoint, Registry, Route};
 use cms_config::declaration::{Family, ViewChoice};
 use indexmap::IndexMap;
@@ -30,7 +30,7 @@ const TWICE: [&str; 2] = ["date_utc", "modified_utc"];
 
 /// How a list looks, what its layouts change, its views and the form.
 pub fn view(registry: &Registry, resource: &Resource) -> Map<String, Value> {
-    let facts = Facts::new(registry, resource);
+    let facts = ViewDefaults::new(registry, resource);
     let declared = &resource.declared.view;
     let mut first = facts.default_view();
     first.extend(declared.default_view.clone());
@@ -109,7 +109,7 @@ pub fn endpoint<'r>(registry: &'r Registry, resource: &Resource, name: &str) -> 
 pub fn holder<'r>(resource: &'r Resource, column: &str) -> Option<&'r Property> {
     fn holds(property: &Property, column: &str) -> bool {
         match &property.source {
-            Source::Object(children) => children.iter().any(|child| holds(child, column)),
+            PropertySource::Object(children) => children.iter().any(|child| holds(child, column)),
             _ => property.column.as_deref().map(bare) == Some(column),
         }
     }
@@ -165,16 +165,16 @@ fn content_states(registry: &Registry, resource: &Resource) -> Vec<String> {
 }
 
 /// What follows from a resource's declaration.
-struct Facts<'r> {
+struct ViewDefaults<'r> {
     registry: &'r Registry,
     resource: &'r Resource,
     list: Option<&'r ArgSet>,
 }
 
-impl<'r> Facts<'r> {
-    fn new(registry: &'r Registry, resource: &'r Resource) -> Facts<'r> {
+impl<'r> ViewDefaults<'r> {
+    fn new(registry: &'r Registry, resource: &'r Resource) -> ViewDefaults<'r> {
         let list = endpoint(registry, resource, "list").map(|(_, endpoint)| &endpoint.args);
-        Facts { registry, resource, list }
+        ViewDefaults { registry, resource, list }
     }
 
     /// The properties that documents show.
@@ -182,7 +182,7 @@ impl<'r> Facts<'r> {
         self.resource
             .properties
             .iter()
-            .filter(|property| !property.hidden && !matches!(property.source, Source::Nothing))
+            .filter(|property| !property.hidden && !matches!(property.source, PropertySource::Nothing))
     }
 
     fn related(&self, property: &Property) -> Option<(&'r Resource, bool)> {
@@ -193,8 +193,9 @@ impl<'r> Facts<'r> {
     /// The property that people know an item by.
     fn title(&self) -> Option<&'r str> {
         let named = ["title", "name"].iter().find_map(|column| holder(self.resource, column));
-        let text = || self.shown().find(|property| property.kind == Kind::Text && property.own && !property.refers);
-        let any = || self.shown().find(|property| property.kind == Kind::Text);
+        let text =
+            || self.shown().find(|property| property.kind == PropertyKind::Text && property.own && !property.refers);
+        let any = || self.shown().find(|property| property.kind == PropertyKind::Text);
         named.or_else(text).or_else(any).or_else(|| self.shown().next()).map(|property| property.name.as_str())
     }
 
@@ -209,9 +210,9 @@ impl<'r> Facts<'r> {
     fn fits_cell(&self, property: &Property) -> bool {
         let text = &self.resource.schema["properties"][&property.name];
         let short = text["maxLength"].as_u64().is_none_or(|most| most <= 1000);
-        let nested = matches!(property.source, Source::Object(_) | Source::Meta);
+        let nested = matches!(property.source, PropertySource::Object(_) | PropertySource::Meta);
         !nested
-            && (self.related(property).is_some() || property.kind != Kind::Json || property.members.is_some())
+            && (self.related(property).is_some() || property.kind != PropertyKind::Json || property.members.is_some())
             && short
     }
 
@@ -234,8 +235,8 @@ impl<'r> Facts<'r> {
 
     /// The order of a list that names none.
     fn sort(&self) -> Option<Value> {
-        let key = self.list?.role(Role::Orderby)?.default.as_ref()?.as_str()?;
-        let order = self.list?.role(Role::Order).and_then(|arg| arg.default.as_ref());
+        let key = self.list?.role(ArgRole::Orderby)?.default.as_ref()?.as_str()?;
+        let order = self.list?.role(ArgRole::Order).and_then(|arg| arg.default.as_ref());
         let direction = order.and_then(Value::as_str).unwrap_or("desc");
         let keys = sort_keys(self.resource);
         let field = keys.iter().find(|(_, own)| **own == key).map_or(key, |(property, _)| property);

@@ -1,6 +1,6 @@
 //! The names of behaviours that declarations may use, and what people and the linker know of each.
 //!
-//! The functions are in tables beside their code ([`Named`]); a description is part of each entry, so no behaviour
+//! The functions are in tables beside their code ([`BehaviourEntry`]); a description is part of each entry, so no behaviour
 //! exists without one. The linker, the reference, the editor schema and `cms-server explain` read the descriptions.
 
 use crate::error::Code;
@@ -11,7 +11,7 @@ pub const ROWS: &[Family] = &[Family::Content, Family::Plain, Family::Term, Fami
 
 /// A function that declarations name.
 #[derive(Clone, Copy)]
-pub struct Named<F> {
+pub struct BehaviourEntry<F> {
     pub is: Description,
     pub run: F,
 }
@@ -26,7 +26,7 @@ pub struct Description {
     /// Families of the resources that it works on; none: any route, also one without a resource.
     pub serves: &'static [Family],
     /// For guards: the rows that they load. For handlers: the rows that the guard must have loaded.
-    pub rows: Rows,
+    pub rows: RowSet,
     /// Options of the resource (`options.NAME`) that a handler reads.
     pub settings: &'static [&'static str],
     /// What a query's declaration may say beside its name, with the meaning.
@@ -36,7 +36,7 @@ pub struct Description {
     /// A use of it, where the shipped declarations have none to show.
     pub example: Option<&'static str>,
     /// For handlers: what a successful response contains.
-    pub responds: Responds,
+    pub responds: ResponseKind,
     /// The errors that it ends requests with, as they are called before an endpoint or a resource renames them; those of a
     /// handler are also those of its guard where the guard names none.
     pub fails: &'static [Code],
@@ -53,12 +53,12 @@ pub struct Description {
     /// For handlers: another media type of responses and errors, where the request asks for it.
     pub also: Option<&'static str>,
     /// For guards: whether anonymous callers may pass.
-    pub anonymous: Anonymous,
+    pub anonymous: AnonymousAccess,
 }
 
 /// What a successful response of a handler contains. "The document" is that of the route's schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Responds {
+pub enum ResponseKind {
     /// The document.
     #[default]
     Document,
@@ -72,7 +72,7 @@ pub enum Responds {
     ByKey,
     /// What was deleted: `deleted` and `previous`.
     Deleted,
-    /// As [`Responds::Deleted`], or the document where it went to the trash.
+    /// As [`ResponseKind::Deleted`], or the document where it went to the trash.
     Trashed,
     /// This status and JSON of this schema.
     Json(u16, &'static str),
@@ -82,7 +82,7 @@ pub enum Responds {
 
 /// Whether a guard lets anonymous callers pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Anonymous {
+pub enum AnonymousAccess {
     /// It refuses them.
     #[default]
     Never,
@@ -94,7 +94,7 @@ pub enum Anonymous {
 
 /// Rows that a guard hands to the handler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rows {
+pub struct RowSet {
     /// The item that the path names.
     pub item: bool,
     /// The item that it belongs to: a revision's record, an application password's user.
@@ -113,9 +113,9 @@ pub fn families(families: &[Family]) -> String {
     families.iter().map(|family| family.name()).collect::<Vec<_>>().join(", ")
 }
 
-impl Rows {
+impl RowSet {
     /// Whether these are all that are needed.
-    pub fn cover(self, needed: Rows) -> bool {
+    pub fn cover(self, needed: RowSet) -> bool {
         (self.item || !needed.item) && (self.parent || !needed.parent)
     }
 
@@ -130,11 +130,11 @@ impl Rows {
     }
 }
 
-impl<F: Copy> Named<F> {
+impl<F: Copy> BehaviourEntry<F> {
     /// A behaviour for any resource, without options.
-    pub const fn new(name: &'static str, run: F, doc: &'static str) -> Named<F> {
-        let rows = Rows { item: false, parent: false };
-        Named {
+    pub const fn new(name: &'static str, run: F, doc: &'static str) -> BehaviourEntry<F> {
+        let rows = RowSet { item: false, parent: false };
+        BehaviourEntry {
             is: Description {
                 name,
                 doc,
@@ -144,7 +144,7 @@ impl<F: Copy> Named<F> {
                 options: &[],
                 param: None,
                 example: None,
-                responds: Responds::Document,
+                responds: ResponseKind::Document,
                 fails: &[],
                 fails_of: &[],
                 fails_at: &[],
@@ -152,111 +152,111 @@ impl<F: Copy> Named<F> {
                 needs: None,
                 editors: false,
                 also: None,
-                anonymous: Anonymous::Never,
+                anonymous: AnonymousAccess::Never,
             },
             run,
         }
     }
 
     /// It works on resources of these families.
-    pub const fn on(mut self, families: &'static [Family]) -> Named<F> {
+    pub const fn on(mut self, families: &'static [Family]) -> BehaviourEntry<F> {
         self.is.serves = families;
         self
     }
 
     /// It loads, or needs, the item that the path names.
-    pub const fn item(mut self) -> Named<F> {
+    pub const fn item(mut self) -> BehaviourEntry<F> {
         self.is.rows.item = true;
         self
     }
 
     /// It loads, or needs, the item that the named one belongs to.
-    pub const fn parent(mut self) -> Named<F> {
+    pub const fn parent(mut self) -> BehaviourEntry<F> {
         self.is.rows.parent = true;
         self
     }
 
     /// It reads these options of the resource.
-    pub const fn settings(mut self, settings: &'static [&'static str]) -> Named<F> {
+    pub const fn settings(mut self, settings: &'static [&'static str]) -> BehaviourEntry<F> {
         self.is.settings = settings;
         self
     }
 
     /// Its declaration may say this.
-    pub const fn options(mut self, options: &'static [(&'static str, &'static str)]) -> Named<F> {
+    pub const fn options(mut self, options: &'static [(&'static str, &'static str)]) -> BehaviourEntry<F> {
         self.is.options = options;
         self
     }
 
     /// It is used like this; the shipped declarations do not use it.
-    pub const fn example(mut self, example: &'static str) -> Named<F> {
+    pub const fn example(mut self, example: &'static str) -> BehaviourEntry<F> {
         self.is.example = Some(example);
         self
     }
 
     /// A successful response contains this.
-    pub const fn responds(mut self, responds: Responds) -> Named<F> {
+    pub const fn responds(mut self, responds: ResponseKind) -> BehaviourEntry<F> {
         self.is.responds = responds;
         self
     }
 
     /// Its responses and errors may be of this media type instead of JSON.
-    pub const fn also(mut self, media_type: &'static str) -> Named<F> {
+    pub const fn also(mut self, media_type: &'static str) -> BehaviourEntry<F> {
         self.is.also = Some(media_type);
         self
     }
 
     /// It ends requests with these errors.
-    pub const fn fails(mut self, codes: &'static [Code]) -> Named<F> {
+    pub const fn fails(mut self, codes: &'static [Code]) -> BehaviourEntry<F> {
         self.is.fails = codes;
         self
     }
 
     /// It ends requests for resources of a family with these errors.
-    pub const fn fails_of(mut self, codes: &'static [(Family, &'static [Code])]) -> Named<F> {
+    pub const fn fails_of(mut self, codes: &'static [(Family, &'static [Code])]) -> BehaviourEntry<F> {
         self.is.fails_of = codes;
         self
     }
 
     /// It ends requests with these errors, whose statuses are not those of their codes.
-    pub const fn fails_at(mut self, codes: &'static [(Option<Family>, Code, u16)]) -> Named<F> {
+    pub const fn fails_at(mut self, codes: &'static [(Option<Family>, Code, u16)]) -> BehaviourEntry<F> {
         self.is.fails_at = codes;
         self
     }
 
     /// Codes in the `bare_in_updates` of the resource are sent with 500.
-    pub const fn bare(mut self) -> Named<F> {
+    pub const fn bare(mut self) -> BehaviourEntry<F> {
         self.is.bare = true;
         self
     }
 
     /// It passes only callers with the capability for this action.
-    pub const fn needs(mut self, action: Action) -> Named<F> {
+    pub const fn needs(mut self, action: Action) -> BehaviourEntry<F> {
         self.is.needs = Some(action);
         self
     }
 
     /// It passes only callers who edit records of some kind, or moderate.
-    pub const fn editors(mut self) -> Named<F> {
+    pub const fn editors(mut self) -> BehaviourEntry<F> {
         self.is.editors = true;
         self
     }
 
     /// Anonymous callers may pass.
-    pub const fn anonymous(mut self, anonymous: Anonymous) -> Named<F> {
+    pub const fn anonymous(mut self, anonymous: AnonymousAccess) -> BehaviourEntry<F> {
         self.is.anonymous = anonymous;
         self
     }
 
     /// This follows its name.
-    pub const fn param(mut self, param: &'static str) -> Named<F> {
+    pub const fn param(mut self, param: &'static str) -> BehaviourEntry<F> {
         self.is.param = Some(param);
         self
     }
 }
 
 /// The number of rows in several tables.
-pub const fn rows<F>(tables: &[&[Named<F>]]) -> usize {
+pub const fn rows<F>(tables: &[&[BehaviourEntry<F>]]) -> usize {
     let (mut count, mut table) = (0, 0);
     while table < tables.len() {
         count += tables[table].len();
@@ -266,7 +266,7 @@ pub const fn rows<F>(tables: &[&[Named<F>]]) -> usize {
 }
 
 /// Several tables as one, in their order. The first one has rows.
-pub const fn joined<F: Copy, const N: usize>(tables: &[&[Named<F>]]) -> [Named<F>; N] {
+pub const fn joined<F: Copy, const N: usize>(tables: &[&[BehaviourEntry<F>]]) -> [BehaviourEntry<F>; N] {
     let mut all = [tables[0][0]; N];
     let (mut at, mut table) = (0, 0);
     while table < tables.len() {
@@ -282,7 +282,7 @@ pub const fn joined<F: Copy, const N: usize>(tables: &[&[Named<F>]]) -> [Named<F
 }
 
 /// Descriptions of one table, in its order: a behaviour's position is the same here and there.
-pub fn descriptions<F: Copy>(table: &[Named<F>]) -> Vec<Description> {
+pub fn descriptions<F: Copy>(table: &[BehaviourEntry<F>]) -> Vec<Description> {
     table.iter().map(|named| named.is).collect()
 }
 
@@ -300,22 +300,22 @@ pub struct Vocabulary {
 
 impl Vocabulary {
     /// Every kind of behaviour: what it is called, and its members.
-    pub fn kinds(&self) -> [(Kind, &[Description]); 7] {
+    pub fn kinds(&self) -> [(BehaviourKind, &[Description]); 7] {
         [
-            (Kind::Handler, &self.handlers),
-            (Kind::Guard, &self.guards),
-            (Kind::Read, &self.reads),
-            (Kind::Write, &self.writes),
-            (Kind::Query, &self.queries),
-            (Kind::Renderer, &self.renderers),
-            (Kind::Ability, &self.abilities),
+            (BehaviourKind::Handler, &self.handlers),
+            (BehaviourKind::Guard, &self.guards),
+            (BehaviourKind::Read, &self.reads),
+            (BehaviourKind::Write, &self.writes),
+            (BehaviourKind::Query, &self.queries),
+            (BehaviourKind::Renderer, &self.renderers),
+            (BehaviourKind::Ability, &self.abilities),
         ]
     }
 }
 
 /// What a behaviour is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum BehaviourKind {
     Handler,
     Guard,
     Read,

@@ -345,7 +345,7 @@ pub fn is_word(key: &str) -> bool {
 }
 
 /// What is wrong with one word of a document; `in_schema`: in a resource's schema, where arguments follow from properties.
-pub fn check(key: &str, value: &Value, in_schema: bool) -> Result<(), Wrong> {
+pub fn check(key: &str, value: &Value, in_schema: bool) -> Result<(), KeywordError> {
     let argument = read::<ArgumentWords>(key, value).map(drop);
     let found = match in_schema {
         true => argument.or_else(|_| read::<PropertyWords>(key, value).map(drop)),
@@ -354,13 +354,13 @@ pub fn check(key: &str, value: &Value, in_schema: bool) -> Result<(), Wrong> {
     let Err(error) = found else { return Ok(()) };
     let known = names(in_schema);
     Err(match known.iter().any(|word| word.name == key) {
-        true => Wrong::Type(error.to_string()),
-        false => Wrong::Unknown(known.iter().map(|word| word.name.as_str()).collect()),
+        true => KeywordError::Type(error.to_string()),
+        false => KeywordError::Unknown(known.iter().map(|word| word.name.as_str()).collect()),
     })
 }
 
 /// See [`check`].
-pub enum Wrong {
+pub enum KeywordError {
     /// The value does not fit.
     Type(String),
     /// There is no such word; the words that exist.
@@ -369,7 +369,7 @@ pub enum Wrong {
 
 /// A word that schemas or arguments may have.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct KeywordEntry {
     pub name: String,
     pub doc: String,
     /// A value, where the shipped declarations have none to show.
@@ -377,9 +377,9 @@ pub struct Known {
 }
 
 /// Every word with its description.
-pub fn names(in_schema: bool) -> &'static [Known] {
-    static ARGUMENT: LazyLock<Vec<Known>> = LazyLock::new(described::<ArgumentWords>);
-    static ALL: LazyLock<Vec<Known>> = LazyLock::new(|| {
+pub fn names(in_schema: bool) -> &'static [KeywordEntry] {
+    static ARGUMENT: LazyLock<Vec<KeywordEntry>> = LazyLock::new(described::<ArgumentWords>);
+    static ALL: LazyLock<Vec<KeywordEntry>> = LazyLock::new(|| {
         let mut all = described::<PropertyWords>();
         let more = ARGUMENT.iter().filter(|word| !all.iter().any(|known| known.name == word.name)).cloned();
         all.extend(more.collect::<Vec<_>>());
@@ -388,10 +388,10 @@ pub fn names(in_schema: bool) -> &'static [Known] {
     if in_schema { &ALL } else { &ARGUMENT }
 }
 
-fn described<W: JsonSchema>() -> Vec<Known> {
+fn described<W: JsonSchema>() -> Vec<KeywordEntry> {
     let schema = schema_for!(W);
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-    let known = |(name, doc): (&String, &Value)| Known {
+    let known = |(name, doc): (&String, &Value)| KeywordEntry {
         name: name.clone(),
         doc: doc["description"].as_str().unwrap_or_default().replace('\n', " "),
         example: doc["examples"].as_array().and_then(|examples| examples.first()).cloned(),
@@ -417,8 +417,8 @@ mod tests {
     fn words_are_checked_one_by_one() {
         let outcome = |key: &str, value: Value, in_schema: bool| match check(key, &value, in_schema) {
             Ok(()) => "sound".to_owned(),
-            Err(Wrong::Type(message)) => message,
-            Err(Wrong::Unknown(_)) => "unknown".to_owned(),
+            Err(KeywordError::Type(message)) => message,
+            Err(KeywordError::Unknown(_)) => "unknown".to_owned(),
         };
         assert_eq!(outcome("x-column", json!("title"), true), "sound");
         assert_eq!(outcome("x-column", json!("title"), false), "unknown");

@@ -6,7 +6,7 @@ use crate::render::{Batch, Item};
 use crate::scope::Scope;
 use cms_config::declaration::Family;
 use cms_text::permalink::Parts;
-use cms_text::time::Civil;
+use cms_text::time::CivilDateTime;
 use std::sync::Arc;
 
 /// The address of an item, as visitors use it.
@@ -66,7 +66,7 @@ pub fn forced_plain(scope: &Scope, status: &str) -> bool {
 /// What a permalink structure is filled from.
 pub fn parts<'a>(record: Record<'a>, batch: &'a Batch, slug: &'a str) -> Parts<'a> {
     Parts {
-        date: Civil::of(record.int("date_local")),
+        date: CivilDateTime::of(record.int("date_local")),
         postname: slug,
         post_id: record.id(),
         author: batch.authors.get(&record.int("author")).map_or("", |a| a),

@@ -6,7 +6,7 @@ use crate::access::policy;
 use crate::error::ApiError;
 use crate::records::{self, Record, among, columns, int, meta_space, text};
 use crate::registry::name;
-use crate::registry::resource::{Link, Resource, Source, Target};
+use crate::registry::resource::{Link, LinkTarget, PropertySource, Resource};
 use crate::scope::Scope;
 use cms_config::declaration::{Action, Family};
 use cms_storage::plan::{Cond, EdgePlan, Name, ReadPlan, Row};
@@ -27,7 +27,7 @@ pub struct Batch {
     /// Number of revisions and the newest one's id, by record.
     pub revisions: HashMap<i64, (i64, i64)>,
     /// The rows above, by id.
-    pub above: HashMap<i64, Ancestor>,
+    pub above: HashMap<i64, AncestorSlug>,
     /// Keys of the rows that refer to a row, by property.
     pub members: HashMap<(String, i64), Vec<i64>>,
     /// Rows that have children of their kind.
@@ -37,13 +37,13 @@ pub struct Batch {
     /// What authors are called, by id.
     pub author_names: HashMap<i64, Arc<str>>,
     /// Records by id, for their comments and for rows that refer to them.
-    pub places: HashMap<i64, Linked>,
+    pub places: HashMap<i64, ReferencedRow>,
     /// Terms by id, for rows that refer to them.
-    pub terms: HashMap<i64, Linked>,
+    pub terms: HashMap<i64, ReferencedRow>,
 }
 
 /// What the address of a row needs of the row above it.
-pub struct Ancestor {
+pub struct AncestorSlug {
     pub slug: Arc<str>,
     pub parent: i64,
     /// Everybody may read it, so that addresses may name it.
@@ -51,7 +51,7 @@ pub struct Ancestor {
 }
 
 /// What other rows contribute to a record or a term.
-pub struct Linked {
+pub struct ReferencedRow {
     /// Position of its resource.
     pub resource: usize,
     /// Its title or name, as stored.
@@ -92,7 +92,7 @@ impl Batch {
         if needs.posts {
             let linked = resource.links.iter().filter(|link| links::of_kind(link));
             let columns = linked.filter_map(|link| match link.target {
-                Target::Item { column, .. } => resource.columns.get(column).cloned(),
+                LinkTarget::Item { column, .. } => resource.columns.get(column).cloned(),
                 _ => None,
             });
             let columns: HashSet<Name> = columns.chain([name("post")]).collect();
@@ -206,7 +206,7 @@ impl Batch {
         rows: &[Row],
     ) -> Result<(), ApiError> {
         for property in &resource.properties {
-            let Source::Members(of, by) = &property.source else { continue };
+            let PropertySource::Members(of, by) = &property.source else { continue };
             let Some(other) = scope.registry.resource(of) else { continue };
             let column = other.property(by).and_then(|property| property.column.clone());
             let Some(column) = column else { continue };
@@ -260,7 +260,8 @@ impl Batch {
                 let record = Record { resource: taxonomy, row };
                 let address = address::of(scope, record, &batch, record.text("slug"));
                 let title = Arc::from(record.text("name"));
-                let place = Linked { resource: taxonomy.index, title, address, trashed: false, open: true, seen: true };
+                let place =
+                    ReferencedRow { resource: taxonomy.index, title, address, trashed: false, open: true, seen: true };
                 self.terms.insert(record.id(), place);
             }
         }
@@ -291,7 +292,7 @@ impl Batch {
             for row in &found {
                 let record = Record { resource: content, row };
                 let open = open(record);
-                let place = Linked {
+                let place = ReferencedRow {
                     resource: content.index,
                     title: Arc::from(record.text("title")),
                     address: address::of(scope, record, &batch, record.text("slug")),
@@ -334,7 +335,7 @@ impl Batch {
             for row in snapshot.rows(&plan)? {
                 let (id, parent) = (int(&row[0]), int(&row[2]));
                 let open = !states || public.contains(text(&row[3]));
-                let above = Ancestor { slug: Arc::from(text(&row[1])), parent, open };
+                let above = AncestorSlug { slug: Arc::from(text(&row[1])), parent, open };
                 let fresh = self.above.insert(id, above).is_none();
                 if fresh && parent != 0 && !self.above.contains_key(&parent) {
                     next.insert(parent);

@@ -1,7 +1,7 @@
 //! Which columns rows have to be read with.
 
 use super::{Needs, View, shown};
-use crate::registry::resource::{Context, HrefPiece, Link, Property, QueryValue, Resource, Source, Target};
+use crate::registry::resource::{Context, HrefPiece, Link, LinkTarget, Property, PropertySource, QueryValue, Resource};
 use std::collections::HashSet;
 
 /// Columns of unbounded length, which many fields of a row can do without.
@@ -53,30 +53,34 @@ pub(super) fn all_but_spared(resource: &Resource, used: &HashSet<usize>) -> Vec<
 
 fn use_columns(resource: &Resource, property: &Property, context: Context, used: &mut HashSet<usize>) {
     match &property.source {
-        Source::Column(column) => used.extend([*column]),
-        Source::Read(_, column) => used.extend(*column),
-        Source::Extra => used.extend(resource.column("extra")),
-        Source::Object(children) => {
+        PropertySource::Column(column) => used.extend([*column]),
+        PropertySource::Read(_, column) => used.extend(*column),
+        PropertySource::Extra => used.extend(resource.column("extra")),
+        PropertySource::Object(children) => {
             let shown = children.iter().filter(|child| child.contexts.shows_in(context));
             shown.for_each(|child| use_columns(resource, child, context, used));
         }
-        Source::Relation(_) | Source::Meta | Source::Members(..) | Source::Nothing | Source::Fixed(_) => {}
+        PropertySource::Relation(_)
+        | PropertySource::Meta
+        | PropertySource::Members(..)
+        | PropertySource::Nothing
+        | PropertySource::Fixed(_) => {}
     }
 }
 
 fn link_columns(link: &Link, used: &mut HashSet<usize>) {
     used.extend(link.when_column);
     match &link.target {
-        Target::Item { column, .. } => used.extend([*column]),
-        Target::Collection { query, .. } => used.extend(query.iter().filter_map(|(_, value)| match value {
+        LinkTarget::Item { column, .. } => used.extend([*column]),
+        LinkTarget::Collection { query, .. } => used.extend(query.iter().filter_map(|(_, value)| match value {
             QueryValue::Column(column) => Some(*column),
             QueryValue::Literal(_) => None,
         })),
-        Target::Template(pieces) => used.extend(pieces.iter().filter_map(|piece| match piece {
+        LinkTarget::Template(pieces) => used.extend(pieces.iter().filter_map(|piece| match piece {
             HrefPiece::Column(column) => Some(*column),
             _ => None,
         })),
         // The columns of the reference are used by whatever needs what it leads to.
-        Target::Referenced(_) => {}
+        LinkTarget::Referenced(_) => {}
     }
 }

@@ -1,14 +1,14 @@
 //! One row on its way to a document: the values of its properties.
 
-use super::{Batch, Linked, Reads};
+use super::{Batch, PropertyReaders, ReferencedRow};
 use crate::records::{Record, int};
-use crate::registry::args::{Spelling, spell};
+use crate::registry::args::{SpellingDirection, spell};
 use crate::registry::meta::empty;
-use crate::registry::resource::{Context, Kind, Property, Resource, Source};
+use crate::registry::resource::{Context, Property, PropertyKind, PropertySource, Resource};
 use crate::scope::Scope;
 use cms_config::declaration::{Family, Meta};
 use cms_storage::plan::DbValue;
-use cms_text::dress::Unique;
+use cms_text::dress::UniqueNames;
 use cms_text::time::format_local;
 use serde_json::{Map, Value, json};
 use std::cell::OnceCell;
@@ -23,13 +23,13 @@ pub struct Item<'a> {
     /// Its password was presented, or the caller edits it.
     pub unlocked: bool,
     pub batch: &'a Batch,
-    pub reads: Reads,
+    pub reads: PropertyReaders,
     /// Words of an excerpt that is made from the content, where the request says how many.
     pub excerpt_words: Option<usize>,
     /// Its content as HTML, once that is rendered and an excerpt can be made from it.
     pub rendered: OnceCell<String>,
     /// The names that its texts have used, or those of all documents of the response.
-    pub unique: &'a Unique,
+    pub unique: &'a UniqueNames,
 }
 
 impl<'a> Item<'a> {
@@ -38,8 +38,8 @@ impl<'a> Item<'a> {
         scope: &'a Scope,
         record: Record<'a>,
         batch: &'a Batch,
-        reads: Reads,
-        unique: &'a Unique,
+        reads: PropertyReaders,
+        unique: &'a UniqueNames,
     ) -> Item<'a> {
         let (resource, context, rendered) = (record.resource, Context::VIEW, OnceCell::new());
         Item { scope, resource, record, context, unlocked: true, batch, reads, excerpt_words: None, rendered, unique }
@@ -49,32 +49,37 @@ impl<'a> Item<'a> {
 impl Item<'_> {
     /// The value of a property; `None` leaves it out. What the record's password locks shows as if nothing were stored.
     pub fn value(&self, property: &Property) -> Option<Value> {
-        if property.locked && !self.open() && !matches!(property.source, Source::Meta | Source::Object(_)) {
+        if property.locked
+            && !self.open()
+            && !matches!(property.source, PropertySource::Meta | PropertySource::Object(_))
+        {
             return Some(locked_value(property.kind));
         }
         let value = match &property.source {
-            Source::Nothing => return None,
-            Source::Fixed(value) => value.clone(),
-            Source::Column(index) => column_value(property, self.record.row.get(*index).unwrap_or(&DbValue::Null)),
-            Source::Read(behaviour, index) => {
+            PropertySource::Nothing => return None,
+            PropertySource::Fixed(value) => value.clone(),
+            PropertySource::Column(index) => {
+                column_value(property, self.record.row.get(*index).unwrap_or(&DbValue::Null))
+            }
+            PropertySource::Read(behaviour, index) => {
                 let column = index.and_then(|i| self.record.row.get(i)).unwrap_or(&DbValue::Null);
                 let read = self.reads[behaviour.0].run.0;
                 read(self, property, column)?
             }
-            Source::Object(children) => {
+            PropertySource::Object(children) => {
                 let children = children.iter().filter(|c| c.contexts.shows_in(self.context));
                 let map: Map<String, Value> = children.filter_map(|c| Some((c.name.clone(), self.value(c)?))).collect();
                 let empty = map.is_empty() && self.scope.registry.declaration.dialect.empty_list_as_object;
                 if empty { json!([]) } else { Value::Object(map) }
             }
-            Source::Relation(index) => {
+            PropertySource::Relation(index) => {
                 let rel = &self.resource.relations[*index].rel;
                 let targets = self.batch.edges.get(&(rel.clone(), self.record.id()));
                 json!(targets.cloned().unwrap_or_default())
             }
-            Source::Meta => self.meta(property.locked && !self.open()),
-            Source::Members(..) => json!(self.members(&property.name)),
-            Source::Extra => {
+            PropertySource::Meta => self.meta(property.locked && !self.open()),
+            PropertySource::Members(..) => json!(self.members(&property.name)),
+            PropertySource::Extra => {
                 let extra: Value = serde_json::from_str(self.record.text("extra")).unwrap_or(Value::Null);
                 match extra.get(&property.name) {
                     Some(value) => value.clone(),
@@ -82,7 +87,7 @@ impl Item<'_> {
                 }
             }
         };
-        Some(spell(value, &property.aliases, Spelling::ToApi))
+        Some(spell(value, &property.aliases, SpellingDirection::ToApi))
     }
 
     /// Keys of the rows that refer to this one, by a property that shows them.
@@ -149,7 +154,7 @@ impl Item<'_> {
     }
 
     /// The record or term that the row refers to, and its id.
-    pub fn referenced(&self, family: Family) -> Option<(i64, &Linked)> {
+    pub fn referenced(&self, family: Family) -> Option<(i64, &ReferencedRow)> {
         let reference = self.resource.declared.reference.as_ref()?;
         let (class, places) = match family {
             Family::Term => (&reference.term, &self.batch.terms),
@@ -173,12 +178,12 @@ fn allowed(schema: &Map<String, Value>, value: Value) -> Value {
 }
 
 /// What is locked, as the property's type without content.
-fn locked_value(kind: Kind) -> Value {
+fn locked_value(kind: PropertyKind) -> Value {
     match kind {
-        Kind::Text | Kind::Time => json!(""),
-        Kind::Integer | Kind::Number => json!(0),
-        Kind::Boolean => json!(false),
-        Kind::Json => Value::Null,
+        PropertyKind::Text | PropertyKind::Time => json!(""),
+        PropertyKind::Integer | PropertyKind::Number => json!(0),
+        PropertyKind::Boolean => json!(false),
+        PropertyKind::Json => Value::Null,
     }
 }
 
@@ -186,9 +191,9 @@ fn locked_value(kind: Kind) -> Value {
 pub fn column_value(property: &Property, value: &DbValue) -> Value {
     match (property.kind, value) {
         (_, DbValue::Null) => property.shown_unset().unwrap_or(Value::Null),
-        (Kind::Boolean, value) => Value::Bool(int(value) != 0),
-        (Kind::Json, DbValue::Text(t)) => serde_json::from_str(t).unwrap_or(Value::Null),
-        (Kind::Time, DbValue::Int(seconds)) => json!(format_local(*seconds)),
+        (PropertyKind::Boolean, value) => Value::Bool(int(value) != 0),
+        (PropertyKind::Json, DbValue::Text(t)) => serde_json::from_str(t).unwrap_or(Value::Null),
+        (PropertyKind::Time, DbValue::Int(seconds)) => json!(format_local(*seconds)),
         (_, DbValue::Int(i)) => json!(i),
         (_, DbValue::Real(r)) => json!(r),
         (_, DbValue::Text(t)) => Value::String(t.to_string()),

@@ -5,7 +5,7 @@ use crate::access::hints::Hints;
 use crate::access::policy;
 use crate::error::ApiError;
 use crate::records;
-use crate::registry::resource::{Context, HrefPiece, Link, QueryValue, Resource, Target};
+use crate::registry::resource::{Context, HrefPiece, Link, LinkTarget, QueryValue, Resource};
 use cms_storage::plan::DbValue;
 use serde_json::{Map, Value, json};
 
@@ -63,7 +63,7 @@ impl Item<'_> {
 
     /// Whether the record that a link leads to is there and the caller may read it.
     fn reads_target(&self, link: &Link) -> bool {
-        let Target::Item { column, .. } = link.target else { return true };
+        let LinkTarget::Item { column, .. } = link.target else { return true };
         let id = self.record.row.get(column).map_or(0, records::int);
         self.batch.places.get(&id).is_some_and(|place| place.seen)
     }
@@ -71,13 +71,13 @@ impl Item<'_> {
     /// `@name` in an attribute is replaced by a fact of the item.
     fn attr(&self, link: &Link, value: &Value) -> Value {
         match value.as_str() {
-            Some("@kind") if let Target::Referenced(family) = link.target => {
+            Some("@kind") if let LinkTarget::Referenced(family) = link.target => {
                 json!(self.referenced(family).map(|(_, place)| &self.scope.registry.resources[place.resource].api_name))
             }
             Some("@revision_count") => json!(self.revisions().0),
             Some("@revision_id") => json!(self.revisions().1),
             Some(OF_KIND) => json!(self.leads_to(link).map(|r| &r.api_name)),
-            Some("@id") if let Target::Item { column, .. } = link.target => {
+            Some("@id") if let LinkTarget::Item { column, .. } = link.target => {
                 json!(self.record.row.get(column).map(records::int))
             }
             _ => value.clone(),
@@ -86,7 +86,7 @@ impl Item<'_> {
 
     /// The resource of the record that a link leads to, whichever it is.
     fn leads_to(&self, link: &Link) -> Option<&Resource> {
-        let Target::Item { column, .. } = link.target else { return None };
+        let LinkTarget::Item { column, .. } = link.target else { return None };
         let place = self.batch.places.get(&records::int(self.record.row.get(column)?))?;
         Some(&self.scope.registry.resources[place.resource])
     }
@@ -115,7 +115,7 @@ impl Item<'_> {
     fn href(&self, link: &Link, each: Option<i64>) -> Option<String> {
         let registry = &self.scope.registry;
         let path = match &link.target {
-            Target::Item { resource, column } => {
+            LinkTarget::Item { resource, column } => {
                 let key = show(self.record.row.get(*column)?)?;
                 let resource = match of_kind(link) {
                     true => self.leads_to(link)?,
@@ -123,11 +123,11 @@ impl Item<'_> {
                 };
                 resource.item_path(&key)
             }
-            Target::Referenced(family) => {
+            LinkTarget::Referenced(family) => {
                 let (id, place) = self.referenced(*family)?;
                 registry.resources[place.resource].item_path(&id.to_string())
             }
-            Target::Collection { resource, query } => {
+            LinkTarget::Collection { resource, query } => {
                 let mut path = registry.resources[*resource].path.clone();
                 for (i, (arg, value)) in query.iter().enumerate() {
                     let value = match value {
@@ -146,7 +146,7 @@ impl Item<'_> {
                 }
                 path
             }
-            Target::Template(pieces) => {
+            LinkTarget::Template(pieces) => {
                 let mut path = String::new();
                 for piece in pieces {
                     match piece {

@@ -11,7 +11,7 @@ mod item;
 mod links;
 mod needs;
 
-pub use self::batch::{Batch, Linked};
+pub use self::batch::{Batch, ReferencedRow};
 pub use self::columns::{columns_for, short_columns};
 pub use self::item::{Item, column_value};
 pub use self::needs::Needs;
@@ -20,23 +20,23 @@ use crate::access::hints::{self, Hints};
 use crate::access::unlock::RecordPassword;
 use crate::error::ApiError;
 use crate::records::Record;
-use crate::registry::resource::{Context, Property, Resource, Source};
-use crate::registry::vocabulary::Named;
+use crate::registry::resource::{Context, Property, PropertySource, Resource};
+use crate::registry::vocabulary::BehaviourEntry;
 use crate::request::fields::Fields;
 use crate::scope::Scope;
 use cms_storage::plan::{DbValue, Row};
 use cms_storage::{ReadSet, Snapshot, TrackedStorage};
-use cms_text::dress::Unique;
+use cms_text::dress::UniqueNames;
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// Computes a property's value; `None` leaves the property out.
-pub type Read = fn(&Item<'_>, &Property, &DbValue) -> Option<Value>;
+pub type PropertyReader = fn(&Item<'_>, &Property, &DbValue) -> Option<Value>;
 
 /// Every function that computes a property, at the position that the registry knows it by: its name, the function, what
 /// it needs from other rows.
-pub type Reads = &'static [Named<(Read, Needs)>];
+pub type PropertyReaders = &'static [BehaviourEntry<(PropertyReader, Needs)>];
 
 /// How rows are shown.
 pub struct View<'a> {
@@ -48,11 +48,11 @@ pub struct View<'a> {
     pub links: bool,
     /// That the caller may read the rows has been decided already.
     pub readable: bool,
-    pub reads: Reads,
+    pub reads: PropertyReaders,
     /// Words of excerpts that are made from contents, where the request says how many.
     pub excerpt_words: Option<usize>,
     /// The names that the documents of the response have used.
-    pub unique: &'a Unique,
+    pub unique: &'a UniqueNames,
 }
 
 impl View<'_> {
@@ -99,7 +99,7 @@ fn prepared(
 
 /// Which reads of a document are tracked.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Tracking {
+pub struct ReadTracking {
     /// Those for its properties and links.
     pub links: bool,
     /// Those for parts of its content.
@@ -107,7 +107,7 @@ pub struct Tracking {
 }
 
 /// What was read of other rows for a document, as far as it was tracked.
-pub enum OthersRead {
+pub enum ReadTrace {
     Nothing,
     Tracked(Vec<Arc<ReadSet>>),
     /// It is not certain until when that is current, or the document depends on those before it in the response.
@@ -125,8 +125,8 @@ pub fn tracked_documents(
     resource: &Resource,
     rows: &[Row],
     view: &View<'_>,
-    tracking: &[Tracking],
-) -> Result<Vec<(Value, OthersRead)>, ApiError> {
+    tracking: &[ReadTracking],
+) -> Result<Vec<(Value, ReadTrace)>, ApiError> {
     let tracked = || {
         let storage = Arc::new(TrackedStorage::new(scope.storage.clone()));
         (Scope { storage: storage.clone(), ..scope.clone() }, storage)
@@ -138,29 +138,29 @@ pub fn tracked_documents(
     } else {
         (prepared(scope, snapshot, resource, rows, view)?, None)
     };
-    let one = |(row, tracking): ((&Row, Hints), &Tracking)| {
+    let one = |(row, tracking): ((&Row, Hints), &ReadTracking)| {
         let links = tracking.links.then(|| of_links.clone());
         let used = view.unique.begin();
         let (document, read) = if tracking.parts {
             let (scope, storage) = tracked();
             let document = document(&scope, resource, row, view, &batch)?;
-            (document, OthersRead::of([links, Some(storage.seen().map(Arc::new))]))
+            (document, ReadTrace::of([links, Some(storage.seen().map(Arc::new))]))
         } else {
-            (document(scope, resource, row, view, &batch)?, OthersRead::of([links]))
+            (document(scope, resource, row, view, &batch)?, ReadTrace::of([links]))
         };
-        Ok((document, if view.unique.is_counted_since(used) { OthersRead::Unknown } else { read }))
+        Ok((document, if view.unique.is_counted_since(used) { ReadTrace::Unknown } else { read }))
     };
     rows.iter().zip(hints).zip(tracking).map(one).collect()
 }
 
-impl OthersRead {
+impl ReadTrace {
     /// Of read sets that are tracked (the outer level) and certain (the inner one).
-    fn of<const N: usize>(sets: [Option<Option<Arc<ReadSet>>>; N]) -> OthersRead {
+    fn of<const N: usize>(sets: [Option<Option<Arc<ReadSet>>>; N]) -> ReadTrace {
         let tracked: Vec<Option<Arc<ReadSet>>> = sets.into_iter().flatten().collect();
         match tracked.into_iter().collect::<Option<Vec<_>>>() {
-            None => OthersRead::Unknown,
-            Some(sets) if sets.is_empty() => OthersRead::Nothing,
-            Some(sets) => OthersRead::Tracked(sets),
+            None => ReadTrace::Unknown,
+            Some(sets) if sets.is_empty() => ReadTrace::Nothing,
+            Some(sets) => ReadTrace::Tracked(sets),
         }
     }
 }
@@ -184,7 +184,7 @@ fn document(
             map.insert(property.name.clone(), value);
         }
     }
-    let meta = shown(&resource.properties, view).any(|property| matches!(property.source, Source::Meta));
+    let meta = shown(&resource.properties, view).any(|property| matches!(property.source, PropertySource::Meta));
     map.extend(item.beside(meta, |member| view.fields.wants(member)));
     if view.wants_links() {
         let links = item.links(hints)?;

@@ -1,7 +1,7 @@
 //! What documents need from other rows.
 
-use super::{Reads, View, links, shown};
-use crate::registry::resource::{Context, Link, Property, QueryValue, Resource, Source, Target};
+use super::{PropertyReaders, View, links, shown};
+use crate::registry::resource::{Context, Link, LinkTarget, Property, PropertySource, QueryValue, Resource};
 
 /// What a read behaviour needs from other rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -83,16 +83,16 @@ impl Needs {
         needs
     }
 
-    fn add_property(&mut self, property: &Property, context: Context, reads: Reads) {
+    fn add_property(&mut self, property: &Property, context: Context, reads: PropertyReaders) {
         if !property.contexts.shows_in(context) {
             return;
         }
         match &property.source {
-            Source::Read(behaviour, _) => self.add(reads[behaviour.0].run.1),
-            Source::Object(children) => children.iter().for_each(|c| self.add_property(c, context, reads)),
-            Source::Relation(_) => self.edges = true,
-            Source::Meta => self.meta = true,
-            Source::Members(..) => self.members = true,
+            PropertySource::Read(behaviour, _) => self.add(reads[behaviour.0].run.1),
+            PropertySource::Object(children) => children.iter().for_each(|c| self.add_property(c, context, reads)),
+            PropertySource::Relation(_) => self.edges = true,
+            PropertySource::Meta => self.meta = true,
+            PropertySource::Members(..) => self.members = true,
             _ => {}
         }
     }
@@ -102,8 +102,8 @@ impl Needs {
         self.children |= link.when.children;
         self.members |= link.each.is_some();
         self.posts |= links::of_kind(link);
-        self.referenced |= matches!(link.target, Target::Referenced(_));
-        if let Target::Collection { query, .. } = &link.target {
+        self.referenced |= matches!(link.target, LinkTarget::Referenced(_));
+        if let LinkTarget::Collection { query, .. } = &link.target {
             self.edges |= query.iter().any(|(_, v)| matches!(v, QueryValue::Literal(l) if l.starts_with('@')));
         }
     }

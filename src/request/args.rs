@@ -4,7 +4,7 @@
 //! order (the path wins on purpose). All missing names make one error, then all failing ones make one error.
 
 use crate::error::{ApiError, Code};
-use crate::registry::args::{Arg, ArgSet, Filter, Role, Spelling, spell};
+use crate::registry::args::{Arg, ArgRole, ArgSet, Filter, SpellingDirection, spell};
 use crate::registry::resource::Context;
 use crate::request::BodyParams;
 use cms_config::check::nearest;
@@ -14,13 +14,13 @@ use cms_text::sanitize;
 use serde_json::{Map, Value};
 
 /// Where values come from, highest first.
-pub struct Sources<'a> {
+pub struct ArgSources<'a> {
     pub path: &'a Map<String, Value>,
     pub body: &'a BodyParams,
     pub query: &'a Map<String, Value>,
 }
 
-impl<'a> Sources<'a> {
+impl<'a> ArgSources<'a> {
     /// The value of a name, if any source has it.
     pub fn get(&self, name: &str) -> Option<&'a Value> {
         self.path.get(name).or_else(|| self.body.get(name)).or_else(|| self.query.get(name))
@@ -29,14 +29,14 @@ impl<'a> Sources<'a> {
 
 /// Arguments that fit their definitions, coerced. Only this module makes them.
 #[derive(Clone, Debug, Default)]
-pub struct Checked {
+pub struct ArgValues {
     values: Map<String, Value>,
     given: Vec<String>,
     /// The first failure that is reported when the value would be written.
     late: Option<Box<ParamFailure>>,
 }
 
-impl Checked {
+impl ArgValues {
     /// The value of an argument, its default included.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.values.get(name)
@@ -48,7 +48,7 @@ impl Checked {
     }
 
     /// The value of the argument that plays a role.
-    pub fn role(&self, set: &ArgSet, role: Role) -> Option<&Value> {
+    pub fn role(&self, set: &ArgSet, role: ArgRole) -> Option<&Value> {
         self.values.get(&set.role(role)?.name)
     }
 
@@ -69,7 +69,7 @@ impl Checked {
 
     /// The requested context, or `view`.
     pub fn context(&self, set: &ArgSet) -> Context {
-        let named = self.role(set, Role::Context).and_then(Value::as_str);
+        let named = self.role(set, ArgRole::Context).and_then(Value::as_str);
         named.and_then(Context::parse).unwrap_or(Context::VIEW)
     }
 
@@ -89,9 +89,9 @@ impl Checked {
     }
 
     /// The arguments without all but one.
-    pub fn only(&self, name: &str) -> Checked {
+    pub fn only(&self, name: &str) -> ArgValues {
         let values = self.values.iter().filter(|(own, _)| *own == name);
-        Checked {
+        ArgValues {
             values: values.map(|(own, value)| (own.clone(), value.clone())).collect(),
             given: self.given.iter().filter(|own| *own == name).cloned().collect(),
             late: None,
@@ -112,8 +112,8 @@ impl Checked {
 
     /// The valid values, the rest left out: what the guards of a route's other methods are called with. What is
     /// absent is as the called endpoint has it by default.
-    pub fn lenient(set: &ArgSet, sources: &Sources<'_>, answering: Option<&ArgSet>) -> Checked {
-        let mut checked = Checked::default();
+    pub fn lenient(set: &ArgSet, sources: &ArgSources<'_>, answering: Option<&ArgSet>) -> ArgValues {
+        let mut checked = ArgValues::default();
         for arg in &set.args {
             if let Some((name, value)) = given(arg, sources)
                 && let Ok(value) = fit(arg, name, value)
@@ -130,7 +130,7 @@ impl Checked {
 
 /// What is left to check of a value that its argument's own behaviour accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judged {
+pub enum RemainingCheck {
     /// What its schema says.
     Schema,
     /// Nothing: the value is taken as it is.
@@ -139,7 +139,7 @@ pub enum Judged {
 
 /// The check of a value by its argument's own behaviour; `None` when there is none for such arguments, and the
 /// schema alone decides.
-pub type Judge<'a> = &'a dyn Fn(&Arg, &Value) -> Option<Result<Judged, Box<ParamFailure>>>;
+pub type ValueCheck<'a> = &'a dyn Fn(&Arg, &Value) -> Option<Result<RemainingCheck, Box<ParamFailure>>>;
 
 /// Checks and coerces the arguments of an endpoint. `spared` are required ones that may be absent all the same.
 ///
@@ -148,11 +148,11 @@ pub type Judge<'a> = &'a dyn Fn(&Arg, &Value) -> Option<Result<Judged, Box<Param
 /// behaviour checks is reported only when nothing else fails.
 pub fn check(
     set: &ArgSet,
-    sources: &Sources<'_>,
-    judge: Judge<'_>,
+    sources: &ArgSources<'_>,
+    judge: ValueCheck<'_>,
     spared: &dyn Fn(&Arg) -> bool,
-) -> Result<Checked, ApiError> {
-    let mut checked = Checked::default();
+) -> Result<ArgValues, ApiError> {
+    let mut checked = ArgValues::default();
     let mut missing = Vec::new();
     let mut failures = Vec::new();
     let mut judged = Vec::new();
@@ -175,7 +175,8 @@ pub fn check(
         if let Some((name, value)) = given
             && let Some(judgement) = judge(arg, value)
         {
-            let rest = |judged| if judged == Judged::Schema { fit(arg, name, value) } else { Ok(value.clone()) };
+            let rest =
+                |judged| if judged == RemainingCheck::Schema { fit(arg, name, value) } else { Ok(value.clone()) };
             match judgement.and_then(rest) {
                 Ok(value) => checked.take(arg, value),
                 Err(failure) => judged.push(*failure),
@@ -218,7 +219,7 @@ fn value_of_members(value: &Value) -> bool {
 ///
 /// # Errors
 /// `rest_invalid_param` with every unknown name and the nearest known one.
-pub fn refuse_unknown(set: &ArgSet, sources: &Sources<'_>) -> Result<(), ApiError> {
+pub fn refuse_unknown(set: &ArgSet, sources: &ArgSources<'_>) -> Result<(), ApiError> {
     let known = || set.args.iter().flat_map(|arg| std::iter::once(&arg.name).chain(&arg.also)).map(String::as_str);
     let given = sources.query.keys().map(String::as_str).chain(sources.body.names());
     let unknown = given.filter(|name| !name.starts_with('_') && *name != STRICT && !known().any(|arg| arg == *name));
@@ -240,7 +241,7 @@ pub const STRICT: &str = "strict";
 const MOST_UNKNOWN: usize = 20;
 
 /// The given value with the one of the argument's names that was used.
-fn given<'a>(arg: &'a Arg, sources: &'a Sources<'_>) -> Option<(&'a str, &'a Value)> {
+fn given<'a>(arg: &'a Arg, sources: &'a ArgSources<'_>) -> Option<(&'a str, &'a Value)> {
     let mut names = std::iter::once(&arg.name).chain(&arg.also);
     let sent = names.find_map(|name| Some((name.as_str(), sources.get(name)?)));
     sent.or_else(|| Some((arg.name.as_str(), arg.checked_default.as_ref()?)))
@@ -286,7 +287,7 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
     {
         return fit(arg, name, &Value::Object(numbered(list.clone())));
     }
-    if let (Some(Role::Reassign), Value::String(heir)) = (arg.role, value)
+    if let (Some(ArgRole::Reassign), Value::String(heir)) = (arg.role, value)
         && !(matches!(heir.as_str(), "" | "false") || heir.trim().parse::<f64>().is_ok_and(f64::is_finite))
     {
         return Err(Box::new(Code::InvalidParam.failure_of(name)));
@@ -319,14 +320,14 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
             return json.read(name, text);
         }
         return Ok(match &coerced {
-            Value::String(text) if arg.role == Some(Role::Search) => {
+            Value::String(text) if arg.role == Some(ArgRole::Search) => {
                 sanitize::text_field(text, arg.schema.escapes_text_fields()).into()
             }
             _ => coerced,
         });
     }
-    let spelled = spell(value.clone(), &arg.aliases, Spelling::ToApi);
+    let spelled = spell(value.clone(), &arg.aliases, SpellingDirection::ToApi);
     arg.schema.check(name, &spelled)?;
     let coerced = arg.schema.coerce(name, spelled)?;
-    Ok(spell(coerced, &arg.aliases, Spelling::ToStored))
+    Ok(spell(coerced, &arg.aliases, SpellingDirection::ToStored))
 }

@@ -1,7 +1,7 @@
 //! A request on its way through the stages, and the response of one that is inside another.
 
 use super::BodyParams;
-use super::conditional::Expects;
+use super::conditional::Preconditions;
 use crate::error::ApiError;
 use crate::model::Method;
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ pub struct Call {
     pub raw_query: String,
     /// Broken bodies are reported only after a route has matched.
     pub body: Result<BodyParams, ApiError>,
-    pub expects: Expects,
+    pub expects: Preconditions,
     /// The caller accepts rendered text as well as a document.
     pub text: bool,
     /// The caller accepts a collection as lines.
@@ -33,7 +33,7 @@ impl Call {
             query,
             raw_query: String::new(),
             body: Ok(body),
-            expects: Expects::default(),
+            expects: Preconditions::default(),
             text: false,
             lines: false,
             custom_fields: Vec::new(),
@@ -51,7 +51,7 @@ pub struct CustomField {
 }
 
 /// The finished response of a request inside another.
-pub struct Part {
+pub struct SubResponse {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Value,

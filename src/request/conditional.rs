@@ -9,28 +9,30 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What a write expects of its target (`If-Match`, `If-Unmodified-Since`).
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Expects {
+pub struct Preconditions {
     /// The versions that are welcome; no list: any.
     versions: Option<Vec<i64>>,
     /// Seconds since 1970; counts only where no version is named.
     unmodified_since: Option<i64>,
 }
 
-impl Expects {
+impl Preconditions {
     /// Reads the two headers; `get` gives a header by its lower-case name.
-    pub fn of<'h>(get: impl Fn(&str) -> Option<&'h str>) -> Expects {
+    pub fn of<'h>(get: impl Fn(&str) -> Option<&'h str>) -> Preconditions {
         match get("if-match") {
-            Some(list) if list.trim() == "*" => Expects::default(),
-            Some(list) => Expects { versions: Some(tags(list).filter_map(version).collect()), unmodified_since: None },
-            None => Expects { versions: None, unmodified_since: get("if-unmodified-since").and_then(seconds) },
+            Some(list) if list.trim() == "*" => Preconditions::default(),
+            Some(list) => {
+                Preconditions { versions: Some(tags(list).filter_map(version).collect()), unmodified_since: None }
+            }
+            None => Preconditions { versions: None, unmodified_since: get("if-unmodified-since").and_then(seconds) },
         }
     }
 
     /// Reads an entity tag, with its quotes or without.
-    pub fn tagged(tag: &str) -> Expects {
+    pub fn tagged(tag: &str) -> Preconditions {
         let quoted = tag == "*" || tag.ends_with('"');
         let tag = if quoted { tag.to_owned() } else { format!("\"{tag}\"") };
-        Expects::of(|name| (name == "if-match").then_some(tag.as_str()))
+        Preconditions::of(|name| (name == "if-match").then_some(tag.as_str()))
     }
 
     /// Whether a row is as expected; one without versions, or without a time of its last change, cannot be compared.
@@ -90,7 +92,7 @@ mod tests {
     fn writes() {
         let modified = seconds(MONDAY);
         let check = |given: &[(&str, &str)], expected: bool| {
-            assert_eq!(Expects::of(headers(given)).met_by(Some(7), modified), expected, "{given:?}");
+            assert_eq!(Preconditions::of(headers(given)).met_by(Some(7), modified), expected, "{given:?}");
         };
         check(&[], true);
         check(&[("if-match", "*")], true);
@@ -103,9 +105,9 @@ mod tests {
         check(&[("if-unmodified-since", MONDAY)], true);
         check(&[("if-unmodified-since", "Mon, 02 Nov 2026 09:59:59 GMT")], false);
         check(&[("if-unmodified-since", "some day")], true);
-        assert!(Expects::of(headers(&[("if-match", "\"6\"")])).met_by(None, None));
+        assert!(Preconditions::of(headers(&[("if-match", "\"6\"")])).met_by(None, None));
         for (tag, expected) in [("\"7\"", true), ("7", true), ("7-abc", true), ("*", true), ("6", false), ("", false)] {
-            assert_eq!(Expects::tagged(tag).met_by(Some(7), modified), expected, "{tag}");
+            assert_eq!(Preconditions::tagged(tag).met_by(Some(7), modified), expected, "{tag}");
         }
     }
 

@@ -8,12 +8,12 @@ pub struct Fields {
     paths: Vec<Vec<String>>,
     /// Names were given, although none of them may select anything.
     named: bool,
-    way: Selecting,
+    way: FieldOptions,
 }
 
 /// How the parameter is read and what it selects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Hash)]
-pub struct Selecting {
+pub struct FieldOptions {
     /// Blanks separate names, names reach into lists by the positions of items, nothing left of an object is an empty list,
     /// and `_embedded` is a member only where something is embedded.
     pub positions: bool,
@@ -26,11 +26,11 @@ pub struct Selecting {
 impl Fields {
     /// Reads the parameter: a comma-separated text or a list; paths with dots.
     pub fn parse(value: Option<&Value>) -> Fields {
-        Fields::read(value, Selecting::default(), &[])
+        Fields::read(value, FieldOptions::default(), &[])
     }
 
     /// Reads the parameter. Of the members `whole`, only whole ones can be requested; `*` is any but `id`.
-    pub fn read(value: Option<&Value>, way: Selecting, whole: &[String]) -> Fields {
+    pub fn read(value: Option<&Value>, way: FieldOptions, whole: &[String]) -> Fields {
         let separates = |c: char| c == ',' || way.positions && c.is_ascii_whitespace();
         let names: Vec<String> = match value {
             Some(Value::String(text)) => text.split(separates).map(|s| s.trim().to_owned()).collect(),
@@ -147,7 +147,7 @@ mod tests {
     fn reaches_into_lists_by_position() {
         let document =
             json!({"id": 1, "title": {"raw": "a"}, "list": [{"a": 1, "b": 2}, {"a": 3}], "labels": {"name": "n"}});
-        let way = Selecting { positions: true, ..Selecting::default() };
+        let way = FieldOptions { positions: true, ..FieldOptions::default() };
         let check = |fields: &str, expected: Value| {
             let fields = Fields::read(Some(&json!(fields)), way, &["labels".to_owned()]);
             assert_eq!(fields.keep(document.clone()), expected, "{fields:?}");

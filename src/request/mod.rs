@@ -67,7 +67,7 @@ impl BodyParams {
 /// 400 on bytes that are no UTF-8, on NUL, on keys of more than `max_depth` parts and on more than ten thousand values.
 /// Linear in the length of `raw`.
 pub fn decode_query(raw: &str, max_depth: usize) -> Result<Map<String, Value>, ApiError> {
-    let mut tree = Tree::new(max_depth);
+    let mut tree = QueryTree::new(max_depth);
     for pair in raw.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (key, value) = (decode_part(key)?, decode_part(value)?);
@@ -81,7 +81,7 @@ pub fn decode_query(raw: &str, max_depth: usize) -> Result<Map<String, Value>, A
 /// # Errors
 /// 400 for a NUL, for names that nest too deep and for too many values.
 pub fn decode_fields(pairs: Vec<(String, String)>, max_depth: usize) -> Result<Map<String, Value>, ApiError> {
-    let mut tree = Tree::new(max_depth);
+    let mut tree = QueryTree::new(max_depth);
     for (key, value) in pairs {
         if key.contains('\0') || value.contains('\0') {
             return Err(unreadable("The form"));
@@ -428,16 +428,16 @@ fn canonical_index(key: &str) -> Option<u64> {
 }
 
 /// All that is built of one query or form, within its bounds.
-struct Tree {
+struct QueryTree {
     root: Branch,
     max_depth: usize,
     /// Values that may still follow.
     room: usize,
 }
 
-impl Tree {
-    fn new(max_depth: usize) -> Tree {
-        Tree { root: Branch::default(), max_depth: max_depth.min(DEEPEST), room: MOST_FIELDS }
+impl QueryTree {
+    fn new(max_depth: usize) -> QueryTree {
+        QueryTree { root: Branch::default(), max_depth: max_depth.min(DEEPEST), room: MOST_FIELDS }
     }
 
     fn insert(&mut self, key: &str, value: String) -> Result<(), ApiError> {

@@ -19,7 +19,7 @@ pub struct Router {
 }
 
 /// A route that matches, with the values of its captures.
-pub struct Match<'r> {
+pub struct RouteMatch<'r> {
     pub index: usize,
     pub route: &'r Route,
     pub captures: Map<String, Value>,
@@ -43,7 +43,7 @@ impl Router {
     }
 
     /// The routes that the path names, in registration order.
-    pub fn matches<'r>(&self, registry: &'r Registry, path: &str) -> Vec<Match<'r>> {
+    pub fn matches<'r>(&self, registry: &'r Registry, path: &str) -> Vec<RouteMatch<'r>> {
         let lower = path.to_lowercase();
         let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
         let lower = if lower.len() > 1 { lower.trim_end_matches('/') } else { &lower };
@@ -72,8 +72,8 @@ fn head(literal: &str) -> Option<&str> {
     (end > 0).then(|| &literal[..end])
 }
 
-fn matched<'r>(route: &'r Route, index: usize, path: &str) -> Option<Match<'r>> {
-    captures(route, path).map(|captures| Match { index, route, captures })
+fn matched<'r>(route: &'r Route, index: usize, path: &str) -> Option<RouteMatch<'r>> {
+    captures(route, path).map(|captures| RouteMatch { index, route, captures })
 }
 
 /// The values of a route's captures in a path; `None` when the path is not one of the route.

@@ -1,17 +1,17 @@
 //! From the `[xmlrpc]` section to methods that can run: every expression compiled, every name known, every problem
 //! reported.
 
-use super::shape::{Each, Pick, Shape};
+use super::shape::{ListShape, MemberSelection, ValueShape};
 use super::value::Value;
 use super::words::Expression;
-use super::{Act, Ask, CompiledStep, Kind, Method, Param};
+use super::{CompiledStep, Param, ParamKind, RouteRequest, RpcMethod, StepAction};
 use crate::engine::embed;
 use crate::error::Code;
 use crate::model;
 use crate::registry::codes::code_named;
 use crate::registry::link::nearest;
 use cms_config::Problem;
-use cms_config::load::Loaded;
+use cms_config::load::LoadedDeclaration;
 use cms_config::xmlrpc::{self as declared, XmlRpc};
 use indexmap::IndexMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub const GLOBALS: [&str; 12] =
 ///
 /// # Errors
 /// Every problem at once.
-pub fn compile(loaded: &Loaded) -> Result<IndexMap<String, Method>, Vec<Problem>> {
+pub fn compile(loaded: &LoadedDeclaration) -> Result<IndexMap<String, RpcMethod>, Vec<Problem>> {
     let declared = &loaded.declaration.xmlrpc;
     let mut compiler = Compiler { loaded, declared, problems: Vec::new(), open: Vec::new() };
     compiler.path();
@@ -55,10 +55,10 @@ impl KeyPath {
 }
 
 /// Names that expressions may use at some place.
-type Known = Vec<Arc<str>>;
+type VisibleNames = Vec<Arc<str>>;
 
 struct Compiler<'a> {
-    loaded: &'a Loaded,
+    loaded: &'a LoadedDeclaration,
     declared: &'a XmlRpc,
     problems: Vec<Problem>,
     /// Routines and shapes that are being compiled, so that a circle is noticed.
@@ -94,7 +94,7 @@ impl Compiler<'_> {
     }
 
     /// `same_as` is followed once: a method like another one is compiled like it.
-    fn method(&mut self, place: &KeyPath, call: &declared::Call) -> Option<Method> {
+    fn method(&mut self, place: &KeyPath, call: &declared::XmlRpcMethod) -> Option<RpcMethod> {
         let call = match &call.same_as {
             None => call,
             Some(other) => match self.declared.methods.get(other).filter(|other| other.same_as.is_none()) {
@@ -107,7 +107,7 @@ impl Compiler<'_> {
             },
         };
         self.fault_codes(&place.at("faults"), &call.faults);
-        let mut known: Known = GLOBALS.iter().map(|name| Arc::from(*name)).collect();
+        let mut known: VisibleNames = GLOBALS.iter().map(|name| Arc::from(*name)).collect();
         let mut params = Vec::new();
         for (at, text) in call.params.iter().enumerate() {
             params.push(self.param(&place.at("params").at(at), text)?);
@@ -115,8 +115,8 @@ impl Compiler<'_> {
         if params.iter().zip(params.iter().skip(1)).any(|(one, next)| one.optional && !next.optional) {
             self.problem(&place.at("params"), "an optional parameter precedes a required one", None);
         }
-        let login = params.iter().position(|param| param.kind == Kind::Login);
-        let secret = params.iter().position(|param| param.kind == Kind::Secret);
+        let login = params.iter().position(|param| param.kind == ParamKind::Login);
+        let secret = params.iter().position(|param| param.kind == ParamKind::Secret);
         if login.is_some() != secret.is_some() {
             self.problem(&place.at("params"), "`@login` and `@secret` go together", None);
         }
@@ -125,16 +125,16 @@ impl Compiler<'_> {
         let many = call.many.as_deref().and_then(|text| self.expression(&place.at("many"), text, &known));
         let result = self.shape(&place.at("result"), &call.result, &known)?;
         let (strict, faults) = (call.strict, call.faults.clone());
-        Some(Method { params, strict, faults, login: login.zip(secret), steps: steps?, result, many })
+        Some(RpcMethod { params, strict, faults, login: login.zip(secret), steps: steps?, result, many })
     }
 
     fn param(&mut self, place: &KeyPath, text: &str) -> Option<Param> {
         let (name, kind) = text.split_once(':').map_or((text, "any"), |(name, kind)| (name, kind.trim()));
         let (name, optional) = name.trim().strip_suffix('?').map_or((name.trim(), false), |name| (name, true));
         let kind = match name {
-            "@login" => Some(Kind::Login),
-            "@secret" => Some(Kind::Secret),
-            _ => Kind::parse(kind),
+            "@login" => Some(ParamKind::Login),
+            "@secret" => Some(ParamKind::Secret),
+            _ => ParamKind::parse(kind),
         };
         let Some(kind) = kind else {
             let hint = "kinds are any, id, int, text, flag, list, struct, bytes".to_owned();
@@ -144,13 +144,18 @@ impl Compiler<'_> {
         Some(Param { name: Arc::from(name), kind, optional })
     }
 
-    fn steps(&mut self, place: &KeyPath, steps: &[declared::Step], known: &mut Known) -> Option<Vec<CompiledStep>> {
+    fn steps(
+        &mut self,
+        place: &KeyPath,
+        steps: &[declared::XmlRpcStep],
+        known: &mut VisibleNames,
+    ) -> Option<Vec<CompiledStep>> {
         let compiled: Vec<Option<CompiledStep>> =
             steps.iter().enumerate().map(|(at, step)| self.step(&place.at(at), step, known)).collect();
         compiled.into_iter().collect()
     }
 
-    fn step(&mut self, place: &KeyPath, step: &declared::Step, known: &mut Known) -> Option<CompiledStep> {
+    fn step(&mut self, place: &KeyPath, step: &declared::XmlRpcStep, known: &mut VisibleNames) -> Option<CompiledStep> {
         let acts = [
             (!step.bind.is_empty(), "let"),
             (step.routine.is_some(), "use"),
@@ -182,14 +187,14 @@ impl Compiler<'_> {
                     known.push(Arc::clone(&name));
                     bound.push((name, shape));
                 }
-                Act::Let(bound)
+                StepAction::Let(bound)
             }
-            "use" => Act::Block(self.routine(&place.at("use"), step.routine.as_deref()?, known)?),
-            "refuse" => Act::Refuse(self.code(&place.at("refuse"), step.refuse.as_deref()?)?),
-            "find" => Act::Find(self.expression(&place.at("find"), step.find.as_deref()?, known)?),
+            "use" => StepAction::Block(self.routine(&place.at("use"), step.routine.as_deref()?, known)?),
+            "refuse" => StepAction::Refuse(self.code(&place.at("refuse"), step.refuse.as_deref()?)?),
+            "find" => StepAction::Find(self.expression(&place.at("find"), step.find.as_deref()?, known)?),
             "meta" => self.meta_step(place, step, known)?,
             "each" => self.each_step(place, step, known)?,
-            method => Act::Ask(Box::new(self.ask(place, step, method, known)?)),
+            method => StepAction::Ask(Box::new(self.ask(place, step, method, known)?)),
         };
         let name: Option<Arc<str>> = step.name.as_deref().map(Arc::from);
         known.extend(name.iter().cloned());
@@ -199,7 +204,7 @@ impl Compiler<'_> {
         Some(CompiledStep { when, act, name })
     }
 
-    fn meta_step(&mut self, place: &KeyPath, step: &declared::Step, known: &Known) -> Option<Act> {
+    fn meta_step(&mut self, place: &KeyPath, step: &declared::XmlRpcStep, known: &VisibleNames) -> Option<StepAction> {
         let of = self.expression(&place.at("meta"), step.meta.as_deref()?, known)?;
         let Some(resource) = step.resource.as_deref() else {
             let hint = "write resource = \"type.resource\"".to_owned();
@@ -207,10 +212,10 @@ impl Compiler<'_> {
             return None;
         };
         let resource = self.expression(&place.at("resource"), resource, known)?;
-        Some(Act::Meta { of, resource })
+        Some(StepAction::Meta { of, resource })
     }
 
-    fn each_step(&mut self, place: &KeyPath, step: &declared::Step, known: &Known) -> Option<Act> {
+    fn each_step(&mut self, place: &KeyPath, step: &declared::XmlRpcStep, known: &VisibleNames) -> Option<StepAction> {
         let list = self.expression(&place.at("each"), step.each.as_deref()?, known)?;
         let item: Arc<str> = Arc::from(step.item.as_deref().unwrap_or("item"));
         let mut inner = known.clone();
@@ -220,10 +225,16 @@ impl Compiler<'_> {
             Some(shape) => Some(Box::new(self.shape(&place.at("collect"), shape, &inner)?)),
             None => None,
         };
-        Some(Act::Each { list, item, steps, collect })
+        Some(StepAction::Each { list, item, steps, collect })
     }
 
-    fn ask(&mut self, place: &KeyPath, step: &declared::Step, verb: &str, known: &Known) -> Option<Ask> {
+    fn ask(
+        &mut self,
+        place: &KeyPath,
+        step: &declared::XmlRpcStep,
+        verb: &str,
+        known: &VisibleNames,
+    ) -> Option<RouteRequest> {
         let (method, path) = match verb {
             "get" => (model::Method::Get, step.get.as_deref()?),
             "post" => (model::Method::Post, step.post.as_deref()?),
@@ -246,7 +257,7 @@ impl Compiler<'_> {
             tolerate.push(self.code(&place.at("tolerate").at(at), code)?);
         }
         let embed = step.embed.as_ref().map(|rels| serde_json::Value::String(rels.clone()));
-        Some(Ask {
+        Some(RouteRequest {
             method,
             path,
             query,
@@ -262,7 +273,7 @@ impl Compiler<'_> {
         })
     }
 
-    fn routine(&mut self, place: &KeyPath, name: &str, known: &mut Known) -> Option<Vec<CompiledStep>> {
+    fn routine(&mut self, place: &KeyPath, name: &str, known: &mut VisibleNames) -> Option<Vec<CompiledStep>> {
         let Some(steps) = self.declared.routines.get(name) else {
             let hint = nearest(name, self.declared.routines.keys().map(String::as_str));
             self.problem(place, format!("there is no routine `{name}`"), hint);
@@ -284,15 +295,15 @@ impl Compiler<'_> {
         compiled
     }
 
-    fn shape(&mut self, place: &KeyPath, shape: &serde_json::Value, known: &Known) -> Option<Shape> {
+    fn shape(&mut self, place: &KeyPath, shape: &serde_json::Value, known: &VisibleNames) -> Option<ValueShape> {
         use serde_json::Value as Json;
         match shape {
-            Json::String(text) => self.expression(place, text, known).map(Shape::Expression),
-            Json::Null => Some(Shape::Constant(Value::UNDEFINED)),
-            Json::Bool(_) | Json::Number(_) => Some(Shape::Constant(super::value::from_json(shape))),
+            Json::String(text) => self.expression(place, text, known).map(ValueShape::Expression),
+            Json::Null => Some(ValueShape::Constant(Value::UNDEFINED)),
+            Json::Bool(_) | Json::Number(_) => Some(ValueShape::Constant(super::value::from_json(shape))),
             Json::Array(list) => {
                 let shapes = list.iter().enumerate().map(|(at, shape)| self.shape(&place.at(at), shape, known));
-                shapes.collect::<Vec<_>>().into_iter().collect::<Option<Vec<Shape>>>().map(Shape::List)
+                shapes.collect::<Vec<_>>().into_iter().collect::<Option<Vec<ValueShape>>>().map(ValueShape::List)
             }
             Json::Object(map) if map.contains_key("each") => self.each(place, map, known),
             Json::Object(map) if map.contains_key("shape") => self.named(place, map, known),
@@ -304,8 +315,8 @@ impl Compiler<'_> {
         &mut self,
         place: &KeyPath,
         map: &serde_json::Map<String, serde_json::Value>,
-        known: &Known,
-    ) -> Option<Shape> {
+        known: &VisibleNames,
+    ) -> Option<ValueShape> {
         let (mut rest, mut members, mut sound) = (None, Vec::new(), true);
         for (name, shape) in map {
             match self.shape(&place.at(name), shape, known) {
@@ -314,15 +325,15 @@ impl Compiler<'_> {
                 None => sound = false,
             }
         }
-        sound.then_some(Shape::Structure { rest, members })
+        sound.then_some(ValueShape::Structure { rest, members })
     }
 
     fn each(
         &mut self,
         place: &KeyPath,
         map: &serde_json::Map<String, serde_json::Value>,
-        known: &Known,
-    ) -> Option<Shape> {
+        known: &VisibleNames,
+    ) -> Option<ValueShape> {
         self.only_keys(place, map, &["each", "item", "when", "key", "give"])?;
         let list = self.expression_in(place, map, "each", known)??;
         let item: Arc<str> = Arc::from(map.get("item").and_then(|item| item.as_str()).unwrap_or("item"));
@@ -332,17 +343,17 @@ impl Compiler<'_> {
         let key = self.expression_in(place, map, "key", &inner)?;
         let shape = match map.get("give") {
             Some(give) => self.shape(&place.at("give"), give, &inner)?,
-            None => Shape::Expression(self.expression(place, &item, &inner)?),
+            None => ValueShape::Expression(self.expression(place, &item, &inner)?),
         };
-        Some(Shape::Each(Box::new(Each { list, item, when, key, shape })))
+        Some(ValueShape::Each(Box::new(ListShape { list, item, when, key, shape })))
     }
 
     fn named(
         &mut self,
         place: &KeyPath,
         map: &serde_json::Map<String, serde_json::Value>,
-        known: &Known,
-    ) -> Option<Shape> {
+        known: &VisibleNames,
+    ) -> Option<ValueShape> {
         self.only_keys(place, map, &["shape", "with", "only", "always", "groups"])?;
         let name = map.get("shape").and_then(|name| name.as_str()).unwrap_or_default();
         let Some(declared) = self.declared.shapes.get(name) else {
@@ -364,12 +375,12 @@ impl Compiler<'_> {
             list.filter_map(|text| text.as_str().map(str::to_owned)).collect()
         };
         let groups = map.get("groups").and_then(|groups| groups.as_object()).into_iter().flatten();
-        let pick = only.map(|only| Pick {
+        let pick = only.map(|only| MemberSelection {
             only,
             always: texts(map.get("always")),
             groups: groups.map(|(name, members)| (name.clone(), texts(Some(members)))).collect(),
         });
-        Some(Shape::Named { with, shape: Box::new(shape), pick })
+        Some(ValueShape::Named { with, shape: Box::new(shape), pick })
     }
 
     fn only_keys(
@@ -393,7 +404,7 @@ impl Compiler<'_> {
         place: &KeyPath,
         map: &serde_json::Map<String, serde_json::Value>,
         key: &str,
-        known: &Known,
+        known: &VisibleNames,
     ) -> Option<Option<Expression>> {
         match map.get(key) {
             None => Some(None),
@@ -405,7 +416,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn expression(&mut self, place: &KeyPath, text: &str, known: &Known) -> Option<Expression> {
+    fn expression(&mut self, place: &KeyPath, text: &str, known: &VisibleNames) -> Option<Expression> {
         let expression = match Expression::compile(text) {
             Ok(expression) => expression,
             Err(error) => {

@@ -1,6 +1,6 @@
 //! What expressions may use beside their parameters: the declarations, the site, the caller.
 
-use super::shape::Names;
+use super::shape::Bindings;
 use super::value::{Value, from_json};
 use super::words::MOST_WORDS;
 use crate::registry::Registry;
@@ -11,7 +11,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// Names that every expression sees and that follow from the declarations alone.
-pub fn globals<'m>(registry: &Registry, methods: impl Iterator<Item = &'m String>) -> Names {
+pub fn globals<'m>(registry: &Registry, methods: impl Iterator<Item = &'m String>) -> Bindings {
     let served = |family: Family| registry.family(family).filter(|resource| !resource.declared.routes.is_empty());
     let terms = Value::from_pairs(served(Family::Term).map(|r| (r.api_name.as_str(), taxonomy(r, None))));
     let types = served(Family::Content).map(|r| (r.api_name.as_str(), kind(registry, r)));
@@ -26,7 +26,7 @@ pub fn globals<'m>(registry: &Registry, methods: impl Iterator<Item = &'m String
         ("login_url", Value::from(format!("{}{}", registry.site.url, registry.declaration.pages.login))),
         ("profile_url", Value::from(format!("{}{}", registry.site.url, registry.declaration.pages.profile))),
     ]);
-    Names::default()
+    Bindings::default()
         .and(&Arc::from(MOST_WORDS), Value::from(registry.declaration.xmlrpc.max_list))
         .and(&Arc::from("site"), site)
         .and(&Arc::from("types"), Value::from_pairs(types))

@@ -16,20 +16,20 @@ pub(crate) mod wire;
 mod words;
 
 use crate::engine::Engine;
-use crate::engine::embed::Wanted;
+use crate::engine::embed::EmbedSelection;
 use crate::error::Code;
 use crate::model::{Method as Verb, Payload, Reply, Request};
 use crate::registry::Registry;
 use cms_config::Problem;
-use cms_config::load::Loaded;
+use cms_config::load::LoadedDeclaration;
 use indexmap::IndexMap;
-use shape::Shape;
+use shape::ValueShape;
 use std::sync::Arc;
 use words::Expression;
 
 /// The kind of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ParamKind {
     Any,
     /// A number, or a text that is one.
     Id,
@@ -43,17 +43,17 @@ enum Kind {
     Secret,
 }
 
-impl Kind {
-    fn parse(name: &str) -> Option<Kind> {
+impl ParamKind {
+    fn parse(name: &str) -> Option<ParamKind> {
         Some(match name {
-            "any" => Kind::Any,
-            "id" => Kind::Id,
-            "int" => Kind::Int,
-            "text" => Kind::Text,
-            "flag" => Kind::Flag,
-            "list" => Kind::List,
-            "struct" => Kind::Struct,
-            "bytes" => Kind::Bytes,
+            "any" => ParamKind::Any,
+            "id" => ParamKind::Id,
+            "int" => ParamKind::Int,
+            "text" => ParamKind::Text,
+            "flag" => ParamKind::Flag,
+            "list" => ParamKind::List,
+            "struct" => ParamKind::Struct,
+            "bytes" => ParamKind::Bytes,
             _ => return None,
         })
     }
@@ -62,13 +62,13 @@ impl Kind {
 #[derive(Debug)]
 struct Param {
     name: Arc<str>,
-    kind: Kind,
+    kind: ParamKind,
     optional: bool,
 }
 
 /// A method that can run.
 #[derive(Debug)]
-struct Method {
+struct RpcMethod {
     params: Vec<Param>,
     /// Takes exactly these parameters, numbers not as texts.
     strict: bool,
@@ -77,7 +77,7 @@ struct Method {
     /// Places of the login and the secret among the parameters.
     login: Option<(usize, usize)>,
     steps: Vec<CompiledStep>,
-    result: Shape,
+    result: ValueShape,
     /// The calls that it makes one after the other.
     many: Option<Expression>,
 }
@@ -85,13 +85,13 @@ struct Method {
 #[derive(Debug)]
 struct CompiledStep {
     when: Option<Expression>,
-    act: Act,
+    act: StepAction,
     name: Option<Arc<str>>,
 }
 
 #[derive(Debug)]
-enum Act {
-    Let(Vec<(Arc<str>, Shape)>),
+enum StepAction {
+    Let(Vec<(Arc<str>, ValueShape)>),
     Refuse(Code),
     Find(Expression),
     /// The meta values of documents of a resource.
@@ -103,22 +103,22 @@ enum Act {
         list: Expression,
         item: Arc<str>,
         steps: Vec<CompiledStep>,
-        collect: Option<Box<Shape>>,
+        collect: Option<Box<ValueShape>>,
     },
-    Ask(Box<Ask>),
+    Ask(Box<RouteRequest>),
     Block(Vec<CompiledStep>),
 }
 
 /// A request to a REST route.
 #[derive(Debug)]
-struct Ask {
+struct RouteRequest {
     method: Verb,
     path: Expression,
-    query: Option<Shape>,
-    body: Option<Shape>,
-    file: Option<Shape>,
-    custom_fields: Option<Shape>,
-    embed: Option<Wanted>,
+    query: Option<ValueShape>,
+    body: Option<ValueShape>,
+    file: Option<ValueShape>,
+    custom_fields: Option<ValueShape>,
+    embed: Option<EmbedSelection>,
     number: Option<Expression>,
     skip: Option<Expression>,
     total: Option<Arc<str>>,
@@ -129,9 +129,9 @@ struct Ask {
 /// See the module's description.
 #[derive(Debug)]
 pub struct Rpc {
-    methods: IndexMap<String, Method>,
+    methods: IndexMap<String, RpcMethod>,
     /// Names that every expression sees and that no request changes.
-    globals: shape::Names,
+    globals: shape::Bindings,
     /// The document that tells editors where the API is.
     rsd: Vec<u8>,
 }
@@ -144,7 +144,7 @@ impl Rpc {
     ///
     /// # Errors
     /// Every problem of the `[xmlrpc]` section at once.
-    pub fn new(loaded: &Loaded, registry: &Registry) -> Result<Rpc, Vec<Problem>> {
+    pub fn new(loaded: &LoadedDeclaration, registry: &Registry) -> Result<Rpc, Vec<Problem>> {
         let methods = compile::compile(loaded)?;
         let globals = globals::globals(registry, methods.keys());
         Ok(Rpc { methods, globals, rsd: rsd::document(registry).into_bytes() })

@@ -1,8 +1,8 @@
 //! Parameters of calls: of the kinds that a method declares, read as leniently as old clients need.
 
 use super::value::{Value, to_json};
-use super::{Kind, Param};
-use crate::error::Fault;
+use super::{Param, ParamKind};
+use crate::error::XmlRpcFault;
 use crate::request::call::CustomField;
 use minijinja::value::ValueKind;
 
@@ -34,28 +34,28 @@ pub fn whole(value: &Value) -> Option<i64> {
 ///
 /// # Errors
 /// It is of another kind.
-pub fn checked(param: &Param, value: Value) -> Result<Value, Fault> {
+pub fn checked(param: &Param, value: Value) -> Result<Value, XmlRpcFault> {
     let kind = value.kind();
     let fits = match param.kind {
-        Kind::Any | Kind::Login | Kind::Secret => true,
-        Kind::Id | Kind::Int => matches!(kind, ValueKind::String | ValueKind::Number | ValueKind::Bool),
-        Kind::Text => matches!(kind, ValueKind::String | ValueKind::Number),
-        Kind::Flag => !matches!(kind, ValueKind::Seq | ValueKind::Map | ValueKind::Bytes),
-        Kind::List => kind == ValueKind::Seq,
-        Kind::Struct => kind == ValueKind::Map,
-        Kind::Bytes => kind == ValueKind::Bytes,
+        ParamKind::Any | ParamKind::Login | ParamKind::Secret => true,
+        ParamKind::Id | ParamKind::Int => matches!(kind, ValueKind::String | ValueKind::Number | ValueKind::Bool),
+        ParamKind::Text => matches!(kind, ValueKind::String | ValueKind::Number),
+        ParamKind::Flag => !matches!(kind, ValueKind::Seq | ValueKind::Map | ValueKind::Bytes),
+        ParamKind::List => kind == ValueKind::Seq,
+        ParamKind::Struct => kind == ValueKind::Map,
+        ParamKind::Bytes => kind == ValueKind::Bytes,
     };
     let empty = value.is_none() || value.len() == Some(0);
     match (fits, empty, param.kind) {
-        (true, false, Kind::Id | Kind::Int) => Ok(Value::from(number(&value))),
-        (true, true, Kind::Id | Kind::Int) if param.optional => Ok(Value::UNDEFINED),
-        (true, true, Kind::Id | Kind::Int) => Ok(Value::from(0)),
+        (true, false, ParamKind::Id | ParamKind::Int) => Ok(Value::from(number(&value))),
+        (true, true, ParamKind::Id | ParamKind::Int) if param.optional => Ok(Value::UNDEFINED),
+        (true, true, ParamKind::Id | ParamKind::Int) => Ok(Value::from(0)),
         (true, ..) => Ok(value),
         // A struct without members is a list to some clients.
-        (false, true, Kind::Struct) => Ok(Value::from_pairs::<_, &str, Value>([])),
-        (false, true, Kind::List) => Ok(Value::from(Vec::<Value>::new())),
+        (false, true, ParamKind::Struct) => Ok(Value::from_pairs::<_, &str, Value>([])),
+        (false, true, ParamKind::List) => Ok(Value::from(Vec::<Value>::new())),
         (false, true, _) if param.optional => Ok(Value::UNDEFINED),
-        _ => Err(Fault::InvalidParams),
+        _ => Err(XmlRpcFault::InvalidParams),
     }
 }
 

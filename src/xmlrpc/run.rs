@@ -4,19 +4,19 @@
 
 use super::globals;
 use super::params::{checked, custom_field, whole};
-use super::shape::Names;
+use super::shape::Bindings;
 use super::value::{Value, bytes, elements, from_json, json_bytes, to_json};
-use super::wire::{self, Called, Limits};
-use super::{Act, Ask, CompiledStep, Kind, Method, Param, Rpc};
+use super::wire::{self, CallLimits, MethodCall};
+use super::{CompiledStep, Param, ParamKind, RouteRequest, Rpc, RpcMethod, StepAction};
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::Event;
 use crate::access::identity::{self, LoginContext};
 use crate::engine::Engine;
 use crate::engine::embed;
-use crate::error::{ApiError, Code, Fault};
+use crate::error::{ApiError, Code, XmlRpcFault};
 use crate::families::custom_fields;
-use crate::handlers::Rendered;
-use crate::model::{Incoming, Request, Upload};
+use crate::handlers::RenderedJson;
+use crate::model::{Request, Upload, UploadFile};
 use crate::records::{self, eq, int, text};
 use crate::registry::Registry;
 use crate::request::call::Call;
@@ -32,7 +32,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 /// A call that ends in a fault.
-enum Failure {
+enum CallFailure {
     Fault {
         code: i64,
         message: String,
@@ -41,27 +41,27 @@ enum Failure {
     Error(ApiError),
 }
 
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Failure {
+impl From<XmlRpcFault> for CallFailure {
+    fn from(fault: XmlRpcFault) -> CallFailure {
         let (code, message) = fault.parts();
-        Failure::Fault { code, message: message.to_owned() }
+        CallFailure::Fault { code, message: message.to_owned() }
     }
 }
 
-impl From<ApiError> for Failure {
-    fn from(error: ApiError) -> Failure {
-        Failure::Error(error)
+impl From<ApiError> for CallFailure {
+    fn from(error: ApiError) -> CallFailure {
+        CallFailure::Error(error)
     }
 }
 
 /// An expression met a value of a type that it cannot use: the client sent something odd.
-impl From<minijinja::Error> for Failure {
-    fn from(error: minijinja::Error) -> Failure {
+impl From<minijinja::Error> for CallFailure {
+    fn from(error: minijinja::Error) -> CallFailure {
         if super::words::is_too_long(&error) {
-            return Fault::TooLarge.into();
+            return XmlRpcFault::TooLarge.into();
         }
         tracing::debug!("an XML-RPC expression failed: {error}");
-        Fault::InvalidParams.into()
+        XmlRpcFault::InvalidParams.into()
     }
 }
 
@@ -70,9 +70,9 @@ pub async fn answer(rpc: &Rpc, engine: &Engine, request: &Request) -> Vec<u8> {
     let declared = &engine.registry().declaration.xmlrpc;
     let outcome = async {
         if request.body.len() > declared.max_body.as_usize() {
-            return Err(Failure::from(Fault::TooLarge));
+            return Err(CallFailure::from(XmlRpcFault::TooLarge));
         }
-        let limits = Limits { depth: declared.max_depth, values: declared.max_values, list: declared.max_list };
+        let limits = CallLimits { depth: declared.max_depth, values: declared.max_values, list: declared.max_list };
         let called = wire::read(&request.body, limits)?;
         let mut scope = engine.anonymous(request)?;
         // Requests inside this one are reduced and finished here.
@@ -89,13 +89,13 @@ pub async fn answer(rpc: &Rpc, engine: &Engine, request: &Request) -> Vec<u8> {
     }
 }
 
-impl Failure {
+impl CallFailure {
     /// Number and sentence. An error has the number that is declared for its code or its status, for the method or for
     /// all, or else its status.
     fn parts(self, registry: &Registry, faults: &IndexMap<String, i64>) -> (i64, String) {
         let error = match self {
-            Failure::Fault { code, message } => return (code, message),
-            Failure::Error(error) => error,
+            CallFailure::Fault { code, message } => return (code, message),
+            CallFailure::Error(error) => error,
         };
         let status = error.status().to_string();
         let by = |declared: &IndexMap<String, i64>| {
@@ -117,10 +117,10 @@ struct Session<'a> {
     failed: Cell<bool>,
 }
 
-type Done<'f, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + 'f>>;
+type RunFuture<'f, T> = Pin<Box<dyn Future<Output = Result<T, CallFailure>> + 'f>>;
 
 impl Session<'_> {
-    async fn call(&self, called: Called) -> Result<Value, Failure> {
+    async fn call(&self, called: MethodCall) -> Result<Value, CallFailure> {
         let method = self.method(&called.method)?;
         if let Some(many) = &method.many {
             let (names, _) = self.begin(method, called.params).await?;
@@ -131,27 +131,27 @@ impl Session<'_> {
         Ok(value)
     }
 
-    fn method(&self, name: &str) -> Result<&Method, Failure> {
-        self.rpc.methods.get(name).ok_or_else(|| Failure::from(Fault::UnknownMethod))
+    fn method(&self, name: &str) -> Result<&RpcMethod, CallFailure> {
+        self.rpc.methods.get(name).ok_or_else(|| CallFailure::from(XmlRpcFault::UnknownMethod))
     }
 
     /// The result of a method.
-    async fn run(&self, method: &Method, params: Vec<Value>) -> Result<Value, Failure> {
+    async fn run(&self, method: &RpcMethod, params: Vec<Value>) -> Result<Value, CallFailure> {
         let result = async {
             let (names, scope) = self.begin(method, params).await?;
             let names = self.steps(&scope, &method.steps, names).await?;
             Ok(method.result.eval(&names)?)
         };
-        result.await.map_err(|failure: Failure| {
+        result.await.map_err(|failure: CallFailure| {
             let (code, message) = failure.parts(self.engine.registry(), &method.faults);
-            Failure::Fault { code, message }
+            CallFailure::Fault { code, message }
         })
     }
 
     /// Several calls, each with a result of a list of one value, or a fault.
-    async fn many(&self, calls: Vec<Value>) -> Result<Value, Failure> {
+    async fn many(&self, calls: Vec<Value>) -> Result<Value, CallFailure> {
         if calls.len() > self.engine.registry().declaration.xmlrpc.max_calls {
-            return Err(Fault::TooLarge.into());
+            return Err(XmlRpcFault::TooLarge.into());
         }
         let mut answers = Vec::with_capacity(calls.len());
         let mut size = 0;
@@ -161,7 +161,7 @@ impl Session<'_> {
                 Err(error) => Err(error.into()),
             };
             size += answer.as_ref().map_or(0, bytes);
-            let answer = self.fits(size).map_err(Failure::from).and(answer);
+            let answer = self.fits(size).map_err(CallFailure::from).and(answer);
             answers.push(match answer {
                 Ok(value) => Value::from(vec![value]),
                 Err(failure) => {
@@ -173,26 +173,27 @@ impl Session<'_> {
         Ok(Value::from(answers))
     }
 
-    async fn one_of_many(&self, call: &Value) -> Result<Value, Failure> {
+    async fn one_of_many(&self, call: &Value) -> Result<Value, CallFailure> {
         let name = call.get_attr("methodName").unwrap_or_default();
         let params = elements(&call.get_attr("params").unwrap_or_default());
         let method = self.method(name.as_str().unwrap_or_default())?;
         if method.many.is_some() {
-            return Err(Fault::Recursion.into());
+            return Err(XmlRpcFault::Recursion.into());
         }
         self.run(method, params).await
     }
 
     /// The names that a method starts with, and the scope of its caller.
-    async fn begin(&self, method: &Method, params: Vec<Value>) -> Result<(Names, Scope), Failure> {
+    async fn begin(&self, method: &RpcMethod, params: Vec<Value>) -> Result<(Bindings, Scope), CallFailure> {
         let needed = method.params.iter().filter(|param| !param.optional).count();
         if params.len() < needed {
-            return Err(Fault::TooFewParams.into());
+            return Err(XmlRpcFault::TooFewParams.into());
         }
         let number = |value: &Value| value.kind() == ValueKind::Number && value.as_i64().is_some();
-        let fits = |(param, value): (&Param, &Value)| !matches!(param.kind, Kind::Id | Kind::Int) || number(value);
+        let fits =
+            |(param, value): (&Param, &Value)| !matches!(param.kind, ParamKind::Id | ParamKind::Int) || number(value);
         if method.strict && !(params.len() <= method.params.len() && method.params.iter().zip(&params).all(fits)) {
-            return Err(Fault::OtherParams.into());
+            return Err(XmlRpcFault::OtherParams.into());
         }
         let mut scope = self.scope.clone();
         if let Some((login, secret)) = method.login {
@@ -210,7 +211,7 @@ impl Session<'_> {
         }
         let mut given = params.into_iter();
         for param in &method.params {
-            let absent = || (param.kind == Kind::Id).then(|| Value::from(0));
+            let absent = || (param.kind == ParamKind::Id).then(|| Value::from(0));
             if let Some(value) = given.next().map(|value| checked(param, value)).transpose()?.or_else(absent) {
                 names = names.and(&param.name, value);
             }
@@ -219,10 +220,10 @@ impl Session<'_> {
     }
 
     /// The caller. After one failure no further call is authenticated: many calls in one would be many guesses.
-    async fn identify(&self, login: &Value, secret: &Value) -> Result<Principal, Failure> {
+    async fn identify(&self, login: &Value, secret: &Value) -> Result<Principal, CallFailure> {
         let (login, secret) = (login.to_string(), secret.to_string());
         if self.failed.get() {
-            return Err(Fault::Credentials.into());
+            return Err(XmlRpcFault::Credentials.into());
         }
         if let Some((l, s, principal)) = &*self.proven.borrow()
             && (l, s) == (&login, &secret)
@@ -236,7 +237,7 @@ impl Session<'_> {
             }
             None => {
                 self.failed.set(true);
-                Err(Fault::Credentials.into())
+                Err(XmlRpcFault::Credentials.into())
             }
         }
     }
@@ -265,7 +266,12 @@ impl Session<'_> {
         Ok(found.map(|(caller, _)| caller))
     }
 
-    fn steps<'f>(&'f self, scope: &'f Scope, steps: &'f [CompiledStep], mut names: Names) -> Done<'f, Names> {
+    fn steps<'f>(
+        &'f self,
+        scope: &'f Scope,
+        steps: &'f [CompiledStep],
+        mut names: Bindings,
+    ) -> RunFuture<'f, Bindings> {
         Box::pin(async move {
             for step in steps {
                 if let Some(when) = &step.when
@@ -279,26 +285,26 @@ impl Session<'_> {
         })
     }
 
-    async fn step(&self, scope: &Scope, step: &CompiledStep, mut names: Names) -> Result<Names, Failure> {
+    async fn step(&self, scope: &Scope, step: &CompiledStep, mut names: Bindings) -> Result<Bindings, CallFailure> {
         let value = match &step.act {
-            Act::Block(steps) => return self.steps(scope, steps, names).await,
-            Act::Let(bound) => {
+            StepAction::Block(steps) => return self.steps(scope, steps, names).await,
+            StepAction::Let(bound) => {
                 for (name, shape) in bound {
                     let value = shape.eval(&names)?;
                     names = names.and(name, value);
                 }
                 return Ok(names);
             }
-            Act::Refuse(code) => return Err(scope.principal.refuse(*code).into()),
-            Act::Find(id) => {
+            StepAction::Refuse(code) => return Err(scope.principal.refuse(*code).into()),
+            StepAction::Find(id) => {
                 let id = id.eval(names.value())?;
                 self.find(scope, &id)?
             }
-            Act::Meta { of, resource } => {
+            StepAction::Meta { of, resource } => {
                 let (of, resource) = (of.eval(names.value())?, resource.eval(names.value())?);
                 self.meta(scope, &of, &resource.to_string())?
             }
-            Act::Each { list, item, steps, collect } => {
+            StepAction::Each { list, item, steps, collect } => {
                 let mut collected = Vec::new();
                 for element in elements(&list.eval(names.value())?) {
                     let inner = self.steps(scope, steps, names.and(item, element)).await?;
@@ -307,7 +313,7 @@ impl Session<'_> {
                 }
                 Value::from(collected)
             }
-            Act::Ask(ask) => {
+            StepAction::Ask(ask) => {
                 let asked = self.ask(scope, ask, &names).await?;
                 if let (Some(name), Some(total)) = (&ask.total, asked.total) {
                     names = names.and(name, Value::from(total));
@@ -378,9 +384,9 @@ impl Session<'_> {
         Ok(Value::from_pairs(by_id.into_iter().map(|(id, values)| (id.to_string(), Value::from(values)))))
     }
 
-    async fn ask(&self, scope: &Scope, ask: &Ask, names: &Names) -> Result<PageRequest, Failure> {
+    async fn ask(&self, scope: &Scope, ask: &RouteRequest, names: &Bindings) -> Result<RequestResult, CallFailure> {
         let path = ask.path.eval(names.value())?.to_string();
-        let map = |shape: &Option<super::Shape>| -> Result<Map<String, serde_json::Value>, Failure> {
+        let map = |shape: &Option<super::ValueShape>| -> Result<Map<String, serde_json::Value>, CallFailure> {
             let value = shape.as_ref().map(|shape| shape.eval(names)).transpose()?;
             Ok(match value.as_ref().map(argument).transpose()? {
                 Some(serde_json::Value::Object(map)) => map,
@@ -415,44 +421,44 @@ impl Session<'_> {
             None => self.request(scope, &call).await,
         };
         match outcome {
-            Ok(Page { document, total }) => {
+            Ok(DocumentResult { document, total }) => {
                 let document = match &ask.embed {
                     Some(wanted) => {
-                        let text = embed::embed(self.engine, scope, &Rendered::of(&document), wanted).await;
+                        let text = embed::embed(self.engine, scope, &RenderedJson::of(&document), wanted).await;
                         serde_json::from_slice(&text).unwrap_or_default()
                     }
                     None => document,
                 };
-                Ok(PageRequest { value: from_json(&document), total, failed: None })
+                Ok(RequestResult { value: from_json(&document), total, failed: None })
             }
             Err(error) if ask.tolerate.contains(&error.code()) => {
                 let data = error.body().get("data").map(from_json);
-                Ok(PageRequest { value: Value::UNDEFINED, total: None, failed: data })
+                Ok(RequestResult { value: Value::UNDEFINED, total: None, failed: data })
             }
             Err(error) => Err(error.into()),
         }
     }
 
     /// A file as a form contains it, with fields beside it.
-    fn upload(&self, file: &Value, fields: Map<String, serde_json::Value>) -> Result<BodyParams, Failure> {
+    fn upload(&self, file: &Value, fields: Map<String, serde_json::Value>) -> Result<BodyParams, CallFailure> {
         let part = |name: &str| file.get_attr(name).unwrap_or_default();
         let (field, name, bytes) = (part("field").to_string(), part("name").to_string(), part("bytes"));
-        let bytes = bytes.as_bytes().ok_or(Fault::InvalidParams)?;
+        let bytes = bytes.as_bytes().ok_or(XmlRpcFault::InvalidParams)?;
         let written = || -> Result<tempfile::TempPath, String> {
             let mut file = self.engine.shared().media.files.temporary().map_err(|error| error.to_string())?;
             std::io::Write::write_all(&mut file, bytes).map_err(|error| error.to_string())?;
             Ok(file.into_temp_path())
         };
         let file = Arc::new(written().map_err(|error| self.scope.internal(&error))?);
-        let incoming = Incoming { field, name, size: bytes.len() as u64, file };
+        let incoming = UploadFile { field, name, size: bytes.len() as u64, file };
         let upload = Upload { fields, files: vec![incoming], form: true, ..Upload::default() };
         Ok(BodyParams::Upload(Box::new(upload)))
     }
 
-    async fn request(&self, scope: &Scope, call: &Call) -> Result<Page, ApiError> {
+    async fn request(&self, scope: &Scope, call: &Call) -> Result<DocumentResult, ApiError> {
         let outcome = self.engine.dispatch(scope, call).await.result?;
         let total = outcome.headers.iter().find(|(name, _)| name.ends_with("-Total"));
-        Ok(Page { total: total.and_then(|(_, total)| total.parse().ok()), document: outcome.body })
+        Ok(DocumentResult { total: total.and_then(|(_, total)| total.parse().ok()), document: outcome.body })
     }
 
     /// A list of as many items as are wanted, read page by page.
@@ -462,7 +468,7 @@ impl Session<'_> {
         mut call: Call,
         number: &Value,
         skip: Option<&Value>,
-    ) -> Result<Page, ApiError> {
+    ) -> Result<DocumentResult, ApiError> {
         let declared = &self.engine.registry().declaration.xmlrpc;
         let count = |value: &Value| whole(value).and_then(|n| usize::try_from(n).ok());
         let wanted = count(number).unwrap_or(declared.max_items).min(declared.max_items);
@@ -470,7 +476,7 @@ impl Session<'_> {
         let most = declared.paging.max.max(1);
         // Pages as long as what is wanted where one begins there, otherwise pages of which the first is cut.
         let size = Some(wanted.clamp(1, most)).filter(|size| skip.is_multiple_of(*size)).unwrap_or(most);
-        let mut whole = Page { document: serde_json::Value::Array(Vec::new()), total: None };
+        let mut whole = DocumentResult { document: serde_json::Value::Array(Vec::new()), total: None };
         let serde_json::Value::Array(items) = &mut whole.document else { return Ok(whole) };
         let (mut at, mut cut, mut held) = (skip / size + 1, skip % size, 0);
         while items.len() < wanted {
@@ -498,12 +504,12 @@ impl Session<'_> {
 }
 
 /// The document of a request and the length of the whole list that it is a part of.
-struct Page {
+struct DocumentResult {
     document: serde_json::Value,
     total: Option<i64>,
 }
 
-struct PageRequest {
+struct RequestResult {
     value: Value,
     total: Option<i64>,
     /// Data of an error that was tolerated.
@@ -511,7 +517,7 @@ struct PageRequest {
 }
 
 /// A value as an argument of a request. A text may be bytes (`base64`), so the reader of the call has not seen what is in it.
-fn argument(value: &Value) -> Result<serde_json::Value, Fault> {
+fn argument(value: &Value) -> Result<serde_json::Value, XmlRpcFault> {
     let value = to_json(value).unwrap_or_default();
-    if holds_nul(&value) { Err(Fault::InvalidParams) } else { Ok(value) }
+    if holds_nul(&value) { Err(XmlRpcFault::InvalidParams) } else { Ok(value) }
 }

@@ -12,39 +12,39 @@ use std::sync::Arc;
 
 /// A compiled shape.
 #[derive(Debug)]
-pub enum Shape {
+pub enum ValueShape {
     Expression(Expression),
     /// A number or truth value as written.
     Constant(Value),
-    List(Vec<Shape>),
+    List(Vec<ValueShape>),
     Structure {
         /// Evaluates to a map whose members come first; the own ones replace them.
-        rest: Option<Box<Shape>>,
-        members: Vec<(Arc<str>, Shape)>,
+        rest: Option<Box<ValueShape>>,
+        members: Vec<(Arc<str>, ValueShape)>,
     },
-    Each(Box<Each>),
+    Each(Box<ListShape>),
     /// A declared shape with further names, and perhaps only some of its members.
     Named {
-        with: Vec<(Arc<str>, Shape)>,
-        shape: Box<Shape>,
-        pick: Option<Pick>,
+        with: Vec<(Arc<str>, ValueShape)>,
+        shape: Box<ValueShape>,
+        pick: Option<MemberSelection>,
     },
 }
 
 /// One shape for each element of a list: a list, or a map when there is a key.
 #[derive(Debug)]
-pub struct Each {
+pub struct ListShape {
     pub list: Expression,
     pub item: Arc<str>,
     /// Elements for which this is not true are left out.
     pub when: Option<Expression>,
     pub key: Option<Expression>,
-    pub shape: Shape,
+    pub shape: ValueShape,
 }
 
 /// Which members of a structure are wanted.
 #[derive(Debug)]
-pub struct Pick {
+pub struct MemberSelection {
     /// A list of names; all members are wanted when it is undefined or no list.
     pub only: Expression,
     pub always: Vec<String>,
@@ -52,25 +52,25 @@ pub struct Pick {
     pub groups: Vec<(String, Vec<String>)>,
 }
 
-impl Shape {
+impl ValueShape {
     /// The value; undefined when an expression is.
     ///
     /// # Errors
     /// A value had another type than an expression needs.
-    pub fn eval(&self, names: &Names) -> Result<Value, Error> {
+    pub fn eval(&self, names: &Bindings) -> Result<Value, Error> {
         self.eval_some(names, None)
     }
 
-    fn eval_some(&self, names: &Names, wanted: Option<&HashSet<String>>) -> Result<Value, Error> {
+    fn eval_some(&self, names: &Bindings, wanted: Option<&HashSet<String>>) -> Result<Value, Error> {
         match self {
-            Shape::Expression(expression) => expression.eval(names.value()),
-            Shape::Constant(value) => Ok(value.clone()),
-            Shape::List(shapes) => {
+            ValueShape::Expression(expression) => expression.eval(names.value()),
+            ValueShape::Constant(value) => Ok(value.clone()),
+            ValueShape::List(shapes) => {
                 let values = shapes.iter().map(|shape| shape.eval(names));
                 let values = values.filter(|value| !value.as_ref().is_ok_and(Value::is_undefined));
                 values.collect::<Result<Vec<Value>, Error>>().map(Value::from)
             }
-            Shape::Structure { rest, members } => {
+            ValueShape::Structure { rest, members } => {
                 let mut pairs: Vec<(Value, Value)> = Vec::with_capacity(members.len());
                 if let Some(rest) = rest {
                     let rest = rest.eval(names)?;
@@ -87,8 +87,8 @@ impl Shape {
                 }
                 Ok(Value::from_pairs(pairs))
             }
-            Shape::Each(each) => each.eval(names),
-            Shape::Named { with, shape, pick } => {
+            ValueShape::Each(each) => each.eval(names),
+            ValueShape::Named { with, shape, pick } => {
                 let mut inner = names.clone();
                 for (name, shape) in with {
                     let value = shape.eval(names)?;
@@ -103,8 +103,8 @@ impl Shape {
     }
 }
 
-impl Each {
-    fn eval(&self, names: &Names) -> Result<Value, Error> {
+impl ListShape {
+    fn eval(&self, names: &Bindings) -> Result<Value, Error> {
         let (mut values, mut pairs) = (Vec::new(), Vec::new());
         for element in elements(&self.list.eval(names.value())?) {
             let names = names.and(&self.item, element);
@@ -124,8 +124,8 @@ impl Each {
     }
 }
 
-impl Pick {
-    fn wanted(&self, names: &Names) -> Result<Option<HashSet<String>>, Error> {
+impl MemberSelection {
+    fn wanted(&self, names: &Bindings) -> Result<Option<HashSet<String>>, Error> {
         let only = self.only.eval(names.value())?;
         if only.kind() != minijinja::value::ValueKind::Seq {
             return Ok(None);
@@ -146,20 +146,20 @@ impl Pick {
 
 /// The names that expressions see: a chain, of which later steps see more. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct Names(Option<Arc<Link>>);
+pub struct Bindings(Option<Arc<Binding>>);
 
 #[derive(Debug)]
-struct Link {
+struct Binding {
     name: Arc<str>,
     value: Value,
-    rest: Names,
+    rest: Bindings,
 }
 
-impl Names {
+impl Bindings {
     /// These names and one more, which hides an earlier one of the same spelling.
     #[must_use]
-    pub fn and(&self, name: &Arc<str>, value: Value) -> Names {
-        Names(Some(Arc::new(Link { name: Arc::clone(name), value, rest: self.clone() })))
+    pub fn and(&self, name: &Arc<str>, value: Value) -> Bindings {
+        Bindings(Some(Arc::new(Binding { name: Arc::clone(name), value, rest: self.clone() })))
     }
 
     /// The value behind a name.
@@ -183,7 +183,7 @@ impl Names {
     }
 }
 
-impl Object for Link {
+impl Object for Binding {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         let key = key.as_str()?;
         if &*self.name == key { Some(self.value.clone()) } else { self.rest.get(key).cloned() }

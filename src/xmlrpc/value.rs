@@ -1,6 +1,6 @@
 //! Values on their way between XML-RPC, expressions and JSON.
 //!
-//! Expressions work on `minijinja` values; a [`Moment`] is the one kind of value that neither JSON nor the expressions
+//! Expressions work on `minijinja` values; a [`CompactTime`] is the one kind of value that neither JSON nor the expressions
 //! know. Nothing here knows a method.
 
 use minijinja::value::{Object, ObjectRepr, ValueKind};
@@ -12,19 +12,19 @@ pub use minijinja::Value;
 
 /// A time in a response, in the compact form of XML-RPC: `20310102T03:04:05`.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Moment(String);
+pub struct CompactTime(String);
 
-impl Moment {
+impl CompactTime {
     /// From a time of the REST routes (`2031-01-02T03:04:05`, perhaps with a zone, which is dropped). `None` for anything
     /// else.
-    pub fn from_rest(text: &str) -> Option<Moment> {
+    pub fn from_rest(text: &str) -> Option<CompactTime> {
         let (date, time) = text.split_once('T')?;
         let time = time.get(..8)?;
         let digits = |text: &str, places: &[usize], mark: u8| {
             text.bytes().enumerate().all(|(i, b)| if places.contains(&i) { b == mark } else { b.is_ascii_digit() })
         };
         let fits = date.len() == 10 && digits(date, &[4, 7], b'-') && digits(time, &[2, 5], b':');
-        fits.then(|| Moment(format!("{}T{time}", date.replace('-', ""))))
+        fits.then(|| CompactTime(format!("{}T{time}", date.replace('-', ""))))
     }
 
     /// The compact form.
@@ -33,7 +33,7 @@ impl Moment {
     }
 }
 
-impl Object for Moment {
+impl Object for CompactTime {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
         ObjectRepr::Plain
     }
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn times() {
         let check = |rest: &str, expected: Option<&str>| {
-            assert_eq!(Moment::from_rest(rest).as_ref().map(Moment::as_str), expected, "{rest}");
+            assert_eq!(CompactTime::from_rest(rest).as_ref().map(CompactTime::as_str), expected, "{rest}");
         };
         check("2031-01-02T03:04:05", Some("20310102T03:04:05"));
         check("2031-01-02T03:04:05+00:00", Some("20310102T03:04:05"));

@@ -2,8 +2,8 @@
 //!
 //! Owns the refusals: document types, entities, other encodings, too much, too deep. It knows no method.
 
-use super::value::{Moment, Value, elements, members};
-use crate::error::Fault;
+use super::value::{CompactTime, Value, elements, members};
+use crate::error::XmlRpcFault;
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
 use cms_text::base64;
@@ -14,7 +14,7 @@ use quick_xml::events::Event;
 
 /// What of a call is read before it is refused.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct CallLimits {
     /// Values inside one another.
     pub depth: usize,
     /// Values in all.
@@ -25,7 +25,7 @@ pub struct Limits {
 
 /// A call as sent.
 #[derive(Debug)]
-pub struct Called {
+pub struct MethodCall {
     pub method: String,
     pub params: Vec<Value>,
 }
@@ -37,10 +37,10 @@ const LONGEST_TAG: usize = 1024;
 ///
 /// # Errors
 /// It is no XML, no call, or exceeds the limits.
-pub fn read(body: &[u8], limits: Limits) -> Result<Called, Fault> {
+pub fn read(body: &[u8], limits: CallLimits) -> Result<MethodCall, XmlRpcFault> {
     let text = std::str::from_utf8(body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body));
-    let text = text.map_err(|_| Fault::Encoding)?;
-    let mut cursor = Cursor { reader: Reader::from_str(text.trim_start()), limits, values: 0 };
+    let text = text.map_err(|_| XmlRpcFault::Encoding)?;
+    let mut cursor = CallReader { reader: Reader::from_str(text.trim_start()), limits, values: 0 };
     cursor.reader.config_mut().expand_empty_elements = true;
     cursor.call()
 }
@@ -66,22 +66,22 @@ pub fn fault_value(code: i64, message: &str) -> Value {
     Value::from_pairs([("faultCode", Value::from(code)), ("faultString", Value::from(message))])
 }
 
-struct Cursor<'x> {
+struct CallReader<'x> {
     reader: Reader<&'x [u8]>,
-    limits: Limits,
+    limits: CallLimits,
     values: usize,
 }
 
 /// What the next event is, when only elements and text count.
-enum XmlEvent {
+enum CallEvent {
     Enter(String),
     Leave,
     Text(String),
     End,
 }
 
-impl Cursor<'_> {
-    fn call(&mut self) -> Result<Called, Fault> {
+impl CallReader<'_> {
+    fn call(&mut self) -> Result<MethodCall, XmlRpcFault> {
         self.enter("methodCall")?;
         let (mut method, mut params) = (None, Vec::new());
         while let Some(name) = self.child()? {
@@ -96,60 +96,60 @@ impl Cursor<'_> {
                         self.leave()?;
                     }
                 }
-                _ => return Err(Fault::NotWellFormed),
+                _ => return Err(XmlRpcFault::NotWellFormed),
             }
         }
         loop {
             match self.step()? {
-                XmlEvent::End => return Ok(Called { method: method.unwrap_or_default(), params }),
-                XmlEvent::Text(text) if text.trim().is_empty() => {}
-                _ => return Err(Fault::NotWellFormed),
+                CallEvent::End => return Ok(MethodCall { method: method.unwrap_or_default(), params }),
+                CallEvent::Text(text) if text.trim().is_empty() => {}
+                _ => return Err(XmlRpcFault::NotWellFormed),
             }
         }
     }
 
     /// The value whose element was just entered; it is left.
-    fn value(&mut self, depth: usize) -> Result<Value, Fault> {
+    fn value(&mut self, depth: usize) -> Result<Value, XmlRpcFault> {
         self.values += 1;
         if depth > self.limits.depth || self.values > self.limits.values {
-            return Err(Fault::TooLarge);
+            return Err(XmlRpcFault::TooLarge);
         }
         // Text without a type is a string; white space counts only when there is nothing else.
         let mut bare = String::new();
         loop {
             match self.step()? {
-                XmlEvent::Text(text) => bare.push_str(&text),
-                XmlEvent::Leave => return Ok(Value::from(bare)),
-                XmlEvent::Enter(kind) => {
+                CallEvent::Text(text) => bare.push_str(&text),
+                CallEvent::Leave => return Ok(Value::from(bare)),
+                CallEvent::Enter(kind) => {
                     let value = self.typed(&kind, depth)?;
                     self.leave()?;
                     return Ok(value);
                 }
-                XmlEvent::End => return Err(Fault::NotWellFormed),
+                CallEvent::End => return Err(XmlRpcFault::NotWellFormed),
             }
         }
     }
 
-    fn typed(&mut self, kind: &str, depth: usize) -> Result<Value, Fault> {
+    fn typed(&mut self, kind: &str, depth: usize) -> Result<Value, XmlRpcFault> {
         match kind {
             "string" => self.text().map(Value::from),
             "int" | "i4" | "i8" => {
                 let text = self.text()?;
-                text.trim().parse::<i64>().map(Value::from).map_err(|_| Fault::InvalidParams)
+                text.trim().parse::<i64>().map(Value::from).map_err(|_| XmlRpcFault::InvalidParams)
             }
             "boolean" => match self.text()?.trim() {
                 "1" | "true" => Ok(Value::from(true)),
                 "0" | "false" | "" => Ok(Value::from(false)),
-                _ => Err(Fault::InvalidParams),
+                _ => Err(XmlRpcFault::InvalidParams),
             },
             "double" => {
                 let number = self.text()?.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-                number.map(Value::from).ok_or(Fault::InvalidParams)
+                number.map(Value::from).ok_or(XmlRpcFault::InvalidParams)
             }
             "dateTime.iso8601" => self.text().map(|text| Value::from(super::value::to_rest_time(&text))),
             "base64" => {
                 let text: String = self.text()?.split_ascii_whitespace().collect();
-                base64::decode(text).map(Value::from_bytes).ok_or(Fault::InvalidParams)
+                base64::decode(text).map(Value::from_bytes).ok_or(XmlRpcFault::InvalidParams)
             }
             "nil" => {
                 self.text()?;
@@ -157,11 +157,11 @@ impl Cursor<'_> {
             }
             "array" => self.array(depth),
             "struct" => self.structure(depth),
-            _ => Err(Fault::NotWellFormed),
+            _ => Err(XmlRpcFault::NotWellFormed),
         }
     }
 
-    fn array(&mut self, depth: usize) -> Result<Value, Fault> {
+    fn array(&mut self, depth: usize) -> Result<Value, XmlRpcFault> {
         let mut values = Vec::new();
         while let Some(name) = self.child()? {
             expect(&name, "data")?;
@@ -174,7 +174,7 @@ impl Cursor<'_> {
         Ok(Value::from(values))
     }
 
-    fn structure(&mut self, depth: usize) -> Result<Value, Fault> {
+    fn structure(&mut self, depth: usize) -> Result<Value, XmlRpcFault> {
         let mut pairs: Vec<(Value, Value)> = Vec::new();
         while let Some(name) = self.child()? {
             expect(&name, "member")?;
@@ -183,10 +183,10 @@ impl Cursor<'_> {
                 match name.as_str() {
                     "name" => key = Some(self.text()?),
                     "value" => value = Some(self.value(depth + 1)?),
-                    _ => return Err(Fault::NotWellFormed),
+                    _ => return Err(XmlRpcFault::NotWellFormed),
                 }
             }
-            let (Some(key), Some(value)) = (key, value) else { return Err(Fault::NotWellFormed) };
+            let (Some(key), Some(value)) = (key, value) else { return Err(XmlRpcFault::NotWellFormed) };
             pairs.push((Value::from(key.trim()), value));
             self.fits(pairs.len())?;
         }
@@ -194,88 +194,88 @@ impl Cursor<'_> {
         Ok(Value::from_pairs(pairs))
     }
 
-    fn fits(&self, length: usize) -> Result<(), Fault> {
-        if length > self.limits.list { Err(Fault::TooLarge) } else { Ok(()) }
+    fn fits(&self, length: usize) -> Result<(), XmlRpcFault> {
+        if length > self.limits.list { Err(XmlRpcFault::TooLarge) } else { Ok(()) }
     }
 
     /// The name of the next child, entered; `None` once the element around it was left.
-    fn child(&mut self) -> Result<Option<String>, Fault> {
+    fn child(&mut self) -> Result<Option<String>, XmlRpcFault> {
         loop {
             match self.step()? {
-                XmlEvent::Enter(name) => return Ok(Some(name)),
-                XmlEvent::Leave => return Ok(None),
-                XmlEvent::Text(text) if text.trim().is_empty() => {}
-                XmlEvent::Text(_) | XmlEvent::End => return Err(Fault::NotWellFormed),
+                CallEvent::Enter(name) => return Ok(Some(name)),
+                CallEvent::Leave => return Ok(None),
+                CallEvent::Text(text) if text.trim().is_empty() => {}
+                CallEvent::Text(_) | CallEvent::End => return Err(XmlRpcFault::NotWellFormed),
             }
         }
     }
 
-    fn enter(&mut self, wanted: &str) -> Result<(), Fault> {
-        let name = self.child()?.ok_or(Fault::NotWellFormed)?;
+    fn enter(&mut self, wanted: &str) -> Result<(), XmlRpcFault> {
+        let name = self.child()?.ok_or(XmlRpcFault::NotWellFormed)?;
         expect(&name, wanted)
     }
 
     /// Leaves the current element, which has no further children.
-    fn leave(&mut self) -> Result<(), Fault> {
+    fn leave(&mut self) -> Result<(), XmlRpcFault> {
         match self.child()? {
             None => Ok(()),
-            Some(_) => Err(Fault::NotWellFormed),
+            Some(_) => Err(XmlRpcFault::NotWellFormed),
         }
     }
 
     /// The text of the current element, which is left.
-    fn text(&mut self) -> Result<String, Fault> {
+    fn text(&mut self) -> Result<String, XmlRpcFault> {
         let mut whole = String::new();
         loop {
             match self.step()? {
-                XmlEvent::Text(text) => whole.push_str(&text),
-                XmlEvent::Leave => return Ok(whole),
-                XmlEvent::Enter(_) | XmlEvent::End => return Err(Fault::NotWellFormed),
+                CallEvent::Text(text) => whole.push_str(&text),
+                CallEvent::Leave => return Ok(whole),
+                CallEvent::Enter(_) | CallEvent::End => return Err(XmlRpcFault::NotWellFormed),
             }
         }
     }
 
-    fn step(&mut self) -> Result<XmlEvent, Fault> {
+    fn step(&mut self) -> Result<CallEvent, XmlRpcFault> {
         loop {
-            match self.reader.read_event().map_err(|_| Fault::NotWellFormed)? {
+            match self.reader.read_event().map_err(|_| XmlRpcFault::NotWellFormed)? {
                 Event::Start(start) => {
                     if start.len() > LONGEST_TAG {
-                        return Err(Fault::TooLarge);
+                        return Err(XmlRpcFault::TooLarge);
                     }
-                    return Ok(XmlEvent::Enter(start.name().into_inner().to_owned()));
+                    return Ok(CallEvent::Enter(start.name().into_inner().to_owned()));
                 }
-                Event::End(_) => return Ok(XmlEvent::Leave),
+                Event::End(_) => return Ok(CallEvent::Leave),
                 Event::Text(text) => return plain(&text.xml10_content()),
                 Event::CData(text) => return plain(&text.xml10_content()),
                 Event::GeneralRef(name) => {
                     return match name.resolve_char_ref() {
                         Ok(Some(char)) => plain(char.encode_utf8(&mut [0; 4])),
-                        Ok(None) => resolve_xml_entity(&name).map_or(Err(Fault::NotWellFormed), plain),
-                        Err(_) => Err(Fault::NotWellFormed),
+                        Ok(None) => resolve_xml_entity(&name).map_or(Err(XmlRpcFault::NotWellFormed), plain),
+                        Err(_) => Err(XmlRpcFault::NotWellFormed),
                     };
                 }
                 Event::Decl(declared) => match declared.encoding() {
                     Some(Ok(name)) if !["utf-8", "utf8", "us-ascii"].iter().any(|n| name.eq_ignore_ascii_case(n)) => {
-                        return Err(Fault::Encoding);
+                        return Err(XmlRpcFault::Encoding);
                     }
                     _ => {}
                 },
                 // What a document type could declare is never wanted, and expanding it is an attack on memory.
-                Event::DocType(_) => return Err(Fault::NotWellFormed),
+                Event::DocType(_) => return Err(XmlRpcFault::NotWellFormed),
                 Event::Comment(_) | Event::PI(_) | Event::Empty(_) => {}
-                Event::Eof => return Ok(XmlEvent::End),
+                Event::Eof => return Ok(CallEvent::End),
             }
         }
     }
 }
 
-fn expect(name: &str, wanted: &str) -> Result<(), Fault> {
-    if name == wanted { Ok(()) } else { Err(Fault::NotWellFormed) }
+fn expect(name: &str, wanted: &str) -> Result<(), XmlRpcFault> {
+    if name == wanted { Ok(()) } else { Err(XmlRpcFault::NotWellFormed) }
 }
 
-fn plain(text: &str) -> Result<XmlEvent, Fault> {
+fn plain(text: &str) -> Result<CallEvent, XmlRpcFault> {
     // XML has no such character, and not every database can store it.
-    if text.contains('\0') { Err(Fault::NotWellFormed) } else { Ok(XmlEvent::Text(text.to_owned())) }
+    if text.contains('\0') { Err(XmlRpcFault::NotWellFormed) } else { Ok(CallEvent::Text(text.to_owned())) }
 }
 
 /// Responses nest as deep as their shapes, but documents may contain any JSON.
@@ -312,7 +312,7 @@ fn write_at(value: &Value, out: &mut String, depth: usize) {
             }
             out.push_str("</struct>");
         }
-        _ => match value.downcast_object_ref::<Moment>() {
+        _ => match value.downcast_object_ref::<CompactTime>() {
             Some(moment) => element("dateTime.iso8601", moment.as_str(), out),
             // Few clients know `nil`: what is nothing is the empty text.
             None if value.is_none() => out.push_str("<string></string>"),
@@ -351,9 +351,9 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    const LIMITS: Limits = Limits { depth: 5, values: 20, list: 7 };
+    const LIMITS: CallLimits = CallLimits { depth: 5, values: 20, list: 7 };
 
-    fn call(params: &str) -> Result<serde_json::Value, Fault> {
+    fn call(params: &str) -> Result<serde_json::Value, XmlRpcFault> {
         let text = format!(
             "<?xml version=\"1.0\"?><methodCall><methodName>a.b</methodName><params>{params}</params></methodCall>"
         );
@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_refused() {
-        let check = |text: &str, expected: Fault| {
+        let check = |text: &str, expected: XmlRpcFault| {
             assert_eq!(read(text.as_bytes(), LIMITS).map(|c| c.method).err(), Some(expected), "{text:.80}");
         };
         for broken in [
@@ -418,17 +418,17 @@ mod tests {
             "<methodCall><methodName>&b;</methodName></methodCall>",
             "<methodCall><methodName>&#0;</methodName></methodCall>",
         ] {
-            check(broken, Fault::NotWellFormed);
+            check(broken, XmlRpcFault::NotWellFormed);
         }
-        check("<?xml version=\"1.0\" encoding=\"UTF-16\"?><methodCall/>", Fault::Encoding);
-        assert_eq!(read(b"<methodCall>\xff</methodCall>", LIMITS).map(|c| c.method).err(), Some(Fault::Encoding));
-        assert_eq!(call(&param("<int>1.5</int>")), Err(Fault::InvalidParams));
-        assert_eq!(call(&param("<double>NaN</double>")), Err(Fault::InvalidParams));
-        assert_eq!(call(&param("<blob/>")), Err(Fault::NotWellFormed));
+        check("<?xml version=\"1.0\" encoding=\"UTF-16\"?><methodCall/>", XmlRpcFault::Encoding);
+        assert_eq!(read(b"<methodCall>\xff</methodCall>", LIMITS).map(|c| c.method).err(), Some(XmlRpcFault::Encoding));
+        assert_eq!(call(&param("<int>1.5</int>")), Err(XmlRpcFault::InvalidParams));
+        assert_eq!(call(&param("<double>NaN</double>")), Err(XmlRpcFault::InvalidParams));
+        assert_eq!(call(&param("<blob/>")), Err(XmlRpcFault::NotWellFormed));
         let nested = |n: usize| format!("{}x{}", "<array><data><value>".repeat(n), "</value></data></array>".repeat(n));
         assert!(call(&param(&nested(4))).is_ok());
-        assert_eq!(call(&param(&nested(5))), Err(Fault::TooLarge));
-        assert_eq!(call(&param(&nested(100_000))), Err(Fault::TooLarge));
+        assert_eq!(call(&param(&nested(5))), Err(XmlRpcFault::TooLarge));
+        assert_eq!(call(&param(&nested(100_000))), Err(XmlRpcFault::TooLarge));
         // The twenty-first value, in lists that are short.
         let lists = |values: usize| {
             let list =
@@ -436,7 +436,7 @@ mod tests {
             list(6) + &list(6) + &list(values - 15)
         };
         assert!(call(&lists(19)).is_ok() && call(&lists(20)).is_ok());
-        assert_eq!(call(&lists(21)), Err(Fault::TooLarge));
+        assert_eq!(call(&lists(21)), Err(XmlRpcFault::TooLarge));
         let member = |n: usize| format!("<member><name>k{n}</name><value>x</value></member>");
         for n in [6, 7, 8] {
             let members: String = (0..n).map(member).collect();
@@ -449,7 +449,7 @@ mod tests {
                 assert_eq!(call(&long).is_ok(), n <= LIMITS.list, "{n}: {long:.60}");
             }
         }
-        assert_eq!(call(&format!("<{}>", "x".repeat(5000))), Err(Fault::TooLarge));
+        assert_eq!(call(&format!("<{}>", "x".repeat(5000))), Err(XmlRpcFault::TooLarge));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! The language is `minijinja`'s (names, members, `or`, `if else`, filters); it has no loops and no way out. What is
 //! undefined stays undefined through any number of members. Our conversions are the filters added below.
 
-use super::value::{Moment, Value, elements, members, to_rest_time};
+use super::value::{CompactTime, Value, elements, members, to_rest_time};
 use crate::files::names;
 use cms_text::strip::strip_tags;
 use cms_text::time::Zone;
@@ -116,8 +116,8 @@ fn explain(error: &Error) -> String {
 
 /// A time of the REST routes as XML-RPC writes it; anything else becomes the time that old clients take for "never".
 fn moment(value: &Value) -> Value {
-    let moment = value.as_str().and_then(Moment::from_rest);
-    moment.or_else(|| Moment::from_rest("0000-00-00T00:00:00")).map_or(Value::UNDEFINED, Value::from_object)
+    let moment = value.as_str().and_then(CompactTime::from_rest);
+    moment.or_else(|| CompactTime::from_rest("0000-00-00T00:00:00")).map_or(Value::UNDEFINED, Value::from_object)
 }
 
 /// The text between two marks; empty when they are not there.
@@ -156,19 +156,19 @@ const WORDS: usize = 1000;
 
 /// A text has more words than allowed.
 #[derive(Debug)]
-struct TooLong;
+struct WordLimitError;
 
-impl fmt::Display for TooLong {
+impl fmt::Display for WordLimitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a text has too many words")
     }
 }
 
-impl std::error::Error for TooLong {}
+impl std::error::Error for WordLimitError {}
 
 /// Whether an expression failed because a text has more words than allowed.
 pub fn is_too_long(error: &Error) -> bool {
-    std::error::Error::source(error).is_some_and(|source| source.is::<TooLong>())
+    std::error::Error::source(error).is_some_and(|source| source.is::<WordLimitError>())
 }
 
 /// The words of a list, or of a text with commas: trimmed, none empty, each once, in the order of their first
@@ -185,7 +185,7 @@ fn words(state: &State, value: &Value) -> Result<Value, Error> {
     for word in split.chain(texts.iter().map(|text| &**text)).map(str::trim) {
         if !word.is_empty() && seen.insert(word) {
             if words.len() == most {
-                return Err(Error::new(ErrorKind::InvalidOperation, "too many words").with_source(TooLong));
+                return Err(Error::new(ErrorKind::InvalidOperation, "too many words").with_source(WordLimitError));
             }
             words.push(Value::from(word));
         }

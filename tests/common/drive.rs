@@ -1,7 +1,7 @@
 //! Runs one target of `cms_server::fuzzing` over one input and holds it to its cost. Shared with the workspace in `fuzz/`.
 
 use super::html;
-use cms_server::fuzzing::Target;
+use cms_server::fuzzing::FuzzTarget;
 use peak_alloc::PeakAlloc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -26,7 +26,7 @@ pub struct Took {
 }
 
 /// Runs a target. Panics where it breaks a promise, its cost included.
-pub fn run(target: &Target, input: &[u8]) -> Took {
+pub fn run(target: &FuzzTarget, input: &[u8]) -> Took {
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     PEAK.store(0, Ordering::Relaxed);

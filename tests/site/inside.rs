@@ -4,7 +4,7 @@
 use super::server::stdout;
 use base64::Engine as _;
 use cms_base::clock::{Clock, SystemClock};
-use cms_server::boot::{self, Services, Source, wait};
+use cms_server::boot::{self, ConfigSource, Services, wait};
 use cms_server::engine::Engine;
 use cms_server::model::{Method, Payload, Peer, Request};
 use cms_server::registry::Registry;
@@ -94,7 +94,7 @@ impl Inside {
             "cache.responses=false".to_owned(),
         ];
         sets.extend(more.iter().map(|set| (*set).to_owned()));
-        let source = Source { config: Some(at("routes.toml")), sets };
+        let source = ConfigSource { config: Some(at("routes.toml")), sets };
         let registry = boot::registry(&source.load().expect("declarations"), "127.0.0.1:1").expect("a registry");
         let services = Services::start(boot::open(&registry, true).expect("a database"), &registry).expect("services");
         (services.with_clock(clock), Arc::new(registry))

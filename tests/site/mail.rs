@@ -4,7 +4,7 @@ use super::inside::Inside;
 use super::pages::{Browser, PASSWORD, field};
 use super::server::{Answer, Server, program, run, stdout};
 use cms_base::clock::ManualClock;
-use cms_server::mailer::{Mailer, Post};
+use cms_server::mailer::{MailContext, Mailer};
 use cms_server::model::Method;
 use serde_json::json;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -627,7 +627,8 @@ fn the_wait_between_two_attempts_doubles() {
     let start = 1_800_000_000;
     let clock = ManualClock::at(start);
     let site = Inside::over(folder).restart(clock.clone());
-    let mailer = Mailer::start(Post::new(site.registry.clone(), &site.services).expect("a sender")).expect("a thread");
+    let mailer =
+        Mailer::start(MailContext::new(site.registry.clone(), &site.services).expect("a sender")).expect("a thread");
     let reached = |numbers: [u64; 2], awaited: i64| {
         let end = Instant::now() + Duration::from_secs(30);
         while (mailer.progress().numbers(), clock.awaited()) != (numbers, Some(awaited)) {

@@ -135,7 +135,8 @@ fn of_several_files_in_one_field_none_is_lost_and_to_wordpress_the_last_is_meant
         assert_eq!((answer.status, answer.body["code"].as_str().unwrap_or_default()), expected, "{}", answer.text);
         let names = if prefix == "wp" { vec!["last"] } else { vec![] };
         let list = server.admin("GET", &format!("/{prefix}/v2/media"), None);
-        let slugs: Vec<&str> = list.body.as_array().expect("a list").iter().filter_map(|m| m["slug"].as_str()).collect();
+        let slugs: Vec<&str> =
+            list.body.as_array().expect("a list").iter().filter_map(|m| m["slug"].as_str()).collect();
         assert_eq!(slugs, names);
     }
 }

@@ -1,7 +1,7 @@
 //! What an operator sees of a running server: metrics, health, logs.
 
 use super::server::{Server, program, until};
-use cms_base::metrics::{Kind, METRICS};
+use cms_base::metrics::{METRICS, MetricKind};
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
@@ -57,7 +57,7 @@ fn every_metric_is_shown_with_its_type_and_unit() {
             assert!(text.contains(&format!("# UNIT {name} {unit}\n")), "{name}");
         }
         let sample = match metric.kind {
-            Kind::Histogram => format!("\n{name}_count "),
+            MetricKind::Histogram => format!("\n{name}_count "),
             kind => format!("\n{name}{}", kind.suffix()),
         };
         assert!(text.contains(&sample), "{name} has no sample in\n{text}");

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Types of metrics, as OpenMetrics has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MetricKind {
     /// Only grows; its samples end in `_total`.
     Counter,
     /// A number of this moment.
@@ -21,23 +21,23 @@ pub enum Kind {
     Info,
 }
 
-impl Kind {
+impl MetricKind {
     /// As OpenMetrics writes it.
     pub fn as_str(self) -> &'static str {
         match self {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
-            Kind::Info => "info",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Histogram => "histogram",
+            MetricKind::Info => "info",
         }
     }
 
     /// What follows the name in the samples.
     pub fn suffix(self) -> &'static str {
         match self {
-            Kind::Counter => "_total",
-            Kind::Info => "_info",
-            Kind::Gauge | Kind::Histogram => "",
+            MetricKind::Counter => "_total",
+            MetricKind::Info => "_info",
+            MetricKind::Gauge | MetricKind::Histogram => "",
         }
     }
 }
@@ -47,7 +47,7 @@ impl Kind {
 pub struct Metric {
     /// Without the suffix of its type; a unit is its last word.
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: MetricKind,
     pub unit: Option<&'static str>,
     pub labels: &'static [&'static str],
     /// One sentence without its full stop.
@@ -55,7 +55,7 @@ pub struct Metric {
 }
 
 const fn row(
-    kind: Kind,
+    kind: MetricKind,
     name: &'static str,
     unit: Option<&'static str>,
     labels: &'static [&'static str],
@@ -70,54 +70,54 @@ const BYTES: Option<&str> = Some("bytes");
 /// Every metric, in the order of the text.
 #[rustfmt::skip]
 pub static METRICS: &[Metric] = &[
-    row(Kind::Info, "cms_server_build", None, &["version"], "Version of the program"),
-    row(Kind::Info, "cms_server_node", None, &["node"], "Name of the process among those that share a database"),
-    row(Kind::Gauge, "cms_server_uptime_seconds", SECONDS, &[], "Time since the process started to serve"),
-    row(Kind::Gauge, "process_resident_memory_bytes", BYTES, &[], "Memory of the process that is resident (Linux)"),
-    row(Kind::Gauge, "process_open_fds", None, &[], "Open file descriptors of the process (Linux)"),
-    row(Kind::Gauge, "process_max_fds", None, &[], "Most file descriptors that the process may open (Linux)"),
-    row(Kind::Counter, "cms_server_http_requests", None, &["method", "status"],
+    row(MetricKind::Info, "cms_server_build", None, &["version"], "Version of the program"),
+    row(MetricKind::Info, "cms_server_node", None, &["node"], "Name of the process among those that share a database"),
+    row(MetricKind::Gauge, "cms_server_uptime_seconds", SECONDS, &[], "Time since the process started to serve"),
+    row(MetricKind::Gauge, "process_resident_memory_bytes", BYTES, &[], "Memory of the process that is resident (Linux)"),
+    row(MetricKind::Gauge, "process_open_fds", None, &[], "Open file descriptors of the process (Linux)"),
+    row(MetricKind::Gauge, "process_max_fds", None, &[], "Most file descriptors that the process may open (Linux)"),
+    row(MetricKind::Counter, "cms_server_http_requests", None, &["method", "status"],
         "Responses by method and class of status (`2xx`); methods that no route can have are `other`"),
-    row(Kind::Counter, "cms_server_http_route_requests", None, &["route", "status"],
+    row(MetricKind::Counter, "cms_server_http_route_requests", None, &["route", "status"],
         "Responses below the REST base by route and class of status; requests that reached no route are `none`"),
-    row(Kind::Histogram, "cms_server_http_request_duration_seconds", SECONDS, &[],
+    row(MetricKind::Histogram, "cms_server_http_request_duration_seconds", SECONDS, &[],
         "Time from the head of a request to its response"),
-    row(Kind::Gauge, "cms_server_http_in_flight", None, &[], "Requests in progress"),
-    row(Kind::Counter, "cms_server_http_refused", None, &[], "Connections refused before a request was complete"),
-    row(Kind::Counter, "cms_server_http_rate_limited", None, &[], "Responses with status 429"),
-    row(Kind::Counter, "cms_server_failed_logins", None, &["credentials"],
+    row(MetricKind::Gauge, "cms_server_http_in_flight", None, &[], "Requests in progress"),
+    row(MetricKind::Counter, "cms_server_http_refused", None, &[], "Connections refused before a request was complete"),
+    row(MetricKind::Counter, "cms_server_http_rate_limited", None, &[], "Responses with status 429"),
+    row(MetricKind::Counter, "cms_server_failed_logins", None, &["credentials"],
         "Wrong credentials: account passwords (`password`) and application passwords (`app_password`)"),
-    row(Kind::Counter, "cms_server_cache_hits", None, &["cache"],
+    row(MetricKind::Counter, "cms_server_cache_hits", None, &["cache"],
         "Lookups that a cache answered: `responses`, `embedded` (embedded documents), `documents` (single records)"),
-    row(Kind::Counter, "cms_server_cache_misses", None, &["cache"], "Lookups that a cache did not answer"),
-    row(Kind::Gauge, "cms_server_cache_bytes", BYTES, &["cache"], "Size of a cache"),
-    row(Kind::Gauge, "cms_server_database_bytes", BYTES, &[], "Size of the database file"),
-    row(Kind::Gauge, "cms_server_database_connections", None, &[], "Connections to a PostgreSQL server for reads"),
-    row(Kind::Gauge, "cms_server_leader", None, &[],
+    row(MetricKind::Counter, "cms_server_cache_misses", None, &["cache"], "Lookups that a cache did not answer"),
+    row(MetricKind::Gauge, "cms_server_cache_bytes", BYTES, &["cache"], "Size of a cache"),
+    row(MetricKind::Gauge, "cms_server_database_bytes", BYTES, &[], "Size of the database file"),
+    row(MetricKind::Gauge, "cms_server_database_connections", None, &[], "Connections to a PostgreSQL server for reads"),
+    row(MetricKind::Gauge, "cms_server_leader", None, &[],
         "1 on the node that carries out what falls due, otherwise 0 (PostgreSQL)"),
-    row(Kind::Gauge, "cms_server_nodes", None, &[], "Nodes that serve the database, as this one sees them (PostgreSQL)"),
-    row(Kind::Gauge, "cms_server_nodes_differing", None, &[],
+    row(MetricKind::Gauge, "cms_server_nodes", None, &[], "Nodes that serve the database, as this one sees them (PostgreSQL)"),
+    row(MetricKind::Gauge, "cms_server_nodes_differing", None, &[],
         "Nodes that differ from this one in what all have to agree on; `/health` says in what (PostgreSQL)"),
-    row(Kind::Counter, "cms_server_database_round_trips", None, &[], "Waits for a PostgreSQL server"),
-    row(Kind::Gauge, "cms_server_database_log_bytes", BYTES, &[], "Size of the write-ahead log (`-wal`)"),
-    row(Kind::Gauge, "cms_server_write_queue", None, &[], "Writes that wait for the writer (`storage.write_queue` is the most)"),
-    row(Kind::Histogram, "cms_server_write_wait_seconds", SECONDS, &[], "Time that a write waits for the writer"),
-    row(Kind::Histogram, "cms_server_commit_duration_seconds", SECONDS, &[], "Time of a commit until it is on disk"),
-    row(Kind::Histogram, "cms_server_commit_writes", None, &[], "Writes that were committed together"),
-    row(Kind::Counter, "cms_server_commit_failures", None, &[], "Commits that failed, with all their writes"),
-    row(Kind::Gauge, "cms_server_pictures_waiting", None, &[], "Uploaded pictures that wait to be processed"),
-    row(Kind::Gauge, "cms_server_files_waiting", None, &[], "Stored files of no record: uploads in progress, and files that wait to be deleted"),
-    row(Kind::Gauge, "cms_server_scheduler_lag_seconds", SECONDS, &[], "How long the next timed transition has been overdue"),
-    row(Kind::Counter, "cms_server_scheduler_transitions", None, &[], "Records that a timed transition changed or deleted"),
-    row(Kind::Counter, "cms_server_mails", None, &["outcome"],
+    row(MetricKind::Counter, "cms_server_database_round_trips", None, &[], "Waits for a PostgreSQL server"),
+    row(MetricKind::Gauge, "cms_server_database_log_bytes", BYTES, &[], "Size of the write-ahead log (`-wal`)"),
+    row(MetricKind::Gauge, "cms_server_write_queue", None, &[], "Writes that wait for the writer (`storage.write_queue` is the most)"),
+    row(MetricKind::Histogram, "cms_server_write_wait_seconds", SECONDS, &[], "Time that a write waits for the writer"),
+    row(MetricKind::Histogram, "cms_server_commit_duration_seconds", SECONDS, &[], "Time of a commit until it is on disk"),
+    row(MetricKind::Histogram, "cms_server_commit_writes", None, &[], "Writes that were committed together"),
+    row(MetricKind::Counter, "cms_server_commit_failures", None, &[], "Commits that failed, with all their writes"),
+    row(MetricKind::Gauge, "cms_server_pictures_waiting", None, &[], "Uploaded pictures that wait to be processed"),
+    row(MetricKind::Gauge, "cms_server_files_waiting", None, &[], "Stored files of no record: uploads in progress, and files that wait to be deleted"),
+    row(MetricKind::Gauge, "cms_server_scheduler_lag_seconds", SECONDS, &[], "How long the next timed transition has been overdue"),
+    row(MetricKind::Counter, "cms_server_scheduler_transitions", None, &[], "Records that a timed transition changed or deleted"),
+    row(MetricKind::Counter, "cms_server_mails", None, &["outcome"],
         "Attempts to send e-mail: `sent`, `retried` (later again), `failed` (not again), `dropped` (there was nothing to send)"),
-    row(Kind::Gauge, "cms_server_mail_waiting", None, &[], "Messages in the outbox"),
-    row(Kind::Counter, "cms_server_backups", None, &["outcome"], "Scheduled backups: `made` or `failed`"),
-    row(Kind::Gauge, "cms_server_backup_age_seconds", SECONDS, &[], "Time since the newest backup; absent without `backup.folder`"),
-    row(Kind::Counter, "cms_server_reloads", None, &["outcome"], "Reloads of the declarations: `accepted` or `refused`"),
-    row(Kind::Gauge, "cms_server_declarations_refused", None, &[],
+    row(MetricKind::Gauge, "cms_server_mail_waiting", None, &[], "Messages in the outbox"),
+    row(MetricKind::Counter, "cms_server_backups", None, &["outcome"], "Scheduled backups: `made` or `failed`"),
+    row(MetricKind::Gauge, "cms_server_backup_age_seconds", SECONDS, &[], "Time since the newest backup; absent without `backup.folder`"),
+    row(MetricKind::Counter, "cms_server_reloads", None, &["outcome"], "Reloads of the declarations: `accepted` or `refused`"),
+    row(MetricKind::Gauge, "cms_server_declarations_refused", None, &[],
         "1 while the newest declarations are refused and older ones are in force, otherwise 0"),
-    row(Kind::Gauge, "cms_server_restart_pending_keys", None, &[],
+    row(MetricKind::Gauge, "cms_server_restart_pending_keys", None, &[],
         "Changed configuration keys that keep their old values until a restart"),
 ];
 
@@ -133,12 +133,12 @@ pub struct Reading {
     pub name: &'static str,
     /// A value for each of the metric's labels.
     pub labels: Vec<String>,
-    pub value: Value,
+    pub value: MetricValue,
 }
 
 /// See [`Reading`].
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum MetricValue {
     Count(u64),
     Gauge(f64),
     Observed(Observations),
@@ -148,25 +148,25 @@ pub enum Value {
 impl Reading {
     /// A counter.
     pub fn count(name: &'static str, labels: &[&str], count: u64) -> Reading {
-        Reading::new(name, labels, Value::Count(count))
+        Reading::new(name, labels, MetricValue::Count(count))
     }
 
     /// A gauge. No gauge of ours is so large that a float lacks its digits.
     pub fn gauge(name: &'static str, labels: &[&str], value: f64) -> Reading {
-        Reading::new(name, labels, Value::Gauge(value))
+        Reading::new(name, labels, MetricValue::Gauge(value))
     }
 
     /// A histogram.
     pub fn observed(name: &'static str, histogram: &Histogram) -> Reading {
-        Reading::new(name, &[], Value::Observed(histogram.read()))
+        Reading::new(name, &[], MetricValue::Observed(histogram.read()))
     }
 
     /// Facts.
     pub fn info(name: &'static str, labels: &[&str]) -> Reading {
-        Reading::new(name, labels, Value::Info)
+        Reading::new(name, labels, MetricValue::Info)
     }
 
-    fn new(name: &'static str, labels: &[&str], value: Value) -> Reading {
+    fn new(name: &'static str, labels: &[&str], value: MetricValue) -> Reading {
         debug_assert!(metric(name).is_some_and(|metric| metric.labels.len() == labels.len()), "{name}");
         Reading { name, labels: labels.iter().map(|label| (*label).to_owned()).collect(), value }
     }
@@ -219,9 +219,9 @@ pub const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
 /// Counters by class of status.
 #[derive(Debug, Default)]
-pub struct ByClass([Counter; CLASSES.len()]);
+pub struct StatusCounters([Counter; CLASSES.len()]);
 
-impl ByClass {
+impl StatusCounters {
     /// Counts a response.
     pub fn count(&self, status: u16) {
         self.0[usize::from(status / 100).clamp(1, CLASSES.len()) - 1].inc();
@@ -318,10 +318,10 @@ fn samples(out: &mut String, metric: &Metric, reading: &Reading) {
         .collect();
     let labels = if pairs.is_empty() { String::new() } else { format!("{{{}}}", pairs.join(",")) };
     let _ = match &reading.value {
-        Value::Info => writeln!(out, "{name}{suffix}{labels} 1"),
-        Value::Count(count) => writeln!(out, "{name}{suffix}{labels} {count}"),
-        Value::Gauge(value) => writeln!(out, "{name}{labels} {value}"),
-        Value::Observed(seen) => {
+        MetricValue::Info => writeln!(out, "{name}{suffix}{labels} 1"),
+        MetricValue::Count(count) => writeln!(out, "{name}{suffix}{labels} {count}"),
+        MetricValue::Gauge(value) => writeln!(out, "{name}{labels} {value}"),
+        MetricValue::Observed(seen) => {
             let mut count = 0;
             for (bound, more) in &seen.buckets {
                 count += more;
@@ -389,7 +389,7 @@ mod tests {
         for (sample, labels) in &used {
             let of = |metric: &&Metric| {
                 let ends: &[&str] = match metric.kind {
-                    Kind::Histogram => &["_bucket", "_sum", "_count"],
+                    MetricKind::Histogram => &["_bucket", "_sum", "_count"],
                     kind => &[kind.suffix()],
                 };
                 ends.iter().any(|end| *sample == format!("{}{end}", metric.name))
@@ -479,7 +479,7 @@ mod tests {
 
     #[test]
     fn classes_of_status() {
-        let counts = ByClass::default();
+        let counts = StatusCounters::default();
         [200, 204, 404, 503, 999, 0].into_iter().for_each(|status| counts.count(status));
         let numbers: Vec<u64> = counts.numbers().map(|(_, number)| number).collect();
         assert_eq!(numbers, [1, 2, 0, 1, 2]);
@@ -491,7 +491,7 @@ mod tests {
         let readings = process();
         assert_eq!(readings.len(), 3);
         for reading in readings {
-            assert!(matches!(reading.value, Value::Gauge(value) if value > 0.0), "{reading:?}");
+            assert!(matches!(reading.value, MetricValue::Gauge(value) if value > 0.0), "{reading:?}");
         }
     }
 }

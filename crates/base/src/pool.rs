@@ -172,7 +172,7 @@ impl Pool {
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, PoolError> {
         let (send, receive) = oneshot::channel();
-        let place = Waiting::of(&self.shared);
+        let place = QueueSlot::of(&self.shared);
         let job: Job = Box::new(move |turn| {
             drop(place);
             match turn {
@@ -199,16 +199,16 @@ impl Drop for Pool {
 }
 
 /// A place in the queue, given back when a job begins, gives up or is refused.
-struct Waiting(Arc<PoolState>);
+struct QueueSlot(Arc<PoolState>);
 
-impl Waiting {
-    fn of(shared: &Arc<PoolState>) -> Waiting {
+impl QueueSlot {
+    fn of(shared: &Arc<PoolState>) -> QueueSlot {
         shared.waiting.fetch_add(1, Ordering::Relaxed);
-        Waiting(Arc::clone(shared))
+        QueueSlot(Arc::clone(shared))
     }
 }
 
-impl Drop for Waiting {
+impl Drop for QueueSlot {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Ordering::Relaxed);
     }
@@ -223,27 +223,27 @@ fn work(shared: &PoolState) {
 
 /// What each owner may do only once at a time.
 #[derive(Default)]
-pub struct Turns(Mutex<HashMap<JobOwner, Arc<tokio::sync::Mutex<()>>>>);
+pub struct OwnerTurns(Mutex<HashMap<JobOwner, Arc<tokio::sync::Mutex<()>>>>);
 
 /// An owner's turn; the next one begins when it is dropped.
-pub struct OwnTurn {
-    turns: Arc<Turns>,
+pub struct OwnerTurn {
+    turns: Arc<OwnerTurns>,
     owner: JobOwner,
     /// There until the turn is dropped.
     guard: Option<OwnedMutexGuard<()>>,
 }
 
-impl Turns {
+impl OwnerTurns {
     /// Waits for the owner's turn.
     ///
     /// # Errors
     /// So many of the owner wait already, or it takes longer than this.
     pub async fn take(
-        self: &Arc<Turns>,
+        self: &Arc<OwnerTurns>,
         owner: JobOwner,
         most: usize,
         patience: Duration,
-    ) -> Result<OwnTurn, PoolError> {
+    ) -> Result<OwnerTurn, PoolError> {
         let own = Arc::clone(self.lock().entry(owner).or_default());
         // Beside the table and this one, each that waits or has its turn holds it.
         let crowded = Arc::strong_count(&own) > most + 2;
@@ -252,7 +252,7 @@ impl Turns {
             false => tokio::time::timeout(patience, own.lock_owned()).await.ok(),
         };
         // When this is dropped, an owner of whom nobody is left is taken out of the table.
-        let turn = OwnTurn { turns: Arc::clone(self), owner, guard };
+        let turn = OwnerTurn { turns: Arc::clone(self), owner, guard };
         if turn.guard.is_some() { Ok(turn) } else { Err(PoolError::Busy) }
     }
 
@@ -261,7 +261,7 @@ impl Turns {
     }
 }
 
-impl Drop for OwnTurn {
+impl Drop for OwnerTurn {
     fn drop(&mut self) {
         let mut turns = self.turns.lock();
         self.guard = None;
@@ -439,15 +439,15 @@ mod tests {
 
     #[tokio::test]
     async fn each_owner_has_one_turn_at_a_time() {
-        let turns = Arc::new(Turns::default());
-        let take = |n: i64| Turns::take(&turns, JobOwner::user(n), 1, Duration::from_secs(60));
+        let turns = Arc::new(OwnerTurns::default());
+        let take = |n: i64| OwnerTurns::take(&turns, JobOwner::user(n), 1, Duration::from_secs(60));
         let (first, other) = (take(1).await.expect("a turn"), take(2).await.expect("a turn of another owner"));
         let mut second = Box::pin(take(1));
         assert!(futures_util::poll!(&mut second).is_pending());
         assert_eq!(take(1).await.err(), Some(PoolError::Busy), "one waits already");
         drop(first);
         let second = second.await.expect("a turn");
-        let short = Turns::take(&turns, JobOwner::user(1), 1, Duration::ZERO);
+        let short = OwnerTurns::take(&turns, JobOwner::user(1), 1, Duration::ZERO);
         assert_eq!(short.await.err(), Some(PoolError::Busy), "patience ends");
         drop((second, other));
         assert_eq!(turns.lock().len(), 0);

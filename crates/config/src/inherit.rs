@@ -4,7 +4,7 @@
 //! `base_resources`, `resources` and `extends`.
 
 use super::check::suggestion;
-use super::layers::{Merged, Removal};
+use super::layers::{MergeResult, Removal};
 use super::merge;
 use super::read::Reader;
 use super::tree::{Node, Span, Table};
@@ -30,9 +30,9 @@ const OWN: [&str; 11] = [
 const TABLES: [&str; 2] = ["base_resources", "resources"];
 
 /// Merges each resource over the one that it extends.
-pub fn inherit(reader: &mut Reader<'_>, merged: &mut Merged) {
+pub fn inherit(reader: &mut Reader<'_>, merged: &mut MergeResult) {
     let removals = std::mem::take(&mut merged.waiting);
-    let mut heirs = Heirs { reader, removals, done: HashSet::new(), failed: false };
+    let mut heirs = Inheritance { reader, removals, done: HashSet::new(), failed: false };
     for table in TABLES {
         for name in names(&merged.root, table) {
             heirs.complete(&mut merged.root, (table, &name), &mut Vec::new());
@@ -48,7 +48,7 @@ fn names(root: &Node, table: &str) -> Vec<String> {
     root.child(table).and_then(Node::as_table).into_iter().flat_map(Table::keys).cloned().collect()
 }
 
-struct Heirs<'a, 'r> {
+struct Inheritance<'a, 'r> {
     reader: &'a mut Reader<'r>,
     /// Removals of keys that the resource itself does not declare, but may inherit.
     removals: Vec<Removal>,
@@ -57,7 +57,7 @@ struct Heirs<'a, 'r> {
     failed: bool,
 }
 
-impl Heirs<'_, '_> {
+impl Inheritance<'_, '_> {
     /// Completes a resource after the one that it extends. `chain`: the resources that are being completed, each because
     /// the one before extends it.
     fn complete(&mut self, root: &mut Node, at: (&'static str, &str), chain: &mut Vec<(&'static str, String)>) {

@@ -41,7 +41,7 @@ pub struct Removal {
 }
 
 /// The merged declaration, and the changes to schema files.
-pub struct Merged {
+pub struct MergeResult {
     pub root: Node,
     pub edits: Vec<SchemaEdit>,
     /// Removals of keys of resources that these do not declare themselves: they may inherit them or get them from a
@@ -89,10 +89,10 @@ pub fn layers(reader: &mut Reader<'_>, settings: &[Node]) -> Vec<Layer> {
 }
 
 /// Merges the layers and then the settings over each other.
-pub fn merge<L: Borrow<Layer>>(reader: &mut Reader<'_>, layers: &[L], settings: &[Node]) -> Merged {
+pub fn merge<L: Borrow<Layer>>(reader: &mut Reader<'_>, layers: &[L], settings: &[Node]) -> MergeResult {
     let span = layers.first().map_or(NOWHERE, |layer| layer.borrow().root.span);
     let root = Node::table(span);
-    let mut merged = Merged { root, edits: Vec::new(), waiting: Vec::new(), schema_stems: HashSet::new() };
+    let mut merged = MergeResult { root, edits: Vec::new(), waiting: Vec::new(), schema_stems: HashSet::new() };
     for layer in layers {
         let layer = layer.borrow();
         for removal in &layer.removals {
@@ -107,7 +107,7 @@ pub fn merge<L: Borrow<Layer>>(reader: &mut Reader<'_>, layers: &[L], settings: 
 }
 
 /// Applies the removals that had to wait until resources were complete.
-pub fn remove_inherited(reader: &mut Reader<'_>, merged: &mut Merged) {
+pub fn remove_inherited(reader: &mut Reader<'_>, merged: &mut MergeResult) {
     for Removal { path, place } in std::mem::take(&mut merged.waiting) {
         if !merge::remove(&mut merged.root, &path) {
             nothing_to_remove(reader, &merged.root, &path, place, "");
@@ -278,7 +278,7 @@ pub fn schema_stem(file: &str) -> String {
     Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn lay_over(reader: &mut Reader<'_>, merged: &mut Merged, mut root: Node) {
+fn lay_over(reader: &mut Reader<'_>, merged: &mut MergeResult, mut root: Node) {
     let tables = ["base_resources", "resources"].into_iter().filter_map(|table| root.child(table)?.as_table());
     let resources = tables.flat_map(Table::values);
     let files = resources.filter_map(|resource| resource.node.child("schema")?.as_str());
@@ -301,7 +301,7 @@ fn lay_over(reader: &mut Reader<'_>, merged: &mut Merged, mut root: Node) {
     }
 }
 
-fn remove(reader: &mut Reader<'_>, merged: &mut Merged, removal: &Removal) {
+fn remove(reader: &mut Reader<'_>, merged: &mut MergeResult, removal: &Removal) {
     let place = removal.place;
     match removal.path.as_slice() {
         [first, stem, rest @ ..] if first == "schemas" && !rest.is_empty() => {

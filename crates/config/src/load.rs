@@ -25,8 +25,8 @@ use std::path::{Path, PathBuf};
 
 /// A valid declaration and the place of everything in it.
 #[derive(Clone, Debug)]
-pub struct Loaded {
-    /// As merged. `schema` of a resource is a key of [`Loaded::schemas`].
+pub struct LoadedDeclaration {
+    /// As merged. `schema` of a resource is a key of [`LoadedDeclaration::schemas`].
     pub declaration: Declaration,
     /// Schema files by path relative to the main file, overlays merged, `{prefix}` filled in.
     pub schemas: IndexMap<String, Value>,
@@ -43,20 +43,20 @@ pub fn load(
     path: Option<&Path>,
     sets: &[String],
     env: impl IntoIterator<Item = (String, String)>,
-) -> Result<Loaded, Vec<Problem>> {
+) -> Result<LoadedDeclaration, Vec<Problem>> {
     attempt(path.map_or(shipped::origin(), Origin::File), sets, env).outcome
 }
 
 /// A load that may have failed, and the files to watch in both cases: the fix may be in a file that only the
 /// failed declaration names.
-pub struct Attempt {
-    pub outcome: Result<Loaded, Vec<Problem>>,
+pub struct LoadAttempt {
+    pub outcome: Result<LoadedDeclaration, Vec<Problem>>,
     /// Files on disk whose change requires another load, including absent ones that were tried.
     pub files: Vec<PathBuf>,
 }
 
 /// [`load`] from anywhere, for reloads.
-pub fn attempt(origin: Origin<'_>, sets: &[String], env: impl IntoIterator<Item = (String, String)>) -> Attempt {
+pub fn attempt(origin: Origin<'_>, sets: &[String], env: impl IntoIterator<Item = (String, String)>) -> LoadAttempt {
     let mut reader = Reader::new(origin);
     let settings = settings(&mut reader, sets, env);
     let layers = layers::layers(&mut reader, &settings);
@@ -71,7 +71,7 @@ pub fn attempt(origin: Origin<'_>, sets: &[String], env: impl IntoIterator<Item 
         prefix::fill(&mut reader, tree, &prefix);
     }
     let files = std::mem::take(&mut reader.files);
-    Attempt { outcome: finish(reader, merged.root, schema_trees), files }
+    LoadAttempt { outcome: finish(reader, merged.root, schema_trees), files }
 }
 
 /// The environment of the process, for [`load`]; variables that are not text are left out.
@@ -79,7 +79,7 @@ pub fn environment() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
-impl Loaded {
+impl LoadedDeclaration {
     /// The value at a path as the files, the environment or the command line give it; `None` when none of them does.
     pub fn written(&self, path: &[&str]) -> Option<Value> {
         self.root.at(path).map(Node::to_value)
@@ -90,7 +90,7 @@ impl Loaded {
         self.sources.problem(self.root.locate(path), message, hint)
     }
 
-    /// A problem inside a schema file: its key in [`Loaded::schemas`] and a JSON pointer.
+    /// A problem inside a schema file: its key in [`LoadedDeclaration::schemas`] and a JSON pointer.
     pub fn schema_problem(
         &self,
         schema: &str,
@@ -105,7 +105,11 @@ impl Loaded {
     }
 }
 
-fn finish(mut reader: Reader<'_>, root: Node, schema_trees: IndexMap<String, Node>) -> Result<Loaded, Vec<Problem>> {
+fn finish(
+    mut reader: Reader<'_>,
+    root: Node,
+    schema_trees: IndexMap<String, Node>,
+) -> Result<LoadedDeclaration, Vec<Problem>> {
     reader.problems.extend(check::check(Grammar::declaration(), &root, &reader.sources, reader.partial));
     reader.problems = Problem::sorted(reader.problems);
     if reader.problems.len() >= MOST_PROBLEMS {
@@ -121,7 +125,7 @@ fn finish(mut reader: Reader<'_>, root: Node, schema_trees: IndexMap<String, Nod
         vec![Problem { file, place: None, excerpt: None, message: error.to_string(), hint: None }]
     })?;
     let schemas = schema_trees.iter().map(|(key, tree)| (key.clone(), tree.to_value())).collect();
-    Ok(Loaded { declaration, schemas, sources: reader.sources, root, schema_trees })
+    Ok(LoadedDeclaration { declaration, schemas, sources: reader.sources, root, schema_trees })
 }
 
 #[cfg(test)]
@@ -134,7 +138,11 @@ mod tests {
     use serde_json::json;
     use std::fs;
 
-    fn load_texts(files: &[(&str, &str)], sets: &[&str], env: &[(&str, &str)]) -> Result<Loaded, Vec<Problem>> {
+    fn load_texts(
+        files: &[(&str, &str)],
+        sets: &[&str],
+        env: &[(&str, &str)],
+    ) -> Result<LoadedDeclaration, Vec<Problem>> {
         let sets: Vec<String> = sets.iter().map(|set| set.to_string()).collect();
         let env = env.iter().map(|(name, value)| (name.to_string(), value.to_string()));
         attempt(Origin::Texts { label: "", files }, &sets, env).outcome
@@ -193,7 +201,7 @@ mod tests {
     }
 
     /// What a declaration says at a path, after everything.
-    fn said(loaded: &Loaded, path: &str) -> String {
+    fn said(loaded: &LoadedDeclaration, path: &str) -> String {
         let path = super::super::parse_toml::parse_key(path).expect(path);
         match path.split_first() {
             Some((first, rest)) if first == "schemas" => {

@@ -11,7 +11,7 @@ use serde_json::Number;
 /// Parses the text of a source. `None` after any problem: a syntax error ends the parse, duplicate keys are all
 /// reported.
 pub fn parse(sources: &Sources, source: usize, problems: &mut Vec<Problem>) -> Option<Node> {
-    let mut reader = Reader { text: sources.text(source), at: 0, source, duplicates: Vec::new() };
+    let mut reader = JsonParser { text: sources.text(source), at: 0, source, duplicates: Vec::new() };
     let outcome = reader.document();
     let mut found: Vec<Problem> = Vec::new();
     for (key, again, first) in reader.duplicates.iter().take(MOST) {
@@ -32,17 +32,17 @@ pub fn parse(sources: &Sources, source: usize, problems: &mut Vec<Problem>) -> O
 }
 
 /// Where parsing stopped, and why.
-type Stop = (usize, &'static str);
+type SyntaxError = (usize, &'static str);
 
-struct Reader<'a> {
+struct JsonParser<'a> {
     text: &'a str,
     at: usize,
     source: usize,
     duplicates: Vec<(String, Span, Span)>,
 }
 
-impl Reader<'_> {
-    fn document(&mut self) -> Result<Node, Stop> {
+impl JsonParser<'_> {
+    fn document(&mut self) -> Result<Node, SyntaxError> {
         let node = self.value(0)?;
         self.space();
         match self.peek() {
@@ -51,7 +51,7 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Result<Node, Stop> {
+    fn value(&mut self, depth: usize) -> Result<Node, SyntaxError> {
         self.space();
         let start = self.at;
         if depth > DEPTH {
@@ -71,7 +71,7 @@ impl Reader<'_> {
         Ok(Node { data, span: self.span(start) })
     }
 
-    fn table(&mut self, depth: usize) -> Result<Table, Stop> {
+    fn table(&mut self, depth: usize) -> Result<Table, SyntaxError> {
         let mut table = Table::new();
         self.at += 1;
         self.space();
@@ -101,7 +101,7 @@ impl Reader<'_> {
         }
     }
 
-    fn array(&mut self, depth: usize) -> Result<Vec<Node>, Stop> {
+    fn array(&mut self, depth: usize) -> Result<Vec<Node>, SyntaxError> {
         let mut items = Vec::new();
         self.at += 1;
         self.space();
@@ -116,7 +116,7 @@ impl Reader<'_> {
         }
     }
 
-    fn end_of_list(&mut self, close: u8) -> Result<bool, Stop> {
+    fn end_of_list(&mut self, close: u8) -> Result<bool, SyntaxError> {
         self.space();
         match (self.take(close), close) {
             (true, _) => Ok(true),
@@ -126,7 +126,7 @@ impl Reader<'_> {
         }
     }
 
-    fn string(&mut self) -> Result<String, Stop> {
+    fn string(&mut self) -> Result<String, SyntaxError> {
         self.at += 1;
         let mut out = String::new();
         loop {
@@ -145,7 +145,7 @@ impl Reader<'_> {
         }
     }
 
-    fn escape(&mut self) -> Result<char, Stop> {
+    fn escape(&mut self) -> Result<char, SyntaxError> {
         let start = self.at;
         self.at += 2;
         Ok(match self.text.as_bytes().get(start + 1) {
@@ -163,7 +163,7 @@ impl Reader<'_> {
     }
 
     /// `\uXXXX`, or a pair of surrogates.
-    fn unicode(&mut self, start: usize) -> Result<char, Stop> {
+    fn unicode(&mut self, start: usize) -> Result<char, SyntaxError> {
         let first = self.hex(start)?;
         if !(0xd800..0xe000).contains(&first) {
             return char::from_u32(first).ok_or((start, LONE_SURROGATE));
@@ -179,7 +179,7 @@ impl Reader<'_> {
         char::from_u32(0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00)).ok_or((start, LONE_SURROGATE))
     }
 
-    fn hex(&mut self, start: usize) -> Result<u32, Stop> {
+    fn hex(&mut self, start: usize) -> Result<u32, SyntaxError> {
         let digits = self.text.as_bytes().get(self.at..self.at + 4).ok_or((start, OPEN_STRING))?;
         let mut number = 0;
         for digit in digits {
@@ -190,7 +190,7 @@ impl Reader<'_> {
         Ok(number)
     }
 
-    fn number(&mut self) -> Result<Number, Stop> {
+    fn number(&mut self) -> Result<Number, SyntaxError> {
         let start = self.at;
         while matches!(self.peek(), Some(b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9')) {
             self.at += 1;
@@ -200,7 +200,7 @@ impl Reader<'_> {
             .map_err(|_| (start, "this is not a number, or it is too large"))
     }
 
-    fn word(&mut self, word: &str, data: Data) -> Result<Data, Stop> {
+    fn word(&mut self, word: &str, data: Data) -> Result<Data, SyntaxError> {
         if !self.text[self.at..].starts_with(word) {
             return Err((self.at, "a value is expected here"));
         }

@@ -1,11 +1,11 @@
 //! Where what is declared was written: names with files and lines.
 
-use super::load::Loaded;
+use super::load::LoadedDeclaration;
 use super::tree::{Location, Node, Table};
 
 /// Something that is declared, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeclaredAt {
+pub struct DeclarationPlace {
     /// Such as `resources.posts`; a part with a dot is in quotes.
     pub name: String,
     pub file: String,
@@ -13,9 +13,9 @@ pub struct DeclaredAt {
     pub line: usize,
 }
 
-impl Loaded {
+impl LoadedDeclaration {
     /// What is declared, in its order: sections, the members of sections that name things, and the properties of schemas.
-    pub fn places(&self) -> Vec<DeclaredAt> {
+    pub fn places(&self) -> Vec<DeclarationPlace> {
         let mut places = Vec::new();
         for (section, member) in members(Some(&self.root)) {
             let inner = || members(Some(&member.node)).map(|(name, inner)| (name, &inner.node));
@@ -32,18 +32,18 @@ impl Loaded {
         places
     }
 
-    fn place_of(&self, path: &[&str]) -> DeclaredAt {
+    fn place_of(&self, path: &[&str]) -> DeclarationPlace {
         let quoted = |part: &&str| if part.contains('.') { format!("\"{part}\"") } else { (*part).to_owned() };
         let Location { file, line, .. } = self.sources.place(self.root.locate_key(path));
-        DeclaredAt { name: path.iter().map(quoted).collect::<Vec<_>>().join("."), file, line }
+        DeclarationPlace { name: path.iter().map(quoted).collect::<Vec<_>>().join("."), file, line }
     }
 
     /// The properties of a resource's schema.
-    fn properties(&self, resource: &str, schema: &str) -> Vec<DeclaredAt> {
+    fn properties(&self, resource: &str, schema: &str) -> Vec<DeclarationPlace> {
         let Some(tree) = self.schema_trees.get(schema) else { return Vec::new() };
         let place = |property: &String| {
             let Location { file, line, .. } = self.sources.place(tree.locate_key(&["properties", property]));
-            DeclaredAt { name: format!("resources.{resource}.properties.{property}"), file, line }
+            DeclarationPlace { name: format!("resources.{resource}.properties.{property}"), file, line }
         };
         tree.child("properties").and_then(Node::as_table).into_iter().flat_map(Table::keys).map(place).collect()
     }

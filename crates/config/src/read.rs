@@ -3,7 +3,7 @@
 //! It does not know what is in the texts.
 
 use super::check;
-use super::source::{Origin, Unreadable};
+use super::source::{Origin, SourceError};
 use super::tree::{Sources, Span};
 use crate::Problem;
 use std::collections::HashMap;
@@ -110,10 +110,10 @@ impl<'a> Reader<'a> {
                 self.keys.insert(source, key.to_owned());
                 return Some(source);
             }
-            Err(Unreadable::Missing) if optional => return None,
-            Err(Unreadable::Missing) => (format!("`{name}` does not exist"), self.missing_hint(key, named_at)),
-            Err(Unreadable::Other(why)) => (format!("`{name}` {why}"), None),
-            Err(Unreadable::NotText(before)) => {
+            Err(SourceError::Missing) if optional => return None,
+            Err(SourceError::Missing) => (format!("`{name}` does not exist"), self.missing_hint(key, named_at)),
+            Err(SourceError::Other(why)) => (format!("`{name}` {why}"), None),
+            Err(SourceError::NotText(before)) => {
                 let source = self.sources.add(name, &before);
                 let place = Span { source, start: before.len(), end: before.len() };
                 let hint = Some("save the file in UTF-8".to_owned());

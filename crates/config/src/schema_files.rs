@@ -3,16 +3,20 @@
 //! It does not know what a schema means: it is validated where it is compiled.
 
 use super::check::suggestion;
-use super::layers::{Change, Merged, SchemaEdit, nothing_to_remove, schema_stem};
+use super::layers::{Change, MergeResult, SchemaEdit, nothing_to_remove, schema_stem};
 use super::read::Reader;
-use super::taxonomies::Brought;
+use super::taxonomies::TaxonomyProperty;
 use super::tree::{Data, Member, Node, Span, Table};
 use super::{merge, parse_json, references};
 use indexmap::IndexMap;
 
 /// Reads every schema file once, by its key; rewrites the names in the declaration to keys; resolves the references;
 /// applies the changes; adds the properties of taxonomies.
-pub fn schema_files(reader: &mut Reader<'_>, merged: &mut Merged, brought: Vec<Brought>) -> IndexMap<String, Node> {
+pub fn schema_files(
+    reader: &mut Reader<'_>,
+    merged: &mut MergeResult,
+    brought: Vec<TaxonomyProperty>,
+) -> IndexMap<String, Node> {
     let mut files = Files::default();
     let mut shown = Vec::new();
     for place in places(merged) {
@@ -112,8 +116,8 @@ impl Files {
 
     /// Adds the properties of taxonomies, unless the schema has its own, or `false`. A resource that gets one has its own
     /// copy of the schema, because others may share the file.
-    fn with_properties(&mut self, merged: &mut Merged, brought: Vec<Brought>) {
-        for Brought { resource, property, at, doc } in brought {
+    fn with_properties(&mut self, merged: &mut MergeResult, brought: Vec<TaxonomyProperty>) {
+        for TaxonomyProperty { resource, property, at, doc } in brought {
             let Some(place) = place(merged, &resource) else { continue };
             let Data::String(file) = &mut place.data else { continue };
             let Some(tree) = self.done.get_mut(file) else { continue };
@@ -142,13 +146,13 @@ impl Files {
 }
 
 /// Where a resource names its schema.
-fn place<'m>(merged: &'m mut Merged, resource: &str) -> Option<&'m mut Node> {
+fn place<'m>(merged: &'m mut MergeResult, resource: &str) -> Option<&'m mut Node> {
     let resources = merged.root.as_table_mut()?.get_mut("resources")?.node.as_table_mut()?;
     Some(&mut resources.get_mut(resource)?.node.as_table_mut()?.get_mut("schema")?.node)
 }
 
 /// Where the declaration names a file: `schema` and `entries_file` of resources, `route_schemas.*`.
-fn places(merged: &mut Merged) -> Vec<&mut Node> {
+fn places(merged: &mut MergeResult) -> Vec<&mut Node> {
     let mut places = Vec::new();
     for (key, entry) in merged.root.as_table_mut().into_iter().flat_map(Table::iter_mut) {
         let named = entry.node.as_table_mut().into_iter().flat_map(Table::values_mut);

@@ -20,7 +20,7 @@ pub enum Origin<'a> {
 
 /// Why a file is not available.
 #[derive(Debug)]
-pub enum Unreadable {
+pub enum SourceError {
     Missing,
     /// Not UTF-8 from this byte on; the text before it.
     NotText(String),
@@ -60,14 +60,14 @@ impl Origin<'_> {
     }
 
     /// The text of a file, without a byte order mark.
-    pub fn read(&self, key: &str) -> Result<String, Unreadable> {
+    pub fn read(&self, key: &str) -> Result<String, SourceError> {
         match (self, self.path(key)) {
             (Origin::Texts { files, .. }, _) => {
                 let found = files.iter().find(|(name, _)| *name == key);
-                found.map(|(_, text)| (*text).to_owned()).ok_or(Unreadable::Missing)
+                found.map(|(_, text)| (*text).to_owned()).ok_or(SourceError::Missing)
             }
             (_, Some(path)) => text_of(read_bytes(&path)?),
-            (_, None) => Err(Unreadable::Missing),
+            (_, None) => Err(SourceError::Missing),
         }
     }
 
@@ -105,32 +105,32 @@ impl Origin<'_> {
     }
 }
 
-fn read_bytes(path: &Path) -> Result<Vec<u8>, Unreadable> {
+fn read_bytes(path: &Path) -> Result<Vec<u8>, SourceError> {
     let failed = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => Unreadable::Missing,
-        ErrorKind::PermissionDenied => Unreadable::Other("may not be read by this user".into()),
-        _ => Unreadable::Other(format!("cannot be read: {error}")),
+        ErrorKind::NotFound => SourceError::Missing,
+        ErrorKind::PermissionDenied => SourceError::Other("may not be read by this user".into()),
+        _ => SourceError::Other(format!("cannot be read: {error}")),
     };
     // Checked before it is opened: opening a pipe would wait for a writer.
     let about = fs::metadata(path).map_err(failed)?;
     if about.is_dir() {
-        return Err(Unreadable::Other("is a directory".into()));
+        return Err(SourceError::Other("is a directory".into()));
     }
     if !about.is_file() {
-        return Err(Unreadable::Other("is not a regular file".into()));
+        return Err(SourceError::Other("is not a regular file".into()));
     }
     let mut bytes = Vec::new();
     File::open(path).map_err(failed)?.take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
     match bytes.len() as u64 > LARGEST {
-        true => Err(Unreadable::Other(format!("is larger than {} MB", LARGEST >> 20))),
+        true => Err(SourceError::Other(format!("is larger than {} MB", LARGEST >> 20))),
         false => Ok(bytes),
     }
 }
 
-fn text_of(bytes: Vec<u8>) -> Result<String, Unreadable> {
+fn text_of(bytes: Vec<u8>) -> Result<String, SourceError> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
-        Unreadable::NotText(String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned())
+        SourceError::NotText(String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned())
     })?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }

@@ -5,7 +5,7 @@
 use super::tree::{Data, Member, Node, Span, Table};
 
 /// A property that a taxonomy adds to the schema of a resource.
-pub struct Brought {
+pub struct TaxonomyProperty {
     pub resource: String,
     pub property: String,
     /// Where the taxonomy is named.
@@ -17,7 +17,7 @@ pub struct Brought {
 const HIERARCHICAL: &str = "x-hierarchical";
 
 /// Adds arguments and links to the resources of a declaration, and returns the properties to add to their schemas.
-pub fn expand(root: &mut Node) -> Vec<Brought> {
+pub fn expand(root: &mut Node) -> Vec<TaxonomyProperty> {
     let mut brought = Vec::new();
     let Some(template) = root.child("per_taxonomy").cloned() else { return brought };
     let resources = root.child("resources").and_then(Node::as_table).cloned().unwrap_or_default();
@@ -25,10 +25,10 @@ pub fn expand(root: &mut Node) -> Vec<Brought> {
         let taxonomies = resource.node.child("taxonomies").and_then(Node::as_array).unwrap_or_default();
         for taxonomy in taxonomies {
             let Some(of) = taxonomy.as_str() else { continue };
-            let Some(facts) = Facts::of(root, of) else { continue };
+            let Some(facts) = TemplateValues::of(root, of) else { continue };
             if let Some(doc) = template.child("property").and_then(|doc| facts.filled(doc)) {
                 let property = facts.base.clone();
-                brought.push(Brought { resource: name.clone(), property, at: taxonomy.span, doc });
+                brought.push(TaxonomyProperty { resource: name.clone(), property, at: taxonomy.span, doc });
             }
             let parts = ["endpoints", "links"].map(|part| template.child(part).and_then(|part| facts.filled(part)));
             let Some(resource) = table_at(root, &["resources", name]) else { continue };
@@ -96,14 +96,14 @@ fn child_table<'t>(table: &'t mut Table, key: &str, at: Span) -> Option<&'t mut 
 }
 
 /// Values for the placeholders of the template.
-struct Facts {
+struct TemplateValues {
     base: String,
     hierarchical: bool,
     places: [(&'static str, String); 6],
 }
 
-impl Facts {
-    fn of(root: &Node, taxonomy: &str) -> Option<Facts> {
+impl TemplateValues {
+    fn of(root: &Node, taxonomy: &str) -> Option<TemplateValues> {
         let resource = root.at(&["resources", taxonomy])?;
         let text = |key: &str| resource.child(key).and_then(Node::as_str).map(str::to_owned);
         let base = text("base").unwrap_or_else(|| taxonomy.to_owned());
@@ -123,7 +123,7 @@ impl Facts {
             ("{taxonomy.assign}", capability("assign")),
             ("{taxonomy.create}", capability(if hierarchical { "manage" } else { "assign" })),
         ];
-        Some(Facts { base, hierarchical, places })
+        Some(TemplateValues { base, hierarchical, places })
     }
 
     /// A copy of a part of the template with values filled in; `None` if it is not for this taxonomy.

@@ -186,11 +186,11 @@ const EXCERPT: usize = 400;
 /// Every text that was read, so that a span can be turned into a place only when something is wrong.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    list: Vec<Text>,
+    list: Vec<SourceText>,
 }
 
 #[derive(Clone, Debug)]
-struct Text {
+struct SourceText {
     name: String,
     text: String,
     /// Where each line starts; computed when a place is first needed.
@@ -200,7 +200,7 @@ struct Text {
 impl Sources {
     /// Stores a text under the name that problems show.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> usize {
-        self.list.push(Text { name: name.into(), text: text.into(), lines: OnceLock::new() });
+        self.list.push(SourceText { name: name.into(), text: text.into(), lines: OnceLock::new() });
         self.list.len() - 1
     }
 
@@ -216,7 +216,7 @@ impl Sources {
 
     /// Line, column and excerpt of a span's start.
     pub fn place(&self, span: Span) -> Location {
-        let Some(Text { name, text, lines }) = self.list.get(span.source) else {
+        let Some(SourceText { name, text, lines }) = self.list.get(span.source) else {
             return Location { file: String::new(), line: 1, column: 1, excerpt: None };
         };
         let lines = lines.get_or_init(|| {

@@ -179,15 +179,15 @@ pub const FORMATS: [(&str, &str); 2] = [("size", "16MiB"), ("duration", "30s")];
 
 /// A setting that `false` switches off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Optional<T>(pub Option<T>);
+pub struct OptionalSetting<T>(pub Option<T>);
 
-impl<T> Optional<T> {
+impl<T> OptionalSetting<T> {
     /// Switched off.
-    pub const OFF: Optional<T> = Optional(None);
+    pub const OFF: OptionalSetting<T> = OptionalSetting(None);
 
     /// Switched on with this value.
-    pub const fn on(value: T) -> Optional<T> {
-        Optional(Some(value))
+    pub const fn on(value: T) -> OptionalSetting<T> {
+        OptionalSetting(Some(value))
     }
 
     /// The value, unless it is switched off.
@@ -196,22 +196,22 @@ impl<T> Optional<T> {
     }
 }
 
-impl<T> Default for Optional<T> {
+impl<T> Default for OptionalSetting<T> {
     fn default() -> Self {
-        Optional::OFF
+        OptionalSetting::OFF
     }
 }
 
-impl<'de, T: serde::de::DeserializeOwned> Deserialize<'de> for Optional<T> {
+impl<'de, T: serde::de::DeserializeOwned> Deserialize<'de> for OptionalSetting<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Value::deserialize(deserializer)? {
-            Value::Bool(false) => Ok(Optional::OFF),
-            value => T::deserialize(value).map(Optional::on).map_err(D::Error::custom),
+            Value::Bool(false) => Ok(OptionalSetting::OFF),
+            value => T::deserialize(value).map(OptionalSetting::on).map_err(D::Error::custom),
         }
     }
 }
 
-impl<T: Serialize> Serialize for Optional<T> {
+impl<T: Serialize> Serialize for OptionalSetting<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             Some(value) => value.serialize(serializer),
@@ -220,7 +220,7 @@ impl<T: Serialize> Serialize for Optional<T> {
     }
 }
 
-impl<T: JsonSchema> JsonSchema for Optional<T> {
+impl<T: JsonSchema> JsonSchema for OptionalSetting<T> {
     fn inline_schema() -> bool {
         true
     }
@@ -276,12 +276,12 @@ mod tests {
 
     #[test]
     fn false_switches_off() {
-        let read = |value: Value| serde_json::from_value::<Optional<Size>>(value).ok();
-        assert_eq!(read(json!(false)), Some(Optional::OFF));
-        assert_eq!(read(json!("1KiB")), Some(Optional::on(Size::kib(1))));
+        let read = |value: Value| serde_json::from_value::<OptionalSetting<Size>>(value).ok();
+        assert_eq!(read(json!(false)), Some(OptionalSetting::OFF));
+        assert_eq!(read(json!("1KiB")), Some(OptionalSetting::on(Size::kib(1))));
         assert_eq!(read(json!(true)), None);
         assert_eq!(read(json!(0)), None);
-        assert_eq!(json!(Optional::on(Size::kib(1))), json!("1KiB"));
-        assert_eq!(json!(Optional::<Size>::OFF), json!(false));
+        assert_eq!(json!(OptionalSetting::on(Size::kib(1))), json!("1KiB"));
+        assert_eq!(json!(OptionalSetting::<Size>::OFF), json!(false));
     }
 }

@@ -48,11 +48,11 @@ impl Drop for Watch {
 
 /// The state of a file from outside; `None` when it does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Look(Option<[i64; 7]>);
+struct FileState(Option<[i64; 7]>);
 
 fn run(
     mut files: Vec<PathBuf>,
-    mut loaded: Vec<Look>,
+    mut loaded: Vec<FileState>,
     mut on_change: impl FnMut() -> Vec<PathBuf>,
     hangup: &AtomicBool,
     stopped: &Receiver<()>,
@@ -64,7 +64,7 @@ fn run(
         last = now;
         if hangup.swap(false, Ordering::Relaxed) || settled {
             // Taken before the reload, so that what changes during it is detected afterwards.
-            let before: Vec<(PathBuf, Look)> = files.drain(..).zip(last).collect();
+            let before: Vec<(PathBuf, FileState)> = files.drain(..).zip(last).collect();
             files = on_change();
             let known = |file: &Path| before.iter().find(|(path, _)| path == file).map(|(_, look)| look.clone());
             loaded = files.iter().map(|file| known(file).unwrap_or_else(|| look_at(file))).collect();
@@ -73,13 +73,13 @@ fn run(
     }
 }
 
-fn look(files: &[PathBuf]) -> Vec<Look> {
+fn look(files: &[PathBuf]) -> Vec<FileState> {
     files.iter().map(|file| look_at(file)).collect()
 }
 
-fn look_at(file: &Path) -> Look {
+fn look_at(file: &Path) -> FileState {
     let about = file.metadata().ok();
-    Look(about.map(|about| {
+    FileState(about.map(|about| {
         [
             about.dev() as i64,
             about.ino() as i64,

@@ -43,11 +43,11 @@ pub struct XmlRpc {
     /// Fault codes that differ from the HTTP status, by error code or by status.
     pub faults: IndexMap<String, i64>,
     /// Steps that several methods take, by name.
-    pub routines: IndexMap<String, Vec<Step>>,
+    pub routines: IndexMap<String, Vec<XmlRpcStep>>,
     /// Shapes of results that several methods return, by name.
     pub shapes: IndexMap<String, Value>,
     /// Methods by name, in the order in which they are listed.
-    pub methods: IndexMap<String, Call>,
+    pub methods: IndexMap<String, XmlRpcMethod>,
 }
 
 impl Default for XmlRpc {
@@ -96,7 +96,7 @@ impl Default for Paging {
 /// A method.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Call {
+pub struct XmlRpcMethod {
     /// Its parameters in order: `name`, `name: kind`, and `name?` for those that may be absent. Kinds: `any`, `id`,
     /// `int`, `text`, `flag`, `list`, `struct`, `bytes`. `@login` and `@secret` identify the caller; without them
     /// anybody may call.
@@ -106,7 +106,7 @@ pub struct Call {
     /// Fault codes of this method that differ from those of others, by error code or by status.
     pub faults: IndexMap<String, i64>,
     /// What the method does, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<XmlRpcStep>,
     /// Shape of the result.
     pub result: Value,
     /// Another method that does the same.
@@ -120,7 +120,7 @@ pub struct Call {
 /// Everything that is not a name is an expression.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Step {
+pub struct XmlRpcStep {
     /// The step is skipped unless this is true.
     pub when: Option<String>,
     /// Names for the values of shapes.
@@ -143,7 +143,7 @@ pub struct Step {
     /// Name of the element, in `each`.
     pub item: Option<String>,
     /// Steps that are carried out for each element, in `each`.
-    pub steps: Vec<Step>,
+    pub steps: Vec<XmlRpcStep>,
     /// Shape whose values are collected, in `each`; those that are undefined are left out.
     pub collect: Option<Value>,
     /// Path below the REST base that is read.

@@ -3,8 +3,8 @@
 //! A location is overwritten in place, so that nothing moves and every offset in the file stays valid. A film
 //! that carries a whole track of locations is refused.
 
-use super::parts::{Walk, names_place};
-use super::{Bounds, PictureError, exif};
+use super::parts::{FileWalk, names_place};
+use super::{PictureBounds, PictureError, exif};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write as _};
@@ -39,14 +39,14 @@ pub struct Patch {
 ///
 /// # Errors
 /// It carries a track of locations, or it cannot be read in the time that is allowed.
-pub fn places(file: &Path, bounds: Bounds<'_>) -> Result<Vec<Patch>, PictureError> {
+pub fn places(file: &Path, bounds: PictureBounds<'_>) -> Result<Vec<Patch>, PictureError> {
     let file = File::open(file)?;
     let length = file.metadata()?.len();
     let share = bounds.parsing()?;
-    found(Walk::new(file, length, share.until))
+    found(FileWalk::new(file, length, share.until))
 }
 
-fn found<R: Read + Seek>(mut walk: Walk<R>) -> Result<Vec<Patch>, PictureError> {
+fn found<R: Read + Seek>(mut walk: FileWalk<R>) -> Result<Vec<Patch>, PictureError> {
     let mut search = Search { patches: Vec::new(), room: walk.length() };
     let Some([_, _, _, _, name @ ..]) = walk.next::<8>()? else { return Ok(Vec::new()) };
     if !matches!(&name, b"ftyp" | b"moov" | b"mdat" | b"wide" | b"free" | b"skip" | b"pnot" | b"styp") {
@@ -74,7 +74,7 @@ pub fn write_over(file: &Path, patches: &[Patch]) -> std::io::Result<()> {
 }
 
 /// A box: its name, where it begins, and its inside.
-pub(super) struct Box {
+pub(super) struct MediaBox {
     pub name: [u8; 4],
     start: u64,
     pub inside: u64,
@@ -91,7 +91,7 @@ struct Search {
 
 /// What a `meta` box contains beside items that are examined at once.
 #[derive(Default)]
-struct Meta {
+struct MetaBox {
     /// Numbers of the keys that name places.
     keys: Vec<u32>,
     infos: Option<(u64, u64)>,
@@ -100,7 +100,7 @@ struct Meta {
 }
 
 impl Search {
-    fn boxes<R: Read + Seek>(&mut self, walk: &mut Walk<R>, end: u64, depth: u32) -> Result<(), PictureError> {
+    fn boxes<R: Read + Seek>(&mut self, walk: &mut FileWalk<R>, end: u64, depth: u32) -> Result<(), PictureError> {
         if depth > DEEPEST {
             return Ok(());
         }
@@ -125,11 +125,16 @@ impl Search {
     }
 
     /// Keys and their values, or items of a picture.
-    fn meta<R: Read + Seek>(&mut self, walk: &mut Walk<R>, meta: &Box, depth: u32) -> Result<(), PictureError> {
+    fn meta<R: Read + Seek>(
+        &mut self,
+        walk: &mut FileWalk<R>,
+        meta: &MediaBox,
+        depth: u32,
+    ) -> Result<(), PictureError> {
         // In QuickTime the first box follows at once, elsewhere behind a version.
         let quick = walk.next::<8>()?.is_some_and(|[_, _, _, _, name @ ..]| &name == b"hdlr");
         walk.seek(meta.inside + if quick { 0 } else { 4 })?;
-        let mut held = Meta::default();
+        let mut held = MetaBox::default();
         while let Some(found) = next(walk, meta.end)? {
             let range = Some((found.inside, found.end));
             match &found.name {
@@ -151,8 +156,8 @@ impl Search {
     /// Values by the number of their key, or by their own name.
     fn values<R: Read + Seek>(
         &mut self,
-        walk: &mut Walk<R>,
-        list: &Box,
+        walk: &mut FileWalk<R>,
+        list: &MediaBox,
         keys: &[u32],
         depth: u32,
     ) -> Result<(), PictureError> {
@@ -169,7 +174,7 @@ impl Search {
     /// The descriptions among the items of a picture.
     fn items<R: Read + Seek>(
         &mut self,
-        walk: &mut Walk<R>,
+        walk: &mut FileWalk<R>,
         infos: (u64, u64),
         locations: (u64, u64),
         data: Option<u64>,
@@ -215,7 +220,7 @@ impl Search {
     }
 
     /// A box that is ignored: its name marks free space, and so it is.
-    fn free(&mut self, found: &Box) -> Result<(), PictureError> {
+    fn free(&mut self, found: &MediaBox) -> Result<(), PictureError> {
         self.patch(Patch { at: found.start + 4, length: 4, start: b"free", fill: 0 })?;
         self.patch(Patch { at: found.inside, length: found.end - found.inside, start: b"", fill: 0 })
     }
@@ -234,7 +239,7 @@ fn names_location(text: &[u8]) -> bool {
 }
 
 /// The head of the next box before `end`; `None` at the end, and where there is no valid one.
-pub(super) fn next<R: Read + Seek>(walk: &mut Walk<R>, end: u64) -> Result<Option<Box>, PictureError> {
+pub(super) fn next<R: Read + Seek>(walk: &mut FileWalk<R>, end: u64) -> Result<Option<MediaBox>, PictureError> {
     let start = walk.at();
     if start.saturating_add(8) > end {
         return Ok(None);
@@ -251,11 +256,11 @@ pub(super) fn next<R: Read + Seek>(walk: &mut Walk<R>, end: u64) -> Result<Optio
     };
     let inside = walk.at();
     let sound = start.checked_add(length).filter(|own| (*own).min(end) >= inside);
-    Ok(sound.map(|own| Box { name, start, inside, end: own.min(end), cut: own > end }))
+    Ok(sound.map(|own| MediaBox { name, start, inside, end: own.min(end), cut: own > end }))
 }
 
 /// Refuses samples that are places.
-fn samples<R: Read + Seek>(walk: &mut Walk<R>, table: &Box) -> Result<(), PictureError> {
+fn samples<R: Read + Seek>(walk: &mut FileWalk<R>, table: &MediaBox) -> Result<(), PictureError> {
     let inside = walk.take(table.end - table.inside)?;
     let Some(inside) = inside else { return Ok(()) };
     let places = inside.get(12..16).is_some_and(|kind| TRACKS.iter().any(|track| *track == kind));
@@ -290,9 +295,9 @@ fn camera(bytes: &[u8]) -> Option<&[u8]> {
 // ------------------------------------------------------------------------------------------------ items
 
 /// Numbers read one after the other.
-struct Numbers<'a>(&'a [u8]);
+struct NumberReader<'a>(&'a [u8]);
 
-impl Numbers<'_> {
+impl NumberReader<'_> {
     /// A number of so many bytes, eight at the most.
     fn next(&mut self, bytes: usize) -> Option<u64> {
         let (own, rest) = self.0.split_at_checked(bytes)?;
@@ -304,7 +309,7 @@ impl Numbers<'_> {
 /// Numbers of the items that describe the picture, and whether a camera wrote them; `None` when that cannot be read, or
 /// an item is described twice.
 fn described(infos: &[u8]) -> Option<HashMap<u64, bool>> {
-    let mut head = Numbers(infos);
+    let mut head = NumberReader(infos);
     let version = head.next(1)?;
     head.next(3)?;
     let count = head.next(if version == 0 { 2 } else { 4 })?;
@@ -314,7 +319,7 @@ fn described(infos: &[u8]) -> Option<HashMap<u64, bool>> {
         let length = usize::try_from(u32::from_be_bytes(*rest.first_chunk()?)).ok()?;
         let own = rest.get(8..length)?;
         rest = &rest[length..];
-        let mut own = Numbers(own);
+        let mut own = NumberReader(own);
         let version = own.next(1)?;
         own.next(3)?;
         if version < 2 {
@@ -331,7 +336,7 @@ fn described(infos: &[u8]) -> Option<HashMap<u64, bool>> {
 }
 
 /// Where a part of an item is.
-struct Located {
+struct ItemLocation {
     item: u64,
     /// 0: in the file, 1: in the box of data.
     method: u64,
@@ -340,8 +345,8 @@ struct Located {
 }
 
 /// Where items are; `None` when that cannot be read.
-fn located(locations: &[u8]) -> Option<Vec<Located>> {
-    let mut numbers = Numbers(locations);
+fn located(locations: &[u8]) -> Option<Vec<ItemLocation>> {
+    let mut numbers = NumberReader(locations);
     let version = numbers.next(1)?;
     numbers.next(3)?;
     let sizes = numbers.next(2)?;
@@ -362,7 +367,7 @@ fn located(locations: &[u8]) -> Option<Vec<Located>> {
             }
             let at = base.checked_add(numbers.next(offsets)?)?;
             let length = numbers.next(lengths)?;
-            found.push(Located { item, method, at, length });
+            found.push(ItemLocation { item, method, at, length });
             if found.len() > MOST_ITEMS {
                 return None;
             }
@@ -384,7 +389,7 @@ mod tests {
 
     fn searched(bytes: &[u8]) -> Result<Vec<Patch>, PictureError> {
         let until = Instant::now() + Duration::from_secs(60);
-        found(Walk::new(Cursor::new(bytes.to_vec()), bytes.len() as u64, until))
+        found(FileWalk::new(Cursor::new(bytes.to_vec()), bytes.len() as u64, until))
     }
 
     fn cleaned(bytes: &[u8]) -> Option<Vec<u8>> {
@@ -514,7 +519,8 @@ mod tests {
         }
         assert_eq!(searched(&repeated(1, 3, 8, 1)).map(|patches| patches.len()), Ok(3), "few of them are fine");
         let bytes = repeated(1, 3, 8, 1);
-        let late = Walk::new(Cursor::new(bytes.clone()), bytes.len() as u64, Instant::now() - Duration::from_secs(1));
+        let late =
+            FileWalk::new(Cursor::new(bytes.clone()), bytes.len() as u64, Instant::now() - Duration::from_secs(1));
         assert!(matches!(found(late), Err(PictureError::TooLarge(_))), "the time is over");
     }
 

@@ -30,7 +30,7 @@ const PLACE: u16 = 0x8825;
 
 /// A value of a tag.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value<'a> {
+pub enum ExifValue<'a> {
     Text(&'a [u8]),
     Number(f64),
 }
@@ -38,7 +38,7 @@ pub enum Value<'a> {
 /// The first value of each tag of the picture and of the camera.
 #[derive(Debug, Default)]
 pub struct Exif<'a> {
-    values: Vec<(u16, Value<'a>)>,
+    values: Vec<(u16, ExifValue<'a>)>,
     place: bool,
     /// Not everything could be read.
     odd: bool,
@@ -53,7 +53,7 @@ impl<'a> Exif<'a> {
             Some(b"MM\0*") => false,
             _ => return Exif { odd: true, ..exif },
         };
-        let bytes = Bytes { tiff, little };
+        let bytes = TiffBytes { tiff, little };
         let mut entries = 0;
         // The picture's own directory, then those that it leads to.
         let mut waiting = vec![(bytes.u32(4), true)];
@@ -101,14 +101,14 @@ impl<'a> Exif<'a> {
     }
 
     /// The value of a tag.
-    pub fn value(&self, tag: u16) -> Option<&Value<'a>> {
+    pub fn value(&self, tag: u16) -> Option<&ExifValue<'a>> {
         self.values.iter().find(|(known, _)| *known == tag).map(|(_, value)| value)
     }
 
     /// How the picture has to be turned, 1 to 8.
     pub fn orientation(&self) -> Option<u8> {
         match self.value(ORIENTATION) {
-            Some(Value::Number(number)) if (1.0..=8.0).contains(number) => Some(*number as u8),
+            Some(ExifValue::Number(number)) if (1.0..=8.0).contains(number) => Some(*number as u8),
             _ => None,
         }
     }
@@ -136,12 +136,12 @@ pub fn tells_place(tiff: &[u8]) -> bool {
 }
 
 /// Numbers in the file's order of bytes.
-struct Bytes<'a> {
+struct TiffBytes<'a> {
     tiff: &'a [u8],
     little: bool,
 }
 
-impl<'a> Bytes<'a> {
+impl<'a> TiffBytes<'a> {
     fn u16(&self, at: usize) -> Option<u16> {
         let bytes = self.tiff.get(at..)?.first_chunk()?;
         Some(if self.little { u16::from_le_bytes(*bytes) } else { u16::from_be_bytes(*bytes) })
@@ -157,24 +157,24 @@ impl<'a> Bytes<'a> {
     }
 
     /// The tag of an entry and its first value; `None` when it is outside.
-    fn entry(&self, at: usize) -> Option<(u16, Option<Value<'a>>)> {
+    fn entry(&self, at: usize) -> Option<(u16, Option<ExifValue<'a>>)> {
         let (tag, kind, count) = (self.u16(at)?, self.u16(at + 2)?, self.u32(at + 4)?);
         let inline = at + 8;
         self.number(inline)?;
         let far = |size: usize| if size <= 4 { Some(inline) } else { self.u32(inline) };
         let value = match kind {
-            1 if count > 0 => self.tiff.get(inline).map(|byte| Value::Number(f64::from(*byte))),
+            1 if count > 0 => self.tiff.get(inline).map(|byte| ExifValue::Number(f64::from(*byte))),
             2 => far(count).and_then(|from| self.tiff.get(from..from.checked_add(count)?)).map(|text| {
                 let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
-                Value::Text(&text[..text.len().min(MOST_TEXT)])
+                ExifValue::Text(&text[..text.len().min(MOST_TEXT)])
             }),
             3 if count > 0 => {
-                self.u16(if count <= 2 { inline } else { self.u32(inline)? }).map(|n| Value::Number(f64::from(n)))
+                self.u16(if count <= 2 { inline } else { self.u32(inline)? }).map(|n| ExifValue::Number(f64::from(n)))
             }
-            4 if count > 0 => {
-                self.number(if count == 1 { inline } else { self.u32(inline)? }).map(|n| Value::Number(f64::from(n)))
-            }
-            5 if count > 0 => self.u32(inline).and_then(|from| self.ratio(from)).map(Value::Number),
+            4 if count > 0 => self
+                .number(if count == 1 { inline } else { self.u32(inline)? })
+                .map(|n| ExifValue::Number(f64::from(n))),
+            5 if count > 0 => self.u32(inline).and_then(|from| self.ratio(from)).map(ExifValue::Number),
             _ => None,
         };
         Some((tag, value))
@@ -210,7 +210,7 @@ mod tests {
     fn values() {
         let bytes = tiff(&[entry(ORIENTATION, 3, 1, 6), entry(DESCRIPTION, 2, 3, u32::from_le_bytes(*b"ab\0\0"))], 0);
         let exif = Exif::read(&bytes);
-        assert_eq!((exif.orientation(), exif.value(DESCRIPTION)), (Some(6), Some(&Value::Text(b"ab"))));
+        assert_eq!((exif.orientation(), exif.value(DESCRIPTION)), (Some(6), Some(&ExifValue::Text(b"ab"))));
         assert!(!tells_place(&bytes));
         assert!(tells_place(&tiff(&[entry(PLACE, 4, 1, 8)], 0)));
         let far = tiff(&[entry(DESCRIPTION, 2, u32::MAX, u32::MAX), entry(APERTURE, 5, 1, u32::MAX)], 0);

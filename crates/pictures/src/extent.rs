@@ -4,8 +4,8 @@
 //! largest extent is its own.
 
 use super::PictureError;
-use super::boxes::{Box, next};
-use super::parts::Walk;
+use super::boxes::{MediaBox, next};
+use super::parts::FileWalk;
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -26,7 +26,7 @@ pub fn is_boxed(mime: &str) -> bool {
 pub fn extent(file: &Path, until: Instant) -> Result<Option<(u32, u32)>, PictureError> {
     let file = File::open(file)?;
     let length = file.metadata()?.len();
-    let mut walk = Walk::new(file, length, until);
+    let mut walk = FileWalk::new(file, length, until);
     while let Some(found) = next(&mut walk, length)? {
         if found.cut {
             return Err(PictureError::Broken("it breaks off".into()));
@@ -54,7 +54,7 @@ impl Extent {
     /// Looks into the first of these boxes, one inside the other.
     fn search<R: Read + Seek>(
         &mut self,
-        walk: &mut Walk<R>,
+        walk: &mut FileWalk<R>,
         end: u64,
         inside: &[&[u8; 4]],
     ) -> Result<(), PictureError> {
@@ -73,7 +73,7 @@ impl Extent {
         Ok(())
     }
 
-    fn property<R: Read + Seek>(&mut self, walk: &mut Walk<R>, found: &Box) -> Result<(), PictureError> {
+    fn property<R: Read + Seek>(&mut self, walk: &mut FileWalk<R>, found: &MediaBox) -> Result<(), PictureError> {
         match &found.name {
             b"ispe" => {
                 let (Some(_), Some(width), Some(height)) = (walk.next::<4>()?, walk.next()?, walk.next()?) else {

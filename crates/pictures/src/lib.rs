@@ -13,7 +13,7 @@ mod parts;
 pub mod sizes;
 mod xmp;
 
-pub use memory::{Bounds, Reserved};
+pub use memory::{PictureBounds, PictureResult};
 
 use cms_config::declaration::{Media, PictureSize};
 use fast_image_resize::images::{Image, ImageRef};
@@ -24,7 +24,7 @@ use image::codecs::png::{CompressionType, FilterType as FilterKind, PngEncoder};
 use image::codecs::webp::WebPEncoder;
 use image::metadata::Orientation;
 use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Rgba, RgbaImage};
-use memory::Share;
+use memory::PictureShare;
 use parts::Parts;
 use serde_json::Value;
 use std::fmt;
@@ -88,7 +88,7 @@ fn display_size(rules: &Media) -> Option<PictureSize> {
 
 /// What is to be made of an upload.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct PrepareOptions {
     /// Smaller copies.
     pub copies: bool,
     /// A picture that is shown instead where the upload is too large or not upright.
@@ -103,7 +103,7 @@ pub struct Wanted {
 
 /// A smaller copy.
 #[derive(Debug)]
-pub struct Resized {
+pub struct ResizedCopy {
     pub name: String,
     pub width: u32,
     pub height: u32,
@@ -120,7 +120,7 @@ pub struct DisplayCopy {
 
 /// What becomes of an uploaded picture.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedPicture {
     /// Of what is shown.
     pub width: u32,
     pub height: u32,
@@ -128,14 +128,14 @@ pub struct Prepared {
     pub cleaned: Option<Vec<u8>>,
     /// Shown in place of the upload.
     pub standing: Option<DisplayCopy>,
-    pub made: Vec<Resized>,
+    pub made: Vec<ResizedCopy>,
     /// What the camera wrote.
     pub meta: Value,
     /// What the picture shows, in words; empty when it does not say.
     pub alternative: String,
 }
 
-impl Prepared {
+impl PreparedPicture {
     fn bytes(&self) -> usize {
         let standing = self.standing.as_ref().map(|standing| &standing.bytes);
         let files = self.cleaned.iter().chain(standing).chain(self.made.iter().map(|made| &made.bytes));
@@ -178,15 +178,15 @@ pub fn format_of(mime: &str) -> Option<ImageFormat> {
 pub fn prepare(
     file: &Path,
     format: ImageFormat,
-    bounds: Bounds<'_>,
-    wanted: &Wanted,
-) -> Result<Reserved<Prepared>, PictureError> {
+    bounds: PictureBounds<'_>,
+    wanted: &PrepareOptions,
+) -> Result<PictureResult<PreparedPicture>, PictureError> {
     let rules = bounds.rules;
     let parts = judged(file, format, bounds)?;
     let size = if parts.tells_place { std::fs::metadata(file)?.len() } else { 0 };
     let share = bounds.share(memory::preparing(&parts, size, rules))?;
     let (mut picture, orientation) = decoded(file, format, &parts, &share)?;
-    let writing = Writing { format: wanted.format, quality: wanted.quality, icc: parts.icc.as_deref() };
+    let writing = EncodeOptions { format: wanted.format, quality: wanted.quality, icc: parts.icc.as_deref() };
     let cleaned = if parts.tells_place { Some(parts.cleaned(file, share.until)?) } else { None };
     // A file without its metadata no longer says how it has to be turned.
     let forgets = cleaned.is_some() && !parts.keeps_orientation;
@@ -198,7 +198,7 @@ pub fn prepare(
         .and_then(|most| sizes::plan((picture.width(), picture.height()), &most))
         .filter(|_| wanted.display && format != ImageFormat::Gif);
     if let Some(plan) = scaled {
-        picture = Original::of(&picture).resize(plan)?;
+        picture = SourcePicture::of(&picture).resize(plan)?;
     }
     let standing = match (scaled.is_some(), turned) {
         (true, _) => Some("-scaled"),
@@ -217,7 +217,7 @@ pub fn prepare(
         let bytes = encode(&picture, &writing)?;
         Ok::<_, PictureError>(DisplayCopy { mark, bytes })
     });
-    let prepared = Prepared {
+    let prepared = PreparedPicture {
         width: picture.width(),
         height: picture.height(),
         cleaned,
@@ -238,8 +238,8 @@ pub fn prepare(
 pub fn cleaned(
     file: &Path,
     format: ImageFormat,
-    bounds: Bounds<'_>,
-) -> Result<Option<Reserved<Vec<u8>>>, PictureError> {
+    bounds: PictureBounds<'_>,
+) -> Result<Option<PictureResult<Vec<u8>>>, PictureError> {
     let parts = judged(file, format, bounds)?;
     if !parts.tells_place {
         return Ok(None);
@@ -254,7 +254,7 @@ pub fn cleaned(
 ///
 /// # Errors
 /// It has no pixels, it breaks off, or it cannot be read in the time that is allowed.
-pub fn extent_of(file: &Path, mime: &str, bounds: Bounds<'_>) -> Result<Option<(u32, u32)>, PictureError> {
+pub fn extent_of(file: &Path, mime: &str, bounds: PictureBounds<'_>) -> Result<Option<(u32, u32)>, PictureError> {
     if extent::is_boxed(mime) { extent::extent(file, bounds.parsing()?.until) } else { Ok(None) }
 }
 
@@ -262,7 +262,7 @@ pub fn extent_of(file: &Path, mime: &str, bounds: Bounds<'_>) -> Result<Option<(
 ///
 /// # Errors
 /// See [`PictureError`].
-pub fn measured(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<(u32, u32), PictureError> {
+pub fn measured(file: &Path, format: ImageFormat, bounds: PictureBounds<'_>) -> Result<(u32, u32), PictureError> {
     let parts = judged(file, format, bounds)?;
     Ok((parts.width, parts.height))
 }
@@ -275,10 +275,10 @@ pub fn measured(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<
 pub fn missing(
     file: &Path,
     format: ImageFormat,
-    bounds: Bounds<'_>,
-    as_wanted: &Wanted,
+    bounds: PictureBounds<'_>,
+    as_wanted: &PrepareOptions,
     wanted: impl Fn(&str) -> bool,
-) -> Result<Option<Reserved<Vec<Resized>>>, PictureError> {
+) -> Result<Option<PictureResult<Vec<ResizedCopy>>>, PictureError> {
     let rules = bounds.rules;
     let parts = judged(file, format, bounds)?;
     // Either way up: nothing is decoded for nothing.
@@ -289,7 +289,7 @@ pub fn missing(
     let share = bounds.share(memory::preparing(&parts, 0, rules))?;
     let (mut picture, orientation) = decoded(file, format, &parts, &share)?;
     picture.apply_orientation(orientation);
-    let writing = Writing { format: as_wanted.format, quality: as_wanted.quality, icc: parts.icc.as_deref() };
+    let writing = EncodeOptions { format: as_wanted.format, quality: as_wanted.quality, icc: parts.icc.as_deref() };
     let made = make(&picture, &writing, &share, wanted)?;
     drop(picture);
     let bytes = made.iter().map(|made| made.bytes.capacity()).sum();
@@ -303,9 +303,9 @@ pub fn missing(
 pub fn edit(
     file: &Path,
     format: ImageFormat,
-    bounds: Bounds<'_>,
+    bounds: PictureBounds<'_>,
     steps: &[Edit],
-) -> Result<Reserved<Vec<u8>>, PictureError> {
+) -> Result<PictureResult<Vec<u8>>, PictureError> {
     let rules = bounds.rules;
     let parts = judged(file, format, bounds)?;
     let share = bounds.share(memory::editing(&parts, steps, rules))?;
@@ -324,7 +324,7 @@ pub fn edit(
     }
     share.go_on()?;
     let quality = rules.quality_of(format.to_mime_type());
-    let edited = encode(&picture, &Writing { format, quality, icc: parts.icc.as_deref() })?;
+    let edited = encode(&picture, &EncodeOptions { format, quality, icc: parts.icc.as_deref() })?;
     drop(picture);
     let bytes = edited.capacity();
     Ok(share.done(edited, bytes))
@@ -337,14 +337,14 @@ pub fn wanted_sizes(size: (u32, u32), rules: &Media) -> impl Iterator<Item = &st
 
 /// How a picture is written.
 #[derive(Clone, Copy)]
-struct Writing<'a> {
+struct EncodeOptions<'a> {
     format: ImageFormat,
     quality: u8,
     icc: Option<&'a [u8]>,
 }
 
 /// Parses a file and checks it by its header.
-fn judged(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<Parts, PictureError> {
+fn judged(file: &Path, format: ImageFormat, bounds: PictureBounds<'_>) -> Result<Parts, PictureError> {
     let parts = Parts::of(file, format, bounds.parsing()?.until)?;
     memory::check(&parts, bounds.rules)?;
     Ok(parts)
@@ -355,7 +355,7 @@ fn decoded(
     file: &Path,
     format: ImageFormat,
     parts: &Parts,
-    share: &Share<'_>,
+    share: &PictureShare<'_>,
 ) -> Result<(DynamicImage, Orientation), PictureError> {
     let mut reader = ImageReader::with_format(parts.reader(file, share.until)?, format);
     let mut limits = image::Limits::no_limits();
@@ -383,36 +383,36 @@ fn eight_bits(picture: DynamicImage) -> DynamicImage {
 
 fn make(
     picture: &DynamicImage,
-    writing: &Writing<'_>,
-    share: &Share<'_>,
+    writing: &EncodeOptions<'_>,
+    share: &PictureShare<'_>,
     wanted: impl Fn(&str) -> bool,
-) -> Result<Vec<Resized>, PictureError> {
+) -> Result<Vec<ResizedCopy>, PictureError> {
     let mut made = Vec::new();
-    let original = Original::of(picture);
+    let original = SourcePicture::of(picture);
     for (name, size) in share.rules.sizes.iter().filter(|(name, _)| wanted(name)) {
         let Some(plan) = sizes::plan((picture.width(), picture.height()), size) else { continue };
         share.go_on()?;
         let copy = original.resize(plan)?;
-        let own = Writing { quality: size.quality.unwrap_or(writing.quality), ..*writing };
+        let own = EncodeOptions { quality: size.quality.unwrap_or(writing.quality), ..*writing };
         let bytes = encode(&copy, &own)?;
-        made.push(Resized { name: name.clone(), width: copy.width(), height: copy.height(), bytes });
+        made.push(ResizedCopy { name: name.clone(), width: copy.width(), height: copy.height(), bytes });
     }
     Ok(made)
 }
 
 /// A picture as red, green, blue and alpha, from which copies in its own colours are made.
-struct Original<'p> {
+struct SourcePicture<'p> {
     picture: &'p DynamicImage,
     rgba: std::borrow::Cow<'p, RgbaImage>,
 }
 
-impl<'p> Original<'p> {
-    fn of(picture: &'p DynamicImage) -> Original<'p> {
+impl<'p> SourcePicture<'p> {
+    fn of(picture: &'p DynamicImage) -> SourcePicture<'p> {
         let rgba = match picture {
             DynamicImage::ImageRgba8(rgba) => std::borrow::Cow::Borrowed(rgba),
             other => std::borrow::Cow::Owned(other.to_rgba8()),
         };
-        Original { picture, rgba }
+        SourcePicture { picture, rgba }
     }
 
     fn resize(&self, plan: sizes::Plan) -> Result<DynamicImage, PictureError> {
@@ -437,7 +437,7 @@ impl<'p> Original<'p> {
     }
 }
 
-fn encode(picture: &DynamicImage, writing: &Writing<'_>) -> Result<Vec<u8>, PictureError> {
+fn encode(picture: &DynamicImage, writing: &EncodeOptions<'_>) -> Result<Vec<u8>, PictureError> {
     let mut out = Vec::new();
     let (width, height) = (picture.width(), picture.height());
     match writing.format {
@@ -471,7 +471,7 @@ fn encode(picture: &DynamicImage, writing: &Writing<'_>) -> Result<Vec<u8>, Pict
 
 /// Passes the colour profile on where it is still valid: a decoder may have converted the colours to red, green and
 /// blue.
-fn keep_colours(encoder: &mut impl ImageEncoder, picture: &DynamicImage, writing: &Writing<'_>) {
+fn keep_colours(encoder: &mut impl ImageEncoder, picture: &DynamicImage, writing: &EncodeOptions<'_>) {
     let space = writing.icc.and_then(|icc| icc.get(16..20));
     let fits = match space {
         Some(b"RGB ") => picture.color().has_color(),
@@ -576,13 +576,13 @@ mod tests {
         rules
     }
 
-    fn wanted(format: ImageFormat) -> Wanted {
-        Wanted { copies: true, display: true, format, quality: 82, language: "en_US".into() }
+    fn wanted(format: ImageFormat) -> PrepareOptions {
+        PrepareOptions { copies: true, display: true, format, quality: 82, language: "en_US".into() }
     }
 
     /// The work on a picture under rules, with all the memory that they name.
-    fn prepared(file: &Path, format: ImageFormat, rules: &Media) -> Result<Prepared, PictureError> {
-        prepare(file, format, Bounds { rules, memory: &Arc::default() }, &wanted(format)).map(|done| done.value)
+    fn prepared(file: &Path, format: ImageFormat, rules: &Media) -> Result<PreparedPicture, PictureError> {
+        prepare(file, format, PictureBounds { rules, memory: &Arc::default() }, &wanted(format)).map(|done| done.value)
     }
 
     fn file(bytes: &[u8]) -> tempfile::NamedTempFile {
@@ -599,7 +599,7 @@ mod tests {
     }
 
     fn written(picture: &DynamicImage, format: ImageFormat) -> Result<Vec<u8>, PictureError> {
-        encode(picture, &Writing { format, quality: 82, icc: None })
+        encode(picture, &EncodeOptions { format, quality: 82, icc: None })
     }
 
     #[test]
@@ -615,7 +615,7 @@ mod tests {
         ] {
             profile[16..20].copy_from_slice(space);
             let source =
-                encode(&steps(40, 20), &Writing { format, quality: 82, icc: Some(&profile) }).expect("encoded");
+                encode(&steps(40, 20), &EncodeOptions { format, quality: 82, icc: Some(&profile) }).expect("encoded");
             let copy = prepared(file(&source).path(), format, &rules()).expect("prepared").made.remove(0);
             let mut decoder =
                 ImageReader::with_format(std::io::Cursor::new(copy.bytes), format).into_decoder().expect("read");
@@ -641,7 +641,7 @@ mod tests {
     fn what_was_made_takes_memory_until_it_is_stored() {
         let source = file(&written(&steps(40, 20), ImageFormat::Png).expect("encoded"));
         let (rules, memory) = (rules(), Arc::default());
-        let bounds = Bounds { rules: &rules, memory: &memory };
+        let bounds = PictureBounds { rules: &rules, memory: &memory };
         let prepared = prepare(source.path(), ImageFormat::Png, bounds, &wanted(ImageFormat::Png)).expect("prepared");
         assert_eq!(memory.taken(), prepared.value.made[0].bytes.capacity() as u64);
         drop(prepared);
@@ -663,7 +663,7 @@ mod tests {
     fn edits() {
         let source = file(&written(&steps(40, 20), ImageFormat::Png).expect("encoded"));
         let (rules, memory) = (rules(), Arc::default());
-        let bounds = Bounds { rules: &rules, memory: &memory };
+        let bounds = PictureBounds { rules: &rules, memory: &memory };
         let edited = |steps: &[Edit]| edit(source.path(), ImageFormat::Png, bounds, steps).map(|done| done.value);
         let check = |steps: &[Edit], size: (u32, u32), corner: std::ops::RangeInclusive<u8>| {
             let bytes = edited(steps).expect("edited");

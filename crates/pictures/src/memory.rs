@@ -17,14 +17,14 @@ const MOST_PASSES: u64 = 10;
 
 /// What the work on pictures is bounded by.
 #[derive(Clone, Copy)]
-pub struct Bounds<'b> {
+pub struct PictureBounds<'b> {
     pub rules: &'b Media,
     /// What all pictures take together.
     pub memory: &'b Arc<Budget>,
 }
 
 /// One picture's share of it.
-pub struct Share<'b> {
+pub struct PictureShare<'b> {
     pub rules: &'b Media,
     pub until: Instant,
     bytes: Reservation,
@@ -33,39 +33,39 @@ pub struct Share<'b> {
 /// What was made of a picture, and the memory that it takes until it is stored. Who holds it must not begin with another
 /// picture.
 #[derive(Debug)]
-pub struct Reserved<T> {
+pub struct PictureResult<T> {
     pub value: T,
     _bytes: Reservation,
 }
 
-impl<'b> Bounds<'b> {
+impl<'b> PictureBounds<'b> {
     /// For taking a file apart. It is given back before the memory for decoding is taken.
-    pub(super) fn parsing(self) -> Result<Share<'b>, PictureError> {
+    pub(super) fn parsing(self) -> Result<PictureShare<'b>, PictureError> {
         self.share(FIXED)
     }
 
     /// Waits until so many bytes are free; then time begins to count.
-    pub(super) fn share(self, bytes: u64) -> Result<Share<'b>, PictureError> {
+    pub(super) fn share(self, bytes: u64) -> Result<PictureShare<'b>, PictureError> {
         let most = self.rules.max_memory.bytes();
         let taken = self.memory.take(bytes, most).ok_or_else(|| {
             let (needs, most) = (bytes.div_ceil(1 << 20), most >> 20);
             PictureError::TooLarge(format!("The picture needs {needs} MiB of memory; at most {most} are there."))
         })?;
         let until = Instant::now() + self.rules.timeout.std();
-        Ok(Share { rules: self.rules, until, bytes: taken })
+        Ok(PictureShare { rules: self.rules, until, bytes: taken })
     }
 }
 
-impl Share<'_> {
+impl PictureShare<'_> {
     /// Between two steps: whether there is time for the next.
     pub fn go_on(&self) -> Result<(), PictureError> {
         if Instant::now() > self.until { Err(super::too_slow()) } else { Ok(()) }
     }
 
     /// The work is done: what it made takes so many bytes.
-    pub fn done<T>(mut self, value: T, bytes: usize) -> Reserved<T> {
+    pub fn done<T>(mut self, value: T, bytes: usize) -> PictureResult<T> {
         self.bytes.shrink_to(bytes as u64);
-        Reserved { value, _bytes: self.bytes }
+        PictureResult { value, _bytes: self.bytes }
     }
 }
 
@@ -148,7 +148,7 @@ pub fn editing(parts: &Parts, steps: &[Edit], rules: &Media) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cms_config::units::Optional;
+    use cms_config::units::OptionalSetting;
 
     /// The header of a picture.
     fn head(side: u32, channels: u64, decoding: u64) -> Parts {
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn every_copy_holds_the_profile() {
-        let rules = Media { max_side: Optional::OFF, ..Media::default() };
+        let rules = Media { max_side: OptionalSetting::OFF, ..Media::default() };
         let sized = |count: usize| {
             let size = PictureSize { width: 10, ..PictureSize::default() };
             Media { sizes: (0..count).map(|n| (n.to_string(), size.clone())).collect(), ..rules.clone() }

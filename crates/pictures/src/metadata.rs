@@ -1,6 +1,6 @@
 //! What a camera writes into a picture, for people who show it: plain text, escaped, bounded.
 
-use super::exif::{self, Exif, Value};
+use super::exif::{self, Exif, ExifValue};
 use cms_text::sanitize;
 use serde_json::{Value as Json, json};
 
@@ -18,11 +18,11 @@ const LONGEST_LINE: usize = 250;
 pub fn describe(tiff: Option<&[u8]>, alternative: &str) -> Json {
     let exif = tiff.map(Exif::read).unwrap_or_default();
     let text = |tag, most| match exif.value(tag) {
-        Some(Value::Text(bytes)) => line(&String::from_utf8_lossy(bytes), most),
+        Some(ExifValue::Text(bytes)) => line(&String::from_utf8_lossy(bytes), most),
         _ => String::new(),
     };
     let number = |tag| match exif.value(tag) {
-        Some(Value::Number(number)) => short(*number),
+        Some(ExifValue::Number(number)) => short(*number),
         _ => "0".to_owned(),
     };
     let caption = text(exif::DESCRIPTION, LONGEST_CAPTION);

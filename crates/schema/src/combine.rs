@@ -1,7 +1,7 @@
 //! `anyOf` and `oneOf`: which alternative fits, and the error when none or too many do.
 
 use super::compile::Reader;
-use super::failure::{Extra, Failure, Reason, Refused, Report, ValuePath, either};
+use super::failure::{Failure, FailureData, Mismatch, Reason, Report, ValuePath, either};
 use super::node::Node;
 use super::types::Type;
 use serde_json::Value;
@@ -28,12 +28,12 @@ impl Alternatives {
     }
 
     fn check_any<R: Report>(&self, place: &ValuePath<'_>, value: &Value) -> Result<&Node, R> {
-        let fitting = self.any_of.iter().find(|node| node.check::<Refused>(place, value).is_ok());
+        let fitting = self.any_of.iter().find(|node| node.check::<Mismatch>(place, value).is_ok());
         fitting.ok_or_else(|| R::of(|| no_match(&self.any_of, place, value)))
     }
 
     fn check_one<R: Report>(&self, place: &ValuePath<'_>, value: &Value) -> Result<&Node, R> {
-        let mut fitting = self.one_of.iter().filter(|node| node.check::<Refused>(place, value).is_ok());
+        let mut fitting = self.one_of.iter().filter(|node| node.check::<Mismatch>(place, value).is_ok());
         match (fitting.next(), fitting.next()) {
             (Some(only), None) => Ok(only),
             (None, _) => Err(R::of(|| no_match(&self.one_of, place, value))),
@@ -65,7 +65,7 @@ fn no_match(nodes: &[Node], place: &ValuePath<'_>, value: &Value) -> Failure {
     match (sure, meant.first()) {
         (Some((position, failure)), _) => {
             Failure::new(place, Reason::NoMatch, &nearest(&nodes[*position], *position, failure))
-                .with(Extra::Position(*position))
+                .with(FailureData::Position(*position))
         }
         (None, Some((position, failure))) => {
             Failure::new(place, Reason::NoMatch, &nearest(&nodes[*position], *position, failure))
@@ -83,10 +83,10 @@ fn nearest(node: &Node, position: usize, failure: &Failure) -> String {
 }
 
 fn too_many(nodes: &[Node], place: &ValuePath<'_>, value: &Value) -> Failure {
-    let fits = |position: &usize| nodes[*position].check::<Refused>(place, value).is_ok();
+    let fits = |position: &usize| nodes[*position].check::<Mismatch>(place, value).is_ok();
     let positions: Vec<usize> = (0..nodes.len()).filter(fits).collect();
     let rest = format!("may fit only one of its alternatives but could be {}", titles(nodes, &positions));
-    Failure::new(place, Reason::MultipleMatches, &rest).with(Extra::Positions(positions))
+    Failure::new(place, Reason::MultipleMatches, &rest).with(FailureData::Positions(positions))
 }
 
 fn titles(nodes: &[Node], positions: &[usize]) -> String {

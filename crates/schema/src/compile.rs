@@ -13,7 +13,7 @@ use super::object::ObjectRules;
 use super::pattern::{Pattern, PatternProblem};
 use super::string::StringRules;
 use super::types::Type;
-use super::{Bounds, Dialect, SchemaProblem};
+use super::{Dialect, SchemaProblem, ValueBounds};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -142,7 +142,7 @@ impl Compiler {
         self.depth += 1;
         let outside = self.dialect;
         if map.get("readonly") == Some(&Value::Bool(true)) {
-            self.dialect.bounds = Bounds::default();
+            self.dialect.bounds = ValueBounds::default();
         }
         let before = self.problems.len();
         let mut reader = Reader { map, pointer, compiler: self };
@@ -203,7 +203,7 @@ impl<'d> Reader<'d, '_> {
     }
 
     /// What values may hold where this schema sets no bound.
-    pub fn bounds(&self) -> Bounds {
+    pub fn bounds(&self) -> ValueBounds {
         self.compiler.dialect.bounds
     }
 

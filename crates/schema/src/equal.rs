@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 /// Whether an item occurs twice. Linear: the sets that clients send may be long.
 pub(super) fn has_duplicates(items: &[Value]) -> bool {
     let mut seen = HashSet::with_capacity(items.len());
-    !items.iter().all(|item| seen.insert(Strict(item)))
+    !items.iter().all(|item| seen.insert(StrictValue(item)))
 }
 
 /// Equality of `enum`: 1 and 1.0 are the same there.
@@ -25,17 +25,18 @@ pub(super) fn alike(a: &Value, b: &Value) -> bool {
 }
 
 /// Equality of `uniqueItems`: '1', 1 and 1.0 are three values.
-struct Strict<'a>(&'a Value);
+struct StrictValue<'a>(&'a Value);
 
-impl PartialEq for Strict<'_> {
+impl PartialEq for StrictValue<'_> {
     fn eq(&self, other: &Self) -> bool {
         match (self.0, other.0) {
             (Value::Number(a), Value::Number(b)) => a.is_f64() == b.is_f64() && Num::of(a) == Num::of(b),
             (Value::Array(a), Value::Array(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| Strict(a) == Strict(b))
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| StrictValue(a) == StrictValue(b))
             }
             (Value::Object(a), Value::Object(b)) => {
-                a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| Strict(a) == Strict(b)))
+                a.len() == b.len()
+                    && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| StrictValue(a) == StrictValue(b)))
             }
             (a, b) => a == b,
         }
@@ -43,9 +44,9 @@ impl PartialEq for Strict<'_> {
 }
 
 // serde_json holds no NaN, so equality is total.
-impl Eq for Strict<'_> {}
+impl Eq for StrictValue<'_> {}
 
-impl Hash for Strict<'_> {
+impl Hash for StrictValue<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         match self.0 {
             Value::Null => state.write_u8(0),
@@ -58,7 +59,7 @@ impl Hash for Strict<'_> {
             Value::String(text) => (4u8, text).hash(state),
             Value::Array(items) => {
                 (5u8, items.len()).hash(state);
-                items.iter().for_each(|item| Strict(item).hash(state));
+                items.iter().for_each(|item| StrictValue(item).hash(state));
             }
             Value::Object(map) => {
                 (6u8, map.len()).hash(state);
@@ -66,7 +67,7 @@ impl Hash for Strict<'_> {
                 keys.sort_unstable();
                 for key in keys {
                     key.hash(state);
-                    Strict(&map[key]).hash(state);
+                    StrictValue(&map[key]).hash(state);
                 }
             }
         }

@@ -131,12 +131,12 @@ pub(super) struct Failure {
     pub place: String,
     pub reason: Reason,
     pub message: String,
-    pub extra: Extra,
+    pub extra: FailureData,
 }
 
 /// What goes with a reason, as `data` of the detail.
 #[derive(Debug)]
-pub(super) enum Extra {
+pub(super) enum FailureData {
     Nothing,
     /// The place itself; part of [`Reason::Type`].
     ValuePath,
@@ -150,12 +150,12 @@ impl Failure {
     /// A refusal at a place; the sentence is the place followed by `rest`.
     pub fn new(place: &ValuePath<'_>, reason: Reason, rest: &str) -> Self {
         let place = place.to_string();
-        let extra = if reason == Reason::Type { Extra::ValuePath } else { Extra::Nothing };
+        let extra = if reason == Reason::Type { FailureData::ValuePath } else { FailureData::Nothing };
         Failure { message: format!("{place} {rest}."), place, reason, extra }
     }
 
     /// Replaces what goes with the reason.
-    pub fn with(mut self, extra: Extra) -> Self {
+    pub fn with(mut self, extra: FailureData) -> Self {
         self.extra = extra;
         self
     }
@@ -163,10 +163,10 @@ impl Failure {
     /// The failure of the whole parameter.
     pub fn of_param(self, name: &str) -> Box<ParamFailure> {
         let data = match self.extra {
-            Extra::Nothing => Value::Null,
-            Extra::ValuePath => json!({ "param": self.place }),
-            Extra::Position(position) => json!({ "position": position }),
-            Extra::Positions(positions) => json!({ "positions": positions }),
+            FailureData::Nothing => Value::Null,
+            FailureData::ValuePath => json!({ "param": self.place }),
+            FailureData::Position(position) => json!({ "position": position }),
+            FailureData::Positions(positions) => json!({ "positions": positions }),
         };
         let reason = Some(self.reason.as_str());
         Box::new(ParamFailure { name: name.to_owned(), message: self.message, reason, data })
@@ -191,11 +191,11 @@ impl Report for Failure {
 }
 
 /// "It failed", for trying alternatives.
-pub(super) struct Refused;
+pub(super) struct Mismatch;
 
-impl Report for Refused {
+impl Report for Mismatch {
     fn of(_: impl FnOnce() -> Failure) -> Self {
-        Refused
+        Mismatch
     }
 }
 

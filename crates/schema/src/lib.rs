@@ -60,13 +60,13 @@ pub struct Dialect {
     /// An empty text is a text where a text may be given, before it is anything else.
     pub empty_text_as_text: bool,
     /// What values may hold where a schema sets no bound of its own.
-    pub bounds: Bounds,
+    pub bounds: ValueBounds,
 }
 
 /// The most that a value may hold where its schema sets no bound. `None`: anything. What is `readonly` is free of them:
 /// clients send back what they were shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bounds {
+pub struct ValueBounds {
     /// Characters of a text (`maxLength`).
     pub text: Option<u64>,
     /// Items of a list (`maxItems`).
@@ -91,11 +91,11 @@ pub struct SchemaProblem {
 /// A compiled schema. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Schema {
-    compiled: Arc<Compiled>,
+    compiled: Arc<SchemaContent>,
 }
 
 #[derive(Debug)]
-struct Compiled {
+struct SchemaContent {
     root: Node,
     described: Value,
     default: Option<Value>,
@@ -113,7 +113,7 @@ impl Schema {
             // Compiling has made sure that a default converts; only null does not have to.
             root.coerce(&ValuePath::root("default"), default.clone()).unwrap_or(Value::Null)
         });
-        Ok(Schema { compiled: Arc::new(Compiled { root, described: compile::described(document), default }) })
+        Ok(Schema { compiled: Arc::new(SchemaContent { root, described: compile::described(document), default }) })
     }
 
     /// Whether the value fits; the first failure in contract order if not. `name` is the argument's, for sentences.
@@ -179,7 +179,7 @@ mod tests {
     use serde_json::{Map, json};
     use std::path::Path;
 
-    const NO_BOUNDS: Bounds = Bounds { text: None, items: None, members: None, free: None };
+    const NO_BOUNDS: ValueBounds = ValueBounds { text: None, items: None, members: None, free: None };
     const WP: Dialect = Dialect {
         scalars_as_lists: true,
         lenient_dates: true,

@@ -5,7 +5,7 @@ use super::Dialect;
 use super::array::ArrayRules;
 use super::combine::Alternatives;
 use super::equal::alike;
-use super::failure::{Failure, Reason, Refused, Report, ValuePath, either};
+use super::failure::{Failure, Mismatch, Reason, Report, ValuePath, either};
 use super::format::Format;
 use super::number::NumberRules;
 use super::object::ObjectRules;
@@ -74,7 +74,7 @@ impl Node {
             let mut value = value;
             for node in chosen.into_iter().flatten() {
                 // `anyOf` and `oneOf` of one schema that want different types: the first one decides.
-                if node.check::<Refused>(place, &value).is_ok() {
+                if node.check::<Mismatch>(place, &value).is_ok() {
                     value = node.coerce(place, value)?;
                 }
             }

@@ -2,7 +2,7 @@
 //! `maxProperties`; `x-max-bytes` of the properties that no schema describes.
 
 use super::compile::Reader;
-use super::failure::{Failure, Reason, Refused, Report, ValuePath, count};
+use super::failure::{Failure, Mismatch, Reason, Report, ValuePath, count};
 use super::free::{check_free, size_of};
 use super::node::Node;
 use super::pattern::Pattern;
@@ -17,7 +17,7 @@ pub(super) struct ObjectRules {
     required: Vec<String>,
     properties: IndexMap<String, Node>,
     patterns: Vec<(Pattern, Node)>,
-    additional: Additional,
+    additional: AdditionalMembers,
     fewest: Option<u64>,
     most: Option<u64>,
     /// Bytes of the properties that no schema describes, together.
@@ -25,7 +25,7 @@ pub(super) struct ObjectRules {
 }
 
 #[derive(Debug, Default)]
-enum Additional {
+enum AdditionalMembers {
     #[default]
     Allowed,
     Forbidden,
@@ -50,15 +50,15 @@ impl ObjectRules {
             }
         }
         let additional = match reader.get("additionalProperties") {
-            None | Some(Value::Bool(true)) => Additional::Allowed,
-            Some(Value::Bool(false)) => Additional::Forbidden,
+            None | Some(Value::Bool(true)) => AdditionalMembers::Allowed,
+            Some(Value::Bool(false)) => AdditionalMembers::Forbidden,
             Some(_) => reader
                 .schema("additionalProperties")
-                .map_or(Additional::Allowed, |node| Additional::Checked(Box::new(node))),
+                .map_or(AdditionalMembers::Allowed, |node| AdditionalMembers::Checked(Box::new(node))),
         };
         let bounds = reader.bounds();
         let (fewest, most) = reader.bounded_range("minProperties", "maxProperties", bounds.members);
-        let free = if let Additional::Allowed = additional { reader.most_bytes(bounds.free) } else { None };
+        let free = if let AdditionalMembers::Allowed = additional { reader.most_bytes(bounds.free) } else { None };
         ObjectRules { required, properties, patterns, additional, fewest, most, free }
     }
 
@@ -94,8 +94,8 @@ impl ObjectRules {
             node.check::<R>(&here, value)?;
         }
         match &self.additional {
-            Additional::Checked(node) if !known => node.check(&here, value),
-            Additional::Forbidden if !known => {
+            AdditionalMembers::Checked(node) if !known => node.check(&here, value),
+            AdditionalMembers::Forbidden if !known => {
                 Err(R::at(place, Reason::AdditionalProperties, || format!("takes no property {name}")))
             }
             _ => Ok(()),
@@ -108,14 +108,14 @@ impl ObjectRules {
             let here = place.property(name);
             let mut nodes = self.schemas_of(name).peekable();
             if nodes.peek().is_none() {
-                if let Additional::Checked(node) = &self.additional {
+                if let AdditionalMembers::Checked(node) = &self.additional {
                     *slot = node.coerce(&here, slot.take())?;
                 }
                 continue;
             }
             for (position, node) in nodes.enumerate() {
                 // Schemas of one property that want different types: the first one decides.
-                if position == 0 || node.check::<Refused>(&here, slot).is_ok() {
+                if position == 0 || node.check::<Mismatch>(&here, slot).is_ok() {
                     *slot = node.coerce(&here, slot.take())?;
                 }
             }

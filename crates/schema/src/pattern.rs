@@ -84,7 +84,7 @@ impl Pattern {
 
 /// The expressions of a pattern that needs no steps back.
 fn linear(source: &str) -> Result<Option<Vec<(regex::Regex, bool)>>, PatternProblem> {
-    let mut reader = Reader { rest: source, spelled: false, backtracks: false };
+    let mut reader = PatternReader { rest: source, spelled: false, backtracks: false };
     let mut clauses = Vec::new();
     let anchored = reader.takes("^");
     while anchored && (reader.rest.starts_with("(?=") || reader.rest.starts_with("(?!")) {
@@ -107,7 +107,7 @@ fn linear(source: &str) -> Result<Option<Vec<(regex::Regex, bool)>>, PatternProb
 }
 
 fn backtracking(source: &str) -> Result<fancy_regex::Regex, PatternProblem> {
-    let (text, _) = Reader { rest: source, spelled: true, backtracks: false }.expression()?;
+    let (text, _) = PatternReader { rest: source, spelled: true, backtracks: false }.expression()?;
     fancy_regex::RegexBuilder::new(&text)
         .backtrack_limit(MOST_STEPS)
         .delegate_size_limit(1 << 21)
@@ -156,7 +156,7 @@ fn hex(c: char) -> String {
 }
 
 /// What is left of a pattern.
-struct Reader<'s> {
+struct PatternReader<'s> {
     rest: &'s str,
     /// Whether boundaries of words are spelled out as look-around and groups capture.
     spelled: bool,
@@ -164,7 +164,7 @@ struct Reader<'s> {
     backtracks: bool,
 }
 
-impl Reader<'_> {
+impl PatternReader<'_> {
     fn takes(&mut self, text: &str) -> bool {
         let rest = self.rest.strip_prefix(text);
         self.rest = rest.unwrap_or(self.rest);

@@ -3,12 +3,12 @@
 //! Owns the order of the declarations, and which values get into them: none that could end a declaration or fetch
 //! something. It must not know which blocks have which of them.
 
-use super::block_styles::Styled;
+use super::block_styles::WrapperStyles;
 use serde_json::Value;
 
 /// How sizes of text grow with the screen: between these widths, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fluid {
+pub struct FluidWidths {
     pub narrowest: f64,
     pub widest: f64,
 }
@@ -19,7 +19,7 @@ const REM: f64 = 16.0;
 const SMALLEST: f64 = 14.0;
 
 /// What a block's attributes say of its style, in the order of the groups.
-pub fn inline(attributes: &Value, styled: Styled, fluid: Option<Fluid>) -> String {
+pub fn inline(attributes: &Value, styled: WrapperStyles, fluid: Option<FluidWidths>) -> String {
     let mut css = Css(String::new());
     let style = &attributes["style"];
     if styled.colors {
@@ -53,7 +53,7 @@ pub fn border_of(attributes: &Value) -> String {
 }
 
 /// A size of text that grows with the screen.
-pub fn fluid_size(size: &str, fluid: Fluid) -> Option<String> {
+pub fn fluid_size(size: &str, fluid: FluidWidths) -> Option<String> {
     let digits = size.find(|c: char| c != '.' && !c.is_ascii_digit())?;
     let (number, unit) = size.split_at(digits);
     let wanted: f64 = number.parse().ok()?;
@@ -78,7 +78,7 @@ pub fn fluid_size(size: &str, fluid: Fluid) -> Option<String> {
     Some(format!("clamp({smallest}{unit}, {base}rem + ((1vw - {offset}{unit}) * {growth}), {wanted}{unit})"))
 }
 
-fn typography(css: &mut Css, own: &Value, fluid: Option<Fluid>) {
+fn typography(css: &mut Css, own: &Value, fluid: Option<FluidWidths>) {
     let size = match &own["fontSize"] {
         Value::Number(pixels) => Some(format!("{pixels}px")),
         other => other.as_str().map(str::to_owned),
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const ALL: Styled = Styled { colors: true, typography: true, border: true, spacing: true };
+    const ALL: WrapperStyles = WrapperStyles { colors: true, typography: true, border: true, spacing: true };
 
     #[test]
     fn styles_come_in_one_order() {
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn sizes_grow_with_the_screen() {
-        let fluid = Fluid { narrowest: 320.0, widest: 1340.0 };
+        let fluid = FluidWidths { narrowest: 320.0, widest: 1340.0 };
         let check = |size: &str, expected: Option<&str>| {
             assert_eq!(fluid_size(size, fluid).as_deref(), expected, "{size}");
         };

@@ -2,10 +2,10 @@
 //!
 //! Owns the properties that kinds of blocks differ in. It must not know markup: `dress` and `render` act on them.
 
-use super::block_css::Fluid;
+use super::block_css::FluidWidths;
 #[cfg(test)]
 use super::blocks::full_name;
-use super::layout::{LaidOut, LayoutRules};
+use super::layout::{BlockLayout, LayoutRules};
 #[cfg(test)]
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -17,23 +17,23 @@ pub struct BlockStyles {
     pub blocks: HashMap<String, BlockStyle>,
     pub layouts: LayoutRules,
     /// How sizes of text grow with the screen; none: they do not.
-    pub fluid: Option<Fluid>,
+    pub fluid: Option<FluidWidths>,
     /// Names of pairs of colours that pictures can have.
     pub duotones: Vec<String>,
 }
 
 /// The groups of attributes that style the element around a block that the server makes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Styled {
+pub struct WrapperStyles {
     pub colors: bool,
     pub typography: bool,
     pub border: bool,
     pub spacing: bool,
 }
 
-impl Styled {
+impl WrapperStyles {
     /// Every group.
-    pub const ALL: Styled = Styled { colors: true, typography: true, border: true, spacing: true };
+    pub const ALL: WrapperStyles = WrapperStyles { colors: true, typography: true, border: true, spacing: true };
 }
 
 impl BlockStyles {
@@ -47,7 +47,7 @@ impl BlockStyles {
 #[derive(Clone, Debug)]
 pub struct BlockStyle {
     pub class: Option<BlockClass>,
-    pub layout: Option<LaidOut>,
+    pub layout: Option<BlockLayout>,
     /// Styles that authors choose from and that have a class with a number.
     pub variations: Vec<String>,
     /// The beginning of a class with a number that every block of the kind gets.
@@ -81,7 +81,7 @@ pub struct BlockStyle {
     /// Whether its pictures can have two colours.
     pub duotone: bool,
     /// What styles the element around it.
-    pub styled: Styled,
+    pub styled: WrapperStyles,
     /// What an automatic excerpt takes from it.
     pub excerpt: Option<Excerpt>,
 }
@@ -116,7 +116,7 @@ impl Default for BlockStyle {
             paragraphs: false,
             inside: true,
             duotone: false,
-            styled: Styled::ALL,
+            styled: WrapperStyles::ALL,
             excerpt: None,
         }
     }
@@ -145,7 +145,7 @@ impl BlockStyles {
             ..BlockStyle::default()
         };
         let layout =
-            |default: Value| BlockStyle { layout: Some(LaidOut { default, gap: None }), ..BlockStyle::default() };
+            |default: Value| BlockStyle { layout: Some(BlockLayout { default, gap: None }), ..BlockStyle::default() };
         let text = || BlockStyle { excerpt: Some(Excerpt::Text), ..BlockStyle::default() };
         let elements = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let holder = |style: BlockStyle| BlockStyle { excerpt: Some(Excerpt::Inside), ..style };

@@ -5,7 +5,7 @@
 
 use super::autop::autop;
 use super::block_styles::BlockStyles;
-use super::dress::{self, Look, Unique};
+use super::dress::{self, Decoration, UniqueNames};
 use super::html::Html;
 use super::markup::is_space;
 use serde_json::Value;
@@ -138,7 +138,7 @@ pub fn parse(text: &str) -> Vec<Block<'_>> {
     let mut at = 0;
     for delimiter in Delimiters::of(text) {
         let before = &text[at..delimiter.start];
-        let stray = matches!(delimiter.kind, Kind::Close) && open.is_empty();
+        let stray = matches!(delimiter.kind, DelimiterKind::Close) && open.is_empty();
         if stray {
             // Stays text, as in the reference.
             continue;
@@ -146,12 +146,12 @@ pub fn parse(text: &str) -> Vec<Block<'_>> {
         push_html(before, &mut open, &mut done);
         at = delimiter.end;
         match delimiter.kind {
-            Kind::Void if open.len() < MAX_DEPTH => push_block(Block::open(&delimiter), &mut open, &mut done),
-            Kind::Void => {}
-            Kind::Open if open.len() < MAX_DEPTH => open.push(Block::open(&delimiter)),
-            Kind::Open => flattened += 1,
-            Kind::Close if flattened > 0 => flattened -= 1,
-            Kind::Close => {
+            DelimiterKind::Void if open.len() < MAX_DEPTH => push_block(Block::open(&delimiter), &mut open, &mut done),
+            DelimiterKind::Void => {}
+            DelimiterKind::Open if open.len() < MAX_DEPTH => open.push(Block::open(&delimiter)),
+            DelimiterKind::Open => flattened += 1,
+            DelimiterKind::Close if flattened > 0 => flattened -= 1,
+            DelimiterKind::Close => {
                 if let Some(block) = open.pop() {
                     push_block(block, &mut open, &mut done);
                 }
@@ -181,24 +181,24 @@ fn push_block<'a>(block: Block<'a>, open: &mut [Block<'a>], done: &mut Vec<Block
 }
 
 /// Makes what a dynamic block shows, with these classes beside those that its author gave; `None` shows its inside.
-pub type Dynamic<'f> = &'f dyn Fn(&Block, &str) -> Option<Html>;
+pub type DynamicRenderer<'f> = &'f dyn Fn(&Block, &str) -> Option<Html>;
 
 /// What showing blocks depends on besides them.
 #[derive(Clone, Copy, Default)]
 pub struct BlockOptions<'a> {
     /// Makes dynamic blocks; without it they show their inside.
-    pub dynamic: Option<Dynamic<'a>>,
+    pub dynamic: Option<DynamicRenderer<'a>>,
     /// What is declared of blocks.
     pub styles: Option<&'a BlockStyles>,
     /// The names that the document has used; without it the blocks use none of their own.
-    pub unique: Option<&'a Unique>,
+    pub unique: Option<&'a UniqueNames>,
     /// The block around them.
-    pub around: Option<Around<'a>>,
+    pub around: Option<ParentBlock<'a>>,
 }
 
 /// The block that others are in.
 #[derive(Clone, Copy)]
-pub struct Around<'a> {
+pub struct ParentBlock<'a> {
     /// With its namespace.
     pub name: &'a str,
     /// Its attribute `layout`.
@@ -256,7 +256,7 @@ fn render(block: &Block, options: &BlockOptions) -> String {
         return String::new();
     }
     // What is outside comes first: it takes its names before the blocks inside it do.
-    let look = Look::of(name, &attributes, options);
+    let look = Decoration::of(name, &attributes, options);
     let made = options.dynamic.and_then(|make| make(block, &look.added()));
     let before = match block.chunks.as_slice() {
         [Chunk::Html(before), _, ..] => Some(*before),
@@ -281,7 +281,7 @@ pub fn render_inside(block: &Block, options: &BlockOptions) -> String {
         true => block.attributes()["layout"].take(),
         false => Value::Null,
     };
-    let around = block.name.as_deref().map(|name| Around { name, layout: &layout });
+    let around = block.name.as_deref().map(|name| ParentBlock { name, layout: &layout });
     let options = BlockOptions { around, ..*options };
     let mut inside = String::new();
     for chunk in &block.chunks {
@@ -300,7 +300,7 @@ pub(super) fn delimiter_attrs(comment: &str) -> Option<Option<&str>> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum DelimiterKind {
     Open,
     Close,
     Void,
@@ -309,7 +309,7 @@ enum Kind {
 struct Delimiter<'a> {
     start: usize,
     end: usize,
-    kind: Kind,
+    kind: DelimiterKind,
     name: &'a str,
     attrs: Option<&'a str>,
 }
@@ -373,9 +373,9 @@ fn delimiter(text: &str, start: usize, attributes_end: Option<usize>) -> Option<
     let (rest, void) = rest.strip_prefix('/').map_or((rest, false), |rest| (rest, true));
     let rest = rest.strip_prefix("-->")?;
     let kind = match (closes, void) {
-        (true, _) => Kind::Close,
-        (false, true) => Kind::Void,
-        (false, false) => Kind::Open,
+        (true, _) => DelimiterKind::Close,
+        (false, true) => DelimiterKind::Void,
+        (false, false) => DelimiterKind::Open,
     };
     Some(Delimiter { start, end: text.len() - rest.len(), kind, name, attrs })
 }
@@ -405,7 +405,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> String {
-        let (styles, unique) = (BlockStyles::sample(), Unique::default());
+        let (styles, unique) = (BlockStyles::sample(), UniqueNames::default());
         render_blocks(text, &BlockOptions { styles: Some(&styles), unique: Some(&unique), ..Default::default() })
     }
 

@@ -16,7 +16,7 @@ struct File {
 
 #[derive(Deserialize)]
 struct Case {
-    kind: Kind,
+    kind: TextKind,
     input: String,
     expected: String,
     deviates: Option<String>,
@@ -25,7 +25,7 @@ struct Case {
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Kind {
+enum TextKind {
     Content,
     Title,
     Slug,
@@ -38,17 +38,17 @@ enum Kind {
     AuthorContent,
 }
 
-fn answer(kind: Kind, input: &str) -> String {
+fn answer(kind: TextKind, input: &str) -> String {
     let styles = BlockStyles::sample();
     let options = RenderOptions { styles: Some(&styles), ..RenderOptions::default() };
     match kind {
-        Kind::Content => render_content(input, &options),
-        Kind::Title => render_title(input),
-        Kind::Slug => sanitize_title(input),
-        Kind::Excerpt => render_excerpt("", input, &options),
-        Kind::OwnExcerpt => render_excerpt(input, "", &options),
-        Kind::Comment => comment_content(input, &options),
-        Kind::AuthorContent => html_policy::sanitise(input, html_policy::Policy::posts()),
+        TextKind::Content => render_content(input, &options),
+        TextKind::Title => render_title(input),
+        TextKind::Slug => sanitize_title(input),
+        TextKind::Excerpt => render_excerpt("", input, &options),
+        TextKind::OwnExcerpt => render_excerpt(input, "", &options),
+        TextKind::Comment => comment_content(input, &options),
+        TextKind::AuthorContent => html_policy::sanitise(input, html_policy::Policy::posts()),
     }
 }
 

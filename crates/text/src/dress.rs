@@ -22,7 +22,7 @@ use std::collections::HashMap;
 
 /// The names that a document has used: each is used once.
 #[derive(Debug, Default)]
-pub struct Unique {
+pub struct UniqueNames {
     /// The documents of a response share them.
     is_shared: bool,
     /// How many they are.
@@ -36,10 +36,10 @@ pub struct Unique {
     landmarks: RefCell<HashMap<String, u32>>,
 }
 
-impl Unique {
+impl UniqueNames {
     /// Names of each document (`is_shared`: of all documents of a response together).
-    pub fn of_documents(is_shared: bool) -> Unique {
-        Unique { is_shared, ..Unique::default() }
+    pub fn of_documents(is_shared: bool) -> UniqueNames {
+        UniqueNames { is_shared, ..UniqueNames::default() }
     }
 
     /// Begins a document, and returns how many names have been used.
@@ -133,9 +133,9 @@ pub(super) fn is_hidden(attributes: &Value) -> bool {
 }
 
 /// What a block's markup gets.
-pub(super) struct Look<'a> {
+pub(super) struct Decoration<'a> {
     declared: Option<&'a BlockStyle>,
-    unique: Option<&'a Unique>,
+    unique: Option<&'a UniqueNames>,
     /// The class for colours of elements inside.
     elements: Option<String>,
     /// The class with a number of the style that the author chose.
@@ -159,9 +159,9 @@ pub(super) struct Look<'a> {
     data_id: Option<String>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> Decoration<'a> {
     /// Of a block by its full name and attributes.
-    pub(super) fn of(name: &str, attributes: &Value, options: &BlockOptions<'a>) -> Look<'a> {
+    pub(super) fn of(name: &str, attributes: &Value, options: &BlockOptions<'a>) -> Decoration<'a> {
         let style = &attributes["style"];
         let declared = options.styles.and_then(|styles| styles.of(name));
         let supports = |support: fn(&BlockStyle) -> bool| declared.map_or(support(&BlockStyle::default()), support);
@@ -199,7 +199,7 @@ impl<'a> Look<'a> {
             Some((size.to_owned(), fluid_size(size, styles.fluid?)?))
         });
         let data_id = if supports(|block| block.data_id) { data_id(attributes, options) } else { None };
-        Look {
+        Decoration {
             declared,
             unique,
             elements,
@@ -380,7 +380,7 @@ impl Duotone {
         }
     }
 
-    fn class(&self, unique: &Unique) -> String {
+    fn class(&self, unique: &UniqueNames) -> String {
         match self {
             Duotone::Named(name) => format!("wp-duotone-{name}"),
             Duotone::Own(key) => format!("wp-duotone-{key}-{}", unique.number()),
@@ -477,6 +477,6 @@ pub fn with_id(html: Html, id: &str) -> Html {
 pub fn dressed(name: &str, attributes: &Value, html: Html, options: &BlockOptions) -> Html {
     match is_hidden(attributes) {
         true => Html::new(),
-        false => Html::rendered(Look::of(name, attributes, options).dress(html.into(), None)),
+        false => Html::rendered(Decoration::of(name, attributes, options).dress(html.into(), None)),
     }
 }

@@ -1,6 +1,6 @@
 //! What a page says of itself in its head: title, description, icon, picture.
 
-use super::html_policy::{Tag, Token, read};
+use super::html_policy::{HtmlTag, HtmlToken, read};
 use super::sanitize::decode_references;
 use super::strip::strip_tags;
 
@@ -24,7 +24,7 @@ impl Head {
             let (token, length) = read(&html[start..]);
             at = start + length;
             match token {
-                Token::Tag(tag) => match tag.name.to_ascii_lowercase().as_str() {
+                HtmlToken::Tag(tag) => match tag.name.to_ascii_lowercase().as_str() {
                     "body" => break,
                     "title" => {
                         let inside = raw(&html[at..], "</title");
@@ -37,16 +37,16 @@ impl Head {
                     "link" if has_word(&tag, "rel", "icon") => first(&mut head.icon, value(&tag, "href")),
                     _ => {}
                 },
-                Token::Close(name) if name.eq_ignore_ascii_case("head") => break,
-                Token::Text { cost } if cost >= patience => break,
-                Token::Text { cost } => patience -= cost,
+                HtmlToken::Close(name) if name.eq_ignore_ascii_case("head") => break,
+                HtmlToken::Text { cost } if cost >= patience => break,
+                HtmlToken::Text { cost } => patience -= cost,
                 _ => {}
             }
         }
         head
     }
 
-    fn meta(&mut self, tag: &Tag<'_>) {
+    fn meta(&mut self, tag: &HtmlTag<'_>) {
         let name = [value(tag, "property"), value(tag, "name")].into_iter().find(|name| !name.is_empty());
         match name.unwrap_or("").to_ascii_lowercase().as_str() {
             "description" | "og:description" => first(&mut self.description, value(tag, "content")),
@@ -64,11 +64,11 @@ fn raw<'a>(html: &'a str, mark: &str) -> &'a str {
     html.match_indices('<').find(ends).map_or(html, |(at, _)| &html[..at])
 }
 
-fn value<'a>(tag: &Tag<'a>, name: &str) -> &'a str {
+fn value<'a>(tag: &HtmlTag<'a>, name: &str) -> &'a str {
     tag.attributes.iter().find(|attribute| attribute.name.eq_ignore_ascii_case(name)).map_or("", |found| found.value)
 }
 
-fn has_word(tag: &Tag<'_>, name: &str, word: &str) -> bool {
+fn has_word(tag: &HtmlTag<'_>, name: &str, word: &str) -> bool {
     value(tag, name).split_ascii_whitespace().any(|found| found.eq_ignore_ascii_case(word))
 }
 

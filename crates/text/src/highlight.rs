@@ -17,7 +17,7 @@ const LOOKED_AT: usize = 256 << 10;
 /// of them. Case and marks make no difference. Linear in the text, for each needle.
 pub fn highlight(text: &str, needles: &[&str]) -> Option<String> {
     let plain = plain(text);
-    let folded = Folded::of(&plain);
+    let folded = FoldedText::of(&plain);
     let found = folded.find(needles);
     let first = found.first()?.start;
     let start = folded.word_start(first.saturating_sub(BEFORE), first);
@@ -49,7 +49,7 @@ fn plain(text: &str) -> String {
 }
 
 /// A text as it is searched, letter by letter.
-struct Folded {
+struct FoldedText {
     text: String,
     /// Where each letter begins in `text`.
     places: Vec<usize>,
@@ -59,10 +59,14 @@ struct Folded {
     plain: usize,
 }
 
-impl Folded {
-    fn of(plain: &str) -> Folded {
-        let mut folded =
-            Folded { text: String::with_capacity(plain.len()), places: vec![], offsets: vec![], plain: plain.len() };
+impl FoldedText {
+    fn of(plain: &str) -> FoldedText {
+        let mut folded = FoldedText {
+            text: String::with_capacity(plain.len()),
+            places: vec![],
+            offsets: vec![],
+            plain: plain.len(),
+        };
         for (at, c) in plain.char_indices() {
             if c.is_ascii() {
                 folded.push(at, c.to_ascii_lowercase());

@@ -39,15 +39,15 @@ pub fn sanitise(html: &str, policy: &Policy) -> String {
         let (token, length) = read(&html[start..]);
         at = start + length;
         match token {
-            Token::Tag(tag) => push_tag(&tag, policy, &mut out),
-            Token::Close(name) => {
+            HtmlToken::Tag(tag) => push_tag(&tag, policy, &mut out),
+            HtmlToken::Close(name) => {
                 if policy.elements.contains_key(&name.to_ascii_lowercase()) {
                     out.push_str(&format!("</{name}>"));
                 }
             }
-            Token::Comment(comment) => push_comment(comment, policy, &mut out),
-            Token::Nothing => {}
-            Token::Text { cost } => {
+            HtmlToken::Comment(comment) => push_comment(comment, policy, &mut out),
+            HtmlToken::Nothing => {}
+            HtmlToken::Text { cost } => {
                 push_text(&html[start..at], &mut out);
                 patience = patience.saturating_sub(cost);
                 if patience == 0 {
@@ -130,7 +130,7 @@ pub fn mark_links(html: &str) -> String {
         let (token, length) = read(&html[start..]);
         at = start + length;
         match token {
-            Token::Tag(tag) if tag.attributes.iter().any(|a| a.name.eq_ignore_ascii_case("href")) => {
+            HtmlToken::Tag(tag) if tag.attributes.iter().any(|a| a.name.eq_ignore_ascii_case("href")) => {
                 out.push_str("<a");
                 for attribute in tag.attributes.iter().filter(|a| !a.name.eq_ignore_ascii_case("rel")) {
                     out.push(' ');
@@ -145,8 +145,8 @@ pub fn mark_links(html: &str) -> String {
     out
 }
 
-pub(super) enum Token<'a> {
-    Tag(Tag<'a>),
+pub(super) enum HtmlToken<'a> {
+    Tag(HtmlTag<'a>),
     Close(&'a str),
     /// With its marks.
     Comment(&'a str),
@@ -158,7 +158,7 @@ pub(super) enum Token<'a> {
     },
 }
 
-pub(super) struct Tag<'a> {
+pub(super) struct HtmlTag<'a> {
     pub(super) name: &'a str,
     pub(super) attributes: Vec<Attribute<'a>>,
     closes_itself: bool,
@@ -193,25 +193,25 @@ impl Attribute<'_> {
 }
 
 /// The token at the start of a text that starts with `<`, and its length.
-pub(super) fn read(text: &str) -> (Token<'_>, usize) {
-    let nothing = (Token::Text { cost: 1 }, 1);
+pub(super) fn read(text: &str) -> (HtmlToken<'_>, usize) {
+    let nothing = (HtmlToken::Text { cost: 1 }, 1);
     let Some(next) = text[1..].chars().next() else { return nothing };
     match next {
         '!' if text.starts_with("<!--") => match text.find("-->") {
-            Some(end) => (Token::Comment(&text[..end + 3]), end + 3),
-            None => (Token::Text { cost: text.len() }, 1),
+            Some(end) => (HtmlToken::Comment(&text[..end + 3]), end + 3),
+            None => (HtmlToken::Text { cost: text.len() }, 1),
         },
         '!' | '?' => match text.find('>') {
-            Some(end) => (Token::Nothing, end + 1),
-            None => (Token::Text { cost: text.len() }, 1),
+            Some(end) => (HtmlToken::Nothing, end + 1),
+            None => (HtmlToken::Text { cost: text.len() }, 1),
         },
         '/' if text[2..].starts_with(|c: char| c.is_ascii_alphabetic()) => {
             let name = name_length(&text[2..]);
             match text[2 + name..].find(['>', '<']) {
                 Some(end) if text[2 + name + end..].starts_with('>') => {
-                    (Token::Close(&text[2..2 + name]), 2 + name + end + 1)
+                    (HtmlToken::Close(&text[2..2 + name]), 2 + name + end + 1)
                 }
-                end => (Token::Text { cost: end.unwrap_or(text.len()) }, 1),
+                end => (HtmlToken::Text { cost: end.unwrap_or(text.len()) }, 1),
             }
         }
         c if c.is_ascii_alphabetic() => read_tag(text),
@@ -223,7 +223,7 @@ fn name_length(text: &str) -> usize {
     text.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(text.len())
 }
 
-fn read_tag(text: &str) -> (Token<'_>, usize) {
+fn read_tag(text: &str) -> (HtmlToken<'_>, usize) {
     let mut attributes = Vec::new();
     let name = name_length(&text[1..]);
     let mut at = 1 + name;
@@ -235,7 +235,7 @@ fn read_tag(text: &str) -> (Token<'_>, usize) {
         }
         at = text.len() - rest.len();
         match rest.chars().next() {
-            None | Some('<') => return (Token::Text { cost: at }, 1),
+            None | Some('<') => return (HtmlToken::Text { cost: at }, 1),
             Some('>') => break,
             Some(_) => match read_attribute(rest) {
                 Ok((attribute, length)) => {
@@ -243,11 +243,11 @@ fn read_tag(text: &str) -> (Token<'_>, usize) {
                     at += length;
                     closes_itself = false;
                 }
-                Err(cost) => return (Token::Text { cost: at + cost }, 1),
+                Err(cost) => return (HtmlToken::Text { cost: at + cost }, 1),
             },
         }
     }
-    (Token::Tag(Tag { name: &text[1..1 + name], attributes, closes_itself }), at + 1)
+    (HtmlToken::Tag(HtmlTag { name: &text[1..1 + name], attributes, closes_itself }), at + 1)
 }
 
 /// One attribute and its length; an error says how far the search for its end went.
@@ -277,7 +277,7 @@ fn read_attribute(text: &str) -> Result<(Option<Attribute<'_>>, usize), usize> {
     }
 }
 
-fn push_tag(tag: &Tag, policy: &Policy, out: &mut String) {
+fn push_tag(tag: &HtmlTag, policy: &Policy, out: &mut String) {
     let element = tag.name.to_ascii_lowercase();
     if !policy.elements.contains_key(&element) {
         return;

@@ -20,7 +20,7 @@ pub struct LayoutRules {
 
 /// What is declared of the layout of one kind of block.
 #[derive(Clone, Debug, Default)]
-pub struct LaidOut {
+pub struct BlockLayout {
     /// The layout of a block that says nothing of it.
     pub default: Value,
     /// The distance inside, where it is another than that of all layouts.
@@ -61,7 +61,7 @@ const PLACES: [&str; 6] = ["selfStretch", "flexSize", "columnStart", "columnSpan
 /// The classes of a block by its full name and attributes. `around` is the layout of the block that it is in.
 pub(super) fn classes(
     name: &str,
-    laid_out: Option<&LaidOut>,
+    laid_out: Option<&BlockLayout>,
     attributes: &Value,
     around: Option<&Value>,
     rules: &LayoutRules,
@@ -73,7 +73,7 @@ pub(super) fn classes(
 }
 
 /// The classes of a block's own layout.
-fn own(name: &str, laid_out: &LaidOut, attributes: &Value, rules: &LayoutRules) -> Vec<String> {
+fn own(name: &str, laid_out: &BlockLayout, attributes: &Value, rules: &LayoutRules) -> Vec<String> {
     let (given, style) = (&attributes["layout"], &attributes["style"]);
     let mut layout = members(if given.is_null() { &laid_out.default } else { given });
     if is_set(layout.get("inherit")) || is_set(layout.get("contentSize")) {
@@ -372,7 +372,7 @@ mod tests {
     #[test]
     fn a_layout_has_a_class_of_its_own_only_where_it_needs_rules() {
         let check = |attributes: Value, wanted: bool| {
-            let laid_out = LaidOut { default: json!({}), gap: None };
+            let laid_out = BlockLayout { default: json!({}), gap: None };
             let classes = classes("core/group", Some(&laid_out), &attributes, None, &rules());
             let found = classes.own.iter().any(|class| class.starts_with("wp-container-core-group-is-layout-"));
             assert_eq!(found, wanted, "{attributes}: {classes:?}");

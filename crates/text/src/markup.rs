@@ -140,7 +140,7 @@ pub(super) struct Attributes<'a> {
 
 /// Where an attribute is in its tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Attribute {
+pub(super) struct AttributeRange {
     pub(super) name: std::ops::Range<usize>,
     /// The value without its quotes; empty behind the name where there is none.
     pub(super) value: std::ops::Range<usize>,
@@ -166,9 +166,9 @@ impl<'a> Attributes<'a> {
 }
 
 impl Iterator for Attributes<'_> {
-    type Item = Attribute;
+    type Item = AttributeRange;
 
-    fn next(&mut self) -> Option<Attribute> {
+    fn next(&mut self) -> Option<AttributeRange> {
         // An equals sign begins a name here.
         if self.skip(|b| is_html_space(b) || b == b'/')? == b'>' {
             self.end = Some(self.at + 1);
@@ -180,7 +180,7 @@ impl Iterator for Attributes<'_> {
         let name = start..self.at;
         let behind = self.at..self.at;
         if self.skip(is_html_space) != Some(b'=') {
-            return Some(Attribute { name, value: behind, quote: None });
+            return Some(AttributeRange { name, value: behind, quote: None });
         }
         self.at += 1;
         match self.skip(is_html_space) {
@@ -190,12 +190,12 @@ impl Iterator for Attributes<'_> {
                 self.skip(|b| b != quote);
                 let value = from..self.at;
                 self.at = self.text.len().min(self.at + 1);
-                Some(Attribute { name, value, quote: Some(quote) })
+                Some(AttributeRange { name, value, quote: Some(quote) })
             }
             _ => {
                 let from = self.at;
                 self.skip(|b| !is_html_space(b) && b != b'>');
-                Some(Attribute { name, value: from..self.at, quote: None })
+                Some(AttributeRange { name, value: from..self.at, quote: None })
             }
         }
     }

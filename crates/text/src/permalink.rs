@@ -3,7 +3,7 @@
 //! Owns the `%tag%` language of the permalink setting. It must not know how a record is found or what the site's
 //! address is: paths start with a slash and carry no host.
 
-use super::time::Civil;
+use super::time::CivilDateTime;
 use regex::Regex;
 use std::fmt;
 
@@ -11,18 +11,18 @@ use std::fmt;
 #[derive(Clone, Debug)]
 pub struct Permalink {
     structure: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<PermalinkPiece>,
     pattern: Regex,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Piece {
+enum PermalinkPiece {
     Text(String),
-    Tag(Tag),
+    Tag(PermalinkTag),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tag {
+enum PermalinkTag {
     Year,
     Month,
     Day,
@@ -36,18 +36,18 @@ enum Tag {
 }
 
 /// Name as written between the per cent signs, and what it matches in a path.
-const TAGS: [(&str, Tag, &str); 10] = [
-    ("year", Tag::Year, "[0-9]{4}"),
-    ("monthnum", Tag::Month, "[0-9]{1,2}"),
-    ("day", Tag::Day, "[0-9]{1,2}"),
-    ("hour", Tag::Hour, "[0-9]{1,2}"),
-    ("minute", Tag::Minute, "[0-9]{1,2}"),
-    ("second", Tag::Second, "[0-9]{1,2}"),
-    ("post_id", Tag::PostId, "[0-9]+"),
-    ("postname", Tag::PostName, "[^/]+"),
+const TAGS: [(&str, PermalinkTag, &str); 10] = [
+    ("year", PermalinkTag::Year, "[0-9]{4}"),
+    ("monthnum", PermalinkTag::Month, "[0-9]{1,2}"),
+    ("day", PermalinkTag::Day, "[0-9]{1,2}"),
+    ("hour", PermalinkTag::Hour, "[0-9]{1,2}"),
+    ("minute", PermalinkTag::Minute, "[0-9]{1,2}"),
+    ("second", PermalinkTag::Second, "[0-9]{1,2}"),
+    ("post_id", PermalinkTag::PostId, "[0-9]+"),
+    ("postname", PermalinkTag::PostName, "[^/]+"),
     // A category brings its ancestors along: `music/jazz`.
-    ("category", Tag::Category, ".+?"),
-    ("author", Tag::Author, "[^/]+"),
+    ("category", PermalinkTag::Category, ".+?"),
+    ("author", PermalinkTag::Author, "[^/]+"),
 ];
 
 /// Why a structure cannot be used.
@@ -96,7 +96,7 @@ impl std::error::Error for PermalinkError {}
 #[derive(Clone, Copy, Debug)]
 pub struct Parts<'a> {
     /// Wall clock of the publication date.
-    pub date: Civil,
+    pub date: CivilDateTime,
     /// Id of the record.
     pub post_id: i64,
     /// Slug of the record.
@@ -139,7 +139,7 @@ impl Permalink {
             return Err(PermalinkError { position: 0, kind: PermalinkProblem::NoLeadingSlash });
         }
         let pieces = parse(structure)?;
-        if !pieces.iter().any(|p| matches!(p, Piece::Tag(Tag::PostId | Tag::PostName))) {
+        if !pieces.iter().any(|p| matches!(p, PermalinkPiece::Tag(PermalinkTag::PostId | PermalinkTag::PostName))) {
             return Err(PermalinkError { position: structure.len(), kind: PermalinkProblem::NamesNoPost });
         }
         let pattern = Regex::new(&pattern(&pieces)).expect("escaped text and fixed groups are a pattern");
@@ -157,15 +157,16 @@ impl Permalink {
             return false;
         }
         let number: u32 = name.parse().unwrap_or(0);
-        let tags = || self.pieces.iter().filter_map(|p| if let Piece::Tag(tag) = p { Some(*tag) } else { None });
-        let before = tags().take_while(|tag| *tag != Tag::PostName).last();
-        let named = tags().any(|tag| tag == Tag::PostName);
+        let tags =
+            || self.pieces.iter().filter_map(|p| if let PermalinkPiece::Tag(tag) = p { Some(*tag) } else { None });
+        let before = tags().take_while(|tag| *tag != PermalinkTag::PostName).last();
+        let named = tags().any(|tag| tag == PermalinkTag::PostName);
         named
             && number > 0
             && match before {
                 None => true,
-                Some(Tag::Year) => number < 13,
-                Some(Tag::Month) => number < 32,
+                Some(PermalinkTag::Year) => number < 13,
+                Some(PermalinkTag::Month) => number < 32,
                 Some(_) => false,
             }
     }
@@ -208,32 +209,32 @@ impl Permalink {
         let mut out = String::with_capacity(self.structure.len() + parts.postname.len() + parts.category.len());
         for piece in &self.pieces {
             match piece {
-                Piece::Text(text) => out.push_str(text),
-                Piece::Tag(Tag::PostName) => out.push_str(postname.unwrap_or(parts.postname)),
-                Piece::Tag(tag) => out.push_str(&value(*tag, parts)),
+                PermalinkPiece::Text(text) => out.push_str(text),
+                PermalinkPiece::Tag(PermalinkTag::PostName) => out.push_str(postname.unwrap_or(parts.postname)),
+                PermalinkPiece::Tag(tag) => out.push_str(&value(*tag, parts)),
             }
         }
         out
     }
 }
 
-fn value(tag: Tag, parts: &Parts) -> String {
+fn value(tag: PermalinkTag, parts: &Parts) -> String {
     let date = &parts.date;
     match tag {
-        Tag::Year => format!("{:04}", date.year),
-        Tag::Month => format!("{:02}", date.month),
-        Tag::Day => format!("{:02}", date.day),
-        Tag::Hour => format!("{:02}", date.hour),
-        Tag::Minute => format!("{:02}", date.minute),
-        Tag::Second => format!("{:02}", date.second),
-        Tag::PostId => parts.post_id.to_string(),
-        Tag::PostName => parts.postname.to_owned(),
-        Tag::Category => parts.category.to_owned(),
-        Tag::Author => parts.author.to_owned(),
+        PermalinkTag::Year => format!("{:04}", date.year),
+        PermalinkTag::Month => format!("{:02}", date.month),
+        PermalinkTag::Day => format!("{:02}", date.day),
+        PermalinkTag::Hour => format!("{:02}", date.hour),
+        PermalinkTag::Minute => format!("{:02}", date.minute),
+        PermalinkTag::Second => format!("{:02}", date.second),
+        PermalinkTag::PostId => parts.post_id.to_string(),
+        PermalinkTag::PostName => parts.postname.to_owned(),
+        PermalinkTag::Category => parts.category.to_owned(),
+        PermalinkTag::Author => parts.author.to_owned(),
     }
 }
 
-fn parse(structure: &str) -> Result<Vec<Piece>, PermalinkError> {
+fn parse(structure: &str) -> Result<Vec<PermalinkPiece>, PermalinkError> {
     let mut pieces = Vec::new();
     let (mut rest, mut position) = (structure, 0);
     while let Some(at) = rest.find('%') {
@@ -244,10 +245,10 @@ fn parse(structure: &str) -> Result<Vec<Piece>, PermalinkError> {
         let name = &rest[at + 1..at + 1 + end];
         let tag = TAGS.iter().find(|(known, ..)| *known == name).map(|(_, tag, _)| *tag);
         let tag = tag.ok_or_else(|| error(PermalinkProblem::UnknownTag(name.to_owned())))?;
-        if pieces.contains(&Piece::Tag(tag)) {
+        if pieces.contains(&PermalinkPiece::Tag(tag)) {
             return Err(error(PermalinkProblem::RepeatedTag(name.to_owned())));
         }
-        pieces.push(Piece::Tag(tag));
+        pieces.push(PermalinkPiece::Tag(tag));
         rest = &rest[at + end + 2..];
         position += end + 2;
     }
@@ -255,24 +256,26 @@ fn parse(structure: &str) -> Result<Vec<Piece>, PermalinkError> {
     Ok(pieces)
 }
 
-fn push_text(pieces: &mut Vec<Piece>, text: &str, position: usize) -> Result<(), PermalinkError> {
+fn push_text(pieces: &mut Vec<PermalinkPiece>, text: &str, position: usize) -> Result<(), PermalinkError> {
     let bad = |c: &char| c.is_whitespace() || c.is_control() || "?#<>\"'\\".contains(*c);
     if let Some((at, c)) = text.char_indices().find(|(_, c)| bad(c)) {
         return Err(PermalinkError { position: position + at, kind: PermalinkProblem::BadCharacter(c) });
     }
     if !text.is_empty() {
-        pieces.push(Piece::Text(text.to_owned()));
+        pieces.push(PermalinkPiece::Text(text.to_owned()));
     }
     Ok(())
 }
 
-fn pattern(pieces: &[Piece]) -> String {
+fn pattern(pieces: &[PermalinkPiece]) -> String {
     let mut out = String::from("^");
     for (at, piece) in pieces.iter().enumerate() {
         match piece {
-            Piece::Text(text) if at + 1 == pieces.len() => out.push_str(&regex::escape(text.trim_end_matches('/'))),
-            Piece::Text(text) => out.push_str(&regex::escape(text)),
-            Piece::Tag(tag) => {
+            PermalinkPiece::Text(text) if at + 1 == pieces.len() => {
+                out.push_str(&regex::escape(text.trim_end_matches('/')))
+            }
+            PermalinkPiece::Text(text) => out.push_str(&regex::escape(text)),
+            PermalinkPiece::Tag(tag) => {
                 let known = TAGS.iter().find(|(_, known, _)| known == tag);
                 let (name, _, matches) = known.expect("every tag is in the table");
                 out.push_str(&format!("(?P<{name}>{matches})"));
@@ -288,7 +291,7 @@ mod tests {
     use super::*;
 
     fn parts() -> Parts<'static> {
-        let date = Civil { year: 2019, month: 3, day: 4, hour: 5, minute: 6, second: 7 };
+        let date = CivilDateTime { year: 2019, month: 3, day: 4, hour: 5, minute: 6, second: 7 };
         Parts { date, post_id: 42, postname: "harbour", category: "music/jazz", author: "fay" }
     }
 

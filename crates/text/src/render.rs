@@ -6,12 +6,12 @@
 use super::autop::{autop, shortcode_unautop};
 use super::balance::close_open_tags;
 use super::block_styles::{BlockStyles, Excerpt};
-use super::blocks::{Block, BlockOptions, Dynamic, has_blocks, parse, render_blocks};
+use super::blocks::{Block, BlockOptions, DynamicRenderer, has_blocks, parse, render_blocks};
 use super::clickable::make_clickable;
-use super::dress::{self, Unique};
+use super::dress::{self, UniqueNames};
 use super::markup::{Piece, is_space, pieces, spans};
 use super::sanitize::fix_numeric_entities;
-use super::shortcode::{self, Expand, Shortcodes};
+use super::shortcode::{self, ShortcodeExpander, Shortcodes};
 use super::smilies::convert_smilies;
 use super::strip::strip_all_tags;
 use super::texturize::texturize;
@@ -33,13 +33,13 @@ pub struct RenderOptions<'a> {
     /// Whether text smilies become emoji (the site's `use_smilies`).
     pub smilies: bool,
     /// Makes shortcodes that need records; without it they leave nothing.
-    pub shortcodes: Option<Expand<'a>>,
+    pub shortcodes: Option<ShortcodeExpander<'a>>,
     /// Makes dynamic blocks; without it they show their inside.
-    pub blocks: Option<Dynamic<'a>>,
+    pub blocks: Option<DynamicRenderer<'a>>,
     /// What is declared of blocks.
     pub styles: Option<&'a BlockStyles>,
     /// The names that the document has used before this text.
-    pub unique: Option<&'a Unique>,
+    pub unique: Option<&'a UniqueNames>,
     /// The text is a part of a content with blocks: paragraphs are only those that are written.
     pub part: bool,
     /// Words of an excerpt that is made from the content.
@@ -63,7 +63,7 @@ impl Default for RenderOptions<'_> {
 /// `content.rendered`.
 pub fn render_content(raw: &str, options: &RenderOptions) -> String {
     let classic = !options.part && !has_blocks(raw);
-    let own = Unique::default();
+    let own = UniqueNames::default();
     let unique = options.unique.unwrap_or(&own);
     let text = fix_numeric_entities(raw);
     let text = if text.contains("wp-note") { Cow::Owned(dress::unwrap_notes(&text)) } else { text };
@@ -256,7 +256,7 @@ fn prose(block: &Block, options: &RenderOptions) -> String {
 fn use_names(block: &Block, options: &RenderOptions) {
     let shown = BlockOptions { dynamic: None, styles: options.styles, unique: options.unique, around: None };
     if let Some(name) = block.name.as_deref().filter(|_| dress::matters(block.attrs, None)) {
-        dress::Look::of(name, &block.attributes(), &shown);
+        dress::Decoration::of(name, &block.attributes(), &shown);
     }
     block.inner().for_each(|inner| use_names(inner, options));
 }

@@ -3,7 +3,7 @@
 //! Owns which names are shortcodes, where one starts and ends, and the ones that need nothing but their own text
 //! (captions, embeds). Shortcodes that need records (galleries, players) are rendered by the caller.
 
-use super::dress::Unique;
+use super::dress::UniqueNames;
 use super::html::Html;
 use super::markup::{Piece, is_space, spans};
 use super::sanitize::clean_url;
@@ -36,10 +36,10 @@ impl<'a> Shortcode<'a> {
 }
 
 /// Makes the replacement of a shortcode that needs more than its text; `None` leaves nothing in its place.
-pub type Expand<'f> = &'f dyn Fn(&Shortcode) -> Option<Html>;
+pub type ShortcodeExpander<'f> = &'f dyn Fn(&Shortcode) -> Option<Html>;
 
 /// Replaces shortcodes by their output. `[[name]]` is an escaped one and loses a pair of brackets.
-pub fn expand(text: &str, expand: Option<Expand>, unique: &Unique) -> String {
+pub fn expand(text: &str, expand: Option<ShortcodeExpander>, unique: &UniqueNames) -> String {
     replace(text, |code| {
         Some(match code.name {
             "caption" | "wp_caption" => caption(code, unique),
@@ -156,12 +156,12 @@ fn replace(text: &str, mut by: impl FnMut(&Shortcode) -> Option<Html>) -> String
 pub(super) struct Shortcodes<'a> {
     text: &'a str,
     /// In order.
-    openings: Vec<Opening>,
+    openings: Vec<OpeningTag>,
     /// By the place of a name in [`NAMES`]: where its closing brackets start, in order.
     closings: [Vec<usize>; NAMES.len()],
 }
 
-struct Opening {
+struct OpeningTag {
     start: usize,
     /// In [`NAMES`].
     name: usize,
@@ -171,7 +171,7 @@ struct Opening {
     doubled: bool,
 }
 
-struct Found<'a> {
+struct ShortcodeMatch<'a> {
     code: Shortcode<'a>,
     end: usize,
     escaped: bool,
@@ -221,14 +221,14 @@ impl<'a> Shortcodes<'a> {
             let Some(close) = text[attrs..].find(']').map(|n| attrs + n) else { return };
             let lone = text[attrs..close].ends_with('/');
             let attrs = offset + attrs..offset + close - usize::from(lone);
-            self.openings.push(Opening { start: offset + start, name, attrs, lone, doubled });
+            self.openings.push(OpeningTag { start: offset + start, name, attrs, lone, doubled });
             // The second of two brackets may open the shortcode by itself.
             from = if doubled { start + 1 } else { close + 1 };
         }
     }
 
     /// `None`: the bracket is text, because it is doubled and the shortcode is not.
-    fn whole(&self, opening: &Opening) -> Option<Found<'a>> {
+    fn whole(&self, opening: &OpeningTag) -> Option<ShortcodeMatch<'a>> {
         let mut end = opening.attrs.end + usize::from(opening.lone) + 1;
         let mut content = None;
         if !opening.lone {
@@ -242,7 +242,7 @@ impl<'a> Shortcodes<'a> {
         let code = Shortcode { name: NAMES[opening.name], attrs: &self.text[opening.attrs.clone()], content };
         match (opening.doubled, escaped) {
             (true, false) => None,
-            _ => Some(Found { code, end: end + usize::from(escaped), escaped }),
+            _ => Some(ShortcodeMatch { code, end: end + usize::from(escaped), escaped }),
         }
     }
 }
@@ -274,7 +274,7 @@ fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// A picture with its caption. What it encloses went through the sanitiser with the text around it; its attributes
 /// are values.
-fn caption(code: &Shortcode, unique: &Unique) -> Html {
+fn caption(code: &Shortcode, unique: &UniqueNames) -> Html {
     let content = code.content.unwrap_or_default();
     let (image, enclosed) = match code.attr("caption") {
         Some(_) => (content, ""),
@@ -334,7 +334,7 @@ mod tests {
     #[test]
     fn captions_become_figures() {
         fn check(text: &str, expected: &str) {
-            assert_eq!(expand(text, None, &Unique::default()), expected, "{text}");
+            assert_eq!(expand(text, None, &UniqueNames::default()), expected, "{text}");
         }
         check(
             "[caption id=\"attachment_1\" align=\"alignleft\" width=\"300\"]<img src=\"a\" /> A [/caption]",
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn brackets_in_markup_are_no_shortcodes() {
         fn check(text: &str) {
-            assert_eq!(expand(text, Some(&|_| Some(Html::rendered("!"))), &Unique::default()), text);
+            assert_eq!(expand(text, Some(&|_| Some(Html::rendered("!"))), &UniqueNames::default()), text);
         }
         check("<b title=\"[embed]/onmouseover=alert(1)//[/embed]\">x</b>");
         check("<b title='[gallery]' class=\"[video]\">x</b><a href=\"[embed]\">");
@@ -372,7 +372,11 @@ mod tests {
         check("<b [gallery] x>");
         check("<b title=\"[gallery");
         assert_eq!(
-            expand("[embed]a<b title=\"[/embed] onfocus=alert(1) autofocus \">b[/embed]c", None, &Unique::default()),
+            expand(
+                "[embed]a<b title=\"[/embed] onfocus=alert(1) autofocus \">b[/embed]c",
+                None,
+                &UniqueNames::default()
+            ),
             "<a href=\"http://ab%20title=[/embed%5D%20onfocus=alert(1)%20autofocus%20b\">a&lt;b title=&quot;[/embed] \
              onfocus=alert(1) autofocus &quot;&gt;b</a>c"
         );
@@ -381,7 +385,7 @@ mod tests {
     #[test]
     fn what_brackets_hold_is_escaped() {
         fn check(text: &str, expected: &str) {
-            assert_eq!(expand(text, None, &Unique::default()), expected, "{text}");
+            assert_eq!(expand(text, None, &UniqueNames::default()), expected, "{text}");
         }
         check(
             "[caption id='a\"onclick=x' align='b\"c' class='d\"e' width=\"10\"]<img src=\"a\"> Words[/caption]",
@@ -401,7 +405,7 @@ mod tests {
     fn doubled_brackets_escape_whole_shortcodes_only() {
         let mark = |_: &Shortcode| Some(Html::rendered("!"));
         assert_eq!(
-            expand("[[gallery]] [[gallery] [[video]x[/video]]", Some(&mark), &Unique::default()),
+            expand("[[gallery]] [[gallery] [[video]x[/video]]", Some(&mark), &UniqueNames::default()),
             "[gallery] [! [video]x[/video]"
         );
     }
@@ -412,7 +416,7 @@ mod tests {
             ["[gallery ", "[[gallery]", "[caption]", "[/caption]", "[caption][/caption]", "<b>[", "<!-- [", "[["]
         {
             let text = text.repeat(20_000);
-            let _ = expand(&text, None, &Unique::default());
+            let _ = expand(&text, None, &UniqueNames::default());
         }
     }
 
@@ -428,6 +432,6 @@ mod tests {
     #[test]
     fn expansion_may_be_supplied() {
         let gallery = |code: &Shortcode| code.attr("ids").map(|ids| Html::rendered(format!("<{ids}>")));
-        assert_eq!(expand("a [gallery ids=\"1\"] [gallery]", Some(&gallery), &Unique::default()), "a <1> ");
+        assert_eq!(expand("a [gallery ids=\"1\"] [gallery]", Some(&gallery), &UniqueNames::default()), "a <1> ");
     }
 }

@@ -4,7 +4,7 @@
 //! It must not know blocks.
 
 use super::html::Html;
-use super::markup::{Attribute, Attributes, Piece, is_space, spans, tag_name};
+use super::markup::{AttributeRange, Attributes, Piece, is_space, spans, tag_name};
 use super::sanitize::decode_value;
 
 /// Names as functions here take them.
@@ -39,7 +39,7 @@ pub fn prepend(html: &str, names: &[&str], content: &Html) -> Option<String> {
 }
 
 /// The first attribute of a tag with this name.
-pub(super) fn attribute(tag: &str, name: &str) -> Option<Attribute> {
+pub(super) fn attribute(tag: &str, name: &str) -> Option<AttributeRange> {
     Attributes::of(tag).find(|attribute| tag[attribute.name.clone()].eq_ignore_ascii_case(name))
 }
 
@@ -81,7 +81,7 @@ pub(super) fn put_classes(html: &str, start: usize, tag: &str, classes: &[&str])
             push_classes("", classes, b'"', &mut out);
             out.push_str(&tag[name..]);
         }
-        Some(Attribute { name, value, quote }) => {
+        Some(AttributeRange { name, value, quote }) => {
             out.push_str(&tag[..name.start]);
             push_classes(&tag[value.clone()], classes, quote.unwrap_or(b'"'), &mut out);
             out.push_str(&tag[value.end + usize::from(quote.is_some())..]);

@@ -198,7 +198,7 @@ fn single_quotes(text: &str) -> String {
         kept = at;
     }
     out.push_str(&text[kept..]);
-    let marks = Marks { quote: '\'', prime: PRIME, close: CLOSE_SINGLE };
+    let marks = QuoteMarks { quote: '\'', prime: PRIME, close: CLOSE_SINGLE };
     marks.decide(&out).replace(HELD_APOSTROPHE, APOSTROPHE).replace(HELD_OPEN, OPEN_SINGLE)
 }
 
@@ -226,18 +226,18 @@ fn double_quotes(text: &str) -> String {
         kept = at;
     }
     out.push_str(&text[kept..]);
-    let marks = Marks { quote: '"', prime: DOUBLE_PRIME, close: CLOSE_DOUBLE };
+    let marks = QuoteMarks { quote: '"', prime: DOUBLE_PRIME, close: CLOSE_DOUBLE };
     marks.decide(&out).replace(HELD_OPEN, OPEN_DOUBLE)
 }
 
 /// What an undecided quote can still become.
-struct Marks {
+struct QuoteMarks {
     quote: char,
     prime: &'static str,
     close: &'static str,
 }
 
-impl Marks {
+impl QuoteMarks {
     /// Decides the quotes that open nothing: after a digit a prime, at the end of a word a closing quote. Where a quote
     /// was opened and not closed yet, one of the candidates must close it.
     fn decide(&self, text: &str) -> String {
@@ -264,9 +264,9 @@ impl Marks {
             kept = at + 1;
             let may_close = closes(&sentence[kept..]);
             let decided = match closing {
-                Some(Closing::All) if may_close => Some(self.close),
-                Some(Closing::NotAfterDigit) if may_close && !after_digit(at) => Some(self.close),
-                Some(Closing::One(one)) if one == at => Some(self.close),
+                Some(ClosingQuotes::All) if may_close => Some(self.close),
+                Some(ClosingQuotes::NotAfterDigit) if may_close && !after_digit(at) => Some(self.close),
+                Some(ClosingQuotes::One(one)) if one == at => Some(self.close),
                 _ if after_digit(at) => Some(self.prime),
                 None if may_close => Some(self.close),
                 _ if self.quote == '"' => Some(self.close),
@@ -280,16 +280,16 @@ impl Marks {
         out.push_str(&sentence[kept..]);
     }
 
-    fn choose_closing(&self, sentence: &str) -> Closing {
+    fn choose_closing(&self, sentence: &str) -> ClosingQuotes {
         let candidates: Vec<usize> =
             sentence.match_indices(self.quote).map(|(at, _)| at).filter(|at| closes(&sentence[at + 1..])).collect();
         let after_digit = |at: &&usize| **at > 0 && sentence.as_bytes()[**at - 1].is_ascii_digit();
         match candidates.as_slice() {
-            [] | [_] => Closing::All,
-            several if !several.iter().all(|at| after_digit(&at)) => Closing::NotAfterDigit,
+            [] | [_] => ClosingQuotes::All,
+            several if !several.iter().all(|at| after_digit(&at)) => ClosingQuotes::NotAfterDigit,
             several => {
                 let before_stop = several.iter().rfind(|at| sentence[**at + 1..].starts_with('.'));
-                Closing::One(*before_stop.or(several.last()).unwrap_or(&0))
+                ClosingQuotes::One(*before_stop.or(several.last()).unwrap_or(&0))
             }
         }
     }
@@ -297,7 +297,7 @@ impl Marks {
 
 /// Which candidates close an open quote.
 #[derive(Clone, Copy)]
-enum Closing {
+enum ClosingQuotes {
     All,
     NotAfterDigit,
     One(usize),

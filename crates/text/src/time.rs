@@ -13,7 +13,7 @@ const MANUAL_OFFSETS: RangeInclusive<i32> = -12 * 3600..=14 * 3600;
 
 /// A date and a time of day on the proleptic Gregorian calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Civil {
+pub struct CivilDateTime {
     /// 0 (1 BC) to 9999, the years that dates can be written with.
     pub year: i64,
     /// 1 to 12.
@@ -28,14 +28,14 @@ pub struct Civil {
     pub second: u8,
 }
 
-impl Civil {
+impl CivilDateTime {
     /// Splits seconds since 1970 (of whatever clock they count) into calendar parts; what is before the year 0 or after
     /// 9999 counts as the first or the last second of these.
-    pub fn of(seconds: i64) -> Civil {
+    pub fn of(seconds: i64) -> CivilDateTime {
         let moment = moment(seconds);
         let (year, month, day) = moment.to_calendar_date();
         let (hour, minute, second) = moment.to_hms();
-        Civil { year: i64::from(year), month: month.into(), day, hour, minute, second }
+        CivilDateTime { year: i64::from(year), month: month.into(), day, hour, minute, second }
     }
 
     /// Seconds since 1970; `None` when the parts name no moment (30 February, 25 o'clock).
@@ -57,14 +57,14 @@ pub(super) fn moment(seconds: i64) -> OffsetDateTime {
 
 /// A moment as a client wrote it: the wall clock, and the distance to UTC if one was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parsed {
+pub struct WallTime {
     /// Seconds since 1970 of the wall clock as written.
     pub wall: i64,
     /// Seconds east of Greenwich; `None` when the text names no zone.
     pub offset: Option<i32>,
 }
 
-impl Parsed {
+impl WallTime {
     /// (local time of the zone, UTC) of a moment given in site time unless it names its offset.
     /// A local time that the zone skips is moved forward.
     pub fn in_zone(&self, zone: &Zone) -> (i64, i64) {
@@ -84,7 +84,7 @@ impl Parsed {
 /// Reads `YYYY-MM-DDTHH:MM:SS` with an optional fraction and an optional `Z` or offset (`+03`, `+03:00`); the letters may
 /// be small, and a space may replace the `T`. Fractions are dropped. 24 o'clock, second 60 and days that a month does not
 /// have roll over. So it reads every date that a format accepts (`schema::format`), which may be stricter.
-pub fn parse_datetime(text: &str) -> Option<Parsed> {
+pub fn parse_datetime(text: &str) -> Option<WallTime> {
     let mut cursor = Cursor { rest: text.as_bytes() };
     let year = cursor.digits(4)?;
     cursor.one_of(b"-")?;
@@ -107,14 +107,14 @@ pub fn parse_datetime(text: &str) -> Option<Parsed> {
         return None;
     }
     // A day that the month does not have counts on into the next one.
-    let month = Civil { year, month: small(month)?, day: 1, hour: 0, minute: 0, second: 0 };
+    let month = CivilDateTime { year, month: small(month)?, day: 1, hour: 0, minute: 0, second: 0 };
     let wall = month.seconds()? + (day - 1) * 86_400 + hour * 3600 + minute * 60 + second;
-    Some(Parsed { wall: wall.min(*WRITABLE.end()), offset })
+    Some(WallTime { wall: wall.min(*WRITABLE.end()), offset })
 }
 
 /// Seconds as `2019-03-04T05:06:07`, the way dates leave the server.
 pub fn format_local(seconds: i64) -> String {
-    let c = Civil::of(seconds);
+    let c = CivilDateTime::of(seconds);
     let mut out = String::with_capacity(19);
     push_two(&mut out, c.year / 100);
     push_two(&mut out, c.year % 100);
@@ -295,9 +295,9 @@ mod tests {
     #[test]
     fn days_and_dates_are_inverse() {
         for days in (-719_528..2_932_897).step_by(7) {
-            assert_eq!(Civil::of(days * 86_400 + 1).seconds(), Some(days * 86_400 + 1));
+            assert_eq!(CivilDateTime::of(days * 86_400 + 1).seconds(), Some(days * 86_400 + 1));
         }
-        assert_eq!(Civil::of(0), Civil { year: 1970, month: 1, day: 1, hour: 0, minute: 0, second: 0 });
+        assert_eq!(CivilDateTime::of(0), CivilDateTime { year: 1970, month: 1, day: 1, hour: 0, minute: 0, second: 0 });
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Block bindings: values that a block takes from a record instead of what is written in it.
 
-use super::{Part, Within, inside_of, loops, moment_of, terms};
+use super::{DynamicPart, PartContext, inside_of, loops, moment_of, terms};
 use crate::render::Item;
 use cms_config::declaration::{BindingSource, BlockBindings, BoundAttribute};
 use cms_text::blocks::{Block, Chunk};
@@ -20,16 +20,24 @@ pub fn of(block: &Block<'_>) -> Option<Map<String, Value>> {
 }
 
 /// A block that is not rendered otherwise, with the values that it is bound to; `None` where it is bound to nothing.
-pub fn shown(item: &Item<'_>, block: &Block<'_>, bound: &Map<String, Value>, within: Within<'_>) -> Option<Html> {
+pub fn shown(item: &Item<'_>, block: &Block<'_>, bound: &Map<String, Value>, within: PartContext<'_>) -> Option<Html> {
     let declared = &item.scope.registry.declaration.block_bindings;
     let attributes = declared.attributes.get(block.name.as_deref()?)?;
-    let part =
-        Part { item, of: None, source: None, name: "", block: Some(block), attributes: Value::Null, within, left: 0 };
+    let part = DynamicPart {
+        item,
+        of: None,
+        source: None,
+        name: "",
+        block: Some(block),
+        attributes: Value::Null,
+        within,
+        left: 0,
+    };
     let default = bound.get("__default").filter(|default| {
         let source = default["source"].as_str().and_then(|source| declared.sources.get(source));
         source == Some(&BindingSource::Overrides)
     });
-    let part = Part { attributes: block.attributes(), ..part };
+    let part = DynamicPart { attributes: block.attributes(), ..part };
     let values: Vec<(&BoundAttribute, String)> = attributes
         .iter()
         .filter_map(|(attribute, place)| {
@@ -55,7 +63,7 @@ pub fn shown(item: &Item<'_>, block: &Block<'_>, bound: &Map<String, Value>, wit
 }
 
 /// The inside of a block with other content in its element; the blocks inside it stay.
-fn filled(item: &Item<'_>, block: &Block<'_>, elements: &[&str], content: &Html, within: Within<'_>) -> String {
+fn filled(item: &Item<'_>, block: &Block<'_>, elements: &[&str], content: &Html, within: PartContext<'_>) -> String {
     let first = match block.chunks.first() {
         Some(Chunk::Html(first)) if block.chunks.len() > 1 => fill(first, elements, content),
         _ => return fill(&inside_of(item, block, within), elements, content),
@@ -65,7 +73,7 @@ fn filled(item: &Item<'_>, block: &Block<'_>, elements: &[&str], content: &Html,
 }
 
 /// The value of a binding; `None` leaves what is written.
-fn value(part: &Part<'_>, declared: &BlockBindings, (attribute, binding): (&str, &Value)) -> Option<String> {
+fn value(part: &DynamicPart<'_>, declared: &BlockBindings, (attribute, binding): (&str, &Value)) -> Option<String> {
     let argument = |key: &str| binding["args"][key].as_str();
     let source = declared.sources.get(binding["source"].as_str()?)?;
     let document = |fields: &str| loops::document_of(part, fields);

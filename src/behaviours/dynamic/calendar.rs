@@ -2,14 +2,14 @@
 
 use super::rows::DATE;
 use super::wrapper::{colours, colours_links, wrapper};
-use super::{Part, boxed, published};
+use super::{DynamicPart, boxed, published};
 use crate::registry::name;
 use cms_storage::plan::{Cond, DbValue, Op};
 use cms_text::block_css::inline;
-use cms_text::block_styles::Styled;
+use cms_text::block_styles::WrapperStyles;
 use cms_text::dates;
 use cms_text::html::Html;
-use cms_text::time::Civil;
+use cms_text::time::CivilDateTime;
 use std::collections::BTreeSet;
 
 /// Seconds of a day.
@@ -26,13 +26,13 @@ struct Month {
 
 impl Month {
     fn of(year: i64, month: u8) -> Option<Month> {
-        let at = |year: i64, month: u8| Civil { year, month, day: 1, hour: 0, minute: 0, second: 0 }.seconds();
+        let at = |year: i64, month: u8| CivilDateTime { year, month, day: 1, hour: 0, minute: 0, second: 0 }.seconds();
         let next = if month == 12 { at(year + 1, 1)? } else { at(year, month + 1)? };
         Some(Month { begins: at(year, month)?, ends: next })
     }
 
     fn around(local: i64) -> Option<Month> {
-        let day = Civil::of(local);
+        let day = CivilDateTime::of(local);
         Month::of(day.year, day.month)
     }
 
@@ -44,7 +44,7 @@ impl Month {
 }
 
 /// The days of a month, the current one unless the author chose another.
-pub fn month(part: &Part<'_>) -> Option<Html> {
+pub fn month(part: &DynamicPart<'_>) -> Option<Html> {
     let scope = part.item.scope;
     let chosen = part.attributes["year"].as_i64().zip(part.attributes["month"].as_u64());
     let chosen = chosen.and_then(|(year, month)| Month::of(year, u8::try_from(month).ok()?));
@@ -59,7 +59,7 @@ pub fn month(part: &Part<'_>) -> Option<Html> {
         return None;
     }
     let mut html = Html::new();
-    let only = Styled { typography: false, border: false, spacing: false, ..Styled::ALL };
+    let only = WrapperStyles { typography: false, border: false, spacing: false, ..WrapperStyles::ALL };
     let mut own = vec!["wp-calendar-table".to_owned()];
     own.extend(colours(part));
     own.extend(colours_links(part).then(|| "has-link-color".to_owned()));
@@ -95,7 +95,7 @@ pub fn month(part: &Part<'_>) -> Option<Html> {
     Some(boxed(&wrapper(part, ""), &html))
 }
 
-fn weeks(part: &Part<'_>, month: Month, first: i64, days: &BTreeSet<u8>, today: i64, html: &mut Html) {
+fn weeks(part: &DynamicPart<'_>, month: Month, first: i64, days: &BTreeSet<u8>, today: i64, html: &mut Html) {
     // Counted from Sunday: the first of January 1970 was a Thursday.
     let blank = (month.begins.div_euclid(DAY) + 4 - first).rem_euclid(7);
     html.raw("\n\t<tr>");
@@ -129,21 +129,21 @@ fn weeks(part: &Part<'_>, month: Month, first: i64, days: &BTreeSet<u8>, today: 
 }
 
 /// The address of a month's records, or of a day's.
-fn address(part: &Part<'_>, local: i64, day: bool) -> String {
+fn address(part: &DynamicPart<'_>, local: i64, day: bool) -> String {
     let form = if day { "%Y/%m/%d" } else { "%Y/%m" };
     format!("{}/{}/", part.item.scope.registry.site.url, dates::named(local, form))
 }
 
 /// The wall clock of the record that is next to a month.
-fn edge(part: &Part<'_>, side: Op, local: i64, newest: bool) -> Option<i64> {
+fn edge(part: &DynamicPart<'_>, side: Op, local: i64, newest: bool) -> Option<i64> {
     part.first_date(Cond::All(vec![published(part), Cond::Compare(name(DATE), side, DbValue::Int(local))]), newest)
 }
 
 /// The days of a month on which records were published.
-fn days(part: &Part<'_>, month: Month) -> BTreeSet<u8> {
+fn days(part: &DynamicPart<'_>, month: Month) -> BTreeSet<u8> {
     let bound = |op: Op, local: i64| Cond::Compare(name(DATE), op, DbValue::Int(local));
     let within = vec![published(part), bound(Op::Ge, month.begins), bound(Op::Lt, month.ends)];
-    part.days(Cond::All(within)).keys().map(|day| Civil::of(*day).day).collect()
+    part.days(Cond::All(within)).keys().map(|day| CivilDateTime::of(*day).day).collect()
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The comments of a record, and the blocks inside a list for each of them.
 
 use super::loops::document_of;
-use super::rows::Tree;
+use super::rows::DocumentTree;
 use super::wrapper::{of_links, of_text, wrapper};
-use super::{Part, Within, boxed, date_of, frame, heading, moment_of, title_of};
+use super::{DynamicPart, PartContext, boxed, date_of, frame, heading, moment_of, title_of};
 use crate::records::{self, eq, txt};
 use crate::registry::name;
 use cms_config::declaration::Family;
@@ -19,13 +19,13 @@ use std::collections::{BTreeSet, HashMap};
 const MOST_LEVELS: u32 = 5;
 
 /// The comments of a record: whether there are any, and whether more can be made.
-fn discussion(part: &Part<'_>) -> Option<(u64, bool)> {
+fn discussion(part: &DynamicPart<'_>) -> Option<(u64, bool)> {
     let row = part.row(&["comment_count", "comment_status"])?;
     Some((u64::try_from(records::int(&row[0])).unwrap_or(0), records::text(&row[1]) == "open"))
 }
 
 /// The comments of a record, unless there are none and none can be made.
-pub fn all(part: &Part<'_>) -> Option<Html> {
+pub fn all(part: &DynamicPart<'_>) -> Option<Html> {
     let (count, open) = discussion(part)?;
     if count == 0 && !open || part.flag("legacy") {
         return None;
@@ -34,7 +34,7 @@ pub fn all(part: &Part<'_>) -> Option<Html> {
 }
 
 /// The number of a record's comments.
-pub fn count(part: &Part<'_>) -> Option<Html> {
+pub fn count(part: &DynamicPart<'_>) -> Option<Html> {
     let (count, _) = discussion(part)?;
     let mut html = Html::new();
     html.number(count);
@@ -42,7 +42,7 @@ pub fn count(part: &Part<'_>) -> Option<Html> {
 }
 
 /// A link to the comments of a record that takes more of them.
-pub fn link_to_all(part: &Part<'_>) -> Option<Html> {
+pub fn link_to_all(part: &DynamicPart<'_>) -> Option<Html> {
     let (count, _) = discussion(part).filter(|(_, open)| *open)?;
     let document = document_of(part, "link,title")?;
     let mut html = Html::new();
@@ -59,7 +59,7 @@ pub fn link_to_all(part: &Part<'_>) -> Option<Html> {
 }
 
 /// How many answers a record has, as a heading.
-pub fn title(part: &Part<'_>) -> Option<Html> {
+pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
     let (count, _) = discussion(part).filter(|(count, _)| *count > 0)?;
     let document = document_of(part, "title")?;
     let shows = |key: &str| part.attributes[key] != false;
@@ -81,7 +81,7 @@ pub fn title(part: &Part<'_>) -> Option<Html> {
 }
 
 /// Links to pages of comments: all of them are on one page.
-pub fn pages(part: &Part<'_>) -> Option<Html> {
+pub fn pages(part: &DynamicPart<'_>) -> Option<Html> {
     let inside = part.inside(part.within);
     let mut html = Html::new();
     html.raw("<nav").attrs(&wrapper(part, &of_links(part, ""))).raw(" aria-label=\"Comments pagination\">");
@@ -90,7 +90,7 @@ pub fn pages(part: &Part<'_>) -> Option<Html> {
 }
 
 /// The comments of a record, answers below what they answer.
-pub fn list(part: &Part<'_>) -> Option<Html> {
+pub fn list(part: &DynamicPart<'_>) -> Option<Html> {
     const FIELDS: &str = "id,parent,post,type,author,author_name,author_url,author_avatar_urls,link,date,content";
     let scope = part.item.scope;
     let unlocked = Cond::Related {
@@ -116,8 +116,15 @@ pub fn list(part: &Part<'_>) -> Option<Html> {
     let writer = document_of(part, "author").and_then(|document| document["author"].as_i64());
     let open = discussion(part).is_some_and(|(_, open)| open);
     let slugs = slugs(part, &found);
-    let thread =
-        Thread { part, tree: Tree::rooted(&found), writer, open, slugs, shown: Cell::new(0), threads: Cell::new(0) };
+    let thread = CommentThread {
+        part,
+        tree: DocumentTree::rooted(&found),
+        writer,
+        open,
+        slugs,
+        shown: Cell::new(0),
+        threads: Cell::new(0),
+    };
     let mut html = Html::new();
     html.raw("<ol").attrs(&wrapper(part, "")).raw(">");
     thread.level(0, 1, &mut html);
@@ -126,7 +133,7 @@ pub fn list(part: &Part<'_>) -> Option<Html> {
 }
 
 /// The slugs of the users who wrote comments.
-fn slugs(part: &Part<'_>, comments: &[Value]) -> HashMap<i64, String> {
+fn slugs(part: &DynamicPart<'_>, comments: &[Value]) -> HashMap<i64, String> {
     let ids: BTreeSet<i64> =
         comments.iter().filter_map(|comment| comment["author"].as_i64()).filter(|id| *id != 0).collect();
     let Some(users) = part.item.scope.registry.family(Family::User).next().filter(|_| !ids.is_empty()) else {
@@ -139,9 +146,9 @@ fn slugs(part: &Part<'_>, comments: &[Value]) -> HashMap<i64, String> {
 }
 
 /// A list of comments while it is written.
-struct Thread<'t, 'a> {
-    part: &'t Part<'a>,
-    tree: Tree<'t>,
+struct CommentThread<'t, 'a> {
+    part: &'t DynamicPart<'a>,
+    tree: DocumentTree<'t>,
     /// Who wrote the record.
     writer: Option<i64>,
     /// Whether the record takes more comments.
@@ -154,14 +161,14 @@ struct Thread<'t, 'a> {
     threads: Cell<u32>,
 }
 
-impl Thread<'_, '_> {
+impl CommentThread<'_, '_> {
     fn level(&self, above: i64, depth: u32, html: &mut Html) {
         for comment in self.tree.below(above) {
             if !self.part.goes_on(html) {
                 break;
             }
             let id = comment["id"].as_i64().unwrap_or(0);
-            let within = Within {
+            let within = PartContext {
                 comment: Some(comment),
                 open: self.open,
                 depth: self.part.within.depth + 1,
@@ -198,7 +205,7 @@ impl Thread<'_, '_> {
 }
 
 /// Who wrote a comment, as a link where there is an address.
-pub fn author(part: &Part<'_>) -> Option<Html> {
+pub fn author(part: &DynamicPart<'_>) -> Option<Html> {
     let comment = part.within.comment?;
     let name = comment["author_name"].as_str().filter(|name| !name.is_empty()).unwrap_or("Anonymous");
     let link = clean_url(comment["author_url"].as_str().unwrap_or(""));
@@ -214,13 +221,13 @@ pub fn author(part: &Part<'_>) -> Option<Html> {
 }
 
 /// The text of a comment.
-pub fn content(part: &Part<'_>) -> Option<Html> {
+pub fn content(part: &DynamicPart<'_>) -> Option<Html> {
     let text = part.within.comment?["content"]["rendered"].as_str().filter(|text| !text.is_empty())?;
     Some(boxed(&wrapper(part, &of_text(part, "")), &Html::rendered(text)))
 }
 
 /// When a comment was written, as a link to it.
-pub fn date(part: &Part<'_>) -> Option<Html> {
+pub fn date(part: &DynamicPart<'_>) -> Option<Html> {
     let comment = part.within.comment?;
     let (local, machine) = moment_of(part.item, &comment["date"]);
     let mut html = Html::new();
@@ -234,7 +241,7 @@ pub fn date(part: &Part<'_>) -> Option<Html> {
 }
 
 /// A link to answer a comment of a record that takes comments.
-pub fn reply(part: &Part<'_>) -> Option<Html> {
+pub fn reply(part: &DynamicPart<'_>) -> Option<Html> {
     let comment = part.within.comment.filter(|_| part.within.open)?;
     let id = comment["id"].as_i64()?;
     let post = comment["post"].as_i64()?;

@@ -1,9 +1,9 @@
 //! Lists of records, months, terms, pages and comments.
 
-use super::people::Portrait;
-use super::rows::Tree;
+use super::people::Avatar;
+use super::rows::DocumentTree;
 use super::wrapper::wrapper;
-use super::{MOST_DEPTH, MOST_ROWS, MOST_SPANS, Part, published, time_of, title_of, unwrapped};
+use super::{DynamicPart, MOST_DEPTH, MOST_ROWS, MOST_SPANS, published, time_of, title_of, unwrapped};
 use crate::records::{self, among, eq, txt};
 use crate::registry::name;
 use cms_storage::plan::{Cond, DbValue, Op, Order};
@@ -12,13 +12,13 @@ use cms_text::html::Html;
 use cms_text::html_policy::Policy;
 use cms_text::render::{first_words, render_title};
 use cms_text::sanitize::clean_url;
-use cms_text::time::Civil;
+use cms_text::time::CivilDateTime;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// A list of the newest records, or in another order.
-pub fn latest(part: &Part<'_>) -> Option<Html> {
+pub fn latest(part: &DynamicPart<'_>) -> Option<Html> {
     let column = match part.text("orderBy") {
         "title" => "title_key",
         "modified" => "modified_local",
@@ -85,7 +85,7 @@ pub fn latest(part: &Part<'_>) -> Option<Html> {
 }
 
 /// The names of the authors of records, by their numbers.
-fn authors_of(part: &Part<'_>, found: &[Value]) -> HashMap<i64, String> {
+fn authors_of(part: &DynamicPart<'_>, found: &[Value]) -> HashMap<i64, String> {
     let ids = found.iter().filter_map(|record| record["author"].as_i64());
     let plan = records::columns("user", &["id", "name"], among("id", ids));
     let rows = part.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&plan)?)).unwrap_or_default();
@@ -93,7 +93,7 @@ fn authors_of(part: &Part<'_>, found: &[Value]) -> HashMap<i64, String> {
 }
 
 /// A month or a year that records were published in.
-struct Span {
+struct ArchivePeriod {
     address: String,
     label: String,
     /// How many, where that is shown.
@@ -101,7 +101,7 @@ struct Span {
 }
 
 /// The months, or years, that records were published in, the newest first.
-pub fn archive(part: &Part<'_>) -> Option<Html> {
+pub fn archive(part: &DynamicPart<'_>) -> Option<Html> {
     let spans = spans(part);
     let mut html = Html::new();
     if part.flag("displayAsDropdown") {
@@ -134,14 +134,18 @@ pub fn archive(part: &Part<'_>) -> Option<Html> {
 }
 
 /// The classes of a drop-down's label; one that the author does not show is for screen readers alone.
-fn label_class(part: &Part<'_>, own: &str) -> String {
+fn label_class(part: &DynamicPart<'_>, own: &str) -> String {
     if part.attributes["showLabel"] == false { format!("{own} screen-reader-text") } else { own.to_owned() }
 }
 
-fn spans(part: &Part<'_>) -> Vec<Span> {
+fn spans(part: &DynamicPart<'_>) -> Vec<ArchivePeriod> {
     let (yearly, counted) = (part.text("type") == "yearly", part.flag("showPostCounts"));
-    let begins = |day: i64| Civil { day: 1, month: if yearly { 1 } else { Civil::of(day).month }, ..Civil::of(day) };
-    let mut spans: Vec<(Civil, u64)> = Vec::new();
+    let begins = |day: i64| CivilDateTime {
+        day: 1,
+        month: if yearly { 1 } else { CivilDateTime::of(day).month },
+        ..CivilDateTime::of(day)
+    };
+    let mut spans: Vec<(CivilDateTime, u64)> = Vec::new();
     for (day, count) in part.days(published(part)).into_iter().rev() {
         let full = spans.len() == MOST_SPANS;
         match spans.last_mut() {
@@ -151,7 +155,7 @@ fn spans(part: &Part<'_>) -> Vec<Span> {
         }
     }
     let site = &part.item.scope.registry.site.url;
-    let span = |(span, count): (Civil, u64)| {
+    let span = |(span, count): (CivilDateTime, u64)| {
         let (path, label) = match yearly {
             true => (format!("{:04}", span.year), format!("{:04}", span.year)),
             false => {
@@ -159,13 +163,13 @@ fn spans(part: &Part<'_>) -> Vec<Span> {
                 (format!("{:04}/{:02}", span.year, span.month), label)
             }
         };
-        Span { address: format!("{site}/{path}/"), label, count: counted.then_some(count) }
+        ArchivePeriod { address: format!("{site}/{path}/"), label, count: counted.then_some(count) }
     };
     spans.into_iter().map(span).collect()
 }
 
 /// The terms of records, by name, those below others nested where that is wanted.
-pub fn terms(part: &Part<'_>) -> Option<Html> {
+pub fn terms(part: &DynamicPart<'_>) -> Option<Html> {
     let full = Cond::Compare(name("count"), Op::Gt, DbValue::Int(0));
     let filter = if part.flag("showEmpty") { records::everything() } else { full };
     let filter = match part.flag("showOnlyTopLevel") {
@@ -174,7 +178,7 @@ pub fn terms(part: &Part<'_>) -> Option<Html> {
     };
     let order = vec![Order::Column(name("name_key"), false)];
     let found = part.documents(filter, order, MOST_ROWS, "id,name,slug,link,count,parent");
-    let tree = part.flag("showHierarchy").then(|| Tree::rooted(&found));
+    let tree = part.flag("showHierarchy").then(|| DocumentTree::rooted(&found));
     let terms = Terms { part, all: found.iter().collect(), tree };
     let resource = part.of?;
     let shape = if part.flag("displayAsDropdown") { "dropdown" } else { "list" };
@@ -204,10 +208,10 @@ pub fn terms(part: &Part<'_>) -> Option<Html> {
 
 /// Terms while they are written.
 struct Terms<'t, 'a> {
-    part: &'t Part<'a>,
+    part: &'t DynamicPart<'a>,
     all: Vec<&'t Value>,
     /// Where those below others are nested.
-    tree: Option<Tree<'t>>,
+    tree: Option<DocumentTree<'t>>,
 }
 
 impl Terms<'_, '_> {
@@ -267,7 +271,7 @@ impl Terms<'_, '_> {
 }
 
 /// The terms that most records carry, larger the more.
-pub fn cloud(part: &Part<'_>) -> Option<Html> {
+pub fn cloud(part: &DynamicPart<'_>) -> Option<Html> {
     const SMALLEST: f64 = 8.0;
     const LARGEST: f64 = 22.0;
     let full = Cond::Compare(name("count"), Op::Gt, DbValue::Int(0));
@@ -310,18 +314,18 @@ fn fourteen_digits(number: f64) -> f64 {
 }
 
 /// Records nested by their parents.
-pub fn tree(part: &Part<'_>) -> Option<Html> {
+pub fn tree(part: &DynamicPart<'_>) -> Option<Html> {
     let order = vec![Order::Column(name("menu_order"), false), Order::Column(name("title_key"), false)];
     let found = part.documents(published(part), order, MOST_ROWS, "id,link,title,parent");
     let top = part.number("parentPageID", 0);
     let mut items = Html::new();
-    list_pages(part, &Tree::of(&found), i64::try_from(top).unwrap_or(0), 0, &mut items);
+    list_pages(part, &DocumentTree::of(&found), i64::try_from(top).unwrap_or(0), 0, &mut items);
     let mut html = Html::new();
     html.raw("<ul").attrs(&wrapper(part, "")).raw(">").html(&items).raw("</ul>");
     (!items.is_empty()).then_some(html)
 }
 
-fn list_pages(part: &Part<'_>, tree: &Tree<'_>, above: i64, depth: u8, html: &mut Html) {
+fn list_pages(part: &DynamicPart<'_>, tree: &DocumentTree<'_>, above: i64, depth: u8, html: &mut Html) {
     for page in tree.below(above).iter().filter(|_| depth <= MOST_DEPTH * 4) {
         if !part.goes_on(html) {
             break;
@@ -345,7 +349,7 @@ fn list_pages(part: &Part<'_>, tree: &Tree<'_>, above: i64, depth: u8, html: &mu
 const AVATAR: &str = "wp-block-latest-comments__comment-avatar";
 
 /// The newest comments that everybody may read.
-pub fn comments(part: &Part<'_>) -> Option<Html> {
+pub fn comments(part: &DynamicPart<'_>) -> Option<Html> {
     let open = Cond::Related {
         table: name("record"),
         inner: name("id"),
@@ -393,7 +397,7 @@ pub fn comments(part: &Part<'_>) -> Option<Html> {
         }
         html.raw("<li class=\"wp-block-latest-comments__comment\">");
         if let Some(picture) = comment["author_avatar_urls"]["48"].as_str().filter(|_| avatars) {
-            html.html(&Portrait { address: picture, size: 48, alt: "", class: AVATAR, style: "" }.html());
+            html.html(&Avatar { address: picture, size: 48, alt: "", class: AVATAR, style: "" }.html());
         }
         html.raw("<article><footer class=\"wp-block-latest-comments__comment-meta\">")
             .html(&author(comment))
@@ -445,7 +449,7 @@ fn author(comment: &Value) -> Html {
 }
 
 /// The record's footnotes, which its text refers to.
-pub fn notes(part: &Part<'_>) -> Option<Html> {
+pub fn notes(part: &DynamicPart<'_>) -> Option<Html> {
     let space = records::meta_space(part.item.resource);
     let rows = part.item.scope.snapshot().ok()?.meta(&space, &[part.item.record.id()]).ok()?;
     // Stored as JSON within a text.

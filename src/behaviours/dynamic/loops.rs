@@ -2,7 +2,9 @@
 
 use super::rows::ListReads;
 use super::wrapper::{of_links, of_text, wrapper};
-use super::{MOST_DEPTH, Part, Shows, Within, boxed, content_of, heading, nested, published, time_of, title_of};
+use super::{
+    DynamicPart, MOST_DEPTH, PartContext, RecordFrame, boxed, content_of, heading, nested, published, time_of, title_of,
+};
 use crate::records::{among, eq, everything, txt};
 use crate::registry::name;
 use crate::registry::resource::Resource;
@@ -27,13 +29,13 @@ fn fields_of(resource: &Resource) -> String {
 }
 
 /// A record that a query shows.
-pub struct Shown<'a> {
+pub struct LoopRecord<'a> {
     resource: &'a Resource,
     document: &'a Value,
     list: &'a ListReads<'a>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> LoopRecord<'a> {
     /// The list that it is shown in.
     pub fn list(&self) -> &'a ListReads<'a> {
         self.list
@@ -46,7 +48,7 @@ impl<'a> Shown<'a> {
 }
 
 /// What the query around a part finds.
-pub struct Found<'a> {
+pub struct LoopQuery<'a> {
     pub resource: &'a Resource,
     /// Which records.
     filter: Cond,
@@ -60,9 +62,9 @@ pub struct Found<'a> {
     front: Option<Cond>,
 }
 
-impl Found<'_> {
+impl LoopQuery<'_> {
     /// How many records there are.
-    pub fn total(&self, part: &Part<'_>) -> u64 {
+    pub fn total(&self, part: &DynamicPart<'_>) -> u64 {
         part.count_of(self.resource, self.filter.clone())
     }
 
@@ -72,7 +74,7 @@ impl Found<'_> {
         if self.most_pages == 0 { pages } else { pages.min(self.most_pages) }
     }
 
-    fn documents(self, part: &Part<'_>) -> Vec<Value> {
+    fn documents(self, part: &DynamicPart<'_>) -> Vec<Value> {
         let (fields, window) = (fields_of(self.resource), (self.skipped, self.per_page));
         let found = part.documents_of(self.resource, self.filter, self.order, window, &fields);
         match self.front {
@@ -83,7 +85,7 @@ impl Found<'_> {
 }
 
 /// What the query around finds; nothing where it is the page's own query, which contents do not have.
-pub fn found<'a>(part: &'a Part<'_>) -> Option<Found<'a>> {
+pub fn found<'a>(part: &'a DynamicPart<'_>) -> Option<LoopQuery<'a>> {
     let query = part.within.around("query").filter(|query| query["inherit"] != true)?;
     let text = |key: &str| query[key].as_str().unwrap_or("");
     let registry = &part.item.scope.registry;
@@ -139,7 +141,7 @@ pub fn found<'a>(part: &'a Part<'_>) -> Option<Found<'a>> {
         || query["taxQuery"].as_object().is_some_and(|all| !all.is_empty());
     let front = (!chosen && text("sticky").is_empty() && resource.column("sticky").is_some())
         .then(|| Cond::All(filter.iter().cloned().chain([eq("sticky", DbValue::Int(1))]).collect()));
-    Some(Found {
+    Some(LoopQuery {
         resource,
         filter: Cond::All(filter),
         order,
@@ -151,7 +153,7 @@ pub fn found<'a>(part: &'a Part<'_>) -> Option<Found<'a>> {
 }
 
 /// The records of a query that chooses none, behind those that stay at the front.
-fn sticky_first(part: &Part<'_>, resource: &Resource, filter: Cond, found: Vec<Value>) -> Vec<Value> {
+fn sticky_first(part: &DynamicPart<'_>, resource: &Resource, filter: Cond, found: Vec<Value>) -> Vec<Value> {
     let order = vec![Order::Column(name("date_local"), true), Order::Column(name("id"), true)];
     let sticky = part.documents_of(resource, filter, order, (0, MOST_STICKY), &fields_of(resource));
     let is_sticky = |document: &Value| sticky.iter().any(|front| front["id"] == document["id"]);
@@ -170,7 +172,7 @@ fn ids(list: &Value) -> Vec<i64> {
 }
 
 /// Conditions on the terms of records: the terms by taxonomy, or these in `include` and `exclude`.
-fn terms_of(part: &Part<'_>, resource: &Resource, wanted: &Value) -> Vec<Cond> {
+fn terms_of(part: &DynamicPart<'_>, resource: &Resource, wanted: &Value) -> Vec<Cond> {
     let registry = &part.item.scope.registry;
     let linked = |terms: &Value| -> Vec<Cond> {
         let all = terms.as_object().into_iter().flatten();
@@ -190,7 +192,7 @@ fn terms_of(part: &Part<'_>, resource: &Resource, wanted: &Value) -> Vec<Cond> {
 }
 
 /// The records that the surrounding query finds, each with the blocks inside.
-pub fn records(part: &Part<'_>) -> Option<Html> {
+pub fn records(part: &DynamicPart<'_>) -> Option<Html> {
     if part.within.depth >= MOST_DEPTH {
         return None;
     }
@@ -212,8 +214,8 @@ pub fn records(part: &Part<'_>) -> Option<Html> {
         if !part.goes_on(&html) {
             break;
         }
-        let shown = Shown { resource, document, list: &list };
-        let within = Within { depth: part.within.depth + 1, shown: Some(&shown), ..part.within };
+        let shown = LoopRecord { resource, document, list: &list };
+        let within = PartContext { depth: part.within.depth + 1, shown: Some(&shown), ..part.within };
         let names = document["class_list"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let own = std::iter::once("wp-block-post").chain(names).collect::<Vec<_>>().join(" ");
         html.raw("<li").attr("class", &own).raw(">").html(&part.inside(within)).raw("</li>");
@@ -223,7 +225,7 @@ pub fn records(part: &Part<'_>) -> Option<Html> {
 }
 
 /// What a query shows that finds nothing.
-pub fn nothing(part: &Part<'_>) -> Option<Html> {
+pub fn nothing(part: &DynamicPart<'_>) -> Option<Html> {
     if found(part).is_some_and(|found| !found.documents(part).is_empty()) {
         return None;
     }
@@ -232,7 +234,7 @@ pub fn nothing(part: &Part<'_>) -> Option<Html> {
 }
 
 /// The record that a query shows here, or the one whose content this is, which everybody who reads this may see.
-pub fn subject<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Cow<'a, Value>)> {
+pub fn subject<'a>(part: &'a DynamicPart<'_>) -> Option<(&'a Resource, Cow<'a, Value>)> {
     if let Some(shown) = part.within.shown {
         return Some((shown.resource, Cow::Borrowed(shown.document)));
     }
@@ -243,19 +245,19 @@ pub fn subject<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Cow<'a, Value>)>
 }
 
 /// Fields of the record that a query shows here, or of the one whose content this is.
-pub fn document_of(part: &Part<'_>, fields: &str) -> Option<Value> {
+pub fn document_of(part: &DynamicPart<'_>, fields: &str) -> Option<Value> {
     let own = json!({"id": part.within.record()});
     let resource = part.within.shown.map_or(part.item.resource, |shown| shown.resource);
     part.related((&own, "id"), (resource, everything()), Vec::new(), &format!("id,{fields}")).pop()
 }
 
 /// Where links of a part open.
-pub fn target(part: &Part<'_>) -> &'static str {
+pub fn target(part: &DynamicPart<'_>) -> &'static str {
     if part.text("linkTarget") == "_blank" { "_blank" } else { "_self" }
 }
 
 /// HTML as a link to the record, where an author wants one.
-pub fn linked(part: &Part<'_>, document: &Value, inside: Html) -> Html {
+pub fn linked(part: &DynamicPart<'_>, document: &Value, inside: Html) -> Html {
     let Some(link) = document["link"].as_str().filter(|_| part.flag("isLink")) else { return inside };
     let mut html = Html::new();
     html.raw("<a").attr("href", link).attr("target", target(part)).raw(" >").html(&inside).raw("</a>");
@@ -271,7 +273,7 @@ fn whole_title(document: &Value) -> Html {
 }
 
 /// A record's title.
-pub fn title(part: &Part<'_>) -> Option<Html> {
+pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
     let (_, document) = subject(part)?;
     document["title"]["rendered"].as_str().filter(|title| !title.is_empty())?;
     let (open, close) = heading(part.number("level", 2));
@@ -282,7 +284,7 @@ pub fn title(part: &Part<'_>) -> Option<Html> {
 }
 
 /// When a record was published, or when it was changed after that.
-pub fn date(part: &Part<'_>) -> Option<Html> {
+pub fn date(part: &DynamicPart<'_>) -> Option<Html> {
     let bound = &part.attributes["metadata"]["bindings"]["datetime"]["args"]["field"];
     let changed = bound == "modified" || (bound.is_null() && part.text("displayType") == "modified");
     let (_, document) = subject(part)?;
@@ -298,7 +300,7 @@ pub fn date(part: &Part<'_>) -> Option<Html> {
 }
 
 /// A record's excerpt.
-pub fn excerpt(part: &Part<'_>) -> Option<Html> {
+pub fn excerpt(part: &DynamicPart<'_>) -> Option<Html> {
     const WORDS: u64 = 55;
     const MOST_WORDS: u64 = 100;
     let document = document_of(part, "excerpt,link")?;
@@ -320,7 +322,7 @@ pub fn excerpt(part: &Part<'_>) -> Option<Html> {
 }
 
 /// A record's content; in the content itself once.
-pub fn content(part: &Part<'_>) -> Option<Html> {
+pub fn content(part: &DynamicPart<'_>) -> Option<Html> {
     const TAGS: [(&str, &str, &str); 3] =
         [("main", "<main", "</main>"), ("section", "<section", "</section>"), ("article", "<article", "</article>")];
     let (item, id) = (part.item, part.within.record());
@@ -329,14 +331,14 @@ pub fn content(part: &Part<'_>) -> Option<Html> {
     }
     let inside = match part.within.shown {
         Some(shown) => {
-            let within = Within { shown: None, current: id, ..part.within };
+            let within = PartContext { shown: None, current: id, ..part.within };
             content_of(part, shown.resource, id, within, false)?
         }
         None => {
             let raw = item.record.text("content");
             part.within.budget.render(raw.len())?;
-            let shows = Shows { id, outer: part.within.shows };
-            let within = Within { shows: Some(&shows), depth: part.within.depth + 1, ..part.within };
+            let shows = RecordFrame { id, outer: part.within.shows };
+            let within = PartContext { shows: Some(&shows), depth: part.within.depth + 1, ..part.within };
             Html::rendered(nested(item, raw, &super::super::read::options(item), within))
         }
     };
@@ -349,7 +351,7 @@ pub fn content(part: &Part<'_>) -> Option<Html> {
 }
 
 /// A record's picture.
-pub fn picture(part: &Part<'_>) -> Option<Html> {
+pub fn picture(part: &DynamicPart<'_>) -> Option<Html> {
     let (_, document) = subject(part)?;
     let media = (part.of?, crate::access::policy::visible(part.item.scope, part.of?));
     let fields = "id,alt_text,source_url,media_details";
@@ -369,7 +371,7 @@ pub fn picture(part: &Part<'_>) -> Option<Html> {
 }
 
 /// The terms of a record in one taxonomy.
-pub fn terms(part: &Part<'_>) -> Option<Html> {
+pub fn terms(part: &DynamicPart<'_>) -> Option<Html> {
     let (resource, document) = subject(part)?;
     let registry = &part.item.scope.registry;
     let wanted = part.text("term");
@@ -401,7 +403,7 @@ pub fn terms(part: &Part<'_>) -> Option<Html> {
 }
 
 /// A link to a record.
-pub fn link(part: &Part<'_>) -> Option<Html> {
+pub fn link(part: &DynamicPart<'_>) -> Option<Html> {
     let (_, document) = subject(part)?;
     let text = Some(part.text("content")).filter(|text| !text.is_empty()).unwrap_or("Read more");
     let mut html = Html::new();

@@ -1,15 +1,17 @@
 //! The table of renderers: the names that declarations use, and what makes each part.
 
-use super::{Maker, calendar, comments, frame, lists, loops, menus, paging, people, piece, players, reading, site};
+use super::{
+    PartRenderer, calendar, comments, frame, lists, loops, menus, paging, people, piece, players, reading, site,
+};
 use super::{social, terms, trail};
-use crate::registry::vocabulary::Named;
+use crate::registry::vocabulary::BehaviourEntry;
 
-const fn renderer(name: &'static str, run: Maker, doc: &'static str) -> Named<Maker> {
-    Named::new(name, run, doc)
+const fn renderer(name: &'static str, run: PartRenderer, doc: &'static str) -> BehaviourEntry<PartRenderer> {
+    BehaviourEntry::new(name, run, doc)
 }
 
 /// Every maker by the name that declarations use.
-pub const MAKERS: &[Named<Maker>] = &[
+pub const MAKERS: &[BehaviourEntry<PartRenderer>] = &[
     renderer("gallery", players::gallery, "Pictures by number, or those that are attached to the record."),
     renderer("gallery.dynamic", players::dynamic_gallery, "A gallery of the pictures that are attached to the record."),
     renderer("player.audio", |part| players::player(part, "audio"), "A browser's audio player."),

@@ -1,7 +1,7 @@
 //! Navigation: menus of links, one below another.
 
 use super::wrapper::wrapper;
-use super::{Part, content_of, published};
+use super::{DynamicPart, content_of, published};
 use crate::records::{self, eq};
 use cms_config::declaration::Family;
 use cms_storage::plan::{Cond, DbValue};
@@ -10,7 +10,7 @@ use cms_text::html_policy::Policy;
 use cms_text::sanitize::clean_url;
 
 /// A menu: its own items, or those of the record that it names.
-pub fn menu(part: &Part<'_>) -> Option<Html> {
+pub fn menu(part: &DynamicPart<'_>) -> Option<Html> {
     let items = match part.reference() {
         Some(wanted) => content_of(part, part.of?, wanted, part.within, true)?,
         None => part.inside(part.within),
@@ -32,7 +32,7 @@ pub fn menu(part: &Part<'_>) -> Option<Html> {
 }
 
 /// The name of a menu: its own, or the title of the record that it shows.
-fn name_of(part: &Part<'_>) -> String {
+fn name_of(part: &DynamicPart<'_>) -> String {
     let own = part.text("ariaLabel");
     let shown = part.reference().filter(|_| own.is_empty());
     let Some((wanted, resource)) = shown.zip(part.of) else { return own.to_owned() };
@@ -43,7 +43,7 @@ fn name_of(part: &Part<'_>) -> String {
 }
 
 /// A link in a menu, with the items below it, which a branch is there for. One to a record that nobody may see shows nothing.
-pub fn item(part: &Part<'_>, branch: bool) -> Option<Html> {
+pub fn item(part: &DynamicPart<'_>, branch: bool) -> Option<Html> {
     let label = Html::sanitised(part.text("label"), Policy::phrases());
     if label.as_str().trim().is_empty() || leads_nowhere(part) {
         return None;
@@ -73,7 +73,7 @@ pub fn item(part: &Part<'_>, branch: bool) -> Option<Html> {
     Some(html)
 }
 
-fn leads_nowhere(part: &Part<'_>) -> bool {
+fn leads_nowhere(part: &DynamicPart<'_>) -> bool {
     let Some(id) = part.attributes["id"].as_i64() else { return false };
     let named = part.item.scope.registry.resource_by_api_name(part.text("type"));
     let of_records = || named.is_some_and(|resource| resource.family == Family::Content);
@@ -87,7 +87,7 @@ fn leads_nowhere(part: &Part<'_>) -> bool {
 }
 
 /// A link to the site's home.
-pub fn home(part: &Part<'_>) -> Option<Html> {
+pub fn home(part: &DynamicPart<'_>) -> Option<Html> {
     let given = Some(part.text("label")).filter(|given| !given.trim().is_empty());
     let label = Html::sanitised(given.unwrap_or("Home"), Policy::phrases());
     let own = wrapper(part, "wp-block-navigation-item");

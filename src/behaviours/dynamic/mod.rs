@@ -34,11 +34,11 @@ use crate::access::policy;
 use crate::records::{Record, eq, txt};
 use crate::registry::resource::Resource;
 use crate::render::Item;
-use cms_config::declaration::{Declaration, Rendered};
+use cms_config::declaration::{Declaration, DynamicBlock};
 use cms_storage::plan::{Cond, ReadPlan, Row};
-use cms_text::blocks::{self, Block, BlockOptions, Dynamic, has_blocks, parse};
+use cms_text::blocks::{self, Block, BlockOptions, DynamicRenderer, has_blocks, parse};
 use cms_text::dates;
-use cms_text::dress::{self, Unique};
+use cms_text::dress::{self, UniqueNames};
 use cms_text::html::Html;
 use cms_text::render::{self, RenderOptions};
 use cms_text::shortcode::Shortcode;
@@ -63,7 +63,7 @@ const MOST_ROWS: u64 = 100;
 const MOST_SPANS: usize = 1000;
 
 /// What a maker is given: what the author wrote, and where the rows are.
-pub struct Part<'a> {
+pub struct DynamicPart<'a> {
     item: &'a Item<'a>,
     /// The full name of the block, or the name of the shortcode.
     name: &'a str,
@@ -74,23 +74,23 @@ pub struct Part<'a> {
     /// The content inside it; shortcodes and single parts have none.
     block: Option<&'a Block<'a>>,
     attributes: Value,
-    within: Within<'a>,
+    within: PartContext<'a>,
     /// Bytes of the budget that were left when it began.
     left: usize,
 }
 
 /// The surroundings of a part.
 #[derive(Clone, Copy)]
-struct Within<'a> {
+struct PartContext<'a> {
     /// How many patterns it is inside.
     depth: u8,
     budget: &'a Budget<'a>,
     /// The record whose content this is, whatever it contains.
     current: i64,
     /// The blocks around it that others refer to, the innermost first.
-    around: Option<&'a Frame<'a>>,
+    around: Option<&'a BlockFrame<'a>>,
     /// The record that a query shows here; none: the record whose content this is.
-    shown: Option<&'a loops::Shown<'a>>,
+    shown: Option<&'a loops::LoopRecord<'a>>,
     /// The comment that a list shows here.
     comment: Option<&'a Value>,
     /// Whether the record of that comment takes more of them.
@@ -98,24 +98,24 @@ struct Within<'a> {
     /// The term that a list shows here, and what it is a term of.
     term: Option<(&'a Resource, &'a Value)>,
     /// The records whose content is being shown.
-    shows: Option<&'a Shows<'a>>,
+    shows: Option<&'a RecordFrame<'a>>,
 }
 
 /// A block that others inside it refer to.
-struct Frame<'a> {
+struct BlockFrame<'a> {
     attributes: &'a Value,
-    outer: Option<&'a Frame<'a>>,
+    outer: Option<&'a BlockFrame<'a>>,
 }
 
 /// A record whose content is being shown.
-struct Shows<'a> {
+struct RecordFrame<'a> {
     id: i64,
-    outer: Option<&'a Shows<'a>>,
+    outer: Option<&'a RecordFrame<'a>>,
 }
 
-impl<'a> Within<'a> {
-    fn top(item: &Item<'_>, budget: &'a Budget<'a>) -> Within<'a> {
-        Within {
+impl<'a> PartContext<'a> {
+    fn top(item: &Item<'_>, budget: &'a Budget<'a>) -> PartContext<'a> {
+        PartContext {
             depth: 0,
             budget,
             current: item.record.id(),
@@ -129,7 +129,7 @@ impl<'a> Within<'a> {
     }
 }
 
-impl<'a> Within<'a> {
+impl<'a> PartContext<'a> {
     /// An attribute of the innermost block around that has it.
     fn around(&self, key: &str) -> Option<&'a Value> {
         std::iter::successors(self.around, |frame| frame.outer).find_map(|frame| frame.attributes.get(key))
@@ -142,7 +142,7 @@ impl<'a> Within<'a> {
 
     /// The record that a query shows here, or the one whose content this is.
     fn record(&self) -> i64 {
-        self.shown.map_or(self.current, loops::Shown::id)
+        self.shown.map_or(self.current, loops::LoopRecord::id)
     }
 }
 
@@ -159,7 +159,7 @@ struct Budget<'a> {
     /// Whether something was left out.
     cut: Cell<bool>,
     /// The names that the document has used.
-    unique: &'a Unique,
+    unique: &'a UniqueNames,
     /// What was read of dates: a content may show the same archive many times.
     dates: RefCell<Vec<(ReadPlan, Rc<[Row]>)>>,
 }
@@ -222,7 +222,7 @@ impl<'a> Budget<'a> {
 }
 
 /// Makes the HTML of a part; `None` shows nothing.
-type Maker = fn(&Part<'_>) -> Option<Html>;
+type PartRenderer = fn(&DynamicPart<'_>) -> Option<Html>;
 
 /// Whether rendering a content reads other rows.
 pub fn asks(declared: &Declaration, content: &str) -> bool {
@@ -240,7 +240,7 @@ pub fn asks(declared: &Declaration, content: &str) -> bool {
 /// the end says so.
 pub fn content(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>) -> String {
     let budget = Budget::of(item);
-    let mut html = nested(item, raw, options, Within::top(item, &budget));
+    let mut html = nested(item, raw, options, PartContext::top(item, &budget));
     if budget.cut.get() {
         html.push_str("\n<!-- Some blocks and shortcodes are left out: this content exceeds a limit. -->");
     }
@@ -251,13 +251,14 @@ pub fn content(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>) -> Strin
 pub fn block(item: &Item<'_>, block_name: &str, attributes: Value) -> Option<String> {
     let made = item.scope.registry.declaration.blocks.get(block_name)?;
     let budget = Budget::of(item);
-    let html = make(item, (block_name, made), None, attributes.clone(), Within::top(item, &budget)).unwrap_or_default();
+    let html =
+        make(item, (block_name, made), None, attributes.clone(), PartContext::top(item, &budget)).unwrap_or_default();
     let html = anchored(made, html, &attributes);
     Some(dress::dressed(block_name, &attributes, html, &block_options(item, None, &budget)).into())
 }
 
 /// What renders a block; `None`: nothing but what is written inside it.
-fn made_of<'d>(declared: &'d Declaration, block: &Block<'_>) -> Option<&'d Rendered> {
+fn made_of<'d>(declared: &'d Declaration, block: &Block<'_>) -> Option<&'d DynamicBlock> {
     let made = declared.blocks.get(block.name.as_deref()?)?;
     let wanted = |key: &String| {
         block.attrs.is_some_and(|json| json.contains(key.as_str())) && !block.attributes()[key].is_null()
@@ -266,18 +267,22 @@ fn made_of<'d>(declared: &'d Declaration, block: &Block<'_>) -> Option<&'d Rende
 }
 
 /// The HTML of a block with its anchor as id. What only shows the content of others has no element of its own.
-fn anchored(made: &Rendered, html: Html, attributes: &Value) -> Html {
+fn anchored(made: &DynamicBlock, html: Html, attributes: &Value) -> Html {
     match made.renderer.as_str() {
         "reusable_block" | "query" | "frame" => html,
         _ => dress::with_id(html, attributes["anchor"].as_str().unwrap_or("")),
     }
 }
 
-fn block_options<'a>(item: &Item<'a>, dynamic: Option<Dynamic<'a>>, budget: &'a Budget<'a>) -> BlockOptions<'a> {
+fn block_options<'a>(
+    item: &Item<'a>,
+    dynamic: Option<DynamicRenderer<'a>>,
+    budget: &'a Budget<'a>,
+) -> BlockOptions<'a> {
     BlockOptions { dynamic, styles: Some(&item.scope.registry.block_styles), unique: Some(budget.unique), around: None }
 }
 
-fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: Within<'_>) -> String {
+fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: PartContext<'_>) -> String {
     let declared = &item.scope.registry.declaration;
     let blocks = |block: &Block, added: &str| of_block(item, block, added, within);
     let shortcodes = |code: &Shortcode| {
@@ -293,7 +298,7 @@ fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: Withi
 }
 
 /// What a block shows; `None`: nothing makes such a block.
-fn of_block(item: &Item<'_>, block: &Block<'_>, added: &str, within: Within<'_>) -> Option<Html> {
+fn of_block(item: &Item<'_>, block: &Block<'_>, added: &str, within: PartContext<'_>) -> Option<Html> {
     let Some(made) = made_of(&item.scope.registry.declaration, block) else {
         return bindings::of(block).and_then(|bound| bindings::shown(item, block, &bound, within));
     };
@@ -309,10 +314,10 @@ fn of_block(item: &Item<'_>, block: &Block<'_>, added: &str, within: Within<'_>)
 
 fn make(
     item: &Item<'_>,
-    (name, made): (&str, &Rendered),
+    (name, made): (&str, &DynamicBlock),
     block: Option<&Block<'_>>,
     attributes: Value,
-    within: Within<'_>,
+    within: PartContext<'_>,
 ) -> Option<Html> {
     let budget = within.budget;
     budget.take(&budget.parts)?;
@@ -323,7 +328,7 @@ fn make(
     let maker = MAKERS.iter().find(|named| named.is.name == made.renderer)?.run;
     let of = made.resource.as_deref().and_then(|of| item.scope.registry.resource(of));
     budget.count(|| {
-        maker(&Part {
+        maker(&DynamicPart {
             item,
             name,
             of,
@@ -338,7 +343,7 @@ fn make(
 
 // ---------------------------------------------------------------------------------------------------- reads
 
-impl Part<'_> {
+impl DynamicPart<'_> {
     fn text(&self, key: &str) -> &str {
         self.attributes[key].as_str().unwrap_or("")
     }
@@ -370,7 +375,7 @@ impl Part<'_> {
     }
 
     /// The content inside the block, rendered as `within` says.
-    fn inside(&self, within: Within<'_>) -> Html {
+    fn inside(&self, within: PartContext<'_>) -> Html {
         self.block.map_or_else(Html::new, |block| Html::rendered(inside_of(self.item, block, within)))
     }
 
@@ -383,13 +388,13 @@ impl Part<'_> {
 }
 
 /// The content inside a block, rendered as `within` says.
-fn inside_of(item: &Item<'_>, block: &Block<'_>, within: Within<'_>) -> String {
+fn inside_of(item: &Item<'_>, block: &Block<'_>, within: PartContext<'_>) -> String {
     let dynamic = |block: &Block, added: &str| of_block(item, block, added, within);
     blocks::render_inside(block, &block_options(item, Some(&dynamic), within.budget))
 }
 
 /// Rows in a state that everybody sees.
-fn published(part: &Part<'_>) -> Cond {
+fn published(part: &DynamicPart<'_>) -> Cond {
     policy::published(part.item.scope)
 }
 
@@ -413,7 +418,7 @@ fn unwrapped(text: &str) -> &str {
 }
 
 /// A moment of a document, as a machine and as people read it; a link to an address, if there is one.
-fn time_of(part: &Part<'_>, date: &Value, class: &str, link: Option<&str>) -> Html {
+fn time_of(part: &DynamicPart<'_>, date: &Value, class: &str, link: Option<&str>) -> Html {
     let (local, machine) = moment_of(part.item, date);
     let shown = date_of(part, local);
     let mut html = Html::new();
@@ -427,7 +432,7 @@ fn time_of(part: &Part<'_>, date: &Value, class: &str, link: Option<&str>) -> Ht
 }
 
 /// A moment of the site's wall clock in the form that the part wants, or in the site's.
-fn date_of(part: &Part<'_>, local: i64) -> String {
+fn date_of(part: &DynamicPart<'_>, local: i64) -> String {
     const AGO: &str = "human-diff";
     let scope = part.item.scope;
     match part.text("format") {
@@ -454,20 +459,26 @@ fn moment_of(item: &Item<'_>, date: &Value) -> (i64, String) {
 // ---------------------------------------------------------------------------------------------------- makers
 
 /// Shows what is inside it, for which it is the frame.
-fn frame(part: &Part<'_>) -> Option<Html> {
-    let frame = Frame { attributes: &part.attributes, outer: part.within.around };
-    Some(part.inside(Within { around: Some(&frame), ..part.within }))
+fn frame(part: &DynamicPart<'_>) -> Option<Html> {
+    let frame = BlockFrame { attributes: &part.attributes, outer: part.within.around };
+    Some(part.inside(PartContext { around: Some(&frame), ..part.within }))
 }
 
 /// A reusable piece: the content of another record.
-fn piece(part: &Part<'_>) -> Option<Html> {
-    let frame = Frame { attributes: &part.attributes, outer: part.within.around };
-    let within = Within { around: Some(&frame), ..part.within };
+fn piece(part: &DynamicPart<'_>) -> Option<Html> {
+    let frame = BlockFrame { attributes: &part.attributes, outer: part.within.around };
+    let within = PartContext { around: Some(&frame), ..part.within };
     content_of(part, part.of?, part.reference()?, within, true)
 }
 
 /// What another record holds, if everybody may see it; `inline`: as a part of the content around it.
-fn content_of(part: &Part<'_>, resource: &Resource, wanted: i64, within: Within<'_>, inline: bool) -> Option<Html> {
+fn content_of(
+    part: &DynamicPart<'_>,
+    resource: &Resource,
+    wanted: i64,
+    within: PartContext<'_>,
+    inline: bool,
+) -> Option<Html> {
     if within.is_showing(wanted) || within.depth >= MOST_DEPTH {
         return None;
     }
@@ -475,8 +486,8 @@ fn content_of(part: &Part<'_>, resource: &Resource, wanted: i64, within: Within<
     let record = Record { resource, row: &row };
     within.budget.render(record.text("content").len())?;
     let item = Item { resource, record, rendered: OnceCell::new(), ..*part.item };
-    let shows = Shows { id: wanted, outer: within.shows };
-    let within = Within { depth: within.depth + 1, shows: Some(&shows), ..within };
+    let shows = RecordFrame { id: wanted, outer: within.shows };
+    let within = PartContext { depth: within.depth + 1, shows: Some(&shows), ..within };
     let options = RenderOptions { part: inline, ..super::read::options(&item) };
     Some(Html::rendered(nested(&item, record.text("content"), &options, within)))
 }

@@ -1,9 +1,9 @@
 //! The pages of a query: links to them, how many records there are. A content shows the first page.
 
-use super::Frame;
+use super::BlockFrame;
 use super::loops::found;
 use super::wrapper::{of_links, of_text, wrapper};
-use super::{Part, Within, boxed, heading};
+use super::{DynamicPart, PartContext, boxed, heading};
 use cms_text::html::Html;
 use cms_text::html_policy::Policy;
 
@@ -13,9 +13,9 @@ const BESIDE: u64 = 2;
 const MOST_LINKS: u64 = 100;
 
 /// Links to the pages of a query.
-pub fn pages(part: &Part<'_>) -> Option<Html> {
-    let frame = Frame { attributes: &part.attributes, outer: part.within.around };
-    let inside = part.inside(Within { around: Some(&frame), ..part.within });
+pub fn pages(part: &DynamicPart<'_>) -> Option<Html> {
+    let frame = BlockFrame { attributes: &part.attributes, outer: part.within.around };
+    let inside = part.inside(PartContext { around: Some(&frame), ..part.within });
     let mut html = Html::new();
     html.raw("<nav").attrs(&wrapper(part, &of_links(part, ""))).raw(" aria-label=\"Pagination\">");
     html.html(&inside).raw("</nav>");
@@ -23,7 +23,7 @@ pub fn pages(part: &Part<'_>) -> Option<Html> {
 }
 
 /// The address of a page, from the page that shows the content.
-fn address(part: &Part<'_>, page: u64) -> String {
+fn address(part: &DynamicPart<'_>, page: u64) -> String {
     match part.within.around("queryId").and_then(serde_json::Value::as_u64) {
         Some(id) => format!("?query-{id}-page={page}"),
         None => format!("?query-page={page}"),
@@ -31,7 +31,7 @@ fn address(part: &Part<'_>, page: u64) -> String {
 }
 
 /// A link to the second page, if there is one.
-pub fn next(part: &Part<'_>) -> Option<Html> {
+pub fn next(part: &DynamicPart<'_>) -> Option<Html> {
     const ARROWS: [(&str, &str); 2] = [("arrow", "→"), ("chevron", "»")];
     let found = found(part)?;
     if found.pages(found.total(part)) < 2 {
@@ -53,12 +53,12 @@ pub fn next(part: &Part<'_>) -> Option<Html> {
 }
 
 /// Nothing is before the first page.
-pub fn previous(_: &Part<'_>) -> Option<Html> {
+pub fn previous(_: &DynamicPart<'_>) -> Option<Html> {
     None
 }
 
 /// Links to the pages by their numbers, those far away left out.
-pub fn numbers(part: &Part<'_>) -> Option<Html> {
+pub fn numbers(part: &DynamicPart<'_>) -> Option<Html> {
     let found = found(part)?;
     let last = found.pages(found.total(part));
     if last < 2 {
@@ -79,12 +79,12 @@ pub fn numbers(part: &Part<'_>) -> Option<Html> {
     Some(boxed(&wrapper(part, ""), &html))
 }
 
-fn link(part: &Part<'_>, page: u64, html: &mut Html) {
+fn link(part: &DynamicPart<'_>, page: u64, html: &mut Html) {
     html.raw("\n<a class=\"page-numbers\"").attr("href", &address(part, page)).raw(">").number(page).raw("</a>");
 }
 
 /// How many records a query finds, or which of them it shows.
-pub fn total(part: &Part<'_>) -> Option<Html> {
+pub fn total(part: &DynamicPart<'_>) -> Option<Html> {
     part.within.around("query")?;
     let found = found(part);
     let total = found.as_ref().map_or(0, |found| found.total(part));
@@ -100,7 +100,7 @@ pub fn total(part: &Part<'_>) -> Option<Html> {
 }
 
 /// What kind of records a query finds, or which kind the content is of. Titles of archives and of searches belong to pages.
-pub fn title(part: &Part<'_>) -> Option<Html> {
+pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
     if part.text("type") != "post-type" {
         return None;
     }

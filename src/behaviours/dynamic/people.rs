@@ -2,7 +2,7 @@
 
 use super::loops::{subject, target};
 use super::wrapper::{of_text, wrapper};
-use super::{Part, boxed};
+use super::{DynamicPart, boxed};
 use crate::access::policy;
 use crate::records::{eq, everything};
 use cms_config::declaration::Family;
@@ -17,7 +17,7 @@ use serde_json::Value;
 const MOST_PIXELS: u64 = 2048;
 
 /// The picture of a person.
-pub struct Portrait<'a> {
+pub struct Avatar<'a> {
     /// In any size: the address says which.
     pub address: &'a str,
     pub size: u64,
@@ -26,7 +26,7 @@ pub struct Portrait<'a> {
     pub style: &'a str,
 }
 
-impl Portrait<'_> {
+impl Avatar<'_> {
     /// The element, for screens of ordinary and of double density.
     pub fn html(&self) -> Html {
         let size = self.size.clamp(1, MOST_PIXELS);
@@ -59,19 +59,19 @@ pub fn picture_of(urls: &Value) -> Option<&str> {
 }
 
 /// Fields of a record's author.
-fn author_of(part: &Part<'_>, fields: &str) -> Option<Value> {
+fn author_of(part: &DynamicPart<'_>, fields: &str) -> Option<Value> {
     let (resource, document) = subject(part)?;
     let users = part.item.scope.registry.family(Family::User).next().filter(|_| resource.supports("author"))?;
     part.related((&document, "author"), (users, everything()), Vec::new(), &format!("id,{fields}")).pop()
 }
 
-fn user(part: &Part<'_>, id: i64, fields: &str) -> Option<Value> {
+fn user(part: &DynamicPart<'_>, id: i64, fields: &str) -> Option<Value> {
     let users = part.item.scope.registry.family(Family::User).next()?;
     part.documents_of(users, eq("id", DbValue::Int(id)), Vec::new(), (0, 1), fields).into_iter().next()
 }
 
 /// The name of who wrote a record.
-pub fn author_name(part: &Part<'_>) -> Option<Html> {
+pub fn author_name(part: &DynamicPart<'_>) -> Option<Html> {
     let author = author_of(part, "name,link")?;
     let mut name = Html::new();
     match author["link"].as_str().filter(|_| part.flag("isLink")) {
@@ -89,7 +89,7 @@ fn named(user: &Value) -> &str {
 }
 
 /// Who wrote a record: a picture, a name, a description.
-pub fn author(part: &Part<'_>) -> Option<Html> {
+pub fn author(part: &DynamicPart<'_>) -> Option<Html> {
     const SIZE: u64 = 48;
     let author = author_of(part, "name,link,description,avatar_urls")?;
     let mut own = String::new();
@@ -99,7 +99,7 @@ pub fn author(part: &Part<'_>) -> Option<Html> {
     let mut html = Html::new();
     let picture = picture_of(&author["avatar_urls"]).filter(|_| part.attributes["showAvatar"] != false);
     if let Some(address) = picture {
-        let portrait = Portrait { address, size: part.number("avatarSize", SIZE), alt: "", class: "", style: "" };
+        let portrait = Avatar { address, size: part.number("avatarSize", SIZE), alt: "", class: "", style: "" };
         html.raw("<div class=\"wp-block-post-author__avatar\">").html(&portrait.html()).raw("</div>");
     }
     html.raw("<div class=\"wp-block-post-author__content\">");
@@ -127,13 +127,13 @@ fn description(user: &Value) -> Html {
 }
 
 /// What who wrote a record says about themselves.
-pub fn biography(part: &Part<'_>) -> Option<Html> {
+pub fn biography(part: &DynamicPart<'_>) -> Option<Html> {
     let text = description(&author_of(part, "description")?);
     (!text.is_empty()).then(|| boxed(&wrapper(part, &of_text(part, "")), &text))
 }
 
 /// The picture of a comment's author, of a user, or of a record's author.
-pub fn avatar(part: &Part<'_>) -> Option<Html> {
+pub fn avatar(part: &DynamicPart<'_>) -> Option<Html> {
     const SIZE: u64 = 96;
     const FIELDS: &str = "name,link,avatar_urls";
     let comment = part.within.comment;
@@ -159,7 +159,7 @@ pub fn avatar(part: &Part<'_>) -> Option<Html> {
     };
     let alt = format!("{name} Avatar");
     let (size, class) = (part.number("size", SIZE), "wp-block-avatar__image");
-    let image = Portrait { address: picture_of(urls)?, size, alt: &alt, class, style: &style }.html();
+    let image = Avatar { address: picture_of(urls)?, size, alt: &alt, class, style: &style }.html();
     let link = clean_url(link.as_str().filter(|_| part.flag("isLink")).unwrap_or(""));
     if link.is_empty() {
         return Some(boxed(&wrapper(part, ""), &image));

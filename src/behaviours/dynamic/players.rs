@@ -1,7 +1,7 @@
 //! Pictures and players of shortcodes.
 
 use super::wrapper::wrapper;
-use super::{MOST_ROWS, Part, title_of, unwrapped};
+use super::{DynamicPart, MOST_ROWS, title_of, unwrapped};
 use crate::access::policy;
 use crate::records::{self, among, eq, txt};
 use crate::registry::name;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 
 /// `[gallery]`: pictures by id, or those that are attached to the record.
-pub fn gallery(part: &Part<'_>) -> Option<Html> {
+pub fn gallery(part: &DynamicPart<'_>) -> Option<Html> {
     let own = part.item.record.id();
     let wanted = match part.numbers("ids") {
         ids if ids.is_empty() => part.numbers("include"),
@@ -80,7 +80,7 @@ pub fn gallery(part: &Part<'_>) -> Option<Html> {
 }
 
 /// What authors wrote below pictures, by their numbers.
-fn captions(part: &Part<'_>, pictures: &[Value]) -> HashMap<i64, String> {
+fn captions(part: &DynamicPart<'_>, pictures: &[Value]) -> HashMap<i64, String> {
     let ids = pictures.iter().filter_map(|picture| picture["id"].as_i64());
     let plan = records::columns("record", &["id", "excerpt"], among("id", ids));
     let rows = part.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&plan)?)).unwrap_or_default();
@@ -114,7 +114,7 @@ fn image(picture: &Value, size: &str, file: &str, described: &str) -> Html {
 }
 
 /// A gallery block that shows the pictures attached to the record; without any it shows nothing.
-pub fn dynamic_gallery(part: &Part<'_>) -> Option<Html> {
+pub fn dynamic_gallery(part: &DynamicPart<'_>) -> Option<Html> {
     let wanted = &part.attributes["dynamicContent"];
     if part.source.is_some_and(|source| wanted["source"] != source) {
         return None;
@@ -155,7 +155,7 @@ pub fn dynamic_gallery(part: &Part<'_>) -> Option<Html> {
 }
 
 /// A picture of a gallery block.
-fn gallery_item(part: &Part<'_>, picture: &Value, size: &str) -> Html {
+fn gallery_item(part: &DynamicPart<'_>, picture: &Value, size: &str) -> Html {
     let file = clean_url(picture["source_url"].as_str().unwrap_or(""));
     let shown = picture["media_details"]["sizes"][size]["source_url"].as_str().unwrap_or(&file);
     let mut image = Html::new();
@@ -195,7 +195,7 @@ const PLAYED: &[(&str, &str)] = &[
 
 /// `[audio]` and `[video]`: the browser's own player, or a link to what browsers do not play. Without a source it plays the
 /// first such file that is attached to the record.
-pub fn player(part: &Part<'_>, element: &'static str) -> Option<Html> {
+pub fn player(part: &DynamicPart<'_>, element: &'static str) -> Option<Html> {
     let number = part.within.budget.unique.times(element);
     let of_element = |kind: &str| kind.split('/').next() == Some(element);
     let known = || PLAYED.iter().filter(|(_, kind)| of_element(kind));
@@ -249,7 +249,7 @@ fn ends_in(address: &str, end: &str) -> bool {
 }
 
 /// The address of the first file of a type that is attached to the record.
-fn attached(part: &Part<'_>, class: &str) -> Option<String> {
+fn attached(part: &DynamicPart<'_>, class: &str) -> Option<String> {
     let filter = Cond::All(vec![
         eq("parent", DbValue::Int(part.item.record.id())),
         Cond::Compare(name("mime"), Op::Gt, txt(&format!("{class}/"))),

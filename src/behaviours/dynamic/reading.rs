@@ -1,7 +1,7 @@
 //! How long a record takes to read.
 
 use super::wrapper::{of_text, wrapper};
-use super::{Part, boxed};
+use super::{DynamicPart, boxed};
 use crate::records;
 use cms_text::html::Html;
 use cms_text::words::words;
@@ -10,7 +10,7 @@ use cms_text::words::words;
 const SPEED: f64 = 189.0;
 
 /// The minutes that a record takes to read, or its number of words.
-pub fn time(part: &Part<'_>) -> Option<Html> {
+pub fn time(part: &DynamicPart<'_>) -> Option<Html> {
     let row = part.row(&["content"])?;
     let text = records::text(row.first()?);
     part.within.budget.render(text.len())?;

@@ -1,7 +1,7 @@
 //! What parts of a content read: documents, dates and numbers of rows, within the budget of the content.
 
-use super::loops::Shown;
-use super::{MOST_ROWS, Part};
+use super::loops::LoopRecord;
+use super::{DynamicPart, MOST_ROWS};
 use crate::behaviours::READS;
 use crate::records::{self, Record, among};
 use crate::registry::name;
@@ -10,7 +10,7 @@ use crate::render::{View, columns_for, documents};
 use crate::request::fields::Fields;
 use cms_storage::plan::{Cond, Order, ReadPlan, Row};
 use cms_storage::{Snapshot, StorageError};
-use cms_text::dress::Unique;
+use cms_text::dress::UniqueNames;
 use cms_text::render;
 use serde_json::Value;
 use std::cell::RefCell;
@@ -23,13 +23,13 @@ pub const DAY: u32 = 86_400;
 pub const DATE: &str = "date_local";
 
 /// The member that leads to related rows, and the fields of their documents.
-type Related = (String, String);
+type RelationKey = (String, String);
 
 /// The documents of a list, and what its parts have read for all of them at once: so a list takes as many statements for
 /// ten records as for one.
 pub struct ListReads<'d> {
     documents: &'d [Value],
-    related: RefCell<HashMap<Related, Rc<[Value]>>>,
+    related: RefCell<HashMap<RelationKey, Rc<[Value]>>>,
     /// Rows of the records themselves behind their keys, by columns.
     rows: RefCell<HashMap<String, Rc<[Row]>>>,
 }
@@ -51,7 +51,7 @@ fn ids_of(member: &Value) -> Vec<i64> {
     list.iter().filter_map(Value::as_i64).filter(|id| *id != 0).collect()
 }
 
-impl Part<'_> {
+impl DynamicPart<'_> {
     /// Documents of the rows to which a member of the record here leads, as far as they meet the filter; `fields` begin
     /// with the id.
     pub fn related(
@@ -66,7 +66,7 @@ impl Part<'_> {
             self.documents_of(resource, filter, order.clone(), (0, MOST_ROWS), fields)
         };
         let wanted: BTreeSet<i64> = ids_of(&document[member]).into_iter().collect();
-        let Some(list) = self.within.shown.map(Shown::list) else { return read(wanted) };
+        let Some(list) = self.within.shown.map(LoopRecord::list) else { return read(wanted) };
         let key = (member.to_owned(), fields.to_owned());
         let known = list.related.borrow().get(&key).cloned();
         let known = known.unwrap_or_else(|| {
@@ -104,7 +104,7 @@ impl Part<'_> {
         };
         let own =
             |rows: &[Row]| rows.iter().find(|row| row.get(place).is_some_and(|own| records::int(own) == id)).cloned();
-        let Some(list) = self.within.shown.filter(|shown| shown.id() == id).map(Shown::list) else {
+        let Some(list) = self.within.shown.filter(|shown| shown.id() == id).map(LoopRecord::list) else {
             return own(&read(BTreeSet::from([id])));
         };
         let known = list.rows.borrow().get(columns).cloned();
@@ -148,7 +148,7 @@ impl Part<'_> {
             readable: true,
             reads: READS,
             excerpt_words: None,
-            unique: &Unique::default(),
+            unique: &UniqueNames::default(),
         };
         let read = || {
             let snapshot = scope.snapshot()?;
@@ -227,26 +227,26 @@ fn excerpt_source(record: &Record<'_>) -> usize {
 }
 
 /// Documents by the number of what they are below.
-pub struct Tree<'d>(HashMap<i64, Vec<&'d Value>>);
+pub struct DocumentTree<'d>(HashMap<i64, Vec<&'d Value>>);
 
-impl<'d> Tree<'d> {
+impl<'d> DocumentTree<'d> {
     /// As they say themselves.
-    pub fn of(all: &'d [Value]) -> Tree<'d> {
-        Tree::by(all, |parent| parent)
+    pub fn of(all: &'d [Value]) -> DocumentTree<'d> {
+        DocumentTree::by(all, |parent| parent)
     }
 
     /// Those are at the top that are below what is not among them.
-    pub fn rooted(all: &'d [Value]) -> Tree<'d> {
+    pub fn rooted(all: &'d [Value]) -> DocumentTree<'d> {
         let known: HashSet<i64> = all.iter().filter_map(|document| document["id"].as_i64()).collect();
-        Tree::by(all, |parent| if known.contains(&parent) { parent } else { 0 })
+        DocumentTree::by(all, |parent| if known.contains(&parent) { parent } else { 0 })
     }
 
-    fn by(all: &'d [Value], above: impl Fn(i64) -> i64) -> Tree<'d> {
+    fn by(all: &'d [Value], above: impl Fn(i64) -> i64) -> DocumentTree<'d> {
         let mut tree: HashMap<i64, Vec<&Value>> = HashMap::new();
         for document in all {
             tree.entry(above(document["parent"].as_i64().unwrap_or(0))).or_default().push(document);
         }
-        Tree(tree)
+        DocumentTree(tree)
     }
 
     /// What is below a number, in the order of the documents.

@@ -1,7 +1,7 @@
 //! What the site itself shows: its title and tagline, a form that searches it.
 
 use super::wrapper::{of_text, wrapper};
-use super::{Part, heading};
+use super::{DynamicPart, heading};
 use crate::access::policy;
 use crate::records::eq;
 use cms_storage::plan::{Cond, DbValue};
@@ -10,7 +10,7 @@ use cms_text::sanitize::clean_url;
 use cms_text::slug;
 
 /// What the site is called, as a link to it unless the author wants none.
-pub fn title(part: &Part<'_>) -> Option<Html> {
+pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
     let scope = part.item.scope;
     let title = scope.settings.text("title");
     if title.is_empty() {
@@ -30,7 +30,7 @@ pub fn title(part: &Part<'_>) -> Option<Html> {
 }
 
 /// The site's tagline.
-pub fn tagline(part: &Part<'_>) -> Option<Html> {
+pub fn tagline(part: &DynamicPart<'_>) -> Option<Html> {
     let tagline = part.item.scope.settings.text("description");
     if tagline.is_empty() {
         return None;
@@ -43,7 +43,7 @@ pub fn tagline(part: &Part<'_>) -> Option<Html> {
 }
 
 /// A form that searches the site.
-pub fn search(part: &Part<'_>) -> Option<Html> {
+pub fn search(part: &DynamicPart<'_>) -> Option<Html> {
     let text = |key: &str, otherwise: &str| {
         let given = part.attributes[key].as_str().filter(|given| !given.is_empty());
         cms_text::strip::strip_all_tags(given.unwrap_or(otherwise))
@@ -86,7 +86,7 @@ pub fn search(part: &Part<'_>) -> Option<Html> {
 }
 
 /// A link to log in, or for who is logged in, to log out.
-pub fn login(part: &Part<'_>) -> Option<Html> {
+pub fn login(part: &DynamicPart<'_>) -> Option<Html> {
     let scope = part.item.scope;
     let known = scope.principal.known();
     let pages = &scope.registry.declaration.pages;
@@ -100,7 +100,7 @@ pub fn login(part: &Part<'_>) -> Option<Html> {
 }
 
 /// The site's logo, as a link to its home.
-pub fn logo(part: &Part<'_>) -> Option<Html> {
+pub fn logo(part: &DynamicPart<'_>) -> Option<Html> {
     let scope = part.item.scope;
     let wanted = Some(scope.settings.int("site_logo")).filter(|id| *id != 0)?;
     let filter = Cond::All(vec![eq("id", DbValue::Int(wanted)), policy::visible(scope, part.of?)]);

@@ -1,9 +1,9 @@
 //! Drawings: of icons, and of links to accounts elsewhere.
 
 use super::wrapper::{colours, styled_wrapper, wrapper};
-use super::{Part, boxed};
+use super::{DynamicPart, boxed};
 use cms_text::block_css::{border_of, inline};
-use cms_text::block_styles::Styled;
+use cms_text::block_styles::WrapperStyles;
 use cms_text::html::Html;
 use cms_text::sanitize::clean_url;
 use cms_text::slug;
@@ -11,12 +11,12 @@ use cms_text::tags::set_attribute;
 use serde_json::Value;
 
 /// An entry of the declared resource by its name.
-fn entry<'a>(part: &Part<'a>, wanted: &str) -> Option<&'a Value> {
+fn entry<'a>(part: &DynamicPart<'a>, wanted: &str) -> Option<&'a Value> {
     part.of?.declared.options.entries.iter().find(|entry| entry["name"] == wanted)
 }
 
 /// A link to an account elsewhere, with the drawing of its service.
-pub fn link(part: &Part<'_>) -> Option<Html> {
+pub fn link(part: &DynamicPart<'_>) -> Option<Html> {
     const OTHERWISE: &str = "share";
     let around = |key: &str| part.within.around(key);
     let given = part.text("url");
@@ -38,7 +38,7 @@ pub fn link(part: &Part<'_>) -> Option<Html> {
     let colours = serde_json::json!({"style": {"color": {
         "text": around("iconColorValue"), "background": around("iconBackgroundColorValue"),
     }}});
-    let style = inline(&colours, Styled::ALL, None);
+    let style = inline(&colours, WrapperStyles::ALL, None);
     let style = if style.is_empty() { style } else { format!("{style};") };
     let mut html = Html::new();
     html.raw("<li").attrs(&styled_wrapper(part, &own, style.trim_end_matches(';'))).raw("><a");
@@ -71,9 +71,9 @@ fn has_scheme(url: &str) -> bool {
 }
 
 /// A drawing of the collections of icons.
-pub fn icon(part: &Part<'_>) -> Option<Html> {
+pub fn icon(part: &DynamicPart<'_>) -> Option<Html> {
     let drawing = entry(part, part.text("icon"))?["content"].as_str()?;
-    let only = Styled { typography: false, border: false, ..Styled::ALL };
+    let only = WrapperStyles { typography: false, border: false, ..WrapperStyles::ALL };
     let margins = part.attributes.clone();
     let mut style: Vec<String> = Vec::new();
     let inside = serde_json::json!({
@@ -83,9 +83,9 @@ pub fn icon(part: &Part<'_>) -> Option<Html> {
             "spacing": {"padding": margins["style"]["spacing"]["padding"]},
         },
     });
-    style.push(inline(&inside, Styled { spacing: false, ..only }, None));
+    style.push(inline(&inside, WrapperStyles { spacing: false, ..only }, None));
     style.push(border_of(&margins));
-    style.push(inline(&inside, Styled { colors: false, ..only }, None));
+    style.push(inline(&inside, WrapperStyles { colors: false, ..only }, None));
     let width = margins["style"]["dimensions"]["width"].as_str().filter(|width| is_length(width));
     style.push(width.map_or_else(String::new, |width| format!("width:{width}")));
     let mut style = style.into_iter().filter(|css| !css.is_empty()).collect::<Vec<_>>().join(";");

@@ -1,7 +1,7 @@
 //! A query of terms, and the blocks inside it for each term.
 
 use super::wrapper::{of_links, of_text, wrapper};
-use super::{MOST_DEPTH, Part, Within, boxed, heading};
+use super::{DynamicPart, MOST_DEPTH, PartContext, boxed, heading};
 use crate::records::{among, eq};
 use crate::registry::name;
 use cms_config::declaration::Family;
@@ -14,7 +14,7 @@ use serde_json::Value;
 const FIELDS: &str = "id,name,slug,link,count,parent,description";
 
 /// The terms that the query around finds, each with the blocks inside.
-pub fn list(part: &Part<'_>) -> Option<Html> {
+pub fn list(part: &DynamicPart<'_>) -> Option<Html> {
     const ROWS: u64 = 10;
     let query = part.within.around("termQuery").filter(|_| part.within.depth < MOST_DEPTH)?;
     let registry = &part.item.scope.registry;
@@ -57,7 +57,7 @@ pub fn list(part: &Part<'_>) -> Option<Html> {
         if !part.goes_on(&html) {
             break;
         }
-        let within = Within { term: Some((taxonomy, term)), depth: part.within.depth + 1, ..part.within };
+        let within = PartContext { term: Some((taxonomy, term)), depth: part.within.depth + 1, ..part.within };
         let (id, name) = (term["id"].as_i64().unwrap_or(0), &taxonomy.api_name);
         let own = format!("wp-block-term term-{id} {name} taxonomy-{name}");
         html.raw("<li").attr("class", &own).raw(">").html(&part.inside(within)).raw("</li>");
@@ -67,7 +67,7 @@ pub fn list(part: &Part<'_>) -> Option<Html> {
 }
 
 /// A term's name.
-pub fn title(part: &Part<'_>) -> Option<Html> {
+pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
     let (_, term) = part.within.term?;
     let (open, close) = heading(part.number("level", 0));
     let mut html = Html::new();
@@ -82,7 +82,7 @@ pub fn title(part: &Part<'_>) -> Option<Html> {
 }
 
 /// How many records have a term.
-pub fn count(part: &Part<'_>) -> Option<Html> {
+pub fn count(part: &DynamicPart<'_>) -> Option<Html> {
     let (_, term) = part.within.term?;
     let (open, close) = match part.attributes["bracketType"].as_str() {
         None | Some("round") => ("(", ")"),
@@ -97,14 +97,14 @@ pub fn count(part: &Part<'_>) -> Option<Html> {
 }
 
 /// A term's description.
-pub fn description(part: &Part<'_>) -> Option<Html> {
+pub fn description(part: &DynamicPart<'_>) -> Option<Html> {
     let (_, term) = part.within.term?;
     let text = Html::sanitised(term["description"].as_str().unwrap_or(""), Policy::posts());
     (!text.is_empty()).then(|| boxed(&wrapper(part, &of_text(part, "")), &text))
 }
 
 /// A member of the term that a list shows here, as a text.
-pub fn member(part: &Part<'_>, field: &str) -> Option<String> {
+pub fn member(part: &DynamicPart<'_>, field: &str) -> Option<String> {
     const KNOWN: [&str; 7] = ["id", "name", "link", "slug", "description", "parent", "count"];
     let (_, term) = part.within.term?;
     match &term[*KNOWN.iter().find(|known| **known == field)?] {

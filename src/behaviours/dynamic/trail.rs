@@ -2,7 +2,7 @@
 
 use super::loops::subject;
 use super::wrapper::styled_wrapper;
-use super::{Part, title_of};
+use super::{DynamicPart, title_of};
 use crate::access::policy;
 use crate::records::{among, eq, txt};
 use crate::registry::name;
@@ -16,14 +16,14 @@ use serde_json::Value;
 const MOST_STEPS: usize = 20;
 
 /// A step: its name, and where it leads.
-type Step = (Html, String);
+type Breadcrumb = (Html, String);
 
 /// The way to a record: home, the records above it or its first term, and the record itself.
-pub fn path(part: &Part<'_>) -> Option<Html> {
+pub fn path(part: &DynamicPart<'_>) -> Option<Html> {
     let (resource, document) = subject(part)?;
     let document = document.as_ref();
     let shows = |key: &str| part.attributes[key] != false;
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<Breadcrumb> = Vec::new();
     if shows("showHomeItem") {
         let mut home = Html::new();
         home.raw("Home");
@@ -53,8 +53,8 @@ pub fn path(part: &Part<'_>) -> Option<Html> {
 }
 
 /// The records that one is below, the uppermost first; the one that a file belongs to counts.
-fn records_above(part: &Part<'_>, resource: &Resource, document: &Value) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::new();
+fn records_above(part: &DynamicPart<'_>, resource: &Resource, document: &Value) -> Vec<Breadcrumb> {
+    let mut steps: Vec<Breadcrumb> = Vec::new();
     let Some(id) = document["id"].as_i64() else { return steps };
     let mut at = parent_of(part, resource, id);
     while let Some((above, parent)) = at.filter(|_| steps.len() < MOST_STEPS) {
@@ -68,7 +68,7 @@ fn records_above(part: &Part<'_>, resource: &Resource, document: &Value) -> Vec<
 }
 
 /// What a record is below, if everybody may see it.
-fn parent_of<'r>(part: &'r Part<'_>, resource: &Resource, id: i64) -> Option<(&'r Resource, i64)> {
+fn parent_of<'r>(part: &'r DynamicPart<'_>, resource: &Resource, id: i64) -> Option<(&'r Resource, i64)> {
     resource.column("parent")?;
     let scope = part.item.scope;
     let rows = |columns: &[&str], filter: Cond| {
@@ -84,7 +84,7 @@ fn parent_of<'r>(part: &'r Part<'_>, resource: &Resource, id: i64) -> Option<(&'
 }
 
 /// The first term of a record in the first taxonomy that it has terms of, behind the terms above it.
-fn terms(part: &Part<'_>, resource: &Resource, document: &Value) -> Vec<Step> {
+fn terms(part: &DynamicPart<'_>, resource: &Resource, document: &Value) -> Vec<Breadcrumb> {
     let registry = &part.item.scope.registry;
     let mut steps = Vec::new();
     let with_terms = resource.relations.iter().filter(|relation| relation.many).find_map(|relation| {

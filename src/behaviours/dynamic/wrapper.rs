@@ -1,8 +1,8 @@
 //! The element around a block that the server makes: its style and its classes.
 
-use super::Part;
+use super::DynamicPart;
 use cms_text::block_css::inline;
-use cms_text::block_styles::{BlockStyles, Styled};
+use cms_text::block_styles::{BlockStyles, WrapperStyles};
 use cms_text::blocks::class_name;
 use cms_text::slug;
 
@@ -10,24 +10,24 @@ use cms_text::slug;
 pub type Attributes = Vec<(&'static str, String)>;
 
 /// The style and classes of a block that has these classes of its own.
-pub fn wrapper(part: &Part<'_>, own: &str) -> Attributes {
+pub fn wrapper(part: &DynamicPart<'_>, own: &str) -> Attributes {
     styled_wrapper(part, own, "")
 }
 
 /// The same of a block that has a style of its own.
-pub fn styled_wrapper(part: &Part<'_>, own: &str, style: &str) -> Attributes {
+pub fn styled_wrapper(part: &DynamicPart<'_>, own: &str, style: &str) -> Attributes {
     let styles = &part.item.scope.registry.block_styles;
     let given = inline(&part.attributes, styled(part, styles), styles.fluid);
     let style = [style, given.as_str()].into_iter().filter(|css| !css.is_empty()).collect::<Vec<_>>().join(";");
     vec![("style", style), ("class", classes(part, own))]
 }
 
-fn styled(part: &Part<'_>, styles: &BlockStyles) -> Styled {
-    styles.of(part.name).map_or(Styled::ALL, |declared| declared.styled)
+fn styled(part: &DynamicPart<'_>, styles: &BlockStyles) -> WrapperStyles {
+    styles.of(part.name).map_or(WrapperStyles::ALL, |declared| declared.styled)
 }
 
 /// Classes of a block: its own, how it is aligned, what the author added, its name, its colours, sizes and borders.
-pub fn classes(part: &Part<'_>, own: &str) -> String {
+pub fn classes(part: &DynamicPart<'_>, own: &str) -> String {
     let styled = styled(part, &part.item.scope.registry.block_styles);
     let mut all = vec![own.to_owned()];
     all.extend(named(part, "align", "align", ""));
@@ -52,7 +52,7 @@ pub fn classes(part: &Part<'_>, own: &str) -> String {
 }
 
 /// The classes of a block's colours.
-pub fn colours(part: &Part<'_>) -> Vec<String> {
+pub fn colours(part: &DynamicPart<'_>) -> Vec<String> {
     let own = &part.attributes["style"]["color"];
     let text = !part.text("textColor").is_empty() || own["text"].is_string();
     let filled = ["backgroundColor", "gradient"].iter().any(|key| !part.text(key).is_empty());
@@ -66,13 +66,13 @@ pub fn colours(part: &Part<'_>) -> Vec<String> {
 }
 
 /// A class that has the value of an attribute in it.
-fn named(part: &Part<'_>, before: &str, key: &str, behind: &str) -> Option<String> {
+fn named(part: &DynamicPart<'_>, before: &str, key: &str, behind: &str) -> Option<String> {
     let given = Some(part.text(key)).filter(|given| !given.is_empty())?;
     Some(format!("{before}{}{behind}", slug::sanitize_title(given)))
 }
 
 /// Classes of a block that shows text: those of its own, how the text is aligned, whether its links have a colour.
-pub fn of_text(part: &Part<'_>, own: &str) -> String {
+pub fn of_text(part: &DynamicPart<'_>, own: &str) -> String {
     let aligned = match part.text("textAlign") {
         "" => String::new(),
         aligned => format!("has-text-align-{}", slug::sanitize_title(aligned)),
@@ -82,12 +82,12 @@ pub fn of_text(part: &Part<'_>, own: &str) -> String {
 }
 
 /// Classes of a block that shows links: those of its own, whether its links have a colour.
-pub fn of_links(part: &Part<'_>, own: &str) -> String {
+pub fn of_links(part: &DynamicPart<'_>, own: &str) -> String {
     let linked = if colours_links(part) { "has-link-color" } else { "" };
     [own, linked].into_iter().filter(|class| !class.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether links in a block have a colour of their own.
-pub fn colours_links(part: &Part<'_>) -> bool {
+pub fn colours_links(part: &DynamicPart<'_>) -> bool {
     part.attributes["style"]["elements"]["link"]["color"]["text"].is_string()
 }

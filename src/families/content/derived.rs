@@ -1,7 +1,8 @@
 //! What follows from what is given for a record: its dates, state in time, slug, terms, identifier and revision.
 
 use super::{
-    Draft, RevisionContent, col, date_columns, default_terms, missing_terms, modified_columns, slug_scope, that_exist,
+    ContentDraft, RevisionContent, col, date_columns, default_terms, missing_terms, modified_columns, slug_scope,
+    that_exist,
 };
 use crate::error::{ApiError, Code};
 use crate::families::{Columns, RowEdit, column, text_column};
@@ -18,7 +19,7 @@ use cms_text::{slug, time};
 use serde_json::Value;
 
 /// The put that a draft becomes.
-pub(super) fn finish(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<Put, ApiError> {
+pub(super) fn finish(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<Put, ApiError> {
     let creating = draft.before.is_none();
     defaults(edit.scope, draft);
     if [col::TITLE, col::CONTENT, col::EXCERPT].iter().all(|column| draft.text(column).trim().is_empty())
@@ -62,7 +63,7 @@ pub(super) fn finish(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<Put, A
 }
 
 /// Whether a new record takes comments and pings when the request does not say.
-fn defaults(scope: &Scope, draft: &mut Draft<'_>) {
+fn defaults(scope: &Scope, draft: &mut ContentDraft<'_>) {
     if draft.before.is_some() {
         return;
     }
@@ -84,7 +85,7 @@ fn defaults(scope: &Scope, draft: &mut Draft<'_>) {
 pub(super) const CLOSED: &str = "closed";
 
 /// Dates in the site's zone and in UTC, whether they float, and whether publishing waits for them.
-fn dates(edit: &RowEdit<'_>, draft: &mut Draft<'_>) {
+fn dates(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) {
     let scope = edit.scope;
     let (now, local_now) = (scope.now, scope.local_now());
     let creating = draft.before.is_none();
@@ -129,7 +130,7 @@ fn dates(edit: &RowEdit<'_>, draft: &mut Draft<'_>) {
 }
 
 /// Out of the trash, a record gets its slug back.
-fn restore(scope: &Scope, draft: &mut Draft<'_>) {
+fn restore(scope: &Scope, draft: &mut ContentDraft<'_>) {
     let trashed = |status: &str| scope.registry.status_is(status, |status| status.trash);
     if trashed(draft.before_text(col::STATUS)) && !trashed(&draft.text(col::STATUS)) {
         let slug = draft.before_text(col::SLUG_BEFORE).to_owned();
@@ -141,7 +142,7 @@ fn restore(scope: &Scope, draft: &mut Draft<'_>) {
 }
 
 /// The slug of the record. Drafts store theirs and claim nothing.
-fn slug_claim(edit: &RowEdit<'_>, draft: &Draft<'_>) -> Option<SlugClaim> {
+fn slug_claim(edit: &RowEdit<'_>, draft: &ContentDraft<'_>) -> Option<SlugClaim> {
     let (scope, resource) = (edit.scope, draft.resource);
     let status = draft.text(col::STATUS);
     let property = resource.property_of_column(col::SLUG)?;
@@ -199,7 +200,7 @@ fn leads_to_feed(slug: &str) -> bool {
 
 /// A record that has no term of a taxonomy gets its default one whenever it is written, unless others (or none) are
 /// given.
-fn terms(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+fn terms(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiError> {
     let given: Vec<Name> = draft.edges.iter().map(|(rel, _)| rel.clone()).collect();
     let (scope, resource) = (edit.scope, draft.resource);
     draft.edges.extend(match edit.record() {
@@ -213,7 +214,7 @@ fn terms(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
 }
 
 /// An identifier that never changes: the address at the time of creation.
-fn guid(scope: &Scope, draft: &Draft<'_>) -> Result<Vec<Piece>, ApiError> {
+fn guid(scope: &Scope, draft: &ContentDraft<'_>) -> Result<Vec<Piece>, ApiError> {
     const NUMBER: i64 = 987_654_321_987;
     const SLUG: &str = "slug-of-the-record-to-be";
     let resource = draft.resource;
@@ -257,7 +258,7 @@ fn pieces(text: &str, number: &str, word: &str) -> Vec<Piece> {
 /// Where revisions hold texts alone, the state before is not stored.
 pub(super) fn revisions(
     scope: &Scope,
-    draft: &Draft<'_>,
+    draft: &ContentDraft<'_>,
     record: Record<'_>,
     put: &Put,
 ) -> Result<Vec<RevisionPut>, ApiError> {

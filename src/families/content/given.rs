@@ -1,18 +1,18 @@
 //! Checks of what is given for a record: its author, state, place, template and picture.
 
-use super::{Draft, col};
+use super::{ContentDraft, col};
 use crate::access::{failure, policy};
 use crate::error::{ApiError, Code};
 use crate::families::{RowEdit, parents};
 use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::columns::{ID, record, term};
 use crate::scope::Scope;
-use cms_config::declaration::{Action, Family, NotEmpty};
+use cms_config::declaration::{Action, Family, RequiredColumn};
 use cms_storage::plan::DbValue;
 use serde_json::Value;
 
 /// Checks all that is given and sets the columns that have rules of their own, but for dates and slugs.
-pub(super) fn check(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+pub(super) fn check(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiError> {
     author(edit, draft)?;
     state(edit, draft)?;
     password(edit, draft)?;
@@ -25,7 +25,7 @@ pub(super) fn check(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), Api
 }
 
 /// What the row refers to has to exist, unless its kind is given as well.
-fn stands(scope: &Scope, draft: &Draft<'_>) -> Result<(), ApiError> {
+fn stands(scope: &Scope, draft: &ContentDraft<'_>) -> Result<(), ApiError> {
     let Some(declared) = &draft.resource.declared.reference else { return Ok(()) };
     let (class, kind) = (draft.text(&declared.class), draft.text(&declared.kind));
     if class == declared.archive {
@@ -51,7 +51,7 @@ fn stands(scope: &Scope, draft: &Draft<'_>) -> Result<(), ApiError> {
 
 /// A title that is that of what the row refers to is not stored, so that it follows it; a row that comes to refer to
 /// something else keeps the title that it had.
-fn titled(scope: &Scope, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+fn titled(scope: &Scope, draft: &mut ContentDraft<'_>) -> Result<(), ApiError> {
     let Some(declared) = &draft.resource.declared.reference else { return Ok(()) };
     let before = draft.before_text(&declared.class).to_owned();
     let resource = draft.resource;
@@ -78,15 +78,16 @@ fn titled(scope: &Scope, draft: &mut Draft<'_>) -> Result<(), ApiError> {
 }
 
 /// What the declaration does not let be empty.
-fn required(draft: &Draft<'_>) -> Result<(), ApiError> {
+fn required(draft: &ContentDraft<'_>) -> Result<(), ApiError> {
     let holds = |(column, wanted): (&String, &String)| draft.text(column) == *wanted;
-    let empty =
-        |(required, _): &&(NotEmpty, Code)| required.when.iter().all(holds) && draft.text(&required.column).is_empty();
+    let empty = |(required, _): &&(RequiredColumn, Code)| {
+        required.when.iter().all(holds) && draft.text(&required.column).is_empty()
+    };
     let mut refused = draft.resource.not_empty.iter().filter(empty).map(|(_, code)| failure(draft.resource, *code));
     refused.next().map_or(Ok(()), |first| Err(refused.fold(first, ApiError::and)))
 }
 
-fn author(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+fn author(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiError> {
     let caller = edit.scope.principal.id;
     // Nobody is no author: what was, or who writes, stays.
     if draft.set.get(col::AUTHOR).is_some_and(|given| int(given) == 0) {
@@ -108,7 +109,7 @@ fn author(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
 }
 
 /// The requested state, if the caller may change a record to it.
-fn state(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+fn state(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiError> {
     let wanted = draft.resource.property_of_column(col::STATUS);
     let wanted = wanted.and_then(|p| edit.wanted(&p.name)).and_then(Value::as_str);
     let before = draft.before_text(col::STATUS).to_owned();
@@ -138,7 +139,7 @@ fn state(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
 }
 
 /// Attached records take the state of their parent; requests can only make them private.
-fn attached_state(edit: &RowEdit<'_>, draft: &mut Draft<'_>, wanted: Option<&str>) -> Result<(), ApiError> {
+fn attached_state(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>, wanted: Option<&str>) -> Result<(), ApiError> {
     let private = wanted.filter(|w| edit.scope.registry.status(w).is_some_and(|s| s.private));
     match private {
         Some(status) => {
@@ -156,7 +157,7 @@ fn attached_state(edit: &RowEdit<'_>, draft: &mut Draft<'_>, wanted: Option<&str
     Ok(())
 }
 
-fn password(edit: &RowEdit<'_>, draft: &Draft<'_>) -> Result<(), ApiError> {
+fn password(edit: &RowEdit<'_>, draft: &ContentDraft<'_>) -> Result<(), ApiError> {
     if !draft.resource.supports("sticky") {
         return Ok(());
     }
@@ -171,7 +172,7 @@ fn password(edit: &RowEdit<'_>, draft: &Draft<'_>) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn parent(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+fn parent(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiError> {
     let Some(property) = draft.resource.property_of_column(col::PARENT) else { return Ok(()) };
     let Some(wanted) = edit.args.given(&property.name).and_then(Value::as_i64) else { return Ok(()) };
     if draft.resource.supports("attached") {
@@ -220,14 +221,14 @@ fn attachable(scope: &Scope, wanted: i64) -> Result<(), ApiError> {
 }
 
 /// The template: the argument is checked already.
-pub(super) fn template(edit: &RowEdit<'_>, draft: &mut Draft<'_>) {
+pub(super) fn template(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) {
     if let Some(wanted) = edit.given_text("template") {
         draft.put(col::TEMPLATE, txt(wanted));
     }
 }
 
 /// A picture that the caller sees; anything else counts as none. What does not exist leaves the one that is there.
-pub(super) fn media(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+pub(super) fn media(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiError> {
     let Some(wanted) = edit.args.given("featured_media").and_then(Value::as_i64) else { return Ok(()) };
     let columns = [col::KIND, col::MIME, col::EXTRA];
     let found = records::first(&*edit.scope.snapshot()?, record::TABLE, &columns, eq(ID, DbValue::Int(wanted)))?;

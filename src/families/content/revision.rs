@@ -1,10 +1,10 @@
 //! What a revision or an autosave holds of a record: its texts and, unless the dialect says otherwise, everything else
 //! that a form edits.
 
-use super::{Draft, col};
+use super::{ContentDraft, col};
 use crate::error::ApiError;
 use crate::records::{Record, meta_space, txt};
-use crate::registry::resource::{Kind, Property, Resource, Source};
+use crate::registry::resource::{Property, PropertyKind, PropertySource, Resource};
 use crate::scope::Scope;
 use cms_storage::plan::{DbValue, EdgePlan, MetaChange, Name, Row};
 use cms_storage::{ReadRequest, Snapshot};
@@ -74,7 +74,7 @@ impl RevisionContent {
     pub(super) fn after(
         mut self,
         scope: &Scope,
-        draft: &Draft<'_>,
+        draft: &ContentDraft<'_>,
         edges: &[(Name, Vec<i64>)],
         meta: &[MetaChange],
     ) -> RevisionContent {
@@ -134,11 +134,11 @@ impl RevisionContent {
     /// Whether it holds the value of a property. Older ones hold texts alone, or lack what was declared later.
     pub fn holds(&self, resource: &Resource, property: &Property) -> bool {
         match &property.source {
-            Source::Relation(index) => {
+            PropertySource::Relation(index) => {
                 self.0.get(EDGES).is_some_and(|edges| edges.get(&*resource.relations[*index].rel).is_some())
             }
-            Source::Meta => self.0.contains_key(META),
-            Source::Extra => self.0.contains_key(col::EXTRA),
+            PropertySource::Meta => self.0.contains_key(META),
+            PropertySource::Extra => self.0.contains_key(col::EXTRA),
             _ => property.written_columns().all(|(column, _)| self.0.contains_key(&**column)),
         }
     }
@@ -185,10 +185,10 @@ pub(super) fn properties<'a>(scope: &Scope, resource: &'a Resource) -> impl Iter
     resource.properties.iter().filter(move |property| !texts_alone && property.is_versioned())
 }
 
-fn columns(scope: &Scope, resource: &Resource) -> Vec<(Name, Kind)> {
-    let mut all: Vec<(Name, Kind)> = TEXTS.map(|column| (column.into(), Kind::Text)).into();
-    if resource.properties.iter().any(|property| matches!(property.source, Source::Extra)) {
-        all.push((col::EXTRA.into(), Kind::Text));
+fn columns(scope: &Scope, resource: &Resource) -> Vec<(Name, PropertyKind)> {
+    let mut all: Vec<(Name, PropertyKind)> = TEXTS.map(|column| (column.into(), PropertyKind::Text)).into();
+    if resource.properties.iter().any(|property| matches!(property.source, PropertySource::Extra)) {
+        all.push((col::EXTRA.into(), PropertyKind::Text));
     }
     for (column, kind) in properties(scope, resource).flat_map(Property::written_columns) {
         if !all.iter().any(|(known, _)| known == column) {
@@ -200,7 +200,7 @@ fn columns(scope: &Scope, resource: &Resource) -> Vec<(Name, Kind)> {
 
 fn relations(scope: &Scope, resource: &Resource) -> Vec<Name> {
     let of = |property: &Property| match property.source {
-        Source::Relation(index) => Some(resource.relations[index].rel.clone()),
+        PropertySource::Relation(index) => Some(resource.relations[index].rel.clone()),
         _ => None,
     };
     properties(scope, resource).filter_map(of).collect()
@@ -208,14 +208,14 @@ fn relations(scope: &Scope, resource: &Resource) -> Vec<Name> {
 
 fn holds_meta(scope: &Scope, resource: &Resource) -> bool {
     !resource.declared.meta.is_empty()
-        && properties(scope, resource).any(|property| matches!(property.source, Source::Meta))
+        && properties(scope, resource).any(|property| matches!(property.source, PropertySource::Meta))
 }
 
 /// A column's value in JSON, the same whether it was read or is about to be written.
-fn stored(column: &str, kind: Kind, value: &DbValue) -> Value {
+fn stored(column: &str, kind: PropertyKind, value: &DbValue) -> Value {
     match (kind, value) {
         (_, DbValue::Null) if TEXTS.contains(&column) || column == col::EXTRA => json!(""),
-        (Kind::Number, DbValue::Int(number)) => json!(*number as f64),
+        (PropertyKind::Number, DbValue::Int(number)) => json!(*number as f64),
         (_, DbValue::Int(number)) => json!(number),
         (_, DbValue::Real(number)) => json!(number),
         (_, DbValue::Text(text)) => json!(**text),

@@ -1,17 +1,17 @@
 //! The guard of abilities: the order in which a call is refused, and the input that it is made with.
 
-use crate::access::{Asking, Decision, Found, Guard, guard};
+use crate::access::{Decision, Guard, GuardInput, GuardRows, guard};
 use crate::error::Code;
 use crate::model::Method;
-use crate::registry::abilities::{Ability, Input};
-use crate::registry::vocabulary::Named;
-use crate::request::args::Sources;
+use crate::registry::abilities::{Ability, AbilityInput};
+use crate::registry::vocabulary::BehaviourEntry;
+use crate::request::args::ArgSources;
 use crate::scope::Scope;
 use cms_config::declaration::Family;
 use serde_json::{Map, Value};
 
 /// Its rows of the table of guards.
-pub const GUARDS: &[Named<Guard>] = &[guard(
+pub const GUARDS: &[BehaviourEntry<Guard>] = &[guard(
     "ability.run",
     run,
     "Allows callers who hold the ability's capability; before that, method and input have to be what it takes.",
@@ -19,7 +19,7 @@ pub const GUARDS: &[Named<Guard>] = &[guard(
 .on(&[Family::Virtual])];
 
 /// The ability that the path names, if the request may run it.
-pub fn named<'s>(scope: &'s Scope, sources: &Sources<'_>) -> Option<&'s Ability> {
+pub fn named<'s>(scope: &'s Scope, sources: &ArgSources<'_>) -> Option<&'s Ability> {
     let ability = scope.registry.abilities.get(sources.path.values().next_back()?.as_str()?);
     ability.filter(|ability| ability.listed || scope.tool)
 }
@@ -28,16 +28,18 @@ pub fn named<'s>(scope: &'s Scope, sources: &Sources<'_>) -> Option<&'s Ability>
 ///
 /// # Errors
 /// The input does not fit, or there is one and the ability takes none: the code, and a sentence that says more.
-pub fn input(ability: &Ability, method: Method, sources: &Sources<'_>) -> Result<Value, (Code, Option<String>)> {
+pub fn input(ability: &Ability, method: Method, sources: &ArgSources<'_>) -> Result<Value, (Code, Option<String>)> {
     let given = match method {
         Method::Get | Method::Head | Method::Delete => sources.query.get("input"),
         _ => sources.body.get("input"),
     };
     let given = given.filter(|given| !given.is_null());
     let schema = match &ability.input {
-        Input::Nothing => return given.map_or(Ok(Value::Null), |_| Err((Code::MissingParam, None))),
-        Input::Arguments(names) => return arguments(names, given).map_err(|text| (Code::InvalidParam, Some(text))),
-        Input::Fitting(schema) => schema,
+        AbilityInput::Nothing => return given.map_or(Ok(Value::Null), |_| Err((Code::MissingParam, None))),
+        AbilityInput::Arguments(names) => {
+            return arguments(names, given).map_err(|text| (Code::InvalidParam, Some(text)));
+        }
+        AbilityInput::Fitting(schema) => schema,
     };
     let value = given.or(schema.default_value()).cloned().unwrap_or_default();
     schema.check("input", &value).map_err(|failure| (Code::InvalidParam, Some(failure.message)))?;
@@ -57,7 +59,7 @@ fn arguments(names: &[String], given: Option<&Value>) -> Result<Value, String> {
 
 /// Whether the path names an ability, the method is its own, the input fits and the caller has the capability, in this
 /// order.
-pub fn run(asking: &Asking<'_>) -> Decision {
+pub fn run(asking: &GuardInput<'_>) -> Decision {
     let ability = named(asking.scope, asking.sources).ok_or_else(|| asking.fail(Code::RecordInvalidId))?;
     let method = if asking.method == Method::Head { Method::Get } else { asking.method };
     if method != ability.method {
@@ -75,7 +77,7 @@ pub fn run(asking: &Asking<'_>) -> Decision {
     // The route of the request knows its resource; what sends none belongs to no resource.
     let limited = || caller.limits.as_ref().is_some_and(|limits| !limits.resources.is_empty());
     match caller.can(&ability.declared.capability) && (!ability.requests.is_empty() || !limited()) {
-        true => Ok(Found::default()),
+        true => Ok(GuardRows::default()),
         false => Err(asking.refuse(Code::Forbidden)),
     }
 }

@@ -7,14 +7,14 @@ use crate::access;
 use crate::error::{ApiError, Code};
 use crate::handlers::{Handler, Outcome, TransactionScope, Work, handler};
 use crate::model::Method;
-use crate::registry::abilities::{Ability, Input, Request};
+use crate::registry::abilities::{Ability, AbilityInput, RequestTemplate};
 use crate::registry::codes::code_named;
 use crate::registry::operations::{ETAG, FIELDS};
-use crate::registry::templates::Reference;
-use crate::registry::vocabulary::{Named, Responds};
+use crate::registry::templates::TemplateReference;
+use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use crate::request::BodyParams;
 use crate::request::call::Call;
-use crate::request::conditional::Expects;
+use crate::request::conditional::Preconditions;
 use crate::scope::Scope;
 use cms_config::declaration::{Fact, Family, ResultSource};
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] =
+pub const HANDLERS: &[BehaviourEntry<Handler>] =
     &[handler("ability.run", |w| Box::pin(run(w)), "Runs a declared ability and responds with its result.")
         .fails(&[
             Code::RecordInvalidId,
@@ -35,36 +35,36 @@ pub const HANDLERS: &[Named<Handler>] =
             Code::CannotCreate,
             Code::Cancelled,
         ])
-        .responds(Responds::Json(200, "{}"))
+        .responds(ResponseKind::Json(200, "{}"))
         .on(&[Family::Virtual])];
 
 /// A result, ready perhaps only after a request.
-type Answering<'a> = Pin<Box<dyn Future<Output = Result<Done, ApiError>> + 'a>>;
+type AbilityFuture<'a> = Pin<Box<dyn Future<Output = Result<AbilityResult, ApiError>> + 'a>>;
 
 /// What an ability responds with.
 #[derive(Debug, Default)]
-pub struct Done {
+pub struct AbilityResult {
     value: Value,
     /// See [`Outcome::version`].
     version: Option<i64>,
 }
 
 /// What makes the result of an ability from its input.
-pub type Run = for<'a> fn(&'a Work<'a>, &'a Ability, &'a Value) -> Answering<'a>;
+pub type AbilityHandler = for<'a> fn(&'a Work<'a>, &'a Ability, &'a Value) -> AbilityFuture<'a>;
 
 /// Every behaviour by the name that declarations use.
-pub const ABILITIES: &[Named<Run>] = &[
-    Named::new(
+pub const ABILITIES: &[BehaviourEntry<AbilityHandler>] = &[
+    BehaviourEntry::new(
         "values",
         |work, ability, input| {
             Box::pin(async move {
                 let value = chosen(work, ability, input, &mut |_| Value::Null);
-                Ok(Done { value, version: None })
+                Ok(AbilityResult { value, version: None })
             })
         },
         "Responds with the declared members (`result`): settings, facts of the site and fixed values.",
     ),
-    Named::new(
+    BehaviourEntry::new(
         "request",
         |work, ability, input| Box::pin(request(work, ability, input)),
         "Sends the declared request (`request`) to a route in the caller's name, with the input as its arguments, or several \
@@ -83,7 +83,7 @@ pub async fn run(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let ability = named(work.scope, &sources).ok_or_else(|| fail(Code::RecordInvalidId))?;
     let input = input(ability, work.allowed.method(), &sources).map_err(|(code, _)| fail(code))?;
     let behaviour = ABILITIES.get(ability.run.0).ok_or_else(|| ApiError::new(Code::Internal))?;
-    let Done { value, version } = (behaviour.run)(work, ability, &input).await?;
+    let AbilityResult { value, version } = (behaviour.run)(work, ability, &input).await?;
     if let Some(failure) = ability.output.as_ref().and_then(|schema| schema.check("output", &value).err()) {
         return Err(fail(Code::Internal).with_message(failure.message));
     }
@@ -96,7 +96,7 @@ fn failure(work: &Work<'_>, code: Code) -> ApiError {
 }
 
 /// The response to the declared request, or to the last of several, or the members of them that the declaration names.
-async fn request(work: &Work<'_>, ability: &Ability, input: &Value) -> Result<Done, ApiError> {
+async fn request(work: &Work<'_>, ability: &Ability, input: &Value) -> Result<AbilityResult, ApiError> {
     let scope = work.scope.clone();
     if !ability.declared.atomic {
         return sent(work, scope, ability, input).await;
@@ -108,7 +108,7 @@ async fn request(work: &Work<'_>, ability: &Ability, input: &Value) -> Result<Do
 }
 
 /// Sends the requests one after the other. The first that is refused ends them.
-async fn sent(work: &Work<'_>, mut scope: Scope, ability: &Ability, input: &Value) -> Result<Done, ApiError> {
+async fn sent(work: &Work<'_>, mut scope: Scope, ability: &Ability, input: &Value) -> Result<AbilityResult, ApiError> {
     scope.depth += 1;
     let mut known = input.as_object().cloned().unwrap_or_default();
     let (mut last, mut version, mut written) = (None, None, Vec::new());
@@ -150,14 +150,14 @@ async fn sent(work: &Work<'_>, mut scope: Scope, ability: &Ability, input: &Valu
     let last = last.map(|request| request.name.clone()).unwrap_or_default();
     if ability.declared.result.is_empty() {
         let body = known.remove(&last).unwrap_or_default();
-        return Ok(Done { value: plain(body, ability, input), version });
+        return Ok(AbilityResult { value: plain(body, ability, input), version });
     }
     let value = chosen(work, ability, input, &mut |source| {
         let response = known.get(source.step.as_ref().unwrap_or(&last));
         let member = source.member.as_deref().unwrap_or_default().replace('.', "/");
         response.and_then(|response| response.pointer(&format!("/{member}"))).cloned().unwrap_or_default()
     });
-    Ok(Done { value, version })
+    Ok(AbilityResult { value, version })
 }
 
 /// Whether a step is done where this decides.
@@ -175,8 +175,8 @@ fn holds(value: Option<&Value>) -> bool {
 ///
 /// # Errors
 /// The path needs a number or a name that is not there: a sentence.
-fn call(request: &Request, input: &Value, known: &Map<String, Value>) -> Result<Call, String> {
-    let path = request.path.filled(|name| Reference::parse(name)?.text(known));
+fn call(request: &RequestTemplate, input: &Value, known: &Map<String, Value>) -> Result<Call, String> {
+    let path = request.path.filled(|name| TemplateReference::parse(name)?.text(known));
     let path = path.ok_or_else(|| {
         let names: Vec<&str> = request.path.members().collect();
         format!("input needs {} as a number or a name.", names.join(", "))
@@ -191,13 +191,13 @@ fn call(request: &Request, input: &Value, known: &Map<String, Value>) -> Result<
     };
     let mut call = Call::inside(request.method, &path, query, body);
     if let Some(Value::String(tag)) = request.if_match.as_ref().and_then(|tag| tag.filled(known)) {
-        call.expects = Expects::tagged(&tag);
+        call.expects = Preconditions::tagged(&tag);
     }
     Ok(call)
 }
 
 /// An error of one of several steps: which, and which before it have written something that stays.
-fn at_step(error: ApiError, ability: &Ability, request: &Request, written: &[&str]) -> ApiError {
+fn at_step(error: ApiError, ability: &Ability, request: &RequestTemplate, written: &[&str]) -> ApiError {
     if request.name.is_empty() {
         return error;
     }
@@ -214,7 +214,7 @@ fn plain(body: Value, ability: &Ability, input: &Value) -> Value {
         Value::String(names) => names.is_empty() || names.split(',').any(|name| name.trim() == ETAG),
         _ => true,
     };
-    let of_resource = matches!(ability.input, Input::Arguments(_));
+    let of_resource = matches!(ability.input, AbilityInput::Arguments(_));
     if let Some(map) = body.as_object_mut().filter(|_| !(of_resource && wanted)) {
         map.shift_remove(ETAG);
     }

@@ -2,11 +2,11 @@
 //! is needed).
 
 use crate::access::identity::{available, available_for};
-use crate::access::{Asking, Decision, Found, Guard, guard};
+use crate::access::{Decision, Guard, GuardInput, GuardRows, guard};
 use crate::access::{named_user, names_caller, user_resource};
 use crate::error::{ApiError, Code};
 use crate::records::Record;
-use crate::registry::vocabulary::Named;
+use crate::registry::vocabulary::BehaviourEntry;
 use cms_config::declaration::Action;
 
 /// How application passwords are refused, whatever is done with them.
@@ -14,7 +14,7 @@ const OF_ACCOUNTS: &[Code] =
     &[Code::AppPasswordsDisabled, Code::NotLoggedIn, Code::UserInvalidId, Code::AppPasswordsDisabledForUser];
 
 /// Its rows of the table of guards.
-pub const GUARDS: &[Named<Guard>] = &[
+pub const GUARDS: &[BehaviourEntry<Guard>] = &[
     guard("app_password.list", list, "Allows callers who may edit the user.").fails(OF_ACCOUNTS).parent(),
     guard("app_password.read", read, "Allows callers who may edit the user.").fails(OF_ACCOUNTS).parent(),
     guard("app_password.create", create, "Allows callers who may edit the user.").fails(OF_ACCOUNTS).parent(),
@@ -24,7 +24,7 @@ pub const GUARDS: &[Named<Guard>] = &[
     guard("app_password.introspect", introspect, "Allows the user.").fails(OF_ACCOUNTS).parent(),
 ];
 
-fn guarded(asking: &Asking<'_>, refusal: Code) -> Decision {
+fn guarded(asking: &GuardInput<'_>, refusal: Code) -> Decision {
     let registry = &asking.scope.registry;
     if !available(registry, &asking.scope.peer) {
         return Err(ApiError::new(Code::AppPasswordsDisabled));
@@ -40,41 +40,41 @@ fn guarded(asking: &Asking<'_>, refusal: Code) -> Decision {
     if !asking.may(Action::Edit, record)? {
         return Err(asking.scope.principal.refuse(refusal));
     }
-    Ok(Found { parent: Some(row), ..Found::default() })
+    Ok(GuardRows { parent: Some(row), ..GuardRows::default() })
 }
 
 /// May list them.
-pub fn list(asking: &Asking<'_>) -> Decision {
+pub fn list(asking: &GuardInput<'_>) -> Decision {
     guarded(asking, Code::CannotListAppPasswords)
 }
 
 /// May read one.
-fn read(asking: &Asking<'_>) -> Decision {
+fn read(asking: &GuardInput<'_>) -> Decision {
     guarded(asking, Code::CannotReadAppPassword)
 }
 
 /// May create one.
-pub fn create(asking: &Asking<'_>) -> Decision {
+pub fn create(asking: &GuardInput<'_>) -> Decision {
     guarded(asking, Code::CannotCreateAppPasswords)
 }
 
 /// May rename one.
-pub fn update(asking: &Asking<'_>) -> Decision {
+pub fn update(asking: &GuardInput<'_>) -> Decision {
     guarded(asking, Code::CannotEditAppPassword)
 }
 
 /// May revoke one.
-pub fn delete(asking: &Asking<'_>) -> Decision {
+pub fn delete(asking: &GuardInput<'_>) -> Decision {
     guarded(asking, Code::CannotDeleteAppPassword)
 }
 
 /// May revoke all of them.
-pub fn delete_all(asking: &Asking<'_>) -> Decision {
+pub fn delete_all(asking: &GuardInput<'_>) -> Decision {
     guarded(asking, Code::CannotDeleteAppPasswords)
 }
 
 /// May see the one in use: only the user.
-pub fn introspect(asking: &Asking<'_>) -> Decision {
+pub fn introspect(asking: &GuardInput<'_>) -> Decision {
     let found = guarded(asking, Code::CannotIntrospect)?;
     let own = found.parent.as_ref().is_some_and(|row| {
         user_resource(asking).is_ok_and(|users| Record { resource: users, row }.id() == asking.scope.principal.id)

@@ -6,16 +6,16 @@ pub mod guard;
 
 use crate::access::app_passwords::{NewPassword, creation, grouped};
 use crate::access::hints;
-use crate::access::outbox::{self, Subject};
+use crate::access::outbox::{self, MessageSubject};
 use crate::error::{ApiError, Code};
 use crate::families;
 use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::records::{self, Record, eq, text, txt};
 use crate::registry::link::nearest;
 use crate::registry::name;
-use crate::registry::resource::Kind;
-use crate::registry::vocabulary::{Named, Responds};
-use crate::scope::Limits;
+use crate::registry::resource::PropertyKind;
+use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
+use crate::scope::CredentialLimits;
 use cms_config::declaration::Family;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
 use cms_text::{sanitize, time};
@@ -26,10 +26,10 @@ use std::sync::Arc;
 pub const COUNTED: &str = r#"{"type": "object", "properties": {"deleted": {"type": "boolean"}, "count": {"type": "integer", "description": "How many were deleted."}}}"#;
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     handler("app_password.list", |w| Box::pin(async move { list(w) }), "Lists the application passwords of a user.")
         .fails(&[Code::CannotListAppPasswords])
-        .responds(Responds::List)
+        .responds(ResponseKind::List)
         .parent(),
     handler("app_password.get", |w| Box::pin(async move { get(w) }), "Responds with one application password.")
         .fails(&[Code::AppPasswordNotFound, Code::CannotReadAppPassword])
@@ -47,18 +47,18 @@ pub const HANDLERS: &[Named<Handler>] = &[
         "Creates an application password; only this response holds its clear value.",
     )
     .fails(&[Code::CannotCreateAppPasswords])
-    .responds(Responds::Created)
+    .responds(ResponseKind::Created)
     .parent(),
     handler("app_password.update", |w| Box::pin(update(w)), "Renames an application password.")
         .fails(&[Code::AppPasswordNotFound, Code::CannotEditAppPassword])
         .parent(),
     handler("app_password.delete", |w| Box::pin(delete(w)), "Revokes an application password.")
         .fails(&[Code::AppPasswordNotFound, Code::CannotDeleteAppPassword])
-        .responds(Responds::Deleted)
+        .responds(ResponseKind::Deleted)
         .parent(),
     handler("app_password.delete_all", |w| Box::pin(delete_all(w)), "Revokes all application passwords of a user.")
         .fails(&[Code::CannotDeleteAppPasswords])
-        .responds(Responds::Json(200, COUNTED))
+        .responds(ResponseKind::Json(200, COUNTED))
         .parent(),
 ];
 
@@ -125,7 +125,12 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let wanted = NewPassword { user, title: &title, app_id, expires: expires(work)?, limits: limits(work)? };
     let (made, secret, put) = creation(&work.shared.identity, &wanted, work.scope.now);
     let mut changes = vec![Change::Put(put)];
-    changes.extend(outbox::notice(work.scope, Subject::ApplicationPassword, account(work)?, json!({"name": title})));
+    changes.extend(outbox::notice(
+        work.scope,
+        MessageSubject::ApplicationPassword,
+        account(work)?,
+        json!({"name": title}),
+    ));
     write(work, changes).await?;
     let row = find(work, user, &made)?;
     let path = format!("{}/{made}", work.path.trim_end_matches('/'));
@@ -214,7 +219,7 @@ fn expires(work: &Work<'_>) -> Result<i64, ApiError> {
 }
 
 /// What a new password is to be limited to.
-fn limits(work: &Work<'_>) -> Result<Limits, ApiError> {
+fn limits(work: &Work<'_>) -> Result<CredentialLimits, ApiError> {
     let args = work.allowed.args();
     let named = args.given("resources").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let resources: Vec<Arc<str>> = named.map(Arc::from).collect();
@@ -223,7 +228,7 @@ fn limits(work: &Work<'_>) -> Result<Limits, ApiError> {
         let hint = nearest(unknown, declared()).unwrap_or_default();
         return Err(ApiError::invalid_one("resources", format!("There is no resource `{unknown}` here. {hint}")));
     }
-    Ok(Limits { read_only: args.flag("read_only"), resources })
+    Ok(CredentialLimits { read_only: args.flag("read_only"), resources })
 }
 
 async fn write(work: &Work<'_>, changes: Vec<Change>) -> Result<(), ApiError> {
@@ -257,9 +262,9 @@ fn document(work: &Work<'_>, row: &Row, user: i64, secret: Option<String>) -> Re
             continue;
         }
         let value = match (&row[index], property.name.as_str()) {
-            (DbValue::Int(_), _) if property.kind == Kind::Boolean => json!(true),
+            (DbValue::Int(_), _) if property.kind == PropertyKind::Boolean => json!(true),
             (DbValue::Int(0) | DbValue::Null, "last_used") => Value::Null,
-            (DbValue::Int(seconds), _) if matches!(property.kind, Kind::Text | Kind::Time) => {
+            (DbValue::Int(seconds), _) if matches!(property.kind, PropertyKind::Text | PropertyKind::Time) => {
                 json!(time::format_local(*seconds))
             }
             (DbValue::Int(seconds), _) => json!(seconds),

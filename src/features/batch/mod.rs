@@ -5,9 +5,9 @@
 use crate::error::{ApiError, Code};
 use crate::handlers::{Handler, Outcome, TransactionScope, Work, handler};
 use crate::model::Method;
-use crate::registry::vocabulary::{Named, Responds};
+use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use crate::request::call::Call;
-use crate::request::conditional::Expects;
+use crate::request::conditional::Preconditions;
 use crate::request::{self, BodyParams};
 use crate::scope::Scope;
 use serde_json::{Map, Value, json};
@@ -23,12 +23,12 @@ const BATCH: &str = r#"{"type": "object", "example": {"responses": [
         "properties": {"status": {"type": "integer"}, "headers": {"type": ["object", "array"]}, "body": {}}}}}}"#;
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] =
+pub const HANDLERS: &[BehaviourEntry<Handler>] =
     &[handler("batch", |w| Box::pin(batch(w)), "Carries out the requests that the body lists, each by its own rules.")
-        .responds(Responds::Json(207, BATCH))];
+        .responds(ResponseKind::Json(207, BATCH))];
 
 /// One part: the request, or why it cannot be one.
-struct Part(Result<Call, ApiError>);
+struct BatchPart(Result<Call, ApiError>);
 
 /// `batch/v1`.
 ///
@@ -37,8 +37,13 @@ struct Part(Result<Call, ApiError>);
 pub async fn batch(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let depth = work.scope.registry.declaration.server.max_depth;
-    let parts: Vec<Part> =
-        args.get("requests").and_then(Value::as_array).into_iter().flatten().map(|p| Part(call(p, depth))).collect();
+    let parts: Vec<BatchPart> = args
+        .get("requests")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .map(|p| BatchPart(call(p, depth)))
+        .collect();
     let mut scope = work.scope.clone();
     scope.depth += 1;
     if args.text("validation") == Some("require-all-validate") {
@@ -54,7 +59,7 @@ pub async fn batch(work: &Work<'_>) -> Result<Outcome, ApiError> {
 }
 
 /// All parts as one commit: each sees what those before it wrote, and when one fails nothing was written.
-async fn all_or_nothing(work: &Work<'_>, mut scope: Scope, parts: &[Part]) -> Result<Outcome, ApiError> {
+async fn all_or_nothing(work: &Work<'_>, mut scope: Scope, parts: &[BatchPart]) -> Result<Outcome, ApiError> {
     match hashed_ahead(work, &scope, parts).await {
         Ok(hashes) => scope.hashes = Arc::new(hashes),
         Err((place, error)) => {
@@ -80,7 +85,7 @@ async fn all_or_nothing(work: &Work<'_>, mut scope: Scope, parts: &[Part]) -> Re
 async fn hashed_ahead(
     work: &Work<'_>,
     scope: &Scope,
-    parts: &[Part],
+    parts: &[BatchPart],
 ) -> Result<HashMap<String, String>, (usize, ApiError)> {
     let mut hashes = HashMap::new();
     let calls = parts.iter().enumerate().filter_map(|(place, part)| Some((place, part.0.as_ref().ok()?)));
@@ -93,7 +98,7 @@ async fn hashed_ahead(
 }
 
 /// The envelopes of all parts, done in order.
-async fn run(work: &Work<'_>, scope: &Scope, parts: &[Part]) -> Vec<Value> {
+async fn run(work: &Work<'_>, scope: &Scope, parts: &[BatchPart]) -> Vec<Value> {
     let mut responses = Vec::with_capacity(parts.len());
     for part in parts {
         responses.push(match &part.0 {
@@ -123,7 +128,7 @@ fn refused(error: &ApiError) -> Value {
     json!({"body": error.body(), "status": error.status(), "headers": {}})
 }
 
-fn objection(work: &Work<'_>, part: &Part) -> Option<ApiError> {
+fn objection(work: &Work<'_>, part: &BatchPart) -> Option<ApiError> {
     match &part.0 {
         Err(error) => Some(error.clone()),
         Ok(call) => work.dispatch.check_part(call).err(),
@@ -151,7 +156,7 @@ fn call(part: &Value, depth: usize) -> Result<Call, ApiError> {
         query: request::decode_query(raw_query, depth)?,
         raw_query: raw_query.to_owned(),
         body: Ok(body),
-        expects: Expects::of(|name| header(part, name)),
+        expects: Preconditions::of(|name| header(part, name)),
         text: false,
         lines: false,
         custom_fields: Vec::new(),

@@ -5,7 +5,7 @@ use crate::behaviours::{READS, dynamic};
 use crate::error::{ApiError, Code};
 use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::records::Record;
-use crate::registry::vocabulary::Named;
+use crate::registry::vocabulary::BehaviourEntry;
 use crate::render::{Batch, Item};
 use cms_config::declaration::Action;
 use cms_schema::Schema;
@@ -13,7 +13,7 @@ use cms_storage::plan::DbValue;
 use serde_json::{Map, Value, json};
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] =
+pub const HANDLERS: &[BehaviourEntry<Handler>] =
     &[handler("block.render", |w| Box::pin(async move { render(w) }), "Renders one block as a page shows it.")
         .settings(&["types"])
         .fails(&[Code::Forbidden, Code::RecordInvalidId])];

@@ -1,34 +1,34 @@
 //! Guards of what is declared and not stored: kinds and states.
 
-use crate::access::{Asking, Decision, Found, Guard, guard, policy};
+use crate::access::{Decision, Guard, GuardInput, GuardRows, guard, policy};
 use crate::error::{ApiError, Code};
 use crate::registry::resource::Context;
-use crate::registry::vocabulary::{Anonymous, Named};
+use crate::registry::vocabulary::{AnonymousAccess, BehaviourEntry};
 use cms_config::declaration::Family;
 
 /// Its rows of the table of guards.
-pub const GUARDS: &[Named<Guard>] = &[
+pub const GUARDS: &[BehaviourEntry<Guard>] = &[
     guard("catalogue.list", list, "Allows every caller; the edit context needs the right to edit any content.")
-        .anonymous(Anonymous::Perhaps)
+        .anonymous(AnonymousAccess::Perhaps)
         .on(&[Family::Catalogue]),
     guard("catalogue.read", read, "Allows every caller; a status must be one that the caller may see.")
-        .anonymous(Anonymous::Perhaps)
+        .anonymous(AnonymousAccess::Perhaps)
         .on(&[Family::Catalogue]),
 ];
 
-fn list(asking: &Asking<'_>) -> Decision {
+fn list(asking: &GuardInput<'_>) -> Decision {
     if asking.context() == Context::EDIT && !policy::edits_something(asking.scope) {
         return Err(asking.refuse(Code::CannotView));
     }
-    Ok(Found::default())
+    Ok(GuardRows::default())
 }
 
 /// States are for those who may see them; everything else is looked up by the handler.
-fn read(asking: &Asking<'_>) -> Decision {
-    let Some(wanted) = asking.args.text("status") else { return Ok(Found::default()) };
+fn read(asking: &GuardInput<'_>) -> Decision {
+    let Some(wanted) = asking.args.text("status") else { return Ok(GuardRows::default()) };
     match asking.registry().status(wanted) {
         None => Err(ApiError::new(Code::StatusInvalid)),
-        Some(status) if policy::reads_status(asking.scope, status) => Ok(Found::default()),
+        Some(status) if policy::reads_status(asking.scope, status) => Ok(GuardRows::default()),
         Some(_) => Err(asking.refuse(Code::CannotReadStatus)),
     }
 }

@@ -8,21 +8,21 @@ use crate::access::policy::reads_status;
 use crate::error::{ApiError, Code};
 use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::registry::resource::{Context, Resource, label_of};
-use crate::registry::vocabulary::{Named, Responds};
+use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use crate::registry::{Endpoint, Registry};
 use crate::scope::Scope;
 use cms_config::declaration::{Action, Family, Labels, Status};
 use serde_json::{Map, Value, json};
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     handler(
         "catalogue.list",
         |w| Box::pin(async move { list(w) }),
         "Lists what is declared: types, taxonomies or statuses.",
     )
     .fails(&[Code::CannotView])
-    .responds(Responds::ByKey)
+    .responds(ResponseKind::ByKey)
     .on(&[Family::Catalogue])
     .settings(&["autosave_feature", "labels"]),
     handler(
@@ -44,7 +44,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
 ];
 
 /// Documents by name.
-type Entries = Vec<(String, Map<String, Value>)>;
+type CatalogueEntries = Vec<(String, Map<String, Value>)>;
 
 /// What a catalogue lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +138,7 @@ fn shown(resource: &Resource, document: Map<String, Value>, context: Context) ->
     Value::Object(map)
 }
 
-fn entries(work: &Work<'_>, resource: &Resource) -> Result<Entries, ApiError> {
+fn entries(work: &Work<'_>, resource: &Resource) -> Result<CatalogueEntries, ApiError> {
     let scope = work.scope;
     let registry = &scope.registry;
     let of_type = work.allowed.args().text("type").unwrap_or("");

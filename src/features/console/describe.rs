@@ -8,7 +8,7 @@ use crate::features::service_description::{may_use, may_use_with};
 use crate::handlers::{Outcome, Work};
 use crate::model::Method;
 use crate::openapi::template::closing;
-use crate::registry::args::Role;
+use crate::registry::args::ArgRole;
 use crate::registry::resource::Resource;
 use crate::registry::views::{self, state_label, words};
 use crate::registry::{Endpoint, Registry, Route};
@@ -26,9 +26,9 @@ const ORDER: i64 = 100;
 /// None so far.
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let registry = &work.scope.registry;
-    let mut shown: Vec<Shown<'_>> = Vec::new();
+    let mut shown: Vec<ConsoleResource<'_>> = Vec::new();
     for resource in &registry.resources {
-        shown.extend(Shown::of(work, resource));
+        shown.extend(ConsoleResource::of(work, resource));
     }
     let places: Vec<&String> = registry.declaration.view_groups.keys().collect();
     let place = |group: &str| places.iter().position(|own| *own == group).unwrap_or(places.len());
@@ -122,7 +122,7 @@ pub fn label(resource: &Resource) -> String {
 }
 
 /// A resource that the caller has something to do with.
-struct Shown<'r> {
+struct ConsoleResource<'r> {
     resource: &'r Resource,
     group: String,
     /// Parameter of paths that names an item.
@@ -130,8 +130,8 @@ struct Shown<'r> {
     operations: Map<String, Value>,
 }
 
-impl<'r> Shown<'r> {
-    fn of(work: &Work<'r>, resource: &'r Resource) -> Option<Shown<'r>> {
+impl<'r> ConsoleResource<'r> {
+    fn of(work: &Work<'r>, resource: &'r Resource) -> Option<ConsoleResource<'r>> {
         let registry = &work.scope.registry;
         let key = key(registry, resource);
         let mut operations = Map::new();
@@ -153,7 +153,7 @@ impl<'r> Shown<'r> {
         let hidden = view.hidden || parent(registry, resource).is_some() || !looks_after(work, resource, &operations);
         let first = registry.declaration.view_groups.keys().next();
         let group = view.group.as_ref().or(first).filter(|_| !hidden).cloned().unwrap_or_default();
-        Some(Shown { resource, group, key, operations })
+        Some(ConsoleResource { resource, group, key, operations })
     }
 
     fn document(&self, work: &Work<'_>, listed: &HashSet<&str>) -> Value {
@@ -188,7 +188,7 @@ fn looks_after(work: &Work<'_>, resource: &Resource, operations: &Map<String, Va
     let Some((route, endpoint)) = views::endpoint(&work.scope.registry, resource, "list") else {
         return resource.family == Family::Singleton && operations.contains_key("update");
     };
-    let edit = endpoint.args.role(Role::Context).map(|arg| (arg.name.clone(), json!("edit")));
+    let edit = endpoint.args.role(ArgRole::Context).map(|arg| (arg.name.clone(), json!("edit")));
     operations.contains_key("list") && may_use_with(work, route, endpoint, &edit.into_iter().collect())
 }
 

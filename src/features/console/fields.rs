@@ -2,24 +2,24 @@
 //! what declarations say about showing and editing them.
 
 use crate::registry::Registry;
-use crate::registry::args::{Filter, Role};
+use crate::registry::args::{ArgRole, Filter};
 use crate::registry::criteria::Criteria;
-use crate::registry::resource::{Kind, Link, Property, Resource, Source, Target};
+use crate::registry::resource::{Link, LinkTarget, Property, PropertyKind, PropertySource, Resource};
 use crate::registry::views::{self, words};
-use cms_config::declaration::{Family, FieldView, LabelsFrom};
+use cms_config::declaration::{Family, FieldView, LabelSource};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 /// The hints of all properties that have some, by name; `a.b` for what is nested.
 pub fn hints(registry: &Registry, resource: &Resource) -> Map<String, Value> {
     let list = views::endpoint(registry, resource, "list").map(|(_, endpoint)| &endpoint.args);
-    let criteria = list.and_then(|args| match &args.role(Role::Where)?.filter {
+    let criteria = list.and_then(|args| match &args.role(ArgRole::Where)?.filter {
         Some(Filter::Where(criteria)) => Some(criteria),
         _ => None,
     });
-    let sorts = list.and_then(|args| args.role(Role::Orderby).or(args.role(Role::OrderKeys)));
+    let sorts = list.and_then(|args| args.role(ArgRole::Orderby).or(args.role(ArgRole::OrderKeys)));
     let keys = sorts.map(|_| views::sort_keys(resource)).unwrap_or_default();
-    let facts = Facts { registry, resource, criteria, keys };
+    let facts = FieldContext { registry, resource, criteria, keys };
     let mut hints = Map::new();
     facts.gather(&resource.properties, "", &resource.schema, &mut hints);
     // What is declared of something that is no property of documents, such as an argument of its own.
@@ -45,14 +45,14 @@ fn entry_labels(resource: &Resource) -> IndexMap<&str, &str> {
     resource.entries().iter().filter_map(|entry| named(entry, key)).collect()
 }
 
-struct Facts<'r> {
+struct FieldContext<'r> {
     registry: &'r Registry,
     resource: &'r Resource,
     criteria: Option<&'r Criteria>,
     keys: IndexMap<&'r str, &'r str>,
 }
 
-impl Facts<'_> {
+impl FieldContext<'_> {
     fn gather(&self, properties: &[Property], above: &str, schema: &Value, hints: &mut Map<String, Value>) {
         for property in properties.iter().filter(|property| !property.hidden) {
             let name = if above.is_empty() { property.name.clone() } else { format!("{above}.{}", property.name) };
@@ -69,7 +69,7 @@ impl Facts<'_> {
             for inner in &property.inner_views {
                 hints.insert(format!("{name}.{}", inner.path), Value::Object(self.declared(&inner.view)));
             }
-            if let Source::Object(children) = &property.source {
+            if let PropertySource::Object(children) = &property.source {
                 self.gather(children, &name, schema, hints);
             }
         }
@@ -91,7 +91,7 @@ impl Facts<'_> {
             }
         }
         if let Some(among) = property.among.as_deref().and_then(|name| self.registry.resource(name)) {
-            let control = if property.kind == Kind::Text { "select" } else { "checkboxes" };
+            let control = if property.kind == PropertyKind::Text { "select" } else { "checkboxes" };
             hint.insert("control".to_owned(), json!(control));
             hint.insert("labels".to_owned(), json!(entry_labels(among)));
         }
@@ -115,11 +115,11 @@ impl Facts<'_> {
         let column = self.resource.column(property.column.as_deref()?)?;
         let leads = |link: &Link| match link.target {
             // Where the link says of which type the item is, it may be one of any type.
-            Target::Item { resource, column: own } if own == column && !names_type(link) => Some(resource),
+            LinkTarget::Item { resource, column: own } if own == column && !names_type(link) => Some(resource),
             _ => None,
         };
         let target = self.resource.links.iter().find_map(leads)?;
-        (property.kind == Kind::Integer).then(|| (&resources[target], false))
+        (property.kind == PropertyKind::Integer).then(|| (&resources[target], false))
     }
 
     /// The labels of states, as documents write their names.
@@ -145,7 +145,7 @@ impl Facts<'_> {
             let mut labels = self.labels(from);
             labels.extend(declared.labels.clone());
             hint.insert("labels".to_owned(), json!(labels));
-            if let Some(usual) = self.registry.default_role().filter(|_| from == LabelsFrom::Roles) {
+            if let Some(usual) = self.registry.default_role().filter(|_| from == LabelSource::Roles) {
                 let mut options = declared.options.clone();
                 options.insert("usual".to_owned(), json!(usual));
                 hint.insert("options".to_owned(), Value::Object(options));
@@ -154,23 +154,23 @@ impl Facts<'_> {
         hint
     }
 
-    fn labels(&self, from: LabelsFrom) -> IndexMap<String, String> {
+    fn labels(&self, from: LabelSource) -> IndexMap<String, String> {
         let declared = &self.registry.declaration;
         let of = |resource: &Resource| (resource.api_name.clone(), super::describe::label(resource));
         match from {
-            LabelsFrom::Roles => {
+            LabelSource::Roles => {
                 self.registry.roles.iter().map(|(name, role)| (name.clone(), role.name.clone())).collect()
             }
-            LabelsFrom::Statuses => {
+            LabelSource::Statuses => {
                 declared.statuses.iter().map(|(name, own)| (name.clone(), own.label.clone())).collect()
             }
-            LabelsFrom::Types => self.registry.kinds(Family::Content).map(of).collect(),
-            LabelsFrom::Taxonomies => self.registry.kinds(Family::Term).map(of).collect(),
-            LabelsFrom::Resources => {
+            LabelSource::Types => self.registry.kinds(Family::Content).map(of).collect(),
+            LabelSource::Taxonomies => self.registry.kinds(Family::Term).map(of).collect(),
+            LabelSource::Resources => {
                 let rows = self.registry.resources.iter();
                 rows.map(|own| (own.name.clone(), words(&own.name))).collect()
             }
-            LabelsFrom::Templates => {
+            LabelSource::Templates => {
                 let themes = declared.themes.values().filter(|theme| theme.active);
                 themes.flat_map(|theme| &theme.templates).map(|(name, title)| (name.clone(), title.clone())).collect()
             }

@@ -8,11 +8,11 @@ pub mod texts;
 
 use crate::error::Code;
 use crate::handlers::{Handler, handler};
-use crate::registry::vocabulary::{Named, Responds};
+use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use cms_config::declaration::Family;
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     handler(
         "console.description",
         |w| Box::pin(async move { describe::get(w) }),
@@ -24,7 +24,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
         |w| Box::pin(async move { health::get(w) }),
         "Responds with what can be seen of the site's health from inside.",
     )
-    .responds(Responds::List)
+    .responds(ResponseKind::List)
     .on(&[Family::Virtual]),
     handler(
         "console.declarations",

@@ -4,7 +4,7 @@
 //! itself. A window asks every 20 seconds, and its entry is written once in a minute; it is in the database, so that it is
 //! the same on every node.
 
-use crate::access::{self, Asking, Loaded};
+use crate::access::{self, GuardInput, LoadedRows};
 use crate::error::ApiError;
 use crate::families;
 use crate::handlers::{Outcome, Work};
@@ -12,7 +12,7 @@ use crate::records::{Record, among, columns, eq, int, ordered, path_key, text, t
 use crate::registry::resource::Resource;
 use crate::registry::{name, views};
 use crate::request::BodyParams;
-use crate::request::args::{Checked, Sources};
+use crate::request::args::{ArgSources, ArgValues};
 use cms_config::declaration::Family;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Put, ReadPlan, Row, Target, WritePlan};
 use cms_text::time::format_local;
@@ -95,11 +95,11 @@ fn editable(work: &Work<'_>, resource: &Resource, item: &str) -> Option<String> 
     let [parameter] = &route.captures[..] else { return None };
     let (body, query) = (BodyParams::None, Map::new());
     let path = Map::from_iter([(parameter.clone(), json!(item))]);
-    let sources = Sources { path: &path, body: &body, query: &query };
-    let args = Checked::lenient(&endpoint.args, &sources, None);
+    let sources = ArgSources { path: &path, body: &body, query: &query };
+    let args = ArgValues::lenient(&endpoint.args, &sources, None);
     let method = *endpoint.methods.first()?;
-    let (args, sources, loaded) = (&&args, &sources, &Loaded::default());
-    let asking = Asking { scope, route, endpoint, method, args, sources, loaded, given: None, explains: false };
+    let (args, sources, loaded) = (&&args, &sources, &LoadedRows::default());
+    let asking = GuardInput { scope, route, endpoint, method, args, sources, loaded, given: None, explains: false };
     let row = access::ask(&asking).ok()?.target?;
     Some(path_key(&scope.registry, Record { resource, row: &row }))
 }

@@ -159,7 +159,7 @@ fn outlined(registry: &Registry, document: &Value) -> BTreeSet<String> {
     let Some(resource) = document["name"].as_str().and_then(|name| registry.resource(name)) else { return found };
     let hints = &document["fields"];
     let mut outline = |name: &str, schema: &Value| {
-        Outline { hints, found: &mut found }.property(name, name, schema);
+        TextCollector { hints, found: &mut found }.property(name, name, schema);
     };
     for (name, schema) in resource.schema["properties"].as_object().into_iter().flatten() {
         outline(name, schema);
@@ -175,12 +175,12 @@ fn outlined(registry: &Registry, document: &Value) -> BTreeSet<String> {
 }
 
 /// Gathers the texts of schemas.
-struct Outline<'a> {
+struct TextCollector<'a> {
     hints: &'a Value,
     found: &'a mut BTreeSet<String>,
 }
 
-impl Outline<'_> {
+impl TextCollector<'_> {
     /// A property, by its name and its path in the record.
     fn property(&mut self, name: &str, path: &str, schema: &Value) {
         if self.hints[path].get("label").is_none() && schema["title"].as_str().is_none_or(str::is_empty) {
@@ -284,7 +284,7 @@ mod tests {
         });
         let hints = json!({"hours": {"label": "Hours"}, "hours.*.from": {"help": "Told."}});
         let mut found = BTreeSet::new();
-        Outline { hints: &hints, found: &mut found }.property("hours", "hours", &schema);
+        TextCollector { hints: &hints, found: &mut found }.property("hours", "hours", &schema);
         let expected = ["A number", "As written.", "From", "Half past", "Kind of day", "Opening hours."];
         assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), expected);
     }

@@ -7,21 +7,21 @@
 use crate::behaviours::files::file_of;
 use crate::error::{ApiError, Code};
 use crate::families::content::{columns, modified_columns};
-use crate::families::file::{self, Making, Source, StoredFiles};
+use crate::families::file::{self, FileSource, PictureOptions, StoredFiles};
 use crate::families::replacement::Replacement;
 use crate::families::{column, text_column};
 use crate::files::kinds;
 use crate::handlers::files::{extra, file_store, not_taken, refusal, remove, sent, undo_on_failure, unreachable_files};
-use crate::handlers::{Handler, Outcome, Refusal, Work, Written, handler, items};
+use crate::handlers::{Handler, Outcome, Work, WriteRefusal, WrittenRow, handler, items};
 use crate::records::Record;
 use crate::registry::resource::Resource;
-use crate::registry::vocabulary::Named;
+use crate::registry::vocabulary::BehaviourEntry;
 use cms_config::declaration::Family;
 use cms_storage::plan::{Change, Put, Row, Target};
 use serde_json::{Value, json};
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[handler(
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
     "file.replace",
     |w| Box::pin(replace(w)),
     "Puts another file of the same type in the place of a record's file; all addresses stay.",
@@ -86,8 +86,8 @@ async fn stored(work: &Work<'_>, record: Record<'_>, old: &Value, shown: &str) -
         return Err(ApiError::new(Code::UploadOtherType));
     }
     let folder = shown.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let making = Making { convert: record.text("mime") != kind.mime, ..Making::all("") };
-    let source = Source { path: given.file.path(), size: given.file.size, meta: None, making, kept: None };
+    let making = PictureOptions { convert: record.text("mime") != kind.mime, ..PictureOptions::all("") };
+    let source = FileSource { path: given.file.path(), size: given.file.size, meta: None, making, kept: None };
     let kept = file_store(work)?.keep(source, &base, &kind, folder).await;
     let kept = kept.map_err(|error| refusal(work, error, Code::UploadTypeRefused))?;
     if kept.mime != record.text("mime") {
@@ -104,7 +104,7 @@ async fn describe(
     row: &Row,
     (shown, described): (&str, &Value),
     replacement: &Replacement,
-) -> Result<Written, Refusal> {
+) -> Result<WrittenRow, WriteRefusal> {
     let record = Record { resource, row };
     let mut all = extra(record);
     if record.text("file") != shown || all["media_details"] != *described {

@@ -7,19 +7,19 @@
 //!
 //! Lines may refer to the items of others, also in circles: see [`super::references`].
 
-use super::references::{Reference, defer, key_of, references};
+use super::references::{ItemReference, defer, key_of, references};
 use crate::access::policy;
 use crate::error::{ApiError, Code};
 use crate::handlers::{Outcome, TransactionScope, Work};
 use crate::model::{LINES, Method};
 use crate::records::{self, Record, txt};
 use crate::registry::Endpoint;
-use crate::registry::args::Role;
+use crate::registry::args::ArgRole;
 use crate::registry::columns::user::PASSWORD_HASH;
-use crate::registry::resource::{Context, Property, Resource, Source};
-use crate::request::call::Part;
+use crate::registry::resource::{Context, Property, PropertySource, Resource};
+use crate::request::call::SubResponse;
 use crate::request::{self, BYTE_ORDER_MARK, BodyParams, route};
-use crate::scope::{Imported, Scope};
+use crate::scope::{ImportOptions, Scope};
 use cms_storage::plan::{ColumnType, Cond, DbValue, Name, Op, ReadPlan};
 use cms_text::slug;
 use serde_json::{Map, Value, json};
@@ -58,8 +58,8 @@ pub async fn import(work: &Work<'_>) -> Result<Outcome, ApiError> {
         _ => return Err(ApiError::new(Code::UploadNoData)),
     };
     let import = Import::of(work, file.path(), from)?;
-    let mut done: Vec<Done> = Vec::new();
-    let more = import.pass(from, &mut done, |_| true, MOST_LINES, &Mode::Whole).await?;
+    let mut done: Vec<LineOutcome> = Vec::new();
+    let more = import.pass(from, &mut done, |_| true, MOST_LINES, &ImportMode::Whole).await?;
     import.try_again(&mut done).await?;
     let mut results = Vec::new();
     if !more {
@@ -84,7 +84,7 @@ fn told(results: Vec<u8>) -> Outcome {
 }
 
 /// What items are found by.
-struct FoundBy<'r> {
+struct ItemLookup<'r> {
     property: &'r Property,
     column: Name,
     /// The column with the folded values, which has an index; true: no two rows have the same there.
@@ -93,8 +93,8 @@ struct FoundBy<'r> {
 
 /// The property that items are found by: the key, the slug, or one whose values are texts or integers. Whether an item is
 /// found says what value it has, so the caller has to be allowed to see it.
-fn found_by<'r>(scope: &'r Scope, resource: &'r Resource, wanted: &str) -> Result<FoundBy<'r>, ApiError> {
-    use crate::registry::resource::Kind::{Integer, Text};
+fn found_by<'r>(scope: &'r Scope, resource: &'r Resource, wanted: &str) -> Result<ItemLookup<'r>, ApiError> {
+    use crate::registry::resource::PropertyKind::{Integer, Text};
     let found = resource.property(wanted).and_then(|property| Some((property, property.column.clone()?)));
     let usable = |(property, _): &(&Property, Name)| {
         matches!(property.kind, Text | Integer) && !property.digest && property.is_shown()
@@ -113,10 +113,10 @@ fn found_by<'r>(scope: &'r Scope, resource: &'r Resource, wanted: &str) -> Resul
         let unique = |index: &cms_storage::plan::IndexDef| index.unique && index.columns[0].0 == key.name;
         (key.name.clone(), table.indexes.iter().any(unique))
     });
-    Ok(FoundBy { property, column, folded })
+    Ok(ItemLookup { property, column, folded })
 }
 
-impl FoundBy<'_> {
+impl ItemLookup<'_> {
     /// The items with the value that a document has; `None`: it has none.
     fn condition(&self, document: &Map<String, Value>) -> Option<Cond> {
         let value = match document.get(&self.property.name)? {
@@ -139,7 +139,7 @@ impl FoundBy<'_> {
 const FAILED: &str = "failed";
 
 /// What became of a line.
-struct Done {
+struct LineOutcome {
     status: u16,
     result: &'static str,
     /// The item's id, or the error.
@@ -148,14 +148,14 @@ struct Done {
     deferred: Vec<String>,
 }
 
-impl Done {
-    fn failed(error: &ApiError) -> Done {
-        Done { status: error.status(), result: FAILED, told: error.body(), deferred: Vec::new() }
+impl LineOutcome {
+    fn failed(error: &ApiError) -> LineOutcome {
+        LineOutcome { status: error.status(), result: FAILED, told: error.body(), deferred: Vec::new() }
     }
 
     /// Of a line that no pass was about.
-    fn untouched() -> Done {
-        Done { status: 200, result: "unchanged", told: Value::Null, deferred: Vec::new() }
+    fn untouched() -> LineOutcome {
+        LineOutcome { status: 200, result: "unchanged", told: Value::Null, deferred: Vec::new() }
     }
 
     /// The key of its item.
@@ -178,7 +178,7 @@ impl Done {
 }
 
 /// How lines are carried out.
-enum Mode {
+enum ImportMode {
     /// As they are; with `deferred`, without what is not there yet.
     Whole,
     /// Those that failed, without references to the items of these lines that are not there yet.
@@ -194,11 +194,11 @@ struct Import<'w> {
     file: &'w Path,
     /// Lines at the beginning that are left out.
     from: u64,
-    by: Option<FoundBy<'w>>,
+    by: Option<ItemLookup<'w>>,
     /// Items that are created get the ids of their lines.
     keeps: bool,
     /// Properties that refer to items that have to be there.
-    references: Vec<Reference<'w>>,
+    references: Vec<ItemReference<'w>>,
     /// References to what is not there are left out.
     deferred: bool,
     /// What creates an item, and what changes one.
@@ -222,8 +222,8 @@ impl<'w> Import<'w> {
 
     /// Lines that failed are tried again, as long as one of them succeeds: items may refer to those of later lines, as
     /// terms to the one above. What refers in circles is made without its references, which are set then.
-    async fn try_again(&self, done: &mut Vec<Done>) -> Result<(), ApiError> {
-        let failed = |done: &[Done]| done.iter().map(|done| done.result == FAILED).collect::<Vec<bool>>();
+    async fn try_again(&self, done: &mut Vec<LineOutcome>) -> Result<(), ApiError> {
+        let failed = |done: &[LineOutcome]| done.iter().map(|done| done.result == FAILED).collect::<Vec<bool>>();
         let count = |open: &[bool]| open.iter().filter(|open| **open).count();
         let mut open = failed(done);
         for _ in 0..MOST_PASSES {
@@ -231,19 +231,19 @@ impl<'w> Import<'w> {
             if left == 0 || left == open.len() {
                 break;
             }
-            self.pass(self.from, done, |place| open[place], open.len(), &Mode::Whole).await?;
+            self.pass(self.from, done, |place| open[place], open.len(), &ImportMode::Whole).await?;
             open = failed(done);
             if count(&open) == left {
                 break;
             }
         }
         if count(&open) > 0 && self.is_circular() {
-            let mode = Mode::Without(self.positions()?);
+            let mode = ImportMode::Without(self.positions()?);
             self.pass(self.from, done, |place| open[place], open.len(), &mode).await?;
         }
         let open: Vec<bool> = done.iter().map(|done| !done.deferred.is_empty()).collect();
         if count(&open) > 0 {
-            self.pass(self.from, done, |place| open[place], open.len(), &Mode::Completing).await?;
+            self.pass(self.from, done, |place| open[place], open.len(), &ImportMode::Completing).await?;
         }
         Ok(())
     }
@@ -269,7 +269,7 @@ impl<'w> Import<'w> {
     /// Reads the documents of the file, up to a position.
     fn each_line(&self, most: u64, mut each: impl FnMut(u64, &Map<String, Value>)) -> Result<(), ApiError> {
         let unread = |error: io::Error| self.work.scope.internal(&error);
-        let mut lines = Lines::of(File::open(self.file).map_err(unread)?);
+        let mut lines = ImportLines::of(File::open(self.file).map_err(unread)?);
         let depth = self.work.scope.registry.declaration.server.max_depth;
         for position in 0..most {
             let Some(line) = lines.next().map_err(unread)? else { break };
@@ -281,7 +281,7 @@ impl<'w> Import<'w> {
     }
 
     /// Sets the references of lines of earlier requests to items that later ones brought: what changed, by position.
-    async fn earlier(&self) -> Result<Vec<(u64, Done)>, ApiError> {
+    async fn earlier(&self) -> Result<Vec<(u64, LineOutcome)>, ApiError> {
         if self.from == 0 || !self.is_circular() {
             return Ok(Vec::new());
         }
@@ -292,10 +292,10 @@ impl<'w> Import<'w> {
             let mut keys = own.flat_map(|reference| reference.keys(document));
             open.push(keys.any(|(key, _)| positions.get(&key).is_some_and(|later| *later >= position)));
         })?;
-        let mut done: Vec<Done> = open.iter().map(|_| Done::untouched()).collect();
+        let mut done: Vec<LineOutcome> = open.iter().map(|_| LineOutcome::untouched()).collect();
         if open.contains(&true) {
             let is_open = |place: usize| open.get(place) == Some(&true);
-            self.pass(0, &mut done, is_open, open.len(), &Mode::Completing).await?;
+            self.pass(0, &mut done, is_open, open.len(), &ImportMode::Completing).await?;
         }
         let changed = (0..).zip(done).filter(|(_, done)| ["updated", FAILED].contains(&done.result));
         Ok(changed.collect())
@@ -305,13 +305,13 @@ impl<'w> Import<'w> {
     async fn pass(
         &self,
         from: u64,
-        done: &mut Vec<Done>,
+        done: &mut Vec<LineOutcome>,
         open: impl Fn(usize) -> bool,
         most: usize,
-        mode: &Mode,
+        mode: &ImportMode,
     ) -> Result<bool, ApiError> {
         let unread = |error: io::Error| self.work.scope.internal(&error);
-        let mut lines = Lines::of(File::open(self.file).map_err(unread)?);
+        let mut lines = ImportLines::of(File::open(self.file).map_err(unread)?);
         lines.skip(from).map_err(unread)?;
         let mut batch = Vec::with_capacity(BATCH);
         for place in 0..most {
@@ -334,8 +334,8 @@ impl<'w> Import<'w> {
     async fn carry_out(
         &self,
         batch: &mut Vec<(usize, Vec<u8>)>,
-        done: &mut Vec<Done>,
-        mode: &Mode,
+        done: &mut Vec<LineOutcome>,
+        mode: &ImportMode,
     ) -> Result<(), ApiError> {
         if batch.is_empty() {
             return Ok(());
@@ -343,12 +343,12 @@ impl<'w> Import<'w> {
         if let Some(budget) = &self.work.scope.budget {
             budget.renew();
         }
-        let mut outside = Scope { imported: Some(Imported::default()), ..self.work.scope.clone() };
+        let mut outside = Scope { imported: Some(ImportOptions::default()), ..self.work.scope.clone() };
         let mut hashes = HashMap::new();
         let mut unhashed = HashMap::new();
         for (place, line) in &*batch {
             if let Err(error) = self.hash_ahead(&outside, line, &mut hashes).await {
-                unhashed.insert(*place, Done::failed(&error));
+                unhashed.insert(*place, LineOutcome::failed(&error));
             }
         }
         outside.hashes = Arc::new(hashes);
@@ -396,48 +396,54 @@ impl<'w> Import<'w> {
     }
 
     /// Carries out one line; `None`: what it was before stays.
-    async fn write(&self, scope: &Scope, line: &[u8], mode: &Mode, before: Option<&Done>) -> Option<Done> {
+    async fn write(
+        &self,
+        scope: &Scope,
+        line: &[u8],
+        mode: &ImportMode,
+        before: Option<&LineOutcome>,
+    ) -> Option<LineOutcome> {
         let mut document = match request::json_text("The line", line, scope.registry.declaration.server.max_depth) {
             Ok(Value::Object(document)) => document,
             Ok(_) => {
                 let error = ApiError::new(Code::InvalidJson).with_message("The line is no JSON object.");
-                return Some(Done::failed(&error));
+                return Some(LineOutcome::failed(&error));
             }
-            Err(error) => return Some(Done::failed(&error)),
+            Err(error) => return Some(LineOutcome::failed(&error)),
         };
         let references = match mode {
-            Mode::Whole if !self.deferred => &[],
+            ImportMode::Whole if !self.deferred => &[],
             _ => self.references.as_slice(),
         };
         let deferred = defer(scope, references, &mut document, |reference, key| match mode {
-            Mode::Whole => true,
-            Mode::Without(positions) => reference.own && positions.contains_key(key),
-            Mode::Completing => true,
+            ImportMode::Whole => true,
+            ImportMode::Without(positions) => reference.own && positions.contains_key(key),
+            ImportMode::Completing => true,
         });
         let deferred = match (deferred, mode) {
             // It failed for another reason.
-            (Ok(none), Mode::Without(positions)) if none.is_empty() && !self.refers(&document, positions) => {
+            (Ok(none), ImportMode::Without(positions)) if none.is_empty() && !self.refers(&document, positions) => {
                 return None;
             }
             (Ok(deferred), _) => deferred,
-            (Err(error), _) => return Some(Done::failed(&error)),
+            (Err(error), _) => return Some(LineOutcome::failed(&error)),
         };
         let mut done = match self.existing(scope, &document) {
-            Err(error) => Done::failed(&error),
+            Err(error) => LineOutcome::failed(&error),
             Ok(Some(key)) => self.update(scope, &self.resource.item_path(&key), document).await,
-            Ok(None) if matches!(mode, Mode::Completing) => {
-                let own = before.and_then(Done::id).or_else(|| key_of(&document, self.key_name()))?;
+            Ok(None) if matches!(mode, ImportMode::Completing) => {
+                let own = before.and_then(LineOutcome::id).or_else(|| key_of(&document, self.key_name()))?;
                 self.update(scope, &self.resource.item_path(&own), document).await
             }
             Ok(None) => self.create(scope, document).await,
         };
         if done.result == FAILED {
             // An item that is there without its references keeps its result.
-            return (!matches!((mode, before), (Mode::Completing, Some(before)) if before.id().is_some()))
+            return (!matches!((mode, before), (ImportMode::Completing, Some(before)) if before.id().is_some()))
                 .then_some(done);
         }
         done.deferred = deferred;
-        if let (Mode::Completing, Some(before)) = (mode, before.filter(|before| before.id().is_some())) {
+        if let (ImportMode::Completing, Some(before)) = (mode, before.filter(|before| before.id().is_some())) {
             (done.status, done.result) = (before.status, before.result);
         }
         Some(done)
@@ -463,13 +469,13 @@ impl<'w> Import<'w> {
         }
     }
 
-    async fn create(&self, scope: &Scope, document: Map<String, Value>) -> Done {
+    async fn create(&self, scope: &Scope, document: Map<String, Value>) -> LineOutcome {
         let path = &self.resource.path;
         let mut scope = scope.clone();
         if self.keeps {
             match kept(self.resource, &document) {
-                Ok(key) => scope.imported = Some(Imported { key }),
-                Err(error) => return Done::failed(&error),
+                Ok(key) => scope.imported = Some(ImportOptions { key }),
+                Err(error) => return LineOutcome::failed(&error),
             }
         }
         // Only the document says which type a comment has.
@@ -480,13 +486,13 @@ impl<'w> Import<'w> {
         let mut body = accepted(self.creates, document);
         body.extend(kind.map(|kind| ("type".to_owned(), kind)));
         if let Some(error) = self.without_a_file(&body) {
-            return Done::failed(&error);
+            return LineOutcome::failed(&error);
         }
         done(self.work.ask_in(scope, Method::Post, path, edited(), BodyParams::Json(body)).await, "created")
     }
 
     /// Changes an item that is other than the line.
-    async fn update(&self, scope: &Scope, path: &str, document: Map<String, Value>) -> Done {
+    async fn update(&self, scope: &Scope, path: &str, document: Map<String, Value>) -> LineOutcome {
         let body = accepted(self.updates, document);
         let current = self.work.ask_in(scope.clone(), Method::Get, path, edited(), BodyParams::None).await;
         let has =
@@ -499,7 +505,7 @@ impl<'w> Import<'w> {
 
     /// Whether a property has a value already. Members that are written one by one are compared one by one.
     fn has(&self, name: &str, own: &Value, value: &Value) -> bool {
-        let apart = |property: &Property| matches!(property.source, Source::Object(_) | Source::Meta);
+        let apart = |property: &Property| matches!(property.source, PropertySource::Object(_) | PropertySource::Meta);
         match (own, value) {
             (Value::Object(own), Value::Object(value)) if self.resource.property(name).is_some_and(apart) => {
                 value.iter().all(|(name, value)| own.get(name) == Some(value))
@@ -538,30 +544,30 @@ fn edited() -> Value {
     json!({"context": "edit"})
 }
 
-fn done(mut part: Part, result: &'static str) -> Done {
+fn done(mut part: SubResponse, result: &'static str) -> LineOutcome {
     let made = part.status < 400;
     let told = if made { part.body["id"].take() } else { part.body };
-    Done { status: part.status, result: if made { result } else { FAILED }, told, deferred: Vec::new() }
+    LineOutcome { status: part.status, result: if made { result } else { FAILED }, told, deferred: Vec::new() }
 }
 
 /// The members of a document that an endpoint takes: not those that only the server sets.
 fn accepted(endpoint: Option<&Endpoint>, document: Map<String, Value>) -> Map<String, Value> {
     let Some(endpoint) = endpoint else { return Map::new() };
-    let key = endpoint.args.role(Role::Key);
+    let key = endpoint.args.role(ArgRole::Key);
     let takes = |name: &String| endpoint.args.get(name).is_some() && key.is_none_or(|key| key.name != *name);
     document.into_iter().filter(|(name, _)| takes(name)).collect()
 }
 
 /// The lines of a file, without empty ones.
-struct Lines {
+struct ImportLines {
     file: BufReader<File>,
     /// Nothing was read yet.
     begins: bool,
 }
 
-impl Lines {
-    fn of(file: File) -> Lines {
-        Lines { file: BufReader::new(file), begins: true }
+impl ImportLines {
+    fn of(file: File) -> ImportLines {
+        ImportLines { file: BufReader::new(file), begins: true }
     }
 
     /// The next line; `None` at the end.

@@ -6,14 +6,14 @@ mod references;
 use crate::error::Code;
 use crate::handlers::{Handler, handler};
 use crate::model::LINES;
-use crate::registry::vocabulary::{Named, ROWS, Responds};
+use crate::registry::vocabulary::{BehaviourEntry, ROWS, ResponseKind};
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[handler(
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
     "import",
     |w| Box::pin(lines::import(w)),
     "Creates and changes items of the resource from JSON documents in lines.",
 )
 .on(ROWS)
-.responds(Responds::Bytes(LINES))
+.responds(ResponseKind::Bytes(LINES))
 .fails(&[Code::UploadNoData])];

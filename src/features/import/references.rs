@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
 /// A property of a resource by which an item refers to others that have to be there.
-pub struct Reference<'r> {
+pub struct ItemReference<'r> {
     property: &'r str,
     table: &'r str,
     key: &'r str,
@@ -25,12 +25,18 @@ pub struct Reference<'r> {
 }
 
 /// Such properties of a resource.
-pub fn references<'r>(scope: &'r Scope, resource: &'r Resource) -> Vec<Reference<'r>> {
+pub fn references<'r>(scope: &'r Scope, resource: &'r Resource) -> Vec<ItemReference<'r>> {
     let registry = &scope.registry;
     let relations = resource.relations.iter().filter(|relation| relation.check).map(|relation| {
         let to = &registry.resources[relation.to];
         let own = relation.to == resource.index;
-        Reference { property: &relation.property, table: &to.table, key: &to.key, filter: records::own_rows(to), own }
+        ItemReference {
+            property: &relation.property,
+            table: &to.table,
+            key: &to.key,
+            filter: records::own_rows(to),
+            own,
+        }
     });
     let placed = match resource.family {
         Family::Content => !resource.supports("attached") && !resource.declared.loose_parent,
@@ -39,7 +45,7 @@ pub fn references<'r>(scope: &'r Scope, resource: &'r Resource) -> Vec<Reference
     };
     let above = resource.property_of_column(record::PARENT).filter(|_| placed).map(|property| {
         let filter = if resource.family == Family::Term { records::own_rows(resource) } else { records::everything() };
-        Reference { property: &property.name, table: &resource.table, key: ID, filter, own: true }
+        ItemReference { property: &property.name, table: &resource.table, key: ID, filter, own: true }
     });
     relations.chain(above).collect()
 }
@@ -57,7 +63,7 @@ fn key(value: &Value) -> Option<String> {
     }
 }
 
-impl Reference<'_> {
+impl ItemReference<'_> {
     /// The keys that a document has in the property.
     pub fn keys<'d>(&self, document: &'d Map<String, Value>) -> impl Iterator<Item = (String, &'d Value)> {
         let value = document.get(self.property);
@@ -88,9 +94,9 @@ impl Reference<'_> {
 /// Takes those references out of a document that lead to nothing and are `later`; the properties that had them.
 pub fn defer(
     scope: &Scope,
-    references: &[Reference<'_>],
+    references: &[ItemReference<'_>],
     document: &mut Map<String, Value>,
-    later: impl Fn(&Reference<'_>, &str) -> bool,
+    later: impl Fn(&ItemReference<'_>, &str) -> bool,
 ) -> Result<Vec<String>, ApiError> {
     let mut deferred = Vec::new();
     for reference in references {

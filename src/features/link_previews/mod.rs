@@ -4,15 +4,15 @@
 use crate::error::{ApiError, Code};
 use crate::features::oembed;
 use crate::handlers::{Handler, Outcome, Work, handler};
-use crate::outbound::Refused;
-use crate::registry::vocabulary::Named;
+use crate::outbound::FetchError;
+use crate::registry::vocabulary::BehaviourEntry;
 use cms_text::head::Head;
 use cms_text::html::Html;
 use serde_json::{Value, json};
 use url::Url;
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     handler("oembed.proxy", |w| Box::pin(embed(w)), "Asks a declared provider how to embed an address.")
         .also("text/xml")
         .fails(&[Code::Forbidden, Code::OembedInvalidUrl]),
@@ -90,17 +90,17 @@ pub async fn embed(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome { private: true, ..Outcome::ok(document) })
 }
 
-fn failed(refused: Refused, code: Code) -> ApiError {
+fn failed(refused: FetchError, code: Code) -> ApiError {
     match refused {
-        Refused::Address(why) => ApiError::invalid_one(ADDRESS, format!("Not fetched: {why}.")),
-        Refused::Busy => {
+        FetchError::Address(why) => ApiError::invalid_one(ADDRESS, format!("Not fetched: {why}.")),
+        FetchError::Busy => {
             ApiError::new(Code::Busy).with_message("Too many requests to other sites are in progress; try again.")
         }
-        Refused::Nothing(why) => {
+        FetchError::Nothing(why) => {
             tracing::debug!("another site did not respond: {why}");
             ApiError::new(code)
         }
-        Refused::Status(_) | Refused::TooLarge => ApiError::new(code),
+        FetchError::Status(_) | FetchError::TooLarge => ApiError::new(code),
     }
 }
 

@@ -5,15 +5,15 @@ use crate::error::{ApiError, Code};
 use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::model::Method;
 use crate::registry::resource::Resource;
-use crate::registry::vocabulary::Named;
+use crate::registry::vocabulary::BehaviourEntry;
 use crate::request::BodyParams;
-use crate::request::call::Part;
+use crate::request::call::SubResponse;
 use cms_config::declaration::NavigationFallback;
 use cms_text::blocks::delimited;
 use serde_json::{Map, Value, json};
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[handler(
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
     "navigation_fallback.get",
     |w| Box::pin(get(w)),
     "Responds with the newest navigation; where there is none, creates one from a menu.",
@@ -57,7 +57,7 @@ fn named<'a>(work: &Work<'a>, name: &str) -> Option<&'a Resource> {
 }
 
 /// The document of an inner response, or its error.
-fn good(work: &Work<'_>, part: Part) -> Result<Value, ApiError> {
+fn good(work: &Work<'_>, part: SubResponse) -> Result<Value, ApiError> {
     if part.status < 400 {
         return Ok(part.body);
     }

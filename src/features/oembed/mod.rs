@@ -7,7 +7,7 @@ use crate::families::content;
 use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::records::{self, Record, eq};
 use crate::registry::resource::Resource;
-use crate::registry::vocabulary::Named;
+use crate::registry::vocabulary::BehaviourEntry;
 use crate::render::address;
 use crate::render::{Batch, Item};
 use cms_config::declaration::{Action, Family};
@@ -18,11 +18,11 @@ use cms_text::permalink::Captures;
 use cms_text::render::render_title;
 use cms_text::sanitize::esc_html;
 use cms_text::strip::strip_tags;
-use cms_text::time::Civil;
+use cms_text::time::CivilDateTime;
 use serde_json::{Map, Value, json};
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[handler(
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
     "oembed.get",
     |w| Box::pin(async move { embed(w) }),
     "Describes a record of this site for others that embed it (oEmbed).",
@@ -242,7 +242,7 @@ fn by_path(work: &Work<'_>, path: &str) -> Result<Option<i64>, ApiError> {
 /// Whether a record's date is the one in its address, as far as the address has one.
 fn of_that_date(snapshot: &dyn Snapshot, id: i64, found: &Captures<'_>) -> Result<bool, ApiError> {
     let row = records::first(snapshot, "record", &["date_local"], eq("id", DbValue::Int(id)))?;
-    let date = Civil::of(row.map_or(0, |row| records::int(&row[0])));
+    let date = CivilDateTime::of(row.map_or(0, |row| records::int(&row[0])));
     let same = |given: Option<u8>, own: u8| given.is_none_or(|given| given == own);
     Ok(found.year.is_none_or(|year| year == date.year)
         && same(found.month, date.month)

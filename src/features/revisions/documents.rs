@@ -119,7 +119,7 @@ pub(super) fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> R
                 property => property.and_then(|p| item.value(p)).unwrap_or_else(|| no_meta(scope)),
             },
             texts => match owner.property(texts) {
-                Some(property) if matches!(property.source, Source::Object(_)) => then_text(&item, property),
+                Some(property) if matches!(property.source, PropertySource::Object(_)) => then_text(&item, property),
                 Some(property) => item.value(property).unwrap_or(Value::Null),
                 None => continue,
             },
@@ -173,7 +173,7 @@ fn authored(work: &Work<'_>, record: Record<'_>, past: &RevisionFacts) -> Result
 
 /// `raw` where the kind shows it, and `rendered` always.
 fn then_text(item: &Item<'_>, property: &Property) -> Value {
-    let Source::Object(children) = &property.source else { return Value::Null };
+    let PropertySource::Object(children) = &property.source else { return Value::Null };
     let mut map = Map::new();
     for child in children.iter().filter(|c| c.name == "raw" && c.contexts.shows_in(item.context)) {
         map.insert("raw".into(), item.value(child).unwrap_or(Value::Null));

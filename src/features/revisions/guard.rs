@@ -1,16 +1,16 @@
 //! Guards of revisions and autosaves: a caller who may edit a record may read its history.
 
-use crate::access::{Asking, Decision, Found, Guard, failure, guard};
+use crate::access::{Decision, Guard, GuardInput, GuardRows, failure, guard};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::Resource;
-use crate::registry::vocabulary::Named;
+use crate::registry::vocabulary::BehaviourEntry;
 use cms_config::declaration::{Action, Family};
 use cms_storage::plan::{Cond, DbValue, Row};
 use serde_json::Value;
 
 /// Its rows of the table of guards.
-pub const GUARDS: &[Named<Guard>] = &[
+pub const GUARDS: &[BehaviourEntry<Guard>] = &[
     guard("revision.list", read, "Allows callers who may edit the record.")
         .needs(Action::Edit)
         .on(&[Family::Virtual])
@@ -42,13 +42,13 @@ pub const GUARDS: &[Named<Guard>] = &[
         .parent(),
 ];
 
-fn owner<'a>(asking: &Asking<'a>) -> Result<&'a Resource, ApiError> {
+fn owner<'a>(asking: &GuardInput<'a>) -> Result<&'a Resource, ApiError> {
     let index = asking.route.owner.ok_or_else(|| ApiError::new(Code::Internal))?;
     Ok(&asking.registry().resources[index])
 }
 
 /// The record that the path's first number names.
-fn record(asking: &Asking<'_>, missing: Code) -> Result<Row, ApiError> {
+fn record(asking: &GuardInput<'_>, missing: Code) -> Result<Row, ApiError> {
     let resource = owner(asking)?;
     let arg = if asking.route.captures.iter().any(|c| c == "parent") { "parent" } else { "id" };
     let text = asking.sources.path.get(arg).and_then(Value::as_str).unwrap_or("");
@@ -61,21 +61,21 @@ fn record(asking: &Asking<'_>, missing: Code) -> Result<Row, ApiError> {
     Ok(row)
 }
 
-fn editable(asking: &Asking<'_>, missing: Code, refusal: Code) -> Decision {
+fn editable(asking: &GuardInput<'_>, missing: Code, refusal: Code) -> Decision {
     let row = record(asking, missing)?;
     if !asking.may(Action::Edit, Record { resource: owner(asking)?, row: &row })? {
         return Err(asking.scope.principal.refuse(owner(asking)?.code(refusal)));
     }
-    Ok(Found { parent: Some(row), ..Found::default() })
+    Ok(GuardRows { parent: Some(row), ..GuardRows::default() })
 }
 
 /// May see the history.
-fn read(asking: &Asking<'_>) -> Decision {
+fn read(asking: &GuardInput<'_>) -> Decision {
     editable(asking, Code::PostInvalidParent, Code::CannotRead)
 }
 
 /// Deletes from the history, where the resource lets those who may delete the record do so (`deletes_revisions`).
-pub fn delete(asking: &Asking<'_>) -> Decision {
+pub fn delete(asking: &GuardInput<'_>) -> Decision {
     let row = record(asking, Code::PostInvalidParent)?;
     let of = Record { resource: owner(asking)?, row: &row };
     let allowed = of.resource.declared.deletes_revisions && asking.may(Action::Delete, of)?;
@@ -92,11 +92,11 @@ pub fn delete(asking: &Asking<'_>) -> Decision {
     if !allowed {
         return Err(asking.scope.principal.refuse(Code::CannotDelete));
     }
-    Ok(Found { parent: Some(row), ..Found::default() })
+    Ok(GuardRows { parent: Some(row), ..GuardRows::default() })
 }
 
 /// May leave an autosave.
-pub fn autosave(asking: &Asking<'_>) -> Decision {
+pub fn autosave(asking: &GuardInput<'_>) -> Decision {
     let found = editable(asking, Code::PostInvalidId, Code::CannotEdit)?;
-    Ok(Found { target: found.parent.clone(), ..found })
+    Ok(GuardRows { target: found.parent.clone(), ..found })
 }

@@ -13,14 +13,14 @@ use crate::behaviours::READS;
 use crate::error::{ApiError, Code};
 use crate::families::content::RevisionContent;
 use crate::families::{self, content};
-use crate::handlers::lists::{Window, paging_headers, words_within};
+use crate::handlers::lists::{PageWindow, paging_headers, words_within};
 use crate::handlers::{Handler, Outcome, Work, failures, handler};
 use crate::records::{self, Record, among, columns, eq, int, text, txt};
-use crate::registry::args::Role;
+use crate::registry::args::ArgRole;
 use crate::registry::columns::{ID, user};
 use crate::registry::name;
-use crate::registry::resource::{Context, Property, Source};
-use crate::registry::vocabulary::{Named, Responds};
+use crate::registry::resource::{Context, Property, PropertySource};
+use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use crate::render::address;
 use crate::render::{Batch, Item};
 use crate::scope::Scope;
@@ -35,7 +35,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     handler("revision.list", |w| Box::pin(async move { list(w) }), "Lists the revisions of a record.")
         .fails(&[
             Code::OriginalInvalid,
@@ -46,7 +46,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
             Code::RevisionInvalidOffset,
             Code::RevisionInvalidPageNumber,
         ])
-        .responds(Responds::Page)
+        .responds(ResponseKind::Page)
         .on(&[Family::Virtual])
         .parent(),
     handler("revision.get", |w| Box::pin(async move { get(w) }), "Responds with one revision of a record.")
@@ -67,12 +67,12 @@ pub const HANDLERS: &[Named<Handler>] = &[
             Code::PostInvalidId,
             Code::TrashNotSupported,
         ])
-        .responds(Responds::Deleted)
+        .responds(ResponseKind::Deleted)
         .on(&[Family::Virtual])
         .parent(),
     handler("autosave.list", |w| Box::pin(async move { autosaves(w) }), "Lists the autosaves of a record.")
         .fails(&[Code::PostInvalidParent, Code::OriginalInvalid, Code::CannotRead])
-        .responds(Responds::List)
+        .responds(ResponseKind::List)
         .on(&[Family::Virtual])
         .parent(),
     handler("autosave.get", |w| Box::pin(async move { autosave(w) }), "Responds with one autosave of a record.")
@@ -114,7 +114,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let mut plan = columns("revision", COLUMNS, Cond::All(filter));
     plan.order = order(work, &mut plan)?;
     let total = snapshot.count(&plan)?;
-    let mut window = Window::of(args, set);
+    let mut window = PageWindow::of(args, set);
     if total > 0 && window.by_offset && window.offset >= total {
         return Err(ApiError::new(Code::RevisionInvalidOffset));
     }
@@ -156,7 +156,8 @@ fn order(work: &Work<'_>, plan: &mut ReadPlan) -> Result<Vec<Order>, ApiError> {
         plan.filter = Cond::All(vec![plan.filter.clone(), among("id", found.iter().map(|f| f.id))]);
     }
     let column = |column: &str, descending| Order::Column(name(column), descending);
-    let given = |found: &[Found]| vec![Order::Given(name("id"), found.iter().map(|f| DbValue::Int(f.id)).collect())];
+    let given =
+        |found: &[RevisionMatch]| vec![Order::Given(name("id"), found.iter().map(|f| DbValue::Int(f.id)).collect())];
     Ok(match orderby {
         "id" => vec![column("id", descending)],
         "include" => {
@@ -185,7 +186,7 @@ fn order(work: &Work<'_>, plan: &mut ReadPlan) -> Result<Vec<Order>, ApiError> {
 }
 
 /// A revision whose texts hold what is searched for.
-struct Found {
+struct RevisionMatch {
     id: i64,
     at: i64,
     /// Folded.
@@ -195,9 +196,9 @@ struct Found {
 }
 
 /// Reads the texts of a plan's rows; a few are in memory at a time.
-fn by_texts(work: &Work<'_>, plan: &ReadPlan, search: &str) -> Result<Vec<Found>, ApiError> {
+fn by_texts(work: &Work<'_>, plan: &ReadPlan, search: &str) -> Result<Vec<RevisionMatch>, ApiError> {
     let phrase = fold(search).into_owned();
-    let words = match work.endpoint.args.role(Role::Search) {
+    let words = match work.endpoint.args.role(ArgRole::Search) {
         Some(arg) => words_within(arg, search)?,
         None => Vec::new(),
     };
@@ -225,7 +226,7 @@ fn by_texts(work: &Work<'_>, plan: &ReadPlan, search: &str) -> Result<Vec<Found>
                     () if excerpt.contains(&phrase) || content.contains(&phrase) => 3,
                     () => 4,
                 };
-                found.push(Found { id: last, at: int(&row[3]), title, rank });
+                found.push(RevisionMatch { id: last, at: int(&row[3]), title, rank });
             }
         }
         if (rows.len() as u64) < AT_ONCE {
@@ -259,7 +260,7 @@ fn wanted(work: &Work<'_>) -> Result<Row, ApiError> {
 /// # Errors
 /// The request does not say `force`: there is no trash for revisions.
 pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let force = work.allowed.args().role(&work.endpoint.args, Role::Force).and_then(Value::as_bool).unwrap_or(false);
+    let force = work.allowed.args().role(&work.endpoint.args, ArgRole::Force).and_then(Value::as_bool).unwrap_or(false);
     if !force {
         return Err(ApiError::new(Code::TrashNotSupported));
     }

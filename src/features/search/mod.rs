@@ -6,13 +6,13 @@
 use crate::access::hints::{self, Hints};
 use crate::access::policy;
 use crate::error::{ApiError, Code};
-use crate::handlers::lists::{Highlights, Search, Window, paging_headers, searched};
+use crate::handlers::lists::{Highlights, PageWindow, Search, paging_headers, searched};
 use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::records::{self, Record, among};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::registry::tables;
-use crate::registry::vocabulary::{Named, Responds};
+use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use crate::render::Batch;
 use crate::render::address;
 use cms_config::declaration::Family;
@@ -24,13 +24,13 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[handler(
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
     "search",
     |w| Box::pin(async move { search(w) }),
     "Searches records, terms and declared values of all searchable types at once.",
 )
 .fails(&[Code::SearchInvalidPageNumber])
-.responds(Responds::Page)
+.responds(ResponseKind::Page)
 .settings(&["values"])];
 
 /// One page of what was found.
@@ -39,7 +39,7 @@ pub const HANDLERS: &[Named<Handler>] = &[handler(
 /// The database cannot be read.
 pub fn search(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
-    if let Some(values) = args.text("type").and_then(|kind| Values::declared(work, kind)) {
+    if let Some(values) = args.text("type").and_then(|kind| SearchValues::declared(work, kind)) {
         return values.search(work);
     }
     let family = match args.text("type") {
@@ -47,7 +47,7 @@ pub fn search(work: &Work<'_>) -> Result<Outcome, ApiError> {
         Some("post") | None => Some(Family::Content),
         Some(_) => None,
     };
-    let window = Window::of(args, &work.endpoint.args);
+    let window = PageWindow::of(args, &work.endpoint.args);
     let kinds = family.map(|f| kinds(work, f)).unwrap_or_default();
     let mut outcome = Outcome::ok(Value::Array(Vec::new()));
     let mut total = 0;
@@ -64,7 +64,7 @@ pub fn search(work: &Work<'_>) -> Result<Outcome, ApiError> {
 }
 
 /// Values of a property that can be found like records: declared as `options.values` of the search, by type.
-struct Values<'a> {
+struct SearchValues<'a> {
     kind: &'a str,
     /// Whose records have the property, and in which column.
     of: &'a Resource,
@@ -75,13 +75,13 @@ struct Values<'a> {
     labels: &'a IndexMap<String, String>,
 }
 
-impl<'a> Values<'a> {
-    fn declared(work: &Work<'a>, wanted: &str) -> Option<Values<'a>> {
+impl<'a> SearchValues<'a> {
+    fn declared(work: &Work<'a>, wanted: &str) -> Option<SearchValues<'a>> {
         let all = &work.resource().ok()?.declared.options.values;
         let (kind, declared) = all.iter().find(|(kind, _)| *kind == wanted)?;
         let of = work.scope.registry.resource(&declared.resource)?;
         let property = of.properties.iter().find(|p| p.name == declared.property)?;
-        Some(Values {
+        Some(SearchValues {
             kind,
             of,
             column: property.column.as_deref()?,
@@ -109,7 +109,7 @@ impl<'a> Values<'a> {
             found.push(json!({"id": value, "title": label, "url": url, "type": self.kind,
                 "_links": {"collection": [{"href": collection}]}}));
         }
-        let window = Window::of(args, &work.endpoint.args);
+        let window = PageWindow::of(args, &work.endpoint.args);
         // Unlike those of records, the number of pages is known beyond the last one.
         if !found.is_empty() && window.page > window.pages(found.len() as u64) {
             return Err(ApiError::new(Code::SearchInvalidPageNumber));
@@ -144,7 +144,7 @@ fn kinds<'a>(work: &Work<'a>, family: Family) -> Vec<&'a Resource> {
     }
 }
 
-fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &Window) -> Result<ReadPlan, ApiError> {
+fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &PageWindow) -> Result<ReadPlan, ApiError> {
     let args = work.allowed.args();
     let search = Search::asked(args, &work.endpoint.args, family)?;
     let visible = kinds.iter().map(|kind| {

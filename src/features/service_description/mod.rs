@@ -1,27 +1,27 @@
 //! The service's OpenAPI description: of everything, of a namespace, or of what the caller may use.
 
-use crate::access::{self, Asking, GUARDS, Loaded, policy};
+use crate::access::{self, GUARDS, GuardInput, LoadedRows, policy};
 use crate::cache::descriptions::DescriptionKey;
 use crate::cache::documents::DocumentText;
 use crate::error::ApiError;
 use crate::features;
-use crate::handlers::{Handler, Outcome, Rendered, Work, handler};
+use crate::handlers::{Handler, Outcome, RenderedJson, Work, handler};
 use crate::openapi::{self, Selection};
 use crate::registry::resource::Resource;
-use crate::registry::vocabulary::{Anonymous, Named, Responds, Vocabulary, descriptions};
+use crate::registry::vocabulary::{AnonymousAccess, BehaviourEntry, ResponseKind, Vocabulary, descriptions};
 use crate::registry::{Endpoint, Route};
 use crate::request::BodyParams;
-use crate::request::args::{Checked, Sources};
+use crate::request::args::{ArgSources, ArgValues};
 use cms_config::declaration::Action;
 use serde_json::{Map, Value};
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[handler(
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
     "openapi.get",
     |w| Box::pin(async move { get(w) }),
     "Describes the service as OpenAPI 3.1: all of it, one namespace, or what the caller may use.",
 )
-.responds(Responds::Json(200, "{}"))];
+.responds(ResponseKind::Json(200, "{}"))];
 
 /// `namespace`: its routes alone; `for=me`: what the caller may use; `format`: `json` or `yaml`.
 ///
@@ -62,7 +62,7 @@ fn written(work: &Work<'_>, document: &Value, yaml: bool) -> Result<Vec<u8>, Api
 fn outcome(text: DocumentText, yaml: bool) -> Outcome {
     match yaml {
         true => Outcome { status: 200, other: Some(("application/yaml", text.to_vec())), ..Outcome::default() },
-        false => Outcome { status: 200, text: Some(Rendered::One(text)), ..Outcome::default() },
+        false => Outcome { status: 200, text: Some(RenderedJson::One(text)), ..Outcome::default() },
     }
 }
 
@@ -78,13 +78,13 @@ pub fn may_use_with(work: &Work<'_>, route: &Route, endpoint: &Endpoint, query: 
     if scope.principal.limits.as_ref().is_some_and(|limits| !limits.admit(&scope.registry, route, endpoint)) {
         return false;
     }
-    if guard.anonymous == Anonymous::Never && !scope.principal.known() {
+    if guard.anonymous == AnonymousAccess::Never && !scope.principal.known() {
         return false;
     }
     let owner = route.owner.or(route.resource).map(|index| &scope.registry.resources[index]);
     let can = |capability: &str| scope.principal.can(capability);
     let readable = |of: &&Resource| scope.principal.can(of.reading_capability());
-    if guard.anonymous == Anonymous::WhereReadable && owner.filter(readable).is_none() {
+    if guard.anonymous == AnonymousAccess::WhereReadable && owner.filter(readable).is_none() {
         return false;
     }
     if guard.editors && !policy::edits_something(scope) && !owner.is_some_and(|of| can(of.capability(Action::Moderate)))
@@ -97,10 +97,10 @@ pub fn may_use_with(work: &Work<'_>, route: &Route, endpoint: &Endpoint, query: 
     }
     let Some(method) = endpoint.methods.first().copied() else { return false };
     let (none, empty) = (BodyParams::None, Map::new());
-    let sources = Sources { path: &empty, body: &none, query };
-    let args = Checked::lenient(&endpoint.args, &sources, None);
-    let (args, sources, loaded) = (&&args, &sources, &Loaded::default());
+    let sources = ArgSources { path: &empty, body: &none, query };
+    let args = ArgValues::lenient(&endpoint.args, &sources, None);
+    let (args, sources, loaded) = (&&args, &sources, &LoadedRows::default());
     let (given, explains) = (None, false);
-    let asking = Asking { scope, route, endpoint, method, args, sources, loaded, given, explains };
+    let asking = GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains };
     access::ask(&asking).map_or_else(|error| !error.is_denial(), |_| true)
 }

@@ -1,13 +1,13 @@
 //! Guards of what belongs to an account: its sessions, and the invitation to it.
 
-use crate::access::{Asking, Decision, Found, Guard, guard, in_path, named_user, outbox, user_resource};
+use crate::access::{Decision, Guard, GuardInput, GuardRows, guard, in_path, named_user, outbox, user_resource};
 use crate::error::Code;
 use crate::records::Record;
-use crate::registry::vocabulary::Named;
+use crate::registry::vocabulary::BehaviourEntry;
 use cms_config::declaration::Action;
 
 /// Its rows of the table of guards.
-pub const GUARDS: &[Named<Guard>] = &[
+pub const GUARDS: &[BehaviourEntry<Guard>] = &[
     guard("account.edit", edit, "Allows the user, and callers who may edit the user.")
         .fails(&[Code::NotLoggedIn, Code::UserInvalidId])
         .parent(),
@@ -15,20 +15,20 @@ pub const GUARDS: &[Named<Guard>] = &[
 ];
 
 /// The user that the path names, for callers who may edit that user.
-fn edit(asking: &Asking<'_>) -> Decision {
+fn edit(asking: &GuardInput<'_>) -> Decision {
     if !asking.scope.principal.known() {
         return Err(asking.refuse(Code::NotLoggedIn));
     }
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };
     match asking.may(Action::Edit, record)? {
-        true => Ok(Found { parent: Some(row), ..Found::default() }),
+        true => Ok(GuardRows { parent: Some(row), ..GuardRows::default() }),
         false => Err(asking.refuse(Code::CannotEdit)),
     }
 }
 
 /// Nobody invites themselves: who is here has a way in.
-fn invite(asking: &Asking<'_>) -> Decision {
+fn invite(asking: &GuardInput<'_>) -> Decision {
     if !outbox::sends_links(asking.registry())
         || !asking.scope.principal.can(user_resource(asking)?.capability(Action::Edit))
     {

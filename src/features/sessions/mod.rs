@@ -2,7 +2,7 @@
 
 pub mod guard;
 
-use crate::access::outbox::{self, Message, Subject};
+use crate::access::outbox::{self, Message, MessageSubject};
 use crate::error::{ApiError, Code};
 use crate::families::user::end_sessions as all_but;
 use crate::families::{self};
@@ -11,7 +11,7 @@ use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::records::{Record, columns, eq, int, ordered, text, txt};
 use crate::registry::columns::user;
 use crate::registry::name;
-use crate::registry::vocabulary::{Named, Responds};
+use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use cms_config::declaration::Family;
 use cms_storage::plan::{Change, Cond, DbValue, Op, Row, WritePlan};
 use cms_text::browsers;
@@ -22,17 +22,17 @@ use serde_json::{Value, json};
 const INVITED: &str = r#"{"type": "object", "properties": {"invited": {"type": "boolean"}, "user": {"type": "integer", "description": "Id of the user."}}}"#;
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     handler(
         "session.list",
         |w| Box::pin(async move { sessions(w) }),
         "Lists the sessions of a user, the one that was used last first.",
     )
-    .responds(Responds::List)
+    .responds(ResponseKind::List)
     .parent(),
     handler("session.delete", |w| Box::pin(end_session(w)), "Ends a session of a user.")
         .fails(&[Code::RecordInvalidId, Code::CannotEdit])
-        .responds(Responds::Deleted)
+        .responds(ResponseKind::Deleted)
         .parent(),
     handler(
         "session.delete_all",
@@ -40,11 +40,11 @@ pub const HANDLERS: &[Named<Handler>] = &[
         "Ends all sessions of a user but the one that the request was sent with.",
     )
     .fails(&[Code::CannotEdit])
-    .responds(Responds::Json(200, COUNTED))
+    .responds(ResponseKind::Json(200, COUNTED))
     .parent(),
     handler("user.invite", |w| Box::pin(invite(w)), "Sends a user a link to set a password.")
         .fails(&[Code::CannotEdit, Code::Forbidden, Code::InvalidParam])
-        .responds(Responds::Json(200, INVITED))
+        .responds(ResponseKind::Json(200, INVITED))
         .parent(),
 ];
 
@@ -92,7 +92,7 @@ pub async fn invite(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if account.text(user::EMAIL).is_empty() {
         return Err(ApiError::invalid_one("user_id", "This user has no e-mail address."));
     }
-    let message = Message { subject: Subject::Invitation, user: account.id(), address: "", data: json!({}) };
+    let message = Message { subject: MessageSubject::Invitation, user: account.id(), address: "", data: json!({}) };
     write(work, vec![outbox::stored(&message, work.scope.now, work.scope.now)]).await?;
     Ok(Outcome::ok(json!({"invited": true, "user": account.id()})))
 }

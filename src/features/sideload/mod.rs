@@ -7,16 +7,16 @@
 use crate::behaviours::files::file_of;
 use crate::error::{ApiError, Code};
 use crate::families::content::columns;
-use crate::families::file::{self, Making, Source, StoreError};
+use crate::families::file::{self, FileSource, PictureOptions, StoreError};
 use crate::families::text_column;
 use crate::handlers::files::{
     extra, file_store, not_taken, picture_refusal, refusal, sent, undo_on_failure, unreachable_files,
 };
-use crate::handlers::{Handler, Outcome, Refusal, Work, Written, handler, items};
-use crate::model::Incoming;
+use crate::handlers::{Handler, Outcome, Work, WriteRefusal, WrittenRow, handler, items};
+use crate::model::UploadFile;
 use crate::records::Record;
 use crate::registry::resource::Resource;
-use crate::registry::vocabulary::{Named, Responds};
+use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use cms_config::declaration::Family;
 use cms_pictures::PictureError;
 use cms_storage::plan::{Change, Put, Row, Target};
@@ -30,7 +30,7 @@ const ADDED: &str = r#"{"type": "object", "properties": {
     "filesize": {"type": "integer"}, "original_image": {"type": "string"}}}"#;
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     handler(
         "file.sideload",
         |w| Box::pin(add(w)),
@@ -46,7 +46,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
         Code::UploadRefusedBody,
     ])
     .fails_at(&[(None, Code::PostInvalidId, 400)])
-    .responds(Responds::Json(200, ADDED))
+    .responds(ResponseKind::Json(200, ADDED))
     .on(&[Family::Content])
     .item(),
     handler("file.finalize", |w| Box::pin(finish(w)), "Describes the files that were added to a record, in one write.")
@@ -57,7 +57,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
 
 /// What a file is for, beside the declared sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum FileRole {
     /// A copy in a size.
     Size,
     /// It is shown instead of the upload, smaller.
@@ -68,20 +68,20 @@ enum Part {
     Companion(&'static str),
 }
 
-impl Part {
-    fn named(name: &str) -> Part {
+impl FileRole {
+    fn named(name: &str) -> FileRole {
         match name {
-            "scaled" => Part::Scaled,
-            "original" => Part::Original,
-            "source_original" => Part::Companion("source_image"),
-            "animated_video" => Part::Companion("animated_video"),
-            "animated_video_poster" => Part::Companion("animated_video_poster"),
-            _ => Part::Size,
+            "scaled" => FileRole::Scaled,
+            "original" => FileRole::Original,
+            "source_original" => FileRole::Companion("source_image"),
+            "animated_video" => FileRole::Companion("animated_video"),
+            "animated_video_poster" => FileRole::Companion("animated_video_poster"),
+            _ => FileRole::Size,
         }
     }
 
     fn is_shown(self) -> bool {
-        matches!(self, Part::Scaled | Part::Original)
+        matches!(self, FileRole::Scaled | FileRole::Original)
     }
 }
 
@@ -97,7 +97,7 @@ pub async fn add(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let own = suited(work, record, &extra)?;
     let wanted = work.allowed.args().get("image_size").cloned().unwrap_or_default();
     let names = names(&wanted);
-    let part = names.first().map_or(Part::Size, |name| Part::named(name));
+    let part = names.first().map_or(FileRole::Size, |name| FileRole::named(name));
     let given = sent(work).await?;
     let media = &work.scope.registry.declaration.media;
     let known = file::recognised(&given.file.name, given.file.path(), media);
@@ -114,8 +114,8 @@ pub async fn add(work: &Work<'_>) -> Result<Outcome, ApiError> {
         false => (0, 0),
     };
     let folder = own.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let making = Making { copies: false, display: false, convert: false, language: String::new() };
-    let source = Source { path: given.file.path(), size: given.file.size, meta: None, making, kept: None };
+    let making = PictureOptions { copies: false, display: false, convert: false, language: String::new() };
+    let source = FileSource { path: given.file.path(), size: given.file.size, meta: None, making, kept: None };
     let kept = file_store(work)?.keep(source, &base, &kind, folder).await;
     let kept = kept.map_err(|error| refusal(work, error, Code::UploadInvalidImage))?;
     let bytes = kept.extra.get("media_details").map_or(Value::Null, |details| details["filesize"].clone());
@@ -128,18 +128,18 @@ pub async fn add(work: &Work<'_>) -> Result<Outcome, ApiError> {
     changes.extend(file::owned_by(&kept.keys, record.value("id")));
     let done = work.carry_out(resource, changes).await.map(|()| record.value("id").clone());
     let done = done.map_err(|refused| match refused {
-        Refusal::Stale => ApiError::new(Code::PreconditionFailed),
-        Refusal::Error(error) => error,
+        WriteRefusal::Stale => ApiError::new(Code::PreconditionFailed),
+        WriteRefusal::Error(error) => error,
     });
     undo_on_failure(work, done, kept.keys).await?;
     let (width, height) = size;
     let file = last(&kept.file);
     Ok(Outcome::ok(match part {
-        Part::Size => json!({
+        FileRole::Size => json!({
             "image_size": wanted, "width": width, "height": height, "file": file, "mime_type": kept.mime, "filesize": bytes,
         }),
-        Part::Companion(_) => json!({"image_size": wanted, "file": file}),
-        Part::Scaled | Part::Original => json!({
+        FileRole::Companion(_) => json!({"image_size": wanted, "file": file}),
+        FileRole::Scaled | FileRole::Original => json!({
             "image_size": wanted, "original_image": upload(&extra, &own), "width": width, "height": height,
             "filesize": bytes, "file": kept.file,
         }),
@@ -156,7 +156,7 @@ pub async fn finish(work: &Work<'_>) -> Result<Outcome, ApiError> {
     items::show_written(work, resource, written)
 }
 
-async fn describe(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Written, Refusal> {
+async fn describe(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<WrittenRow, WriteRefusal> {
     let record = Record { resource, row };
     let mut all = extra(record);
     let own = suited(work, record, &all)?;
@@ -171,7 +171,7 @@ async fn describe(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Wri
     };
     let mut set = Vec::new();
     let Some(details) = all.as_object_mut().map(|all| all.entry("media_details").or_insert_with(|| json!({}))) else {
-        return Ok(Written::unread(record.value("id").clone()));
+        return Ok(WrittenRow::unread(record.value("id").clone()));
     };
     let mut shown = own;
     for entry in &sent {
@@ -180,9 +180,9 @@ async fn describe(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Wri
         let bytes = file_store(work)?.media.files.stat(&key).await.map_err(|error| unreachable_files(work, &error))?;
         let bytes = bytes.map_or_else(|| entry["filesize"].clone(), |stat| json!(stat.size));
         for name in names(&entry["image_size"]) {
-            match Part::named(&name) {
-                Part::Companion(member) => details[member] = json!(last(&key)),
-                Part::Size => {
+            match FileRole::named(&name) {
+                FileRole::Companion(member) => details[member] = json!(last(&key)),
+                FileRole::Size => {
                     if !details["sizes"].is_object() {
                         details["sizes"] = json!({});
                     }
@@ -192,7 +192,7 @@ async fn describe(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Wri
                         "filesize": bytes, "mime_type": mime,
                     });
                 }
-                Part::Scaled | Part::Original => {
+                FileRole::Scaled | FileRole::Original => {
                     if let Some(original) = entry["original_image"].as_str() {
                         details["original_image"] = json!(last(&key_of(original)?));
                     }
@@ -237,13 +237,13 @@ fn names(value: &Value) -> Vec<String> {
 /// Companions are stored as they are, but for the picture that stands for a film.
 fn is_measured(names: &[String]) -> bool {
     names.iter().all(|name| {
-        let part = Part::named(name);
-        !matches!(part, Part::Companion(_)) || part == Part::Companion("animated_video_poster")
+        let part = FileRole::named(name);
+        !matches!(part, FileRole::Companion(_)) || part == FileRole::Companion("animated_video_poster")
     })
 }
 
 /// Width and height by the picture's header.
-async fn measured(work: &Work<'_>, file: &Incoming, mime: &str) -> Result<(u32, u32), ApiError> {
+async fn measured(work: &Work<'_>, file: &UploadFile, mime: &str) -> Result<(u32, u32), ApiError> {
     let invalid = || ApiError::new(Code::UploadInvalidImage);
     let Some(format) = cms_pictures::format_of(mime) else {
         let found = file_store(work)?.extent(file.path(), mime).await;
@@ -266,7 +266,7 @@ fn unmeasured(work: &Work<'_>, error: StoreError) -> ApiError {
 /// Whether a picture is as large as its purpose allows.
 fn fits(work: &Work<'_>, extra: &Value, name: &str, (width, height): (u32, u32)) -> Result<(), ApiError> {
     let mismatch = || Err(ApiError::new(Code::UploadDimensionMismatch));
-    if Part::named(name) == Part::Original {
+    if FileRole::named(name) == FileRole::Original {
         let details = &extra["media_details"];
         let (stored, own) = ((side(details, "width"), side(details, "height")), (u64::from(width), u64::from(height)));
         // A document has no sides that the picture could differ from.

@@ -2,11 +2,11 @@
 
 use crate::error::{ApiError, Code};
 use crate::handlers::{Handler, Outcome, Work, handler};
-use crate::registry::vocabulary::Named;
+use crate::registry::vocabulary::BehaviourEntry;
 use serde_json::{Map, Value};
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[handler(
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
     "site_health.test",
     |w| Box::pin(async move { test(w) }),
     "Responds with one declared check of the site's health.",
@@ -15,10 +15,10 @@ pub const HANDLERS: &[Named<Handler>] = &[handler(
 .settings(&["entries", "key"])];
 
 /// Whether all is well.
-type Check = fn(&Work<'_>) -> bool;
+type HealthCheck = fn(&Work<'_>) -> bool;
 
 /// The checks, by the name that declarations use.
-const CHECKS: [(&str, Check); 3] = [
+const CHECKS: [(&str, HealthCheck); 3] = [
     // Nothing can be wrong: the server does not need what is checked.
     ("needless", |_| true),
     // The site's address is one of HTTPS.

@@ -3,13 +3,13 @@
 //! It knows no resource: the schema decides what an entry contains, the guard who may see it.
 
 use crate::access::hints;
-use crate::error::{ApiError, Code, Status};
-use crate::handlers::lists::{Window, paging_headers};
+use crate::error::{ApiError, Code, CodeStatus};
+use crate::handlers::lists::{PageWindow, paging_headers};
 use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::records::{self, Record};
-use crate::registry::args::Role;
+use crate::registry::args::ArgRole;
 use crate::registry::resource::{Resource, link_parts};
-use crate::registry::vocabulary::{Named, Responds};
+use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use cms_config::declaration::{Comparison, EntryFilter};
 use serde_json::{Map, Value, json};
 
@@ -18,10 +18,10 @@ pub const ENTRIES: &[&str] =
     &["entries", "entries_from", "key", "key_parts", "links", "links_where", "embeddable_links", "holder", "filters"];
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     handler("static.list", |w| Box::pin(async move { list(w) }), "Lists the entries that `options.entries` declares.")
         .fails(&[Code::RecordInvalidId, Code::CannotRead, Code::CannotView, Code::Forbidden, Code::ThemeNotFound])
-        .responds(Responds::List)
+        .responds(ResponseKind::List)
         .settings(ENTRIES),
     handler("static.get", |w| Box::pin(async move { get(w) }), "Responds with one declared entry.")
         .fails(&[Code::RecordInvalidId, Code::CannotRead, Code::CannotView, Code::Forbidden, Code::ThemeNotFound])
@@ -44,8 +44,8 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let fits = |entry: &&Value| chosen(work, entry) && filters.iter().all(|filter| filter.fits(entry));
     let entries: Vec<&Value> = work.resource()?.entries().iter().filter(fits).collect();
     let args = work.allowed.args();
-    let window = Window::of(args, &work.endpoint.args);
-    let paged = args.role(&work.endpoint.args, Role::PerPage).is_some();
+    let window = PageWindow::of(args, &work.endpoint.args);
+    let paged = args.role(&work.endpoint.args, ArgRole::PerPage).is_some();
     let shown: Vec<Value> = if paged {
         entries
             .iter()
@@ -88,7 +88,7 @@ pub fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let code = work.endpoint.codes.get(&Code::CannotEdit).copied().unwrap_or(Code::CannotEdit);
     Err(match code.status() {
-        Status::Denied => work.scope.principal.refuse(code),
+        CodeStatus::Denied => work.scope.principal.refuse(code),
         _ => ApiError::new(code),
     })
 }
@@ -115,7 +115,7 @@ fn chosen(work: &Work<'_>, entry: &Value) -> bool {
 }
 
 /// What the request selects (`options.filters`).
-struct Filter<'a> {
+struct EntryCondition<'a> {
     declared: &'a EntryFilter,
     arg: &'a str,
     wanted: Value,
@@ -125,7 +125,7 @@ struct Filter<'a> {
 ///
 /// # Errors
 /// A value that has to be an entry of another resource is none: that resource's 404.
-fn filters<'a>(work: &Work<'a>) -> Result<Vec<Filter<'a>>, ApiError> {
+fn filters<'a>(work: &Work<'a>) -> Result<Vec<EntryCondition<'a>>, ApiError> {
     let mut filters = Vec::new();
     for (arg, declared) in &work.resource()?.declared.options.filters {
         let Some(wanted) = work.captures.get(arg).or_else(|| work.allowed.args().given(arg)) else { continue };
@@ -142,12 +142,12 @@ fn filters<'a>(work: &Work<'a>) -> Result<Vec<Filter<'a>>, ApiError> {
         if let Some(members) = wanted.as_object_mut() {
             members.retain(|name, _| !declared.ignored.contains(name));
         }
-        filters.push(Filter { declared, arg, wanted });
+        filters.push(EntryCondition { declared, arg, wanted });
     }
     Ok(filters)
 }
 
-impl Filter<'_> {
+impl EntryCondition<'_> {
     fn fits(&self, entry: &Value) -> bool {
         let fits = |member: &str| {
             let held = entry.get(member);

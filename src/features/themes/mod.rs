@@ -6,22 +6,22 @@ pub mod guard;
 use crate::access::hints;
 use crate::error::{ApiError, Code};
 use crate::families::{self, content};
-use crate::handlers::lists::{Window, paging_headers};
+use crate::handlers::lists::{PageWindow, paging_headers};
 use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::records;
-use crate::registry::args::Role;
+use crate::registry::args::ArgRole;
 use crate::registry::resource::{Property, Resource};
-use crate::registry::vocabulary::{Named, Responds};
+use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use cms_config::declaration::{Action, Theme};
 use cms_storage::plan::{Change, CommitError, WritePlan};
 use cms_text::sanitize::esc_html;
 use serde_json::{Map, Value, json};
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     handler("theme.list", |w| Box::pin(list(w)), "Lists the declared themes.")
         .fails(&[Code::CannotReadThemes, Code::CannotViewThemes])
-        .responds(Responds::List)
+        .responds(ResponseKind::List)
         .settings(&["user_styles", "theme_links"]),
     handler("theme.get", |w| Box::pin(get(w)), "Responds with one declared theme.")
         .fails(&[Code::CannotViewThemes, Code::ThemeNotFound])
@@ -31,7 +31,7 @@ pub const HANDLERS: &[Named<Handler>] = &[
         |w| Box::pin(export::export(w)),
         "Responds with an archive of the theme's templates and styles.",
     )
-    .responds(Responds::Bytes("application/zip"))
+    .responds(ResponseKind::Bytes("application/zip"))
     .settings(&["folders", "styles"]),
 ];
 
@@ -45,13 +45,13 @@ pub async fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
         Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
-    let searched = work.allowed.args().role(&work.endpoint.args, Role::Search).and_then(Value::as_str).unwrap_or("");
+    let searched = work.allowed.args().role(&work.endpoint.args, ArgRole::Search).and_then(Value::as_str).unwrap_or("");
     let all = work.scope.registry.declaration.themes.iter();
     let chosen: Vec<_> = all
         .filter(|(_, theme)| wanted.is_empty() || wanted.contains(&state(theme)))
         .filter(|(name, theme)| is_named(name, theme, searched))
         .collect();
-    let window = Window::of(work.allowed.args(), &work.endpoint.args);
+    let window = PageWindow::of(work.allowed.args(), &work.endpoint.args);
     let skipped = usize::try_from(window.offset).unwrap_or(usize::MAX);
     let shown = chosen.iter().skip(skipped).take(usize::try_from(window.per_page).unwrap_or(usize::MAX));
     let documents: Vec<Value> = shown.map(|(name, theme)| document(work, name, theme)).collect::<Result<_, _>>()?;

@@ -1,14 +1,14 @@
 //! The guard of view configurations: who edits the entities sees how they are listed.
 
-use crate::access::{Asking, Decision, Found, Guard, guard};
+use crate::access::{Decision, Guard, GuardInput, GuardRows, guard};
 use crate::error::{ApiError, Code};
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
-use crate::registry::vocabulary::Named;
+use crate::registry::vocabulary::BehaviourEntry;
 use cms_config::declaration::{Action, EntityKind, Family, Views};
 
 /// Its rows of the table of guards.
-pub const GUARDS: &[Named<Guard>] =
+pub const GUARDS: &[BehaviourEntry<Guard>] =
     &[guard("view_config.read", read, "Allows callers who may edit the entity that `kind` and `name` name.")
         .on(&[Family::Virtual])];
 
@@ -18,7 +18,7 @@ pub fn entity<'r>(registry: &'r Registry, kind: &EntityKind, name: &str) -> Opti
 }
 
 /// Whether there is such an entity, and the caller has the capability for it.
-fn read(asking: &Asking<'_>) -> Decision {
+fn read(asking: &GuardInput<'_>) -> Decision {
     let views: &Views =
         asking.resource()?.declared.options.views.as_ref().ok_or_else(|| ApiError::new(Code::Internal))?;
     let (kind, name) = (asking.args.text("kind").unwrap_or_default(), asking.args.text("name").unwrap_or_default());
@@ -30,7 +30,7 @@ fn read(asking: &Asking<'_>) -> Decision {
             .capability(declared.act.unwrap_or(Action::Edit)),
     };
     match asking.scope.principal.can(capability) {
-        true => Ok(Found::default()),
+        true => Ok(GuardRows::default()),
         false => Err(asking.refuse(Code::CannotRead)),
     }
 }

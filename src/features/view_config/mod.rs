@@ -8,14 +8,14 @@ use crate::error::{ApiError, Code};
 use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::model::Method;
 use crate::registry::views::view;
-use crate::registry::vocabulary::Named;
+use crate::registry::vocabulary::BehaviourEntry;
 use crate::request::BodyParams;
-use cms_config::declaration::{Family, ViewChange, ViewParts, ViewSource, ViewsOf};
+use cms_config::declaration::{Family, ViewChange, ViewParts, ViewSource, ViewTemplate};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[handler(
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
     "view_config.get",
     |w| Box::pin(get(w)),
     "Responds with the declared look of an entity's lists and forms.",
@@ -53,8 +53,8 @@ pub async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     {
         let ViewChange { set, replace, merge, remove, lists } = &change;
         config.extend(parts(set, labels));
-        patch::patch(&mut config, parts(replace, labels), patch::Lists::Replace);
-        patch::patch(&mut config, parts(merge, labels), patch::Lists::Merge);
+        patch::patch(&mut config, parts(replace, labels), patch::ListPolicy::Replace);
+        patch::patch(&mut config, parts(merge, labels), patch::ListPolicy::Merge);
         patch::remove(&mut config, remove, &base);
         for list in lists {
             let added = views_of(work, list).await;
@@ -102,7 +102,7 @@ fn fill(value: &mut Value, labels: Option<&IndexMap<String, String>>) {
 }
 
 /// One view for each item of the sources.
-async fn views_of(work: &Work<'_>, declared: &ViewsOf) -> Vec<Value> {
+async fn views_of(work: &Work<'_>, declared: &ViewTemplate) -> Vec<Value> {
     let mut titles: IndexMap<String, String> = IndexMap::new();
     for source in &declared.from {
         let mut items = items(work, source).await;

@@ -7,7 +7,7 @@ const IDENTITY: [&str; 3] = ["id", "slug", "field"];
 
 /// What becomes of a list that a change names.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Lists {
+pub enum ListPolicy {
     /// Members are merged with those of the same identity; others are added.
     Merge,
     /// The list of the change is the list.
@@ -15,7 +15,7 @@ pub enum Lists {
 }
 
 /// Merges a change into a configuration. A value of another shape (a list for a table) changes nothing.
-pub fn patch(config: &mut Map<String, Value>, change: Map<String, Value>, lists: Lists) {
+pub fn patch(config: &mut Map<String, Value>, change: Map<String, Value>, lists: ListPolicy) {
     for (key, value) in change {
         match config.get_mut(&key) {
             None => drop(config.insert(key, value)),
@@ -24,10 +24,10 @@ pub fn patch(config: &mut Map<String, Value>, change: Map<String, Value>, lists:
     }
 }
 
-fn merge(current: &mut Value, change: Value, lists: Lists) {
+fn merge(current: &mut Value, change: Value, lists: ListPolicy) {
     match (current, change) {
         (Value::Object(current), Value::Object(change)) => patch(current, change, lists),
-        (Value::Array(current), Value::Array(change)) if lists == Lists::Replace => *current = change,
+        (Value::Array(current), Value::Array(change)) if lists == ListPolicy::Replace => *current = change,
         (Value::Array(current), Value::Array(change)) => {
             for member in change {
                 let known = identity(&member);
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn changes_are_merged_by_shape_and_identity() {
         let base = json!({"view": {"fields": ["a", "b"], "sort": {"field": "t"}, "n": 1}, "list": [{"slug": "x", "title": "X"}, {"id": 7}]});
-        let check = |change: Value, lists: Lists, expected: Value| {
+        let check = |change: Value, lists: ListPolicy, expected: Value| {
             let mut config = map(base.clone());
             patch(&mut config, map(change.clone()), lists);
             assert_eq!(Value::Object(config), expected, "{change}");
@@ -118,17 +118,17 @@ mod tests {
         let change = json!({"view": {"fields": ["b", "c"], "n": 2, "m": {}}, "list": [{"slug": "x", "title": "Y"}, {"slug": "z"}, {"id": "7", "on": true}, {"none": 1}]});
         check(
             change.clone(),
-            Lists::Merge,
+            ListPolicy::Merge,
             json!({"view": {"fields": ["a", "b", "c"], "sort": {"field": "t"}, "n": 2, "m": {}},
                 "list": [{"slug": "x", "title": "Y"}, {"id": "7", "on": true}, {"slug": "z"}, {"none": 1}]}),
         );
         check(
             json!({"view": {"fields": ["c"]}}),
-            Lists::Replace,
+            ListPolicy::Replace,
             json!({"view": {"fields": ["c"], "sort": {"field": "t"}, "n": 1}, "list": base["list"]}),
         );
-        check(json!({"view": ["a"], "list": {"slug": "y"}}), Lists::Merge, base.clone());
-        check(json!({"list": [], "view": {"sort": "t", "fields": []}}), Lists::Merge, base.clone());
+        check(json!({"view": ["a"], "list": {"slug": "y"}}), ListPolicy::Merge, base.clone());
+        check(json!({"list": [], "view": {"sort": "t", "fields": []}}), ListPolicy::Merge, base.clone());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use cms_text::render::render_content;
 use serde_json::{Map, Value};
 
 /// A widget that is shown.
-pub struct Shown<'a> {
+pub struct WidgetInstance<'a> {
     /// The entry of its type.
     pub entry: &'a Value,
     pub settings: &'a Value,
@@ -25,7 +25,7 @@ pub fn class(entry: &Value) -> &str {
     entry["classname"].as_str().unwrap_or_default()
 }
 
-impl Shown<'_> {
+impl WidgetInstance<'_> {
     fn setting(&self, name: &str) -> &str {
         self.settings.get(name).and_then(Value::as_str).unwrap_or_default()
     }

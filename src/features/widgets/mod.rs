@@ -5,7 +5,7 @@
 
 mod html;
 
-use self::html::Shown;
+use self::html::WidgetInstance;
 use crate::access::hashing::same_text;
 use crate::behaviours::{READS, allowed_html};
 use crate::error::{ApiError, Code};
@@ -14,7 +14,7 @@ use crate::features::static_entries::{self, ENTRIES};
 use crate::handlers::{Handler, Outcome, Work, handler, items};
 use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::resource::{Context, Resource};
-use crate::registry::vocabulary::{Named, Responds};
+use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use crate::render::{self, View};
 use crate::request::decode_query;
 use base64::Engine as _;
@@ -32,27 +32,27 @@ const PREVIEW: &str =
     r#"{"type": "object", "properties": {"preview": {"type": "string", "description": "A page as HTML."}}}"#;
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[Named<Handler>] = &[
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     handler("widget.list", |w| Box::pin(async move { list(w) }), "Lists widgets, in the order of their places.")
-        .responds(Responds::List)
+        .responds(ResponseKind::List)
         .on(&[Family::Plain])
         .settings(&["widgets"]),
     handler("widget.get", |w| Box::pin(async move { get(w) }), "Responds with one widget.")
         .on(&[Family::Plain])
         .fails(&[Code::RecordInvalidId]),
     handler("widget.create", |w| Box::pin(create(w)), "Makes a widget of a declared type.")
-        .responds(Responds::Created)
+        .responds(ResponseKind::Created)
         .on(&[Family::Plain])
         .fails(&[Code::InvalidField]),
     handler("widget.update", |w| Box::pin(update(w)), "Changes the settings or the place of a widget.")
         .on(&[Family::Plain])
         .fails(&[Code::InvalidField, Code::RecordInvalidId]),
     handler("widget.delete", |w| Box::pin(delete(w)), "Deletes a widget, or moves it to the unused ones.")
-        .responds(Responds::Trashed)
+        .responds(ResponseKind::Trashed)
         .on(&[Family::Plain])
         .fails(&[Code::RecordInvalidId]),
     handler("widget.places", |w| Box::pin(async move { places(w) }), "Lists the declared places with their widgets.")
-        .responds(Responds::List)
+        .responds(ResponseKind::List)
         .settings(ENTRIES),
     handler("widget.place", |w| Box::pin(async move { place(w) }), "Responds with one place and its widgets.")
         .settings(ENTRIES)
@@ -65,14 +65,14 @@ pub const HANDLERS: &[Named<Handler>] = &[
         |w| Box::pin(async move { encode(w) }),
         "Responds with the form for settings, the widget that they make, and the settings as they are stored.",
     )
-    .responds(Responds::Json(200, "{}"))
+    .responds(ResponseKind::Json(200, "{}"))
     .fails(&[Code::RecordInvalidId]),
     handler(
         "widget.preview",
         |w| Box::pin(async move { preview(w) }),
         "Responds with a page that shows a widget alone.",
     )
-    .responds(Responds::Json(200, PREVIEW))
+    .responds(ResponseKind::Json(200, PREVIEW))
     .fails(&[Code::RecordInvalidId]),
 ];
 
@@ -89,17 +89,17 @@ const FIRST: i64 = 2;
 const FORM_DEPTH: usize = 4;
 
 /// What is declared of widgets, and the rows.
-struct Site<'a> {
+struct WidgetResource<'a> {
     rows: &'a Resource,
     options: &'a WidgetOptions,
 }
 
-impl<'a> Site<'a> {
-    fn of(work: &Work<'a>) -> Result<Site<'a>, ApiError> {
+impl<'a> WidgetResource<'a> {
+    fn of(work: &Work<'a>) -> Result<WidgetResource<'a>, ApiError> {
         let registry = &work.scope.registry;
         let found = registry.resources.iter().find_map(|rows| Some((rows, rows.declared.options.widgets.as_ref()?)));
         let (rows, options) = found.ok_or_else(|| ApiError::new(Code::Internal))?;
-        Ok(Site { rows, options })
+        Ok(WidgetResource { rows, options })
     }
 
     fn entry(&self, work: &Work<'a>, of: &str, key: &str) -> Option<&'a Value> {
@@ -138,7 +138,7 @@ impl<'a> Site<'a> {
 /// # Errors
 /// The database cannot be read.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let site = Site::of(work)?;
+    let site = WidgetResource::of(work)?;
     let wanted = work.allowed.args().given("sidebar").and_then(Value::as_str);
     let places = work.scope.registry.resource(&site.options.places).map_or(&[][..], Resource::entries);
     let names = places.iter().filter_map(|place| place["id"].as_str());
@@ -154,7 +154,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// There is none with this name.
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let site = Site::of(work)?;
+    let site = WidgetResource::of(work)?;
     one(work, &site, &target(work, &site)?, work.allowed.context())
 }
 
@@ -163,7 +163,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// There is no such type; the settings do not fit; there are too many widgets.
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let site = Site::of(work)?;
+    let site = WidgetResource::of(work)?;
     let args = work.allowed.args();
     let asked = args.given("id").and_then(Value::as_str);
     let kind = asked.map(|id| numbered(id).0).or_else(|| args.text("id_base")).unwrap_or("");
@@ -206,12 +206,12 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// There is none with this name; the settings do not fit.
 pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let site = Site::of(work)?;
+    let site = WidgetResource::of(work)?;
     let row = target(work, &site)?;
     changed(work, &site, &row).await
 }
 
-async fn changed(work: &Work<'_>, site: &Site<'_>, row: &Row) -> Result<Outcome, ApiError> {
+async fn changed(work: &Work<'_>, site: &WidgetResource<'_>, row: &Row) -> Result<Outcome, ApiError> {
     let record = Record { resource: site.rows, row };
     let entry = site.entry(work, &site.options.types, record.text("id_base")).ok_or_else(|| site.invalid())?;
     let mut set = Vec::new();
@@ -233,7 +233,7 @@ async fn changed(work: &Work<'_>, site: &Site<'_>, row: &Row) -> Result<Outcome,
 /// # Errors
 /// There is none with this name.
 pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let site = Site::of(work)?;
+    let site = WidgetResource::of(work)?;
     let row = target(work, &site)?;
     let record = Record { resource: site.rows, row: &row };
     if !work.allowed.args().flag("force") {
@@ -257,7 +257,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// The database cannot be read.
 pub fn places(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let site = Site::of(work)?;
+    let site = WidgetResource::of(work)?;
     let mut outcome = static_entries::list(work)?;
     for place in outcome.body.as_array_mut().into_iter().flatten() {
         fill(work, &site, place)?;
@@ -270,7 +270,7 @@ pub fn places(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// There is no such place.
 pub fn place(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let site = Site::of(work)?;
+    let site = WidgetResource::of(work)?;
     let mut outcome = static_entries::get(work)?;
     fill(work, &site, &mut outcome.body)?;
     Ok(outcome)
@@ -281,7 +281,7 @@ pub fn place(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// There is no such place.
 pub async fn arrange(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let site = Site::of(work)?;
+    let site = WidgetResource::of(work)?;
     let shown = static_entries::get(work)?;
     let id = shown.body["id"].as_str().unwrap_or_default().to_owned();
     if let Some(wanted) = work.allowed.args().given("widgets").and_then(Value::as_array) {
@@ -312,7 +312,7 @@ pub async fn arrange(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// There is no such type; the settings are not this server's.
 pub fn encode(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let site = Site::of(work)?;
+    let site = WidgetResource::of(work)?;
     let entry = kind(work)?;
     let args = work.allowed.args();
     let number = args.int("number").unwrap_or(-1);
@@ -326,7 +326,7 @@ pub fn encode(work: &Work<'_>) -> Result<Outcome, ApiError> {
         Some(form) => normal(work, entry, &form),
         None => given,
     };
-    let shown = Shown { entry, settings: &settings, number };
+    let shown = WidgetInstance { entry, settings: &settings, number };
     Ok(Outcome::ok(json!({
         "form": shown.form(),
         "preview": shown.preview(work).as_str(),
@@ -339,7 +339,7 @@ pub fn encode(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// There is no such type; the settings do not fit.
 pub fn preview(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let site = Site::of(work)?;
+    let site = WidgetResource::of(work)?;
     let entry = kind(work)?;
     let given = work.allowed.args().given("instance").cloned().unwrap_or_default();
     let settings = match (given.get("raw"), given.get("encoded")) {
@@ -347,7 +347,7 @@ pub fn preview(work: &Work<'_>) -> Result<Outcome, ApiError> {
         (None, Some(_)) => normal(work, entry, &decoded(work, &site, &given)?),
         (None, None) => json!({}),
     };
-    let page = Shown { entry, settings: &settings, number: -1 }.page(work);
+    let page = WidgetInstance { entry, settings: &settings, number: -1 }.page(work);
     Ok(Outcome::ok(json!({"preview": page.as_str()})))
 }
 
@@ -358,7 +358,7 @@ fn kind<'a>(work: &Work<'a>) -> Result<&'a Value, ApiError> {
     resource.entry(wanted).ok_or_else(|| ApiError::new(resource.code(Code::RecordInvalidId)))
 }
 
-fn target(work: &Work<'_>, site: &Site<'_>) -> Result<Row, ApiError> {
+fn target(work: &Work<'_>, site: &WidgetResource<'_>) -> Result<Row, ApiError> {
     let wanted = work.captures.get("id").and_then(Value::as_str).unwrap_or("");
     let found = records::find(&*work.scope.snapshot()?, site.rows, &txt(wanted))?;
     found.ok_or_else(|| ApiError::new(site.rows.code(Code::RecordInvalidId)))
@@ -368,7 +368,12 @@ fn existing(record: Record<'_>) -> Target {
     Target::Existing { key: record.value("id").clone(), expect: None }
 }
 
-async fn write(work: &Work<'_>, site: &Site<'_>, record: Record<'_>, set: families::Columns) -> Result<(), ApiError> {
+async fn write(
+    work: &Work<'_>,
+    site: &WidgetResource<'_>,
+    record: Record<'_>,
+    set: families::Columns,
+) -> Result<(), ApiError> {
     if set.is_empty() {
         return Ok(());
     }
@@ -385,7 +390,7 @@ fn numbered(id: &str) -> (&str, Option<i64>) {
     }
 }
 
-fn next_number(work: &Work<'_>, site: &Site<'_>, kind: &str) -> Result<i64, ApiError> {
+fn next_number(work: &Work<'_>, site: &WidgetResource<'_>, kind: &str) -> Result<i64, ApiError> {
     let plan = records::columns(&site.rows.table, &["id"], eq("id_base", txt(kind)));
     let rows = work.scope.snapshot()?.rows(&plan)?;
     let taken = rows.iter().filter_map(|row| numbered(text(&row[0])).1).max();
@@ -393,7 +398,7 @@ fn next_number(work: &Work<'_>, site: &Site<'_>, kind: &str) -> Result<i64, ApiE
 }
 
 /// A position before that of every widget.
-fn front(work: &Work<'_>, site: &Site<'_>) -> Result<i64, ApiError> {
+fn front(work: &Work<'_>, site: &WidgetResource<'_>) -> Result<i64, ApiError> {
     let mut plan = records::columns(&site.rows.table, &["position"], records::everything());
     plan = records::ordered(plan, "position", true);
     plan.limit = Some(1);
@@ -404,7 +409,12 @@ fn front(work: &Work<'_>, site: &Site<'_>) -> Result<i64, ApiError> {
 // ------------------------------------------------------------------------------------------------ settings
 
 /// The settings that the request gives, as they are stored; `None` when it gives none.
-fn settings(work: &Work<'_>, site: &Site<'_>, entry: &Value, number: i64) -> Result<Option<String>, ApiError> {
+fn settings(
+    work: &Work<'_>,
+    site: &WidgetResource<'_>,
+    entry: &Value,
+    number: i64,
+) -> Result<Option<String>, ApiError> {
     let args = work.allowed.args();
     let given = match (args.given("instance"), args.given("form_data").and_then(Value::as_str)) {
         (Some(instance), _) => match instance.get("raw") {
@@ -428,7 +438,7 @@ fn settings(work: &Work<'_>, site: &Site<'_>, entry: &Value, number: i64) -> Res
 }
 
 /// Settings that this server has encoded.
-fn decoded(work: &Work<'_>, site: &Site<'_>, instance: &Value) -> Result<Value, ApiError> {
+fn decoded(work: &Work<'_>, site: &WidgetResource<'_>, instance: &Value) -> Result<Value, ApiError> {
     let part = |name: &str| instance.get(name).and_then(Value::as_str).unwrap_or("");
     let (encoded, hash) = (part("encoded"), part("hash"));
     if encoded.is_empty() || !same_text(hash, &proof(work, encoded)) {
@@ -501,12 +511,17 @@ fn fitted(work: &Work<'_>, kind: &str, value: &Value) -> Value {
 
 // ------------------------------------------------------------------------------------------------ documents
 
-fn one(work: &Work<'_>, site: &Site<'_>, row: &Row, context: Context) -> Result<Outcome, ApiError> {
+fn one(work: &Work<'_>, site: &WidgetResource<'_>, row: &Row, context: Context) -> Result<Outcome, ApiError> {
     let document = documents(work, site, std::slice::from_ref(row), context)?.pop();
     Ok(Outcome::ok(document.ok_or_else(|| ApiError::new(Code::Internal))?))
 }
 
-fn documents(work: &Work<'_>, site: &Site<'_>, rows: &[Row], context: Context) -> Result<Vec<Value>, ApiError> {
+fn documents(
+    work: &Work<'_>,
+    site: &WidgetResource<'_>,
+    rows: &[Row],
+    context: Context,
+) -> Result<Vec<Value>, ApiError> {
     let view = View {
         context,
         fields: work.fields,
@@ -525,7 +540,7 @@ fn documents(work: &Work<'_>, site: &Site<'_>, rows: &[Row], context: Context) -
         let settings: Value = serde_json::from_str(record.text("settings")).unwrap_or_default();
         let entry = site.entry(work, &site.options.types, record.text("id_base")).unwrap_or(&Value::Null);
         let number = numbered(record.text("id")).1.unwrap_or(0);
-        let shown = Shown { entry, settings: &settings, number };
+        let shown = WidgetInstance { entry, settings: &settings, number };
         let place = site.place(work, record);
         let declared = site.entry(work, &site.options.places, &place).filter(|_| place != site.options.unused);
         let rendered = declared.map(|place| shown.body(work, Some((place, record.text("id")))));
@@ -545,7 +560,7 @@ fn documents(work: &Work<'_>, site: &Site<'_>, rows: &[Row], context: Context) -
 }
 
 /// Puts the names of its widgets into a place.
-fn fill(work: &Work<'_>, site: &Site<'_>, place: &mut Value) -> Result<(), ApiError> {
+fn fill(work: &Work<'_>, site: &WidgetResource<'_>, place: &mut Value) -> Result<(), ApiError> {
     let id = place["id"].as_str().unwrap_or_default().to_owned();
     let rows = site.in_place(work, &id)?;
     let names: Vec<&str> = rows.iter().map(|row| Record { resource: site.rows, row }.text("id")).collect();

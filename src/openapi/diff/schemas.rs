@@ -22,17 +22,17 @@ pub(super) struct Difference {
     pub what: String,
 }
 
-type Pair = (String, String);
+type SchemaPair = (String, String);
 
 /// Compares schemas of two documents, each pair of named ones once.
 pub(super) struct Comparison<'a> {
     old: &'a Value,
     new: &'a Value,
-    known: BTreeMap<(Pair, Direction), Rc<Vec<Difference>>>,
+    known: BTreeMap<(SchemaPair, Direction), Rc<Vec<Difference>>>,
     /// Named schemas of embedded documents: they are compared on their own, or each change of one would be a change of
     /// every operation whose documents link to it.
-    embedded: VecDeque<Pair>,
-    seen: BTreeSet<Pair>,
+    embedded: VecDeque<SchemaPair>,
+    seen: BTreeSet<SchemaPair>,
     in_embedded: bool,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Comparison<'a> {
 
     /// The next schema of embedded documents that no operation responds with, by the name that it has now.
     pub fn next_embedded(&mut self) -> Option<(String, Vec<Difference>)> {
-        let told = |pair: &Pair| self.known.contains_key(&(pair.clone(), Direction::Response));
+        let told = |pair: &SchemaPair| self.known.contains_key(&(pair.clone(), Direction::Response));
         let at = self.embedded.iter().position(|pair| !told(pair))?;
         let pair = self.embedded.remove(at)?;
         let differences = self.named(pair.clone(), Direction::Response);
@@ -94,7 +94,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// The differences of two named schemas. A schema that contains itself has those that are found meanwhile.
-    fn named(&mut self, pair: Pair, direction: Direction) -> Rc<Vec<Difference>> {
+    fn named(&mut self, pair: SchemaPair, direction: Direction) -> Rc<Vec<Difference>> {
         let key = (pair, direction);
         if let Some(known) = self.known.get(&key) {
             return Rc::clone(known);
@@ -108,7 +108,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn of_schemas(&mut self, old: &Value, new: &Value, direction: Direction) -> Vec<Difference> {
-        let mut found = Found { direction, all: Vec::new() };
+        let mut found = DifferenceList { direction, all: Vec::new() };
         if old == new && !contains_references(old) {
             return found.all;
         }
@@ -122,7 +122,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Alternatives correspond by the name of their schema, then by being equal, then by their order.
-    fn alternatives(&mut self, old: &Value, new: &Value, found: &mut Found) {
+    fn alternatives(&mut self, old: &Value, new: &Value, found: &mut DifferenceList) {
         let all = |schema: &Value| -> Vec<Value> {
             let either = ["anyOf", "oneOf"].iter().find_map(|key| schema[*key].as_array());
             either.cloned().unwrap_or_default()
@@ -157,7 +157,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    fn members(&mut self, old: &Value, new: &Value, found: &mut Found) {
+    fn members(&mut self, old: &Value, new: &Value, found: &mut DifferenceList) {
         let (before, after) = (object(&old["properties"]), object(&new["properties"]));
         let needed = |schema: &Value, name: &str| list(&schema["required"]).iter().any(|one| one == name);
         for (name, schema) in &before {
@@ -188,7 +188,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Members that are not named.
-    fn further_members(&mut self, old: &Value, new: &Value, found: &mut Found) {
+    fn further_members(&mut self, old: &Value, new: &Value, found: &mut DifferenceList) {
         let open = Value::Bool(true);
         let of = |schema: &Value| schema.get("additionalProperties").unwrap_or(&open).clone();
         let (before, after) = (of(old), of(new));
@@ -219,7 +219,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    fn elements(&mut self, old: &Value, new: &Value, found: &mut Found) {
+    fn elements(&mut self, old: &Value, new: &Value, found: &mut DifferenceList) {
         match (old.get("items"), new.get("items")) {
             (Some(before), Some(after)) => {
                 let differences = self.differences(before, after, found.direction);
@@ -241,12 +241,12 @@ impl<'a> Comparison<'a> {
 }
 
 /// The differences of one schema.
-struct Found {
+struct DifferenceList {
     direction: Direction,
     all: Vec<Difference>,
 }
 
-impl Found {
+impl DifferenceList {
     fn add(&mut self, member: &str, effect: Effect, what: impl Into<String>) {
         self.all.push(Difference { member: member.to_owned(), effect, what: what.into() });
     }
@@ -280,7 +280,7 @@ fn in_list(difference: Difference) -> Difference {
     }
 }
 
-fn types(old: &Value, new: &Value, found: &mut Found) {
+fn types(old: &Value, new: &Value, found: &mut DifferenceList) {
     let (before, after) = (types_of(old), types_of(new));
     if before == after {
         return;
@@ -315,7 +315,7 @@ fn is_list(schema: &Value) -> bool {
 }
 
 /// Listed values, and the default.
-fn values(old: &Value, new: &Value, found: &mut Found) {
+fn values(old: &Value, new: &Value, found: &mut DifferenceList) {
     let listed = |schema: &Value| {
         let all = schema["enum"].as_array()?.iter().filter(|value| !value.is_null());
         Some(all.map(ToString::to_string).collect::<Vec<_>>())
@@ -339,7 +339,7 @@ fn values(old: &Value, new: &Value, found: &mut Found) {
     }
 }
 
-fn constraints(old: &Value, new: &Value, found: &mut Found) {
+fn constraints(old: &Value, new: &Value, found: &mut DifferenceList) {
     for (key, greater_is_wider) in BOUNDS {
         match (old[*key].as_f64(), new[*key].as_f64()) {
             (None, None) => {}

@@ -1,14 +1,16 @@
 //! Abilities and their categories.
 
-use super::super::abilities::{Ability, Input, Path, RUNS, Request, ability_document, category_document, method_of};
+use super::super::abilities::{
+    Ability, AbilityInput, AbilityPath, RUNS, RequestTemplate, ability_document, category_document, method_of,
+};
 use super::super::operations;
 use super::super::resource::*;
-use super::super::templates::{Reference, Template};
+use super::super::templates::{Template, TemplateReference};
 use super::super::vocabulary::names as names_of;
 use super::super::{Behaviour, Endpoint, Route};
-use super::{Declared, Linker, extend};
+use super::{ArgOrigin, Linker, extend};
 use crate::model::Method;
-use cms_config::declaration::{self, AbilityStep, EntriesFrom, Family, SchemaDoc};
+use cms_config::declaration::{self, AbilityStep, EntrySource, Family, SchemaDoc};
 use cms_schema::Schema;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -114,7 +116,7 @@ impl Linker<'_> {
         let behaviours = names_of(&self.vocabulary.abilities);
         let run = self.known(&extend(&at, "run"), "ability behaviour", &ability.run, &behaviours)?;
         let method = method_of(&ability.annotations);
-        let input = input.map_or(Input::Nothing, Input::Fitting);
+        let input = input.map_or(AbilityInput::Nothing, AbilityInput::Fitting);
         Some(Ability { method, input, output, run: Behaviour(run), requests, listed: true, declared: ability.clone() })
     }
 
@@ -122,7 +124,7 @@ impl Linker<'_> {
         if doc.is_empty() {
             return None;
         }
-        let at = Declared::Config(vec!["abilities".into(), name.to_owned(), key.to_owned()]);
+        let at = ArgOrigin::Config(vec!["abilities".into(), name.to_owned(), key.to_owned()]);
         match Schema::compile(&Value::Object(doc.clone()), self.dialect) {
             Ok(schema) => Some(schema),
             Err(problems) => {
@@ -141,7 +143,7 @@ impl Linker<'_> {
         ability: &declaration::Ability,
         inputs: &[&str],
         routes: &[Route],
-    ) -> Vec<Request> {
+    ) -> Vec<RequestTemplate> {
         let (request, steps) = (&ability.request, &ability.steps);
         if ability.run == "request" && request.is_some() != steps.is_empty() {
             let hint = "write request = { method = \"GET\", path = \"/…\" }, or steps";
@@ -180,13 +182,15 @@ impl Linker<'_> {
         step: &AbilityStep,
         known: &[&str],
         routes: &[Route],
-    ) -> Option<Request> {
-        if Reference::parse(&step.name).is_none_or(|own| own.of != step.name) || known.contains(&step.name.as_str()) {
+    ) -> Option<RequestTemplate> {
+        if TemplateReference::parse(&step.name).is_none_or(|own| own.of != step.name)
+            || known.contains(&step.name.as_str())
+        {
             let hint = "a step has a word of its own, which is no member of the input";
             self.problem(&extend(at, "name"), format!("`{}` cannot name a step", step.name), Some(hint.into()));
         }
         let when = step.when.as_ref().and_then(|when| {
-            let reference = Reference::parse(when);
+            let reference = TemplateReference::parse(when);
             let named = reference.as_ref().map_or(when.as_str(), |reference| &reference.of);
             self.known(&extend(at, "when"), MEMBER, named, known);
             reference
@@ -205,7 +209,7 @@ impl Linker<'_> {
                 self.problem(&extend(at, "path"), message, Some("take `atomic` out".into()));
             }
         }
-        Some(Request { name: step.name.clone(), when, ..request })
+        Some(RequestTemplate { name: step.name.clone(), when, ..request })
     }
 
     /// One request: its path is one that a route answers, and `known` is what it may name.
@@ -215,11 +219,11 @@ impl Linker<'_> {
         request: &declaration::AbilityRequest,
         known: &[&str],
         routes: &[Route],
-    ) -> Option<Request> {
+    ) -> Option<RequestTemplate> {
         let method = self.method(&extend(at, "method"), &request.method)?;
-        let path = Path::parse(&request.path);
+        let path = AbilityPath::parse(&request.path);
         for member in path.members() {
-            let of = Reference::parse(member).map_or_else(|| member.to_owned(), |reference| reference.of);
+            let of = TemplateReference::parse(member).map_or_else(|| member.to_owned(), |reference| reference.of);
             self.known(&extend(at, "path"), MEMBER, &of, known);
         }
         let args: Vec<(String, Template)> =
@@ -249,7 +253,7 @@ impl Linker<'_> {
             let hint = "write the requests of the other ability here";
             self.problem(&extend(at, "path"), "an ability cannot run abilities", Some(hint.into()));
         }
-        Some(Request { name: String::new(), when: None, method, path, args, if_match, apart: None })
+        Some(RequestTemplate { name: String::new(), when: None, method, path, args, if_match, apart: None })
     }
 
     /// Adds the entries of resources that list a declared table.
@@ -267,11 +271,11 @@ impl Linker<'_> {
             };
             let entries: Vec<Value> = match resource.declared.options.entries_from {
                 None => continue,
-                Some(EntriesFrom::Abilities) => {
+                Some(EntrySource::Abilities) => {
                     let listed = abilities.iter().filter(|(_, ability)| ability.listed);
                     listed.map(|(name, ability)| entry((name, ability_document(&ability.declared)))).collect()
                 }
-                Some(EntriesFrom::AbilityCategories) => {
+                Some(EntrySource::AbilityCategories) => {
                     categories.iter().map(|(slug, of)| entry((slug, category_document(of)))).collect()
                 }
             };

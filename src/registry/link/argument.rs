@@ -1,12 +1,12 @@
 //! Arguments of endpoints: groups, what schemas derive, adjustments; compiled with their filters.
 
-use super::super::args::{Arg, Filter, JsonText, Role as ArgRole, Spelling, spell};
+use super::super::args::{Arg, ArgRole, Filter, JsonText, SpellingDirection, spell};
 use super::super::resource::*;
 use super::super::words::{ArgumentWords, JsonWord, PropertyWords};
 use super::super::{bounds, edit_only, locked, without_x_words};
 use super::filter::word_limit;
 use super::shown::{meta_properties, show_no_meta, without_bounds};
-use super::{Declared, Linker, escape};
+use super::{ArgOrigin, Linker, escape};
 use cms_config::declaration::{self, Family, SchemaDoc};
 use cms_schema::{Dialect, Schema};
 use indexmap::IndexMap;
@@ -20,8 +20,8 @@ impl Linker<'_> {
         resource: Option<&Resource>,
         captures: &[String],
         at: &[&str],
-    ) -> IndexMap<String, (SchemaDoc, Declared)> {
-        let mut docs: IndexMap<String, (SchemaDoc, Declared)> = IndexMap::new();
+    ) -> IndexMap<String, (SchemaDoc, ArgOrigin)> {
+        let mut docs: IndexMap<String, (SchemaDoc, ArgOrigin)> = IndexMap::new();
         for (i, group) in endpoint.args.iter().enumerate() {
             match group.as_str() {
                 "@create" | "@update" => {
@@ -31,14 +31,14 @@ impl Linker<'_> {
                 }
                 "@key" => {
                     for capture in captures {
-                        let place = Declared::Config(at.iter().map(|s| (*s).to_owned()).collect());
+                        let place = ArgOrigin::Config(at.iter().map(|s| (*s).to_owned()).collect());
                         docs.entry(capture.clone()).or_insert_with(|| (key_doc(capture, resource), place));
                     }
                 }
                 group => match self.declared.args.get(group) {
                     Some(args) => {
                         for (arg, doc) in args {
-                            let place = Declared::Config(vec!["args".into(), group.into(), arg.clone()]);
+                            let place = ArgOrigin::Config(vec!["args".into(), group.into(), arg.clone()]);
                             merge_arg(&mut docs, arg, doc, place);
                         }
                     }
@@ -71,7 +71,7 @@ impl Linker<'_> {
                 Value::Bool(false) => {
                     docs.shift_remove(arg);
                 }
-                Value::Object(doc) => merge_arg(&mut docs, arg, doc, Declared::Config(place)),
+                Value::Object(doc) => merge_arg(&mut docs, arg, doc, ArgOrigin::Config(place)),
                 _ => {
                     let path: Vec<&str> = place.iter().map(String::as_str).collect();
                     self.problem(&path, "an argument must be a table, or `false` to remove it", None);
@@ -86,7 +86,7 @@ impl Linker<'_> {
         &self,
         resource: &Resource,
         create: bool,
-        docs: &mut IndexMap<String, (SchemaDoc, Declared)>,
+        docs: &mut IndexMap<String, (SchemaDoc, ArgOrigin)>,
     ) {
         let Some(schema) = self.loaded.schemas.get(&resource.declared.schema) else { return };
         for (property, doc) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
@@ -127,7 +127,8 @@ impl Linker<'_> {
             if !self.declared.bounds.in_options {
                 arg.insert("x-bounds-in-options".into(), json!(false));
             }
-            let place = Declared::Schema(resource.declared.schema.clone(), format!("/properties/{}", escape(property)));
+            let place =
+                ArgOrigin::Schema(resource.declared.schema.clone(), format!("/properties/{}", escape(property)));
             match docs.get_mut(property) {
                 // A path capture of the same name stays what it is.
                 Some(_) => {}
@@ -143,7 +144,7 @@ impl Linker<'_> {
         arg: &str,
         mut doc: SchemaDoc,
         (resource, resources): (Option<&Resource>, &[Resource]),
-        place: &Declared,
+        place: &ArgOrigin,
         dialect: Dialect,
     ) -> Option<Arg> {
         let required = doc.shift_remove("required").and_then(|r| r.as_bool()).unwrap_or(false);
@@ -221,7 +222,7 @@ impl Linker<'_> {
         // A default that does not fit its own type stays as declared.
         let default = default.map(|declared| {
             let coerced = schema.accept(arg, declared.clone()).unwrap_or(declared);
-            spell(coerced, &aliases, Spelling::ToStored)
+            spell(coerced, &aliases, SpellingDirection::ToStored)
         });
         Some(Arg {
             name: arg.to_owned(),
@@ -260,7 +261,7 @@ impl Linker<'_> {
         word: &JsonWord,
         resource: Option<&Resource>,
         arg: &str,
-        place: &Declared,
+        place: &ArgOrigin,
         dialect: Dialect,
     ) -> Option<JsonText> {
         let schema = resource.and_then(|resource| self.loaded.schemas.get(&resource.declared.schema));
@@ -282,10 +283,10 @@ impl Linker<'_> {
 }
 
 pub(super) fn merge_arg(
-    docs: &mut IndexMap<String, (SchemaDoc, Declared)>,
+    docs: &mut IndexMap<String, (SchemaDoc, ArgOrigin)>,
     arg: &str,
     change: &SchemaDoc,
-    place: Declared,
+    place: ArgOrigin,
 ) {
     match docs.get_mut(arg) {
         Some((doc, at)) => {

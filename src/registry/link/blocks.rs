@@ -1,9 +1,9 @@
 //! What blocks get when they are shown, by block.
 
 use cms_config::declaration::{BlockSupports, Declaration, ExcerptPart, StyleGroup};
-use cms_text::block_css::Fluid;
-use cms_text::block_styles::{BlockClass, BlockStyle, BlockStyles, Excerpt, Styled};
-use cms_text::layout::{LaidOut, LayoutRules};
+use cms_text::block_css::FluidWidths;
+use cms_text::block_styles::{BlockClass, BlockStyle, BlockStyles, Excerpt, WrapperStyles};
+use cms_text::layout::{BlockLayout, LayoutRules};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +22,7 @@ pub(super) fn block_styles(declared: &Declaration) -> BlockStyles {
             class,
             layout: can
                 .layout
-                .map(|default| LaidOut { default: Value::Object(default), gap: text(styles.gaps.get(name)) }),
+                .map(|default| BlockLayout { default: Value::Object(default), gap: text(styles.gaps.get(name)) }),
             variations: styles.variations.get(name).cloned().unwrap_or_default(),
             numbered: can.numbered_class,
             aspect_ratio: can.aspect_ratio,
@@ -39,7 +39,7 @@ pub(super) fn block_styles(declared: &Declaration) -> BlockStyles {
             paragraphs: can.paragraphs,
             inside: can.inside,
             duotone: can.duotone,
-            styled: Styled {
+            styled: WrapperStyles {
                 colors: !can.unstyled.contains(&StyleGroup::Colors),
                 typography: !can.unstyled.contains(&StyleGroup::Typography),
                 border: !can.unstyled.contains(&StyleGroup::Border),
@@ -55,7 +55,7 @@ pub(super) fn block_styles(declared: &Declaration) -> BlockStyles {
     let blocks: HashMap<String, BlockStyle> = names.into_iter().map(|name| (name.clone(), style(name))).collect();
     let gap = text(styles.gap.as_ref()).unwrap_or(Value::Null);
     let fluid = styles.fluid.filter(|fluid| fluid.widest > fluid.narrowest);
-    let fluid = fluid.map(|fluid| Fluid { narrowest: fluid.narrowest.into(), widest: fluid.widest.into() });
+    let fluid = fluid.map(|fluid| FluidWidths { narrowest: fluid.narrowest.into(), widest: fluid.widest.into() });
     BlockStyles {
         blocks,
         layouts: LayoutRules { gap, root_padding: styles.root_padding },

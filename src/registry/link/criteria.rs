@@ -1,10 +1,11 @@
 //! `where`, `order_by` and `_count_by`: arguments of lists that follow from the properties marked `x-filterable` and from the
 //! sort keys.
 
-use super::super::args::{Operand, Role};
+use super::super::args::{ArgRole, Operand};
 use super::super::columns::comment;
 use super::super::criteria::{
-    CHOICE, Criteria, Criterion, FLAG, KEYS, LIST, ORDERED, Subject, TEXT, Test, Through, takes_list,
+    CHOICE, Criteria, Criterion, CriterionOp, CriterionSubject, FLAG, KEYS, LIST, ORDERED, RelationPath, TEXT,
+    takes_list,
 };
 use super::super::edit_only;
 use super::super::resource::*;
@@ -23,7 +24,7 @@ const LONGEST: u64 = 1000;
 const MOST_KEYS: u64 = 5;
 
 /// A property that lists can be filtered by.
-struct Filterable<'r> {
+struct FilterProperty<'r> {
     property: &'r Property,
     /// Its name; that of a member of an object is behind a dot.
     name: String,
@@ -31,16 +32,16 @@ struct Filterable<'r> {
 }
 
 /// The properties of a resource that are marked.
-fn filterable(resource: &Resource) -> Vec<Filterable<'_>> {
-    fn gather<'r>(properties: &'r [Property], above: &str, pointer: &str, found: &mut Vec<Filterable<'r>>) {
+fn filterable(resource: &Resource) -> Vec<FilterProperty<'_>> {
+    fn gather<'r>(properties: &'r [Property], above: &str, pointer: &str, found: &mut Vec<FilterProperty<'r>>) {
         for property in properties {
             let name = format!("{above}{}", property.name);
             let pointer = format!("{pointer}/properties/{}", escape(&property.name));
-            if let Source::Object(children) = &property.source {
+            if let PropertySource::Object(children) = &property.source {
                 gather(children, &format!("{name}."), &pointer, found);
             }
             if property.filterable {
-                found.push(Filterable { property, name, pointer });
+                found.push(FilterProperty { property, name, pointer });
             }
         }
     }
@@ -50,18 +51,24 @@ fn filterable(resource: &Resource) -> Vec<Filterable<'_>> {
 }
 
 /// The state of a resource's records. Tabs and counts of lists need it, whichever properties are marked.
-fn state(resource: &Resource) -> Option<Filterable<'_>> {
+fn state(resource: &Resource) -> Option<FilterProperty<'_>> {
     let property = (resource.family == Family::Content).then(|| holder(resource, "status")).flatten()?;
-    let plain = matches!(property.source, Source::Column(_)) && property.kind == Kind::Text;
+    let plain = matches!(property.source, PropertySource::Column(_)) && property.kind == PropertyKind::Text;
     let pointer = format!("/properties/{}", escape(&property.name));
-    plain.then(|| Filterable { property, name: property.name.clone(), pointer })
+    plain.then(|| FilterProperty { property, name: property.name.clone(), pointer })
 }
 
 impl Linker<'_> {
     /// Fills in what an argument with one of these roles takes. `false`: the resource has nothing that it could take.
-    pub(super) fn complete(&self, role: Role, doc: &mut SchemaDoc, criteria: &Criteria, resource: &Resource) -> bool {
+    pub(super) fn complete(
+        &self,
+        role: ArgRole,
+        doc: &mut SchemaDoc,
+        criteria: &Criteria,
+        resource: &Resource,
+    ) -> bool {
         match role {
-            Role::Where => {
+            ArgRole::Where => {
                 let properties: Map<String, Value> =
                     criteria.0.iter().map(|(name, own)| (name.clone(), operators(own))).collect();
                 doc.insert("properties".into(), Value::Object(properties));
@@ -69,7 +76,7 @@ impl Linker<'_> {
                 doc.insert("maxProperties".into(), json!(MOST_CRITERIA));
                 !criteria.0.is_empty()
             }
-            Role::OrderKeys => {
+            ArgRole::OrderKeys => {
                 let column = |sort: &Sort| matches!(sort, Sort::Column(_));
                 let keys = resource.sort.iter().filter(|(_, sort)| column(sort)).map(|(name, _)| name);
                 let both: Vec<String> = keys.flat_map(|name| [name.clone(), format!("-{name}")]).collect();
@@ -78,7 +85,7 @@ impl Linker<'_> {
                 doc.insert("maxItems".into(), json!(MOST_KEYS));
                 any
             }
-            Role::CountBy => {
+            ArgRole::CountBy => {
                 let names: Vec<&String> =
                     criteria.0.iter().filter(|(_, own)| own.counts()).map(|(name, _)| name).collect();
                 doc.insert("enum".into(), json!(names));
@@ -110,8 +117,8 @@ impl Linker<'_> {
             let target = &resources[relation.to];
             let through = match resource.plan_column(&relation.property) {
                 _ if !target.stores_rows() || target.key_is_text => continue,
-                _ if relation.many => Through::Edges(relation.rel.clone()),
-                Some(column) => Through::Column(column),
+                _ if relation.many => RelationPath::Edges(relation.rel.clone()),
+                Some(column) => RelationPath::Column(column),
                 None => continue,
             };
             let hidden = edit_only::hidden_relation(resource, relation);
@@ -128,7 +135,7 @@ impl Linker<'_> {
         found
     }
 
-    fn criterion(&self, resource: &Resource, own: &Filterable<'_>) -> Option<Criterion> {
+    fn criterion(&self, resource: &Resource, own: &FilterProperty<'_>) -> Option<Criterion> {
         let property = own.property;
         let doc = self.loaded.schemas.get(&resource.declared.schema)?.pointer(&own.pointer)?;
         let free = doc.get("enum").is_none();
@@ -151,7 +158,7 @@ impl Linker<'_> {
         };
         if let Some(relation) = resource.relations.iter().find(|r| r.many && r.property == property.name) {
             let hidden = edit_only::hidden_relation(resource, relation);
-            return Some(base(Subject::Edges(relation.rel.clone()), KEYS, json!({"type": "integer"}), hidden));
+            return Some(base(CriterionSubject::Edges(relation.rel.clone()), KEYS, json!({"type": "integer"}), hidden));
         }
         let column = property.column.clone()?;
         let hidden = resource.edit_only.contains(&column);
@@ -159,19 +166,19 @@ impl Linker<'_> {
         let (operand, operators) = match (property.kind, clock) {
             _ if property.digest => return None,
             (_, Some(clock)) => (Operand::Time(clock), ORDERED),
-            (Kind::Time, None) => return None,
-            (Kind::Json, _) if property.members.is_some_and(|of| of != Kind::Json) && property.own => {
+            (PropertyKind::Time, None) => return None,
+            (PropertyKind::Json, _) if property.members.is_some_and(|of| of != PropertyKind::Json) && property.own => {
                 (Operand::Member, LIST)
             }
-            (Kind::Json, _) => return None,
-            (Kind::Boolean, _) => (Operand::Value, FLAG),
-            (Kind::Integer, _) if property.refers => (Operand::Id, CHOICE),
-            (Kind::Integer | Kind::Number, _) => (Operand::Value, ORDERED),
-            (Kind::Text, _) if property.slug => (Operand::Slug, TEXT),
+            (PropertyKind::Json, _) => return None,
+            (PropertyKind::Boolean, _) => (Operand::Value, FLAG),
+            (PropertyKind::Integer, _) if property.refers => (Operand::Id, CHOICE),
+            (PropertyKind::Integer | PropertyKind::Number, _) => (Operand::Value, ORDERED),
+            (PropertyKind::Text, _) if property.slug => (Operand::Slug, TEXT),
             // Their order is that of the texts.
-            (Kind::Text, _) if sorts_as_text(doc) => (Operand::Value, ORDERED),
-            (Kind::Text, _) if free => (Operand::Value, TEXT),
-            (Kind::Text, _) => (Operand::Value, CHOICE),
+            (PropertyKind::Text, _) if sorts_as_text(doc) => (Operand::Value, ORDERED),
+            (PropertyKind::Text, _) if free => (Operand::Value, TEXT),
+            (PropertyKind::Text, _) => (Operand::Value, CHOICE),
         };
         let value = match operand {
             Operand::Time(_) => {
@@ -184,7 +191,7 @@ impl Linker<'_> {
             Some((table, column)) => (Some(table.into()), column.into()),
             None => (None, column),
         };
-        Some(base(Subject::Column { column, extension, operand }, operators, value, hidden))
+        Some(base(CriterionSubject::Column { column, extension, operand }, operators, value, hidden))
     }
 }
 
@@ -192,8 +199,8 @@ impl Linker<'_> {
 fn operators(criterion: &Criterion) -> Value {
     let value = &criterion.value;
     let list = json!({"type": "array", "items": value, "maxItems": MOST_VALUES});
-    let operand = |test: Test| match test {
-        Test::Set => json!({"type": "boolean"}),
+    let operand = |test: CriterionOp| match test {
+        CriterionOp::Set => json!({"type": "boolean"}),
         test if takes_list(test) => list.clone(),
         _ => value.clone(),
     };
@@ -231,5 +238,5 @@ fn sorts_as_text(doc: &Value) -> bool {
 /// nothing that documents hide.
 fn is_made(resource: &Resource, property: &Property) -> bool {
     let state = resource.family != Family::Plain && property.column.as_deref() == Some(comment::STATUS);
-    matches!(property.source, Source::Read(..)) && !state
+    matches!(property.source, PropertySource::Read(..)) && !state
 }

@@ -1,12 +1,12 @@
 //! What an argument selects: filters, words of a search, sort keys.
 
-use super::super::args::{Filter, FilterOp, Fixed, MOMENTS, Operand};
+use super::super::args::{ComparisonValue, Filter, FilterOp, MOMENTS, Operand};
 use super::super::resource::*;
 use super::super::vocabulary::{families, names};
 use super::super::words::{Overflow, SearchWords};
 use super::super::{Behaviour, name};
 use super::report::no_column;
-use super::{Declared, Linker};
+use super::{ArgOrigin, Linker};
 use cms_config::declaration::SchemaDoc;
 use cms_storage::plan::{DbValue, Name, Op};
 use cms_text::search::WordLimit;
@@ -18,7 +18,7 @@ impl Linker<'_> {
         filter: Map<String, Value>,
         doc: &SchemaDoc,
         resource: Option<&Resource>,
-        place: &Declared,
+        place: &ArgOrigin,
     ) -> Option<Filter> {
         if let Some(query) = filter.get("query").and_then(Value::as_str) {
             return self.query(query, &filter, resource, place);
@@ -52,7 +52,7 @@ impl Linker<'_> {
         wanted: &str,
         filter: &Map<String, Value>,
         resource: Option<&Resource>,
-        place: &Declared,
+        place: &ArgOrigin,
     ) -> Option<Filter> {
         let vocabulary = self.vocabulary;
         let found = self.known_in((place, "x-filter"), "query behaviour", wanted, &names(&vocabulary.queries))?;
@@ -81,7 +81,7 @@ impl Linker<'_> {
         Some(Filter::Query { behaviour: Behaviour(found), params: filter.clone() })
     }
 
-    pub(super) fn check_orderby(&mut self, doc: &SchemaDoc, resource: &Resource, place: &Declared) {
+    pub(super) fn check_orderby(&mut self, doc: &SchemaDoc, resource: &Resource, place: &ArgOrigin) {
         for value in doc.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
             if resource.stores_rows() && !resource.sort.contains_key(value) {
                 let hint = format!("add `{value} = \"a column\"` to [resources.{}.sort]", resource.name);
@@ -100,14 +100,14 @@ impl Linker<'_> {
 const OPTIONS: [&str; 4] = ["column", "op", "value", "first"];
 
 /// A filter, or what is wrong with it and what to do.
-type Read = Result<Filter, (String, String)>;
+type FilterResult = Result<Filter, (String, String)>;
 
 fn wrong<T>(message: String, hint: &str) -> Result<T, (String, String)> {
     Err((message, hint.to_owned()))
 }
 
 /// A filter by the targets of a relation.
-fn linked(relation: &Relation, op: &str, filter: &Map<String, Value>, doc: &SchemaDoc) -> Read {
+fn linked(relation: &Relation, op: &str, filter: &Map<String, Value>, doc: &SchemaDoc) -> FilterResult {
     let property = &relation.property;
     let without = match op {
         "eq" | "in" => false,
@@ -117,12 +117,18 @@ fn linked(relation: &Relation, op: &str, filter: &Map<String, Value>, doc: &Sche
     if filter.contains_key("value") {
         return wrong("a relation has no fixed value".into(), "remove `value`; the argument is the id");
     }
-    fits(doc, property, Kind::Integer, matches!(op, "in" | "not_in"))?;
+    fits(doc, property, PropertyKind::Integer, matches!(op, "in" | "not_in"))?;
     Ok(Filter::Linked { rel: relation.rel.clone(), without })
 }
 
 /// A comparison of a column with the value, or with what the declaration names.
-fn comparison(resource: &Resource, column: Name, op: &str, filter: &Map<String, Value>, doc: &SchemaDoc) -> Read {
+fn comparison(
+    resource: &Resource,
+    column: Name,
+    op: &str,
+    filter: &Map<String, Value>,
+    doc: &SchemaDoc,
+) -> FilterResult {
     let clock = resource.clock(&column);
     let fixed = filter.get("value");
     let holder = resource.holder(&column);
@@ -146,27 +152,27 @@ fn comparison(resource: &Resource, column: Name, op: &str, filter: &Map<String, 
 fn own_operand(property: &Property, op: FilterOp, doc: &SchemaDoc) -> Result<Operand, (String, String)> {
     let name = &property.name;
     let list = matches!(op, FilterOp::In | FilterOp::NotIn);
-    let worded = property.kind == Kind::Json && property.write.is_some();
+    let worded = property.kind == PropertyKind::Json && property.write.is_some();
     match (op, property.kind) {
-        (FilterOp::HasWord, kind) if !(worded || kind == Kind::Text) => {
+        (FilterOp::HasWord, kind) if !(worded || kind == PropertyKind::Text) => {
             return wrong(format!("`{name}` has no words"), "use `eq` or `in`");
         }
-        (FilterOp::Contains, kind) if !(worded || kind == Kind::Text) => {
+        (FilterOp::Contains, kind) if !(worded || kind == PropertyKind::Text) => {
             return wrong(format!("`{name}` is no text"), "use `eq` or `in`");
         }
         (FilterOp::HasWord | FilterOp::Contains, _) if !property.slug => return Ok(Operand::Value),
-        (FilterOp::Compare(Op::Lt | Op::Le | Op::Gt | Op::Ge), Kind::Boolean | Kind::Json) => {
+        (FilterOp::Compare(Op::Lt | Op::Le | Op::Gt | Op::Ge), PropertyKind::Boolean | PropertyKind::Json) => {
             return wrong(format!("values of `{name}` have no order"), "use `eq`, `ne`, `in` or `not_in`");
         }
-        (_, Kind::Json) if worded => return wrong(format!("`{name}` holds words"), "use `has_word`"),
-        (_, Kind::Json) if property.members.is_none() => {
+        (_, PropertyKind::Json) if worded => return wrong(format!("`{name}` holds words"), "use `has_word`"),
+        (_, PropertyKind::Json) if property.members.is_none() => {
             return wrong(format!("`{name}` is an object"), "filter by a property of its own");
         }
         _ => {}
     }
     fits(doc, name, property.members.unwrap_or(property.kind), list)?;
     Ok(match (property.kind, property.clock) {
-        (Kind::Json, _) => Operand::Member,
+        (PropertyKind::Json, _) => Operand::Member,
         (_, Some(clock)) => Operand::Time(clock),
         _ if property.refers => Operand::Id,
         _ if property.slug => Operand::Slug,
@@ -181,8 +187,8 @@ fn compared_with(
     fixed: Option<&Value>,
     doc: &SchemaDoc,
     property: Option<&Property>,
-    clock: Option<Clock>,
-) -> Read {
+    clock: Option<ColumnClock>,
+) -> FilterResult {
     if types(doc) != ["boolean"] {
         return wrong("the value is declared, so the argument only switches it".into(), "its type is `boolean`");
     }
@@ -195,7 +201,7 @@ fn compared_with(
         if fixed.is_some() {
             return wrong("future and past name the moment already".into(), "remove `value`");
         }
-        return Ok(Filter::Fixed { column, op: *op, value: Fixed::Now(clock) });
+        return Ok(Filter::Fixed { column, op: *op, value: ComparisonValue::Now(clock) });
     }
     let Some((_, FilterOp::Compare(op))) = FilterOp::ALL.iter().find(|(n, _)| *n == op) else {
         return wrong(format!("`{op}` takes no fixed value"), "use eq, ne, lt, le, gt or ge");
@@ -203,26 +209,26 @@ fn compared_with(
     let op = *op;
     let value = match (fixed, clock) {
         (Some(Value::String(now)), Some(clock)) if now == "now" => {
-            return Ok(Filter::Fixed { column, op, value: Fixed::Now(clock) });
+            return Ok(Filter::Fixed { column, op, value: ComparisonValue::Now(clock) });
         }
         (Some(value), None) => value,
         (_, _) => return wrong(format!("`{short}` holds times"), "the value is \"now\""),
     };
     let kind = property.map(|property| property.kind);
     let value = match (kind, value) {
-        (Some(Kind::Boolean) | None, Value::Bool(flag)) => DbValue::Int(i64::from(*flag)),
-        (Some(Kind::Integer | Kind::Number) | None, Value::Number(n)) => match n.as_i64() {
+        (Some(PropertyKind::Boolean) | None, Value::Bool(flag)) => DbValue::Int(i64::from(*flag)),
+        (Some(PropertyKind::Integer | PropertyKind::Number) | None, Value::Number(n)) => match n.as_i64() {
             Some(n) => DbValue::Int(n),
             None => DbValue::Real(n.as_f64().unwrap_or_default()),
         },
-        (Some(Kind::Text) | None, Value::String(text)) => DbValue::Text(text.as_str().into()),
+        (Some(PropertyKind::Text) | None, Value::String(text)) => DbValue::Text(text.as_str().into()),
         _ => return wrong(format!("`{short}` cannot be compared with {value}"), "give a value of its type"),
     };
-    Ok(Filter::Fixed { column, op, value: Fixed::Value(value) })
+    Ok(Filter::Fixed { column, op, value: ComparisonValue::Value(value) })
 }
 
 /// Whether an argument gives values of this kind; lists only where several values are meant.
-fn fits(doc: &SchemaDoc, property: &str, kind: Kind, list: bool) -> Result<(), (String, String)> {
+fn fits(doc: &SchemaDoc, property: &str, kind: PropertyKind, list: bool) -> Result<(), (String, String)> {
     let mut own = types(doc);
     let mut format = doc.get("format");
     if own.contains(&"array") {
@@ -234,12 +240,12 @@ fn fits(doc: &SchemaDoc, property: &str, kind: Kind, list: bool) -> Result<(), (
         format = items.and_then(|items| items.get("format"));
     }
     let (wanted, hint): (&[&str], _) = match kind {
-        Kind::Integer | Kind::Number => (&["integer", "number"], "its type is `integer` or `number`"),
-        Kind::Boolean => (&["boolean"], "its type is `boolean`"),
-        Kind::Time => (&["string"], "its type is `string`, its format `date-time`"),
-        Kind::Text | Kind::Json => (&["string"], "its type is `string`"),
+        PropertyKind::Integer | PropertyKind::Number => (&["integer", "number"], "its type is `integer` or `number`"),
+        PropertyKind::Boolean => (&["boolean"], "its type is `boolean`"),
+        PropertyKind::Time => (&["string"], "its type is `string`, its format `date-time`"),
+        PropertyKind::Text | PropertyKind::Json => (&["string"], "its type is `string`"),
     };
-    let timed = kind != Kind::Time || format.is_some_and(|format| format == "date-time");
+    let timed = kind != PropertyKind::Time || format.is_some_and(|format| format == "date-time");
     if own.is_empty() || !timed || own.iter().any(|own| !wanted.contains(own)) {
         return wrong(format!("the argument gives no values of the type of `{property}`"), hint);
     }

@@ -87,7 +87,7 @@ impl Linker<'_> {
                     let property = resource.property_of_column(full);
                     (kind_of(doc), words, property.and_then(|property| rule(property, doc, self.dialect)))
                 }
-                None => (Kind::Text, PropertyWords::default(), None),
+                None => (PropertyKind::Text, PropertyWords::default(), None),
             };
             columns.push(DeclaredColumn {
                 kind,

@@ -45,8 +45,8 @@ impl Linker<'_> {
 
     pub(super) fn link(&mut self, resource: &Resource, link: &declaration::Link, path: &[&str]) -> Option<Link> {
         let target = match (link.to.as_deref(), &link.href) {
-            (Some("@record"), None) => Target::Referenced(Family::Content),
-            (Some("@term"), None) => Target::Referenced(Family::Term),
+            (Some("@record"), None) => LinkTarget::Referenced(Family::Content),
+            (Some("@term"), None) => LinkTarget::Referenced(Family::Term),
             (Some(to), None) => {
                 let to = match to {
                     "@self" => resource.index,
@@ -55,7 +55,7 @@ impl Linker<'_> {
                 match &link.key {
                     Some(key) => {
                         self.column(resource, &extend(path, "key"), key)?;
-                        Target::Item { resource: to, column: resource.column(key)? }
+                        LinkTarget::Item { resource: to, column: resource.column(key)? }
                     }
                     None => {
                         let mut query = Vec::new();
@@ -69,11 +69,11 @@ impl Linker<'_> {
                             };
                             query.push((arg.clone(), value));
                         }
-                        Target::Collection { resource: to, query }
+                        LinkTarget::Collection { resource: to, query }
                     }
                 }
             }
-            (None, Some(href)) => Target::Template(self.template(resource, href, path)?),
+            (None, Some(href)) => LinkTarget::Template(self.template(resource, href, path)?),
             _ => {
                 self.problem(path, "a link needs `to` or `href`, and not both", None);
                 return None;
@@ -87,7 +87,7 @@ impl Linker<'_> {
             None => link.key.as_deref().and_then(|key| resource.column(key)),
         };
         if let Some(each) = &link.each {
-            let held = |p: &&Property| matches!(p.source, Source::Members(..));
+            let held = |p: &&Property| matches!(p.source, PropertySource::Members(..));
             let names: Vec<&str> = resource.properties.iter().filter(held).map(|p| p.name.as_str()).collect();
             self.known(&extend(path, "each"), "property with `x-members`", each, &names)?;
         }
@@ -134,7 +134,7 @@ impl Linker<'_> {
 }
 
 /// Whether a resource has a link with these conditions; conditions on items are checked for each item.
-pub(super) fn applies(resource: &declaration::Resource, when: &declaration::When) -> bool {
+pub(super) fn applies(resource: &declaration::Resource, when: &declaration::LinkCondition) -> bool {
     let supported = when.supports.as_ref().is_none_or(|wanted| resource.supports.contains(wanted));
     supported && (resource.hierarchical || !when.hierarchical)
 }
@@ -143,10 +143,10 @@ pub(super) fn applies(resource: &declaration::Resource, when: &declaration::When
 pub(super) fn usual_links() -> [Link; 2] {
     let link = |rel: &str, piece: HrefPiece| Link {
         rel: rel.to_owned(),
-        target: Target::Template(vec![piece]),
+        target: LinkTarget::Template(vec![piece]),
         embeddable: false,
         attrs: Map::new(),
-        when: declaration::When::default(),
+        when: declaration::LinkCondition::default(),
         when_column: None,
         each: None,
         absolute: false,
@@ -156,12 +156,12 @@ pub(super) fn usual_links() -> [Link; 2] {
 
 pub(super) fn relation_link(resource: &Resource, relation: &Relation) -> Option<Link> {
     let target = if relation.many {
-        Target::Collection {
+        LinkTarget::Collection {
             resource: relation.to,
             query: vec![("include".into(), QueryValue::Literal(format!("@{}", relation.property)))],
         }
     } else {
-        Target::Item { resource: relation.to, column: resource.column(&relation.property)? }
+        LinkTarget::Item { resource: relation.to, column: resource.column(&relation.property)? }
     };
     Some(Link {
         rel: relation.property.clone(),
@@ -171,6 +171,6 @@ pub(super) fn relation_link(resource: &Resource, relation: &Relation) -> Option<
         embeddable: true,
         attrs: Map::new(),
         each: None,
-        when: declaration::When::default(),
+        when: declaration::LinkCondition::default(),
     })
 }

@@ -33,8 +33,8 @@ use super::{Registry, Route};
 use crate::model::Method;
 use cms_config::Problem;
 use cms_config::declaration::{self, Declaration, Family, Media, Site};
-use cms_config::load::Loaded;
-use cms_schema::{Bounds, Dialect};
+use cms_config::load::LoadedDeclaration;
+use cms_schema::{Dialect, ValueBounds};
 use sha2::{Digest as _, Sha256};
 use shown::schema_links;
 use std::collections::HashMap;
@@ -45,7 +45,7 @@ use std::hash::{Hash, Hasher};
 ///
 /// # Errors
 /// Every problem of the declarations at once, sorted by place.
-pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<Registry, Vec<Problem>> {
+pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str) -> Result<Registry, Vec<Problem>> {
     let loaded = &unset::with_null(loaded);
     let mut linker = Linker {
         loaded,
@@ -131,7 +131,7 @@ fn listed_namespaces(declared: &Declaration) -> Vec<String> {
     declared.namespaces.values().filter(|n| !n.hidden).map(|n| n.path.clone()).collect()
 }
 
-fn fingerprint(loaded: &Loaded) -> u64 {
+fn fingerprint(loaded: &LoadedDeclaration) -> u64 {
     let mut hasher = DefaultHasher::new();
     format!("{:?}", loaded.declaration).hash(&mut hasher);
     for (file, schema) in &loaded.schemas {
@@ -142,7 +142,7 @@ fn fingerprint(loaded: &Loaded) -> u64 {
 }
 
 /// See [`Registry::shared`]: everything but how one process listens, logs, stores and caches.
-fn shared(loaded: &Loaded) -> String {
+fn shared(loaded: &LoadedDeclaration) -> String {
     let own = Media::default();
     let declared = Declaration {
         server: Default::default(),
@@ -164,7 +164,7 @@ fn shared(loaded: &Loaded) -> String {
 }
 
 struct Linker<'a> {
-    loaded: &'a Loaded,
+    loaded: &'a LoadedDeclaration,
     declared: &'a Declaration,
     vocabulary: &'a Vocabulary,
     dialect: Dialect,
@@ -177,7 +177,7 @@ struct Linker<'a> {
 
 /// Where an argument's document was written.
 #[derive(Clone, Debug)]
-enum Declared {
+enum ArgOrigin {
     Config(Vec<String>),
     Schema(String, String),
 }
@@ -199,8 +199,8 @@ pub(super) fn dialect(declared: &Declaration) -> Dialect {
 }
 
 /// The declared bounds, for schemas that set none.
-fn usual_bounds(declared: &declaration::Bounds) -> Bounds {
-    Bounds {
+fn usual_bounds(declared: &declaration::Bounds) -> ValueBounds {
+    ValueBounds {
         text: Some(declared.max_length),
         items: Some(declared.max_items),
         members: Some(declared.max_properties),
@@ -262,18 +262,18 @@ mod tests {
 
     /// Every folder of `fixtures/link`: its path, and what `cms-server check` prints where `site.toml` and the schemas
     /// lie beside the shipped declarations.
-    struct Cases {
+    struct LinkFixtures {
         printed: Vec<(PathBuf, String)>,
         sites: BTreeSet<Site>,
     }
 
-    static CASES: LazyLock<Cases> = LazyLock::new(|| {
+    static CASES: LazyLock<LinkFixtures> = LazyLock::new(|| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/link");
         let entries = fs::read_dir(root).expect("the fixtures are there");
         let mut folders: Vec<PathBuf> = entries.map(|entry| entry.expect("is readable").path()).collect();
         folders.sort();
         let printed = folders.into_iter().map(|folder| (folder.clone(), printed(&problems(&folder)))).collect();
-        Cases { printed, sites: NOTED.take() }
+        LinkFixtures { printed, sites: NOTED.take() }
     });
 
     fn problems(folder: &Path) -> Vec<Problem> {

@@ -60,7 +60,8 @@ impl Linker<'_> {
         words: &PropertyWords,
     ) {
         let column = words.column.as_deref().unwrap_or(property);
-        let stored = resource.property(property).is_some_and(|property| matches!(property.source, Source::Column(_)));
+        let stored =
+            resource.property(property).is_some_and(|property| matches!(property.source, PropertySource::Column(_)));
         if !stored || words.write.is_some() || !family_columns(resource.family).contains(&column) {
             return;
         }
@@ -75,10 +76,12 @@ impl Linker<'_> {
         let Some(ty) = tables::family_column_type(resource.family, column) else { return };
         let kind = kind_of(doc);
         let (fits, holds) = match ty {
-            ColumnType::Int => (matches!(kind, Kind::Integer | Kind::Boolean | Kind::Time), "integers"),
-            ColumnType::Real => (kind == Kind::Number, "numbers"),
+            ColumnType::Int => {
+                (matches!(kind, PropertyKind::Integer | PropertyKind::Boolean | PropertyKind::Time), "integers")
+            }
+            ColumnType::Real => (kind == PropertyKind::Number, "numbers"),
             ColumnType::Json => (true, "JSON"),
-            ColumnType::Text | ColumnType::Key | ColumnType::Word => (kind == Kind::Text, "texts"),
+            ColumnType::Text | ColumnType::Key | ColumnType::Word => (kind == PropertyKind::Text, "texts"),
         };
         if !fits {
             let message = format!("`{column}` is a column of this family that holds {holds}");

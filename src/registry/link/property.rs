@@ -65,26 +65,26 @@ impl Linker<'_> {
         let source = if let Some(read) = &words.read {
             let index = words.column.as_deref().and_then(|c| self.place(resource, c, pointer));
             match self.schema_name(resource, pointer, "x-read", read, &names(&self.vocabulary.reads)) {
-                Some(behaviour) => Source::Read(Behaviour(behaviour), index),
-                None => Source::Nothing,
+                Some(behaviour) => PropertySource::Read(Behaviour(behaviour), index),
+                None => PropertySource::Nothing,
             }
         } else if let Some(source) = without_column(&words) {
             source
-        } else if words.relation.is_some() && kind == Kind::Json {
-            Source::Nothing // The relation itself is resolved when all resources are known.
+        } else if words.relation.is_some() && kind == PropertyKind::Json {
+            PropertySource::Nothing // The relation itself is resolved when all resources are known.
         } else if words.handler_property || !owns_columns {
-            Source::Extra
+            PropertySource::Extra
         } else if words.input_only {
-            Source::Nothing
+            PropertySource::Nothing
         } else if let Some(column) = &words.column {
-            self.place(resource, column, pointer).map_or(Source::Nothing, Source::Column)
+            self.place(resource, column, pointer).map_or(PropertySource::Nothing, PropertySource::Column)
         } else if composed {
-            Source::Object(self.children(resource, doc, pointer))
+            PropertySource::Object(self.children(resource, doc, pointer))
         } else if top {
             column_name = Some(property_name.to_owned());
-            self.place_by_name(resource, property_name, pointer).map_or(Source::Nothing, Source::Column)
+            self.place_by_name(resource, property_name, pointer).map_or(PropertySource::Nothing, PropertySource::Column)
         } else {
-            Source::Nothing
+            PropertySource::Nothing
         };
         let own = is_own(resource.family, &resource.key, column_name.as_deref());
         Property {
@@ -99,7 +99,7 @@ impl Linker<'_> {
             nullable: is_nullable(doc),
             own,
             unset: words.unset.clone().or_else(|| doc.get("default").cloned()).filter(|_| own),
-            clock: (own && kind == Kind::Time).then(|| clock_of(&words)),
+            clock: (own && kind == PropertyKind::Time).then(|| clock_of(&words)),
             refers: words.relation.is_some(),
             slug: words.write.as_deref() == Some("slug"),
             hidden: words.hidden,
@@ -143,7 +143,7 @@ impl Linker<'_> {
         let write = PropertyWords::of(doc).write?;
         let plain = ["text_field", "textarea"].contains(&&*write) && !self.dialect.escape_text_fields;
         let mut schema = constraints(doc);
-        let keywords = schema.as_object_mut().filter(|_| (own || plain) && kind_of(doc) == Kind::Text)?;
+        let keywords = schema.as_object_mut().filter(|_| (own || plain) && kind_of(doc) == PropertyKind::Text)?;
         if is_required(doc) {
             keywords.entry("minLength").or_insert_with(|| json!(1));
         }
@@ -151,10 +151,10 @@ impl Linker<'_> {
     }
 
     /// `x-refusal`.
-    fn refusal(&mut self, resource: &Resource, words: &PropertyWords, pointer: &str) -> Option<Refusal> {
+    fn refusal(&mut self, resource: &Resource, words: &PropertyWords, pointer: &str) -> Option<PropertyRefusal> {
         let word = words.refusal.as_ref()?;
         let code = self.code_in(&resource.declared.schema, &format!("{pointer}/x-refusal/code"), &word.code)?;
-        Some(Refusal { code, member: word.member.clone() })
+        Some(PropertyRefusal { code, member: word.member.clone() })
     }
 
     /// `x-too-long-code` with its `x-max-bytes`.
@@ -242,11 +242,13 @@ fn filled(example: Value, kind: &str) -> Value {
 }
 
 /// The source of a property that no column and no behaviour has a part in.
-fn without_column(words: &PropertyWords) -> Option<Source> {
+fn without_column(words: &PropertyWords) -> Option<PropertySource> {
     match (&words.constant, &words.members) {
-        (Some(value), _) => Some(Source::Fixed(value.clone())),
-        _ if words.meta => Some(Source::Meta),
-        (None, members) => members.as_ref().map(|members| Source::Members(members.of.clone(), members.by.clone())),
+        (Some(value), _) => Some(PropertySource::Fixed(value.clone())),
+        _ if words.meta => Some(PropertySource::Meta),
+        (None, members) => {
+            members.as_ref().map(|members| PropertySource::Members(members.of.clone(), members.by.clone()))
+        }
     }
 }
 
@@ -285,11 +287,11 @@ pub(super) fn is_nullable(doc: &Value) -> bool {
 }
 
 /// How a value is stored. One of several types, of several shapes or of any says itself which one it has.
-pub(super) fn kind_of(doc: &Value) -> Kind {
+pub(super) fn kind_of(doc: &Value) -> PropertyKind {
     let types = types_of(doc);
     let alternatives: Vec<&Value> =
         ["oneOf", "anyOf"].iter().filter_map(|word| doc.get(word)?.as_array()).flatten().collect();
-    let kinds: Vec<Kind> = if !types.is_empty() {
+    let kinds: Vec<PropertyKind> = if !types.is_empty() {
         types.into_iter().filter(|name| *name != "null").map(|name| kind_of_type(name, doc)).collect()
     } else if !alternatives.is_empty() {
         alternatives.into_iter().filter(|one| types_of(one) != ["null"]).map(kind_of).collect()
@@ -299,31 +301,33 @@ pub(super) fn kind_of(doc: &Value) -> Kind {
     };
     let both = |one, other| match (one, other) {
         (one, other) if one == other => one,
-        (Kind::Integer | Kind::Number, Kind::Integer | Kind::Number) => Kind::Number,
-        _ => Kind::Json,
+        (PropertyKind::Integer | PropertyKind::Number, PropertyKind::Integer | PropertyKind::Number) => {
+            PropertyKind::Number
+        }
+        _ => PropertyKind::Json,
     };
-    kinds.into_iter().reduce(both).unwrap_or(Kind::Json)
+    kinds.into_iter().reduce(both).unwrap_or(PropertyKind::Json)
 }
 
-fn kind_of_type(name: &str, doc: &Value) -> Kind {
+fn kind_of_type(name: &str, doc: &Value) -> PropertyKind {
     match name {
-        "integer" => Kind::Integer,
-        "number" => Kind::Number,
-        "boolean" => Kind::Boolean,
-        "string" if doc.get("format").is_some_and(|f| f == "date-time") => Kind::Time,
-        "string" => Kind::Text,
-        _ => Kind::Json,
+        "integer" => PropertyKind::Integer,
+        "number" => PropertyKind::Number,
+        "boolean" => PropertyKind::Boolean,
+        "string" if doc.get("format").is_some_and(|f| f == "date-time") => PropertyKind::Time,
+        "string" => PropertyKind::Text,
+        _ => PropertyKind::Json,
     }
 }
 
-fn kind_of_value(value: &Value) -> Option<Kind> {
+fn kind_of_value(value: &Value) -> Option<PropertyKind> {
     Some(match value {
         Value::Null => return None,
-        Value::Bool(_) => Kind::Boolean,
-        Value::Number(number) if number.is_f64() => Kind::Number,
-        Value::Number(_) => Kind::Integer,
-        Value::String(_) => Kind::Text,
-        Value::Array(_) | Value::Object(_) => Kind::Json,
+        Value::Bool(_) => PropertyKind::Boolean,
+        Value::Number(number) if number.is_f64() => PropertyKind::Number,
+        Value::Number(_) => PropertyKind::Integer,
+        Value::String(_) => PropertyKind::Text,
+        Value::Array(_) | Value::Object(_) => PropertyKind::Json,
     })
 }
 
@@ -334,8 +338,8 @@ pub(super) fn is_list(doc: &Value) -> bool {
 }
 
 /// What the seconds of an own property of times count: those of the behaviour `time` are UTC.
-fn clock_of(words: &PropertyWords) -> Clock {
-    if words.write.as_deref() == Some("time") { Clock::Utc } else { Clock::Local }
+fn clock_of(words: &PropertyWords) -> ColumnClock {
+    if words.write.as_deref() == Some("time") { ColumnClock::Utc } else { ColumnClock::Local }
 }
 
 /// Whether a column is declared with the kind, rather than shared by the family.

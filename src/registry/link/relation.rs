@@ -4,7 +4,7 @@ use super::super::name;
 use super::super::resource::*;
 use super::super::words::{MembersWord, PropertyWords, RelationWord};
 use super::property::{is_list, is_required, kind_of};
-use super::{Declared, Linker, escape};
+use super::{ArgOrigin, Linker, escape};
 use cms_config::declaration::Family;
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ impl Linker<'_> {
             let docs = self.loaded.schemas.get(&file).and_then(|s| s.get("properties")).and_then(Value::as_object);
             for (property, doc) in docs.cloned().unwrap_or_default() {
                 let words = PropertyWords::of(&doc);
-                let place = Declared::Schema(file.clone(), format!("/properties/{}", escape(&property)));
+                let place = ArgOrigin::Schema(file.clone(), format!("/properties/{}", escape(&property)));
                 if let Some(among) = words.options_from.as_deref() {
                     self.resource_named_in((&place, "x-options-from"), among);
                 }
@@ -33,7 +33,7 @@ impl Linker<'_> {
     }
 
     /// Rows that refer to an item: their resource and its property exist.
-    fn members(&mut self, place: &Declared, members: &MembersWord) {
+    fn members(&mut self, place: &ArgOrigin, members: &MembersWord) {
         if self.resource_named_in((place, "x-members/of"), &members.of).is_none() {
             return;
         }
@@ -60,7 +60,7 @@ impl Linker<'_> {
             self.in_schema(&resource.declared.schema, &pointer, message, Some(hint.into()));
         };
         let place = "x-relation/on_delete";
-        if on_delete == OnDelete::Clear && kind != Kind::Json && is_required(doc) {
+        if on_delete == OnDelete::Clear && kind != PropertyKind::Json && is_required(doc) {
             let message = format!("the deletion of an item of `{to}` cannot clear `{property}`, which is required");
             wrong(place, message, "set on_delete to `restrict` or `cascade`");
         }
@@ -72,10 +72,10 @@ impl Linker<'_> {
         }
         let list = is_list(doc);
         let fits = match kind {
-            Kind::Integer => !text,
-            Kind::Text => text,
-            Kind::Json => list && !text && !resource.key_is_text,
-            Kind::Number | Kind::Boolean | Kind::Time => false,
+            PropertyKind::Integer => !text,
+            PropertyKind::Text => text,
+            PropertyKind::Json => list && !text && !resource.key_is_text,
+            PropertyKind::Number | PropertyKind::Boolean | PropertyKind::Time => false,
         };
         if !fits {
             let hint = match (text, list) {
@@ -96,7 +96,7 @@ impl Linker<'_> {
         relation: RelationWord,
         to: usize,
     ) {
-        let many = kind_of(doc) == Kind::Json;
+        let many = kind_of(doc) == PropertyKind::Json;
         let pointer = format!("/properties/{}/x-relation/code", escape(property));
         let missing = relation.code.and_then(|code| self.code_in(&resource.declared.schema, &pointer, &code));
         let rel = relation.rel.unwrap_or_else(|| format!("{}.{property}", resource.kind));
@@ -112,7 +112,7 @@ impl Linker<'_> {
             on_delete: relation.on_delete,
         });
         if many && let Some(p) = resource.properties.iter_mut().find(|p| p.name == property) {
-            p.source = Source::Relation(position);
+            p.source = PropertySource::Relation(position);
         }
     }
 }

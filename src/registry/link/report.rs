@@ -6,7 +6,7 @@
 
 use super::super::codes::{code_named, code_names};
 use super::super::resource::Resource;
-use super::{Declared, Linker, extend};
+use super::{ArgOrigin, Linker, extend};
 use crate::error::Code;
 use crate::model::Method;
 use cms_config::Problem;
@@ -45,14 +45,14 @@ impl Linker<'_> {
 
     /// A problem in a document, wherever that was written; `below` is a JSON pointer in it.
     #[track_caller]
-    pub(super) fn report(&mut self, place: &Declared, below: &str, message: impl Into<String>, hint: Option<String>) {
+    pub(super) fn report(&mut self, place: &ArgOrigin, below: &str, message: impl Into<String>, hint: Option<String>) {
         match place {
-            Declared::Config(path) => {
+            ArgOrigin::Config(path) => {
                 let mut path: Vec<&str> = path.iter().map(String::as_str).collect();
                 path.extend(below.split('/').filter(|s| !s.is_empty()));
                 self.problem(&path, message, hint);
             }
-            Declared::Schema(file, pointer) => {
+            ArgOrigin::Schema(file, pointer) => {
                 let pointer = format!("{pointer}/{}", below.trim_start_matches('/'));
                 self.in_schema(file, &pointer, message, hint);
             }
@@ -73,7 +73,7 @@ impl Linker<'_> {
     #[track_caller]
     pub(super) fn known_in(
         &mut self,
-        (place, below): (&Declared, &str),
+        (place, below): (&ArgOrigin, &str),
         what: &str,
         wanted: &str,
         names: &[&str],
@@ -95,7 +95,7 @@ impl Linker<'_> {
 
     /// [`Self::resource_named`] for a name in a document.
     #[track_caller]
-    pub(super) fn resource_named_in(&mut self, place: (&Declared, &str), wanted: &str) -> Option<usize> {
+    pub(super) fn resource_named_in(&mut self, place: (&ArgOrigin, &str), wanted: &str) -> Option<usize> {
         let names: Vec<&str> = self.declared.resources.keys().map(String::as_str).collect();
         self.known_in(place, "resource", wanted, &names)?;
         self.places.get(wanted).copied()

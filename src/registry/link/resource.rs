@@ -286,7 +286,7 @@ impl Linker<'_> {
         let key = properties.into_iter().flatten().find(|(_, doc)| PropertyWords::of(doc).key);
         if let Some((key, doc)) = key {
             resource.key = name(key);
-            resource.key_is_text = kind_of(doc) == Kind::Text;
+            resource.key_is_text = kind_of(doc) == PropertyKind::Text;
         }
         resource.columns = vec![resource.key.clone(), name(VERSION)];
         resource.column_index = ColumnIndex::from_iter([(resource.key.to_string(), 0), (VERSION.to_owned(), 1)]);

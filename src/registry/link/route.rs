@@ -4,7 +4,7 @@ use super::super::args::ArgSet;
 use super::super::resource::*;
 use super::super::vocabulary::{Description, families, names};
 use super::super::{Behaviour, Endpoint, Route, edit_only, without_x_words};
-use super::{Declared, Linker, extend, refs};
+use super::{ArgOrigin, Linker, extend, refs};
 use crate::model::Method;
 use cms_config::check::suggestion;
 use cms_config::declaration::{self};
@@ -68,7 +68,7 @@ impl Linker<'_> {
         let named: HashSet<&String> = routes.flat_map(|route| &route.endpoints).flat_map(|e| &e.args).collect();
         for (group, args) in declared.args.iter().filter(|(group, _)| !named.contains(group)) {
             for (arg, doc) in args {
-                let place = Declared::Config(vec!["args".into(), group.clone(), arg.clone()]);
+                let place = ArgOrigin::Config(vec!["args".into(), group.clone(), arg.clone()]);
                 self.arg(arg, doc.clone(), (None, &[]), &place, self.dialect);
             }
         }

@@ -82,16 +82,16 @@ impl Linker<'_> {
     pub(super) fn mail(&mut self) {
         let declared = &self.declared.mail;
         let Some(url) = declared.url.get() else { return };
-        let route = mail::Route::parse(url);
+        let route = mail::MailRoute::parse(url);
         if let Err((wrong, hint)) = &route {
             self.problem_with_secret(&["mail", "url"], format!("`mail.url`: {wrong}"), Some((*hint).into()));
         }
         let own = self.declared.site.url.as_deref().is_some_and(|url| !url.is_empty());
-        if matches!(route, Ok(mail::Route::Smtp(_))) && !own {
+        if matches!(route, Ok(mail::MailRoute::Smtp(_))) && !own {
             let hint = "write url = \"https://example.org\" in [site]: messages contain addresses of the site";
             self.problem_with_secret(&["mail", "url"], "`mail.url` needs `site.url`", Some(hint.into()));
         }
-        if matches!(&route, Ok(mail::Route::Smtp(server)) if server.login.is_none())
+        if matches!(&route, Ok(mail::MailRoute::Smtp(server)) if server.login.is_none())
             && declared.password_file.get().is_some()
         {
             let hint = "write the user into `mail.url`: smtps://USER@HOST";

@@ -1,6 +1,6 @@
 //! States and roles that rules look for, and rows that are always there.
 
-use super::{Declared, Linker, extend, nearest};
+use super::{ArgOrigin, Linker, extend, nearest};
 use crate::registry::args::Filter;
 use crate::registry::columns;
 use crate::registry::resource::Resource;
@@ -83,7 +83,7 @@ impl Linker<'_> {
         resource: &Resource,
         filter: Option<&Filter>,
         aliases: &[(String, String)],
-        place: &Declared,
+        place: &ArgOrigin,
     ) {
         let selects = match filter {
             Some(Filter::Query { behaviour, .. }) => self.vocabulary.queries[behaviour.0].name == STATES,

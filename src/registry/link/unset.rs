@@ -4,14 +4,14 @@
 use super::super::words::PropertyWords;
 use super::layout::filtered_columns;
 use super::property::{has_source, is_own, is_required, kind_of, types_of};
-use crate::registry::resource::Kind;
+use crate::registry::resource::PropertyKind;
 use cms_config::declaration::{Family, Resource};
-use cms_config::load::Loaded;
+use cms_config::load::LoadedDeclaration;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
 /// The declarations with `null` among the types of properties that may be unset.
-pub(super) fn with_null(loaded: &Loaded) -> Loaded {
+pub(super) fn with_null(loaded: &LoadedDeclaration) -> LoadedDeclaration {
     let mut loaded = loaded.clone();
     for resource in loaded.declaration.resources.values() {
         let Some(schema) = loaded.schemas.get_mut(&resource.schema) else { continue };
@@ -54,7 +54,7 @@ fn bound_indexed(resource: &Resource, (key, name): (&str, &str), doc: &mut Value
     let indexed = words.index || words.unique || name == key || filtered.contains(column);
     // A character has four bytes at most.
     let short = doc.get("maxLength").and_then(Value::as_u64).is_some_and(|longest| longest * 4 <= INDEXED);
-    if !own || !indexed || short || kind_of(doc) != Kind::Text {
+    if !own || !indexed || short || kind_of(doc) != PropertyKind::Text {
         return;
     }
     if let Some(doc) = doc.as_object_mut() {
@@ -71,7 +71,7 @@ fn may_be_unset(resource: &Resource, key: &str, name: &str, doc: &Value) -> bool
     let made = resource.family == Family::Plain && column == "slug";
     let stored = is_own(resource.family, key, Some(column))
         && !made
-        && !(words.relation.is_some() && kind_of(doc) == Kind::Json)
+        && !(words.relation.is_some() && kind_of(doc) == PropertyKind::Json)
         && words.read.as_deref().is_none_or(|read| read == "time")
         && words.constant.is_none()
         && !(words.meta || words.handler_property || words.input_only);

@@ -3,7 +3,7 @@
 //! A value goes from one declaration to another as it is shown in documents: as it is, as the only member of a list, or
 //! out of a list of one. It is lossless or it is not done.
 
-use super::super::resource::{Clock, Kind, Property, Source};
+use super::super::resource::{ColumnClock, Property, PropertyKind, PropertySource};
 use super::super::words::PropertyWords;
 use super::property::is_required;
 use cms_schema::{Dialect, Schema, constraints};
@@ -13,14 +13,14 @@ use serde_json::{Number, Value, json};
 use std::sync::Arc;
 
 /// How a column stores values, by the names that definitions have for it.
-const STORED: [(&str, Kind); 7] = [
-    ("text", Kind::Text),
-    ("integer", Kind::Integer),
-    ("number", Kind::Number),
-    ("boolean", Kind::Boolean),
-    ("json", Kind::Json),
-    ("time", Kind::Time),
-    (UTC_TIME, Kind::Time),
+const STORED: [(&str, PropertyKind); 7] = [
+    ("text", PropertyKind::Text),
+    ("integer", PropertyKind::Integer),
+    ("number", PropertyKind::Number),
+    ("boolean", PropertyKind::Boolean),
+    ("json", PropertyKind::Json),
+    ("time", PropertyKind::Time),
+    (UTC_TIME, PropertyKind::Time),
 ];
 const UTC_TIME: &str = "utc-time";
 
@@ -31,8 +31,8 @@ const TYPES: [(&str, &str); 4] = [("INTEGER", "integer"), ("REAL", "number"), ("
 pub(super) fn rule(property: &Property, doc: &Value, dialect: Dialect) -> Option<ValueRule> {
     let words = PropertyWords::of(doc);
     let plain = match property.source {
-        Source::Column(_) => true,
-        Source::Read(..) => words.read.as_deref() == Some("time"),
+        PropertySource::Column(_) => true,
+        PropertySource::Read(..) => words.read.as_deref() == Some("time"),
         _ => false,
     };
     if !plain || !property.own || !property.aliases.is_empty() {
@@ -42,32 +42,32 @@ pub(super) fn rule(property: &Property, doc: &Value, dialect: Dialect) -> Option
     if let Some(map) = schema.as_object_mut().filter(|_| words.open_enum) {
         map.shift_remove("enum");
     }
-    let utc = property.clock == Some(Clock::Utc);
+    let utc = property.clock == Some(ColumnClock::Utc);
     let stored_as = STORED.iter().find(|(name, kind)| *kind == property.kind && utc == (*name == UTC_TIME))?.0;
     let required = is_required(doc);
     let definition = json!({"stored": stored_as, "schema": schema, "required": required}).to_string();
     let (name, unset, kind) = (property.name.clone(), words.unset.clone(), property.kind);
-    let target = Target { name, stored_as, kind, unset, schema: Schema::compile(&schema, dialect).ok()? };
+    let target = ConversionTarget { name, stored_as, kind, unset, schema: Schema::compile(&schema, dialect).ok()? };
     let fill = doc.get("default").filter(|default| !default.is_null()).and_then(|default| target.stored(default));
     let convert = move |former: &str, value: &DbValue| target.convert(former, value);
     Some(ValueRule { definition: definition.into(), convert: Arc::new(convert), required, fill })
 }
 
 /// A declaration that values are brought to.
-struct Target {
+struct ConversionTarget {
     name: String,
     stored_as: &'static str,
-    kind: Kind,
+    kind: PropertyKind,
     /// What is accepted whatever the schema says.
     unset: Option<Value>,
     schema: Schema,
 }
 
-impl Target {
+impl ConversionTarget {
     /// See [`ValueRule::convert`].
     fn convert(&self, former: &str, value: &DbValue) -> Option<DbValue> {
         let (shown, moved) = if former == ValueRule::LINKS {
-            (shown(Kind::Json, value), false)
+            (shown(PropertyKind::Json, value), false)
         } else {
             let stored_as = match former.strip_prefix(ValueRule::OF_TYPE) {
                 Some(ty) => TYPES.iter().find(|(mark, _)| *mark == ty)?.1.to_owned(),
@@ -82,11 +82,11 @@ impl Target {
         }
         let shown = shown?;
         self.stored(&shown).or_else(|| match shown {
-            Value::Array(mut list) if self.kind != Kind::Json && list.len() <= 1 => {
+            Value::Array(mut list) if self.kind != PropertyKind::Json && list.len() <= 1 => {
                 self.stored(&list.pop().unwrap_or(Value::Null))
             }
             Value::Array(_) | Value::Object(_) | Value::Null => None,
-            one if self.kind == Kind::Json => {
+            one if self.kind == PropertyKind::Json => {
                 // Columns of texts have held lists and objects, where a property was declared with several types.
                 let held: Option<Value> = one.as_str().and_then(|text| serde_json::from_str(text).ok());
                 self.stored(&Value::Array(vec![one])).or_else(|| self.stored(&held?))
@@ -103,12 +103,12 @@ impl Target {
         };
         let stored = match (self.kind, value) {
             (_, Value::Null) => DbValue::Null,
-            (Kind::Json, value) => DbValue::Text(value.to_string().into()),
-            (Kind::Boolean, Value::Bool(truth)) => DbValue::Int(i64::from(*truth)),
-            (Kind::Integer, Value::Number(number)) => DbValue::Int(whole(number)?),
-            (Kind::Number, Value::Number(number)) => DbValue::Real(number.as_f64()?),
-            (Kind::Text, Value::String(text)) => DbValue::Text(text.as_str().into()),
-            (Kind::Time, Value::String(text)) => {
+            (PropertyKind::Json, value) => DbValue::Text(value.to_string().into()),
+            (PropertyKind::Boolean, Value::Bool(truth)) => DbValue::Int(i64::from(*truth)),
+            (PropertyKind::Integer, Value::Number(number)) => DbValue::Int(whole(number)?),
+            (PropertyKind::Number, Value::Number(number)) => DbValue::Real(number.as_f64()?),
+            (PropertyKind::Text, Value::String(text)) => DbValue::Text(text.as_str().into()),
+            (PropertyKind::Time, Value::String(text)) => {
                 DbValue::Int(parse_datetime(text).filter(|time| time.offset.is_none())?.wall)
             }
             _ => return None,
@@ -119,12 +119,12 @@ impl Target {
 }
 
 /// A stored value as documents show it.
-fn shown(kind: Kind, value: &DbValue) -> Option<Value> {
+fn shown(kind: PropertyKind, value: &DbValue) -> Option<Value> {
     match (kind, value) {
         (_, DbValue::Null) => Some(Value::Null),
-        (Kind::Boolean, DbValue::Int(n)) => Some(Value::Bool(*n != 0)),
-        (Kind::Time, DbValue::Int(seconds)) => Some(Value::String(format_local(*seconds))),
-        (Kind::Json, DbValue::Text(text)) => serde_json::from_str(text).ok(),
+        (PropertyKind::Boolean, DbValue::Int(n)) => Some(Value::Bool(*n != 0)),
+        (PropertyKind::Time, DbValue::Int(seconds)) => Some(Value::String(format_local(*seconds))),
+        (PropertyKind::Json, DbValue::Text(text)) => serde_json::from_str(text).ok(),
         (_, DbValue::Int(n)) => Some((*n).into()),
         (_, DbValue::Real(n)) => Number::from_f64(*n).map(Value::Number),
         (_, DbValue::Text(text)) => Some(Value::String(text.to_string())),

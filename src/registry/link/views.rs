@@ -1,6 +1,6 @@
 //! How the console shows resources: names of sections, icons, controls and properties in `view` and `x-view`.
 
-use super::super::resource::{Property, Resource, Source};
+use super::super::resource::{Property, PropertySource, Resource};
 use super::super::views::NAMING;
 use super::{Linker, escape};
 use cms_config::shipped;
@@ -260,7 +260,7 @@ impl Linker<'_> {
                 for (key, word, known) in words {
                     let Some(word) = word else { continue };
                     let pointer = format!("/properties/{}{below}/x-view/{key}", escape(&property.name));
-                    let place = super::Declared::Schema(resource.declared.schema.clone(), pointer);
+                    let place = super::ArgOrigin::Schema(resource.declared.schema.clone(), pointer);
                     self.known_in((&place, ""), key, word, known);
                 }
             }
@@ -273,7 +273,7 @@ fn names_of(properties: &[Property]) -> Vec<String> {
     let mut names = Vec::new();
     for property in properties.iter().filter(|property| !property.hidden) {
         names.push(property.name.clone());
-        if let Source::Object(children) = &property.source {
+        if let PropertySource::Object(children) = &property.source {
             names.extend(names_of(children).iter().map(|child| format!("{}.{child}", property.name)));
         }
     }

@@ -1,7 +1,7 @@
 //! Whether every word of ours in schemas and arguments exists and has a value of its type.
 
-use super::super::words::{Wrong, check, is_word, names};
-use super::{Declared, Linker, escape};
+use super::super::words::{KeywordError, check, is_word, names};
+use super::{ArgOrigin, Linker, escape};
 use cms_config::check::suggestion;
 use serde_json::{Map, Value};
 
@@ -29,20 +29,20 @@ impl Linker<'_> {
         for file in files {
             if let Some(Value::Object(schema)) = self.loaded.schemas.get(file) {
                 self.schema_file(file, schema);
-                self.document(&Declared::Schema(file.clone(), String::new()), "", schema);
+                self.document(&ArgOrigin::Schema(file.clone(), String::new()), "", schema);
             }
         }
         for (group, args) in &declared.args {
             for (arg, doc) in args {
-                self.document(&Declared::Config(vec!["args".into(), group.clone(), arg.clone()]), "", doc);
+                self.document(&ArgOrigin::Config(vec!["args".into(), group.clone(), arg.clone()]), "", doc);
             }
         }
         let tables = [("resources", &declared.resources), ("base_resources", &declared.base_resources)];
         for (table, (name, resource)) in tables.into_iter().flat_map(|(table, all)| all.iter().map(move |r| (table, r)))
         {
-            let at = |rest: [&str; 3]| -> Declared {
+            let at = |rest: [&str; 3]| -> ArgOrigin {
                 let path = [table, name.as_str()].into_iter().chain(rest);
-                Declared::Config(path.map(str::to_owned).collect())
+                ArgOrigin::Config(path.map(str::to_owned).collect())
             };
             for (endpoint, args) in &resource.endpoints {
                 for (arg, doc) in args.iter().filter_map(|(arg, doc)| Some((arg, doc.as_object()?))) {
@@ -60,7 +60,7 @@ impl Linker<'_> {
                     for (arg, doc) in endpoint.with.iter().filter_map(|(arg, doc)| Some((arg, doc.as_object()?))) {
                         let more = [i.to_string(), "endpoints".into(), n.to_string(), "with".into(), arg.clone()];
                         let path = path.iter().cloned().chain(more).collect();
-                        self.document(&Declared::Config(path), "", doc);
+                        self.document(&ArgOrigin::Config(path), "", doc);
                     }
                 }
             }
@@ -94,8 +94,8 @@ impl Linker<'_> {
     }
 
     /// The words of one document and of those in it.
-    fn document(&mut self, place: &Declared, pointer: &str, doc: &Map<String, Value>) {
-        let in_schema = matches!(place, Declared::Schema(..));
+    fn document(&mut self, place: &ArgOrigin, pointer: &str, doc: &Map<String, Value>) {
+        let in_schema = matches!(place, ArgOrigin::Schema(..));
         for (key, value) in doc {
             let below = format!("{pointer}/{}", escape(key));
             // In changes to arguments `false` takes a word away.
@@ -103,10 +103,10 @@ impl Linker<'_> {
             if is_word(key) && !(removed && names(false).iter().any(|word| word.name == *key)) {
                 match check(key, value, in_schema) {
                     Ok(()) => {}
-                    Err(Wrong::Type(message)) => {
+                    Err(KeywordError::Type(message)) => {
                         self.report(place, &below, format!("`{key}` has a wrong value: {message}"), None);
                     }
-                    Err(Wrong::Unknown(known)) => {
+                    Err(KeywordError::Unknown(known)) => {
                         let hint = suggestion(key, known);
                         self.report(place, &below, format!("unknown keyword `{key}`"), hint);
                     }

@@ -1,12 +1,12 @@
 //! Fields of writes: how much, in whose name, and what their responses show.
 
 use crate::server::{Answer, Server, stdout};
-use cms_server::boot::{self, Source};
+use cms_server::boot::{self, ConfigSource};
 use cms_server::model::Method;
 use cms_server::registry::Registry;
-use cms_server::registry::resource::{Resource, Source as From};
+use cms_server::registry::resource::{PropertySource as From, Resource};
 use cms_server::request::BodyParams;
-use cms_server::request::args::{Checked, Sources};
+use cms_server::request::args::{ArgSources, ArgValues};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use tempfile::TempDir;
@@ -338,7 +338,7 @@ fn judged_later(resource: &Resource, arg: &str) -> bool {
 fn every_argument_of_every_write_is_bounded() {
     for prefix in ["cms", "wp"] {
         let sets = vec![format!("site.prefix={prefix}"), "storage.url=sqlite::memory:".into()];
-        let loaded = Source { config: None, sets }.load().expect("declarations");
+        let loaded = ConfigSource { config: None, sets }.load().expect("declarations");
         let registry: Registry = boot::registry(&loaded, "127.0.0.1:1").expect("a registry");
         let (mut unbounded, mut tried) = (Vec::new(), HashSet::new());
         for route in &registry.routes {
@@ -355,8 +355,8 @@ fn every_argument_of_every_write_is_bounded() {
                     for monster in monsters(arg.schema.describe()) {
                         let body = BodyParams::Json(Map::from_iter([(arg.name.clone(), monster.clone())]));
                         let (path, query) = (Map::new(), Map::new());
-                        let sources = Sources { path: &path, body: &body, query: &query };
-                        let taken = Checked::lenient(&endpoint.args, &sources, None);
+                        let sources = ArgSources { path: &path, body: &body, query: &query };
+                        let taken = ArgValues::lenient(&endpoint.args, &sources, None);
                         let large = |value: &Value| value.to_string().len() > LARGEST;
                         let taken = taken.get(&arg.name);
                         if taken.is_some_and(|taken| large(taken) || taken.as_array().is_some_and(|l| l.len() > 1000)) {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// See [`Declaration::blocks`].
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Rendered {
+pub struct DynamicBlock {
     /// Name of the renderer, such as `latest_records`, `page_list` or `query.no_results`.
     pub renderer: String,
     /// The resource whose rows it shows.

@@ -1,6 +1,6 @@
 //! The console: where it is, and how it shows resources.
 
-use crate::units::Optional;
+use crate::units::OptionalSetting;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,12 +17,12 @@ pub struct Console {
     /// Paths that redirect to it.
     pub redirects: Vec<String>,
     /// The resource in which users keep views of lists; `false`: none.
-    pub saved_views: Optional<String>,
+    pub saved_views: OptionalSetting<String>,
 }
 
 impl Default for Console {
     fn default() -> Self {
-        Console { enabled: true, path: "/admin".into(), redirects: Vec::new(), saved_views: Optional::OFF }
+        Console { enabled: true, path: "/admin".into(), redirects: Vec::new(), saved_views: OptionalSetting::OFF }
     }
 }
 
@@ -108,13 +108,13 @@ pub struct FieldView {
     pub labels: IndexMap<String, String>,
     /// Further names of values: those of what is declared elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub labels_from: Option<LabelsFrom>,
+    pub labels_from: Option<LabelSource>,
 }
 
 /// What is declared elsewhere and has a name for people.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum LabelsFrom {
+pub enum LabelSource {
     /// Roles.
     Roles,
     /// States of records.

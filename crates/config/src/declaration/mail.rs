@@ -1,6 +1,6 @@
 //! E-mail.
 
-use crate::units::{Duration, Optional};
+use crate::units::{Duration, OptionalSetting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,15 +11,15 @@ pub struct Mail {
     /// Where messages go: `smtp://HOST` (port 25), `smtp://USER:PASSWORD@HOST?starttls` (587), `smtps://USER:PASSWORD@HOST`
     /// (465), with another port if one is given; or `file:FOLDER`, where each becomes a file (`.eml`). Special characters in
     /// user and password are percent-encoded. `false`: the server sends no e-mail.
-    pub url: Optional<String>,
+    pub url: OptionalSetting<String>,
     /// File whose first line is the password of the user in `url`; `false`: the password is in `url`, or there is none.
-    pub password_file: Optional<String>,
+    pub password_file: OptionalSetting<String>,
     /// Certificates in PEM of the authority that the mail server's certificate comes from; `false`: the public ones.
-    pub ca: Optional<String>,
+    pub ca: OptionalSetting<String>,
     /// Address that messages come from, perhaps with a name: `Example <cms@example.org>`.
     pub from: String,
     /// Address for replies; `false`: that of `from`.
-    pub reply_to: Optional<String>,
+    pub reply_to: OptionalSetting<String>,
     /// How long the mail server may take to connect, and for each of its responses.
     pub timeout: Duration,
     /// How long the link to set a new password is valid.
@@ -56,11 +56,11 @@ pub struct Mail {
 impl Default for Mail {
     fn default() -> Self {
         Mail {
-            url: Optional::OFF,
-            password_file: Optional::OFF,
-            ca: Optional::OFF,
+            url: OptionalSetting::OFF,
+            password_file: OptionalSetting::OFF,
+            ca: OptionalSetting::OFF,
             from: String::new(),
-            reply_to: Optional::OFF,
+            reply_to: OptionalSetting::OFF,
             timeout: Duration::seconds_of(30),
             reset_lifetime: Duration::seconds_of(3600),
             invitation_lifetime: Duration::days(3),

@@ -1,7 +1,7 @@
 //! Uploaded files and pictures.
 
 use super::resource::yes;
-use crate::units::{Duration, Optional, Size};
+use crate::units::{Duration, OptionalSetting, Size};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,13 +33,13 @@ pub struct Media {
     #[schemars(extend("x-restart" = true))]
     pub queue: usize,
     /// Pictures with a longer side are shown by a copy of this size in pixels; `false`: never.
-    pub max_side: Optional<u32>,
+    pub max_side: OptionalSetting<u32>,
     /// Quality of JPEG files that the server makes, 1 to 100.
     pub quality: u8,
     /// Most bits of a colour channel in copies that clients make.
     pub max_bit_depth: u8,
     /// Capability of callers to whom the root describes in a secure context how pictures are processed; `false`: nobody.
-    pub described_to: Optional<String>,
+    pub described_to: OptionalSetting<String>,
     /// How long a file may exist without a record before it is deleted.
     #[schemars(extend("x-restart" = true))]
     pub orphan_timeout: Duration,
@@ -63,10 +63,10 @@ impl Default for Media {
             timeout: Duration::seconds_of(120),
             workers: 2,
             queue: 64,
-            max_side: Optional::on(2560),
+            max_side: OptionalSetting::on(2560),
             quality: 82,
             max_bit_depth: 16,
-            described_to: Optional::OFF,
+            described_to: OptionalSetting::OFF,
             orphan_timeout: Duration::seconds_of(600),
             max_age: Duration::seconds_of(3600),
             sizes: IndexMap::new(),

@@ -112,7 +112,7 @@ pub struct Declaration {
     pub base_resources: IndexMap<String, Resource>,
     /// Property, arguments and links that a resource gets for each of its `taxonomies`.
     #[serde(default)]
-    pub per_taxonomy: PerTaxonomy,
+    pub per_taxonomy: TaxonomyTemplate,
     /// Descriptions of link relations, by relation, for resources with `links_in_options`.
     #[serde(default)]
     pub link_relations: IndexMap<String, LinkRelation>,
@@ -132,7 +132,7 @@ pub struct Declaration {
     pub route_schemas: IndexMap<String, String>,
     /// Blocks that the server renders from other rows, by their full name (`core/latest-posts`).
     #[serde(default)]
-    pub blocks: IndexMap<String, Rendered>,
+    pub blocks: IndexMap<String, DynamicBlock>,
     /// The class that each block gets when it is shown, by the block's full name.
     #[serde(default)]
     pub block_classes: IndexMap<String, BlockClass>,
@@ -147,7 +147,7 @@ pub struct Declaration {
     pub block_bindings: BlockBindings,
     /// Shortcodes that the server renders from other rows.
     #[serde(default)]
-    pub shortcodes: IndexMap<String, Rendered>,
+    pub shortcodes: IndexMap<String, DynamicBlock>,
     /// Groups of abilities by slug.
     #[serde(default)]
     pub ability_categories: IndexMap<String, AbilityCategory>,

@@ -82,7 +82,7 @@ pub struct HandlerOptions {
     /// `static.list`, `static.get`, `site_health.test`: the entries.
     pub entries: Vec<Value>,
     /// `static.*`: declared tables that are entries, too: each by its name under `key`.
-    pub entries_from: Option<EntriesFrom>,
+    pub entries_from: Option<EntrySource>,
     /// `static.list`: what arguments select, by argument.
     pub filters: IndexMap<String, EntryFilter>,
     /// `static.*`: the member that identifies an entry; default: `id`.
@@ -129,7 +129,7 @@ pub struct HandlerOptions {
 /// See [`HandlerOptions::entries_from`].
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum EntriesFrom {
+pub enum EntrySource {
     /// `[abilities]` that are shown.
     Abilities,
     /// `[ability_categories]`.

@@ -107,7 +107,7 @@ pub struct Resource {
     pub search: IndexMap<String, String>,
     /// Columns that may not be empty in some rows.
     #[serde(default)]
-    pub not_empty: Vec<NotEmpty>,
+    pub not_empty: Vec<RequiredColumn>,
     /// The item above a record need not exist.
     #[serde(default)]
     pub loose_parent: bool,
@@ -119,7 +119,7 @@ pub struct Resource {
     pub initial_status: Option<String>,
     /// The item of another resource that the path names above its items.
     #[serde(default)]
-    pub within: Option<Within>,
+    pub within: Option<ParentProperty>,
     /// The columns that refer to a record or term of any kind.
     #[serde(default)]
     pub reference: Option<Reference>,
@@ -260,7 +260,7 @@ pub struct Resource {
 /// See [`Resource::not_empty`].
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct NotEmpty {
+pub struct RequiredColumn {
     /// Column that may not be empty.
     pub column: String,
     /// Values of other columns for which this holds.
@@ -287,7 +287,7 @@ pub struct CommentType {
 /// See [`Resource::within`].
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Within {
+pub struct ParentProperty {
     /// Property that holds the key of the item above; the path has a capture of the same name. Its `x-relation` names the
     /// resource, and the code for an item above that does not exist.
     pub property: String,
@@ -303,13 +303,13 @@ pub struct ImportedMeta {
     pub meta: String,
     /// What the value is.
     #[serde(default, rename = "as")]
-    pub kind: ImportedAs,
+    pub kind: ImportFormat,
 }
 
 /// See [`ImportedMeta`].
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "snake_case")]
-pub enum ImportedAs {
+pub enum ImportFormat {
     /// Itself.
     #[default]
     Text,
@@ -407,7 +407,7 @@ pub struct Link {
     pub attrs: Map<String, Value>,
     /// When it is shown; all given conditions must hold.
     #[serde(default)]
-    pub when: When,
+    pub when: LinkCondition,
 }
 
 /// What a resource gets for each of its `taxonomies`. A property, argument or link that it declares itself stays as it is.
@@ -418,7 +418,7 @@ pub struct Link {
 /// table with `x-hierarchical = true` is for hierarchical taxonomies only.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct PerTaxonomy {
+pub struct TaxonomyTemplate {
     /// Schema of the property that holds the terms of a record. Its name is the `base` of the taxonomy.
     pub property: SchemaDoc,
     /// Arguments by endpoint name, as `endpoints` of resources.
@@ -443,7 +443,7 @@ pub struct LinkRelation {
 /// The closed list of predicates on a link.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct When {
+pub struct LinkCondition {
     /// This column is neither null, zero nor empty.
     pub set: Option<String>,
     /// Only of resources that support this (`supports`).

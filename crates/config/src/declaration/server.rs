@@ -1,7 +1,7 @@
 //! How the program serves: listener, storage, caches, limits, requests to other sites.
 
 use super::resource::yes;
-use crate::units::{Duration, Optional, Size};
+use crate::units::{Duration, OptionalSetting, Size};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use schemars::{Schema, SchemaGenerator, json_schema};
@@ -19,7 +19,7 @@ pub struct Server {
     pub listen: String,
     /// Certificate and key for HTTPS; `false`: plain HTTP. Their files are read again at each reload.
     #[schemars(extend("x-restart" = true))]
-    pub tls: Optional<Tls>,
+    pub tls: OptionalSetting<Tls>,
     /// Worker threads: a number, or `auto` for one per core.
     #[schemars(extend("x-restart" = true))]
     pub workers: Workers,
@@ -37,7 +37,7 @@ pub struct Server {
     pub read_timeout: Duration,
     /// How long an idle connection stays open; `false` closes it after each response.
     #[schemars(extend("x-restart" = true))]
-    pub keep_alive: Optional<Duration>,
+    pub keep_alive: OptionalSetting<Duration>,
     /// How long requests in flight may take at shutdown.
     #[schemars(extend("x-restart" = true))]
     pub shutdown_timeout: Duration,
@@ -47,10 +47,10 @@ pub struct Server {
     pub max_rendered: Size,
     /// Name of this process among those that share a database, for metrics; `false`: the name of the host.
     #[schemars(extend("x-restart" = true))]
-    pub node: Optional<String>,
+    pub node: OptionalSetting<String>,
     /// Address of the listener for `/health` and `/metrics`; `false`: none.
     #[schemars(extend("x-restart" = true))]
-    pub admin_listen: Optional<String>,
+    pub admin_listen: OptionalSetting<String>,
     /// Whether each request is logged.
     pub access_log: bool,
     /// Whether a change of a declaration file rebuilds the registry.
@@ -62,19 +62,19 @@ impl Default for Server {
     fn default() -> Self {
         Server {
             listen: "127.0.0.1:8080".into(),
-            tls: Optional::OFF,
+            tls: OptionalSetting::OFF,
             workers: Workers::Auto,
             max_body: Size::mib(16),
             max_anonymous_body: Size::mib(1),
             max_query: Size::kib(60),
             max_depth: 64,
             read_timeout: Duration::seconds_of(30),
-            keep_alive: Optional::on(Duration::seconds_of(30)),
+            keep_alive: OptionalSetting::on(Duration::seconds_of(30)),
             shutdown_timeout: Duration::seconds_of(30),
             trusted_proxies: Vec::new(),
             max_rendered: Size::mib(4),
-            node: Optional::OFF,
-            admin_listen: Optional::OFF,
+            node: OptionalSetting::OFF,
+            admin_listen: OptionalSetting::OFF,
             access_log: true,
             watch: true,
         }
@@ -289,7 +289,7 @@ pub struct Storage {
     pub connections: usize,
     /// How long the reads of one request may take together, those of embedded requests and of batches included; more is
     /// answered 503. `false`: no limit.
-    pub read_timeout: Optional<Duration>,
+    pub read_timeout: OptionalSetting<Duration>,
 }
 
 impl Default for Storage {
@@ -300,7 +300,7 @@ impl Default for Storage {
             copy_before_migration: true,
             write_queue: 4096,
             connections: 16,
-            read_timeout: Optional::on(Duration::seconds_of(5)),
+            read_timeout: OptionalSetting::on(Duration::seconds_of(5)),
         }
     }
 }
@@ -311,10 +311,10 @@ impl Default for Storage {
 pub struct Backup {
     /// Folder of the backups; `false`: none are made.
     #[schemars(extend("x-restart" = true))]
-    pub folder: Optional<String>,
+    pub folder: OptionalSetting<String>,
     /// Time between two backups; `false`: only the command makes some.
     #[schemars(extend("x-restart" = true))]
-    pub every: Optional<Duration>,
+    pub every: OptionalSetting<Duration>,
     /// Backups that are retained; older ones are deleted.
     #[schemars(range(min = 1), extend("x-restart" = true))]
     pub keep: usize,
@@ -325,7 +325,7 @@ pub struct Backup {
 
 impl Default for Backup {
     fn default() -> Self {
-        Backup { folder: Optional::OFF, every: Optional::on(Duration::days(1)), keep: 7, files: true }
+        Backup { folder: OptionalSetting::OFF, every: OptionalSetting::on(Duration::days(1)), keep: 7, files: true }
     }
 }
 
@@ -451,7 +451,7 @@ pub enum Callers {
 #[serde(default, deny_unknown_fields)]
 pub struct Mcp {
     /// Path of its address (`"/mcp"`); `false`: it is not served.
-    pub path: Optional<String>,
+    pub path: OptionalSetting<String>,
     /// Tools of single abilities, at most. Where there are more abilities, three tools find, describe and run them, and only
     /// abilities with `tool = true` are tools of their own.
     pub direct: usize,
@@ -471,7 +471,7 @@ pub struct Mcp {
 impl Default for Mcp {
     fn default() -> Self {
         Mcp {
-            path: Optional::OFF,
+            path: OptionalSetting::OFF,
             direct: 40,
             destructive: false,
             max_body: Size::mib(4),
@@ -551,7 +551,7 @@ pub struct Cors {
     /// Response headers that scripts may read.
     pub expose_headers: Vec<String>,
     /// How long browsers may cache the response to a preflight; `false`: the header is absent.
-    pub max_age: Optional<Duration>,
+    pub max_age: OptionalSetting<Duration>,
 }
 
 #[cfg(test)]

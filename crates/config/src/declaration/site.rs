@@ -1,7 +1,7 @@
 //! What the site is: address, people, states of records, pages for people, themes.
 
 use super::action::Action;
-use crate::units::{Duration, Optional, Size};
+use crate::units::{Duration, OptionalSetting, Size};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,9 +30,9 @@ pub struct Site {
     /// called `localhost`), `always`.
     pub secure_context: SecureContext,
     /// Users and roles that may have application passwords; none named: everybody.
-    pub application_passwords_for: People,
+    pub application_passwords_for: UserSelection,
     /// Name of the resource with the audit trail; `false`: there is none.
-    pub audit: Optional<String>,
+    pub audit: OptionalSetting<String>,
     /// Longest login or e-mail address; a longer one is rejected without a lookup.
     pub max_login: Size,
     /// Longest account password; a longer one is rejected without hashing and cannot be set.
@@ -61,8 +61,8 @@ impl Default for Site {
             anonymous_comments: false,
             application_passwords: AppPasswords::Https,
             secure_context: SecureContext::Https,
-            application_passwords_for: People::default(),
-            audit: Optional::OFF,
+            application_passwords_for: UserSelection::default(),
+            audit: OptionalSetting::OFF,
             max_login: Size::bytes_of(320),
             max_password: Size::kib(4),
             max_application_passwords: 100,
@@ -230,7 +230,7 @@ impl Default for LoginFields {
 /// Some users: by role or by login.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct People {
+pub struct UserSelection {
     /// Holders of one of these roles.
     pub roles: Vec<String>,
     /// Users with one of these logins.
@@ -245,7 +245,7 @@ pub struct Pages {
     /// of the site's address is always served.
     pub enabled: bool,
     /// Address of documentation that the home page names; `false`: none.
-    pub docs: Optional<String>,
+    pub docs: OptionalSetting<String>,
     /// Path of the page where people log in.
     pub login: String,
     /// Path that ends the session.
@@ -259,9 +259,9 @@ pub struct Pages {
     /// Where that link leads, with the parameter `token`.
     pub reset: String,
     /// Returns a fresh nonce to a session; `false`: nowhere.
-    pub nonce: Optional<String>,
+    pub nonce: OptionalSetting<String>,
     /// Path of the page that shows the service's description and tries requests; `false`: nowhere.
-    pub explorer: Optional<String>,
+    pub explorer: OptionalSetting<String>,
     /// Folder of the style and the script.
     pub assets: String,
     /// Parameter of the login that holds where to go afterwards.
@@ -286,8 +286,9 @@ impl Pages {
     /// The same, with addresses below a path of the host.
     pub fn below(&self, base: &str) -> Pages {
         let place = |path: &String| if path.is_empty() { String::new() } else { format!("{base}{path}") };
-        let offered =
-            |path: &Optional<String>| path.get().map_or_else(|| path.clone(), |path| Optional::on(place(path)));
+        let offered = |path: &OptionalSetting<String>| {
+            path.get().map_or_else(|| path.clone(), |path| OptionalSetting::on(place(path)))
+        };
         Pages {
             login: place(&self.login),
             logout: place(&self.logout),
@@ -307,15 +308,15 @@ impl Default for Pages {
     fn default() -> Self {
         Pages {
             enabled: true,
-            docs: Optional::OFF,
+            docs: OptionalSetting::OFF,
             login: "/login".into(),
             logout: "/logout".into(),
             profile: "/profile".into(),
             authorize: "/authorize".into(),
             lost: "/lost-password".into(),
             reset: "/set-password".into(),
-            nonce: Optional::on("/nonce".into()),
-            explorer: Optional::on("/explorer".into()),
+            nonce: OptionalSetting::on("/nonce".into()),
+            explorer: OptionalSetting::on("/explorer".into()),
             assets: "/assets".into(),
             redirect: "redirect".into(),
             fields: LoginFields::default(),
@@ -435,9 +436,9 @@ pub struct CommentStatus {
 #[serde(default, deny_unknown_fields)]
 pub struct Moderation {
     /// Shortest time between two comments of one person; `false`: none.
-    pub min_interval: Optional<Duration>,
+    pub min_interval: OptionalSetting<Duration>,
     /// Links that make a comment wait for a moderator; `false`: any number passes.
-    pub hold_links: Optional<usize>,
+    pub hold_links: OptionalSetting<usize>,
 }
 
 /// A timed transition; the scheduler carries it out, with or without traffic.
@@ -448,7 +449,7 @@ pub struct Transition {
     pub on: Moment,
     /// How long after that; `false`: never.
     #[serde(default = "at_once")]
-    pub after: Optional<Duration>,
+    pub after: OptionalSetting<Duration>,
     /// The state that records then change to; absent: they are deleted for good.
     #[serde(default)]
     pub to: Option<String>,
@@ -484,6 +485,6 @@ pub struct Theme {
     pub templates: IndexMap<String, String>,
 }
 
-fn at_once() -> Optional<Duration> {
-    Optional::on(Duration::seconds_of(0))
+fn at_once() -> OptionalSetting<Duration> {
+    OptionalSetting::on(Duration::seconds_of(0))
 }

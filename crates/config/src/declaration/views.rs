@@ -69,13 +69,13 @@ pub struct ViewChange {
     /// the base.
     pub remove: Value,
     /// Views that are added for rows, declared entries or facts of the theme.
-    pub lists: Vec<ViewsOf>,
+    pub lists: Vec<ViewTemplate>,
 }
 
 /// One view for each item of some sources.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct ViewsOf {
+pub struct ViewTemplate {
     /// Where the items are from. Of items with the same slug the last one counts.
     pub from: Vec<ViewSource>,
     /// Views that are there in any case.
@@ -117,7 +117,7 @@ pub struct ViewName {
     pub slug: String,
 }
 
-/// See [`ViewsOf::filter`].
+/// See [`ViewTemplate::filter`].
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ViewFilter {

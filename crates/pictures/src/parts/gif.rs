@@ -1,10 +1,10 @@
 //! GIF: a screen, then blocks; each block is a chain of sub-blocks that ends with an empty one.
 
-use super::{Parts, Walk, broken};
+use super::{FileWalk, Parts, broken};
 use crate::PictureError;
 use std::io::{Read, Seek};
 
-pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureError> {
+pub(super) fn read<R: Read + Seek>(walk: &mut FileWalk<R>) -> Result<Parts, PictureError> {
     let [g, i, f, b'8', _, b'a', w1, w2, h1, h2, flags, _, _] = walk.need()? else {
         return Err(broken("it does not begin like a GIF"));
     };
@@ -57,7 +57,7 @@ fn table(flags: u8) -> u64 {
 }
 
 /// Skips a frame; its pixels.
-fn frame<R: Read + Seek>(walk: &mut Walk<R>) -> Result<u64, PictureError> {
+fn frame<R: Read + Seek>(walk: &mut FileWalk<R>) -> Result<u64, PictureError> {
     let [_, _, _, _, w1, w2, h1, h2, flags] = walk.need()?;
     walk.skip(table(flags) + 1)?;
     chain(walk, None)?;
@@ -65,7 +65,7 @@ fn frame<R: Read + Seek>(walk: &mut Walk<R>) -> Result<u64, PictureError> {
 }
 
 /// Extensions: delays and loops stay, texts are metadata.
-fn extension<R: Read + Seek>(walk: &mut Walk<R>, start: u64, parts: &mut Parts) -> Result<(), PictureError> {
+fn extension<R: Read + Seek>(walk: &mut FileWalk<R>, start: u64, parts: &mut Parts) -> Result<(), PictureError> {
     let [label] = walk.need()?;
     let mut text = Vec::new();
     chain(walk, Some(&mut text))?;
@@ -89,7 +89,7 @@ fn extension<R: Read + Seek>(walk: &mut Walk<R>, start: u64, parts: &mut Parts) 
 
 /// Skips sub-blocks. `text` gets them as they are, sizes and all (the sizes of a description in XML are its
 /// own characters), as far as metadata are read.
-fn chain<R: Read + Seek>(walk: &mut Walk<R>, mut text: Option<&mut Vec<u8>>) -> Result<(), PictureError> {
+fn chain<R: Read + Seek>(walk: &mut FileWalk<R>, mut text: Option<&mut Vec<u8>>) -> Result<(), PictureError> {
     while let Some([size]) = walk.next()? {
         if size == 0 {
             return Ok(());

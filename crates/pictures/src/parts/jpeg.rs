@@ -1,6 +1,6 @@
 //! JPEG: segments between markers, then scans. A marker inside a scan is written so that no pixel data look like one.
 
-use super::{MOST_METADATA, Parts, Walk, broken};
+use super::{FileWalk, MOST_METADATA, Parts, broken};
 use crate::PictureError;
 use crate::exif::Exif;
 use std::io::{BufRead as _, Read, Seek};
@@ -27,7 +27,7 @@ struct Frame {
     coefficients: u64,
 }
 
-pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureError> {
+pub(super) fn read<R: Read + Seek>(walk: &mut FileWalk<R>) -> Result<Parts, PictureError> {
     if walk.next()? != Some([0xff, SOI]) {
         return Err(broken("it does not begin like a JPEG"));
     }
@@ -113,7 +113,7 @@ fn keep_orientation(parts: &mut Parts) {
 }
 
 /// The next marker's number; bytes that are none are passed over.
-fn marker<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Option<u8>, PictureError> {
+fn marker<R: Read + Seek>(walk: &mut FileWalk<R>) -> Result<Option<u8>, PictureError> {
     let mut last = 0;
     while let Some([byte]) = walk.next()? {
         if last == 0xff && byte != 0xff {
@@ -125,7 +125,7 @@ fn marker<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Option<u8>, PictureError
 }
 
 /// Skips the data of a scan; where the next marker begins.
-fn scan<R: Read + Seek>(walk: &mut Walk<R>) -> Result<u64, PictureError> {
+fn scan<R: Read + Seek>(walk: &mut FileWalk<R>) -> Result<u64, PictureError> {
     let mut last = 0;
     loop {
         let buffer = walk.reader.fill_buf()?;
@@ -161,7 +161,7 @@ fn inside(byte: u8) -> bool {
 }
 
 /// Precision, height, width; for each component its number, its sampling and its table.
-fn head<R: Read + Seek>(walk: &mut Walk<R>, parts: &mut Parts, progressive: bool) -> Result<Frame, PictureError> {
+fn head<R: Read + Seek>(walk: &mut FileWalk<R>, parts: &mut Parts, progressive: bool) -> Result<Frame, PictureError> {
     let [_, h1, h2, w1, w2, components] = walk.need()?;
     parts.height = u32::from(u16::from_be_bytes([h1, h2]));
     parts.width = u32::from(u16::from_be_bytes([w1, w2]));
@@ -180,7 +180,7 @@ fn head<R: Read + Seek>(walk: &mut Walk<R>, parts: &mut Parts, progressive: bool
 }
 
 fn metadata<R: Read + Seek>(
-    walk: &mut Walk<R>,
+    walk: &mut FileWalk<R>,
     marker: u8,
     length: u64,
     parts: &mut Parts,

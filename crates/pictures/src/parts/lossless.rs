@@ -3,7 +3,7 @@
 //! A picture may have a set of codes for each of its smallest blocks, 65,536 sets in all; four megabytes of them expand
 //! to more than a gigabyte. Only reading them reveals how many there are.
 
-use super::Walk;
+use super::FileWalk;
 use std::io::{Read, Seek};
 
 /// Symbols of the five codes of a set: green with lengths, red, blue, alpha, distances.
@@ -25,7 +25,7 @@ const MOST_CODES: u64 = 8 << 20;
 
 /// Bytes that a decoder takes for the codes of the pixels that begin at the walk's place: `length` bytes, with these
 /// sides. Where they cannot be read, the most that so many bytes can unfold to.
-pub(super) fn codes<R: Read + Seek>(walk: &mut Walk<R>, length: u64, sides: (u32, u32)) -> u64 {
+pub(super) fn codes<R: Read + Seek>(walk: &mut FileWalk<R>, length: u64, sides: (u32, u32)) -> u64 {
     let mut bits = Bits { walk, byte: 0, left: 0, to_come: length.min(MOST_CODES) };
     let counted = bits.transforms(sides).and_then(|sides| bits.sets(sides));
     counted.unwrap_or_else(|| length.saturating_mul(400).min(ENOUGH))
@@ -33,7 +33,7 @@ pub(super) fn codes<R: Read + Seek>(walk: &mut Walk<R>, length: u64, sides: (u32
 
 /// Bits, the lowest of each byte first.
 struct Bits<'w, R> {
-    walk: &'w mut Walk<R>,
+    walk: &'w mut FileWalk<R>,
     byte: u8,
     left: u32,
     to_come: u64,
@@ -253,9 +253,9 @@ mod tests {
 
     /// Writes bits as they are read.
     #[derive(Default)]
-    struct Written(Vec<u8>, u32);
+    struct BitWriter(Vec<u8>, u32);
 
-    impl Written {
+    impl BitWriter {
         fn put(&mut self, number: u32, bits: u32) {
             for i in 0..bits {
                 if self.1.is_multiple_of(8) {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     fn counted(bytes: &[u8], sides: (u32, u32)) -> u64 {
-        let mut walk = Walk::new(
+        let mut walk = FileWalk::new(
             Cursor::new(bytes.to_vec()),
             bytes.len() as u64,
             std::time::Instant::now() + std::time::Duration::from_secs(60),
@@ -284,7 +284,7 @@ mod tests {
 
     /// So many sets of codes with one symbol each, for blocks of 4 by 4 pixels.
     fn sets(number: u32) -> Vec<u8> {
-        let mut bits = Written::default();
+        let mut bits = BitWriter::default();
         // No transform, no cache; sets by blocks, whose numbers have no cache either.
         for (number, width) in [(0, 1), (0, 1), (1, 1), (0, 3), (0, 1)] {
             bits.put(number, width);

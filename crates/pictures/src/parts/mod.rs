@@ -67,10 +67,10 @@ impl Parts {
     pub fn of(file: &Path, format: ImageFormat, until: Instant) -> Result<Parts, PictureError> {
         let file = File::open(file)?;
         let length = file.metadata()?.len();
-        Parts::read(Walk::new(file, length, until), format)
+        Parts::read(FileWalk::new(file, length, until), format)
     }
 
-    fn read<R: Read + Seek>(mut walk: Walk<R>, format: ImageFormat) -> Result<Parts, PictureError> {
+    fn read<R: Read + Seek>(mut walk: FileWalk<R>, format: ImageFormat) -> Result<Parts, PictureError> {
         let mut parts = match format {
             ImageFormat::Jpeg => jpeg::read(&mut walk),
             ImageFormat::Png => png::read(&mut walk),
@@ -95,8 +95,8 @@ impl Parts {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn reader(&self, file: &Path, until: Instant) -> Result<BufReader<Joined<File>>, PictureError> {
-        Ok(BufReader::new(Joined::new(File::open(file)?, &self.shown, until)))
+    pub fn reader(&self, file: &Path, until: Instant) -> Result<BufReader<PieceReader<File>>, PictureError> {
+        Ok(BufReader::new(PieceReader::new(File::open(file)?, &self.shown, until)))
     }
 
     /// The file without metadata, pixels and colours untouched.
@@ -105,7 +105,7 @@ impl Parts {
     /// The file cannot be read.
     pub fn cleaned(&self, file: &Path, until: Instant) -> Result<Vec<u8>, PictureError> {
         let mut bytes = Vec::with_capacity(usize::try_from(self.clean.length()).unwrap_or(0));
-        Joined::new(File::open(file)?, &self.clean, until).read_to_end(&mut bytes)?;
+        PieceReader::new(File::open(file)?, &self.clean, until).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
@@ -142,7 +142,7 @@ fn broken(why: &str) -> PictureError {
 // ------------------------------------------------------------------------------------------------ reading on
 
 /// A file that is walked over from its start, until a deadline.
-pub struct Walk<R> {
+pub struct FileWalk<R> {
     reader: BufReader<R>,
     at: u64,
     length: u64,
@@ -152,10 +152,10 @@ pub struct Walk<R> {
     until: Instant,
 }
 
-impl<R: Read + Seek> Walk<R> {
+impl<R: Read + Seek> FileWalk<R> {
     /// A file of so many bytes, from its start.
-    pub fn new(file: R, length: u64, until: Instant) -> Walk<R> {
-        Walk { reader: BufReader::with_capacity(64 << 10, file), at: 0, length, parts: 0, taken: 0, until }
+    pub fn new(file: R, length: u64, until: Instant) -> FileWalk<R> {
+        FileWalk { reader: BufReader::with_capacity(64 << 10, file), at: 0, length, parts: 0, taken: 0, until }
     }
 
     /// Where it is.
@@ -308,7 +308,7 @@ impl Piece {
 }
 
 /// Pieces of a file, read as if they were one.
-pub struct Joined<R> {
+pub struct PieceReader<R> {
     file: R,
     /// Each with where it begins.
     pieces: Vec<(u64, Piece)>,
@@ -317,8 +317,8 @@ pub struct Joined<R> {
     until: Instant,
 }
 
-impl<R: Read + Seek> Joined<R> {
-    fn new(file: R, pieces: &Pieces, until: Instant) -> Joined<R> {
+impl<R: Read + Seek> PieceReader<R> {
+    fn new(file: R, pieces: &Pieces, until: Instant) -> PieceReader<R> {
         let mut length = 0;
         let placed = pieces.0.iter().map(|piece| {
             let at = length;
@@ -326,11 +326,11 @@ impl<R: Read + Seek> Joined<R> {
             (at, piece.clone())
         });
         let pieces = placed.collect();
-        Joined { file, pieces, length, at: 0, until }
+        PieceReader { file, pieces, length, at: 0, until }
     }
 }
 
-impl<R: Read + Seek> Read for Joined<R> {
+impl<R: Read + Seek> Read for PieceReader<R> {
     fn read(&mut self, into: &mut [u8]) -> IoResult<usize> {
         if Instant::now() > self.until {
             return Err(Error::new(ErrorKind::TimedOut, "the work on it takes too long"));
@@ -357,7 +357,7 @@ impl<R: Read + Seek> Read for Joined<R> {
     }
 }
 
-impl<R: Read + Seek> Seek for Joined<R> {
+impl<R: Read + Seek> Seek for PieceReader<R> {
     fn seek(&mut self, to: SeekFrom) -> IoResult<u64> {
         let target = match to {
             SeekFrom::Start(at) => Some(at),

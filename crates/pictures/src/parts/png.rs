@@ -1,12 +1,12 @@
 //! PNG: chunks of length, name, contents and checksum.
 
-use super::{MOST_METADATA, Parts, Walk, broken};
+use super::{FileWalk, MOST_METADATA, Parts, broken};
 use crate::PictureError;
 use std::io::{Read, Seek};
 
 const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
 
-pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureError> {
+pub(super) fn read<R: Read + Seek>(walk: &mut FileWalk<R>) -> Result<Parts, PictureError> {
     if walk.next()? != Some(SIGNATURE) {
         return Err(broken("it does not begin like a PNG"));
     }
@@ -71,7 +71,7 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
 }
 
 /// Width and height; the depth and the kind of the colours.
-fn dimensions<R: Read + Seek>(walk: &mut Walk<R>, parts: &mut Parts) -> Result<(u8, u8), PictureError> {
+fn dimensions<R: Read + Seek>(walk: &mut FileWalk<R>, parts: &mut Parts) -> Result<(u8, u8), PictureError> {
     let [w1, w2, w3, w4, h1, h2, h3, h4, depth, colour] = walk.need()?;
     parts.width = u32::from_be_bytes([w1, w2, w3, w4]);
     parts.height = u32::from_be_bytes([h1, h2, h3, h4]);

@@ -10,12 +10,12 @@ fn later() -> Instant {
 }
 
 fn read(bytes: &[u8], format: ImageFormat) -> Result<Parts, PictureError> {
-    Parts::read(Walk::new(Cursor::new(bytes.to_vec()), bytes.len() as u64, later()), format)
+    Parts::read(FileWalk::new(Cursor::new(bytes.to_vec()), bytes.len() as u64, later()), format)
 }
 
 fn joined(bytes: &[u8], pieces: &Pieces) -> Vec<u8> {
     let mut out = Vec::new();
-    Joined::new(Cursor::new(bytes.to_vec()), pieces, later()).read_to_end(&mut out).expect("read");
+    PieceReader::new(Cursor::new(bytes.to_vec()), pieces, later()).read_to_end(&mut out).expect("read");
     out
 }
 
@@ -186,7 +186,7 @@ fn what_takes_too_long_is_given_up() {
     let mut pieces = Pieces::default();
     pieces.file(0..5);
     let past = Instant::now() - Duration::from_millis(1);
-    let failed = Joined::new(Cursor::new(b"12345"), &pieces, past).read(&mut [0; 5]).expect_err("too late");
+    let failed = PieceReader::new(Cursor::new(b"12345"), &pieces, past).read(&mut [0; 5]).expect_err("too late");
     assert_eq!(failed.kind(), ErrorKind::TimedOut);
 }
 

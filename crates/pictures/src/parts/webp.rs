@@ -1,6 +1,6 @@
 //! WebP: chunks of name, length and contents, filled up to an even length.
 
-use super::{MOST_METADATA, Parts, Pieces, Walk, broken, lossless};
+use super::{FileWalk, MOST_METADATA, Parts, Pieces, broken, lossless};
 use crate::PictureError;
 use std::io::{Read, Seek};
 
@@ -18,7 +18,7 @@ struct Bitmap {
     codes: u64,
 }
 
-pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureError> {
+pub(super) fn read<R: Read + Seek>(walk: &mut FileWalk<R>) -> Result<Parts, PictureError> {
     let [r, i, f1, f2, _, _, _, _, rest @ ..] = walk.need::<12>()?;
     if [r, i, f1, f2] != *b"RIFF" || rest != *b"WEBP" {
         return Err(broken("it does not begin like a WebP"));
@@ -90,7 +90,7 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
 /// Sides, channels and the memory that decoding takes, from the file's head, its first picture and the place of that
 /// one's transparency.
 fn measure<R: Read + Seek>(
-    walk: &mut Walk<R>,
+    walk: &mut FileWalk<R>,
     parts: &mut Parts,
     canvas: Option<(u8, (u32, u32))>,
     mut bitmap: Bitmap,
@@ -115,7 +115,7 @@ fn measure<R: Read + Seek>(
 /// The header of a file with more than pixels: its flags and its sides. Some programs write more than the ten bytes
 /// that count.
 fn head<R: Read + Seek>(
-    walk: &mut Walk<R>,
+    walk: &mut FileWalk<R>,
     shown: &mut Pieces,
     clean: &mut Pieces,
 ) -> Result<(u8, (u32, u32)), PictureError> {
@@ -157,7 +157,7 @@ fn u24([a, b, c]: [u8; 3]) -> u32 {
 }
 
 /// The header of a frame: its place, its size, its duration; then its own chunks.
-fn frame<R: Read + Seek>(walk: &mut Walk<R>, end: u64) -> Result<Bitmap, PictureError> {
+fn frame<R: Read + Seek>(walk: &mut FileWalk<R>, end: u64) -> Result<Bitmap, PictureError> {
     let [_, _, _, _, _, _, w1, w2, w3, h1, h2, h3, _, _, _, _] = walk.need()?;
     let size = (1 + u24([w1, w2, w3]), 1 + u24([h1, h2, h3]));
     let mut codes = 0;
@@ -185,13 +185,13 @@ fn frame<R: Read + Seek>(walk: &mut Walk<R>, end: u64) -> Result<Bitmap, Picture
 }
 
 /// Bytes that the codes of transparent pixels take: how they are written, then lossless pixels or the plain values.
-fn transparency<R: Read + Seek>(walk: &mut Walk<R>, length: u64, size: (u32, u32)) -> Result<u64, PictureError> {
+fn transparency<R: Read + Seek>(walk: &mut FileWalk<R>, length: u64, size: (u32, u32)) -> Result<u64, PictureError> {
     let [how] = walk.need()?;
     Ok(if how & 3 == 1 { lossless::codes(walk, length.saturating_sub(1), size) } else { 0 })
 }
 
 /// The sides in the pixels' own header: decoders use them.
-fn picture<R: Read + Seek>(walk: &mut Walk<R>, name: &[u8; 4], length: u64) -> Result<Bitmap, PictureError> {
+fn picture<R: Read + Seek>(walk: &mut FileWalk<R>, name: &[u8; 4], length: u64) -> Result<Bitmap, PictureError> {
     if name == b"VP8L" {
         let [0x2f, bits @ ..] = walk.need::<5>()? else { return Err(broken("its picture has no head")) };
         let bits = u32::from_le_bytes(bits);
