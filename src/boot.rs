@@ -346,7 +346,7 @@ impl Services {
     /// # Errors
     /// The database cannot be read.
     pub fn has_records(&self) -> Result<bool, BootError> {
-        Ok(records::first(&*self.storage.snapshot()?, "record", &["id"], records::everything())?.is_some())
+        Ok(records::first(&*self.storage.snapshot()?, "record", &["id"], records::always())?.is_some())
     }
 
     /// Gives an empty database what every site has: the default terms.
@@ -495,7 +495,7 @@ impl Services {
         let Some(row) = found else { return Err(BootError::Other(format!("there is no user with the login {login}"))) };
         let now = self.clock.now();
         let wanted = NewPassword { user: records::int(&row[0]), title, app_id: "", expires, limits };
-        let (_, secret, put) = app_passwords::creation(&self.identity, &wanted, now);
+        let (_, secret, put) = app_passwords::plan_creation(&self.identity, &wanted, now);
         let mut changes = vec![Change::Put(put)];
         let address = if records::int(&row[3]) == 0 { &row[2] } else { &row[4] };
         let owner = Owner { id: records::int(&row[0]), login: records::text(&row[1]), address: records::text(address) };
@@ -503,7 +503,7 @@ impl Services {
         let notice = |registry| outbox::notified(registry, MessageSubject::ApplicationPassword, owner, data, now);
         changes.extend(notify.and_then(notice));
         self.commit(changes)?;
-        Ok(app_passwords::grouped(&secret))
+        Ok(app_passwords::format_secret(&secret))
     }
 }
 

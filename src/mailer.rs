@@ -139,7 +139,7 @@ impl MailContext {
                 }
             }
         }
-        Ok(self.rows(records::everything(), 1)?.first().map(|row| OutboxRow::of(row).due))
+        Ok(self.rows(records::always(), 1)?.first().map(|row| OutboxRow::of(row).due))
     }
 
     /// Stores a message and tries to send it at once; what fails stays for the server.
@@ -186,7 +186,7 @@ impl MailContext {
         let (outcome, change) = self.after(waiting, error, now);
         let mut changes = vec![change];
         // The next attempt gets a token of its own.
-        changes.extend(composed.token.map(|token| self.identity.withdrawn(&token)));
+        changes.extend(composed.token.map(|token| self.identity.plan_token_deletion(&token)));
         self.commit(changes).map_err(BootError::Commit)?;
         Ok(outcome)
     }
@@ -250,7 +250,7 @@ impl MailContext {
         let found = snapshot.rows(&ReadPlan { limit: Some(1), ..records::plan(users, named) })?;
         let Some(row) = found.first() else { return Ok(Err("there is no such account")) };
         let account = Record { resource: users, row };
-        let to = outbox::reached(account);
+        let to = outbox::notification_address(account);
         if to.is_empty() {
             return Ok(Err("the account has no e-mail address that its owner has confirmed"));
         }
@@ -297,7 +297,7 @@ impl MailContext {
     fn counted(&self, waiting: &OutboxRow<'_>, composed: OutgoingMail, now: i64) -> Result<OutgoingMail, &'static str> {
         let declared = &self.registry.declaration.mail;
         let limit = AttemptLimit::paused(declared.max_messages, declared.retry_after);
-        match waiting.attempts > 0 || self.identity.counts_message(&title_key(&composed.to), limit, now) {
+        match waiting.attempts > 0 || self.identity.try_count_message(&title_key(&composed.to), limit, now) {
             true => Ok(composed),
             false => Err("the address has got as many messages as it may (mail.max_messages)"),
         }
@@ -329,7 +329,7 @@ impl MailContext {
     fn dated(&self, mut data: Map<String, Value>) -> Result<Map<String, Value>, BootError> {
         let settings = read_settings(&self.registry, &*self.storage)?;
         let at = settings.zone.utc_to_local(data.get("at").and_then(Value::as_i64).unwrap_or_default());
-        data.insert("when".into(), json!(dates::written(at, settings.text("language"))));
+        data.insert("when".into(), json!(dates::format_for_language(at, settings.text("language"))));
         Ok(data)
     }
 

@@ -146,36 +146,36 @@ pub fn eq(column: &str, value: DbValue) -> Cond {
 }
 
 /// `column in values`.
-pub fn among(column: &str, values: impl IntoIterator<Item = i64>) -> Cond {
+pub fn is_in(column: &str, values: impl IntoIterator<Item = i64>) -> Cond {
     Cond::In(name(column), values.into_iter().map(DbValue::Int).collect())
 }
 
 /// `column in words`.
 pub fn words<'w>(column: &str, words: impl IntoIterator<Item = &'w str>) -> Cond {
     let words: Vec<DbValue> = words.into_iter().map(txt).collect();
-    if words.is_empty() { nothing() } else { Cond::In(name(column), words) }
+    if words.is_empty() { never() } else { Cond::In(name(column), words) }
 }
 
 /// A condition that nothing meets.
-pub fn nothing() -> Cond {
+pub fn never() -> Cond {
     Cond::Any(Vec::new())
 }
 
 /// A condition that everything meets.
-pub fn everything() -> Cond {
+pub fn always() -> Cond {
     Cond::All(Vec::new())
 }
 
 /// A condition that everything meets, or nothing.
 pub fn constant(met: bool) -> Cond {
-    if met { everything() } else { nothing() }
+    if met { always() } else { never() }
 }
 
 /// All of the conditions, without those that decide nothing.
 pub fn all(conds: impl IntoIterator<Item = Cond>) -> Cond {
-    let mut left: Vec<Cond> = conds.into_iter().filter(|cond| *cond != everything()).collect();
+    let mut left: Vec<Cond> = conds.into_iter().filter(|cond| *cond != always()).collect();
     match left.len() {
-        _ if left.contains(&nothing()) => nothing(),
+        _ if left.contains(&never()) => never(),
         1 => left.remove(0),
         _ => Cond::All(left),
     }
@@ -183,9 +183,9 @@ pub fn all(conds: impl IntoIterator<Item = Cond>) -> Cond {
 
 /// One of the conditions, without those that decide nothing.
 pub fn any(conds: impl IntoIterator<Item = Cond>) -> Cond {
-    let mut left: Vec<Cond> = conds.into_iter().filter(|cond| *cond != nothing()).collect();
+    let mut left: Vec<Cond> = conds.into_iter().filter(|cond| *cond != never()).collect();
     match left.len() {
-        _ if left.contains(&everything()) => everything(),
+        _ if left.contains(&always()) => always(),
         1 => left.remove(0),
         _ => Cond::Any(left),
     }
@@ -194,8 +194,8 @@ pub fn any(conds: impl IntoIterator<Item = Cond>) -> Cond {
 /// What does not meet the condition.
 pub fn not(cond: Cond) -> Cond {
     match cond {
-        cond if cond == everything() => nothing(),
-        cond if cond == nothing() => everything(),
+        cond if cond == always() => never(),
+        cond if cond == never() => always(),
         cond => Cond::Not(Box::new(cond)),
     }
 }
@@ -220,7 +220,7 @@ pub fn own_rows(resource: &Resource) -> Cond {
     match resource.family {
         Family::Content => eq("kind", DbValue::Text(resource.kind.clone())),
         Family::Term => eq("taxonomy", DbValue::Text(resource.kind.clone())),
-        _ => everything(),
+        _ => always(),
     }
 }
 
@@ -305,7 +305,7 @@ pub fn first(snapshot: &dyn Snapshot, table: &str, wanted: &[&str], filter: Cond
 /// # Errors
 /// The database cannot be read.
 pub fn kinds(snapshot: &dyn Snapshot, ids: impl IntoIterator<Item = i64>) -> Result<Vec<(i64, Name)>, StorageError> {
-    let found = snapshot.rows(&columns("record", &["id", "kind"], among("id", ids)))?;
+    let found = snapshot.rows(&columns("record", &["id", "kind"], is_in("id", ids)))?;
     Ok(found.iter().map(|row| (int(&row[0]), name(text(&row[1])))).collect())
 }
 

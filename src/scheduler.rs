@@ -135,7 +135,7 @@ impl TransitionRule<'_> {
         let settings = read_settings(registry, storage)?;
         for resource in &self.resources {
             loop {
-                let left = Cond::Not(Box::new(records::among("id", stuck.iter().copied())));
+                let left = Cond::Not(Box::new(records::is_in("id", stuck.iter().copied())));
                 let plan = records::plan(resource, Cond::All(vec![self.filter(Op::Le, until), left]));
                 let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(AT_ONCE), ..plan })?;
                 for row in &rows {

@@ -85,7 +85,7 @@ impl CredentialLimits {
 
 impl Principal {
     /// Whether the caller is logged in.
-    pub fn known(&self) -> bool {
+    pub fn is_logged_in(&self) -> bool {
         self.id != 0
     }
 
@@ -97,7 +97,7 @@ impl Principal {
     /// The same, where a refusal follows that names what is missing.
     pub fn can(&self, capability: &str) -> bool {
         let has = self.has(capability);
-        if !has && self.known() {
+        if !has && self.is_logged_in() {
             *self.missing.lock() = Some(capability.to_owned());
         }
         has
@@ -112,7 +112,7 @@ impl Principal {
                 "Nobody is logged in: no Authorization header arrived. If one was sent, the proxy before this server \
                  took it away; `cms-server doctor` tells.",
             ),
-            None => ApiError::denied(code, self.known()),
+            None => ApiError::denied(code, self.is_logged_in()),
         }
     }
 }
@@ -195,7 +195,7 @@ impl Progress {
     }
 
     /// Another step begins; `false`: it must not, because the request was called off.
-    pub fn goes_on(&self, done: usize, of: usize, next: &str) -> bool {
+    pub fn begin_step(&self, done: usize, of: usize, next: &str) -> bool {
         if self.cancelled.load(Ordering::Relaxed) {
             return false;
         }
@@ -242,7 +242,7 @@ impl Scope {
     /// Whom the request is counted for: the user, or the network of an anonymous caller.
     pub fn source(&self) -> JobOwner {
         match self.principal.id {
-            0 => JobOwner::network(self.peer.ip.map(network::source)),
+            0 => JobOwner::network(self.peer.ip.map(network::caller_address)),
             id => JobOwner::user(id),
         }
     }

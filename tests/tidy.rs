@@ -226,6 +226,53 @@ fn files_and_functions_fit_on_a_few_screens() {
     assert!(count > 1_000, "{count} functions were found");
 }
 
+/// Types that a crate defines twice, because they are one idea at two levels: crate and name. The list only shrinks.
+const TWICE: &[(&str, &[&str])] = &[(
+    "storage",
+    &[
+        "Bytes",
+        "Counted",
+        "Driver",
+        "Op",
+        "Opened",
+        "Outcome",
+        "Param",
+        "Result",
+        "Run",
+        "Schema",
+        "Scope",
+        "Sent",
+        "Shared",
+        "Source",
+        "State",
+        "Transaction",
+        "View",
+    ],
+)];
+
+#[test]
+fn a_type_has_one_definition_in_its_crate() {
+    let definition = regex::Regex::new(
+        r"(?m)^(?: *(?:pub(?:\([a-z: ]+\))? )?(?:struct|enum|trait|union)|(?:pub(?:\([a-z: ]+\))? )?type) ([A-Z]\w*)",
+    );
+    let definition = definition.expect("a pattern");
+    let mut places: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for (path, text) in sources() {
+        let own = Some(module(&path)).filter(|name| CRATES.contains(&name.as_str()));
+        for found in definition.captures_iter(&text) {
+            let key = (own.clone().unwrap_or_else(|| "src".to_owned()), found[1].to_owned());
+            places.entry(key).or_default().push(file(&path));
+        }
+    }
+    let twice: Vec<_> = places.iter().filter(|(_, files)| files.len() > 1).collect();
+    let excused = |of: &str, name: &str| TWICE.iter().any(|(own, names)| *own == of && names.contains(&name));
+    let wrong: Vec<_> = twice.iter().filter(|((of, name), _)| !excused(of, name)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let excuses = TWICE.iter().flat_map(|(own, names)| names.iter().map(move |name| (*own, *name)));
+    let unused: Vec<_> = excuses.filter(|(of, name)| !twice.iter().any(|((o, n), _)| o == of && n == name)).collect();
+    assert!(unused.is_empty(), "these have one definition now: {unused:?}");
+}
+
 #[test]
 fn every_file_says_what_it_is() {
     for (path, text) in sources() {

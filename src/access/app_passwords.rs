@@ -22,7 +22,7 @@ pub struct NewPassword<'a> {
 }
 
 /// Puts an application password into the database: its key, the clear secret and the plan.
-pub fn creation(identity: &Identity, wanted: &NewPassword<'_>, now: i64) -> (String, String, Put) {
+pub fn plan_creation(identity: &Identity, wanted: &NewPassword<'_>, now: i64) -> (String, String, Put) {
     let secret = new_secret();
     let uuid = uuid::Uuid::new_v4().to_string();
     // Distinguishes passwords that were made within one second.
@@ -58,7 +58,7 @@ pub fn new_secret() -> String {
 }
 
 /// A secret as people read it: groups of four.
-pub fn grouped(secret: &str) -> String {
+pub fn format_secret(secret: &str) -> String {
     let letters: Vec<char> = secret.chars().collect();
     letters.chunks(4).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
 }
@@ -72,6 +72,6 @@ mod tests {
         let secret = new_secret();
         assert_eq!(secret.len(), LENGTH);
         assert!(secret.chars().all(|c| c.is_ascii_alphanumeric()));
-        assert_eq!(grouped("abcdEFGH12"), "abcd EFGH 12");
+        assert_eq!(format_secret("abcdEFGH12"), "abcd EFGH 12");
     }
 }

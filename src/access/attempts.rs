@@ -77,15 +77,15 @@ impl Guesser {
     pub(super) fn source(self) -> Vec<u8> {
         match self {
             Guesser::Network(None) => vec![0],
-            Guesser::Network(Some(ip)) => octets(network::source(ip)),
+            Guesser::Network(Some(ip)) => octets(network::caller_address(ip)),
             Guesser::User(id) => id.to_le_bytes().to_vec(),
         }
     }
 
     /// The key of the network around a source.
-    fn around(self) -> Vec<u8> {
+    fn network_key(self) -> Vec<u8> {
         match self {
-            Guesser::Network(Some(ip)) => octets(network::around(ip, 24, 48)),
+            Guesser::Network(Some(ip)) => octets(network::network_of(ip, 24, 48)),
             other => other.source(),
         }
     }
@@ -144,22 +144,22 @@ impl Attempts {
     ///
     /// # Errors
     /// There is none left: seconds until there is.
-    pub fn take(&self, guess: &Guess<'_>, patience: AttemptLimit, now: i64) -> Result<AttemptOutcome, i64> {
+    pub fn count_guess(&self, guess: &Guess<'_>, patience: AttemptLimit, now: i64) -> Result<AttemptOutcome, i64> {
         let now = now.saturating_mul(1000);
         let seconds = |wait: i64| (wait + 999) / 1000;
-        match self.guesses.take(&self.buckets(guess, patience), now) {
+        match self.guesses.add_drops(&self.buckets(guess, patience), now) {
             Ok(()) if self.is_proven(guess) => {
-                self.give_back(guess, patience);
+                self.uncount_guess(guess, patience);
                 Ok(AttemptOutcome::Proven)
             }
             Ok(()) => Ok(AttemptOutcome::Counted),
             Err(wait) => {
-                let look = self.look(guess, patience);
-                self.looks.take(std::slice::from_ref(&look), now).map_err(|_| seconds(wait))?;
+                let look = self.comparison_bucket(guess, patience);
+                self.looks.add_drops(std::slice::from_ref(&look), now).map_err(|_| seconds(wait))?;
                 if !self.is_proven(guess) {
                     return Err(seconds(wait));
                 }
-                self.looks.give_back(&look);
+                self.looks.remove_drop(&look);
                 Ok(AttemptOutcome::Proven)
             }
         }
@@ -169,8 +169,8 @@ impl Attempts {
     pub fn right(&self, guess: &Guess<'_>, patience: AttemptLimit) {
         let [own, all, around] = self.buckets(guess, patience);
         self.guesses.forget(&own.key);
-        self.guesses.give_back(&all);
-        self.guesses.give_back(&around);
+        self.guesses.remove_drop(&all);
+        self.guesses.remove_drop(&around);
         self.proven.insert(self.proof(guess), ());
     }
 
@@ -187,7 +187,7 @@ impl Attempts {
     ) -> Result<(), i64> {
         let guess = Guess { who: Guesser::Network(from), about, secret: "", stored: "" };
         let buckets = self.buckets(&guess, AttemptLimit::paused(most, pause));
-        self.guesses.take(&buckets, now.saturating_mul(1000)).map_err(|wait| (wait + 999) / 1000)
+        self.guesses.add_drops(&buckets, now.saturating_mul(1000)).map_err(|wait| (wait + 999) / 1000)
     }
 
     /// Counts something that a caller does about an account that it may change: over all accounts there is no limit.
@@ -196,18 +196,18 @@ impl Attempts {
     /// It has done so too often: seconds until the next time.
     pub fn count_own(&self, who: Guesser, about: &str, limit: AttemptLimit, now: i64) -> Result<(), i64> {
         let [own, ..] = self.buckets(&Guess { who, about, secret: "", stored: "" }, limit);
-        self.guesses.take(&[own], now.saturating_mul(1000)).map_err(|wait| (wait + 999) / 1000)
+        self.guesses.add_drops(&[own], now.saturating_mul(1000)).map_err(|wait| (wait + 999) / 1000)
     }
 
     /// The guess was neither right nor wrong.
-    pub fn give_back(&self, guess: &Guess<'_>, patience: AttemptLimit) {
+    pub fn uncount_guess(&self, guess: &Guess<'_>, patience: AttemptLimit) {
         for bucket in self.buckets(guess, patience) {
-            self.guesses.give_back(&bucket);
+            self.guesses.remove_drop(&bucket);
         }
     }
 
     /// What was proven turned out to be wrong by now.
-    pub fn disprove(&self, guess: &Guess<'_>) {
+    pub fn forget_proof(&self, guess: &Guess<'_>) {
         self.proven.remove(&self.proof(guess));
     }
 
@@ -222,7 +222,7 @@ impl Attempts {
 
     /// One source's guesses about one account and about all, and those of the network around it.
     fn buckets(&self, guess: &Guess<'_>, patience: AttemptLimit) -> [Bucket; 3] {
-        let (source, around) = (guess.who.source(), guess.who.around());
+        let (source, around) = (guess.who.source(), guess.who.network_key());
         let of = |key: BucketKey, times: i64| Bucket {
             key,
             pause: (patience.pause / times).max(1),
@@ -235,7 +235,7 @@ impl Attempts {
         ]
     }
 
-    fn look(&self, guess: &Guess<'_>, patience: AttemptLimit) -> Bucket {
+    fn comparison_bucket(&self, guess: &Guess<'_>, patience: AttemptLimit) -> Bucket {
         let key = self.keys.of(&[b"look", &guess.who.source(), guess.about.as_bytes()]);
         Bucket { key, pause: (patience.pause / LOOKS).max(1), burst: patience.burst.saturating_mul(LOOKS) }
     }
@@ -261,7 +261,8 @@ mod tests {
     #[test]
     fn guesses_run_out_and_come_back() {
         let attempts = Attempts::default();
-        let take = |from: &str, account: &str, now: i64| attempts.take(&guess(from, account, "x"), patience(), now);
+        let take =
+            |from: &str, account: &str, now: i64| attempts.count_guess(&guess(from, account, "x"), patience(), now);
         let allowed = |from: &str, account: &str, now: i64| take(from, account, now).is_ok();
         assert!((0..3).all(|_| allowed("192.0.2.1", "ada", 1000)));
         assert_eq!((take("192.0.2.1", "ada", 1000), take("192.0.2.1", "ada", 1059)), (Err(60), Err(1)));
@@ -275,7 +276,7 @@ mod tests {
     #[test]
     fn a_network_guesses_about_many_accounts_no_more_often() {
         let attempts = Attempts::default();
-        let take = |from: &str, account: &str| attempts.take(&guess(from, account, "x"), patience(), 0);
+        let take = |from: &str, account: &str| attempts.count_guess(&guess(from, account, "x"), patience(), 0);
         let allowed =
             |from: &dyn Fn(u32) -> String| (0..100).filter(|n| take(&from(*n), &format!("user{n}")).is_ok()).count();
         assert_eq!(allowed(&|_| "2001:db8::1".into()), 15);
@@ -292,20 +293,20 @@ mod tests {
     fn filling_the_table_does_not_free_a_guessed_account() {
         let attempts = Attempts::default();
         let full = guess("192.0.2.1", "ada", "x");
-        while attempts.take(&full, patience(), 0).is_ok() {}
+        while attempts.count_guess(&full, patience(), 0).is_ok() {}
         for n in 0..2 * MOST as u32 {
             let who = Guesser::Network(Some(IpAddr::V4((n << 8).into())));
-            let _ = attempts.take(&Guess { who, ..full }, patience(), 0);
+            let _ = attempts.count_guess(&Guess { who, ..full }, patience(), 0);
         }
         assert_eq!(attempts.guesses.len(), MOST);
-        assert_eq!(attempts.take(&full, patience(), 0), Err(60));
+        assert_eq!(attempts.count_guess(&full, patience(), 0), Err(60));
     }
 
     #[test]
     fn long_accounts_take_no_more_place() {
         let attempts = Attempts::default();
         let long = "x".repeat(1 << 20);
-        assert!(attempts.take(&guess("192.0.2.1", &long, &long), patience(), 0).is_ok());
+        assert!(attempts.count_guess(&guess("192.0.2.1", &long, &long), patience(), 0).is_ok());
         let buckets = attempts.buckets(&guess("192.0.2.1", &long, &long), patience());
         assert!(buckets.iter().all(|bucket| size_of_val(&bucket.key) == 16));
     }
@@ -314,9 +315,9 @@ mod tests {
     fn a_proven_secret_is_proven_for_its_hash_and_its_source_alone() {
         let attempts = Attempts::default();
         let right = guess("192.0.2.1", "ada", "secret");
-        assert_eq!(attempts.take(&right, patience(), 0), Ok(AttemptOutcome::Counted));
+        assert_eq!(attempts.count_guess(&right, patience(), 0), Ok(AttemptOutcome::Counted));
         attempts.right(&right, patience());
-        let ask = |guess: Guess<'_>| attempts.take(&guess, patience(), 0);
+        let ask = |guess: Guess<'_>| attempts.count_guess(&guess, patience(), 0);
         assert!((0..100).all(|_| ask(right) == Ok(AttemptOutcome::Proven)), "it counts nowhere");
         for other in [
             Guess { stored: "other", ..right },
@@ -326,9 +327,9 @@ mod tests {
             Guess { about: "bob", ..right },
         ] {
             assert_eq!(ask(other), Ok(AttemptOutcome::Counted));
-            attempts.give_back(&other, patience());
+            attempts.uncount_guess(&other, patience());
         }
-        attempts.disprove(&right);
+        attempts.forget_proof(&right);
         assert_eq!(ask(right), Ok(AttemptOutcome::Counted));
     }
 
@@ -352,7 +353,7 @@ mod tests {
         let attempts = Attempts::default();
         let right = guess("192.0.2.1", "ada", "secret");
         attempts.right(&right, patience());
-        let ask = |guess: Guess<'_>, now: i64| attempts.take(&guess, patience(), now);
+        let ask = |guess: Guess<'_>, now: i64| attempts.count_guess(&guess, patience(), now);
         while ask(guess("192.0.2.1", "ada", "wrong"), 0).is_ok() {}
         assert_eq!(ask(right, 0), Ok(AttemptOutcome::Proven), "the owner behind the same address does not wait");
         assert_eq!(ask(guess("192.0.2.9", "ada", "secret"), 0), Ok(AttemptOutcome::Counted));

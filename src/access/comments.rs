@@ -87,14 +87,14 @@ pub(super) fn read(asking: &GuardInput<'_>) -> Decision {
         return target(row);
     }
     // Its author would read it, if the record were open.
-    let own = asking.scope.principal.known() && record.int("author") == asking.scope.principal.id;
+    let own = asking.scope.principal.is_logged_in() && record.int("author") == asking.scope.principal.id;
     let code = if own { Code::CannotReadPost } else { Code::CannotRead };
     Err(asking.refuse(code))
 }
 
 pub(super) fn create(asking: &GuardInput<'_>) -> Decision {
     let caller = &asking.scope.principal;
-    if !caller.known() && !asking.registry().declaration.site.anonymous_comments {
+    if !caller.is_logged_in() && !asking.registry().declaration.site.anonymous_comments {
         return Err(asking.fail(Code::CommentLoginRequired));
     }
     claims(asking, None)?;
@@ -158,13 +158,13 @@ fn claims(asking: &GuardInput<'_>, before: Option<Record<'_>>) -> Result<(), Api
         return Ok(());
     }
     let may_name = |id: Option<i64>| id == Some(caller.id) || before.is_some_and(|b| Some(b.int("author")) == id);
-    if asking.args.given("author").is_some_and(|author| !may_name(author.as_i64())) {
+    if asking.args.explicit("author").is_some_and(|author| !may_name(author.as_i64())) {
         return Err(asking.refuse(Code::CommentInvalidAuthor));
     }
     let own = asking.scope.peer.ip.map(|ip| ip.to_string());
     let may_come_from =
         |ip: Option<&str>| ip == own.as_deref() || before.is_some_and(|b| Some(b.text("author_ip")) == ip);
-    if asking.args.given("author_ip").is_some_and(|ip| !may_come_from(ip.as_str())) {
+    if asking.args.explicit("author_ip").is_some_and(|ip| !may_come_from(ip.as_str())) {
         return Err(asking.refuse(Code::CommentInvalidAuthorIp));
     }
     Ok(())

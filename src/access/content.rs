@@ -34,7 +34,7 @@ pub(super) fn content_read(asking: &GuardInput<'_>) -> Decision {
 /// Whether the request shows what only those see who may edit. Where only editors read what has a name, the edit context
 /// opens nothing more.
 fn asks_to_edit(asking: &GuardInput<'_>, resource: &Resource) -> bool {
-    asking.context() == Context::EDIT && !(asking.endpoint.editors_only && by_name(resource))
+    asking.context() == Context::EDIT && !(asking.endpoint.editors_only && rights_are_uniform(resource))
 }
 
 pub(super) fn content_create(asking: &GuardInput<'_>) -> Decision {
@@ -84,7 +84,7 @@ pub(super) fn file_edit(asking: &GuardInput<'_>) -> Decision {
 
 pub(super) fn content_update(asking: &GuardInput<'_>) -> Decision {
     let resource = asking.resource()?;
-    if by_name(resource) && !asking.scope.principal.can(resource.capability(Action::Edit)) {
+    if rights_are_uniform(resource) && !asking.scope.principal.can(resource.capability(Action::Edit)) {
         return Err(asking.refuse(Code::CannotEdit));
     }
     let row = asking.target(Code::PostInvalidId)?;
@@ -98,13 +98,13 @@ pub(super) fn content_update(asking: &GuardInput<'_>) -> Decision {
 }
 
 /// Whether rights to such records are the same for all of them, so that they are checked before a record is looked up.
-pub(super) fn by_name(resource: &Resource) -> bool {
+pub(super) fn rights_are_uniform(resource: &Resource) -> bool {
     resource.declared.key != ItemKey::Id
 }
 
 pub(super) fn content_delete(asking: &GuardInput<'_>) -> Decision {
     let resource = asking.resource()?;
-    if by_name(resource) && !asking.scope.principal.can(resource.capability(Action::Delete)) {
+    if rights_are_uniform(resource) && !asking.scope.principal.can(resource.capability(Action::Delete)) {
         return Err(asking.refuse(Code::CannotDelete));
     }
     let row = asking.target(Code::PostInvalidId)?;
@@ -142,7 +142,7 @@ fn assigned_terms(asking: &GuardInput<'_>, resource: &Resource) -> Result<(), Ap
     for relation in &resource.relations {
         let taxonomy = &asking.registry().resources[relation.to];
         if taxonomy.family == Family::Term
-            && let Some(given) = asking.args.given(&relation.property)
+            && let Some(given) = asking.args.explicit(&relation.property)
             && (none(given) || relation.many && !policy::may_assign(&asking.scope.principal, taxonomy))
         {
             return Err(asking.refuse(Code::CannotAssignTerm));

@@ -8,7 +8,7 @@ pub(super) fn public(_: &GuardInput<'_>) -> Decision {
 }
 
 pub(super) fn authenticated(asking: &GuardInput<'_>) -> Decision {
-    if asking.scope.principal.known() {
+    if asking.scope.principal.is_logged_in() {
         Ok(GuardRows::default())
     } else {
         Err(asking.scope.principal.refuse(Code::NotLoggedIn))

@@ -135,7 +135,7 @@ fn on_route<'a>(
     }
     match items().as_slice() {
         [one] => Ok(vec![asked.of(&scope, one)]),
-        many => asked.together(&scope, many),
+        many => asked.hints_in_batch(&scope, many),
     }
 }
 
@@ -143,7 +143,7 @@ fn on_route<'a>(
 /// everybody.
 pub fn is_closed(scope: &Scope, resource: &Resource) -> bool {
     let open = |(action, name): (&Action, &String)| *action != Action::Read && name.is_empty();
-    !scope.principal.known() && !resource.capabilities.iter().any(open)
+    !scope.principal.is_logged_in() && !resource.capabilities.iter().any(open)
 }
 
 /// Whether an endpoint is open to everybody.
@@ -172,7 +172,7 @@ impl HintQuery<'_> {
         let loaded = item.row.map_or_else(LoadedRows::default, |row| LoadedRows::named(self.resource, row.clone()));
         let usual = endpoint(self.route, Method::Get).map(|read| &read.args);
         self.hints(|_, endpoint| {
-            let args = LazyCell::new(|| ArgValues::lenient(&endpoint.args, &sources, usual));
+            let args = LazyCell::new(|| ArgValues::parse_lenient(&endpoint.args, &sources, usual));
             let (route, method, args) = (self.route, Method::Get, &args);
             let (sources, loaded) = (&sources, &loaded);
             let (given, explains) = (None, false);
@@ -181,7 +181,7 @@ impl HintQuery<'_> {
     }
 
     /// Each item is decided for itself, but what the guards of all of them read is read together.
-    fn together(&self, scope: &Scope, items: &[HintItem<'_>]) -> Result<Vec<Hints>, ApiError> {
+    fn hints_in_batch(&self, scope: &Scope, items: &[HintItem<'_>]) -> Result<Vec<Hints>, ApiError> {
         let ahead = Arc::new(BatchedReads::new(scope.storage.clone()));
         let inner = Scope { storage: ahead.clone(), ..scope.clone() };
         let _state = scope.snapshot()?;

@@ -113,7 +113,7 @@ impl Identity {
     }
 
     /// Counts a message to an address; `false`: it has got as many as it may.
-    pub fn counts_message(&self, address: &str, limit: AttemptLimit, now: i64) -> bool {
+    pub fn try_count_message(&self, address: &str, limit: AttemptLimit, now: i64) -> bool {
         self.messages.count_own(Guesser::Network(None), address, limit, now).is_ok()
     }
 
@@ -178,7 +178,7 @@ impl Identity {
                 Ok(Principal::default())
             };
         }
-        let lacks = lacking(&login, &secret);
+        let lacks = missing_credentials(&login, &secret);
         if !lacks.is_empty() {
             let told = declared.dialect.explain_empty_credentials;
             return Ok(Principal { lacks: if told { lacks } else { &[] }, ..Principal::default() });
@@ -316,7 +316,7 @@ impl Identity {
         };
         let stored = row.as_ref().map_or("", |row| Record { resource: users, row }.text("password_hash"));
         let guess = Guess { who: Guesser::Network(scope.peer.ip), about: &key, secret: password, stored };
-        let taken = self.attempts.take(&guess, patience, scope.now);
+        let taken = self.attempts.count_guess(&guess, patience, scope.now);
         if taken.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))? == AttemptOutcome::Proven {
             return Ok(row.map(|row| (principal(&scope.registry, Record { resource: users, row: &row }), false)));
         }
@@ -334,7 +334,7 @@ impl Identity {
                 Ok(None)
             }
             Err(error) => {
-                self.attempts.give_back(&guess, patience);
+                self.attempts.uncount_guess(&guess, patience);
                 Err(unhashed(scope, error))
             }
         }
@@ -385,7 +385,7 @@ impl Identity {
 
     /// A request that carries a nonce which is not its session's is refused, whatever it requests.
     pub fn objection(&self, scope: &Scope, request: &Request) -> Option<ApiError> {
-        if scope.principal.known() {
+        if scope.principal.is_logged_in() {
             return None;
         }
         let depth = scope.registry.declaration.server.max_depth;
@@ -570,7 +570,7 @@ fn basic(header: &str) -> Option<(String, String)> {
 }
 
 /// What is missing in credentials (contract: "Errors", `empty_username`).
-fn lacking(login: &str, secret: &str) -> &'static [Code] {
+fn missing_credentials(login: &str, secret: &str) -> &'static [Code] {
     match (login.is_empty(), secret.is_empty()) {
         (true, true) => &[Code::EmptyUsername, Code::EmptyPassword],
         (true, false) => &[Code::EmptyUsername],
@@ -582,7 +582,7 @@ fn lacking(login: &str, secret: &str) -> &'static [Code] {
 /// Used by the command line, which has no request.
 pub fn storage_is_empty(storage: &dyn Storage) -> Result<bool, cms_storage::StorageError> {
     let snapshot = storage.snapshot()?;
-    Ok(records::first(&*snapshot, "user", &["id"], records::everything())?.is_none())
+    Ok(records::first(&*snapshot, "user", &["id"], records::always())?.is_none())
 }
 
 #[cfg(test)]

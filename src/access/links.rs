@@ -55,7 +55,7 @@ impl Identity {
     }
 
     /// The change that takes a token back.
-    pub fn withdrawn(&self, token: &str) -> Change {
+    pub fn plan_token_deletion(&self, token: &str) -> Change {
         Change::Remove { table: name(col::TABLE), key: txt(&self.link_key(token)), expect: None }
     }
 

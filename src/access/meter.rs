@@ -70,7 +70,7 @@ impl Meter {
     ///
     /// # Errors
     /// One of them is full: the time until it takes a drop again.
-    pub fn take(&self, buckets: &[Bucket], now: i64) -> Result<(), i64> {
+    pub fn add_drops(&self, buckets: &[Bucket], now: i64) -> Result<(), i64> {
         let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         table.drop_empty(now);
         let then: Vec<i64> = buckets
@@ -89,7 +89,7 @@ impl Meter {
     }
 
     /// Takes a drop out again.
-    pub fn give_back(&self, bucket: &Bucket) {
+    pub fn remove_drop(&self, bucket: &Bucket) {
         let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = table.empty_at.get(&bucket.key).copied() {
             table.set(bucket.key, at.saturating_sub(bucket.pause));
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_bucket_holds_its_drops_and_loses_one_each_pause() {
         let meter = Meter::default();
-        let take = |now: i64| meter.take(&[Bucket { key: key(1), pause: 10, burst: 3 }], now);
+        let take = |now: i64| meter.add_drops(&[Bucket { key: key(1), pause: 10, burst: 3 }], now);
         assert_eq!([take(0), take(0), take(0), take(0), take(4)], [Ok(()), Ok(()), Ok(()), Err(10), Err(6)]);
         assert_eq!([take(10), take(10)], [Ok(()), Err(10)]);
         assert_eq!([take(1000), take(1000), take(1000), take(1000)], [Ok(()), Ok(()), Ok(()), Err(10)]);
@@ -164,13 +164,13 @@ mod tests {
     fn a_drop_goes_into_all_buckets_or_none() {
         let meter = Meter::default();
         let bucket = |n: u32, burst| Bucket { key: key(n), pause: 10, burst };
-        assert!(meter.take(&[bucket(1, 2), bucket(2, 1)], 0).is_ok());
-        assert!(meter.take(&[bucket(1, 2), bucket(2, 1)], 0).is_err());
-        assert!(meter.take(&[bucket(1, 2)], 0).is_ok(), "the refused one took no place here");
-        meter.give_back(&bucket(1, 2));
-        assert!(meter.take(&[bucket(1, 2)], 0).is_ok());
+        assert!(meter.add_drops(&[bucket(1, 2), bucket(2, 1)], 0).is_ok());
+        assert!(meter.add_drops(&[bucket(1, 2), bucket(2, 1)], 0).is_err());
+        assert!(meter.add_drops(&[bucket(1, 2)], 0).is_ok(), "the refused one took no place here");
+        meter.remove_drop(&bucket(1, 2));
+        assert!(meter.add_drops(&[bucket(1, 2)], 0).is_ok());
         meter.forget(&key(1));
-        assert!(meter.take(&[bucket(1, 1)], 0).is_ok());
+        assert!(meter.add_drops(&[bucket(1, 1)], 0).is_ok());
     }
 
     #[test]
@@ -178,19 +178,19 @@ mod tests {
         let meter = Meter::default();
         let bucket = |n: u32| Bucket { key: key(n), pause: 10, burst: 3 };
         for _ in 0..3 {
-            assert!(meter.take(&[bucket(0)], 0).is_ok());
+            assert!(meter.add_drops(&[bucket(0)], 0).is_ok());
         }
         for n in 1..=3 * MOST as u32 {
-            assert!(meter.take(&[bucket(n)], 0).is_ok());
+            assert!(meter.add_drops(&[bucket(n)], 0).is_ok());
             assert!(meter.len() <= MOST);
         }
         assert_eq!(meter.len(), MOST, "at its limit, and no fewer");
-        assert_eq!(meter.take(&[bucket(0)], 0), Err(10), "what is full stays full");
+        assert_eq!(meter.add_drops(&[bucket(0)], 0), Err(10), "what is full stays full");
         // The newest one is counted although every other bucket would be evicted later.
         let last = 4 * MOST as u32;
-        assert_eq!([0; 4].map(|_| meter.take(&[bucket(last)], 0)), [Ok(()), Ok(()), Ok(()), Err(10)]);
+        assert_eq!([0; 4].map(|_| meter.add_drops(&[bucket(last)], 0)), [Ok(()), Ok(()), Ok(()), Err(10)]);
         // What is empty makes room for all.
-        assert!(meter.take(&[bucket(1)], 31).is_ok());
+        assert!(meter.add_drops(&[bucket(1)], 31).is_ok());
         assert_eq!(meter.len(), 1);
     }
 

@@ -23,7 +23,7 @@ pub mod throttle;
 pub mod unlock;
 mod users;
 
-pub use self::users::{in_path, malformed_account, malformed_password, named_user, names_caller, user_resource};
+pub use self::users::{malformed_account, malformed_password, named_user, names_caller, path_user, user_resource};
 
 use self::content::{content_create, content_delete, content_list, content_read, content_update, file_edit};
 use self::general::{authenticated, can, public};
@@ -333,7 +333,7 @@ pub fn ask(asking: &GuardInput<'_>) -> Decision {
     if scope.principal.limits.as_ref().is_some_and(|limits| !limits.admit(&scope.registry, route, endpoint)) {
         return Err(ApiError::new(Code::AppPasswordLimited));
     }
-    let named = asking.resource().ok().filter(|resource| content::by_name(resource));
+    let named = asking.resource().ok().filter(|resource| content::rights_are_uniform(resource));
     if named.is_some() && endpoint.editors_only && !policy::edits_something(scope) {
         return Err(asking.refuse(Code::CannotView));
     }
@@ -376,7 +376,7 @@ fn open_criteria(asking: &GuardInput<'_>) -> Result<(), ApiError> {
     let (set, args, limits) = (&asking.endpoint.args, asking.args, asking.scope.principal.limits.as_ref());
     let Some(arg) = set.role(ArgRole::Where).filter(|arg| arg.edit_only || limits.is_some()) else { return Ok(()) };
     let Some(Filter::Where(criteria)) = &arg.filter else { return Ok(()) };
-    let given = args.given(&arg.name).and_then(Value::as_object).into_iter().flatten();
+    let given = args.explicit(&arg.name).and_then(Value::as_object).into_iter().flatten();
     let named = given.map(|(name, _)| name.as_str()).chain(args.role(set, ArgRole::CountBy).and_then(Value::as_str));
     for (name, criterion) in named.filter_map(|name| Some((name, criteria.0.get(name)?))) {
         let (target, related) = (&asking.registry().resources[criterion.resource], criterion.through.is_some());
@@ -405,7 +405,7 @@ fn edit_only(asking: &GuardInput<'_>) -> Result<(), ApiError> {
     let args = asking.args;
     let empty = |value: &Value| matches!(value, Value::Null) || value.as_array().is_some_and(Vec::is_empty);
     let usual = |arg: &&Arg| arg.edit_only && arg.role != Some(ArgRole::Where);
-    let filter = set.args.iter().filter(usual).find(|arg| args.given(&arg.name).is_some_and(|value| !empty(value)));
+    let filter = set.args.iter().filter(usual).find(|arg| args.explicit(&arg.name).is_some_and(|value| !empty(value)));
     let sort = args.role(set, ArgRole::Orderby).and_then(Value::as_str).and_then(|orderby| resource.sort.get(orderby));
     let keys =
         args.role(set, ArgRole::OrderKeys).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);

@@ -103,7 +103,7 @@ pub fn stored(message: &Message<'_>, now: i64, due: i64) -> Change {
 
 /// Where messages to the owner of an account go: to its address, or as long as the owner has not confirmed that, to the
 /// one before. So nobody makes the site write to other people, and a thief who changes the address gets none.
-pub fn reached(account: Record<'_>) -> &str {
+pub fn notification_address(account: Record<'_>) -> &str {
     account.text(if account.int(user::EMAIL_PENDING) == 0 { user::EMAIL } else { user::EMAIL_BEFORE })
 }
 
@@ -115,8 +115,8 @@ pub fn is_pending(scope: &Scope, account: Record<'_>) -> bool {
 
 /// The change that notifies the owner of an account at the address that it has now; nothing where such notices are off or
 /// the account has no address. `data` are further values for the text.
-pub fn notice(scope: &Scope, subject: MessageSubject, account: Record<'_>, data: Value) -> Option<Change> {
-    let owner = Owner { id: account.id(), login: account.text(user::LOGIN), address: reached(account) };
+pub fn notification_change(scope: &Scope, subject: MessageSubject, account: Record<'_>, data: Value) -> Option<Change> {
+    let owner = Owner { id: account.id(), login: account.text(user::LOGIN), address: notification_address(account) };
     let mut values = json!({"by": &*scope.principal.login, "ip": scope.peer.ip.map(|ip| ip.to_string())});
     if let (Some(values), Value::Object(further)) = (values.as_object_mut(), data) {
         values.extend(further);
@@ -153,7 +153,7 @@ pub fn notified(
 /// # Errors
 /// The database cannot be read.
 pub fn waiting(snapshot: &dyn Snapshot, subject: Option<MessageSubject>) -> Result<u64, StorageError> {
-    let filter = subject.map_or_else(records::everything, |subject| eq(col::KIND, txt(subject.as_str())));
+    let filter = subject.map_or_else(records::always, |subject| eq(col::KIND, txt(subject.as_str())));
     snapshot.count(&columns(col::TABLE, &["id"], filter))
 }
 

@@ -6,7 +6,7 @@
 //! meets it. So a list contains what can be read item by item, and nothing else.
 
 use super::unlock::RecordPassword;
-use crate::records::{self, Record, all, among, any, columns, constant, eq, everything, not, nothing, txt, words};
+use crate::records::{self, Record, all, always, any, columns, constant, eq, is_in, never, not, txt, words};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
 use crate::scope::{Principal, Scope};
@@ -25,7 +25,7 @@ pub fn permitted(scope: &Scope, action: Action, resource: &Resource) -> Cond {
         (Family::Comment, Action::Edit | Action::Delete) => changeable_comments(scope),
         (Family::User, _) => users(scope, resource, action),
         (Family::Plain, _) => plain(scope, resource, action),
-        (_, Action::Read) => everything(),
+        (_, Action::Read) => always(),
         (_, action) => held(scope, resource, action),
     }
 }
@@ -77,7 +77,7 @@ pub fn visible_among(scope: &Scope, resource: &Resource, filter: &Cond) -> Cond 
         }
     }
     let open = resource.family == Family::Content && reads(scope, resource) && asks_for_states(filter, &public);
-    if open { everything() } else { visible(scope, resource) }
+    if open { always() } else { visible(scope, resource) }
 }
 
 /// Every row, where the caller has the capability that the act needs, otherwise none.
@@ -97,13 +97,13 @@ fn reads(scope: &Scope, resource: &Resource) -> bool {
 
 /// Rows whose column names the caller.
 fn own(scope: &Scope, column: &str) -> Cond {
-    if scope.principal.known() { eq(column, DbValue::Int(scope.principal.id)) } else { nothing() }
+    if scope.principal.is_logged_in() { eq(column, DbValue::Int(scope.principal.id)) } else { never() }
 }
 
 /// Rows to which another one is related that meets a condition: the one whose id their column contains.
 fn below(column: &str, filter: Cond) -> Cond {
-    match filter == nothing() {
-        true => nothing(),
+    match filter == never() {
+        true => never(),
         false => {
             Cond::Related { table: name("record"), inner: name("id"), outer: name(column), filter: Box::new(filter) }
         }
@@ -125,7 +125,7 @@ fn readable_content(scope: &Scope, resource: &Resource, parents: bool) -> Cond {
         changeable_content(scope, resource, Action::Edit),
         match parents && reads && resource.supports("attached") {
             true => all([states(|status| status.inherits), visible_parent(scope)]),
-            false => nothing(),
+            false => never(),
         },
     ])
 }
@@ -133,13 +133,13 @@ fn readable_content(scope: &Scope, resource: &Resource, parents: bool) -> Cond {
 /// Rows that are attached to nothing, or to a record that the caller may see by its own state.
 fn visible_parent(scope: &Scope) -> Cond {
     let readable = records_of_all_kinds(scope, |resource| readable_content(scope, resource, false));
-    any([eq("parent", DbValue::Int(0)), below("parent", readable), not(below("parent", everything()))])
+    any([eq("parent", DbValue::Int(0)), below("parent", readable), not(below("parent", always()))])
 }
 
 /// Records of every declared kind, by a condition for each.
 fn records_of_all_kinds(scope: &Scope, of: impl Fn(&Resource) -> Cond) -> Cond {
     any(scope.registry.family(Family::Content).map(|resource| match of(resource) {
-        filter if filter == nothing() => filter,
+        filter if filter == never() => filter,
         filter => all([records::own_rows(resource), filter]),
     }))
 }
@@ -149,17 +149,17 @@ fn changeable_content(scope: &Scope, resource: &Resource, action: Action) -> Con
     let has = |action: Action| has(scope, resource, action);
     let [usual, others, published, private] =
         [action, action.to_others(), action.to_published(), action.to_private()].map(has);
-    if !(others || scope.principal.known() && (usual || published)) {
-        return nothing();
+    if !(others || scope.principal.is_logged_in() && (usual || published)) {
+        return never();
     }
     if usual && others && published && private {
-        return everything();
+        return always();
     }
     let declared = &scope.registry.declaration;
     let in_state = |column: &str| {
         let out = || {
             let out = declared.statuses.keys().map(String::as_str);
-            words(column, out.filter(|status| scope.registry.is_out(status)))
+            words(column, out.filter(|status| scope.registry.is_published_or_scheduled(status)))
         };
         let secret = || words(column, declared.statuses_where(|status| status.private));
         let mine = any([all([constant(published), out()]), all([constant(usual), not(out())])]);
@@ -177,7 +177,7 @@ fn changeable_content(scope: &Scope, resource: &Resource, action: Action) -> Con
 
 /// Whether the caller may edit every record of a resource.
 fn edits_all(scope: &Scope, resource: &Resource) -> bool {
-    changeable_content(scope, resource, Action::Edit) == everything()
+    changeable_content(scope, resource, Action::Edit) == always()
 }
 
 /// Records whose text no password hides from the caller; `None` where that is all of them.
@@ -225,11 +225,11 @@ pub fn moderates(scope: &Scope) -> bool {
 /// approved, their own, or below what they edit. `opened` is the record whose password the request carries.
 pub fn readable_comments(scope: &Scope, opened: Option<i64>) -> Cond {
     if moderates(scope) {
-        return everything();
+        return always();
     }
-    let open = records_of_all_kinds(scope, |resource| entered(scope, resource, opened));
+    let open = records_of_all_kinds(scope, |resource| fully_readable(scope, resource, opened));
     let edited = records_of_all_kinds(scope, |resource| {
-        all([entered(scope, resource, opened), changeable_content(scope, resource, Action::Edit)])
+        all([fully_readable(scope, resource, opened), changeable_content(scope, resource, Action::Edit)])
     });
     let types = scope.registry.family(Family::Comment).flat_map(|resource| resource.declared.comment_types.keys());
     let shown = all([
@@ -240,19 +240,19 @@ pub fn readable_comments(scope: &Scope, opened: Option<i64>) -> Cond {
 }
 
 /// Records that the caller may read with what is locked in them.
-fn entered(scope: &Scope, resource: &Resource, opened: Option<i64>) -> Cond {
+fn fully_readable(scope: &Scope, resource: &Resource, opened: Option<i64>) -> Cond {
     let unlocked = unlocked(scope, resource)
-        .map(|unlocked| any([unlocked, opened.map_or_else(nothing, |id| eq("id", DbValue::Int(id)))]));
+        .map(|unlocked| any([unlocked, opened.map_or_else(never, |id| eq("id", DbValue::Int(id)))]));
     all([visible(scope, resource)].into_iter().chain(unlocked))
 }
 
 /// Comments that the caller may change: moderators all, others those below records that they may edit.
 fn changeable_comments(scope: &Scope) -> Cond {
     if moderates(scope) {
-        return everything();
+        return always();
     }
-    if !scope.principal.known() {
-        return nothing();
+    if !scope.principal.is_logged_in() {
+        return never();
     }
     below("post", records_of_all_kinds(scope, |resource| changeable_content(scope, resource, Action::Edit)))
 }
@@ -268,7 +268,7 @@ pub fn reads_commented(
 ) -> Result<Option<bool>, StorageError> {
     let reads = with_record(scope, id, |record| {
         let opened = password.filter(|given| given.opens(record.text("password"))).map(|_| id);
-        records::meets(&*scope.storage, record, &entered(scope, record.resource, opened))
+        records::meets(&*scope.storage, record, &fully_readable(scope, record.resource, opened))
     });
     reads?.transpose()
 }
@@ -294,22 +294,22 @@ pub fn unhidden_comments(scope: &Scope) -> Cond {
 fn users(scope: &Scope, resource: &Resource, action: Action) -> Cond {
     let held = |action: Action| held(scope, resource, action);
     match action {
-        Action::Edit => any([own(scope, &resource.key), all([held(action), reached(scope)])]),
-        Action::Delete | Action::Promote => all([held(action), reached(scope)]),
+        Action::Edit => any([own(scope, &resource.key), all([held(action), users_within_rights(scope)])]),
+        Action::Delete | Action::Promote => all([held(action), users_within_rights(scope)]),
         Action::Read => any([users(scope, resource, Action::Edit), listed_users(scope, resource)]),
         action => held(action),
     }
 }
 
 /// Users whose roles allow nothing that the caller may not do.
-fn reached(scope: &Scope) -> Cond {
-    let more = scope.registry.roles.keys().filter(|role| lacking(scope, [role.as_str()]).is_some());
+fn users_within_rights(scope: &Scope) -> Cond {
+    let more = scope.registry.roles.keys().filter(|role| missing_capability(scope, [role.as_str()]).is_some());
     not(any(more.map(|role| Cond::HasWord(name("roles"), name(role)))))
 }
 
 /// The first capability of these roles, in the order of declaration, that the caller lacks. A user with a `required` role
 /// lacks none: such users manage all roles, also those that allow what they may not do.
-fn lacking<'s, 'r>(scope: &'s Scope, roles: impl IntoIterator<Item = &'r str>) -> Option<&'s str> {
+fn missing_capability<'s, 'r>(scope: &'s Scope, roles: impl IntoIterator<Item = &'r str>) -> Option<&'s str> {
     let (caller, declared) = (&scope.principal, &scope.registry.declaration.roles);
     if caller.roles.iter().any(|role| declared.get(&**role).is_some_and(|role| role.required)) {
         return None;
@@ -320,15 +320,15 @@ fn lacking<'s, 'r>(scope: &'s Scope, roles: impl IntoIterator<Item = &'r str>) -
 }
 
 /// Whether the caller has all that these roles allow; a refusal names the first capability that is missing.
-pub fn may_give<'r>(scope: &Scope, roles: impl IntoIterator<Item = &'r str>) -> bool {
-    lacking(scope, roles).is_none_or(|capability| scope.principal.can(capability))
+pub fn check_assignable<'r>(scope: &Scope, roles: impl IntoIterator<Item = &'r str>) -> bool {
+    missing_capability(scope, roles).is_none_or(|capability| scope.principal.can(capability))
 }
 
 /// The users that a list shows: those who have published something, to callers who may list users all.
 pub fn listed_users(scope: &Scope, users: &Resource) -> Cond {
-    let public = scope.registry.declaration.site.list_authors || scope.principal.known();
+    let public = scope.registry.declaration.site.list_authors || scope.principal.is_logged_in();
     match has(scope, users, Action::List) {
-        true => everything(),
+        true => always(),
         false => all([constant(public), published_authors(scope, None)]),
     }
 }
@@ -352,7 +352,7 @@ pub fn published_authors(scope: &Scope, kinds: Option<Vec<&str>>) -> Cond {
 /// # Errors
 /// The database cannot be read.
 pub fn has_published(scope: &Scope, user: i64) -> Result<bool, StorageError> {
-    let filter = Cond::All(vec![among("id", [user]), published_authors(scope, None)]);
+    let filter = Cond::All(vec![is_in("id", [user]), published_authors(scope, None)]);
     Ok(!scope.storage.snapshot()?.rows(&columns("user", &["id"], filter))?.is_empty())
 }
 
@@ -363,7 +363,7 @@ fn plain(scope: &Scope, resource: &Resource, action: Action) -> Cond {
     match (&resource.declared.owner, action) {
         (_, Action::Read) => constant(reads(scope, resource)),
         (Some(owner), Action::Edit | Action::Delete) => {
-            let owned = resource.plan_column(owner).map_or_else(nothing, |column| own(scope, &column));
+            let owned = resource.plan_column(owner).map_or_else(never, |column| own(scope, &column));
             any([all([held(action), owned.clone()]), all([held(action.to_others()), not(owned)])])
         }
         (_, action) => held(action),
@@ -416,7 +416,7 @@ pub fn note_missing(scope: &Scope, action: Action, record: Record<'_>) -> Result
     match resource.family {
         Family::User => {
             if caller.can(resource.capability(action)) {
-                may_give(scope, record.text("roles").split_whitespace());
+                check_assignable(scope, record.text("roles").split_whitespace());
             }
         }
         Family::Content | Family::Plain => {

@@ -33,7 +33,7 @@ impl Throttle {
     /// # Errors
     /// 429 with the seconds to wait.
     pub fn request(&self, scope: &Scope, limits: &[usize]) -> Result<(), ApiError> {
-        let known = scope.principal.known();
+        let known = scope.principal.is_logged_in();
         let limits = limits.iter().map(|i| limit(&scope.registry, *i));
         self.take(&self.requests, scope, limits, |callers| match callers {
             Callers::All => true,
@@ -59,21 +59,27 @@ impl Throttle {
     /// 429 with the seconds to wait.
     pub fn guess(&self, scope: &Scope, about: &str, secret: &str) -> Result<AttemptOutcome, ApiError> {
         let Some(patience) = guessing(&scope.registry) else { return Ok(AttemptOutcome::Proven) };
-        let taken = self.records.take(&guess(scope, about, secret), patience, scope.now);
+        let taken = self.records.count_guess(&guess(scope, about, secret), patience, scope.now);
         taken.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))
     }
 
     /// Reports the outcome of a password that [`Throttle::guess`] has counted.
-    pub fn guessed(&self, scope: &Scope, (about, secret): (&str, &str), taken: AttemptOutcome, outcome: PasswordCheck) {
+    pub fn report_guess(
+        &self,
+        scope: &Scope,
+        (about, secret): (&str, &str),
+        taken: AttemptOutcome,
+        outcome: PasswordCheck,
+    ) {
         let Some(patience) = guessing(&scope.registry) else { return };
         let guess = guess(scope, about, secret);
         match (taken, outcome) {
             (AttemptOutcome::Counted, PasswordCheck::Right) => self.records.right(&guess, patience),
-            (AttemptOutcome::Counted, PasswordCheck::Unused) => self.records.give_back(&guess, patience),
+            (AttemptOutcome::Counted, PasswordCheck::Unused) => self.records.uncount_guess(&guess, patience),
             // The record has another password by now, so this was a guess after all.
             (AttemptOutcome::Proven, PasswordCheck::Wrong) => {
-                self.records.disprove(&guess);
-                let _ = self.records.take(&guess, patience, scope.now);
+                self.records.forget_proof(&guess);
+                let _ = self.records.count_guess(&guess, patience, scope.now);
             }
             (AttemptOutcome::Counted, PasswordCheck::Wrong)
             | (AttemptOutcome::Proven, PasswordCheck::Right | PasswordCheck::Unused) => {}
@@ -99,7 +105,7 @@ impl Throttle {
             return Ok(());
         }
         meter
-            .take(&buckets, scope.now * SECOND)
+            .add_drops(&buckets, scope.now * SECOND)
             .map_err(|wait| ApiError::wait(Code::TooManyRequests, (wait + SECOND - 1) / SECOND))
     }
 }

@@ -14,7 +14,7 @@ use serde_json::Value;
 pub(super) fn user_list(asking: &GuardInput<'_>) -> Decision {
     let caller = &asking.scope.principal;
     let lists = caller.can(user_resource(asking)?.capability(Action::List));
-    let filtered = |arg: &str| asking.args.given(arg).is_some_and(|v| v.as_array().is_none_or(|l| !l.is_empty()));
+    let filtered = |arg: &str| asking.args.explicit(arg).is_some_and(|v| v.as_array().is_none_or(|l| !l.is_empty()));
     if !lists && (filtered("roles") || filtered("capabilities")) {
         return Err(asking.refuse(Code::UserCannotView));
     }
@@ -32,10 +32,10 @@ pub(super) fn user_list(asking: &GuardInput<'_>) -> Decision {
 
 /// The user that the path names: an id, or `me`.
 pub fn named_user(asking: &GuardInput<'_>) -> Result<Row, ApiError> {
-    let captured = in_path(asking);
+    let captured = path_user(asking);
     let users = user_resource(asking)?;
     let id = if names_caller(asking) {
-        if !asking.scope.principal.known() {
+        if !asking.scope.principal.is_logged_in() {
             return Err(ApiError::new(Code::UserInvalidId));
         }
         asking.scope.principal.id
@@ -48,11 +48,11 @@ pub fn named_user(asking: &GuardInput<'_>) -> Result<Row, ApiError> {
 
 /// The path says `me`, or nothing at all.
 pub fn names_caller(asking: &GuardInput<'_>) -> bool {
-    in_path(asking).is_none_or(|captured| captured.as_str() == Some("me"))
+    path_user(asking).is_none_or(|captured| captured.as_str() == Some("me"))
 }
 
 /// The user that the path names, whether an argument is declared for it or not.
-pub fn in_path<'a>(asking: &GuardInput<'a>) -> Option<&'a Value> {
+pub fn path_user<'a>(asking: &GuardInput<'a>) -> Option<&'a Value> {
     USER_CAPTURES.iter().find_map(|name| asking.sources.path.get(*name))
 }
 
@@ -65,7 +65,7 @@ pub fn user_resource<'a>(asking: &GuardInput<'a>) -> Result<&'a Resource, ApiErr
 
 pub(super) fn user_read(asking: &GuardInput<'_>) -> Decision {
     let by_path = asking.endpoint.args.get("id").is_some();
-    if !by_path && !asking.scope.principal.known() {
+    if !by_path && !asking.scope.principal.is_logged_in() {
         // Every caller may request this; the handler responds to anonymous ones.
         return Ok(GuardRows::default());
     }
@@ -94,7 +94,7 @@ pub(super) fn user_create(asking: &GuardInput<'_>) -> Decision {
     let wanted = roles(asking);
     let default = asking.registry().default_role();
     let usual = wanted.iter().all(|role| Some(*role) == default);
-    if !usual && !can(Action::Promote) || !policy::may_give(asking.scope, wanted) {
+    if !usual && !can(Action::Promote) || !policy::check_assignable(asking.scope, wanted) {
         return Err(asking.refuse(Code::CannotEditRoles));
     }
     Ok(GuardRows::default())
@@ -102,7 +102,7 @@ pub(super) fn user_create(asking: &GuardInput<'_>) -> Decision {
 
 /// The roles that a request gives a user.
 fn roles<'a>(asking: &GuardInput<'a>) -> Vec<&'a str> {
-    let given = asking.args.given("roles").and_then(Value::as_array).into_iter().flatten();
+    let given = asking.args.explicit("roles").and_then(Value::as_array).into_iter().flatten();
     given.filter_map(Value::as_str).collect()
 }
 
@@ -110,7 +110,7 @@ fn roles<'a>(asking: &GuardInput<'a>) -> Vec<&'a str> {
 /// not fit.
 pub fn malformed_account(registry: &Registry, args: &ArgValues) -> Option<ApiError> {
     let site = &registry.declaration.site;
-    let given = |name: &str| args.given(name).and_then(Value::as_str);
+    let given = |name: &str| args.explicit(name).and_then(Value::as_str);
     if given("username").is_some_and(|login| !slug::normal_login(login)) {
         return Some(ApiError::invalid_for("username", Code::UserInvalidUsername));
     }
@@ -136,7 +136,8 @@ pub(super) fn user_update(asking: &GuardInput<'_>) -> Decision {
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };
     let roles = roles(asking);
-    let gives = roles.is_empty() || (asking.may(Action::Promote, record)? && policy::may_give(asking.scope, roles));
+    let gives =
+        roles.is_empty() || (asking.may(Action::Promote, record)? && policy::check_assignable(asking.scope, roles));
     if !gives {
         return Err(asking.refuse(Code::CannotEditRoles));
     }

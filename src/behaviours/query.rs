@@ -3,7 +3,7 @@
 use super::{QueryBehaviour, QueryContext};
 use crate::access::policy;
 use crate::error::{ApiError, Code};
-use crate::records::{self, among, columns, eq, int, nothing, txt, words};
+use crate::records::{self, columns, eq, int, is_in, never, txt, words};
 use crate::registry::args::{Arg, Filter};
 use crate::registry::name;
 use crate::registry::resource::{ColumnClock, Resource};
@@ -62,7 +62,7 @@ const JUDGES: &[(&str, ArgCheck)] = &[("status", states)];
 type ArgCheck = fn(&Scope, &Resource, &Arg, &Value) -> Result<(), Box<ParamFailure>>;
 
 /// The check of an argument by its behaviour; `None` when it leaves that to the schema.
-pub fn judge(
+pub fn check_argument(
     scope: &Scope,
     resource: Option<&Resource>,
     arg: &Arg,
@@ -226,7 +226,7 @@ fn with_descendants(asked: &QueryContext<'_>, taxonomy: &Resource, mut found: Ve
     let snapshot = asked.scope.snapshot()?;
     let mut level = found.clone();
     while !level.is_empty() {
-        let filter = Cond::All(vec![records::own_rows(taxonomy), among("parent", level)]);
+        let filter = Cond::All(vec![records::own_rows(taxonomy), is_in("parent", level)]);
         let rows = snapshot.rows(&columns(&taxonomy.table, &["id"], filter))?;
         level = rows.iter().map(|r| int(&r[0])).filter(|id| !found.contains(id)).collect();
         found.extend(&level);
@@ -317,7 +317,7 @@ fn hide_empty(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
             term = parents.get(&term).copied().unwrap_or(0);
         }
     }
-    Ok(Some(among("id", kept)))
+    Ok(Some(is_in("id", kept)))
 }
 
 /// Terms that published records of kinds carry which have one term at most, in a column.
@@ -383,7 +383,7 @@ fn published_authors(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
         Value::Array(list) if !list.is_empty() => {
             let kinds = list.iter().filter_map(Value::as_str).filter_map(|w| registry.resource_by_api_name(w));
             let kinds: Vec<&str> = kinds.map(|r| &*r.kind).collect();
-            Some(if kinds.is_empty() { nothing() } else { policy::published_authors(asked.scope, Some(kinds)) })
+            Some(if kinds.is_empty() { never() } else { policy::published_authors(asked.scope, Some(kinds)) })
         }
         _ => None,
     })
@@ -429,7 +429,7 @@ fn comment_status(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     let registry = &asked.scope.registry;
     Ok(Some(match value.as_str().unwrap_or_default() {
         "" | "all" | "any" => words("status", registry.declaration.comment_statuses_where(|status| !status.removed)),
-        word => registry.comment_status_called(word).map_or_else(nothing, |status| words("status", [status])),
+        word => registry.comment_status_called(word).map_or_else(never, |status| words("status", [status])),
     }))
 }
 

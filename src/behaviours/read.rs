@@ -247,7 +247,7 @@ fn long_line(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
 fn content(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let raw = item.record.text("content");
     let html = dynamic::content(item, raw, &options(item));
-    if render::shows_itself(raw) && item.record.text("excerpt").is_empty() {
+    if render::is_own_excerpt(raw) && item.record.text("excerpt").is_empty() {
         let _ = item.rendered.set(html.clone());
     }
     Some(Value::String(html))

@@ -214,7 +214,7 @@ impl DocumentCache {
 
 /// Whether documents that show other rows can be cached for the caller.
 fn caches_others(scope: &Scope) -> bool {
-    !scope.principal.known()
+    !scope.principal.is_logged_in()
 }
 
 fn plan(registry: &Registry, resource: &Resource) -> CachePlan {

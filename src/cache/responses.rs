@@ -175,10 +175,10 @@ impl ResponseCache {
 
     /// The key of a request, if its response can be cached: a GET or OPTIONS without a body, by an anonymous caller or a
     /// program. (Responses to browser sessions carry a fresh nonce.)
-    pub fn question<'a>(&self, request: &'a Request, principal: &Principal, now: i64) -> Option<ResponseKey<'a>> {
+    pub fn cache_key<'a>(&self, request: &'a Request, principal: &Principal, now: i64) -> Option<ResponseKey<'a>> {
         let reads = matches!(request.method, Method::Get | Method::Options);
         let plain = self.cache.is_some() && reads && request.body.is_empty();
-        let program = !principal.known() || principal.app_password.is_some();
+        let program = !principal.is_logged_in() || principal.app_password.is_some();
         (plain && program).then(|| ResponseKey { request, caller: Caller::of(principal), now })
     }
 

@@ -3,10 +3,10 @@
 //! Everything is a request to the routes in the name of the operator, so the rules of the API hold here, too: roles that
 //! exist, a last administrator, entries in the audit trail.
 
-use super::{secret_line, services};
+use super::{UserCommand, limits, print_text, services, services_or_new};
 use crate::access::audit::{self, Event};
 use crate::access::outbox::{self, Message, MessageSubject};
-use crate::boot::{BootError, ConfigSource, OPERATOR_NAME, Services, wait};
+use crate::boot::{BootError, ConfigSource, OPERATOR_NAME, Secret, Services, wait};
 use crate::engine::Engine;
 use crate::families::user::end_sessions;
 use crate::mailer::{DeliveryOutcome, MailContext};
@@ -21,6 +21,7 @@ use cms_storage::plan::{DbValue, WritePlan};
 use cms_text::slug::title_key;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::sync::Arc;
 
 /// The operator in the audit trail: no row has this number.
@@ -58,7 +59,7 @@ impl OperatorClient {
     /// The body of a response; a refusal is an error with its message.
     fn ask(&self, method: Method, path: &str, query: Value, body: Value) -> Result<Value, BootError> {
         let body = if body.is_null() { BodyParams::None } else { BodyParams::Json(members(body)) };
-        let call = Call::inside(method, path, members(query), body);
+        let call = Call::internal(method, path, members(query), body);
         let part = wait(self.engine.part(&self.scope, &call, false));
         match part.status {
             200..=299 => Ok(part.body),
@@ -303,4 +304,89 @@ pub(super) fn status(source: &ConfigSource) -> Result<String, BootError> {
     let waiting = outbox::waiting(&*snapshot, None)?;
     rows.push(vec!["outbox".to_owned(), format!("{waiting} messages wait")]);
     Ok(table(&rows))
+}
+
+/// Carries out a command about users.
+pub(super) fn user(source: &ConfigSource, command: UserCommand) -> Result<(), BootError> {
+    match command {
+        UserCommand::List => print_text(user_list(source)),
+        UserCommand::Passwd { login } => print_text(user_passwd(source, &login)),
+        UserCommand::Role { login, roles } => print_text(user_role(source, &login, &roles)),
+        UserCommand::Delete { login, reassign, .. } => print_text(user_delete(source, &login, reassign.as_deref())),
+        UserCommand::Logout { login } => print_text(user_logout(source, &login)),
+        UserCommand::Invite { login } => print_text(user_invite(source, &login)),
+        UserCommand::Add { login, email, role, invite: true, .. } => {
+            user_add_invited(source, &login, &email, role.as_deref())
+        }
+        UserCommand::Add { login, email, role, hash_stdin, .. } => {
+            user_add(source, &login, &email, role.as_deref(), hash_stdin)
+        }
+    }
+}
+
+/// A secret: asked for at the terminal, which does not show it, or the first line of the standard input.
+fn secret_line(prompt: &str) -> Result<String, BootError> {
+    let failed = |error: std::io::Error| BootError::Other(error.to_string());
+    let mut line = String::new();
+    if std::io::stdin().is_terminal() {
+        line = rpassword::prompt_password(prompt).map_err(failed)?;
+    } else {
+        std::io::stdin().lock().read_line(&mut line).map_err(failed)?;
+    }
+    match line.trim_end_matches(['\r', '\n']) {
+        "" => Err(BootError::Other("no password was given".into())),
+        line => Ok(line.to_owned()),
+    }
+}
+
+fn user_add(
+    source: &ConfigSource,
+    login: &str,
+    email: &str,
+    role: Option<&str>,
+    hashed: bool,
+) -> Result<(), BootError> {
+    let line = secret_line(&format!("Password of {login}: "))?;
+    let secret = if hashed { Secret::Hash(&line) } else { Secret::Password(&line) };
+    let (registry, services) = services_or_new(source)?;
+    added(&registry, &services, (login, email, role), secret).map(drop)
+}
+
+fn user_add_invited(source: &ConfigSource, login: &str, email: &str, role: Option<&str>) -> Result<(), BootError> {
+    let (registry, services) = services_or_new(source)?;
+    let registry = Arc::new(registry);
+    invitations(&registry)?;
+    let id = added(&registry, &services, (login, email, role), Secret::None)?;
+    tell!("{login}: {}", invite(&registry, &services, id)?);
+    Ok(())
+}
+
+/// Adds a user with this login, address and role, and says so; the id.
+fn added(
+    registry: &Registry,
+    services: &Services,
+    (login, email, role): (&str, &str, Option<&str>),
+    secret: Secret<'_>,
+) -> Result<i64, BootError> {
+    let role = role.or(registry.default_role());
+    let role = role.ok_or_else(|| BootError::Other("no role is the default one; name one with --role".into()))?;
+    let id = services.add_user(registry, login, email, role, secret)?;
+    tell!("user {id}: {login} ({role})");
+    Ok(id)
+}
+
+/// Makes an application password and prints it.
+pub(super) fn app_password_add(
+    source: &ConfigSource,
+    (login, name): (&str, &str),
+    read_only: bool,
+    resources: &[String],
+    days: Option<u16>,
+) -> Result<(), BootError> {
+    let (registry, services) = services(source)?;
+    let limits = limits(&registry, read_only, resources)?;
+    let now = services.clock.now();
+    let expires = days.map_or(0, |days| now + i64::from(days) * 24 * 60 * 60);
+    say!("{}", services.add_limited_app_password(login, name, expires, limits, Some(&registry))?);
+    Ok(())
 }

@@ -61,7 +61,7 @@ fn checked(source: &ConfigSource, data: bool) -> Result<CheckReport, BootError> 
     let loaded = source.load()?;
     let registry = boot::registry(&loaded, &loaded.declaration.server.listen)?;
     let methods = boot::calls(&loaded, &registry)?.map_or(0, |calls| calls.len());
-    let unheld = registry.unheld_capabilities().into_iter().map(|(capability, place)| {
+    let unheld = registry.unassigned_capabilities().into_iter().map(|(capability, place)| {
         format!("no role has the capability `{capability}`, which {place} asks for: everybody is refused there")
     });
     let unindexed = registry.unindexed_criteria().into_iter().map(|slow| {
@@ -77,7 +77,7 @@ fn checked(source: &ConfigSource, data: bool) -> Result<CheckReport, BootError> 
     });
     let prefix = format!("site.prefix={}", loaded.declaration.site.prefix);
     let shipped = load(None, &[prefix], []).map_err(BootError::Problems)?.declaration;
-    let unasked = registry.unasked_capabilities(&shipped).into_iter().map(|(capability, role, near)| {
+    let unasked = registry.unused_capabilities(&shipped).into_iter().map(|(capability, role, near)| {
         let hint = near.map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
         format!("the role `{role}` has the capability `{capability}`, which nothing asks for{hint}")
     });

@@ -305,7 +305,7 @@ impl Services {
     fn any_login(&self, registry: &Registry) -> Result<Option<String>, BootError> {
         let Some(users) = registry.family(Family::User).next() else { return Ok(None) };
         let snapshot = self.storage.snapshot()?;
-        let mut plan = records::plan(users, records::everything());
+        let mut plan = records::plan(users, records::always());
         plan.limit = Some(MOST_USERS);
         let rows = snapshot.rows(&plan)?;
         let mut people = rows.iter().map(|row| records::Record { resource: users, row });

@@ -29,14 +29,14 @@ mod serve;
 
 pub use declarations::route_table;
 
-use crate::boot::{self, BootError, ConfigSource, Secret, Services};
+use crate::boot::{self, BootError, ConfigSource, Services};
 use crate::registry::Registry;
 use crate::registry::link::nearest;
 use crate::scope::CredentialLimits;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use cms_config::{grammar, shipped};
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -337,18 +337,18 @@ pub fn main() -> ExitCode {
         Some(Command::Import { file, attachments, user }) => {
             import(&source, &file, attachments.as_deref(), user.as_deref())
         }
-        Some(Command::User(command)) => user(&source, command),
-        Some(Command::Mail(MailCommand::Test { address })) => said(accounts::mail_test(&source, &address)),
-        Some(Command::Audit { last }) => said(accounts::audit_trail(&source, last.into())),
-        Some(Command::Status) => said(accounts::status(&source)),
+        Some(Command::User(command)) => accounts::user(&source, command),
+        Some(Command::Mail(MailCommand::Test { address })) => print_text(accounts::mail_test(&source, &address)),
+        Some(Command::Audit { last }) => print_text(accounts::audit_trail(&source, last.into())),
+        Some(Command::Status) => print_text(accounts::status(&source)),
         Some(Command::AppPassword(AppPasswordCommand::List { login })) => {
-            said(accounts::app_password_list(&source, &login))
+            print_text(accounts::app_password_list(&source, &login))
         }
         Some(Command::AppPassword(AppPasswordCommand::Revoke { login, password })) => {
-            said(accounts::app_password_revoke(&source, &login, &password))
+            print_text(accounts::app_password_revoke(&source, &login, &password))
         }
         Some(Command::AppPassword(AppPasswordCommand::Add { login, name, read_only, resources, days })) => {
-            app_password_add(&source, (&login, &name), read_only, &resources, days)
+            accounts::app_password_add(&source, (&login, &name), read_only, &resources, days)
         }
     };
     match done {
@@ -485,77 +485,9 @@ fn import(source: &ConfigSource, file: &Path, attachments: Option<&Path>, user: 
     Ok(())
 }
 
-fn user(source: &ConfigSource, command: UserCommand) -> Result<(), BootError> {
-    match command {
-        UserCommand::List => said(accounts::user_list(source)),
-        UserCommand::Passwd { login } => said(accounts::user_passwd(source, &login)),
-        UserCommand::Role { login, roles } => said(accounts::user_role(source, &login, &roles)),
-        UserCommand::Delete { login, reassign, .. } => said(accounts::user_delete(source, &login, reassign.as_deref())),
-        UserCommand::Logout { login } => said(accounts::user_logout(source, &login)),
-        UserCommand::Invite { login } => said(accounts::user_invite(source, &login)),
-        UserCommand::Add { login, email, role, invite: true, .. } => {
-            user_add_invited(source, &login, &email, role.as_deref())
-        }
-        UserCommand::Add { login, email, role, hash_stdin, .. } => {
-            user_add(source, &login, &email, role.as_deref(), hash_stdin)
-        }
-    }
-}
-
 /// Prints the text of a command.
-fn said(text: Result<String, BootError>) -> Result<(), BootError> {
+fn print_text(text: Result<String, BootError>) -> Result<(), BootError> {
     text.map(|text| print(text.as_bytes()))
-}
-
-/// A secret: asked for at the terminal, which does not show it, or the first line of the standard input.
-fn secret_line(prompt: &str) -> Result<String, BootError> {
-    let failed = |error: std::io::Error| BootError::Other(error.to_string());
-    let mut line = String::new();
-    if std::io::stdin().is_terminal() {
-        line = rpassword::prompt_password(prompt).map_err(failed)?;
-    } else {
-        std::io::stdin().lock().read_line(&mut line).map_err(failed)?;
-    }
-    match line.trim_end_matches(['\r', '\n']) {
-        "" => Err(BootError::Other("no password was given".into())),
-        line => Ok(line.to_owned()),
-    }
-}
-
-fn user_add(
-    source: &ConfigSource,
-    login: &str,
-    email: &str,
-    role: Option<&str>,
-    hashed: bool,
-) -> Result<(), BootError> {
-    let line = secret_line(&format!("Password of {login}: "))?;
-    let secret = if hashed { Secret::Hash(&line) } else { Secret::Password(&line) };
-    let (registry, services) = services_or_new(source)?;
-    added(&registry, &services, (login, email, role), secret).map(drop)
-}
-
-fn user_add_invited(source: &ConfigSource, login: &str, email: &str, role: Option<&str>) -> Result<(), BootError> {
-    let (registry, services) = services_or_new(source)?;
-    let registry = Arc::new(registry);
-    accounts::invitations(&registry)?;
-    let id = added(&registry, &services, (login, email, role), Secret::None)?;
-    tell!("{login}: {}", accounts::invite(&registry, &services, id)?);
-    Ok(())
-}
-
-/// Adds a user with this login, address and role, and says so; the id.
-fn added(
-    registry: &Registry,
-    services: &Services,
-    (login, email, role): (&str, &str, Option<&str>),
-    secret: Secret<'_>,
-) -> Result<i64, BootError> {
-    let role = role.or(registry.default_role());
-    let role = role.ok_or_else(|| BootError::Other("no role is the default one; name one with --role".into()))?;
-    let id = services.add_user(registry, login, email, role, secret)?;
-    tell!("user {id}: {login} ({role})");
-    Ok(id)
 }
 
 fn doctor(source: &ConfigSource, url: Option<String>, authority: Option<&Path>) -> Result<(), BootError> {
@@ -588,19 +520,4 @@ fn limits(registry: &Registry, read_only: bool, resources: &[String]) -> Result<
         return Err(BootError::Other(format!("there is no resource `{unknown}` {hint}")));
     }
     Ok(CredentialLimits { read_only, resources: resources.iter().map(|name| name.as_str().into()).collect() })
-}
-
-fn app_password_add(
-    source: &ConfigSource,
-    (login, name): (&str, &str),
-    read_only: bool,
-    resources: &[String],
-    days: Option<u16>,
-) -> Result<(), BootError> {
-    let (registry, services) = services(source)?;
-    let limits = limits(&registry, read_only, resources)?;
-    let now = services.clock.now();
-    let expires = days.map_or(0, |days| now + i64::from(days) * 24 * 60 * 60);
-    say!("{}", services.add_limited_app_password(login, name, expires, limits, Some(&registry))?);
-    Ok(())
 }

@@ -24,10 +24,10 @@ pub(super) fn resource(source: &ConfigSource, name: &str, like: &str) -> Result<
         let hint = "name the declarations with --config routes.toml; `cms-server init DIRECTORY` writes them";
         return Err(BootError::Other(format!("there is no file to add to\n  hint: {hint}")));
     };
-    let texts = texts(&sound(source)?, name, like)?;
+    let texts = texts(&load_without_problems(source)?, name, like)?;
     let folder = config.parent().unwrap_or(Path::new(""));
     let mut written = ScaffoldFiles::default();
-    let done = written.all(folder, name, &texts).and_then(|()| served(source, name));
+    let done = written.all(folder, name, &texts).and_then(|()| check_declared(source, name));
     if let Err(error) = done {
         written.undo();
         return Err(error);
@@ -38,15 +38,15 @@ pub(super) fn resource(source: &ConfigSource, name: &str, like: &str) -> Result<
 }
 
 /// The declarations, which have no problem.
-fn sound(source: &ConfigSource) -> Result<LoadedDeclaration, BootError> {
+fn load_without_problems(source: &ConfigSource) -> Result<LoadedDeclaration, BootError> {
     let loaded = source.load()?;
     let registry = boot::registry(&loaded, &loaded.declaration.server.listen)?;
     boot::calls(&loaded, &registry)?;
     Ok(loaded)
 }
 
-fn served(source: &ConfigSource, name: &str) -> Result<(), BootError> {
-    if sound(source)?.declaration.resources.contains_key(name) {
+fn check_declared(source: &ConfigSource, name: &str) -> Result<(), BootError> {
+    if load_without_problems(source)?.declaration.resources.contains_key(name) {
         return Ok(());
     }
     let hint = format!("list it in `overlays`: {{ file = \"{SITE}\", optional = true }}");

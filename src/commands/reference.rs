@@ -347,7 +347,7 @@ fn below(shipped: &ShippedDeclarations, path: &mut Vec<&str>, out: &mut Vec<Conf
 fn key(shipped: &ShippedDeclarations, path: &[&str], field: &Value, schema: &Value) -> ConfigKey {
     let grammar = Grammar::declaration();
     let default = grammar.default_at(path).filter(|default| !default.is_null());
-    let written = shipped.0.first().and_then(|loaded| loaded.written(path));
+    let written = shipped.0.first().and_then(|loaded| loaded.value_at(path));
     let written = written.filter(|written| Some(written) != default.as_ref() && !path.contains(&NAME));
     let doc = field["description"].as_str().or(schema["description"].as_str()).unwrap_or_default();
     ConfigKey {

@@ -145,7 +145,7 @@ pub fn fixed(loaded: &LoadedDeclaration) -> Vec<(String, Option<Value>)> {
         for key in grammar.keys(path) {
             path.push(key);
             if grammar.field(path).is_some_and(|field| field["x-restart"] == true) {
-                found.push((path.join("."), loaded.written(path).or_else(|| grammar.default_at(path))));
+                found.push((path.join("."), loaded.value_at(path).or_else(|| grammar.default_at(path))));
             } else {
                 below(loaded, path, found);
             }

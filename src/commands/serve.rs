@@ -103,7 +103,7 @@ impl Service for SiteService {
         called.or_else(messages).or_else(|| self.pages.serves(path).then(|| all(self.pages.max_body())))
     }
 
-    fn elsewhere<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
+    fn serve_other_path<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
         Box::pin(async move {
             match &self.calls {
                 Some((own, calls)) if *own == request.path => calls.serve(&self.engine, request).await,
@@ -115,7 +115,7 @@ impl Service for SiteService {
     fn elsewhere_streamed(self: Arc<Self>, request: Request, endings: StopSignal) -> ResponseFuture {
         Box::pin(async move {
             if !self.mcp.serves(&request.path) {
-                return EdgeResponse::Reply(self.elsewhere(request).await);
+                return EdgeResponse::Reply(self.serve_other_path(request).await);
             }
             match mcp::serve(self, request, endings).await {
                 McpReply::Reply(reply) => EdgeResponse::Reply(reply),

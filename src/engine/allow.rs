@@ -41,7 +41,7 @@ impl AllowContext<'_> {
             if refused(endpoint) && !is_granted {
                 continue;
             }
-            let args = LazyCell::new(|| ArgValues::lenient(&endpoint.args, sources, answering.map(|e| &e.args)));
+            let args = LazyCell::new(|| ArgValues::parse_lenient(&endpoint.args, sources, answering.map(|e| &e.args)));
             let (route, args) = (matched.route, &args);
             let explains = false;
             let asking = GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains };

@@ -347,7 +347,7 @@ async fn fetch_all<'a>(
         }
     };
     if missing.len() > FEW {
-        missing = together(engine, scope, missing, |href, answer, observed| {
+        missing = fetch_in_batch(engine, scope, missing, |href, answer, observed| {
             keep(href, &answer, observed);
             found.insert(href, answer.text);
         });
@@ -363,7 +363,7 @@ async fn fetch_all<'a>(
 
 /// Each address is a request of its own, but what all of them read is read together: a fixed number of statements for
 /// each relation, however many there are. Returns the addresses that are better fetched each for itself.
-fn together<'a>(
+fn fetch_in_batch<'a>(
     engine: &Engine,
     scope: &Scope,
     mut left: Vec<&'a str>,

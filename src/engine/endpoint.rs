@@ -6,7 +6,7 @@ use super::password::PasswordAttempt;
 use super::routing::RoutedCall;
 use crate::access::unlock::RecordPassword;
 use crate::access::{self, Authorization, GuardInput, LoadedRows};
-use crate::behaviours::{READS, judge};
+use crate::behaviours::{READS, check_argument};
 use crate::error::{ApiError, Code};
 use crate::families;
 use crate::features::HANDLERS;
@@ -61,9 +61,8 @@ impl<'a> EndpointCall<'a> {
             }
             false if arg.current && self.unchanged(arg, value) => Some(Ok(RemainingCheck::Nothing)),
             false if arg.theme_template => self.names_template(arg, value),
-            false => {
-                judge(self.found.scope, resource, arg, value).map(|judged| judged.map(|()| RemainingCheck::Schema))
-            }
+            false => check_argument(self.found.scope, resource, arg, value)
+                .map(|judged| judged.map(|()| RemainingCheck::Schema)),
         };
         let set = &self.found.endpoint.args;
         let asked = self.sources.query.get(args::STRICT).is_some_and(|value| value != "false" && value != "0");
@@ -108,7 +107,7 @@ impl<'a> EndpointCall<'a> {
 
     /// The document of an item is made from other rows, too. Where each read costs a round trip, they are sent with the
     /// first one. Parts of another request are read together anyway.
-    pub(super) fn send_ahead(&self, args: &ArgValues) {
+    pub(super) fn prefetch(&self, args: &ArgValues) {
         let RoutedCall { engine, scope, endpoint, .. } = self.found;
         let handler = HANDLERS[endpoint.handler.0].is.name;
         let item = scope.depth == 0 && (handler == ITEM && self.reads() || handler == UPDATE);
@@ -119,7 +118,7 @@ impl<'a> EndpointCall<'a> {
             return;
         }
         if handler == UPDATE {
-            return families::ahead_of_update(scope, resource, &*snapshot, id, &|name| args.given(name).is_some());
+            return families::ahead_of_update(scope, resource, &*snapshot, id, &|name| args.explicit(name).is_some());
         }
         let view = View {
             context: args.context(&endpoint.args),
@@ -131,7 +130,7 @@ impl<'a> EndpointCall<'a> {
             excerpt_words: None,
             unique: &UniqueNames::default(),
         };
-        Batch::ahead(&*snapshot, scope, resource, &[id], &view);
+        Batch::prefetch(&*snapshot, scope, resource, &[id], &view);
     }
 
     /// Whether the caller may, and what the path names: 401, 403, 404.
@@ -211,7 +210,7 @@ impl<'a> EndpointCall<'a> {
         let read = self.reads() && outcome.status == 200;
         if let Some((lifetime, keys)) = &self.found.endpoint.cache
             && read
-            && !(outcome.private || self.found.scope.principal.known())
+            && !(outcome.private || self.found.scope.principal.is_logged_in())
         {
             outcome.headers.push(("Cache-Control".into(), lifetime.clone()));
             let shown = keys.clone().map(|header| {
@@ -271,7 +270,7 @@ impl<'a> EndpointCall<'a> {
         } else {
             allow(&self.sources)
         };
-        engine.tried(scope, self.password);
+        engine.report_password(scope, self.password);
         CallOutcome { result, allow, route: Some(matched.index) }
     }
 }

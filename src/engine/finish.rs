@@ -140,7 +140,7 @@ impl Engine {
             let fields = self.fields(resource, |name| sources.get(name));
             document = match call.method {
                 // Links are a member of a description like any other.
-                Method::Options => fields.keep(document),
+                Method::Options => fields.select(document),
                 _ => reduce(&fields, document),
             };
         }
@@ -186,8 +186,8 @@ fn envelope(status: u16, headers: &[(String, String)], document: &[u8]) -> Reply
 /// Leaves out what was not requested, of a document or of each in a list.
 pub(super) fn reduce(fields: &Fields, document: Value) -> Value {
     match document {
-        Value::Array(list) => Value::Array(list.into_iter().map(|d| fields.keep(d)).collect()),
-        document => fields.keep_alone(document),
+        Value::Array(list) => Value::Array(list.into_iter().map(|d| fields.select(d)).collect()),
+        document => fields.select_single(document),
     }
 }
 

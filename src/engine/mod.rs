@@ -223,7 +223,7 @@ impl Engine {
         let scope = self.scope(request, self.reads(request)).await.ok()?;
         let none = BodyParams::None;
         let sources = ArgSources { path: &matched.captures, body: &none, query: &request.query };
-        let args = ArgValues::lenient(&endpoint.args, &sources, None);
+        let args = ArgValues::parse_lenient(&endpoint.args, &sources, None);
         let loaded = LoadedRows::default();
         let route = matched.route;
         let (scope, args, given, explains) = (&scope, &&args, None, false);
@@ -237,11 +237,11 @@ impl Engine {
     pub async fn sender(&self, request: &Request) -> (JobOwner, bool) {
         let Ok(mut scope) = self.anonymous(request) else { return (JobOwner::network(None), false) };
         let caller = match self.identity().authenticate(&scope, request).await {
-            Ok(caller) if caller.known() => Some(caller),
+            Ok(caller) if caller.is_logged_in() => Some(caller),
             _ => self.identity().session(&scope, request).ok().flatten(),
         };
         scope.principal = caller.unwrap_or_default();
-        (scope.source(), scope.principal.known())
+        (scope.source(), scope.principal.is_logged_in())
     }
 
     /// The scope of a request whose headers name no caller.

@@ -60,7 +60,7 @@ impl<'a> Origin<'a> for OuterRequest<'a> {
     }
 
     fn look_up(&mut self, engine: &Engine, scope: &mut Cow<'a, Scope>) -> ControlFlow<Reply> {
-        let question = || engine.responses.question(self.request, &scope.principal, scope.now);
+        let question = || engine.responses.cache_key(self.request, &scope.principal, scope.now);
         let Some(key) = self.cached.then(question).flatten() else {
             return Continue(());
         };

@@ -40,9 +40,9 @@ impl Engine {
     }
 
     /// Reports the outcome of a password.
-    pub(super) fn tried(&self, scope: &Scope, tried: Option<&PasswordAttempt<'_>>) {
+    pub(super) fn report_password(&self, scope: &Scope, tried: Option<&PasswordAttempt<'_>>) {
         if let Some(PasswordAttempt { given, about, taken }) = tried {
-            self.identity().throttle().guessed(scope, (about, given.text), *taken, given.outcome());
+            self.identity().throttle().report_guess(scope, (about, given.text), *taken, given.outcome());
         }
     }
 }

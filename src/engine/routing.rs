@@ -94,7 +94,7 @@ impl Engine {
             let method = call.method;
             let asked = AllowContext { scope, matched: &matched, method, sources: &sources, given };
             let allow = asked.allow(None, None, &LoadedRows::default());
-            self.tried(scope, tried.as_ref());
+            self.report_password(scope, tried.as_ref());
             let outcome = match sources.get("_fields") {
                 Some(_) => Outcome::ok(serde_json::from_str(&text).unwrap_or_default()),
                 None => Outcome::of_text(text.into_bytes()),
@@ -134,6 +134,6 @@ impl RoutedCall<'_> {
 
 /// An index without what was not requested.
 fn indexed(engine: &Engine, call: &Call, document: Value) -> Outcome {
-    let kept = engine.fields(None, |name| call.query.get(name)).keep_alone(document);
+    let kept = engine.fields(None, |name| call.query.get(name)).select_single(document);
     Outcome { reduced: true, ..Outcome::ok(kept) }
 }

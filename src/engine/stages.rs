@@ -48,7 +48,7 @@ impl Engine {
             let loaded = LoadedRows::default();
             let result = async {
                 let args = question.check()?;
-                question.send_ahead(&args);
+                question.prefetch(&args);
                 let allowed = question.authorize(args, &loaded)?;
                 question.limit()?;
                 question.handle(&allowed).await

@@ -58,7 +58,7 @@ impl CommentDraft {
 ///
 /// # Errors
 /// No text, no author, a column that is too long.
-pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn plan_creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let resource = edit.resource;
     let mut draft = draft(edit)?;
     let declared = edit.comment_type.and_then(|kind| resource.comment_type(kind));
@@ -224,7 +224,7 @@ const SIGNATURE: [(&str, &str); 3] =
 
 /// A user named as the author lends the comment name, e-mail address and site.
 fn author(edit: &RowEdit<'_>, draft: &mut CommentDraft) -> Result<(), ApiError> {
-    let Some(id) = edit.args.given("author").and_then(Value::as_i64) else { return Ok(()) };
+    let Some(id) = edit.args.explicit("author").and_then(Value::as_i64) else { return Ok(()) };
     // The author may be nobody, or be gone: it can be sent back as it is.
     let same = edit.record().is_some_and(|record| record.int(col::AUTHOR) == id);
     let nobody = id == 0 && edit.scope.imported.is_some();
@@ -249,7 +249,7 @@ fn sign(scope: &Scope, draft: &mut CommentDraft, id: i64) -> Result<bool, ApiErr
 /// A new comment without an author belongs to the caller; an author that is given is given completely.
 /// What is imported says itself whose it is.
 fn signed(edit: &RowEdit<'_>, draft: &mut CommentDraft) -> Result<(), ApiError> {
-    if edit.scope.imported.is_some() && edit.args.given("author").is_some() {
+    if edit.scope.imported.is_some() && edit.args.explicit("author").is_some() {
         return Ok(());
     }
     let nobody = SIGNATURE.iter().all(|(column, _)| draft.text(column).is_empty());
@@ -405,7 +405,7 @@ fn too_soon(edit: &RowEdit<'_>, draft: &CommentDraft) -> Vec<Change> {
         return Vec::new();
     }
     let mut who = vec![eq(col::AUTHOR_EMAIL, txt(draft.text(col::AUTHOR_EMAIL)))];
-    if caller.known() {
+    if caller.is_logged_in() {
         who.push(eq(col::AUTHOR, DbValue::Int(caller.id)));
     }
     if draft.int(col::AUTHOR) == 0 {

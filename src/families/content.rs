@@ -183,7 +183,7 @@ pub fn seed(registry: &Registry, resource: &Resource, now: i64) -> Put {
 ///
 /// # Errors
 /// The rules of the family.
-pub fn creation(edit: &RowEdit<'_>, brought: FileDefaults) -> Result<Vec<Change>, ApiError> {
+pub fn plan_creation(edit: &RowEdit<'_>, brought: FileDefaults) -> Result<Vec<Change>, ApiError> {
     ahead_of_creation(edit)?;
     let mut draft = draft(edit)?;
     for (column, value) in &brought.texts {
@@ -346,7 +346,7 @@ pub fn autosave(
     let others = others.filter(|property| !revision::TEXTS.contains(&&*property.name));
     let mut gives = false;
     for property in texts.chain(others).filter(|property| !property.readonly) {
-        gives |= edit.args.given(&property.name).is_some();
+        gives |= edit.args.explicit(&property.name).is_some();
         take(edit, &mut draft, property)?;
     }
     given::template(edit, &mut draft);
@@ -400,7 +400,7 @@ fn that_exist(
 
 /// The plan that finds which of these terms exist.
 fn those_of(taxonomy: &Resource, ids: &[i64]) -> ReadPlan {
-    let named = records::plan(taxonomy, records::among("id", ids.iter().copied()));
+    let named = records::plan(taxonomy, records::is_in("id", ids.iter().copied()));
     ReadPlan { columns: vec![taxonomy.key.clone()], ..named }
 }
 

@@ -7,7 +7,7 @@ use super::column;
 use crate::behaviours::files::address;
 use crate::files::kinds::{self, FileKind};
 use crate::files::{Files, FilesError, names};
-use crate::records::{columns, eq, everything, text, txt};
+use crate::records::{always, columns, eq, text, txt};
 use crate::registry::columns::file as col;
 use crate::registry::columns::{ID, record};
 use crate::registry::{Registry, name};
@@ -199,7 +199,7 @@ fn orphaned(before: i64) -> Cond {
         table: name(record::TABLE),
         inner: name(ID),
         outer: name(col::RECORD),
-        filter: Box::new(everything()),
+        filter: Box::new(always()),
     };
     let old = Cond::Compare(name(col::AT), Op::Le, DbValue::Int(before));
     Cond::All(vec![old, Cond::Not(Box::new(owned))])
@@ -337,7 +337,7 @@ impl FileStore<'_> {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn adopt(&self, file: &Path, key: &str, kind: &FileKind) -> Result<bool, StoreError> {
+    pub async fn store_imported_copy(&self, file: &Path, key: &str, kind: &FileKind) -> Result<bool, StoreError> {
         let cleaned = match cms_pictures::format_of(&kind.mime) {
             Some(format) => {
                 let path = PathBuf::from(file);
@@ -375,7 +375,7 @@ impl FileStore<'_> {
     async fn without_place(&self, file: &Path) -> Result<Option<tempfile::NamedTempFile>, StoreError> {
         let (path, files) = (PathBuf::from(file), Arc::clone(&self.media.files));
         let copied = self.in_pool(move |bounds| {
-            let places = boxes::places(&path, bounds).map_err(StoreError::Picture)?;
+            let places = boxes::location_patches(&path, bounds).map_err(StoreError::Picture)?;
             if places.is_empty() {
                 return Ok(None);
             }

@@ -60,12 +60,12 @@ impl<'a> RowEdit<'a> {
 
     /// The value that a property is to have: for a new row perhaps its default.
     fn wanted(&self, property: &str) -> Option<&'a Value> {
-        if self.row.is_none() { self.args.get(property) } else { self.args.given(property) }
+        if self.row.is_none() { self.args.get(property) } else { self.args.explicit(property) }
     }
 
     /// A text that was given.
     fn given_text(&self, property: &str) -> Option<&'a str> {
-        self.args.given(property).and_then(Value::as_str)
+        self.args.explicit(property).and_then(Value::as_str)
     }
 
     /// The row that the edit writes.
@@ -78,15 +78,15 @@ impl<'a> RowEdit<'a> {
 ///
 /// # Errors
 /// The rules of the family.
-pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn plan_creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let mut changes = match edit.resource.family {
-        Family::Content => content::creation(edit, content::FileDefaults::default()),
-        Family::Term => term::creation(edit),
-        Family::Comment => comment::creation(edit),
-        _ => plain::creation(edit),
+        Family::Content => content::plan_creation(edit, content::FileDefaults::default()),
+        Family::Term => term::plan_creation(edit),
+        Family::Comment => comment::plan_creation(edit),
+        _ => plain::plan_creation(edit),
     }?;
     custom_fields::add(edit, &mut changes)?;
-    edit.args.late()?;
+    edit.args.check_deferred()?;
     Ok(changes)
 }
 
@@ -102,7 +102,7 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
         _ => plain::update(edit),
     }?;
     custom_fields::add(&RowEdit { row: Some(record.row), ..*edit }, &mut changes)?;
-    edit.args.late()?;
+    edit.args.check_deferred()?;
     Ok(changes)
 }
 
@@ -125,7 +125,7 @@ pub fn ahead_of_update(
 /// The rules of the family.
 pub fn from_original(edit: &RowEdit<'_>, original: Record<'_>) -> Result<Vec<Change>, ApiError> {
     let changes = content::from_original(edit, original)?;
-    edit.args.late()?;
+    edit.args.check_deferred()?;
     Ok(changes)
 }
 
@@ -196,7 +196,7 @@ pub fn refusal(scope: &Scope, resource: &Resource, error: CommitError) -> ApiErr
             Some(code) => failure(resource, code),
             None => scope.internal(&format!("no error for refusal {tag}")),
         },
-        error => unwritten(scope, error),
+        error => commit_failure(scope, error),
     }
 }
 
@@ -219,7 +219,7 @@ pub fn contended() -> ApiError {
 }
 
 /// Why nothing was written, where no rule of a family is the reason.
-pub fn unwritten(scope: &Scope, error: CommitError) -> ApiError {
+pub fn commit_failure(scope: &Scope, error: CommitError) -> ApiError {
     match error {
         CommitError::Busy => ApiError::new(Code::Busy),
         CommitError::Unavailable(why) => {

@@ -1,7 +1,7 @@
 //! Parents of rows: never a loop, and never more than `bounds.max_ancestors`.
 
 use crate::error::ApiError;
-use crate::records::{self, among, columns, eq, int};
+use crate::records::{self, columns, eq, int, is_in};
 use crate::registry::columns::ID;
 use crate::scope::Scope;
 use cms_storage::plan::{Change, Cond, DbValue, Name, Row};
@@ -90,7 +90,7 @@ pub fn place(scope: &Scope, table: &Name, own: i64, parent: i64) -> Result<Place
 fn below(snapshot: &dyn Snapshot, table: &Name, own: i64, most: usize) -> Result<usize, ApiError> {
     let (mut level, mut levels) = (vec![own], 0);
     while levels <= most {
-        let rows = snapshot.rows(&columns(table, &[ID], among(PARENT, level)))?;
+        let rows = snapshot.rows(&columns(table, &[ID], is_in(PARENT, level)))?;
         if rows.is_empty() {
             break;
         }

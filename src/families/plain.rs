@@ -18,7 +18,7 @@ const SLUG: &str = "slug";
 ///
 /// # Errors
 /// A relation to nothing, a value that the property's behaviour refuses.
-pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn plan_creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let resource = edit.resource;
     let mut put = put(edit)?;
     if resource.key_is_text {

@@ -71,7 +71,7 @@ fn claimed(taxonomy: &Name, candidates: Vec<Arc<str>>) -> SlugClaim {
 ///
 /// # Errors
 /// An empty name, a parent that does not exist.
-pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn plan_creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let resource = edit.resource;
     let title = shown_name(edit.args.text("name").unwrap_or(""));
     if title.is_empty() {
@@ -217,7 +217,7 @@ fn further(edit: &RowEdit<'_>, parent: i64) -> Result<Columns, ApiError> {
     }
     for property in edit.resource.properties.iter().filter(|p| !p.readonly) {
         let own = property.column.as_ref().is_some_and(|column| column.contains('.'));
-        if let Some(value) = edit.args.given(&property.name).filter(|_| own)
+        if let Some(value) = edit.args.explicit(&property.name).filter(|_| own)
             && let Some((column, value)) = stored(edit.scope, property, value)?
         {
             set.push((column, Input::Value(value)));
@@ -229,7 +229,7 @@ fn further(edit: &RowEdit<'_>, parent: i64) -> Result<Columns, ApiError> {
 /// The parent that is given, with what has to hold of the rows above; `None` where none is given.
 fn parent(edit: &RowEdit<'_>, own: i64) -> Result<Option<(i64, Vec<Change>)>, ApiError> {
     let resource = edit.resource;
-    let Some(wanted) = edit.args.given("parent").and_then(Value::as_i64) else { return Ok(None) };
+    let Some(wanted) = edit.args.explicit("parent").and_then(Value::as_i64) else { return Ok(None) };
     if wanted == 0 {
         return Ok(Some((0, Vec::new())));
     }

@@ -37,7 +37,7 @@ pub fn put(target: Target, login: &str, registered: i64, slug: Option<String>, m
     set.push(text_column(col::LOGIN, login));
     set.push(column(col::REGISTERED, DbValue::Int(registered)));
     keyed(&mut set);
-    let slug = slug.unwrap_or_else(|| slug::nicename(login));
+    let slug = slug.unwrap_or_else(|| slug::user_slug(login));
     Put { slug: Some(claim(slug, None)), ..Put::new(col::TABLE, target, set) }
 }
 
@@ -62,7 +62,7 @@ fn claim(slug: String, refuse: Option<&'static str>) -> SlugClaim {
 ///
 /// # Errors
 /// A role that does not exist or that the caller may not give.
-pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn plan_creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let login = edit.args.text("username").unwrap_or("");
     lengths(edit)?;
     let mut set = given(edit)?;
@@ -73,8 +73,8 @@ pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let default = || edit.scope.registry.default_role().into_iter().map(Arc::from).collect();
     let roles = roles(edit)?.unwrap_or_else(default);
     set.push(roles_column(roles.iter().map(|role| &**role)));
-    let slug = edit.args.text("slug").map(slug::nicename).filter(|s| !s.is_empty());
-    if slug.is_none() && slug::nicename(login).is_empty() {
+    let slug = edit.args.text("slug").map(slug::user_slug).filter(|s| !s.is_empty());
+    if slug.is_none() && slug::user_slug(login).is_empty() {
         return Err(failure(edit.resource, Code::EmptyUserNicename));
     }
     let email = edit.args.text("email").unwrap_or("");
@@ -104,7 +104,12 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     if let Some(email) = edit.given_text("email") {
         changes.push(taken(col::EMAIL_KEY, email, record.id(), Code::UserInvalidEmail.as_str()));
         if other_address(edit, record).is_some() {
-            changes.extend(outbox::notice(edit.scope, MessageSubject::Email, record, json!({"new": email})));
+            changes.extend(outbox::notification_change(
+                edit.scope,
+                MessageSubject::Email,
+                record,
+                json!({"new": email}),
+            ));
             set.extend(standing(edit.scope, record, email));
         }
     }
@@ -113,12 +118,12 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
         let lost = required_roles(&edit.scope.registry, record).filter(|role| !roles.iter().any(|r| **r == **role));
         changes.extend(lost.map(|role| another_with(role, record.id())));
     }
-    if edit.args.given("password").is_some() {
+    if edit.args.explicit("password").is_some() {
         changes.extend(new_password(edit.scope, record, edit.scope.principal.session.as_deref()));
     }
-    let slug = edit.given_text("slug").map(slug::nicename).map(|slug| match slug.is_empty() {
+    let slug = edit.given_text("slug").map(slug::user_slug).map(|slug| match slug.is_empty() {
         // As for a new account: the slug follows from the login.
-        true => claim(slug::nicename(record.text(col::LOGIN)), None),
+        true => claim(slug::user_slug(record.text(col::LOGIN)), None),
         false => claim(slug, Some(Code::UserInvalidSlug.as_str())),
     });
     let meta = given_meta(edit);
@@ -134,7 +139,7 @@ pub fn other_address<'a>(edit: &RowEdit<'a>, record: Record<'_>) -> Option<&'a s
 /// Whether a new address is confirmed, and where messages go until it is. One that was confirmed before needs no other
 /// confirmation.
 fn standing(scope: &Scope, record: Record<'_>, email: &str) -> Columns {
-    let before = outbox::reached(record);
+    let before = outbox::notification_address(record);
     let pending = outbox::is_pending(scope, record) && slug::title_key(email) != slug::title_key(before);
     confirmation(pending.then_some(before))
 }
@@ -151,7 +156,7 @@ pub fn confirmation(before: Option<&str>) -> Columns {
 /// notified.
 pub fn new_password(scope: &Scope, record: Record<'_>, but: Option<&str>) -> Vec<Change> {
     let mut changes = vec![end_sessions(record.value(ID), but), links::ended(record.value(ID))];
-    changes.extend(outbox::notice(scope, MessageSubject::Password, record, Value::Null));
+    changes.extend(outbox::notification_change(scope, MessageSubject::Password, record, Value::Null));
     changes
 }
 
@@ -206,7 +211,7 @@ pub fn own_records(user: &DbValue, left: &[i64]) -> Cond {
     if left.is_empty() {
         return own;
     }
-    Cond::All(vec![own, Cond::Not(Box::new(records::among(ID, left.iter().copied())))])
+    Cond::All(vec![own, Cond::Not(Box::new(records::is_in(ID, left.iter().copied())))])
 }
 
 /// Ends the sessions of a user, but for the one named.
@@ -247,7 +252,7 @@ fn is_unnamed((column, input): &(Name, Input)) -> bool {
 fn given(edit: &RowEdit<'_>) -> Result<Columns, ApiError> {
     let mut set = Vec::new();
     for property in edit.resource.properties.iter().filter(|p| !p.readonly) {
-        let Some(value) = edit.args.given(&property.name) else { continue };
+        let Some(value) = edit.args.explicit(&property.name) else { continue };
         if matches!(property.column.as_deref(), None | Some(col::LOGIN | col::SLUG | col::ROLES | col::PASSWORD_HASH)) {
             continue;
         }
@@ -285,7 +290,7 @@ fn full_name(edit: &RowEdit<'_>, login: &str) -> String {
 
 /// The roles that are given: declared ones, which the caller may give.
 fn roles(edit: &RowEdit<'_>) -> Result<Option<Vec<Arc<str>>>, ApiError> {
-    let Some(given) = edit.args.given("roles") else { return Ok(None) };
+    let Some(given) = edit.args.explicit("roles") else { return Ok(None) };
     let wanted: Vec<Arc<str>> = match given {
         Value::Array(list) => list.iter().map(|v| v.as_str().map_or_else(|| v.to_string().into(), Arc::from)).collect(),
         _ => split_words(given.as_str().unwrap_or("")),
@@ -330,7 +335,7 @@ mod tests {
         assert_eq!(texts(&put, "login_key"), Some(slug::title_key("Ada L")));
         assert_eq!(texts(&put, "email_key"), Some(slug::title_key("Ada@Example.org")));
         assert_eq!(texts(&put, "name_key"), Some(slug::title_key("Ada L")));
-        assert_eq!(put.slug.expect("a slug").candidates, [Arc::from(slug::nicename("Ada L"))]);
+        assert_eq!(put.slug.expect("a slug").candidates, [Arc::from(slug::user_slug("Ada L"))]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::RowEdit;
 use crate::access::{failure, policy};
 use crate::behaviours::{WRITES, WriteContext, default_write, refused};
 use crate::error::ApiError;
-use crate::records::{self, among, columns};
+use crate::records::{self, columns, is_in};
 use crate::registry::columns::{record, term};
 use crate::registry::name;
 use crate::registry::resource::{Property, PropertySource, Relation, Resource};
@@ -117,7 +117,7 @@ pub fn meta(resource: &Resource, value: &Value) -> Vec<MetaChange> {
 /// The registered meta values that a request gives.
 pub fn given_meta(edit: &RowEdit<'_>) -> Vec<MetaChange> {
     let properties = edit.resource.properties.iter().filter(|property| matches!(property.source, PropertySource::Meta));
-    let given = properties.filter_map(|property| edit.args.given(&property.name));
+    let given = properties.filter_map(|property| edit.args.explicit(&property.name));
     given.flat_map(|value| meta(edit.resource, value)).collect()
 }
 
@@ -134,7 +134,7 @@ pub fn related(edit: &RowEdit<'_>, property: &Property, index: usize, value: &Va
         return Ok(wanted);
     }
     let seen = seen_or_linked(edit, property, relation, target)?;
-    let filter = Cond::All(vec![records::own_rows(target), among(&target.key, wanted.iter().copied()), seen]);
+    let filter = Cond::All(vec![records::own_rows(target), is_in(&target.key, wanted.iter().copied()), seen]);
     let mut plan = columns(&target.table, &[&target.key], filter);
     if target.family == Family::Term {
         plan.order = vec![Order::Column(name(term::NAME_KEY), false)];
@@ -164,7 +164,7 @@ fn seen_or_linked(
     target: &Resource,
 ) -> Result<Cond, ApiError> {
     if matches!(target.family, Family::Term | Family::User) {
-        return Ok(records::everything());
+        return Ok(records::always());
     }
     let linked = match edit.record() {
         Some(record) if relation.many => {
@@ -174,7 +174,7 @@ fn seen_or_linked(
         Some(record) => vec![record.int(property.column.as_deref().unwrap_or(&property.name))],
         None => Vec::new(),
     };
-    Ok(Cond::Any(vec![policy::visible(edit.scope, target), among(&target.key, linked)]))
+    Ok(Cond::Any(vec![policy::visible(edit.scope, target), is_in(&target.key, linked)]))
 }
 
 /// The target of a relation in a column exists, or the relation is empty.

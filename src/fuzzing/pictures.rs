@@ -61,14 +61,14 @@ pub(super) fn boxed(bytes: &[u8], _: HtmlAuditor) {
     let file = written(bytes);
     let memory = Arc::default();
     let bounds = PictureBounds { rules: &RULES, memory: &memory };
-    let Ok(places) = boxes::places(file.path(), bounds) else { return };
+    let Ok(places) = boxes::location_patches(file.path(), bounds) else { return };
     boxes::write_over(file.path(), &places).expect("is written over");
     let length = file.as_file().metadata().expect("a file").len();
     assert_eq!(length, bytes.len() as u64, "nothing moves");
     // A description that is cut short may still count as one with a location; there is nothing left in it.
     let cleaned = std::fs::read(file.path()).expect("a file");
     // A file whose descriptions overlap the boxes that lead to them cannot be read any more.
-    let Ok(left) = boxes::places(file.path(), bounds) else { return };
+    let Ok(left) = boxes::location_patches(file.path(), bounds) else { return };
     boxes::write_over(file.path(), &left).expect("is written over");
     assert_eq!(std::fs::read(file.path()).expect("a file"), cleaned, "{left:?} of {places:?}");
 }

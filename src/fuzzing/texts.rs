@@ -33,14 +33,14 @@ pub(super) fn texts(bytes: &[u8], judge: HtmlAuditor) {
     assert!(allowed_scheme(&url, &SCHEMES), "{url}");
     assert!(url.is_empty() || sanitize::clean_url(&url) == url, "{url}");
     let _ = (slug::sanitize_title(&text), slug::title_key(&text), slug::remove_accents(&text));
-    let _ = (slug::sanitize_user_login(&text), slug::nicename(&text), slug::valid_login(&text));
+    let _ = (slug::sanitize_user_login(&text), slug::user_slug(&text), slug::valid_login(&text));
     let email = sanitize::sanitize_email(&text);
     assert!(email.is_empty() || sanitize::is_email(&email));
     if let Some(parsed) = time::parse_datetime(&text) {
         let again = time::parse_datetime(&time::format_local(parsed.wall));
         assert_eq!(again.map(|again| again.wall), Some(parsed.wall), "{text}");
     }
-    let _ = (time::Zone::parse(&text), php::unserialised(&text));
+    let _ = (time::Zone::parse(&text), php::unserialize(&text));
 }
 
 /// A page of another site.

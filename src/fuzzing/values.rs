@@ -110,7 +110,7 @@ pub(super) fn arguments(bytes: &[u8], _: HtmlAuditor) {
         if !arg.aliases.is_empty() || !arg.accepts.is_empty() || arg.role == Some(ArgRole::Search) {
             continue;
         }
-        if let Some(value) = checked.given(&arg.name) {
+        if let Some(value) = checked.explicit(&arg.name) {
             let again = arg.schema.accept(&arg.name, value.clone());
             assert_eq!(again.ok().as_ref(), Some(value), "{}", arg.name);
         }
@@ -194,10 +194,10 @@ pub(super) fn fields(bytes: &[u8], _: HtmlAuditor) {
         false => Value::from(&*text),
     };
     let fields = Fields::parse(Some(&asked));
-    let kept = fields.keep(DOCUMENT.clone());
+    let kept = fields.select(DOCUMENT.clone());
     assert!(within(&kept, &DOCUMENT), "{kept}");
-    assert_eq!(fields.keep(kept.clone()), kept);
-    assert!(within(&fields.keep_alone(DOCUMENT.clone()), &DOCUMENT));
+    assert_eq!(fields.select(kept.clone()), kept);
+    assert!(within(&fields.select_single(DOCUMENT.clone()), &DOCUMENT));
 }
 
 fn within(part: &Value, whole: &Value) -> bool {

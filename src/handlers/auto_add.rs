@@ -19,7 +19,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 ///
 /// # Errors
 /// The database cannot be read.
-pub async fn join(work: &Work<'_>, resource: &Resource, written: &WrittenRow, before: &str) -> Result<(), ApiError> {
+pub async fn add_to_menus(
+    work: &Work<'_>,
+    resource: &Resource,
+    written: &WrittenRow,
+    before: &str,
+) -> Result<(), ApiError> {
     let registry = &work.scope.registry;
     let public = |status: &str| registry.status_is(status, |status| status.public);
     let joining = |other: &&Resource| {
@@ -31,7 +36,7 @@ pub async fn join(work: &Work<'_>, resource: &Resource, written: &WrittenRow, be
     if !public(record.text("status")) || record.int("parent") != 0 {
         return Ok(());
     }
-    for (menu, place) in wanting(work, items, record.id())? {
+    for (menu, place) in menus_without_record(work, items, record.id())? {
         let Some(reference) = &items.declared.reference else { continue };
         let Some(auto_add) = &items.declared.auto_add else { continue };
         let body = json!({
@@ -63,7 +68,7 @@ pub struct AutoAddMenus(Mutex<Option<MenuIds>>);
 type MenuIds = (Arc<ReadSet>, Arc<[i64]>);
 
 impl AutoAddMenus {
-    fn wanting(&self, work: &Work<'_>, menus: &Resource, asked_by: &Name) -> Result<Arc<[i64]>, ApiError> {
+    fn auto_add_menus(&self, work: &Work<'_>, menus: &Resource, asked_by: &Name) -> Result<Arc<[i64]>, ApiError> {
         let storage = &work.scope.storage;
         let known = self.lock().clone();
         // A transaction may have changed them itself.
@@ -88,7 +93,7 @@ impl AutoAddMenus {
 }
 
 /// The menus that want the record and have no item for it, each with the place behind its items.
-fn wanting(work: &Work<'_>, items: &Resource, record: i64) -> Result<Vec<(i64, u64)>, ApiError> {
+fn menus_without_record(work: &Work<'_>, items: &Resource, record: i64) -> Result<Vec<(i64, u64)>, ApiError> {
     let declared = items.declared.auto_add.as_ref().zip(items.declared.reference.as_ref());
     let Some((auto_add, reference)) = declared else { return Ok(Vec::new()) };
     let Some(menus) = work.scope.registry.resource(&auto_add.menu) else { return Ok(Vec::new()) };
@@ -97,7 +102,7 @@ fn wanting(work: &Work<'_>, items: &Resource, record: i64) -> Result<Vec<(i64, u
         .zip(items.plan_column(&auto_add.menu))
         .zip(items.plan_column(&reference.id));
     let Some(((asked_by, of_menu), number)) = columns else { return Ok(Vec::new()) };
-    let all = work.shared.menus.wanting(work, menus, &asked_by)?;
+    let all = work.shared.menus.auto_add_menus(work, menus, &asked_by)?;
     let mut wanting = Vec::new();
     if all.is_empty() {
         return Ok(wanting);

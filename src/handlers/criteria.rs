@@ -2,8 +2,8 @@
 
 use super::comparisons;
 use crate::access::policy;
-use crate::records::{self, everything};
-use crate::registry::args::{FilterOp, Operand, SpellingDirection, spell};
+use crate::records::{self, always};
+use crate::registry::args::{FilterOp, Operand, SpellingDirection, convert_spelling};
 use crate::registry::criteria::{Criteria, Criterion, CriterionOp, CriterionSubject, RelationPath};
 use crate::registry::resource::{PropertyKind, Resource};
 use crate::scope::Scope;
@@ -51,7 +51,7 @@ fn related(through: &RelationPath, target: &Resource, filter: Cond) -> Cond {
 /// One comparison, on the row that has the property; `None` selects everything.
 fn compared(scope: &Scope, criterion: &Criterion, test: CriterionOp, value: &Value) -> Option<Cond> {
     let target = &scope.registry.resources[criterion.resource];
-    let value = spell(value.clone(), &criterion.aliases, SpellingDirection::ToStored);
+    let value = convert_spelling(value.clone(), &criterion.aliases, SpellingDirection::ToStored);
     match &criterion.subject {
         CriterionSubject::Edges(rel) => linked(scope, target, rel, test, &value),
         CriterionSubject::Column { column, extension, operand } => {
@@ -65,7 +65,7 @@ fn compared(scope: &Scope, criterion: &Criterion, test: CriterionOp, value: &Val
             let unset = criterion
                 .unset
                 .as_ref()
-                .map(|unset| spell(unset.clone(), &criterion.aliases, SpellingDirection::ToStored));
+                .map(|unset| convert_spelling(unset.clone(), &criterion.aliases, SpellingDirection::ToStored));
             let empty = unset_meets(scope, *operand, test, &value, unset.as_ref());
             let condition = match unset {
                 None => condition,
@@ -139,7 +139,7 @@ fn linked(scope: &Scope, target: &Resource, rel: &Name, test: CriterionOp, value
         CriterionOp::Set => {
             let relation = target.relations.iter().find(|relation| relation.rel == *rel)?;
             let table = scope.registry.resources[relation.to].table.clone();
-            let any = Cond::LinkedTo { rel: rel.clone(), table, filter: Box::new(everything()) };
+            let any = Cond::LinkedTo { rel: rel.clone(), table, filter: Box::new(always()) };
             Some(switched(any, value))
         }
     }
@@ -180,7 +180,7 @@ fn shown(criterion: &Criterion, value: &DbValue) -> Value {
         (DbValue::Int(n), PropertyKind::Boolean) => json!(*n != 0),
         (DbValue::Int(n), _) => json!(n),
         (DbValue::Real(n), _) => json!(n),
-        (DbValue::Text(text), _) => spell(json!(&**text), &criterion.aliases, SpellingDirection::ToApi),
+        (DbValue::Text(text), _) => convert_spelling(json!(&**text), &criterion.aliases, SpellingDirection::ToApi),
         (DbValue::Null, _) => criterion.unset.clone().unwrap_or(Value::Null),
     }
 }

@@ -104,7 +104,7 @@ impl Cursor {
     }
 
     /// The remaining rows.
-    pub fn to_come(&self) -> Vec<KeyRange> {
+    pub fn remaining_ranges(&self) -> Vec<KeyRange> {
         self.keys.stretches(self.after.as_deref())
     }
 }
@@ -195,7 +195,7 @@ impl SortKeys {
         let unset = |filter: Cond| KeyRange { filter, order: order(rest) };
         let all_known = || known(Cond::Not(Box::new(null())));
         match (after, first.unset) {
-            (None, None) => vec![known(records::everything())],
+            (None, None) => vec![known(records::always())],
             (None, Some(NullPlacement::First)) => vec![unset(null()), all_known()],
             (None, Some(NullPlacement::Last)) => vec![all_known(), unset(null())],
             (Some([DbValue::Null, values @ ..]), place) => {
@@ -226,7 +226,7 @@ impl SortKey {
 
 /// The rows behind these values of sort keys.
 fn beyond(keys: &[SortKey], values: &[DbValue]) -> Cond {
-    let ([key, rest @ ..], [value, others @ ..]) = (keys, values) else { return records::nothing() };
+    let ([key, rest @ ..], [value, others @ ..]) = (keys, values) else { return records::never() };
     let null = || Cond::IsNull(key.column.clone());
     match (value, key.unset) {
         (DbValue::Null, place) => {
@@ -240,7 +240,7 @@ fn beyond(keys: &[SortKey], values: &[DbValue]) -> Cond {
 
 /// The rows behind these values that have a value of the first column, as the values do.
 fn beyond_known(keys: &[SortKey], values: &[DbValue]) -> Cond {
-    let ([key, rest @ ..], [value, others @ ..]) = (keys, values) else { return records::nothing() };
+    let ([key, rest @ ..], [value, others @ ..]) = (keys, values) else { return records::never() };
     match rest {
         [] => key.beyond(value),
         _ => Cond::Any(vec![key.beyond(value), Cond::All(vec![key.compared(Op::Eq, value), beyond(rest, others)])]),

@@ -30,7 +30,7 @@ use std::sync::Arc;
 /// No file, one whose contents contradict its name, one of a type that is not accepted.
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    let address = work.allowed.args().given(ADDRESS).and_then(Value::as_str);
+    let address = work.allowed.args().explicit(ADDRESS).and_then(Value::as_str);
     let given = match address {
         Some(address) => UploadedFile {
             file: fetched::picture(work, address).await?,
@@ -42,7 +42,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let media = &work.scope.registry.declaration.media;
     let file = &given.file;
     let known = file::recognised(&file.name, file.path(), media);
-    let (base, kind) = known.ok_or_else(|| not_taken(work, given.refusal))?;
+    let (base, kind) = known.ok_or_else(|| unsupported_type(work, given.refusal))?;
     if file.size > media.max_upload.bytes() {
         return Err(ApiError::new(Code::UploadTooLarge));
     }
@@ -74,7 +74,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         None => make(work, work.edit(resource, None), brought).await,
     };
     let written = undo_on_failure(work, written, kept.keys).await?;
-    Ok(told(work, items::created(work, resource, &written)?, &written.key))
+    Ok(with_id_header(work, items::created(work, resource, &written)?, &written.key))
 }
 
 /// Most characters of a title that is the name of a file.
@@ -104,7 +104,7 @@ fn making(work: &Work<'_>) -> PictureOptions {
 }
 
 /// Clients read the new record's id from a header, too: it is there even when the body is lost.
-fn told(work: &Work<'_>, mut outcome: Outcome, key: &DbValue) -> Outcome {
+fn with_id_header(work: &Work<'_>, mut outcome: Outcome, key: &DbValue) -> Outcome {
     let header = format!("X-{}-Upload-Attachment-ID", work.scope.registry.site.prefix.to_uppercase());
     outcome.headers.push((header, int(key).to_string()));
     outcome
@@ -112,7 +112,7 @@ fn told(work: &Work<'_>, mut outcome: Outcome, key: &DbValue) -> Outcome {
 
 /// Creates the record of a file.
 async fn make(work: &Work<'_>, edit: RowEdit<'_>, brought: FileDefaults) -> Result<WrittenRow, ApiError> {
-    let changes = content::creation(&edit, brought)?;
+    let changes = content::plan_creation(&edit, brought)?;
     work.insert(edit.resource, changes).await
 }
 
@@ -179,7 +179,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let row = items::row_of(work, resource, &written)?;
     let path = resource.item_path(&Record { resource, row: &row }.key());
     let document = items::show(work, resource, &row, Context::VIEW, work.fields)?;
-    Ok(told(work, Outcome::created(document, work.scope.registry.rest(&path)), &written.key))
+    Ok(with_id_header(work, Outcome::created(document, work.scope.registry.rest(&path)), &written.key))
 }
 
 /// `file_process`: makes the sizes that are still missing.
@@ -227,7 +227,7 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
         changes.extend(file::owned_by(&keys, &key));
         let done = work.commit(WritePlan::new(changes)).await.map(|_| key.clone()).map_err(|error| match error {
             CommitError::Stale | CommitError::Refused { .. } => ApiError::new(Code::PreconditionFailed),
-            error => families::unwritten(work.scope, error),
+            error => families::commit_failure(work.scope, error),
         });
         undo_on_failure(work, done, keys).await?;
     }
@@ -296,7 +296,7 @@ fn refuses_as_server(work: &Work<'_>) -> bool {
 }
 
 /// The refusal of a file by its type, with the endings of what is taken; `recorded` is its code as an error of the server.
-pub(crate) fn not_taken(work: &Work<'_>, recorded: Code) -> ApiError {
+pub(crate) fn unsupported_type(work: &Work<'_>, recorded: Code) -> ApiError {
     if refuses_as_server(work) {
         return ApiError::new(recorded);
     }

@@ -40,7 +40,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         unique: &work.unique,
     };
     let snapshot = work.scope.snapshot()?;
-    let texts = ready(work, resource, rows, &view, &*snapshot, true, |missing| Ok(missing.to_vec()))?;
+    let texts = cached_texts(work, resource, rows, &view, &*snapshot, true, |missing| Ok(missing.to_vec()))?;
     let mut outcome = match texts.and_then(|texts| texts.into_iter().next()) {
         Some(text) => Outcome { text: Some(RenderedJson::One(text)), ..Outcome::of_row(Value::Null, record) },
         None => Outcome::of_row(show(work, resource, row, work.allowed.context(), work.fields)?, record),
@@ -124,7 +124,7 @@ pub fn show_alone(work: &Work<'_>, resource: &Resource, row: &Row, context: Cont
 /// Whether documents are available as cached text, which the columns of [`DocumentCache::columns`] are enough to find.
 ///
 /// [`DocumentCache::columns`]: crate::cache::documents::DocumentCache::columns
-pub fn kept(work: &Work<'_>, resource: &Resource, view: &View<'_>) -> bool {
+pub fn has_cached_text(work: &Work<'_>, resource: &Resource, view: &View<'_>) -> bool {
     let own = view.password.is_some() || view.context == Context::EDIT || view.excerpt_words.is_some();
     work.as_text && !own && work.shared.documents.keeps(work.scope, resource)
 }
@@ -134,7 +134,7 @@ pub fn kept(work: &Work<'_>, resource: &Resource, view: &View<'_>) -> bool {
 ///
 /// # Errors
 /// The database cannot be read.
-pub fn ready(
+pub fn cached_texts(
     work: &Work<'_>,
     resource: &Resource,
     rows: &[Row],
@@ -143,7 +143,7 @@ pub fn ready(
     alone: bool,
     whole: impl FnOnce(&[Row]) -> Result<Vec<Row>, ApiError>,
 ) -> Result<Option<Vec<DocumentText>>, ApiError> {
-    if !kept(work, resource, view) {
+    if !has_cached_text(work, resource, view) {
         return Ok(None);
     }
     let cache = &work.shared.documents;
@@ -161,7 +161,7 @@ pub fn ready(
         let full = whole(&short)?;
         let tracking = |row: &Row| {
             let record = Record { resource, row };
-            let parts = dynamic::asks(&work.scope.registry.declaration, record.text("content"));
+            let parts = dynamic::reads_other_rows(&work.scope.registry.declaration, record.text("content"));
             ReadTracking { links: cache.shows_others(record), parts }
         };
         let tracking: Vec<ReadTracking> = full.iter().map(tracking).collect();
@@ -238,13 +238,13 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         Family::Comment => comments::check_new(work, resource)?,
         _ => {}
     }
-    let changes = families::creation(&work.edit(resource, None))?;
+    let changes = families::plan_creation(&work.edit(resource, None))?;
     if resource.family == Family::Term {
         terms::check(work, resource)?;
     }
     let written = work.insert(resource, changes).await?;
     if resource.family == Family::Content {
-        auto_add::join(work, resource, &written, "").await?;
+        auto_add::add_to_menus(work, resource, &written, "").await?;
     }
     created(work, resource, &written)
 }
@@ -348,7 +348,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if resource.family == Family::Content
         && let Some(row) = work.allowed.target()
     {
-        auto_add::join(work, resource, &written, Record { resource, row }.text("status")).await?;
+        auto_add::add_to_menus(work, resource, &written, Record { resource, row }.text("status")).await?;
     }
     show_written(work, resource, written)
 }
@@ -423,12 +423,12 @@ where
         if is_stale {
             // Nobody else writes during a transaction, and who waits for its end holds a turn.
             if turn.is_none() && !work.scope.tentative {
-                turn = Some(work.shared.turns.take(line.clone()).await);
+                turn = Some(work.shared.turns.wait_for_turn(line.clone()).await);
             }
             row = read_again(work, resource, &key)?;
         }
         let record = Record { resource, row: &row };
-        if !work.expects.met_by(record.version(), record.modified()) {
+        if !work.expects.matches(record.version(), record.modified()) {
             return Err(ApiError::new(Code::PreconditionFailed));
         }
         match write(&row).await {

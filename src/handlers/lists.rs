@@ -9,7 +9,7 @@ use super::{Outcome, RenderedJson, Work, comparisons, criteria, items, originals
 use crate::access::{failure, hints, policy};
 use crate::behaviours::{QUERIES, QueryContext, READS};
 use crate::error::{ApiError, Code};
-use crate::records::{self, Record, among, txt};
+use crate::records::{self, Record, is_in, txt};
 use crate::registry::args::{Arg, ArgRole, ArgSet, Filter, FilterOp};
 use crate::registry::columns::record;
 use crate::registry::name;
@@ -59,7 +59,7 @@ impl PageWindow {
         let page = number(ArgRole::Page).unwrap_or(1).max(1).unsigned_abs();
         let most = if set.role(ArgRole::PerPage).is_some() { 10 } else { UNPAGED };
         let per_page = number(ArgRole::PerPage).unwrap_or(most).max(1).unsigned_abs();
-        let given = set.role(ArgRole::Offset).and_then(|a| args.given(&a.name)).and_then(Value::as_i64);
+        let given = set.role(ArgRole::Offset).and_then(|a| args.explicit(&a.name)).and_then(Value::as_i64);
         match given {
             Some(offset) => {
                 PageWindow { page, per_page, offset: offset.unsigned_abs(), by_offset: true, offset_pages: false }
@@ -162,7 +162,7 @@ impl<'w> CollectionRequest<'w> {
         let asks_to_edit = context == Context::EDIT && !named;
         let visible = match resource.family {
             Family::Comment => policy::readable_comments(work.scope, opened(work)?),
-            Family::User if names_authors(args, set) => records::everything(),
+            Family::User if names_authors(args, set) => records::always(),
             Family::User => policy::listed_users(work.scope, resource),
             _ => policy::visible_among(work.scope, resource, &filter),
         };
@@ -178,7 +178,7 @@ impl<'w> CollectionRequest<'w> {
         let stretches = match &cursor {
             Some(cursor) => {
                 plan.offset = 0;
-                Some(cursor.to_come())
+                Some(cursor.remaining_ranges())
             }
             None if plan.offset > 0 => None,
             None => {
@@ -186,7 +186,7 @@ impl<'w> CollectionRequest<'w> {
             }
         };
         let paged = set.role(ArgRole::PerPage).is_some();
-        if work.lines && paged && args.given("per_page").is_none() {
+        if work.lines && paged && args.explicit("per_page").is_none() {
             window.per_page = LINES_AT_ONCE;
             plan.limit = Some(LINES_AT_ONCE);
         }
@@ -235,7 +235,7 @@ impl<'w> CollectionRequest<'w> {
         let wanted = match render::columns_for(self.resource, view) {
             // A cursor names sort keys, and places that hold words are looked for in the texts.
             _ if self.cursor.is_some() || self.highlights.is_some() => None,
-            _ if items::kept(self.work, self.resource, view) => {
+            _ if items::has_cached_text(self.work, self.resource, view) => {
                 match view.wants_links() && hints::depend_on_rows(self.work.scope, self.resource) {
                     true => Some(render::short_columns(self.resource)),
                     false => Some(self.work.shared.documents.columns(self.resource).to_vec()),
@@ -283,8 +283,8 @@ impl<'w> CollectionRequest<'w> {
         let (work, resource) = (self.work, self.resource);
         let whole = |missing: &[Row]| {
             let keys: Vec<i64> = missing.iter().map(|row| Record { resource, row }.id()).collect();
-            Batch::ahead(snapshot, work.scope, resource, &keys, view);
-            let plan = records::plan(resource, among(&resource.key, keys));
+            Batch::prefetch(snapshot, work.scope, resource, &keys, view);
+            let plan = records::plan(resource, is_in(&resource.key, keys));
             let found = match render::columns_for(resource, view) {
                 Some(shown) => records::read(snapshot, resource, plan, &shown)?,
                 None => snapshot.rows(&plan)?,
@@ -293,7 +293,7 @@ impl<'w> CollectionRequest<'w> {
             let by_key: HashMap<i64, Row> = all.map(|row| (Record { resource, row: &row }.id(), row)).collect();
             Ok(missing.iter().filter_map(|row| by_key.get(&Record { resource, row }.id()).cloned()).collect())
         };
-        if let Some(texts) = items::ready(work, resource, rows, view, snapshot, false, whole)? {
+        if let Some(texts) = items::cached_texts(work, resource, rows, view, snapshot, false, whole)? {
             return Ok(Outcome { status: 200, text: Some(RenderedJson::List(texts)), ..Outcome::default() });
         }
         let mut documents = render::documents(work.scope, snapshot, resource, rows, view)?;
@@ -317,7 +317,8 @@ impl<'w> CollectionRequest<'w> {
             }
             _ => matches!(arg.role, Some(ArgRole::Search | ArgRole::Include)),
         };
-        let selected = || set.args.iter().any(|arg| selects(arg) && args.given(&arg.name).is_some_and(|v| !empty(v)));
+        let selected =
+            || set.args.iter().any(|arg| selects(arg) && args.explicit(&arg.name).is_some_and(|v| !empty(v)));
         wanted && self.window.offset == 0 && self.cursor.is_none() && !selected()
     }
 
@@ -402,7 +403,7 @@ fn counts_all(resource: &Resource, args: &ArgValues, set: &ArgSet) -> bool {
         _ => false,
     };
     let selects = |arg: &Arg| arg.filter.is_some() || matches!(arg.role, Some(ArgRole::Search | ArgRole::Include));
-    let given = |arg: &&Arg| selects(arg) && args.given(&arg.name).is_some_and(|value| !empty(value));
+    let given = |arg: &&Arg| selects(arg) && args.explicit(&arg.name).is_some_and(|value| !empty(value));
     set.args.iter().filter(given).all(|arg| resource.declared.unfiltered_args.contains(&arg.name))
 }
 
@@ -542,7 +543,7 @@ pub fn filter(
         && let Some(Value::Array(list)) = args.get(&arg.name)
         && !list.is_empty()
     {
-        all.push(among(&resource.key, list.iter().filter_map(Value::as_i64).map(i64::saturating_abs)));
+        all.push(is_in(&resource.key, list.iter().filter_map(Value::as_i64).map(i64::saturating_abs)));
     }
     if let Some(search) = Search::asked(args, set, resource.family)? {
         let chosen: Vec<&str> = match args.role(set, ArgRole::SearchColumns) {

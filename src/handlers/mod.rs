@@ -196,7 +196,7 @@ impl<'a> Work<'a> {
     ) -> SubResponse {
         let query = query.as_object().cloned().unwrap_or_default();
         scope.depth += 1;
-        let call = Call::inside(method, path, query, body);
+        let call = Call::internal(method, path, query, body);
         self.dispatch.part(&scope, &call, false).await
     }
 
@@ -263,7 +263,7 @@ impl TransactionScope {
     pub async fn begin(work: &Work<'_>, mut scope: Scope) -> Result<TransactionScope, ApiError> {
         let turn = work.shared.transactions.take(scope.job_owner()?, MOST_WAITING, LONGEST_WAIT);
         let turn = turn.await.map_err(|_: PoolError| ApiError::new(Code::Busy))?;
-        let transaction = scope.storage.begin().await.map_err(|error| families::unwritten(work.scope, error))?;
+        let transaction = scope.storage.begin().await.map_err(|error| families::commit_failure(work.scope, error))?;
         scope.storage = transaction.clone();
         scope.tentative = true;
         Ok(TransactionScope { scope, transaction, _turn: turn })
@@ -274,7 +274,7 @@ impl TransactionScope {
     /// # Errors
     /// The database refuses it.
     pub async fn finish(self) -> Result<(), ApiError> {
-        self.transaction.finish().await.map_err(|error| families::unwritten(&self.scope, error))
+        self.transaction.finish().await.map_err(|error| families::commit_failure(&self.scope, error))
     }
 }
 
@@ -282,7 +282,7 @@ impl TransactionScope {
 fn audited(work: &Work<'_>) -> Option<Change> {
     let declared = work.endpoint.audit.as_ref()?;
     let args = work.allowed.args();
-    if !declared.args.is_empty() && !declared.args.iter().any(|arg| args.given(arg).is_some()) {
+    if !declared.args.is_empty() && !declared.args.iter().any(|arg| args.explicit(arg).is_some()) {
         return None;
     }
     let values = declared.values.iter().filter(|arg| !declared.args.contains(arg));
@@ -290,12 +290,12 @@ fn audited(work: &Work<'_>) -> Option<Change> {
         .args
         .iter()
         .chain(values)
-        .filter_map(|arg| Some((arg, args.given(arg)?)))
+        .filter_map(|arg| Some((arg, args.explicit(arg)?)))
         .map(|(arg, value)| if declared.values.contains(arg) { format!("{arg}={value}") } else { arg.clone() })
         .collect();
     let caller = &work.scope.principal;
     // A text may be given as an object with what people write.
-    let subject = declared.subject.as_ref().and_then(|arg| args.given(arg));
+    let subject = declared.subject.as_ref().and_then(|arg| args.explicit(arg));
     let subject = subject.and_then(|value| value.get("raw").unwrap_or(value).as_str()).unwrap_or_default();
     let event = audit::Event {
         name: &declared.event,

@@ -91,7 +91,7 @@ fn listed(
 
 /// Recorded: a direction that the request names turns lists of terms around, and of records never.
 fn turns(resource: &Resource, args: &ArgValues, set: &ArgSet) -> bool {
-    let given = set.role(ArgRole::Order).and_then(|arg| args.given(&arg.name)).and_then(Value::as_str);
+    let given = set.role(ArgRole::Order).and_then(|arg| args.explicit(&arg.name)).and_then(Value::as_str);
     resource.family == Family::Term && given == Some("desc")
 }
 

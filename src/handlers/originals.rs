@@ -30,7 +30,7 @@ pub fn unwritten(work: &Work<'_>, snapshot: &dyn Snapshot) -> Result<Vec<Row>, A
     let named = records::words(record::SLUG, slugs.iter().map(String::as_str));
     let taken = Cond::All(vec![records::own_rows(resource), named, there]);
     let taken = snapshot.rows(&records::columns(&resource.table, &[record::SLUG], taken))?;
-    let selects = |row: &Row, arg: &Arg| match (&arg.filter, args.given(&arg.name)) {
+    let selects = |row: &Row, arg: &Arg| match (&arg.filter, args.explicit(&arg.name)) {
         (Some(Filter::Column { column, op: FilterOp::Compare(Op::Eq), .. }), Some(wanted)) => {
             let plain = column.split_once('.').map_or(&**column, |(_, plain)| plain);
             match (Record { resource, row }).value(plain) {

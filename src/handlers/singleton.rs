@@ -29,14 +29,14 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let mut values = work.scope.settings.values.clone();
     let mut members = Map::new();
     for property in &resource.properties {
-        let Some(value) = work.allowed.args().given(&property.name) else { continue };
+        let Some(value) = work.allowed.args().explicit(&property.name) else { continue };
         // Null resets a field to the default in its schema.
         let value = if value.is_null() { default_of(resource, property) } else { normal(work, property, value)? };
         members.insert(property.name.clone(), value.clone());
         values.insert(property.name.clone(), value);
     }
     let plan = WritePlan::new(vec![Change::SettingMembers { key: name("settings"), members }]);
-    work.commit(plan).await.map_err(|error| families::unwritten(work.scope, error))?;
+    work.commit(plan).await.map_err(|error| families::commit_failure(work.scope, error))?;
     Ok(Outcome::ok(Value::Object(document(&resource.properties, &values))))
 }
 

@@ -34,7 +34,7 @@ impl RowTurns {
     }
 
     /// Waits in line.
-    pub async fn take(&self, row: String) -> Turn<'_> {
+    pub async fn wait_for_turn(&self, row: String) -> Turn<'_> {
         let place = PlaceInLine { turns: self, row };
         let line = self.lines().entry(place.row.clone()).or_default().clone();
         Turn { _held: line.lock_owned().await, _place: place }
@@ -72,10 +72,11 @@ mod tests {
     fn turns_follow_each_other_and_lines_are_forgotten() {
         let turns = RowTurns::default();
         assert!(!turns.has_line("a"));
-        let first = poll(pin!(turns.take("a".into()))).expect("nobody is before it");
-        let (mut second, mut third) = (Box::pin(turns.take("a".into())), Box::pin(turns.take("a".into())));
+        let first = poll(pin!(turns.wait_for_turn("a".into()))).expect("nobody is before it");
+        let (mut second, mut third) =
+            (Box::pin(turns.wait_for_turn("a".into())), Box::pin(turns.wait_for_turn("a".into())));
         assert!(poll(second.as_mut()).is_none() && poll(third.as_mut()).is_none());
-        assert!(poll(pin!(turns.take("b".into()))).is_some(), "another row");
+        assert!(poll(pin!(turns.wait_for_turn("b".into()))).is_some(), "another row");
         assert!(!turns.has_line("b"));
         drop(first);
         assert!(poll(third.as_mut()).is_none(), "the second one is before it");

@@ -59,7 +59,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         custom_fields: work.custom_fields,
     };
     let brought = FileDefaults { changes: file::owned_by_new(&keys), ..FileDefaults::default() };
-    let made = match content::creation(&edit, brought) {
+    let made = match content::plan_creation(&edit, brought) {
         Ok(changes) => work.insert(resource, changes).await,
         Err(error) => Err(error),
     };

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 /// # Errors
 /// Nobody is logged in.
 pub fn me(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    if !work.scope.principal.known() {
+    if !work.scope.principal.is_logged_in() {
         return Err(work.scope.principal.refuse(Code::NotLoggedIn));
     }
     let resource = work.resource()?;
@@ -33,8 +33,8 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Err(ApiError::new(Code::UserExists));
     }
     well_formed(work)?;
-    let mut changes = user::creation(&work.edit(resource, None))?;
-    work.allowed.args().late()?;
+    let mut changes = user::plan_creation(&work.edit(resource, None))?;
+    work.allowed.args().check_deferred()?;
     hash_password(work, "", &mut changes).await?;
     let written = work.insert(resource, changes).await?;
     created(work, resource, &written)
@@ -54,7 +54,7 @@ async fn change(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Writt
     well_formed(work)?;
     let (edit, record) = (work.edit(resource, Some(row)), Record { resource, row });
     let mut changes = user::update(&edit, record)?;
-    work.allowed.args().late()?;
+    work.allowed.args().check_deferred()?;
     if let Some(address) = user::other_address(&edit, record).filter(|_| outbox::is_pending(work.scope, record)) {
         changes.extend(work.shared.identity.confirm_address(work.scope, record, address)?);
     }
@@ -68,7 +68,7 @@ fn well_formed(work: &Work<'_>) -> Result<(), ApiError> {
 
 /// Adds the hash of the password that is given; `account` is the key of an account that there is already, or empty.
 async fn hash_password(work: &Work<'_>, account: &str, changes: &mut [Change]) -> Result<(), ApiError> {
-    let Some(password) = work.allowed.args().given("password").and_then(Value::as_str) else { return Ok(()) };
+    let Some(password) = work.allowed.args().explicit("password").and_then(Value::as_str) else { return Ok(()) };
     let hash = work.shared.identity.hash_new(work.scope, &work.shared.hasher, (account, password)).await?;
     user::set_password(changes, &hash);
     Ok(())

@@ -2,7 +2,7 @@
 
 use crate::files::{Files, FilesError, Stat, kinds};
 use crate::http::EdgeConfig;
-use crate::request::conditional::{has_already, http_date};
+use crate::request::conditional::{http_date, is_not_modified};
 use actix_http::body::{BoxBody, SizedStream};
 use actix_http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_http::{HttpMessage as _, Method, Request, Response, StatusCode};
@@ -32,7 +32,7 @@ pub async fn answer(
     let kind = kinds::by_extension(extension, &facts.media);
     describe(&mut headers, &stat, kind, facts);
     let asked = |name: &str| http.headers().get(name).and_then(|v| v.to_str().ok());
-    if has_already(asked, Some(&stat.etag), Some(&http_date(stat.modified))) {
+    if is_not_modified(asked, Some(&stat.etag), Some(&http_date(stat.modified))) {
         return Ok(Some(finish(StatusCode::NOT_MODIFIED, headers, BoxBody::new(()), 0)));
     }
     if let Some((mime, _)) = kind

@@ -91,13 +91,13 @@ pub trait Service: Send + Sync + 'static {
     }
 
     /// Handles a request for such a path.
-    fn elsewhere<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
+    fn serve_other_path<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
         self.call(request)
     }
 
     /// Handles a request for such a path where the response may come bit by bit. Such a stream watches `endings`.
     fn elsewhere_streamed(self: Arc<Self>, request: Request, _endings: StopSignal) -> ResponseFuture {
-        Box::pin(async move { EdgeResponse::Reply(self.elsewhere(request).await) })
+        Box::pin(async move { EdgeResponse::Reply(self.serve_other_path(request).await) })
     }
 
     /// The response for an address outside the REST base where nothing is served.

@@ -132,7 +132,7 @@ pub async fn request(
     let headers = headers.map(|(n, v)| (n.as_str().to_owned(), text(n, v.as_bytes()))).collect();
     let mut request =
         Request { id, method, path, raw_query, query, headers, body: Vec::new(), upload: None, goes_on: false, peer };
-    let network = JobOwner::network(request.peer.ip.map(network::source));
+    let network = JobOwner::network(request.peer.ip.map(network::caller_address));
     let mut memory = incoming.bodies.reserve(network, incoming.limits);
     if has_body(http.headers()) {
         let mut body = BodyReader { request: &request, headers: http.headers(), service, memory: &mut memory };
@@ -217,7 +217,7 @@ impl BodyReader<'_> {
             _ if form => uploads::form(self, payload, bounds, admitted.map(|(_, files)| &**files)).await?,
             Some((_, files)) if parameters => {
                 body = self.whole(payload).await?;
-                uploads::kept(&body, files)?
+                uploads::save_bytes(&body, files)?
             }
             Some((_, files)) => uploads::whole(payload, bounds, files).await?,
             None => return Ok((self.whole(payload).await?, None)),

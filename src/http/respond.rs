@@ -208,7 +208,7 @@ pub fn rest(
     });
     if status == StatusCode::OK
         && asked.reads
-        && conditional::has_already(|name| asked.header(name), tag.as_deref(), own(&reply.headers, "Last-Modified"))
+        && conditional::is_not_modified(|name| asked.header(name), tag.as_deref(), own(&reply.headers, "Last-Modified"))
     {
         status = StatusCode::NOT_MODIFIED;
         bytes = Bytes::new();
@@ -238,18 +238,22 @@ pub fn rest(
     let shared = !(asked.private || asked.preflight);
     compiled.cors.apply(asked.origin, asked.preflight, shared, headers);
     if asked.private {
-        let full = compiled.service.facts().full_no_cache;
-        headers
-            .insert(header::CACHE_CONTROL, HeaderValue::from_static(if full { NO_CACHE } else { "no-store, private" }));
-        if full {
-            headers.insert(header::EXPIRES, HeaderValue::from_static(EXPIRED));
-        }
+        forbid_caching(headers, compiled.service.facts().full_no_cache);
     }
     // The rest of such a body is not worth reading.
     if matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
         response.head_mut().set_connection_type(ConnectionType::Close);
     }
     (response, length)
+}
+
+/// Keeps caches from storing a response; `full`: old ones, too.
+fn forbid_caching(headers: &mut HeaderMap, full: bool) {
+    let control = if full { NO_CACHE } else { "no-store, private" };
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(control));
+    if full {
+        headers.insert(header::EXPIRES, HeaderValue::from_static(EXPIRED));
+    }
 }
 
 /// What keeps every cache from storing a response.

@@ -106,7 +106,7 @@ pub async fn whole(payload: Payload, bounds: UploadBounds, files: &Files) -> Res
 ///
 /// # Errors
 /// The disk does not take them.
-pub fn kept(bytes: &[u8], files: &Files) -> Result<Upload, ApiError> {
+pub fn save_bytes(bytes: &[u8], files: &Files) -> Result<Upload, ApiError> {
     let mut file = files.temporary().map_err(|error| unwritten(&error))?;
     std::io::Write::write_all(&mut file, bytes).map_err(|error| unwritten(&error))?;
     let file = Arc::new(file.into_temp_path());

@@ -123,7 +123,7 @@ pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Re
                 let record = Record { resource, row };
                 let own = details.iter().find(|value| value.id == record.id() && &*value.key == DETAILS);
                 let details = own.and_then(|own| serde_json::from_str::<String>(&own.json).ok());
-                bringing.one(record, &details.and_then(|text| php::unserialised(&text)).unwrap_or_default())?;
+                bringing.one(record, &details.and_then(|text| php::unserialize(&text)).unwrap_or_default())?;
             }
         }
     }
@@ -238,7 +238,7 @@ impl AttachmentImport<'_> {
             self.report.refused.add(format!("{key}: its type is not accepted, or its contents do not match its name"));
             return Ok(None);
         };
-        match wait(self.store.adopt(path, &key, &kind)) {
+        match wait(self.store.store_imported_copy(path, &key, &kind)) {
             Ok(new) => {
                 self.report.further += u64::from(new);
                 Ok(new.then_some(key))

@@ -79,7 +79,7 @@ fn file(storage: &dyn Storage, resource: &Resource, relation: &Relation, rows: &
         wanted.entry(int(&row[2])).or_default().extend(term.map(|term| (int(&row[0]), term)));
     }
     let snapshot = storage.snapshot()?;
-    let own = Cond::All(vec![records::own_rows(resource), records::among("id", wanted.keys().copied())]);
+    let own = Cond::All(vec![records::own_rows(resource), records::is_in("id", wanted.keys().copied())]);
     let records = snapshot.rows(&columns(&resource.table, &["id", VERSION], own))?;
     let ids = records.iter().map(|row| int(&row[0])).collect();
     let present = snapshot.edges(&EdgePlan { rels: vec![relation.rel.clone()], of: ids, reverse: false })?;
@@ -101,7 +101,7 @@ fn file(storage: &dyn Storage, resource: &Resource, relation: &Relation, rows: &
             (false, Some(own)) => put.set.extend(ends.last().map(|end| (own, Input::Value(DbValue::Int(*end))))),
             (false, None) => continue,
         }
-        let entries = records::among("id", kept.iter().map(|(entry, _)| *entry));
+        let entries = records::is_in("id", kept.iter().map(|(entry, _)| *entry));
         let gone = Change::RemoveWhere { table: name("origin"), filter: entries };
         match wait(storage.commit(WritePlan::new(vec![Change::Put(put), gone]))) {
             Ok(_) => done += kept.len() as u64,

@@ -2,7 +2,7 @@
 
 use super::ImportReport;
 use crate::boot::BootError;
-use crate::records::{self, among, columns, int};
+use crate::records::{self, columns, int, is_in};
 use cms_storage::plan::Cond;
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ pub(super) struct ExportIds {
 }
 
 /// Decides the id of everything before anything is written: the file's own where it is free, else the next free one.
-pub(super) fn placed(
+pub(super) fn assign_ids(
     snapshot: &dyn cms_storage::Snapshot,
     table: &str,
     key: &str,
@@ -25,7 +25,7 @@ pub(super) fn placed(
     report: &mut ImportReport,
     what: &'static str,
 ) -> Result<IdMap, BootError> {
-    let mut rows = snapshot.rows(&columns(table, &["id"], among("id", ids.iter().copied())))?;
+    let mut rows = snapshot.rows(&columns(table, &["id"], is_in("id", ids.iter().copied())))?;
     let taken: HashSet<i64> = rows.iter().map(|row| int(&row[0])).collect();
     let mut newest = records::ordered(columns(table, &["id"], Cond::All(Vec::new())), "id", true);
     newest.limit = Some(1);

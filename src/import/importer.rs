@@ -1,11 +1,11 @@
 //! An import on its way: items taken one by one, committed in batches.
 
-use super::ids::{ExportIds, IdMap, placed};
+use super::ids::{ExportIds, IdMap, assign_ids};
 use super::wxr::{ExportItem, ExportSummary};
 use super::{BATCH, ImportReport};
 use crate::boot::{BootError, Services, wait};
 use crate::families::{column, content, term};
-use crate::records::{self, columns, eq, everything, int, text, txt};
+use crate::records::{self, always, columns, eq, int, text, txt};
 use crate::registry::{Registry, name};
 use crate::scope::Settings;
 use cms_storage::plan::{Change, DbValue, Put, Row, SlugClaim, Target, WritePlan};
@@ -86,20 +86,21 @@ impl<'a> Importer<'a> {
             .iter()
             .map(|row| (text(&row[0]).to_owned(), int(&row[1])))
             .collect();
-        let mut place =
-            |table: &str, key: &str, what, ids: &[i64]| placed(&*snapshot, table, key, ids, &known, &mut report, what);
+        let mut place = |table: &str, key: &str, what, ids: &[i64]| {
+            assign_ids(&*snapshot, table, key, ids, &known, &mut report, what)
+        };
         let records = place("record", "record", "record", &ids.records)?;
         let comments = place("comment", "comment", "comment", &ids.comments)?;
         let terms = place("term", "term", "term", &ids.terms)?;
         let users = place("user", "user", "user", &ids.users)?;
-        let accounts = columns("user", &["login_key", "id", "roles", "email_key", "login"], everything());
+        let accounts = columns("user", &["login_key", "id", "roles", "email_key", "login"], always());
         let accounts = snapshot.rows(&records::ordered(accounts, "id", false))?;
         let importing = importing_user(registry, &accounts, user)?;
         let address = |row: &Row| (text(&row[3]).to_owned(), (text(&row[4]).to_owned(), Some(int(&row[1]))));
         let addresses = accounts.iter().map(address).collect();
         let logins = accounts.iter().map(|row| (text(&row[0]).to_owned(), int(&row[1]))).collect();
         // Those of taxonomies that nothing declares, too.
-        let rows = snapshot.rows(&columns("term", &["taxonomy", "slug", "id"], everything()))?;
+        let rows = snapshot.rows(&columns("term", &["taxonomy", "slug", "id"], always()))?;
         let slug = |row: &Row| ((text(&row[0]).to_owned(), text(&row[1]).to_owned()), int(&row[2]));
         let slugs: HashMap<(String, String), i64> = rows.iter().map(slug).collect();
         let highest = terms.moved.values().chain(slugs.values()).chain(&ids.terms).copied().max().unwrap_or(0);

@@ -47,7 +47,7 @@ impl<'a> Importer<'a> {
         ];
         let target = Target::Keyed(DbValue::Int(id));
         // A login without letters that addresses can have makes none.
-        let slug = slug::nicename(&author.login).is_empty().then(|| format!("user-{id}"));
+        let slug = slug::user_slug(&author.login).is_empty().then(|| format!("user-{id}"));
         self.pending.push(Change::Put(user::put(target, &author.login, self.now, slug, set)));
         self.addresses.insert(slug::title_key(&email), (author.login, None));
         self.logins.insert(key, id);
@@ -76,7 +76,7 @@ impl<'a> Importer<'a> {
         if !author.email.is_empty() && !taken(&author.email) {
             return author.email.clone();
         }
-        let local = slug::nicename(key);
+        let local = slug::user_slug(key);
         let local = if local.is_empty() { "user" } else { &local };
         let numbered = (2_u64..).map(|n| format!("{local}-{n}@invalid"));
         let email = std::iter::once(format!("{local}@invalid")).chain(numbered).find(|email| !taken(email));

@@ -328,7 +328,7 @@ fn version<R: BufRead>(cursor: &mut XmlCursor<R>) -> Result<String, WxrError> {
 }
 
 /// What is left out, and why.
-fn left_out<R: BufRead>(cursor: &mut XmlCursor<R>, at: &XmlTag, what: &str, why: &str) {
+fn warn_omitted<R: BufRead>(cursor: &mut XmlCursor<R>, at: &XmlTag, what: &str, why: &str) {
     cursor.warnings.add(at.line, format!("the {what} that begins here is left out: {why}"));
 }
 
@@ -346,7 +346,7 @@ fn author<R: BufRead>(cursor: &mut XmlCursor<R>, at: &XmlTag) -> Result<Option<A
         }
     }
     if author.login.is_empty() {
-        left_out(cursor, at, "author", "it has no wp:author_login");
+        warn_omitted(cursor, at, "author", "it has no wp:author_login");
         return Ok(None);
     }
     Ok(Some(author))
@@ -370,7 +370,7 @@ fn term<R: BufRead>(cursor: &mut XmlCursor<R>, at: &XmlTag, taxonomy: &str) -> R
         }
     }
     if !is_name(&term.taxonomy) {
-        left_out(cursor, at, "term", "it does not say which taxonomy it belongs to");
+        warn_omitted(cursor, at, "term", "it does not say which taxonomy it belongs to");
         return Ok(None);
     }
     Ok(Some(term))
@@ -403,7 +403,7 @@ fn record<R: BufRead>(cursor: &mut XmlCursor<R>, item: &XmlTag) -> Result<Option
         cursor.warnings.add(item.line, message);
     }
     if let Some(why) = fault {
-        left_out(cursor, item, "item", &why);
+        warn_omitted(cursor, item, "item", &why);
         return Ok(None);
     }
     if record.date_local.is_none() && record.date_utc.is_none() {

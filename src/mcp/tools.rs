@@ -360,7 +360,7 @@ pub(super) async fn send(
 ) -> SubResponse {
     let reads = matches!(method, Method::Get | Method::Delete);
     let (query, body) = if reads { (arguments, BodyParams::None) } else { (Map::new(), BodyParams::Json(arguments)) };
-    let call = Call::inside(method, path, query, body);
+    let call = Call::internal(method, path, query, body);
     engine.part(scope, &call, false).await
 }
 

@@ -5,7 +5,7 @@ use super::schemas::{Side, has_contexts, modern, shown_in};
 use crate::access::sessions::{cookie_name, nonce_header};
 use crate::error::Code;
 use crate::registry::Registry;
-use crate::registry::args::{SpellingDirection, spell};
+use crate::registry::args::{SpellingDirection, convert_spelling};
 use crate::registry::resource::{Context, LinkTarget, Property, PropertySource, Resource};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -213,7 +213,7 @@ impl<'a> Components<'a> {
             && property.column.as_deref() == Some("status")
             && let Some(values) = document.get_mut("enum").and_then(Value::as_array_mut)
         {
-            let shown = |name: &String| spell(json!(name), &property.aliases, SpellingDirection::ToApi);
+            let shown = |name: &String| convert_spelling(json!(name), &property.aliases, SpellingDirection::ToApi);
             let statuses = self.registry.declaration.statuses.keys();
             let others: Vec<Value> = statuses.map(shown).filter(|name| !values.contains(name)).collect();
             values.extend(others);

@@ -85,7 +85,7 @@ pub fn with(url: &Url, pairs: &[(&str, &str)]) -> String {
 }
 
 /// A place on this site: its path and query. Anything else is nowhere.
-pub fn within(site: &str, wanted: &str) -> Option<String> {
+pub fn local_path(site: &str, wanted: &str) -> Option<String> {
     if wanted.is_empty() || wanted.len() > LONGEST || wanted.chars().any(|c| c.is_control() || c == '\\') {
         return None;
     }
@@ -165,7 +165,7 @@ mod tests {
         let of = |length: usize| format!("https://a.example/{}", "x".repeat(length - 18));
         assert!(target(&of(LONGEST - 1)).is_ok() && target(&of(LONGEST)).is_ok());
         assert!(target(&of(LONGEST + 1)).is_err_and(|why| why.contains("8,192")));
-        let place = |length: usize| within("https://a.example", &format!("/{}", "x".repeat(length - 1)));
+        let place = |length: usize| local_path("https://a.example", &format!("/{}", "x".repeat(length - 1)));
         assert!(place(LONGEST).is_some() && place(LONGEST + 1).is_none());
     }
 
@@ -202,7 +202,7 @@ mod tests {
             ("/a\r\nSet-Cookie: a=b", None),
             ("", None),
         ] {
-            assert_eq!(within(site, wanted).as_deref(), expected, "{wanted}");
+            assert_eq!(local_path(site, wanted).as_deref(), expected, "{wanted}");
         }
     }
 
@@ -220,7 +220,7 @@ mod tests {
             ("https://site.example/", None),
             ("https://evil.example/blog/", None),
         ] {
-            assert_eq!(within(site, wanted).as_deref(), expected, "{wanted}");
+            assert_eq!(local_path(site, wanted).as_deref(), expected, "{wanted}");
         }
     }
 

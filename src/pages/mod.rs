@@ -294,7 +294,7 @@ impl<'a> PageContext<'a> {
     }
 
     fn known(&self) -> bool {
-        self.scope.principal.known()
+        self.scope.principal.is_logged_in()
     }
 
     /// The browser reports that another site caused this request, or does not report which one did: a sandboxed frame
@@ -348,7 +348,7 @@ impl<'a> PageContext<'a> {
         if self.known() && status == 200 {
             return see_other(&self.destination(wanted, &self.scope.principal));
         }
-        let purpose = addresses::within(&self.scope.registry.site.url, wanted)
+        let purpose = addresses::local_path(&self.scope.registry.site.url, wanted)
             .filter(|place| place.starts_with(&pages.authorize))
             .map(|_| "A program requests access to this site in your name. Log in first, then you decide.");
         let lost = outbox::sends_links(&self.scope.registry).then_some(&pages.lost);
@@ -393,7 +393,7 @@ impl<'a> PageContext<'a> {
         };
         changes.extend(self.happened("login", &caller, ""));
         if let Err(error) = self.scope.storage.commit(WritePlan::new(changes)).await {
-            return self.failure(&families::unwritten(&self.scope, error));
+            return self.failure(&families::commit_failure(&self.scope, error));
         }
         let mut reply = see_other(&self.destination(self.field(&pages.redirect), &caller));
         reply.headers.push(self.cookie(&token, remembered));
@@ -405,7 +405,7 @@ impl<'a> PageContext<'a> {
             let mut changes = vec![Change::RemoveWhere { table: name("session"), filter: eq("hash", txt(key)) }];
             changes.extend(self.happened("logout", &self.scope.principal, ""));
             if let Err(error) = self.scope.storage.commit(WritePlan::new(changes)).await {
-                return self.failure(&families::unwritten(&self.scope, error));
+                return self.failure(&families::commit_failure(&self.scope, error));
             }
         }
         let mut reply = see_other(&self.pages.declared.login);
@@ -450,7 +450,7 @@ impl<'a> PageContext<'a> {
     /// Where a login leads: a place on this site, otherwise the console for those who may change something, and the
     /// profile for others.
     fn destination(&self, wanted: &str, caller: &Principal) -> String {
-        let place = addresses::within(&self.scope.registry.site.url, wanted);
+        let place = addresses::local_path(&self.scope.registry.site.url, wanted);
         place.or_else(|| self.console_of(caller)).unwrap_or_else(|| self.pages.declared.profile.clone())
     }
 
@@ -531,7 +531,7 @@ impl<'a> PageContext<'a> {
     }
 
     /// A text of the program in the language of the browser.
-    fn say(&self, text: &str) -> String {
+    fn translate(&self, text: &str) -> String {
         translated(&self.pages.translations, &console::language(self), text)
     }
 

@@ -54,8 +54,8 @@ pub(super) async fn show(visit: &PageContext<'_>, told: Notice) -> Reply {
     };
     let notice = told.notice.or_else(|| done(visit.parameter("done")));
     let title = match own {
-        true => visit.say("Your profile"),
-        false => visit.say("Profile of {name}").replace("{name}", found.body["name"].as_str().unwrap_or("")),
+        true => visit.translate("Your profile"),
+        false => visit.translate("Profile of {name}").replace("{name}", found.body["name"].as_str().unwrap_or("")),
     };
     let (app_name, secret) = told.secret.unzip();
     let data = json!({"width": "wide", "title": title, "action": address(visit, user), "own": own, "user": found.body, "before": before, "available": available, "passwords": passwords.as_array().map(|list| list.iter().map(|p| dated(visit, p)).collect::<Vec<_>>()), "sessions": sessions, "people": people(visit).await, "problem": told.problem, "notice": notice, "copies": secret.is_some(), "secret": secret, "app_name": app_name, "shortest": SHORTEST_PASSWORD});
@@ -120,7 +120,7 @@ pub const SHORTEST_PASSWORD: usize = 8;
 
 /// Why a new password is refused that has fewer.
 pub(super) fn too_short(visit: &PageContext<'_>) -> String {
-    let text = visit.say("The new password is too short: at least {count} characters.");
+    let text = visit.translate("The new password is too short: at least {count} characters.");
     text.replace("{count}", &SHORTEST_PASSWORD.to_string())
 }
 
@@ -163,7 +163,7 @@ async fn end_sessions(visit: &PageContext<'_>, user: i64, one: Option<&str>) -> 
     changes.extend(visit.happened("sessions_ended", &visit.scope.principal, &user.to_string()));
     match visit.scope.storage.commit(WritePlan::new(changes).by(visit.scope.actor())).await {
         Ok(_) => see_other(&with_done(&address(visit, user), "end")),
-        Err(error) => visit.failure(&families::unwritten(&visit.scope, error)),
+        Err(error) => visit.failure(&families::commit_failure(&visit.scope, error)),
     }
 }
 
@@ -209,7 +209,7 @@ fn sessions(visit: &PageContext<'_>, user: i64) -> Result<Vec<Value>, ApiError> 
     let document = |row: &cms_storage::plan::Row| {
         json!({
             "key": text(&row[0]), "own": own == Some(text(&row[0])), "created": moment(visit, int(&row[1])),
-            "seen": moment(visit, int(&row[2])), "ip": text(&row[3]), "agent": browsers::described(text(&row[4])),
+            "seen": moment(visit, int(&row[2])), "ip": text(&row[3]), "agent": browsers::describe_user_agent(text(&row[4])),
         })
     };
     Ok(rows.iter().map(document).collect())
@@ -236,7 +236,7 @@ fn dated(visit: &PageContext<'_>, password: &Value) -> Value {
 fn moment(visit: &PageContext<'_>, seconds: i64) -> String {
     let settings = &visit.scope.settings;
     let language = console::accepted(visit).unwrap_or_else(|| settings.text("language"));
-    dates::written(settings.zone.utc_to_local(seconds), language)
+    dates::format_for_language(settings.zone.utc_to_local(seconds), language)
 }
 
 /// The other users, for callers who may list them.

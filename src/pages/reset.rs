@@ -72,7 +72,7 @@ async fn store(visit: &PageContext<'_>, login: &str) -> Result<(), ApiError> {
     changes.extend(audit::entry(scope, &event));
     changes.extend(audit::overflow(scope)?);
     let done = scope.storage.commit(WritePlan::new(changes)).await;
-    done.map(drop).map_err(|error| crate::families::unwritten(scope, error))
+    done.map(drop).map_err(|error| crate::families::commit_failure(scope, error))
 }
 
 /// The form for the new password.
@@ -153,7 +153,7 @@ async fn confirm(visit: &PageContext<'_>, token: &str) -> Reply {
     match scope.storage.commit(WritePlan::new(changes)).await {
         Ok(_) => visit.message(200, "Your e-mail address is confirmed", &["Messages about your account go there now."]),
         Err(CommitError::Stale) => void(visit),
-        Err(error) => visit.failure(&crate::families::unwritten(scope, error)),
+        Err(error) => visit.failure(&crate::families::commit_failure(scope, error)),
     }
 }
 
@@ -197,7 +197,7 @@ async fn write(visit: &PageContext<'_>, link: &PasswordLink, password: &str) -> 
             Ok(())
         }
         Err(CommitError::Refused { tag: USED, .. } | CommitError::Stale) => Err(ResetFailure::Void),
-        Err(error) => Err(crate::families::unwritten(&scope, error).into()),
+        Err(error) => Err(crate::families::commit_failure(&scope, error).into()),
     }
 }
 

@@ -108,7 +108,7 @@ impl AbilityPath {
 
 impl RequestTemplate {
     /// As the only request of an ability: members of the input that nothing else takes are its arguments.
-    pub fn beside(self, ability: &declaration::Ability) -> RequestTemplate {
+    pub fn take_rest_of_input(self, ability: &declaration::Ability) -> RequestTemplate {
         let templates = self.args.iter().map(|(_, template)| template).chain(&self.if_match);
         let named = templates.flat_map(Template::references).map(|reference| reference.of.as_str());
         let apart = self.path.members().chain(named).chain(ability.select.as_deref()).map(str::to_owned).collect();

@@ -242,7 +242,7 @@ impl JsonText {
 
 impl Arg {
     /// A failure as this argument reports it.
-    pub fn told(&self, mut failure: Box<ParamFailure>) -> Box<ParamFailure> {
+    pub fn report_failure(&self, mut failure: Box<ParamFailure>) -> Box<ParamFailure> {
         if self.sentence_only && !self.late {
             failure.reason = None;
         }
@@ -280,7 +280,7 @@ pub enum SpellingDirection {
 }
 
 /// Respells a text, the items of a list, or the parts of a comma-separated text.
-pub fn spell(value: Value, aliases: &[(String, String)], direction: SpellingDirection) -> Value {
+pub fn convert_spelling(value: Value, aliases: &[(String, String)], direction: SpellingDirection) -> Value {
     if aliases.is_empty() {
         return value;
     }
@@ -300,7 +300,7 @@ pub fn spell(value: Value, aliases: &[(String, String)], direction: SpellingDire
             }
             None => Value::String(text),
         },
-        Value::Array(list) => Value::Array(list.into_iter().map(|v| spell(v, aliases, direction)).collect()),
+        Value::Array(list) => Value::Array(list.into_iter().map(|v| convert_spelling(v, aliases, direction)).collect()),
         other => other,
     }
 }

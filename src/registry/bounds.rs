@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 /// The document of an argument with its limits as keywords of JSON Schema, at every depth.
-pub fn applied(doc: &Value, max_items: u64) -> Value {
+pub fn apply_bounds(doc: &Value, max_items: u64) -> Value {
     let Value::Object(doc) = doc else { return doc.clone() };
-    let inner = |value: &Value| applied(value, max_items);
+    let inner = |value: &Value| apply_bounds(value, max_items);
     let mut bounded = Map::new();
     for (key, value) in doc {
         let value = match (key.as_str(), value) {
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn every_list_has_a_bound() {
-        let check = |doc: Value, expected: Value| assert_eq!(applied(&doc, 7), expected, "{doc}");
+        let check = |doc: Value, expected: Value| assert_eq!(apply_bounds(&doc, 7), expected, "{doc}");
         check(json!({"type": "string"}), json!({"type": "string"}));
         check(json!({"type": "array"}), json!({"type": "array", "maxItems": 7}));
         check(json!({"type": "array", "maxItems": 9}), json!({"type": "array", "maxItems": 9}));

@@ -15,7 +15,7 @@ pub const ALL: &str = "*";
 pub const NOBODY: &str = "do_not_allow";
 
 /// Gives roles with [`ALL`] every capability that the declarations name.
-pub fn resolved(
+pub fn expand_roles(
     mut roles: IndexMap<String, Role>,
     declared: &Declaration,
     resources: &[Resource],
@@ -59,7 +59,7 @@ fn asked_for<'r>(resources: &'r [Resource], routes: &'r [Route]) -> impl Iterato
 impl Registry {
     /// Capabilities that something asks for and no role gives, each with the first place that asks: everybody is refused
     /// there, administrators too.
-    pub fn unheld_capabilities(&self) -> Vec<(String, String)> {
+    pub fn unassigned_capabilities(&self) -> Vec<(String, String)> {
         let held = |name: &str| self.roles.values().any(|role| role.capabilities.iter().any(|own| **own == *name));
         let mut found: Vec<(String, String)> = asked_for(&self.resources, &self.routes)
             .filter(|(name, _)| !name.is_empty() && *name != NOBODY && !held(name))
@@ -72,7 +72,7 @@ impl Registry {
 
     /// Capabilities that a role gives and nothing asks for, but those that roles of `shipped` have: each with the role, and the
     /// nearest one that something asks for.
-    pub fn unasked_capabilities(&self, shipped: &Declaration) -> Vec<(String, String, Option<String>)> {
+    pub fn unused_capabilities(&self, shipped: &Declaration) -> Vec<(String, String, Option<String>)> {
         let asked: BTreeSet<&str> = asked_for(&self.resources, &self.routes).map(|(name, _)| name).collect();
         let known: BTreeSet<&str> =
             shipped.roles.values().flat_map(|role| role.capabilities.iter().map(String::as_str)).collect();
@@ -103,13 +103,13 @@ mod tests {
     #[test]
     fn roles_give_every_shipped_capability() {
         for prefix in ["site.prefix=cms", "site.prefix=wp"] {
-            assert_eq!(registry(&[prefix]).unheld_capabilities(), Vec::new(), "{prefix}");
+            assert_eq!(registry(&[prefix]).unassigned_capabilities(), Vec::new(), "{prefix}");
         }
     }
 
     #[test]
     fn what_no_role_gives_is_found() {
-        let found = registry(&["capabilities.post.create=create_books"]).unheld_capabilities();
+        let found = registry(&["capabilities.post.create=create_books"]).unassigned_capabilities();
         assert_eq!(found, [("create_books".to_owned(), "capabilities.post.create".to_owned())]);
     }
 
@@ -117,7 +117,7 @@ mod tests {
     fn a_star_gives_everything_that_is_named() {
         let sets = ["capabilities.post.create=create_books", "roles.administrator.capabilities=[\"*\"]"];
         let registry = registry(&sets);
-        assert_eq!(registry.unheld_capabilities(), Vec::new());
+        assert_eq!(registry.unassigned_capabilities(), Vec::new());
         let has = |name: &str| registry.capabilities(&["administrator".into()]).contains(name);
         assert!(has("create_books") && has("edit_others_posts") && has("manage_options") && has("read"));
         assert!(!has("*") && !has("do_not_allow"));

@@ -128,7 +128,7 @@ pub struct Criteria(pub IndexMap<String, Criterion>);
 impl Criteria {
     /// The value of `where` in which each criterion has an object of operators: `{"city": "Oslo"}` becomes
     /// `{"city": {"eq": "Oslo"}}`.
-    pub fn in_full(&self, value: &Value) -> Value {
+    pub fn expand_operators(&self, value: &Value) -> Value {
         let Value::Object(members) = value else { return value.clone() };
         let full = |(name, value): (&String, &Value)| {
             let value = match self.0.get(name) {

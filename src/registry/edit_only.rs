@@ -56,7 +56,7 @@ fn gather(
 }
 
 /// Whether some value of some argument uses what only the edit context shows.
-pub fn reached(resource: &Resource, set: &ArgSet) -> bool {
+pub fn uses_edit_context(resource: &Resource, set: &ArgSet) -> bool {
     let sorts = |sort: &Sort| matches!(sort, Sort::Column(column) if resource.edit_only.contains(column));
     let sorted = (set.role(ArgRole::Orderby).is_some() || set.role(ArgRole::OrderKeys).is_some())
         && resource.sort.values().any(sorts);

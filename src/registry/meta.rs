@@ -32,7 +32,7 @@ impl MetaType {
         {
             return Some(empty(declared));
         }
-        let value = php::unserialised(text).map_or_else(|| stored.clone(), |value| shaped(value, declared));
+        let value = php::unserialize(text).map_or_else(|| stored.clone(), |value| shaped(value, declared));
         schema.accept("meta", value).ok()
     }
 }
@@ -56,7 +56,7 @@ fn shaped(value: Value, declared: &Map<String, Value>) -> Value {
         {
             map.into_iter().map(|(_, value)| below(value, items)).collect()
         }
-        Value::Array(list) if wants("object") && !wants("array") => shaped(php::numbered(list).into(), declared),
+        Value::Array(list) if wants("object") && !wants("array") => shaped(php::list_to_object(list).into(), declared),
         Value::Array(list) => list.into_iter().map(|value| below(value, items)).collect(),
         Value::Object(map) => {
             let shape = |(key, value): (String, Value)| {

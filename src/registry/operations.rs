@@ -95,7 +95,7 @@ impl ResourceOperation<'_> {
             input: AbilityInput::Arguments(names),
             output: None,
             run,
-            requests: vec![request.beside(&declared)],
+            requests: vec![request.take_rest_of_input(&declared)],
             listed: self.resource.declared.ability,
             declared,
         })

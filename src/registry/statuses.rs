@@ -38,7 +38,7 @@ impl Registry {
     }
 
     /// Published, or about to be when its date has come.
-    pub fn is_out(&self, status: &str) -> bool {
+    pub fn is_published_or_scheduled(&self, status: &str) -> bool {
         self.status_is(status, |status| status.public) || self.scheduled_for(status).is_some()
     }
 
@@ -123,7 +123,8 @@ mod tests {
     #[test]
     fn what_waits_for_its_date_is_out() {
         let registry = shipped();
-        let check = |status: &str, expected: bool| assert_eq!(registry.is_out(status), expected, "{status}");
+        let check =
+            |status: &str, expected: bool| assert_eq!(registry.is_published_or_scheduled(status), expected, "{status}");
         check("publish", true);
         check("future", true);
         check("private", false);

@@ -77,7 +77,7 @@ const WRITTEN: [(&str, &str); 14] = [
 
 /// A name of a declaration as people read it: `menu_order` and `menuOrder` become `Menu order`. The console makes the same
 /// of it.
-pub fn words(name: &str) -> String {
+pub fn humanize_name(name: &str) -> String {
     let mut parted = String::new();
     for letter in name.chars() {
         if letter.is_uppercase() && parted.ends_with(|last: char| last.is_lowercase() || last.is_numeric()) {
@@ -375,12 +375,12 @@ pub fn state_label(registry: &Registry, state: &str) -> String {
     let declared = &registry.declaration;
     let label = declared.statuses.get(state).map(|status| &status.label);
     let label = label.or_else(|| declared.comment_statuses.get(state).map(|status| &status.label));
-    label.filter(|label| !label.is_empty()).cloned().unwrap_or_else(|| words(state))
+    label.filter(|label| !label.is_empty()).cloned().unwrap_or_else(|| humanize_name(state))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::words;
+    use super::humanize_name;
 
     #[test]
     fn names_are_read_as_words() {
@@ -401,7 +401,7 @@ mod tests {
             ("_", "_"),
             ("", ""),
         ] {
-            assert_eq!(words(name), expected, "{name}");
+            assert_eq!(humanize_name(name), expected, "{name}");
         }
     }
 }

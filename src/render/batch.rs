@@ -4,7 +4,7 @@ use super::columns::all_but_spared;
 use super::{Needs, View, address, links};
 use crate::access::policy;
 use crate::error::ApiError;
-use crate::records::{self, Record, among, columns, int, meta_space, text};
+use crate::records::{self, Record, columns, int, is_in, meta_space, text};
 use crate::registry::name;
 use crate::registry::resource::{Link, LinkTarget, PropertySource, Resource};
 use crate::scope::Scope;
@@ -78,7 +78,7 @@ impl Batch {
         }
         let needs = Needs::of_documents(resource, view);
         let ids: Vec<i64> = rows.iter().map(|row| Record { resource, row }.id()).collect();
-        Batch::ahead(snapshot, scope, resource, &ids, view);
+        Batch::prefetch(snapshot, scope, resource, &ids, view);
         // It fails at the end, so that parts of another request need what follows at once with it.
         let companions = batch.load_companions(snapshot, scope, resource, ids, needs);
         if needs.members {
@@ -122,7 +122,7 @@ impl Batch {
     }
 
     /// What will be read of these rows' companions, where reads are sent ahead: they are known before the rows are.
-    pub fn ahead(snapshot: &dyn Snapshot, scope: &Scope, resource: &Resource, ids: &[i64], view: &View<'_>) {
+    pub fn prefetch(snapshot: &dyn Snapshot, scope: &Scope, resource: &Resource, ids: &[i64], view: &View<'_>) {
         if ids.is_empty() || !snapshot.can_prefetch() {
             return;
         }
@@ -173,7 +173,7 @@ impl Batch {
             self.load_revisions(snapshot, &ids)?;
         }
         if needs.children {
-            let filter = Cond::All(vec![records::own_rows(resource), among("parent", ids)]);
+            let filter = Cond::All(vec![records::own_rows(resource), is_in("parent", ids)]);
             let rows = snapshot.rows(&columns(&resource.table, &["parent"], filter))?;
             self.parents = rows.iter().map(|row| int(&row[0])).collect();
         }
@@ -235,12 +235,12 @@ impl Batch {
         }
         if needs.authors && scope.registry.site.permalinks.structure().contains("%author%") {
             let authors: HashSet<i64> = rows.iter().map(|row| Record { resource, row }.int("author")).collect();
-            let plan = columns("user", &["id", "slug"], among("id", authors));
+            let plan = columns("user", &["id", "slug"], is_in("id", authors));
             self.authors = snapshot.rows(&plan)?.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))).collect();
         }
         if needs.author_names {
             let authors: HashSet<i64> = rows.iter().map(|row| Record { resource, row }.int("author")).collect();
-            let named = snapshot.rows(&columns("user", &["id", "name"], among("id", authors)))?;
+            let named = snapshot.rows(&columns("user", &["id", "name"], is_in("id", authors)))?;
             self.author_names = named.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))).collect();
         }
         Ok(())
@@ -252,7 +252,7 @@ impl Batch {
             return Ok(());
         }
         for taxonomy in scope.registry.kinds(Family::Term) {
-            let plan = records::plan(taxonomy, among("id", ids.iter().copied()));
+            let plan = records::plan(taxonomy, is_in("id", ids.iter().copied()));
             let found = snapshot.rows(&plan)?;
             let mut batch = Batch::default();
             batch.load_above(snapshot, scope, taxonomy, &found)?;
@@ -280,7 +280,7 @@ impl Batch {
         for content in scope.registry.family(Family::Content) {
             let Some(ids) = by_kind.remove(&content.kind) else { continue };
             let short = all_but_spared(content, &HashSet::new());
-            let found = records::read(snapshot, content, records::plan(content, among("id", ids)), &short)?;
+            let found = records::read(snapshot, content, records::plan(content, is_in("id", ids)), &short)?;
             let mut batch = Batch::default();
             batch.load_above(snapshot, scope, content, &found)?;
             let open = |record: Record<'_>| {
@@ -330,7 +330,7 @@ impl Batch {
         let public: HashSet<&str> = if states { public_states(scope) } else { HashSet::new() };
         while !wanted.is_empty() {
             let state = if states { "status" } else { "slug" };
-            let plan = columns(&resource.table, &["id", "slug", "parent", state], among("id", wanted));
+            let plan = columns(&resource.table, &["id", "slug", "parent", state], is_in("id", wanted));
             let mut next = HashSet::new();
             for row in snapshot.rows(&plan)? {
                 let (id, parent) = (int(&row[0]), int(&row[2]));
@@ -361,7 +361,7 @@ fn taxonomies<'s>(scope: &'s Scope, resource: &Resource) -> HashMap<&'s Name, Ve
 
 /// The plan that reads slugs of terms.
 fn slugs_of(table: &Name, ids: HashSet<i64>) -> ReadPlan {
-    columns(table, &["id", "slug"], among("id", ids))
+    columns(table, &["id", "slug"], is_in("id", ids))
 }
 
 /// Whether addresses of the resource depend on other records.
@@ -389,6 +389,6 @@ fn seen_among(
     if ids.is_empty() {
         return Ok(HashSet::new());
     }
-    let filter = Cond::All(vec![among("id", ids), policy::visible(scope, content)]);
+    let filter = Cond::All(vec![is_in("id", ids), policy::visible(scope, content)]);
     Ok(snapshot.rows(&columns("record", &["id"], filter))?.iter().map(|row| int(&row[0])).collect())
 }

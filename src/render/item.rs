@@ -2,7 +2,7 @@
 
 use super::{Batch, PropertyReaders, ReferencedRow};
 use crate::records::{Record, int};
-use crate::registry::args::{SpellingDirection, spell};
+use crate::registry::args::{SpellingDirection, convert_spelling};
 use crate::registry::meta::empty;
 use crate::registry::resource::{Context, Property, PropertyKind, PropertySource, Resource};
 use crate::scope::Scope;
@@ -87,7 +87,7 @@ impl Item<'_> {
                 }
             }
         };
-        Some(spell(value, &property.aliases, SpellingDirection::ToApi))
+        Some(convert_spelling(value, &property.aliases, SpellingDirection::ToApi))
     }
 
     /// Keys of the rows that refer to this one, by a property that shows them.

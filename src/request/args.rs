@@ -4,12 +4,12 @@
 //! order (the path wins on purpose). All missing names make one error, then all failing ones make one error.
 
 use crate::error::{ApiError, Code};
-use crate::registry::args::{Arg, ArgRole, ArgSet, Filter, SpellingDirection, spell};
+use crate::registry::args::{Arg, ArgRole, ArgSet, Filter, SpellingDirection, convert_spelling};
 use crate::registry::resource::Context;
 use crate::request::BodyParams;
 use cms_config::check::nearest;
 use cms_schema::{ParamFailure, Type};
-use cms_text::php::numbered;
+use cms_text::php::list_to_object;
 use cms_text::sanitize;
 use serde_json::{Map, Value};
 
@@ -43,7 +43,7 @@ impl ArgValues {
     }
 
     /// The value, if the request itself gave it.
-    pub fn given(&self, name: &str) -> Option<&Value> {
+    pub fn explicit(&self, name: &str) -> Option<&Value> {
         if self.given.iter().any(|g| g == name) { self.values.get(name) } else { None }
     }
 
@@ -77,7 +77,7 @@ impl ArgValues {
     ///
     /// # Errors
     /// A value of an argument with `x-late` does not fit: the code of the failed check.
-    pub fn late(&self) -> Result<(), ApiError> {
+    pub fn check_deferred(&self) -> Result<(), ApiError> {
         let Some(failure) = &self.late else { return Ok(()) };
         let code = failure.reason.map_or(Code::InvalidParam, Code::of_check);
         Err(ApiError::new(code).with_message(failure.message.clone()))
@@ -112,7 +112,7 @@ impl ArgValues {
 
     /// The valid values, the rest left out: what the guards of a route's other methods are called with. What is
     /// absent is as the called endpoint has it by default.
-    pub fn lenient(set: &ArgSet, sources: &ArgSources<'_>, answering: Option<&ArgSet>) -> ArgValues {
+    pub fn parse_lenient(set: &ArgSet, sources: &ArgSources<'_>, answering: Option<&ArgSet>) -> ArgValues {
         let mut checked = ArgValues::default();
         for arg in &set.args {
             if let Some((name, value)) = given(arg, sources)
@@ -265,7 +265,8 @@ fn empty(arg: &Arg) -> Option<Value> {
 /// The coerced value, a text to search without its markup; a failure calls the argument by the name that was used.
 fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>> {
     if let Some(Filter::Where(criteria)) = &arg.filter {
-        return arg.schema.accept(name, criteria.in_full(value)).map_err(|failure| arg.told(failure));
+        let accepted = arg.schema.accept(name, criteria.expand_operators(value));
+        return accepted.map_err(|failure| arg.report_failure(failure));
     }
     if arg.late
         && let Value::Object(members) = value
@@ -285,7 +286,7 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
         && arg.late
         && !list.is_empty()
     {
-        return fit(arg, name, &Value::Object(numbered(list.clone())));
+        return fit(arg, name, &Value::Object(list_to_object(list.clone())));
     }
     if let (Some(ArgRole::Reassign), Value::String(heir)) = (arg.role, value)
         && !(matches!(heir.as_str(), "" | "false") || heir.trim().parse::<f64>().is_ok_and(f64::is_finite))
@@ -293,7 +294,7 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
         return Err(Box::new(Code::InvalidParam.failure_of(name)));
     }
     if arg.no_text && value.is_string() {
-        return Err(arg.told(Box::new(Code::InvalidParam.failure_of(name))));
+        return Err(arg.report_failure(Box::new(Code::InvalidParam.failure_of(name))));
     }
     if arg.unset.as_ref() == Some(value) {
         return Ok(value.clone());
@@ -314,7 +315,7 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
         return Ok(value.clone());
     }
     if arg.aliases.is_empty() {
-        arg.schema.check(name, value).map_err(|failure| arg.told(failure))?;
+        arg.schema.check(name, value).map_err(|failure| arg.report_failure(failure))?;
         let coerced = arg.schema.coerce(name, value.clone())?;
         if let (Some(json), Value::String(text)) = (&arg.json, &coerced) {
             return json.read(name, text);
@@ -326,8 +327,8 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
             _ => coerced,
         });
     }
-    let spelled = spell(value.clone(), &arg.aliases, SpellingDirection::ToApi);
+    let spelled = convert_spelling(value.clone(), &arg.aliases, SpellingDirection::ToApi);
     arg.schema.check(name, &spelled)?;
     let coerced = arg.schema.coerce(name, spelled)?;
-    Ok(spell(coerced, &arg.aliases, SpellingDirection::ToStored))
+    Ok(convert_spelling(coerced, &arg.aliases, SpellingDirection::ToStored))
 }

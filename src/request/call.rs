@@ -26,7 +26,7 @@ pub struct Call {
 
 impl Call {
     /// A request that the program makes itself: it accepts a document and expects nothing of its target.
-    pub fn inside(method: Method, path: &str, query: Map<String, Value>, body: BodyParams) -> Call {
+    pub fn internal(method: Method, path: &str, query: Map<String, Value>, body: BodyParams) -> Call {
         Call {
             method,
             path: path.to_owned(),

@@ -36,7 +36,7 @@ impl Preconditions {
     }
 
     /// Whether a row is as expected; one without versions, or without a time of its last change, cannot be compared.
-    pub fn met_by(&self, version: Option<i64>, modified: Option<i64>) -> bool {
+    pub fn matches(&self, version: Option<i64>, modified: Option<i64>) -> bool {
         match (&self.versions, self.unmodified_since) {
             (Some(welcome), _) => version.is_none_or(|version| welcome.contains(&version)),
             (None, Some(since)) => modified.is_none_or(|modified| modified <= since),
@@ -46,7 +46,7 @@ impl Preconditions {
 }
 
 /// Whether the client has this response already (`If-None-Match`, else `If-Modified-Since`).
-pub fn has_already<'h>(get: impl Fn(&str) -> Option<&'h str>, tag: Option<&str>, modified: Option<&str>) -> bool {
+pub fn is_not_modified<'h>(get: impl Fn(&str) -> Option<&'h str>, tag: Option<&str>, modified: Option<&str>) -> bool {
     match (get("if-none-match"), tag) {
         (Some(list), Some(tag)) => list.trim() == "*" || tags(list).any(|t| t.trim_start_matches("W/") == tag),
         (Some(_), None) => false,
@@ -92,7 +92,7 @@ mod tests {
     fn writes() {
         let modified = seconds(MONDAY);
         let check = |given: &[(&str, &str)], expected: bool| {
-            assert_eq!(Preconditions::of(headers(given)).met_by(Some(7), modified), expected, "{given:?}");
+            assert_eq!(Preconditions::of(headers(given)).matches(Some(7), modified), expected, "{given:?}");
         };
         check(&[], true);
         check(&[("if-match", "*")], true);
@@ -105,9 +105,9 @@ mod tests {
         check(&[("if-unmodified-since", MONDAY)], true);
         check(&[("if-unmodified-since", "Mon, 02 Nov 2026 09:59:59 GMT")], false);
         check(&[("if-unmodified-since", "some day")], true);
-        assert!(Preconditions::of(headers(&[("if-match", "\"6\"")])).met_by(None, None));
+        assert!(Preconditions::of(headers(&[("if-match", "\"6\"")])).matches(None, None));
         for (tag, expected) in [("\"7\"", true), ("7", true), ("7-abc", true), ("*", true), ("6", false), ("", false)] {
-            assert_eq!(Preconditions::tagged(tag).met_by(Some(7), modified), expected, "{tag}");
+            assert_eq!(Preconditions::tagged(tag).matches(Some(7), modified), expected, "{tag}");
         }
     }
 
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn reads() {
         let check = |given: &[(&str, &str)], expected: bool| {
-            assert_eq!(has_already(headers(given), Some("\"7-a\""), Some(MONDAY)), expected, "{given:?}");
+            assert_eq!(is_not_modified(headers(given), Some("\"7-a\""), Some(MONDAY)), expected, "{given:?}");
         };
         check(&[], false);
         check(&[("if-none-match", "*")], true);

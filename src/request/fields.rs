@@ -66,11 +66,11 @@ impl Fields {
 
     /// Leaves out of a document what was not requested; `alone`: it is no part of a list.
     pub fn keep_of(&self, document: Value, alone: bool) -> Value {
-        if alone { self.keep_alone(document) } else { self.keep(document) }
+        if alone { self.select_single(document) } else { self.select(document) }
     }
 
     /// Leaves out of a document in a list what was not requested.
-    pub fn keep(&self, document: Value) -> Value {
+    pub fn select(&self, document: Value) -> Value {
         if self.is_all() || !document.is_object() {
             return document;
         }
@@ -79,9 +79,9 @@ impl Fields {
     }
 
     /// Leaves out of a lone document what was not requested. Its links are included whole or not at all.
-    pub fn keep_alone(&self, mut document: Value) -> Value {
+    pub fn select_single(&self, mut document: Value) -> Value {
         let links = document.as_object_mut().and_then(|map| map.shift_remove("_links"));
-        let kept = self.keep(document);
+        let kept = self.select(document);
         match links {
             Some(links) if self.way.keeps_links || self.wants("_links") || self.wants("_embedded") => {
                 let mut map = if let Value::Object(map) = kept { map } else { Map::new() };
@@ -135,7 +135,7 @@ mod tests {
     fn keeps_what_was_asked_for() {
         let document = json!({"id": 1, "title": {"raw": "a", "rendered": "b"}, "_links": {"self": []}});
         let check = |fields: Value, expected: Value| {
-            assert_eq!(Fields::parse(Some(&fields)).keep(document.clone()), expected, "{fields}");
+            assert_eq!(Fields::parse(Some(&fields)).select(document.clone()), expected, "{fields}");
         };
         check(json!(""), document.clone());
         check(json!("id, title.raw"), json!({"id": 1, "title": {"raw": "a"}}));
@@ -150,7 +150,7 @@ mod tests {
         let way = FieldOptions { positions: true, ..FieldOptions::default() };
         let check = |fields: &str, expected: Value| {
             let fields = Fields::read(Some(&json!(fields)), way, &["labels".to_owned()]);
-            assert_eq!(fields.keep(document.clone()), expected, "{fields:?}");
+            assert_eq!(fields.select(document.clone()), expected, "{fields:?}");
         };
         check("list.0.a", json!({"list": [{"a": 1}]}));
         check("list.1", json!({"list": {"1": {"a": 3}}}));
@@ -164,7 +164,7 @@ mod tests {
         check("title.raw,title,id", json!({"title": {"raw": "a"}, "id": 1}));
         check("_embedded", json!([]));
         let nothing = Fields::read(Some(&json!([""])), way, &[]);
-        assert_eq!(nothing.keep(document.clone()), json!([]), "a list of an empty name names nothing");
+        assert_eq!(nothing.select(document.clone()), json!([]), "a list of an empty name names nothing");
         assert!(!Fields::read(Some(&json!("_embedded")), way, &[]).wants("_embedded"));
     }
 }

@@ -73,12 +73,12 @@ pub fn public(address: IpAddr) -> bool {
 }
 
 /// Those who are one caller, as far as an address says: an IPv4 address, an IPv6 /64.
-pub fn source(ip: IpAddr) -> IpAddr {
-    around(ip, 32, 64)
+pub fn caller_address(ip: IpAddr) -> IpAddr {
+    network_of(ip, 32, 64)
 }
 
 /// The network of so many leading bits that an address is in, as its first address.
-pub fn around(ip: IpAddr, v4: u32, v6: u32) -> IpAddr {
+pub fn network_of(ip: IpAddr, v4: u32, v6: u32) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(ip) => IpAddr::V4((u32::from(ip) & u32::MAX.checked_shl(32 - v4).unwrap_or(0)).into()),
         IpAddr::V6(ip) => IpAddr::V6((u128::from(ip) & u128::MAX.checked_shl(128 - v6).unwrap_or(0)).into()),

@@ -41,7 +41,7 @@ pub fn inherit(reader: &mut Reader<'_>, merged: &mut MergeResult) {
     merged.waiting = heirs.removals;
     // Keys that it would inherit are not reported as absent.
     reader.partial |= heirs.failed;
-    merge::settle(&mut merged.root);
+    merge::resolve_appends(&mut merged.root);
 }
 
 fn names(root: &Node, table: &str) -> Vec<String> {
@@ -78,7 +78,7 @@ impl Inheritance<'_, '_> {
             let of_this = |removal: &Removal| removal.path[..2] == [table, name];
             self.removals.retain(|removal| !(of_this(removal) && merge::remove(&mut whole, &removal.path[2..])));
             whole.span = own.span;
-            merge::overlay_unsettled(&mut whole, own, &self.reader.sources, &mut self.reader.problems);
+            merge::overlay_keeping_appends(&mut whole, own, &self.reader.sources, &mut self.reader.problems);
             let table = root.as_table_mut().and_then(|root| root.get_mut(table)?.node.as_table_mut());
             if let Some(member) = table.and_then(|table| table.get_mut(name)) {
                 member.node = whole;

@@ -78,7 +78,7 @@ pub fn layers(reader: &mut Reader<'_>, settings: &[Node]) -> Vec<Layer> {
     let told = reader.problems.len();
     let unconditional: Vec<&Layer> = std::iter::once(&base).chain(loaded.iter().flatten()).collect();
     let mut seen = merge(reader, &unconditional, settings).root;
-    merge::settle(&mut seen);
+    merge::resolve_appends(&mut seen);
     reader.problems.truncate(told);
     for (entry, slot) in entries.iter().zip(&mut loaded) {
         if !entry.when.is_empty() && holds(reader, entry, &seen) {
@@ -284,7 +284,7 @@ fn lay_over(reader: &mut Reader<'_>, merged: &mut MergeResult, mut root: Node) {
     let files = resources.filter_map(|resource| resource.node.child("schema")?.as_str());
     merged.schema_stems.extend(files.map(schema_stem));
     let schemas = root.as_table_mut().and_then(|table| table.shift_remove("schemas"));
-    merge::overlay_unsettled(&mut merged.root, root, &reader.sources, &mut reader.problems);
+    merge::overlay_keeping_appends(&mut merged.root, root, &reader.sources, &mut reader.problems);
     let Some(schemas) = schemas else { return };
     let Data::Table(stems) = schemas.node.data else {
         let message = format!("`schemas` must be a table, not {}", schemas.node.kind());

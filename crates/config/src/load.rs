@@ -81,7 +81,7 @@ pub fn environment() -> impl Iterator<Item = (String, String)> {
 
 impl LoadedDeclaration {
     /// The value at a path as the files, the environment or the command line give it; `None` when none of them does.
-    pub fn written(&self, path: &[&str]) -> Option<Value> {
+    pub fn value_at(&self, path: &[&str]) -> Option<Value> {
         self.root.at(path).map(Node::to_value)
     }
 

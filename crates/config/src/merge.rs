@@ -14,17 +14,17 @@ pub fn join(base: &mut Node, more: Node, sources: &Sources, problems: &mut Vec<P
 /// Merges a tree over another: tables merge key by key, `+key` appends to the array `key`, `false` removes a table,
 /// everything else replaces.
 pub fn overlay(base: &mut Node, top: Node, sources: &Sources, problems: &mut Vec<Problem>) {
-    overlay_unsettled(base, top, sources, problems);
-    settle(base);
+    overlay_keeping_appends(base, top, sources, problems);
+    resolve_appends(base);
 }
 
 /// [`overlay`], but a `+key` without a `key` stays as it is until [`settle`]: the resource may inherit the array.
-pub fn overlay_unsettled(base: &mut Node, top: Node, sources: &Sources, problems: &mut Vec<Problem>) {
+pub fn overlay_keeping_appends(base: &mut Node, top: Node, sources: &Sources, problems: &mut Vec<Problem>) {
     Merge { sources, problems, path: Vec::new() }.overlay(base, top);
 }
 
 /// Renames each `+key` that has nothing to be appended to: it is the array itself.
-pub fn settle(node: &mut Node) {
+pub fn resolve_appends(node: &mut Node) {
     match &mut node.data {
         Data::Table(table) => {
             if table.iter().any(|(key, member)| appended(key, &member.node).is_some()) {
@@ -33,9 +33,9 @@ pub fn settle(node: &mut Node) {
                     table.insert(name.unwrap_or(key), member);
                 }
             }
-            table.values_mut().for_each(|member| settle(&mut member.node));
+            table.values_mut().for_each(|member| resolve_appends(&mut member.node));
         }
-        Data::Array(items) => items.iter_mut().for_each(settle),
+        Data::Array(items) => items.iter_mut().for_each(resolve_appends),
         _ => {}
     }
 }

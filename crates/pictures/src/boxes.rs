@@ -3,7 +3,7 @@
 //! A location is overwritten in place, so that nothing moves and every offset in the file stays valid. A film
 //! that carries a whole track of locations is refused.
 
-use super::parts::{FileWalk, names_place};
+use super::parts::{FileWalk, has_location_text};
 use super::{PictureBounds, PictureError, exif};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -39,7 +39,7 @@ pub struct Patch {
 ///
 /// # Errors
 /// It carries a track of locations, or it cannot be read in the time that is allowed.
-pub fn places(file: &Path, bounds: PictureBounds<'_>) -> Result<Vec<Patch>, PictureError> {
+pub fn location_patches(file: &Path, bounds: PictureBounds<'_>) -> Result<Vec<Patch>, PictureError> {
     let file = File::open(file)?;
     let length = file.metadata()?.len();
     let share = bounds.parsing()?;
@@ -113,7 +113,7 @@ impl Search {
                 b"\xa9xyz" | b"loci" => self.free(&found)?,
                 b"uuid" | b"XMP_" | b"----" => {
                     let text = walk.take(found.end - found.inside)?;
-                    if text.is_none_or(|text| names_place(&text) || names_location(&text)) {
+                    if text.is_none_or(|text| has_location_text(&text) || names_location(&text)) {
                         self.free(&found)?;
                     }
                 }
@@ -200,8 +200,8 @@ impl Search {
             let length = if place.length == 0 { walk.left() } else { place.length.min(walk.left()) };
             let told = walk.take(length)?;
             let tells = match (&told, exif) {
-                (Some(bytes), true) => camera(bytes).is_none_or(exif::tells_place),
-                (Some(bytes), false) => names_place(bytes),
+                (Some(bytes), true) => camera(bytes).is_none_or(exif::has_location),
+                (Some(bytes), false) => has_location_text(bytes),
                 (None, _) => true,
             };
             if tells {
@@ -278,7 +278,7 @@ fn keys(inside: Option<&[u8]>) -> Result<Vec<u32>, PictureError> {
         let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX).max(8);
         let Some(key) = rest.get(8..length) else { break };
         number += 1;
-        if names_location(key) || names_place(key) {
+        if names_location(key) || has_location_text(key) {
             found.push(number);
         }
         rest = &rest[length..];
@@ -483,7 +483,7 @@ mod tests {
         let telling = still(b"Exif\0", &tagged(0x8825));
         let clean = cleaned(&telling).expect("a picture");
         assert!(holds(&telling, b"secret") && !holds(&clean, b"secret"));
-        assert!(holds(&clean, NO_EXIF) && !exif::tells_place(&NO_EXIF[4..]));
+        assert!(holds(&clean, NO_EXIF) && !exif::has_location(&NO_EXIF[4..]));
         let quiet = still(b"Exif\0", &tagged(0x0110));
         assert_eq!(cleaned(&quiet).as_ref(), Some(&quiet));
         let described = still(b"mime\0application/rdf+xml\0", b"<x exif:GPSLatitude='59,54N'/>");

@@ -130,7 +130,7 @@ const WANTED: [u16; 12] = [
 ];
 
 /// Whether it contains the location of the picture; what cannot be read may.
-pub fn tells_place(tiff: &[u8]) -> bool {
+pub fn has_location(tiff: &[u8]) -> bool {
     let exif = Exif::read(tiff);
     exif.place || exif.odd || memchr::memmem::find(tiff, b"GPS").is_some()
 }
@@ -211,8 +211,8 @@ mod tests {
         let bytes = tiff(&[entry(ORIENTATION, 3, 1, 6), entry(DESCRIPTION, 2, 3, u32::from_le_bytes(*b"ab\0\0"))], 0);
         let exif = Exif::read(&bytes);
         assert_eq!((exif.orientation(), exif.value(DESCRIPTION)), (Some(6), Some(&ExifValue::Text(b"ab"))));
-        assert!(!tells_place(&bytes));
-        assert!(tells_place(&tiff(&[entry(PLACE, 4, 1, 8)], 0)));
+        assert!(!has_location(&bytes));
+        assert!(has_location(&tiff(&[entry(PLACE, 4, 1, 8)], 0)));
         let far = tiff(&[entry(DESCRIPTION, 2, u32::MAX, u32::MAX), entry(APERTURE, 5, 1, u32::MAX)], 0);
         assert!(Exif::read(&far).values.is_empty());
     }
@@ -222,7 +222,7 @@ mod tests {
         // Every entry leads back to the first directory; so does what follows it.
         let circle = tiff(&vec![entry(CAMERA, 4, 1, 8); 5000], 8);
         let exif = Exif::read(&circle);
-        assert!(exif.odd && tells_place(&circle));
+        assert!(exif.odd && has_location(&circle));
         // Each of many directories leads to the next.
         let mut chain = b"II*\0\x08\0\0\0".to_vec();
         for i in 0..1000u32 {
@@ -232,7 +232,7 @@ mod tests {
         }
         assert!(Exif::read(&chain).odd);
         for odd in [&b""[..], b"II*\0", b"II*\0\xff\xff\xff\xff", b"no exif at all"] {
-            assert!(tells_place(odd), "{odd:?}");
+            assert!(has_location(odd), "{odd:?}");
         }
     }
 }

@@ -184,7 +184,7 @@ pub fn prepare(
     let rules = bounds.rules;
     let parts = judged(file, format, bounds)?;
     let size = if parts.tells_place { std::fs::metadata(file)?.len() } else { 0 };
-    let share = bounds.share(memory::preparing(&parts, size, rules))?;
+    let share = bounds.share(memory::prepare_bytes(&parts, size, rules))?;
     let (mut picture, orientation) = decoded(file, format, &parts, &share)?;
     let writing = EncodeOptions { format: wanted.format, quality: wanted.quality, icc: parts.icc.as_deref() };
     let cleaned = if parts.tells_place { Some(parts.cleaned(file, share.until)?) } else { None };
@@ -213,7 +213,7 @@ pub fn prepare(
         meta["orientation"] = "1".into();
     }
     let standing = standing.map(|mark| {
-        share.go_on()?;
+        share.check_deadline()?;
         let bytes = encode(&picture, &writing)?;
         Ok::<_, PictureError>(DisplayCopy { mark, bytes })
     });
@@ -286,7 +286,7 @@ pub fn missing(
     if !sides.iter().any(|sides| wanted_sizes(*sides, rules).any(&wanted)) {
         return Ok(None);
     }
-    let share = bounds.share(memory::preparing(&parts, 0, rules))?;
+    let share = bounds.share(memory::prepare_bytes(&parts, 0, rules))?;
     let (mut picture, orientation) = decoded(file, format, &parts, &share)?;
     picture.apply_orientation(orientation);
     let writing = EncodeOptions { format: as_wanted.format, quality: as_wanted.quality, icc: parts.icc.as_deref() };
@@ -308,11 +308,11 @@ pub fn edit(
 ) -> Result<PictureResult<Vec<u8>>, PictureError> {
     let rules = bounds.rules;
     let parts = judged(file, format, bounds)?;
-    let share = bounds.share(memory::editing(&parts, steps, rules))?;
+    let share = bounds.share(memory::edit_bytes(&parts, steps, rules))?;
     let (mut picture, orientation) = decoded(file, format, &parts, &share)?;
     picture.apply_orientation(orientation);
     for step in steps {
-        share.go_on()?;
+        share.check_deadline()?;
         picture = match step {
             Edit::Rotate(angle) => rotate(picture, *angle, rules)?,
             Edit::Flip { horizontal, vertical } => {
@@ -322,7 +322,7 @@ pub fn edit(
             Edit::Crop { left, top, width, height } => crop(&picture, (*left, *top), (*width, *height))?,
         };
     }
-    share.go_on()?;
+    share.check_deadline()?;
     let quality = rules.quality_of(format.to_mime_type());
     let edited = encode(&picture, &EncodeOptions { format, quality, icc: parts.icc.as_deref() })?;
     drop(picture);
@@ -391,7 +391,7 @@ fn make(
     let original = SourcePicture::of(picture);
     for (name, size) in share.rules.sizes.iter().filter(|(name, _)| wanted(name)) {
         let Some(plan) = sizes::plan((picture.width(), picture.height()), size) else { continue };
-        share.go_on()?;
+        share.check_deadline()?;
         let copy = original.resize(plan)?;
         let own = EncodeOptions { quality: size.quality.unwrap_or(writing.quality), ..*writing };
         let bytes = encode(&copy, &own)?;

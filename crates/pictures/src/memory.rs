@@ -58,7 +58,7 @@ impl<'b> PictureBounds<'b> {
 
 impl PictureShare<'_> {
     /// Between two steps: whether there is time for the next.
-    pub fn go_on(&self) -> Result<(), PictureError> {
+    pub fn check_deadline(&self) -> Result<(), PictureError> {
         if Instant::now() > self.until { Err(super::too_slow()) } else { Ok(()) }
     }
 
@@ -93,7 +93,7 @@ pub fn check(parts: &Parts, rules: &Media) -> Result<(), PictureError> {
 }
 
 /// Bytes for decoding a picture and making its copies, `file` bytes of a cleaned file included.
-pub fn preparing(parts: &Parts, file: u64, rules: &Media) -> u64 {
+pub fn prepare_bytes(parts: &Parts, file: u64, rules: &Media) -> u64 {
     let largest = super::display_size(rules);
     let copies = copies(parts, largest.iter().chain(rules.sizes.values()));
     // Turned upright there are two of it; resizing begins with a copy in four channels.
@@ -120,7 +120,7 @@ fn copies<'s>(parts: &Parts, wanted: impl Iterator<Item = &'s PictureSize>) -> u
 }
 
 /// Bytes for an edit: the picture before and after each step.
-pub fn editing(parts: &Parts, steps: &[Edit], rules: &Media) -> u64 {
+pub fn edit_bytes(parts: &Parts, steps: &[Edit], rules: &Media) -> u64 {
     let (mut width, mut height) = (f64::from(parts.width), f64::from(parts.height));
     let mut most = parts.pixels() * (parts.channels + parts.channels.max(4));
     for step in steps {
@@ -166,7 +166,7 @@ mod tests {
         let side = (rules.max_pixels as f64).sqrt() as u32;
         // The widest pixels: sixteen bits, progressive in four colours, lossy with transparency.
         for (channels, decoding) in [(4, 12), (3, 11), (4, 11), (4, 8)] {
-            let need = preparing(&head(side, channels, decoding), 0, &rules);
+            let need = prepare_bytes(&head(side, channels, decoding), 0, &rules);
             assert!(need <= rules.max_memory.bytes(), "{channels} {decoding}: {need}");
         }
     }
@@ -179,9 +179,9 @@ mod tests {
             Media { sizes: (0..count).map(|n| (n.to_string(), size.clone())).collect(), ..rules.clone() }
         };
         let mut parts = head(100, 3, 3);
-        let plain = [1, 5].map(|count| preparing(&parts, 0, &sized(count)));
+        let plain = [1, 5].map(|count| prepare_bytes(&parts, 0, &sized(count)));
         parts.icc = Some(vec![0; 1 << 20]);
-        let coloured = [1, 5].map(|count| preparing(&parts, 0, &sized(count)));
+        let coloured = [1, 5].map(|count| prepare_bytes(&parts, 0, &sized(count)));
         let more = |n: usize| (coloured[n] - plain[n]) >> 20;
         assert!(more(0) >= 2 && more(1) >= more(0) + 4, "{plain:?} {coloured:?}");
     }
@@ -190,7 +190,7 @@ mod tests {
     fn turning_makes_pictures_larger() {
         let rules = Media::default();
         let parts = head(1000, 3, 3);
-        let need = |steps: &[Edit]| editing(&parts, steps, &rules);
+        let need = |steps: &[Edit]| edit_bytes(&parts, steps, &rules);
         assert!(need(&[Edit::Rotate(45.0)]) > need(&[]));
         assert!(need(&vec![Edit::Rotate(45.0); 50]) <= FIXED + rules.max_pixels * 19 + (1 << 20));
         let cut = Edit::Crop { left: 0.0, top: 0.0, width: 10.0, height: 10.0 };

@@ -56,7 +56,7 @@ fn no_match(nodes: &[Node], place: &ValuePath<'_>, value: &Value) -> Failure {
     let sure = match (meant.as_slice(), value) {
         ([only], _) => Some(*only),
         (several, Value::Object(map)) => {
-            let familiar = |(position, _): &&&(usize, Failure)| nodes[*position].familiar(map);
+            let familiar = |(position, _): &&&(usize, Failure)| nodes[*position].count_listed(map);
             // The first one wins a tie, as in the reference server, hence the reversed walk.
             several.iter().rev().max_by_key(familiar).filter(|best| familiar(best) > 0).copied()
         }

@@ -405,8 +405,9 @@ impl<'d> Reader<'d, '_> {
         }
         let mut seen = HashSet::new();
         for (index, member) in node.members.iter().flatten().enumerate() {
-            let matches_itself =
-                node.coerce(&place, member.clone()).is_ok_and(|converted| super::equal::alike(&converted, member));
+            let matches_itself = node
+                .coerce(&place, member.clone())
+                .is_ok_and(|converted| super::equal::values_equal(&converted, member));
             let key = format!("enum/{index}");
             if !matches_itself {
                 let pointer = format!("{}/{key}", self.pointer);

@@ -13,12 +13,12 @@ pub(super) fn has_duplicates(items: &[Value]) -> bool {
 }
 
 /// Equality of `enum`: 1 and 1.0 are the same there.
-pub(super) fn alike(a: &Value, b: &Value) -> bool {
+pub(super) fn values_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => Num::of(a) == Num::of(b),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b)),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| values_equal(a, b)),
         (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| alike(a, b)))
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| values_equal(a, b)))
         }
         _ => a == b,
     }

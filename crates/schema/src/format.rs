@@ -95,7 +95,7 @@ impl Format {
     }
 
     /// What a text that fails is not, to follow its name in a sentence.
-    pub fn demand(self) -> &'static str {
+    pub fn requirement(self) -> &'static str {
         match self {
             Format::DateTime => "is not a date and time such as 2031-05-17T09:30:00",
             Format::Date => "is not a date such as 2031-05-17",

@@ -549,7 +549,7 @@ mod tests {
             let schema = compile(&document, Dialect::default());
             let theirs = jsonschema::draft4::new(&document).expect("draft 4").is_valid(&value);
             let ours = schema.accept("p", value.clone());
-            let untouched = ours.as_ref().is_ok_and(|coerced| equal::alike(coerced, &value));
+            let untouched = ours.as_ref().is_ok_and(|coerced| equal::values_equal(coerced, &value));
             prop_assert!(!untouched || theirs, "{} <- {}: only we accept it", document, value);
             prop_assert!(!theirs || schema.check("p", &value).is_ok(), "{} <- {}: {:?}", document, value, ours);
         }

@@ -4,7 +4,7 @@
 use super::Dialect;
 use super::array::ArrayRules;
 use super::combine::Alternatives;
-use super::equal::alike;
+use super::equal::values_equal;
 use super::failure::{Failure, Mismatch, Reason, Report, ValuePath, either};
 use super::format::Format;
 use super::number::NumberRules;
@@ -60,7 +60,7 @@ impl Node {
         match (&self.format, typed.as_ref()) {
             (Some(Format::Uri), _) if self.dialect.any_address => Ok(()),
             (Some(format), Value::String(text)) if !format.accepts(text, self.dialect.lenient_dates) => {
-                Err(R::at(place, format.reason(), || format.demand().to_owned()))
+                Err(R::at(place, format.reason(), || format.requirement().to_owned()))
             }
             _ => Ok(()),
         }
@@ -110,8 +110,8 @@ impl Node {
     }
 
     /// See [`ObjectRules::familiar`].
-    pub fn familiar(&self, map: &Map<String, Value>) -> usize {
-        self.object.familiar(map)
+    pub fn count_listed(&self, map: &Map<String, Value>) -> usize {
+        self.object.count_listed(map)
     }
 
     /// The value as the first type that accepts it sees it. A node without types of its own borrows those of the
@@ -148,9 +148,9 @@ impl Node {
             // Members of members are compared as converted too.
             Value::Array(_) | Value::Object(_) => {
                 let converted = self.coerce(place, typed.clone());
-                converted.is_ok_and(|converted| members.iter().any(|member| alike(&converted, member)))
+                converted.is_ok_and(|converted| members.iter().any(|member| values_equal(&converted, member)))
             }
-            scalar => members.iter().any(|member| alike(scalar, member)),
+            scalar => members.iter().any(|member| values_equal(scalar, member)),
         };
         if listed { Ok(()) } else { Err(R::at(place, Reason::Enum, || allowed(members))) }
     }

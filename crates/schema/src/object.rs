@@ -129,7 +129,7 @@ impl ObjectRules {
     }
 
     /// How many of these properties the schema lists; this identifies the alternative that an object is intended for.
-    pub fn familiar(&self, map: &Map<String, Value>) -> usize {
+    pub fn count_listed(&self, map: &Map<String, Value>) -> usize {
         map.keys().filter(|name| self.properties.contains_key(*name)).count()
     }
 

@@ -83,7 +83,7 @@ impl<'a> Block<'a> {
 
     /// Whether its attributes hide it.
     pub fn is_hidden(&self) -> bool {
-        self.name.is_some() && dress::matters(self.attrs, None) && dress::is_hidden(&self.attributes())
+        self.name.is_some() && dress::has_decoration(self.attrs, None) && dress::is_hidden(&self.attributes())
     }
 
     /// Its inside without delimiters, inner blocks included that are not hidden.
@@ -251,7 +251,7 @@ pub fn change_attributes(text: &str, mut change: impl FnMut(Value) -> Option<Val
 fn render(block: &Block, options: &BlockOptions) -> String {
     let Some(name) = block.name.as_deref() else { return render_inside(block, options) };
     let declared = options.styles.and_then(|styles| styles.of(name));
-    let attributes = if dress::matters(block.attrs, declared) { block.attributes() } else { Value::Null };
+    let attributes = if dress::has_decoration(block.attrs, declared) { block.attributes() } else { Value::Null };
     if dress::is_hidden(&attributes) {
         return String::new();
     }

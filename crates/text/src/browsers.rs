@@ -24,7 +24,7 @@ const SYSTEMS: [(&str, &str); 7] = [
 ];
 
 /// `Firefox on Linux`; the text itself where it names no known browser, and nothing where it is empty.
-pub fn described(agent: &str) -> String {
+pub fn describe_user_agent(agent: &str) -> String {
     let find =
         |marks: &[(&str, &'static str)]| marks.iter().find(|(mark, _)| agent.contains(mark)).map(|(_, name)| *name);
     match (find(&BROWSERS), find(&SYSTEMS)) {
@@ -36,7 +36,7 @@ pub fn described(agent: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::described;
+    use super::describe_user_agent;
 
     #[test]
     fn browsers_are_named_with_their_system() {
@@ -63,7 +63,7 @@ mod tests {
             (String::new(), ""),
         ];
         for (agent, expected) in cases {
-            assert_eq!(described(&agent), expected, "{agent}");
+            assert_eq!(describe_user_agent(&agent), expected, "{agent}");
         }
     }
 }

@@ -8,7 +8,7 @@ use time::format_description::parse_strftime_owned;
 /// A local time, in seconds since 1970, to the minute, as browsers write it: in the language of a tag such as `nb_NO` or
 /// `de`, or as `2026-01-31, 09:05` where the language is unknown. Months of English have their names, since its regions put
 /// day and month in different orders.
-pub fn written(local: i64, language: &str) -> String {
+pub fn format_for_language(local: i64, language: &str) -> String {
     let moment = moment(local);
     let Some(locale) = locale(language) else { return formatted(moment, "%Y-%m-%d, %H:%M") };
     let form = locale_match!(locale => LC_TIME::D_FMT);
@@ -21,13 +21,13 @@ pub fn written(local: i64, language: &str) -> String {
 }
 
 /// A wall clock's moment in English, as `strftime` forms it (`%B %-d, %Y`).
-pub fn named(local: i64, form: &str) -> String {
+pub fn format_strftime(local: i64, form: &str) -> String {
     formatted(moment(local), form)
 }
 
 /// A wall clock's moment in English, in the form of the site's settings: letters of `date` in PHP. What tells the zone is
 /// left out.
-pub fn formed(local: i64, form: &str) -> String {
+pub fn format_php_date(local: i64, form: &str) -> String {
     const MOST: usize = 100;
     let moment = moment(local);
     let mut out = String::new();
@@ -128,13 +128,13 @@ fn in_units(seconds: i64) -> (usize, i64) {
 }
 
 /// How long ago something was, in the largest unit that fits.
-pub fn distance(seconds: i64) -> String {
+pub fn time_ago(seconds: i64) -> String {
     let (place, count) = in_units(seconds);
     format!("{count} {}{}", UNITS[place].1, if count == 1 { "" } else { "s" })
 }
 
 /// For how many seconds from now [`distance`] says the same of something that was so long ago (or, below 0, is to come).
-pub fn distance_lasts(seconds: i64) -> i64 {
+pub fn time_ago_lifetime(seconds: i64) -> i64 {
     let (place, count) = in_units(seconds);
     let (length, _) = UNITS[place];
     // Where the number of this unit is another one, or a larger unit fits.
@@ -202,13 +202,13 @@ mod tests {
             ("", "2026-01-31, 09:05"),
         ];
         for (language, expected) in cases {
-            assert_eq!(written(1_769_850_300, language), expected, "{language}");
+            assert_eq!(format_for_language(1_769_850_300, language), expected, "{language}");
         }
     }
 
     #[test]
     fn dates_have_the_form_of_the_settings() {
-        let check = |form: &str, expected: &str| assert_eq!(formed(1_769_850_309, form), expected, "{form}");
+        let check = |form: &str, expected: &str| assert_eq!(format_php_date(1_769_850_309, form), expected, "{form}");
         check("F j, Y", "January 31, 2026");
         check("l jS \\o\\f M y", "Saturday 31st of Jan 26");
         check("d.m.Y H:i:s", "31.01.2026 09:05:09");
@@ -223,7 +223,7 @@ mod tests {
     fn distances_have_one_unit() {
         let cases = [(0, "1 second"), (59, "59 seconds"), (90, "2 minutes"), (7_200, "2 hours"), (-86_400, "1 day")];
         for (seconds, expected) in cases.into_iter().chain([(i64::MIN, "292471208677 years")]) {
-            assert_eq!(distance(seconds), expected);
+            assert_eq!(time_ago(seconds), expected);
         }
     }
 
@@ -232,15 +232,15 @@ mod tests {
         let near_units =
             UNITS.iter().flat_map(|(length, _)| [-length - 1, -length, length - 1, *length, length * 3 / 2]);
         for seconds in near_units.chain([0, 1, 89, 90, 5_399, 100_000, -100_000, 40_000_000]) {
-            let lasts = distance_lasts(seconds);
+            let lasts = time_ago_lifetime(seconds);
             assert!(lasts >= 1, "{seconds}: {lasts}");
-            assert_eq!(distance(seconds), distance(seconds + lasts - 1), "{seconds}");
+            assert_eq!(time_ago(seconds), time_ago(seconds + lasts - 1), "{seconds}");
             // A second that has passed is as far away as one that is to come.
             if !(-1..=0).contains(&seconds) {
-                assert_ne!(distance(seconds), distance(seconds + lasts), "{seconds}");
+                assert_ne!(time_ago(seconds), time_ago(seconds + lasts), "{seconds}");
             }
         }
-        assert!([i64::MIN, i64::MAX].into_iter().all(|seconds| distance_lasts(seconds) >= 1));
+        assert!([i64::MIN, i64::MAX].into_iter().all(|seconds| time_ago_lifetime(seconds) >= 1));
     }
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
             (253_402_300_799, "31.12.9999, 23:59"),
             (i64::MAX, "31.12.9999, 23:59"),
         ] {
-            assert_eq!(written(local, "de"), expected);
+            assert_eq!(format_for_language(local, "de"), expected);
         }
     }
 
@@ -266,7 +266,7 @@ mod tests {
         assert!(known.len() > 200, "{}", known.len());
         for tag in known {
             for local in (1..=12).map(|month| 1_769_850_300 + month * 30 * 86_400) {
-                let text = written(local, &tag);
+                let text = format_for_language(local, &tag);
                 assert!(text.contains("9:05") && text.len() >= 12 && !text.contains('%'), "{tag}: {text}");
             }
         }

@@ -80,7 +80,7 @@ impl UniqueNames {
     }
 
     /// How often the document has used a name for a landmark, this time included.
-    pub fn times(&self, name: &str) -> u32 {
+    pub fn count_landmark(&self, name: &str) -> u32 {
         self.count();
         let mut landmarks = self.landmarks.borrow_mut();
         let times = landmarks.entry(name.to_owned()).or_default();
@@ -122,7 +122,7 @@ const WORDS: [&str; 15] = [
 ];
 
 /// Whether the attributes of a block may say how it looks.
-pub(super) fn matters(attrs: Option<&str>, declared: Option<&BlockStyle>) -> bool {
+pub(super) fn has_decoration(attrs: Option<&str>, declared: Option<&BlockStyle>) -> bool {
     let opened_by = declared.and_then(|declared| declared.opened_by.as_deref());
     attrs.is_some_and(|json| WORDS.iter().copied().chain(opened_by).any(|word| json.contains(word)))
 }
@@ -440,7 +440,7 @@ fn prioritise(html: &str, priority: &str) -> String {
 }
 
 /// A text without the marks that anchor remarks of editors in it; what they enclose stays.
-pub(super) fn unwrap_notes(text: &str) -> String {
+pub(super) fn strip_editor_notes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     // Of each open mark: whether it is one of those.
     let mut open: Vec<bool> = Vec::new();
@@ -474,7 +474,7 @@ pub fn with_id(html: Html, id: &str) -> Html {
 }
 
 /// The markup of one block as it is shown; a hidden one shows nothing.
-pub fn dressed(name: &str, attributes: &Value, html: Html, options: &BlockOptions) -> Html {
+pub fn apply_block_attributes(name: &str, attributes: &Value, html: Html, options: &BlockOptions) -> Html {
     match is_hidden(attributes) {
         true => Html::new(),
         false => Html::rendered(Decoration::of(name, attributes, options).dress(html.into(), None)),

@@ -9,7 +9,7 @@ const DEEPEST: usize = 64;
 
 /// The value of a serialised text; `None` when the text is nothing of the kind. An array whose keys count from 0 is a
 /// list, any other one an object, as are the objects of PHP.
-pub fn unserialised(text: &str) -> Option<Value> {
+pub fn unserialize(text: &str) -> Option<Value> {
     // The cheapest way to tell a plain text.
     let serialised = matches!(text.as_bytes(), [b'a' | b'b' | b'd' | b'i' | b's' | b'O', b':', ..] | b"N;");
     if !serialised {
@@ -22,7 +22,7 @@ pub fn unserialised(text: &str) -> Option<Value> {
 
 /// The texts of a serialised list; what is nothing of the kind holds none.
 pub fn texts(serialised: &str) -> Vec<String> {
-    let values = match unserialised(serialised) {
+    let values = match unserialize(serialised) {
         Some(Value::Array(list)) => list,
         Some(Value::Object(map)) => map.into_iter().map(|(_, value)| value).collect(),
         _ => Vec::new(),
@@ -58,7 +58,7 @@ impl<'t> Reader<'t> {
                 self.quoted()?;
                 self.skip(":")?;
                 Some(match self.members(depth)? {
-                    Value::Array(list) => Value::Object(numbered(list)),
+                    Value::Array(list) => Value::Object(list_to_object(list)),
                     other => other,
                 })
             }
@@ -133,7 +133,7 @@ pub fn is_empty(value: &Value) -> bool {
 }
 
 /// A list as an object, by position.
-pub fn numbered(list: Vec<Value>) -> Map<String, Value> {
+pub fn list_to_object(list: Vec<Value>) -> Map<String, Value> {
     list.into_iter().enumerate().map(|(place, value)| (place.to_string(), value)).collect()
 }
 
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn values() {
-        let check = |text: &str, expected: Option<Value>| assert_eq!(unserialised(text), expected, "{text}");
+        let check = |text: &str, expected: Option<Value>| assert_eq!(unserialize(text), expected, "{text}");
         check("a:2:{i:0;i:37;i:1;s:2:\"10\";}", Some(json!([37, "10"])));
         check("a:2:{s:1:\"a\";s:1:\"x\";s:1:\"b\";b:1;}", Some(json!({"a": "x", "b": true})));
         check("a:2:{i:3;i:1;i:7;i:2;}", Some(json!({"3": 1, "7": 2})));
@@ -191,7 +191,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_breaks_it(text in "[abidsNO:;{}\"0-9\\nä]{0,80}") {
-            let _ = unserialised(&text);
+            let _ = unserialize(&text);
         }
     }
 }

@@ -66,7 +66,7 @@ pub fn render_content(raw: &str, options: &RenderOptions) -> String {
     let own = UniqueNames::default();
     let unique = options.unique.unwrap_or(&own);
     let text = fix_numeric_entities(raw);
-    let text = if text.contains("wp-note") { Cow::Owned(dress::unwrap_notes(&text)) } else { text };
+    let text = if text.contains("wp-note") { Cow::Owned(dress::strip_editor_notes(&text)) } else { text };
     let text = shortcode::expand_embeds(&text);
     let text = shortcode::plain_addresses(&text);
     let blocks = BlockOptions { dynamic: options.blocks, styles: options.styles, unique: Some(unique), around: None };
@@ -124,7 +124,7 @@ pub fn plain_excerpt(content_raw: &str, words: usize, options: &RenderOptions) -
 }
 
 /// Whether an excerpt is made from the very HTML of a content: nothing in it is left out or rendered in another way.
-pub fn shows_itself(content_raw: &str) -> bool {
+pub fn is_own_excerpt(content_raw: &str) -> bool {
     content_raw.len() <= EXCERPT_SOURCE && !content_raw.contains('[') && !content_raw.contains("<!--")
 }
 
@@ -255,7 +255,7 @@ fn prose(block: &Block, options: &RenderOptions) -> String {
 /// Takes the names that a block of an excerpt would use if it were shown: in WordPress it is shown and its markup removed.
 fn use_names(block: &Block, options: &RenderOptions) {
     let shown = BlockOptions { dynamic: None, styles: options.styles, unique: options.unique, around: None };
-    if let Some(name) = block.name.as_deref().filter(|_| dress::matters(block.attrs, None)) {
+    if let Some(name) = block.name.as_deref().filter(|_| dress::has_decoration(block.attrs, None)) {
         dress::Decoration::of(name, &block.attributes(), &shown);
     }
     block.inner().for_each(|inner| use_names(inner, options));

@@ -77,7 +77,7 @@ pub fn strip(text: &str) -> String {
 }
 
 /// Cuts a text into what is not (`Ok`) and what is (`Err`) the bracketed part of a shortcode, opening or closing.
-pub(super) fn around(text: &str) -> impl Iterator<Item = Result<&str, &str>> {
+pub(super) fn split_at_shortcodes(text: &str) -> impl Iterator<Item = Result<&str, &str>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {

@@ -111,7 +111,7 @@ pub fn normal_login(login: &str) -> bool {
 }
 
 /// The slug of a user, from the login or what is wished for: letters that have no ASCII fall out.
-pub fn nicename(wanted: &str) -> String {
+pub fn user_slug(wanted: &str) -> String {
     let ascii =
         |piece: (usize, &str)| if piece.0 == 0 { piece.1.to_owned() } else { piece.1.chars().skip(2).collect() };
     let mut slug = sanitize_title(&sanitize_title(wanted).split('%').enumerate().map(ascii).collect::<String>());
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn nicenames_are_short_slugs() {
         fn check(login: &str, expected: &str) {
-            assert_eq!(nicename(login), expected);
+            assert_eq!(user_slug(login), expected);
         }
         check("a.b@c-d_e f", "a-bc-d_e-f");
         check("@", "");

@@ -44,7 +44,7 @@ pub fn texturize(text: &str) -> Cow<'_, str> {
             }
             Piece::Text(text) if !untouched.is_empty() => out.push_str(text),
             Piece::Text(text) => {
-                for stretch in shortcode::around(text) {
+                for stretch in shortcode::split_at_shortcodes(text) {
                     match stretch {
                         Ok(text) => out.push_str(&stretch_of_text(text)),
                         Err(shortcode) => out.push_str(shortcode),

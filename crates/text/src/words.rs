@@ -1,7 +1,7 @@
 //! The number of words in a content, as editors count them.
 
 /// The words of a content: what white space follows, without markup, comments, entities, digits and punctuation.
-pub fn words(content: &str) -> u64 {
+pub fn count_words(content: &str) -> u64 {
     let mut count = 0;
     let mut letter = false;
     let mut rest = content;
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn words_are_counted() {
         fn check(text: &str, expected: u64) {
-            assert_eq!(words(text), expected, "{text}");
+            assert_eq!(count_words(text), expected, "{text}");
         }
         check("", 0);
         check("one", 1);

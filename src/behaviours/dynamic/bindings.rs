@@ -1,6 +1,6 @@
 //! Block bindings: values that a block takes from a record instead of what is written in it.
 
-use super::{DynamicPart, PartContext, inside_of, loops, moment_of, terms};
+use super::{DynamicPart, PartContext, loops, moment_of, render_inner, terms};
 use crate::render::Item;
 use cms_config::declaration::{BindingSource, BlockBindings, BoundAttribute};
 use cms_text::blocks::{Block, Chunk};
@@ -52,7 +52,7 @@ pub fn shown(item: &Item<'_>, block: &Block<'_>, bound: &Map<String, Value>, wit
         Some((place, value)) => {
             filled(item, block, &names(&place.elements), &Html::sanitised(value, Policy::posts()), within)
         }
-        None => inside_of(item, block, within),
+        None => render_inner(item, block, within),
     };
     for (place, value) in values {
         let Some(attribute) = place.attribute else { continue };
@@ -66,10 +66,10 @@ pub fn shown(item: &Item<'_>, block: &Block<'_>, bound: &Map<String, Value>, wit
 fn filled(item: &Item<'_>, block: &Block<'_>, elements: &[&str], content: &Html, within: PartContext<'_>) -> String {
     let first = match block.chunks.first() {
         Some(Chunk::Html(first)) if block.chunks.len() > 1 => fill(first, elements, content),
-        _ => return fill(&inside_of(item, block, within), elements, content),
+        _ => return fill(&render_inner(item, block, within), elements, content),
     };
     let rest = Block { chunks: block.chunks[1..].to_vec(), ..block.clone() };
-    first + &inside_of(item, &rest, within)
+    first + &render_inner(item, &rest, within)
 }
 
 /// The value of a binding; `None` leaves what is written.

@@ -65,11 +65,11 @@ pub fn month(part: &DynamicPart<'_>) -> Option<Html> {
     own.extend(colours_links(part).then(|| "has-link-color".to_owned()));
     html.raw("<table").attr_if("style", &inline(&part.attributes, only, None));
     html.raw(" id=\"wp-calendar\"").attr("class", &own.join(" ")).raw(">\n\t<caption>");
-    html.text(&dates::named(month.begins, "%B %Y")).raw("</caption>\n\t<thead>\n\t<tr>");
+    html.text(&dates::format_strftime(month.begins, "%B %Y")).raw("</caption>\n\t<thead>\n\t<tr>");
     let first = scope.settings.int("start_of_week").rem_euclid(7);
     for place in 0..7 {
         // The fourth of January 1970 was a Sunday.
-        let name = dates::named((3 + first + place) * DAY, "%A");
+        let name = dates::format_strftime((3 + first + place) * DAY, "%A");
         html.raw("\n\t\t<th scope=\"col\"").attr("aria-label", &name).raw(">").text(&name[..1]).raw("</th>");
     }
     html.raw("\n\t</tr>\n\t</thead>\n\t<tbody>");
@@ -79,14 +79,17 @@ pub fn month(part: &DynamicPart<'_>) -> Option<Html> {
     match before {
         Some(local) => {
             html.raw("<a").attr("href", &address(part, local, false)).raw(">&laquo; ");
-            html.text(&dates::named(local, "%b")).raw("</a>")
+            html.text(&dates::format_strftime(local, "%b")).raw("</a>")
         }
         None => html.raw("&nbsp;"),
     };
     html.raw("</span>\n\t\t<span class=\"pad\">&nbsp;</span>\n\t\t<span class=\"wp-calendar-nav-next\">");
     match after {
         Some(local) => {
-            html.raw("<a").attr("href", &address(part, local, false)).raw(">").text(&dates::named(local, "%b"));
+            html.raw("<a")
+                .attr("href", &address(part, local, false))
+                .raw(">")
+                .text(&dates::format_strftime(local, "%b"));
             html.raw(" &raquo;</a>")
         }
         None => html.raw("&nbsp;"),
@@ -113,7 +116,7 @@ fn weeks(part: &DynamicPart<'_>, month: Month, first: i64, days: &BTreeSet<u8>, 
         html.raw(if current { "<td id=\"today\">" } else { "<td>" });
         match days.contains(&number) {
             true => {
-                let label = format!("Posts published on {}", dates::named(begins, "%B %-d, %Y"));
+                let label = format!("Posts published on {}", dates::format_strftime(begins, "%B %-d, %Y"));
                 html.raw("<a").attr("href", &address(part, begins, true)).attr("aria-label", &label).raw(">");
                 html.number(u32::from(number)).raw("</a>")
             }
@@ -131,7 +134,7 @@ fn weeks(part: &DynamicPart<'_>, month: Month, first: i64, days: &BTreeSet<u8>, 
 /// The address of a month's records, or of a day's.
 fn address(part: &DynamicPart<'_>, local: i64, day: bool) -> String {
     let form = if day { "%Y/%m/%d" } else { "%Y/%m" };
-    format!("{}/{}/", part.item.scope.registry.site.url, dates::named(local, form))
+    format!("{}/{}/", part.item.scope.registry.site.url, dates::format_strftime(local, form))
 }
 
 /// The wall clock of the record that is next to a month.

@@ -2,7 +2,7 @@
 
 use super::loops::document_of;
 use super::rows::DocumentTree;
-use super::wrapper::{of_links, of_text, wrapper};
+use super::wrapper::{link_classes, text_classes, wrapper};
 use super::{DynamicPart, PartContext, boxed, date_of, frame, heading, moment_of, title_of};
 use crate::records::{self, eq, txt};
 use crate::registry::name;
@@ -38,7 +38,7 @@ pub fn count(part: &DynamicPart<'_>) -> Option<Html> {
     let (count, _) = discussion(part)?;
     let mut html = Html::new();
     html.number(count);
-    Some(boxed(&wrapper(part, &of_text(part, "")), &html))
+    Some(boxed(&wrapper(part, &text_classes(part, "")), &html))
 }
 
 /// A link to the comments of a record that takes more of them.
@@ -55,7 +55,7 @@ pub fn link_to_all(part: &DynamicPart<'_>) -> Option<Html> {
         count => html.number(count).raw(" comments"),
     };
     html.raw("<span class=\"screen-reader-text\"> on ").html(&title_of(&document)).raw("</span></a>");
-    Some(boxed(&wrapper(part, &of_text(part, "")), &html))
+    Some(boxed(&wrapper(part, &text_classes(part, "")), &html))
 }
 
 /// How many answers a record has, as a heading.
@@ -66,7 +66,7 @@ pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
     let (counted, named) = (shows("showCommentsCount"), shows("showPostTitle"));
     let (open, close) = heading(part.number("level", 2).max(1));
     let mut html = Html::new();
-    html.raw(open).raw(" id=\"comments\"").attrs(&wrapper(part, &of_text(part, ""))).raw(">");
+    html.raw(open).raw(" id=\"comments\"").attrs(&wrapper(part, &text_classes(part, ""))).raw(">");
     match (counted, count) {
         (true, 1) => html.raw("One response"),
         (true, count) => html.number(count).raw(" responses"),
@@ -84,7 +84,7 @@ pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
 pub fn pages(part: &DynamicPart<'_>) -> Option<Html> {
     let inside = part.inside(part.within);
     let mut html = Html::new();
-    html.raw("<nav").attrs(&wrapper(part, &of_links(part, ""))).raw(" aria-label=\"Comments pagination\">");
+    html.raw("<nav").attrs(&wrapper(part, &link_classes(part, ""))).raw(" aria-label=\"Comments pagination\">");
     html.html(&inside).raw("</nav>");
     (!inside.as_str().trim().is_empty()).then_some(html)
 }
@@ -118,7 +118,7 @@ pub fn list(part: &DynamicPart<'_>) -> Option<Html> {
     let slugs = slugs(part, &found);
     let thread = CommentThread {
         part,
-        tree: DocumentTree::rooted(&found),
+        tree: DocumentTree::build_tree(&found),
         writer,
         open,
         slugs,
@@ -140,7 +140,7 @@ fn slugs(part: &DynamicPart<'_>, comments: &[Value]) -> HashMap<i64, String> {
         return HashMap::new();
     };
     let most = ids.len() as u64;
-    let found = part.documents_of(users, records::among("id", ids), Vec::new(), (0, most), "id,slug");
+    let found = part.documents_of(users, records::is_in("id", ids), Vec::new(), (0, most), "id,slug");
     let slug = |user: &Value| Some((user["id"].as_i64()?, slug::sanitize_title(user["slug"].as_str()?)));
     found.iter().filter_map(slug).collect()
 }
@@ -163,8 +163,8 @@ struct CommentThread<'t, 'a> {
 
 impl CommentThread<'_, '_> {
     fn level(&self, above: i64, depth: u32, html: &mut Html) {
-        for comment in self.tree.below(above) {
-            if !self.part.goes_on(html) {
+        for comment in self.tree.children(above) {
+            if !self.part.has_room_for_row(html) {
                 break;
             }
             let id = comment["id"].as_i64().unwrap_or(0);
@@ -176,7 +176,7 @@ impl CommentThread<'_, '_> {
             };
             html.raw("<li id=\"comment-").number(id).raw("\"").attr("class", &self.classes(comment, depth)).raw(">");
             html.html(&self.part.inside(within));
-            if !self.tree.below(id).is_empty() {
+            if !self.tree.children(id).is_empty() {
                 html.raw(if depth < MOST_LEVELS { "<ol>" } else { "" });
                 self.level(id, (depth + 1).min(MOST_LEVELS), html);
                 html.raw(if depth < MOST_LEVELS { "</ol>" } else { "" });
@@ -217,13 +217,13 @@ pub fn author(part: &DynamicPart<'_>) -> Option<Html> {
             html.attr("target", super::loops::target(part)).raw(" >").text(name).raw("</a>")
         }
     };
-    Some(boxed(&wrapper(part, &of_text(part, "")), &html))
+    Some(boxed(&wrapper(part, &text_classes(part, "")), &html))
 }
 
 /// The text of a comment.
 pub fn content(part: &DynamicPart<'_>) -> Option<Html> {
     let text = part.within.comment?["content"]["rendered"].as_str().filter(|text| !text.is_empty())?;
-    Some(boxed(&wrapper(part, &of_text(part, "")), &Html::rendered(text)))
+    Some(boxed(&wrapper(part, &text_classes(part, "")), &Html::rendered(text)))
 }
 
 /// When a comment was written, as a link to it.
@@ -237,7 +237,7 @@ pub fn date(part: &DynamicPart<'_>) -> Option<Html> {
         None => html.text(&date_of(part, local)),
     };
     html.raw("</time>");
-    Some(boxed(&wrapper(part, &of_links(part, "")), &html))
+    Some(boxed(&wrapper(part, &link_classes(part, "")), &html))
 }
 
 /// A link to answer a comment of a record that takes comments.
@@ -254,5 +254,5 @@ pub fn reply(part: &DynamicPart<'_>) -> Option<Html> {
     html.raw(" data-commentid=\"").number(id).raw("\" data-postid=\"").number(post);
     html.raw("\" data-belowelement=\"comment-").number(id).raw("\" data-respondelement=\"respond\"");
     html.attr("data-replyto", &label).attr("aria-label", &label).raw(">Reply</a>");
-    Some(boxed(&wrapper(part, &of_text(part, "")), &html))
+    Some(boxed(&wrapper(part, &text_classes(part, "")), &html))
 }

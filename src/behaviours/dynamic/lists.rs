@@ -4,7 +4,7 @@ use super::people::Avatar;
 use super::rows::DocumentTree;
 use super::wrapper::wrapper;
 use super::{DynamicPart, MOST_DEPTH, MOST_ROWS, MOST_SPANS, published, time_of, title_of, unwrapped};
-use crate::records::{self, among, eq, txt};
+use crate::records::{self, eq, is_in, txt};
 use crate::registry::name;
 use cms_storage::plan::{Cond, DbValue, Op, Order};
 use cms_text::dates;
@@ -62,7 +62,7 @@ pub fn latest(part: &DynamicPart<'_>) -> Option<Html> {
     let mut html = Html::new();
     html.raw("<ul").attrs(&wrapper(part, &own)).raw(">");
     for record in &found {
-        if !part.goes_on(&html) {
+        if !part.has_room_for_row(&html) {
             break;
         }
         let link = record["link"].as_str().unwrap_or("");
@@ -87,7 +87,7 @@ pub fn latest(part: &DynamicPart<'_>) -> Option<Html> {
 /// The names of the authors of records, by their numbers.
 fn authors_of(part: &DynamicPart<'_>, found: &[Value]) -> HashMap<i64, String> {
     let ids = found.iter().filter_map(|record| record["author"].as_i64());
-    let plan = records::columns("user", &["id", "name"], among("id", ids));
+    let plan = records::columns("user", &["id", "name"], is_in("id", ids));
     let rows = part.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&plan)?)).unwrap_or_default();
     rows.iter().map(|row| (records::int(&row[0]), records::text(&row[1]).to_owned())).collect()
 }
@@ -159,7 +159,7 @@ fn spans(part: &DynamicPart<'_>) -> Vec<ArchivePeriod> {
         let (path, label) = match yearly {
             true => (format!("{:04}", span.year), format!("{:04}", span.year)),
             false => {
-                let label = dates::named(span.seconds().unwrap_or(0), "%B %Y");
+                let label = dates::format_strftime(span.seconds().unwrap_or(0), "%B %Y");
                 (format!("{:04}/{:02}", span.year, span.month), label)
             }
         };
@@ -171,20 +171,20 @@ fn spans(part: &DynamicPart<'_>) -> Vec<ArchivePeriod> {
 /// The terms of records, by name, those below others nested where that is wanted.
 pub fn terms(part: &DynamicPart<'_>) -> Option<Html> {
     let full = Cond::Compare(name("count"), Op::Gt, DbValue::Int(0));
-    let filter = if part.flag("showEmpty") { records::everything() } else { full };
+    let filter = if part.flag("showEmpty") { records::always() } else { full };
     let filter = match part.flag("showOnlyTopLevel") {
         true => Cond::All(vec![filter, eq("parent", DbValue::Int(0))]),
         false => filter,
     };
     let order = vec![Order::Column(name("name_key"), false)];
     let found = part.documents(filter, order, MOST_ROWS, "id,name,slug,link,count,parent");
-    let tree = part.flag("showHierarchy").then(|| DocumentTree::rooted(&found));
+    let tree = part.flag("showHierarchy").then(|| DocumentTree::build_tree(&found));
     let terms = Terms { part, all: found.iter().collect(), tree };
     let resource = part.of?;
     let shape = if part.flag("displayAsDropdown") { "dropdown" } else { "list" };
     let own = format!("wp-block-categories-{shape} wp-block-categories-taxonomy-{}", resource.api_name);
     let own = wrapper(part, &own);
-    let times = part.within.budget.unique.times("wp-block-categories");
+    let times = part.within.budget.unique.count_landmark("wp-block-categories");
     let mut html = Html::new();
     if shape == "list" {
         html.raw("<ul").attrs(&own).raw(">");
@@ -219,7 +219,7 @@ impl Terms<'_, '_> {
     fn level(&self, above: i64, depth: u8) -> &[&Value] {
         match &self.tree {
             _ if depth > MOST_DEPTH * 4 => &[],
-            Some(tree) => tree.below(above),
+            Some(tree) => tree.children(above),
             None => &self.all,
         }
     }
@@ -227,7 +227,7 @@ impl Terms<'_, '_> {
     /// The options of a drop-down, those below others further in.
     fn options(&self, above: i64, depth: u8, html: &mut Html) {
         for term in self.level(above, depth) {
-            if !self.part.goes_on(html) {
+            if !self.part.has_room_for_row(html) {
                 break;
             }
             html.raw("\t<option").attr("class", &format!("level-{depth}"));
@@ -249,7 +249,7 @@ impl Terms<'_, '_> {
     /// The items of a list, those below others in lists of their own.
     fn list(&self, above: i64, depth: u8, html: &mut Html) {
         for term in self.level(above, depth) {
-            if !self.part.goes_on(html) {
+            if !self.part.has_room_for_row(html) {
                 break;
             }
             let id = term["id"].as_i64().unwrap_or(0);
@@ -260,7 +260,7 @@ impl Terms<'_, '_> {
                 html.raw(" (").number(term["count"].as_u64().unwrap_or(0)).raw(")");
             }
             html.raw("\n");
-            if self.tree.as_ref().is_some_and(|tree| !tree.below(id).is_empty()) {
+            if self.tree.as_ref().is_some_and(|tree| !tree.children(id).is_empty()) {
                 html.raw("<ul class='children'>\n");
                 self.list(id, depth + 1, html);
                 html.raw("</ul>\n");
@@ -326,12 +326,12 @@ pub fn tree(part: &DynamicPart<'_>) -> Option<Html> {
 }
 
 fn list_pages(part: &DynamicPart<'_>, tree: &DocumentTree<'_>, above: i64, depth: u8, html: &mut Html) {
-    for page in tree.below(above).iter().filter(|_| depth <= MOST_DEPTH * 4) {
-        if !part.goes_on(html) {
+    for page in tree.children(above).iter().filter(|_| depth <= MOST_DEPTH * 4) {
+        if !part.has_room_for_row(html) {
             break;
         }
         let id = page["id"].as_i64().unwrap_or(0);
-        let parent = !tree.below(id).is_empty();
+        let parent = !tree.children(id).is_empty();
         html.raw("<li class=\"wp-block-pages-list__item").raw(if parent { " has-child" } else { "" });
         html.raw(if depth > 0 { " \"><a" } else { "\"><a" });
         html.raw(" class=\"wp-block-pages-list__item__link\"").attr("href", page["link"].as_str().unwrap_or(""));
@@ -365,7 +365,7 @@ pub fn comments(part: &DynamicPart<'_>) -> Option<Html> {
     let fields = "author_name,author_url,author_avatar_urls,link,date,content,post";
     let found = part.documents(filter, order, part.number("commentsToShow", 5), fields);
     let posts: Vec<i64> = found.iter().filter_map(|comment| comment["post"].as_i64()).collect();
-    let titles = records::columns("record", &["id", "title"], among("id", posts));
+    let titles = records::columns("record", &["id", "title"], is_in("id", posts));
     let titles = part.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&titles)?)).unwrap_or_default();
     let heading = |post: &Value| {
         let row = titles.iter().find(|row| *post == records::int(&row[0]));
@@ -392,7 +392,7 @@ pub fn comments(part: &DynamicPart<'_>) -> Option<Html> {
     }
     html.raw("<ol").attrs(&wrapper(part, &own.join(" "))).raw(">");
     for comment in &found {
-        if !part.goes_on(&html) {
+        if !part.has_room_for_row(&html) {
             break;
         }
         html.raw("<li class=\"wp-block-latest-comments__comment\">");

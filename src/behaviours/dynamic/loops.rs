@@ -1,11 +1,11 @@
 //! A query block, and the blocks inside it for each record that it finds.
 
 use super::rows::ListReads;
-use super::wrapper::{of_links, of_text, wrapper};
+use super::wrapper::{link_classes, text_classes, wrapper};
 use super::{
     DynamicPart, MOST_DEPTH, PartContext, RecordFrame, boxed, content_of, heading, nested, published, time_of, title_of,
 };
-use crate::records::{among, eq, everything, txt};
+use crate::records::{always, eq, is_in, txt};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use cms_config::declaration::Family;
@@ -103,14 +103,14 @@ pub fn found<'a>(part: &'a DynamicPart<'_>) -> Option<LoopQuery<'a>> {
         list => ids(list),
     };
     if !author.is_empty() {
-        filter.push(among("author", author.clone()));
+        filter.push(is_in("author", author.clone()));
     }
     let (exclude, parents) = (ids(&query["exclude"]), ids(&query["parents"]));
     if !exclude.is_empty() {
-        filter.push(Cond::Not(Box::new(among("id", exclude))));
+        filter.push(Cond::Not(Box::new(is_in("id", exclude))));
     }
     if !parents.is_empty() {
-        filter.push(among("parent", parents));
+        filter.push(is_in("parent", parents));
     }
     if !text("search").is_empty() {
         let columns = ["title", "content", "excerpt"].map(name).to_vec();
@@ -208,10 +208,10 @@ pub fn records(part: &DynamicPart<'_>) -> Option<Html> {
         return None;
     }
     let mut html = Html::new();
-    html.raw("<ul").attrs(&wrapper(part, &of_links(part, &own))).raw(">");
+    html.raw("<ul").attrs(&wrapper(part, &link_classes(part, &own))).raw(">");
     let list = ListReads::of(&documents);
     for document in &documents {
-        if !part.goes_on(&html) {
+        if !part.has_room_for_row(&html) {
             break;
         }
         let shown = LoopRecord { resource, document, list: &list };
@@ -230,7 +230,7 @@ pub fn nothing(part: &DynamicPart<'_>) -> Option<Html> {
         return None;
     }
     let inside = part.inside(part.within);
-    (!inside.as_str().trim().is_empty()).then(|| boxed(&wrapper(part, &of_links(part, "")), &inside))
+    (!inside.as_str().trim().is_empty()).then(|| boxed(&wrapper(part, &link_classes(part, "")), &inside))
 }
 
 /// The record that a query shows here, or the one whose content this is, which everybody who reads this may see.
@@ -248,7 +248,7 @@ pub fn subject<'a>(part: &'a DynamicPart<'_>) -> Option<(&'a Resource, Cow<'a, V
 pub fn document_of(part: &DynamicPart<'_>, fields: &str) -> Option<Value> {
     let own = json!({"id": part.within.record()});
     let resource = part.within.shown.map_or(part.item.resource, |shown| shown.resource);
-    part.related((&own, "id"), (resource, everything()), Vec::new(), &format!("id,{fields}")).pop()
+    part.related((&own, "id"), (resource, always()), Vec::new(), &format!("id,{fields}")).pop()
 }
 
 /// Where links of a part open.
@@ -278,7 +278,7 @@ pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
     document["title"]["rendered"].as_str().filter(|title| !title.is_empty())?;
     let (open, close) = heading(part.number("level", 2));
     let mut html = Html::new();
-    html.raw(open).attrs(&wrapper(part, &of_text(part, ""))).raw(">");
+    html.raw(open).attrs(&wrapper(part, &text_classes(part, ""))).raw(">");
     html.html(&linked(part, &document, whole_title(&document))).raw(close);
     Some(html)
 }
@@ -290,13 +290,13 @@ pub fn date(part: &DynamicPart<'_>) -> Option<Html> {
     let (_, document) = subject(part)?;
     let link = document["link"].as_str().filter(|_| part.flag("isLink"));
     if !changed {
-        return Some(boxed(&wrapper(part, &of_text(part, "")), &time_of(part, &document["date"], "", link)));
+        return Some(boxed(&wrapper(part, &text_classes(part, "")), &time_of(part, &document["date"], "", link)));
     }
     let later = |document: &Value| document["modified"].as_str() > document["date"].as_str();
     let document = document_of(part, "date,modified,link").filter(later)?;
     let own = if bound.is_null() { "wp-block-post-date__modified-date" } else { "" };
     let link = document["link"].as_str().filter(|_| part.flag("isLink"));
-    Some(boxed(&wrapper(part, &of_text(part, own)), &time_of(part, &document["modified"], "", link)))
+    Some(boxed(&wrapper(part, &text_classes(part, own)), &time_of(part, &document["modified"], "", link)))
 }
 
 /// A record's excerpt.
@@ -318,7 +318,7 @@ pub fn excerpt(part: &DynamicPart<'_>) -> Option<Html> {
         html.raw("<a class=\"wp-block-post-excerpt__more-link\"").attr("href", link).raw(">").text(more).raw("</a>");
     }
     html.raw("</p>");
-    Some(boxed(&wrapper(part, &of_text(part, "")), &html))
+    Some(boxed(&wrapper(part, &text_classes(part, "")), &html))
 }
 
 /// A record's content; in the content itself once.
@@ -377,7 +377,7 @@ pub fn terms(part: &DynamicPart<'_>) -> Option<Html> {
     let wanted = part.text("term");
     let relation = resource.relations.iter().find(|r| r.many && registry.resources[r.to].api_name == wanted)?;
     let order = vec![Order::Column(name("name_key"), false)];
-    let taxonomy = (&registry.resources[relation.to], everything());
+    let taxonomy = (&registry.resources[relation.to], always());
     let found = part.related((&document, relation.property.as_str()), taxonomy, order, "id,name,link");
     if found.is_empty() {
         return None;
@@ -399,7 +399,7 @@ pub fn terms(part: &DynamicPart<'_>) -> Option<Html> {
     if !suffix.is_empty() {
         html.raw("<span class=\"wp-block-post-terms__suffix\">").html(&suffix).raw("</span>");
     }
-    Some(boxed(&wrapper(part, &of_text(part, &format!("taxonomy-{wanted}"))), &html))
+    Some(boxed(&wrapper(part, &text_classes(part, &format!("taxonomy-{wanted}"))), &html))
 }
 
 /// A link to a record.

@@ -1,7 +1,8 @@
 //! The table of renderers: the names that declarations use, and what makes each part.
 
 use super::{
-    PartRenderer, calendar, comments, frame, lists, loops, menus, paging, people, piece, players, reading, site,
+    PartRenderer, calendar, comments, frame, lists, loops, menus, paging, people, players, reading,
+    render_reusable_block, site,
 };
 use super::{social, terms, trail};
 use crate::registry::vocabulary::BehaviourEntry;
@@ -23,7 +24,7 @@ pub const MAKERS: &[BehaviourEntry<PartRenderer>] = &[
     renderer("page_list", lists::tree, "The records of the resource below one another."),
     renderer("latest_comments", lists::comments, "The newest approved comments of readable records."),
     renderer("footnotes", lists::notes, "The record's footnotes."),
-    renderer("reusable_block", piece, "The content of another record."),
+    renderer("reusable_block", render_reusable_block, "The content of another record."),
     renderer("frame", frame, "Shows what is inside it; the blocks inside it depend on its attributes."),
     renderer("query", frame, "A query; the parts inside show what it finds."),
     renderer("query.pages", paging::pages, "Links to the pages of a query."),

@@ -22,7 +22,7 @@ pub fn menu(part: &DynamicPart<'_>) -> Option<Html> {
     html.raw("<nav").attrs(&wrapper(part, ""));
     // Readers tell landmarks of one page apart by their names.
     let name = name_of(part);
-    let label = match part.within.budget.unique.times(&name) {
+    let label = match part.within.budget.unique.count_landmark(&name) {
         0 | 1 => name,
         times => format!("{name} {times}"),
     };

@@ -180,7 +180,7 @@ impl<'a> Budget<'a> {
     }
 
     /// One of what is counted; `None` when nothing of it is left.
-    fn take(&self, left: &Cell<u32>) -> Option<()> {
+    fn spend_one(&self, left: &Cell<u32>) -> Option<()> {
         let rest = left.get().checked_sub(1);
         rest.map_or_else(|| self.cut.set(true), |rest| left.set(rest));
         rest.map(drop)
@@ -225,7 +225,7 @@ impl<'a> Budget<'a> {
 type PartRenderer = fn(&DynamicPart<'_>) -> Option<Html>;
 
 /// Whether rendering a content reads other rows.
-pub fn asks(declared: &Declaration, content: &str) -> bool {
+pub fn reads_other_rows(declared: &Declaration, content: &str) -> bool {
     fn within(declared: &Declaration, block: &Block) -> bool {
         made_of(declared, block).is_some()
             || bindings::of(block).is_some()
@@ -254,7 +254,7 @@ pub fn block(item: &Item<'_>, block_name: &str, attributes: Value) -> Option<Str
     let html =
         make(item, (block_name, made), None, attributes.clone(), PartContext::top(item, &budget)).unwrap_or_default();
     let html = anchored(made, html, &attributes);
-    Some(dress::dressed(block_name, &attributes, html, &block_options(item, None, &budget)).into())
+    Some(dress::apply_block_attributes(block_name, &attributes, html, &block_options(item, None, &budget)).into())
 }
 
 /// What renders a block; `None`: nothing but what is written inside it.
@@ -320,7 +320,7 @@ fn make(
     within: PartContext<'_>,
 ) -> Option<Html> {
     let budget = within.budget;
-    budget.take(&budget.parts)?;
+    budget.spend_one(&budget.parts)?;
     if budget.bytes.get() == 0 {
         budget.cut.set(true);
         return None;
@@ -376,11 +376,11 @@ impl DynamicPart<'_> {
 
     /// The content inside the block, rendered as `within` says.
     fn inside(&self, within: PartContext<'_>) -> Html {
-        self.block.map_or_else(Html::new, |block| Html::rendered(inside_of(self.item, block, within)))
+        self.block.map_or_else(Html::new, |block| Html::rendered(render_inner(self.item, block, within)))
     }
 
     /// Whether a list that has made so much goes on with another row.
-    fn goes_on(&self, made: &Html) -> bool {
+    fn has_room_for_row(&self, made: &Html) -> bool {
         let budget = self.within.budget;
         let counted = self.left - budget.bytes.get();
         budget.allows(made.len().saturating_sub(counted))
@@ -388,7 +388,7 @@ impl DynamicPart<'_> {
 }
 
 /// The content inside a block, rendered as `within` says.
-fn inside_of(item: &Item<'_>, block: &Block<'_>, within: PartContext<'_>) -> String {
+fn render_inner(item: &Item<'_>, block: &Block<'_>, within: PartContext<'_>) -> String {
     let dynamic = |block: &Block, added: &str| of_block(item, block, added, within);
     blocks::render_inside(block, &block_options(item, Some(&dynamic), within.budget))
 }
@@ -438,11 +438,11 @@ fn date_of(part: &DynamicPart<'_>, local: i64) -> String {
     match part.text("format") {
         AGO => {
             let seconds = scope.local_now() - local;
-            scope.storage.limit_validity(scope.now.saturating_add(dates::distance_lasts(seconds)));
-            format!("{} ago", dates::distance(seconds))
+            scope.storage.limit_validity(scope.now.saturating_add(dates::time_ago_lifetime(seconds)));
+            format!("{} ago", dates::time_ago(seconds))
         }
-        "" => dates::formed(local, scope.settings.text("date_format")),
-        form => dates::formed(local, form),
+        "" => dates::format_php_date(local, scope.settings.text("date_format")),
+        form => dates::format_php_date(local, form),
     }
 }
 
@@ -465,7 +465,7 @@ fn frame(part: &DynamicPart<'_>) -> Option<Html> {
 }
 
 /// A reusable piece: the content of another record.
-fn piece(part: &DynamicPart<'_>) -> Option<Html> {
+fn render_reusable_block(part: &DynamicPart<'_>) -> Option<Html> {
     let frame = BlockFrame { attributes: &part.attributes, outer: part.within.around };
     let within = PartContext { around: Some(&frame), ..part.within };
     content_of(part, part.of?, part.reference()?, within, true)

@@ -2,7 +2,7 @@
 
 use super::BlockFrame;
 use super::loops::found;
-use super::wrapper::{of_links, of_text, wrapper};
+use super::wrapper::{link_classes, text_classes, wrapper};
 use super::{DynamicPart, PartContext, boxed, heading};
 use cms_text::html::Html;
 use cms_text::html_policy::Policy;
@@ -17,7 +17,7 @@ pub fn pages(part: &DynamicPart<'_>) -> Option<Html> {
     let frame = BlockFrame { attributes: &part.attributes, outer: part.within.around };
     let inside = part.inside(PartContext { around: Some(&frame), ..part.within });
     let mut html = Html::new();
-    html.raw("<nav").attrs(&wrapper(part, &of_links(part, ""))).raw(" aria-label=\"Pagination\">");
+    html.raw("<nav").attrs(&wrapper(part, &link_classes(part, ""))).raw(" aria-label=\"Pagination\">");
     html.html(&inside).raw("</nav>");
     (!inside.as_str().trim().is_empty()).then_some(html)
 }
@@ -112,7 +112,7 @@ pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
     let name = Html::sanitised(resource.declared.labels.get("singular_name")?, Policy::phrases());
     let (open, close) = heading(part.number("level", 1));
     let mut html = Html::new();
-    html.raw(open).attrs(&wrapper(part, &of_text(part, ""))).raw(">");
+    html.raw(open).attrs(&wrapper(part, &text_classes(part, ""))).raw(">");
     match part.attributes["showPrefix"] == false {
         true => html.html(&name),
         false => html.raw("Post Type: &#8220;").html(&name).raw("&#8221;"),

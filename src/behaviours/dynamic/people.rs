@@ -1,10 +1,10 @@
 //! Authors: their names, pictures and descriptions.
 
 use super::loops::{subject, target};
-use super::wrapper::{of_text, wrapper};
+use super::wrapper::{text_classes, wrapper};
 use super::{DynamicPart, boxed};
 use crate::access::policy;
-use crate::records::{eq, everything};
+use crate::records::{always, eq};
 use cms_config::declaration::Family;
 use cms_storage::plan::DbValue;
 use cms_text::block_css::border_of;
@@ -62,7 +62,7 @@ pub fn picture_of(urls: &Value) -> Option<&str> {
 fn author_of(part: &DynamicPart<'_>, fields: &str) -> Option<Value> {
     let (resource, document) = subject(part)?;
     let users = part.item.scope.registry.family(Family::User).next().filter(|_| resource.supports("author"))?;
-    part.related((&document, "author"), (users, everything()), Vec::new(), &format!("id,{fields}")).pop()
+    part.related((&document, "author"), (users, always()), Vec::new(), &format!("id,{fields}")).pop()
 }
 
 fn user(part: &DynamicPart<'_>, id: i64, fields: &str) -> Option<Value> {
@@ -81,7 +81,7 @@ pub fn author_name(part: &DynamicPart<'_>) -> Option<Html> {
         }
         None => name.text(named(&author)),
     };
-    Some(boxed(&wrapper(part, &of_text(part, "")), &name))
+    Some(boxed(&wrapper(part, &text_classes(part, "")), &name))
 }
 
 fn named(user: &Value) -> &str {
@@ -119,7 +119,7 @@ pub fn author(part: &DynamicPart<'_>) -> Option<Html> {
         html.raw("<p class=\"wp-block-post-author__bio\">").html(&description(&author)).raw("</p>");
     }
     html.raw("</div>");
-    Some(boxed(&wrapper(part, &of_text(part, &own)), &html))
+    Some(boxed(&wrapper(part, &text_classes(part, &own)), &html))
 }
 
 fn description(user: &Value) -> Html {
@@ -129,7 +129,7 @@ fn description(user: &Value) -> Html {
 /// What who wrote a record says about themselves.
 pub fn biography(part: &DynamicPart<'_>) -> Option<Html> {
     let text = description(&author_of(part, "description")?);
-    (!text.is_empty()).then(|| boxed(&wrapper(part, &of_text(part, "")), &text))
+    (!text.is_empty()).then(|| boxed(&wrapper(part, &text_classes(part, "")), &text))
 }
 
 /// The picture of a comment's author, of a user, or of a record's author.

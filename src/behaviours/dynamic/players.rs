@@ -3,7 +3,7 @@
 use super::wrapper::wrapper;
 use super::{DynamicPart, MOST_ROWS, title_of, unwrapped};
 use crate::access::policy;
-use crate::records::{self, among, eq, txt};
+use crate::records::{self, eq, is_in, txt};
 use crate::registry::name;
 use cms_storage::plan::{Cond, DbValue, Op, Order};
 use cms_text::html::Html;
@@ -25,12 +25,12 @@ pub fn gallery(part: &DynamicPart<'_>) -> Option<Html> {
     let pictures = Cond::All(vec![pictures, Cond::Compare(name("mime"), Op::Lt, txt("image0"))]);
     let (filter, order) = if wanted.is_empty() {
         let of = part.numbers("id").first().copied().unwrap_or(own);
-        let without = Cond::Not(Box::new(among("id", part.numbers("exclude"))));
+        let without = Cond::Not(Box::new(is_in("id", part.numbers("exclude"))));
         let order = vec![Order::Column(name("menu_order"), false), Order::Column(name("id"), false)];
         (Cond::All(vec![eq("parent", DbValue::Int(of)), without, pictures]), order)
     } else {
         let order = Order::Given(name("id"), wanted.iter().copied().map(DbValue::Int).collect());
-        (Cond::All(vec![among("id", wanted), pictures]), vec![order])
+        (Cond::All(vec![is_in("id", wanted), pictures]), vec![order])
     };
     let filter = Cond::All(vec![filter, policy::visible(part.item.scope, part.of?)]);
     let found = part.documents(filter, order, MOST_ROWS, "id,link,title,media_type,alt_text,source_url,media_details");
@@ -38,13 +38,13 @@ pub fn gallery(part: &DynamicPart<'_>) -> Option<Html> {
         return None;
     }
     let captions = captions(part, &found);
-    let selector = format!("gallery-{}", part.within.budget.unique.times("gallery"));
+    let selector = format!("gallery-{}", part.within.budget.unique.count_landmark("gallery"));
     let size = Some(part.text("size")).filter(|size| !size.is_empty()).unwrap_or("thumbnail");
     let own = format!("gallery galleryid-{own} gallery-columns-{} gallery-size-{size}", part.number("columns", 3));
     let mut html = Html::new();
     html.raw("<div").attr_in_single_quotes("id", &selector).attr_in_single_quotes("class", &own).raw(">");
     for picture in &found {
-        if !part.goes_on(&html) {
+        if !part.has_room_for_row(&html) {
             break;
         }
         let id = picture["id"].as_i64().unwrap_or(0);
@@ -82,7 +82,7 @@ pub fn gallery(part: &DynamicPart<'_>) -> Option<Html> {
 /// What authors wrote below pictures, by their numbers.
 fn captions(part: &DynamicPart<'_>, pictures: &[Value]) -> HashMap<i64, String> {
     let ids = pictures.iter().filter_map(|picture| picture["id"].as_i64());
-    let plan = records::columns("record", &["id", "excerpt"], among("id", ids));
+    let plan = records::columns("record", &["id", "excerpt"], is_in("id", ids));
     let rows = part.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&plan)?)).unwrap_or_default();
     rows.iter().map(|row| (records::int(&row[0]), records::text(&row[1]).trim().to_owned())).collect()
 }
@@ -136,7 +136,7 @@ pub fn dynamic_gallery(part: &DynamicPart<'_>) -> Option<Html> {
     let size = Some(part.text("sizeSlug")).filter(|size| !size.is_empty()).unwrap_or("large");
     let mut pictures = Html::new();
     for picture in &found {
-        if !part.goes_on(&pictures) {
+        if !part.has_room_for_row(&pictures) {
             break;
         }
         pictures.html(&gallery_item(part, picture, size));
@@ -196,7 +196,7 @@ const PLAYED: &[(&str, &str)] = &[
 /// `[audio]` and `[video]`: the browser's own player, or a link to what browsers do not play. Without a source it plays the
 /// first such file that is attached to the record.
 pub fn player(part: &DynamicPart<'_>, element: &'static str) -> Option<Html> {
-    let number = part.within.budget.unique.times(element);
+    let number = part.within.budget.unique.count_landmark(element);
     let of_element = |kind: &str| kind.split('/').next() == Some(element);
     let known = || PLAYED.iter().filter(|(_, kind)| of_element(kind));
     let given = Some(part.text("src")).filter(|src| !src.is_empty()).map(clean_url);

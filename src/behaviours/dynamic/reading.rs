@@ -1,10 +1,10 @@
 //! How long a record takes to read.
 
-use super::wrapper::{of_text, wrapper};
+use super::wrapper::{text_classes, wrapper};
 use super::{DynamicPart, boxed};
 use crate::records;
 use cms_text::html::Html;
-use cms_text::words::words;
+use cms_text::words::count_words;
 
 /// Words that people read in a minute.
 const SPEED: f64 = 189.0;
@@ -14,7 +14,7 @@ pub fn time(part: &DynamicPart<'_>) -> Option<Html> {
     let row = part.row(&["content"])?;
     let text = records::text(row.first()?);
     part.within.budget.render(text.len())?;
-    let words = words(text);
+    let words = count_words(text);
     let speed = part.attributes["averageReadingSpeed"].as_f64().filter(|speed| *speed >= 1.0).unwrap_or(SPEED);
     let minutes = |factor: f64| ((words as f64 / speed * factor).round() as u64).max(1);
     let mut html = Html::new();
@@ -27,5 +27,5 @@ pub fn time(part: &DynamicPart<'_>) -> Option<Html> {
         (false, false) if minutes(1.0) == 1 => html.raw("1 minute"),
         (false, false) => html.number(minutes(1.0)).raw(" minutes"),
     };
-    Some(boxed(&wrapper(part, &of_text(part, "")), &html))
+    Some(boxed(&wrapper(part, &text_classes(part, "")), &html))
 }

@@ -3,7 +3,7 @@
 use super::loops::LoopRecord;
 use super::{DynamicPart, MOST_ROWS};
 use crate::behaviours::READS;
-use crate::records::{self, Record, among};
+use crate::records::{self, Record, is_in};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
 use crate::render::{View, columns_for, documents};
@@ -62,7 +62,7 @@ impl DynamicPart<'_> {
         fields: &str,
     ) -> Vec<Value> {
         let read = |ids: BTreeSet<i64>| {
-            let filter = Cond::All(vec![filter.clone(), among("id", ids)]);
+            let filter = Cond::All(vec![filter.clone(), is_in("id", ids)]);
             self.documents_of(resource, filter, order.clone(), (0, MOST_ROWS), fields)
         };
         let wanted: BTreeSet<i64> = ids_of(&document[member]).into_iter().collect();
@@ -84,7 +84,7 @@ impl DynamicPart<'_> {
     pub fn row(&self, columns: &[&str]) -> Option<Row> {
         let all: Vec<&str> = std::iter::once("id").chain(columns.iter().copied()).collect();
         let mut row = self.row_by(self.within.record(), &columns.join(","), 0, |ids| {
-            records::columns("record", &all, among("id", ids))
+            records::columns("record", &all, is_in("id", ids))
         })?;
         Some(row.split_off(1))
     }
@@ -92,7 +92,7 @@ impl DynamicPart<'_> {
     /// A whole row of a resource, if it meets the filter.
     pub fn whole_row(&self, resource: &Resource, id: i64, filter: &Cond) -> Option<Row> {
         let key = resource.column(&resource.key)?;
-        let plan = |ids| records::plan(resource, Cond::All(vec![among("id", ids), filter.clone()]));
+        let plan = |ids| records::plan(resource, Cond::All(vec![is_in("id", ids), filter.clone()]));
         self.row_by(id, "", key, plan)
     }
 
@@ -133,7 +133,7 @@ impl DynamicPart<'_> {
         let fields = Fields::parse(Some(&Value::from(fields)));
         let excerpts = fields.wants("excerpt");
         let spent = excerpts && budget.text.get() == 0;
-        if spent || budget.take(&budget.reads).is_none() {
+        if spent || budget.spend_one(&budget.reads).is_none() {
             budget.cut.set(true);
             return Vec::new();
         }
@@ -198,7 +198,7 @@ impl DynamicPart<'_> {
         if let Some(rows) = known {
             return rows;
         }
-        if budget.take(&budget.reads).is_none() {
+        if budget.spend_one(&budget.reads).is_none() {
             return Rc::default();
         }
         let rows = self.item.scope.snapshot().and_then(|snapshot| Ok(read(&*snapshot, &plan)?));
@@ -210,7 +210,7 @@ impl DynamicPart<'_> {
     /// How many rows there are.
     pub fn count_of(&self, resource: &Resource, filter: Cond) -> u64 {
         let budget = self.within.budget;
-        if budget.take(&budget.reads).is_none() {
+        if budget.spend_one(&budget.reads).is_none() {
             return 0;
         }
         let plan = records::plan(resource, filter);
@@ -236,7 +236,7 @@ impl<'d> DocumentTree<'d> {
     }
 
     /// Those are at the top that are below what is not among them.
-    pub fn rooted(all: &'d [Value]) -> DocumentTree<'d> {
+    pub fn build_tree(all: &'d [Value]) -> DocumentTree<'d> {
         let known: HashSet<i64> = all.iter().filter_map(|document| document["id"].as_i64()).collect();
         DocumentTree::by(all, |parent| if known.contains(&parent) { parent } else { 0 })
     }
@@ -250,7 +250,7 @@ impl<'d> DocumentTree<'d> {
     }
 
     /// What is below a number, in the order of the documents.
-    pub fn below(&self, above: i64) -> &[&'d Value] {
+    pub fn children(&self, above: i64) -> &[&'d Value] {
         self.0.get(&above).map_or(&[], Vec::as_slice)
     }
 }

@@ -1,6 +1,6 @@
 //! What the site itself shows: its title and tagline, a form that searches it.
 
-use super::wrapper::{of_text, wrapper};
+use super::wrapper::{text_classes, wrapper};
 use super::{DynamicPart, heading};
 use crate::access::policy;
 use crate::records::eq;
@@ -18,7 +18,7 @@ pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
     }
     let (open, close) = heading(part.number("level", 1));
     let mut html = Html::new();
-    html.raw(open).attrs(&wrapper(part, &of_text(part, ""))).raw(">");
+    html.raw(open).attrs(&wrapper(part, &text_classes(part, ""))).raw(">");
     if part.attributes["isLink"] == false {
         html.text(title).raw(close);
         return Some(html);
@@ -37,7 +37,7 @@ pub fn tagline(part: &DynamicPart<'_>) -> Option<Html> {
     }
     let (open, close) = heading(part.number("level", 0));
     let mut html = Html::new();
-    html.raw(open).attrs(&wrapper(part, &of_text(part, ""))).raw(">");
+    html.raw(open).attrs(&wrapper(part, &text_classes(part, ""))).raw(">");
     html.text(tagline).raw(close);
     Some(html)
 }
@@ -88,7 +88,7 @@ pub fn search(part: &DynamicPart<'_>) -> Option<Html> {
 /// A link to log in, or for who is logged in, to log out.
 pub fn login(part: &DynamicPart<'_>) -> Option<Html> {
     let scope = part.item.scope;
-    let known = scope.principal.known();
+    let known = scope.principal.is_logged_in();
     let pages = &scope.registry.declaration.pages;
     let page = if known { pages.logout.as_str() } else { pages.login.as_str() };
     let mut html = Html::new();

@@ -1,8 +1,8 @@
 //! A query of terms, and the blocks inside it for each term.
 
-use super::wrapper::{of_links, of_text, wrapper};
+use super::wrapper::{link_classes, text_classes, wrapper};
 use super::{DynamicPart, MOST_DEPTH, PartContext, boxed, heading};
-use crate::records::{among, eq};
+use crate::records::{eq, is_in};
 use crate::registry::name;
 use cms_config::declaration::Family;
 use cms_storage::plan::{Cond, DbValue, Op, Order};
@@ -42,7 +42,7 @@ pub fn list(part: &DynamicPart<'_>) -> Option<Html> {
         true => vec![Order::Column(name(column), descending), Order::Column(name("id"), false)],
         false => {
             let order = Order::Given(name("id"), include.iter().copied().map(DbValue::Int).collect());
-            filter.push(among("id", include));
+            filter.push(is_in("id", include));
             vec![order]
         }
     };
@@ -52,9 +52,9 @@ pub fn list(part: &DynamicPart<'_>) -> Option<Html> {
         return None;
     }
     let mut html = Html::new();
-    html.raw("<ul").attrs(&wrapper(part, &of_links(part, ""))).raw(">");
+    html.raw("<ul").attrs(&wrapper(part, &link_classes(part, ""))).raw(">");
     for term in &found {
-        if !part.goes_on(&html) {
+        if !part.has_room_for_row(&html) {
             break;
         }
         let within = PartContext { term: Some((taxonomy, term)), depth: part.within.depth + 1, ..part.within };
@@ -71,7 +71,7 @@ pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
     let (_, term) = part.within.term?;
     let (open, close) = heading(part.number("level", 0));
     let mut html = Html::new();
-    html.raw(open).attrs(&wrapper(part, &of_text(part, ""))).raw(">");
+    html.raw(open).attrs(&wrapper(part, &text_classes(part, ""))).raw(">");
     let name = term["name"].as_str().unwrap_or("");
     match term["link"].as_str().filter(|_| part.flag("isLink")) {
         Some(link) => html.raw("<a").attr("href", link).raw(">").text(name).raw("</a>"),
@@ -100,7 +100,7 @@ pub fn count(part: &DynamicPart<'_>) -> Option<Html> {
 pub fn description(part: &DynamicPart<'_>) -> Option<Html> {
     let (_, term) = part.within.term?;
     let text = Html::sanitised(term["description"].as_str().unwrap_or(""), Policy::posts());
-    (!text.is_empty()).then(|| boxed(&wrapper(part, &of_text(part, "")), &text))
+    (!text.is_empty()).then(|| boxed(&wrapper(part, &text_classes(part, "")), &text))
 }
 
 /// A member of the term that a list shows here, as a text.

@@ -4,7 +4,7 @@ use super::loops::subject;
 use super::wrapper::styled_wrapper;
 use super::{DynamicPart, title_of};
 use crate::access::policy;
-use crate::records::{among, eq, txt};
+use crate::records::{eq, is_in, txt};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use cms_storage::plan::{Cond, DbValue, Order};
@@ -92,7 +92,7 @@ fn terms(part: &DynamicPart<'_>, resource: &Resource, document: &Value) -> Vec<B
         (!ids.is_empty()).then(|| (&registry.resources[relation.to], ids))
     });
     let Some((taxonomy, ids)) = with_terms else { return steps };
-    let mut wanted = among("id", ids);
+    let mut wanted = is_in("id", ids);
     while steps.len() < MOST_STEPS {
         let order = vec![Order::Column(name("name_key"), false)];
         let found = part.documents_of(taxonomy, wanted, order, (0, 1), "name,link,parent");

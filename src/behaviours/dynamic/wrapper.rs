@@ -72,17 +72,17 @@ fn named(part: &DynamicPart<'_>, before: &str, key: &str, behind: &str) -> Optio
 }
 
 /// Classes of a block that shows text: those of its own, how the text is aligned, whether its links have a colour.
-pub fn of_text(part: &DynamicPart<'_>, own: &str) -> String {
+pub fn text_classes(part: &DynamicPart<'_>, own: &str) -> String {
     let aligned = match part.text("textAlign") {
         "" => String::new(),
         aligned => format!("has-text-align-{}", slug::sanitize_title(aligned)),
     };
     let own = [own, &aligned].into_iter().filter(|class| !class.is_empty()).collect::<Vec<_>>().join(" ");
-    of_links(part, &own)
+    link_classes(part, &own)
 }
 
 /// Classes of a block that shows links: those of its own, whether its links have a colour.
-pub fn of_links(part: &DynamicPart<'_>, own: &str) -> String {
+pub fn link_classes(part: &DynamicPart<'_>, own: &str) -> String {
     let linked = if colours_links(part) { "has-link-color" } else { "" };
     [own, linked].into_iter().filter(|class| !class.is_empty()).collect::<Vec<_>>().join(" ")
 }

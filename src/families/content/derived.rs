@@ -89,7 +89,7 @@ fn dates(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) {
     let scope = edit.scope;
     let (now, local_now) = (scope.now, scope.local_now());
     let creating = draft.before.is_none();
-    let given = |column: &str| edit.args.given(&draft.resource.property_of_column(column)?.name);
+    let given = |column: &str| edit.args.explicit(&draft.resource.property_of_column(column)?.name);
     let (local, utc) = (given(col::DATE_LOCAL), given(col::DATE_UTC));
     let zone = &scope.settings.zone;
     let parsed = |value: Option<&Value>| value.and_then(Value::as_str).and_then(time::parse_datetime);

@@ -130,7 +130,7 @@ fn state(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiErro
     };
     let caller = &edit.scope.principal;
     let registry = &edit.scope.registry;
-    let publishes = registry.is_out(wanted) || registry.status_is(wanted, |status| status.private);
+    let publishes = registry.is_published_or_scheduled(wanted) || registry.status_is(wanted, |status| status.private);
     if publishes && !caller.can(draft.resource.capability(Action::Publish)) {
         return Err(caller.refuse(Code::CannotPublish));
     }
@@ -162,7 +162,7 @@ fn password(edit: &RowEdit<'_>, draft: &ContentDraft<'_>) -> Result<(), ApiError
         return Ok(());
     }
     let locks = edit.given_text("password").is_some_and(|p| !p.is_empty());
-    let sticks = edit.args.given("sticky").and_then(Value::as_bool) == Some(true);
+    let sticks = edit.args.explicit("sticky").and_then(Value::as_bool) == Some(true);
     let locked = !draft.before_text(col::PASSWORD).is_empty();
     let stuck = edit.record().is_some_and(|record| record.int(col::STICKY) != 0);
     // As recorded: what was counts, although the same request would change it.
@@ -174,7 +174,7 @@ fn password(edit: &RowEdit<'_>, draft: &ContentDraft<'_>) -> Result<(), ApiError
 
 fn parent(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiError> {
     let Some(property) = draft.resource.property_of_column(col::PARENT) else { return Ok(()) };
-    let Some(wanted) = edit.args.given(&property.name).and_then(Value::as_i64) else { return Ok(()) };
+    let Some(wanted) = edit.args.explicit(&property.name).and_then(Value::as_i64) else { return Ok(()) };
     if draft.resource.supports("attached") {
         attachable(edit.scope, wanted)?;
         draft.put(col::PARENT, DbValue::Int(wanted.max(0)));
@@ -229,7 +229,7 @@ pub(super) fn template(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) {
 
 /// A picture that the caller sees; anything else counts as none. What does not exist leaves the one that is there.
 pub(super) fn media(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiError> {
-    let Some(wanted) = edit.args.given("featured_media").and_then(Value::as_i64) else { return Ok(()) };
+    let Some(wanted) = edit.args.explicit("featured_media").and_then(Value::as_i64) else { return Ok(()) };
     let columns = [col::KIND, col::MIME, col::EXTRA];
     let found = records::first(&*edit.scope.snapshot()?, record::TABLE, &columns, eq(ID, DbValue::Int(wanted)))?;
     if found.is_none() && wanted != 0 {

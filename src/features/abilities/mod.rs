@@ -116,7 +116,7 @@ async fn sent(work: &Work<'_>, mut scope: Scope, ability: &Ability, input: &Valu
     let mut expects = Some(work.expects);
     for (at, request) in ability.requests.iter().enumerate() {
         if let Some(progress) = &scope.progress
-            && !progress.goes_on(at, ability.requests.len(), &request.name)
+            && !progress.begin_step(at, ability.requests.len(), &request.name)
         {
             return Err(at_step(ApiError::new(Code::Cancelled), ability, request, &written));
         }
@@ -189,7 +189,7 @@ fn call(request: &RequestTemplate, input: &Value, known: &Map<String, Value>) ->
         Method::Get | Method::Delete => (args, BodyParams::None),
         _ => (Map::new(), BodyParams::Json(args)),
     };
-    let mut call = Call::inside(request.method, &path, query, body);
+    let mut call = Call::internal(request.method, &path, query, body);
     if let Some(Value::String(tag)) = request.if_match.as_ref().and_then(|tag| tag.filled(known)) {
         call.expects = Preconditions::tagged(&tag);
     }

@@ -29,7 +29,7 @@ fn guarded(asking: &GuardInput<'_>, refusal: Code) -> Decision {
     if !available(registry, &asking.scope.peer) {
         return Err(ApiError::new(Code::AppPasswordsDisabled));
     }
-    if names_caller(asking) && !asking.scope.principal.known() {
+    if names_caller(asking) && !asking.scope.principal.is_logged_in() {
         return Err(asking.scope.principal.refuse(Code::NotLoggedIn));
     }
     let row = named_user(asking)?;

@@ -4,7 +4,7 @@
 
 pub mod guard;
 
-use crate::access::app_passwords::{NewPassword, creation, grouped};
+use crate::access::app_passwords::{NewPassword, format_secret, plan_creation};
 use crate::access::hints;
 use crate::access::outbox::{self, MessageSubject};
 use crate::error::{ApiError, Code};
@@ -123,9 +123,9 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let app_id = args.text("app_id").unwrap_or("");
     let wanted = NewPassword { user, title: &title, app_id, expires: expires(work)?, limits: limits(work)? };
-    let (made, secret, put) = creation(&work.shared.identity, &wanted, work.scope.now);
+    let (made, secret, put) = plan_creation(&work.shared.identity, &wanted, work.scope.now);
     let mut changes = vec![Change::Put(put)];
-    changes.extend(outbox::notice(
+    changes.extend(outbox::notification_change(
         work.scope,
         MessageSubject::ApplicationPassword,
         account(work)?,
@@ -134,7 +134,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     write(work, changes).await?;
     let row = find(work, user, &made)?;
     let path = format!("{}/{made}", work.path.trim_end_matches('/'));
-    Ok(Outcome::created(document(work, &row, user, Some(grouped(&secret)))?, work.scope.registry.rest(&path)))
+    Ok(Outcome::created(document(work, &row, user, Some(format_secret(&secret)))?, work.scope.registry.rest(&path)))
 }
 
 /// Renames a password.
@@ -221,7 +221,7 @@ fn expires(work: &Work<'_>) -> Result<i64, ApiError> {
 /// What a new password is to be limited to.
 fn limits(work: &Work<'_>) -> Result<CredentialLimits, ApiError> {
     let args = work.allowed.args();
-    let named = args.given("resources").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let named = args.explicit("resources").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let resources: Vec<Arc<str>> = named.map(Arc::from).collect();
     let declared = || work.scope.registry.resources.iter().map(|resource| resource.name.as_str());
     if let Some(unknown) = resources.iter().find(|name| !declared().any(|d| *d == ***name)) {
@@ -233,7 +233,7 @@ fn limits(work: &Work<'_>) -> Result<CredentialLimits, ApiError> {
 
 async fn write(work: &Work<'_>, changes: Vec<Change>) -> Result<(), ApiError> {
     let done = work.commit(WritePlan::new(changes)).await;
-    done.map(|_| ()).map_err(|error| families::unwritten(work.scope, error))
+    done.map(|_| ()).map_err(|error| families::commit_failure(work.scope, error))
 }
 
 /// The record in the requested context; times are numbers or texts as the schema says.

@@ -89,7 +89,7 @@ async fn hashed_ahead(
 ) -> Result<HashMap<String, String>, (usize, ApiError)> {
     let mut hashes = HashMap::new();
     let calls = parts.iter().enumerate().filter_map(|(place, part)| Some((place, part.0.as_ref().ok()?)));
-    for (place, call) in calls.filter(|_| scope.principal.known()) {
+    for (place, call) in calls.filter(|_| scope.principal.is_logged_in()) {
         let Some((account, password)) = work.dispatch.password(scope, call) else { continue };
         let hash = work.shared.identity.hash_new(scope, &work.shared.hasher, (&account, password)).await;
         hashes.insert(password.to_owned(), hash.map_err(|error| (place, error))?);

@@ -10,7 +10,7 @@ use crate::model::Method;
 use crate::openapi::template::closing;
 use crate::registry::args::ArgRole;
 use crate::registry::resource::Resource;
-use crate::registry::views::{self, state_label, words};
+use crate::registry::views::{self, humanize_name, state_label};
 use crate::registry::{Endpoint, Registry, Route};
 use cms_config::declaration::{Action, CommentStatus, Family};
 use cms_text::sanitize::unescape;
@@ -118,7 +118,7 @@ pub fn states(registry: &Registry) -> Vec<Value> {
 pub fn label(resource: &Resource) -> String {
     let declared = &resource.declared;
     let named = declared.labels.get("name").or(declared.listing.name.as_ref());
-    named.cloned().unwrap_or_else(|| words(&resource.name))
+    named.cloned().unwrap_or_else(|| humanize_name(&resource.name))
 }
 
 /// A resource that the caller has something to do with.

@@ -5,7 +5,7 @@ use crate::registry::Registry;
 use crate::registry::args::{ArgRole, Filter};
 use crate::registry::criteria::Criteria;
 use crate::registry::resource::{Link, LinkTarget, Property, PropertyKind, PropertySource, Resource};
-use crate::registry::views::{self, words};
+use crate::registry::views::{self, humanize_name};
 use cms_config::declaration::{Family, FieldView, LabelSource};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -168,7 +168,7 @@ impl FieldContext<'_> {
             LabelSource::Taxonomies => self.registry.kinds(Family::Term).map(of).collect(),
             LabelSource::Resources => {
                 let rows = self.registry.resources.iter();
-                rows.map(|own| (own.name.clone(), words(&own.name))).collect()
+                rows.map(|own| (own.name.clone(), humanize_name(&own.name))).collect()
             }
             LabelSource::Templates => {
                 let themes = declared.themes.values().filter(|theme| theme.active);

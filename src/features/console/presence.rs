@@ -8,7 +8,7 @@ use crate::access::{self, GuardInput, LoadedRows};
 use crate::error::ApiError;
 use crate::families;
 use crate::handlers::{Outcome, Work};
-use crate::records::{Record, among, columns, eq, int, ordered, path_key, text, txt, words};
+use crate::records::{Record, columns, eq, int, is_in, ordered, path_key, text, txt, words};
 use crate::registry::resource::Resource;
 use crate::registry::{name, views};
 use crate::request::BodyParams;
@@ -77,7 +77,7 @@ pub async fn presence(work: &Work<'_>) -> Result<Outcome, ApiError> {
     };
     if !changes.is_empty() {
         let done = work.commit(WritePlan::new(changes)).await;
-        done.map_err(|error| families::unwritten(scope, error))?;
+        done.map_err(|error| families::commit_failure(scope, error))?;
     }
     let began = own.filter(|own| Some(own.item) == item.as_deref() && !take).map(|own| own.since.max(own.taken));
     let others: Vec<&PresenceEntry<'_>> = entries.iter().filter(|entry| entry.key != key).collect();
@@ -96,7 +96,7 @@ fn editable(work: &Work<'_>, resource: &Resource, item: &str) -> Option<String> 
     let (body, query) = (BodyParams::None, Map::new());
     let path = Map::from_iter([(parameter.clone(), json!(item))]);
     let sources = ArgSources { path: &path, body: &body, query: &query };
-    let args = ArgValues::lenient(&endpoint.args, &sources, None);
+    let args = ArgValues::parse_lenient(&endpoint.args, &sources, None);
     let method = *endpoint.methods.first()?;
     let (args, sources, loaded) = (&&args, &sources, &LoadedRows::default());
     let asking = GuardInput { scope, route, endpoint, method, args, sources, loaded, given: None, explains: false };
@@ -186,7 +186,7 @@ fn shown(
         }
     }
     let users = work.scope.registry.family(Family::User).next().map_or("", |users| &users.table);
-    let wanted = columns(users, &["id", "name"], among("id", kept.iter().map(|entry| entry.user)));
+    let wanted = columns(users, &["id", "name"], is_in("id", kept.iter().map(|entry| entry.user)));
     let named = if kept.is_empty() { Vec::new() } else { work.scope.snapshot()?.rows(&wanted)? };
     let name_of = |id: i64| named.iter().find(|row| int(&row[0]) == id).map_or("", |row| text(&row[1]));
     let document = |entry: &&&PresenceEntry<'_>| {

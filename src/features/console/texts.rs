@@ -7,7 +7,7 @@ use super::{describe, fields};
 use crate::model::Method;
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
-use crate::registry::views::{self, words};
+use crate::registry::views::{self, humanize_name};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,7 +88,7 @@ pub fn document(registry: &Registry, resource: &Resource) -> Value {
     json!({
         "name": resource.name,
         "label": describe::label(resource),
-        "singular": declared.labels.get("singular_name").cloned().unwrap_or_else(|| words(title)),
+        "singular": declared.labels.get("singular_name").cloned().unwrap_or_else(|| humanize_name(title)),
         "description": declared.listing.description.clone().unwrap_or_default(),
         "labels": labels.collect::<IndexMap<_, _>>(),
         "fields": fields::hints(registry, resource),
@@ -167,7 +167,7 @@ fn outlined(registry: &Registry, document: &Value) -> BTreeSet<String> {
     let endpoints = describe::endpoints(registry, resource, true);
     let mut operations = Vec::new();
     for (route, endpoint) in endpoints.filter(|(_, endpoint)| !endpoint.methods.contains(&Method::Get)) {
-        operations.extend(describe::operation_name(route, endpoint).map(words));
+        operations.extend(describe::operation_name(route, endpoint).map(humanize_name));
         endpoint.args.args.iter().filter(|arg| arg.listed).for_each(|arg| outline(&arg.name, &arg.shown));
     }
     found.extend(operations);
@@ -184,7 +184,7 @@ impl TextCollector<'_> {
     /// A property, by its name and its path in the record.
     fn property(&mut self, name: &str, path: &str, schema: &Value) {
         if self.hints[path].get("label").is_none() && schema["title"].as_str().is_none_or(str::is_empty) {
-            self.found.insert(words(name));
+            self.found.insert(humanize_name(name));
         }
         self.schema(path, schema);
     }
@@ -201,7 +201,7 @@ impl TextCollector<'_> {
         let labels = &self.hints[path]["labels"];
         let named = |value: &&str| labels.get(value).is_none();
         let choices = items("enum").filter_map(Value::as_str).filter(named);
-        self.found.extend(choices.filter(|value| is_name(value)).map(words));
+        self.found.extend(choices.filter(|value| is_name(value)).map(humanize_name));
         for (name, inner) in members("properties") {
             // `raw` is edited as the property itself; what else such an object has is made of it.
             match name.as_str() {

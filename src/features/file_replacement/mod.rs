@@ -11,7 +11,9 @@ use crate::families::file::{self, FileSource, PictureOptions, StoredFiles};
 use crate::families::replacement::Replacement;
 use crate::families::{column, text_column};
 use crate::files::kinds;
-use crate::handlers::files::{extra, file_store, not_taken, refusal, remove, sent, undo_on_failure, unreachable_files};
+use crate::handlers::files::{
+    extra, file_store, refusal, remove, sent, undo_on_failure, unreachable_files, unsupported_type,
+};
 use crate::handlers::{Handler, Outcome, Work, WriteRefusal, WrittenRow, handler, items};
 use crate::records::Record;
 use crate::registry::resource::Resource;
@@ -55,7 +57,7 @@ pub async fn replace(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let shown = file_of(record, &old).ok_or_else(|| ApiError::new(Code::FileElsewhere))?.to_owned();
     let new = stored(work, record, &old, &shown).await?;
     // Of two at once, the second begins when the first has all its files in place.
-    let _turn = work.shared.turns.take(format!("file {shown}")).await;
+    let _turn = work.shared.turns.wait_for_turn(format!("file {shown}")).await;
     let described = &old["media_details"];
     let replacement = Replacement::of(&shown, described, &new);
     let written = items::with_target(work, resource, async |row| {
@@ -76,7 +78,7 @@ async fn stored(work: &Work<'_>, record: Record<'_>, old: &Value, shown: &str) -
     let media = &work.scope.registry.declaration.media;
     let given = sent(work).await?;
     let known = file::recognised(&given.file.name, given.file.path(), media);
-    let (base, kind) = known.ok_or_else(|| not_taken(work, given.refusal))?;
+    let (base, kind) = known.ok_or_else(|| unsupported_type(work, given.refusal))?;
     if given.file.size > media.max_upload.bytes() {
         return Err(ApiError::new(Code::UploadTooLarge));
     }

@@ -7,6 +7,7 @@
 //!
 //! Lines may refer to the items of others, also in circles: see [`super::references`].
 
+use super::reader::ImportLines;
 use super::references::{ItemReference, defer, key_of, references};
 use crate::access::policy;
 use crate::error::{ApiError, Code};
@@ -18,14 +19,14 @@ use crate::registry::args::ArgRole;
 use crate::registry::columns::user::PASSWORD_HASH;
 use crate::registry::resource::{Context, Property, PropertySource, Resource};
 use crate::request::call::SubResponse;
-use crate::request::{self, BYTE_ORDER_MARK, BodyParams, route};
+use crate::request::{self, BodyParams, route};
 use crate::scope::{ImportOptions, Scope};
 use cms_storage::plan::{ColumnType, Cond, DbValue, Name, Op, ReadPlan};
 use cms_text::slug;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -35,8 +36,6 @@ const MOST_LINES: usize = 1000;
 const MOST_PASSES: usize = 10;
 /// Lines that are written in one transaction.
 const BATCH: usize = 50;
-/// Bytes of one line.
-const LONGEST_LINE: u64 = 8 << 20;
 /// The greatest id that a line can keep: the next ones follow it.
 const GREATEST_ID: i64 = 1_000_000_000_000;
 
@@ -556,51 +555,4 @@ fn accepted(endpoint: Option<&Endpoint>, document: Map<String, Value>) -> Map<St
     let key = endpoint.args.role(ArgRole::Key);
     let takes = |name: &String| endpoint.args.get(name).is_some() && key.is_none_or(|key| key.name != *name);
     document.into_iter().filter(|(name, _)| takes(name)).collect()
-}
-
-/// The lines of a file, without empty ones.
-struct ImportLines {
-    file: BufReader<File>,
-    /// Nothing was read yet.
-    begins: bool,
-}
-
-impl ImportLines {
-    fn of(file: File) -> ImportLines {
-        ImportLines { file: BufReader::new(file), begins: true }
-    }
-
-    /// The next line; `None` at the end.
-    fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
-        loop {
-            let mut line = Vec::new();
-            let read = (&mut self.file).take(LONGEST_LINE).read_until(b'\n', &mut line)?;
-            if read == 0 {
-                return Ok(None);
-            }
-            // What is left of a line that is too long is no line of its own. The part that was read is no JSON.
-            let mut whole = line.ends_with(b"\n") || (read as u64) < LONGEST_LINE;
-            while !whole {
-                let mut rest = Vec::new();
-                let read = (&mut self.file).take(LONGEST_LINE).read_until(b'\n', &mut rest)?;
-                whole = rest.ends_with(b"\n") || read == 0;
-            }
-            if std::mem::take(&mut self.begins) && line.starts_with(BYTE_ORDER_MARK) {
-                line.drain(..BYTE_ORDER_MARK.len());
-            }
-            let blank = line.trim_ascii().is_empty();
-            if !blank {
-                return Ok(Some(line));
-            }
-        }
-    }
-
-    fn skip(&mut self, count: u64) -> io::Result<()> {
-        for _ in 0..count {
-            if self.next()?.is_none() {
-                break;
-            }
-        }
-        Ok(())
-    }
 }

@@ -1,6 +1,7 @@
 //! Collections are imported from JSON documents in lines.
 
 mod lines;
+mod reader;
 mod references;
 
 use crate::error::Code;

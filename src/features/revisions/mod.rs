@@ -15,7 +15,7 @@ use crate::families::content::RevisionContent;
 use crate::families::{self, content};
 use crate::handlers::lists::{PageWindow, paging_headers, words_within};
 use crate::handlers::{Handler, Outcome, Work, failures, handler};
-use crate::records::{self, Record, among, columns, eq, int, text, txt};
+use crate::records::{self, Record, columns, eq, int, is_in, text, txt};
 use crate::registry::args::ArgRole;
 use crate::registry::columns::{ID, user};
 use crate::registry::name;
@@ -106,8 +106,8 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let mut filter = vec![of(parent(work)?.id())];
     // A list of wanted values outranks a list of unwanted ones.
     match (numbers(work, "include"), numbers(work, "exclude")) {
-        (wanted, _) if !wanted.is_empty() => filter.push(among("id", wanted)),
-        (_, unwanted) if !unwanted.is_empty() => filter.push(Cond::Not(Box::new(among("id", unwanted)))),
+        (wanted, _) if !wanted.is_empty() => filter.push(is_in("id", wanted)),
+        (_, unwanted) if !unwanted.is_empty() => filter.push(Cond::Not(Box::new(is_in("id", unwanted)))),
         _ => {}
     }
     let snapshot = work.scope.snapshot()?;
@@ -153,7 +153,7 @@ fn order(work: &Work<'_>, plan: &mut ReadPlan) -> Result<Vec<Order>, ApiError> {
     let mut found = Vec::new();
     if search.is_some() || orderby == "title" {
         found = by_texts(work, plan, search.unwrap_or(""))?;
-        plan.filter = Cond::All(vec![plan.filter.clone(), among("id", found.iter().map(|f| f.id))]);
+        plan.filter = Cond::All(vec![plan.filter.clone(), is_in("id", found.iter().map(|f| f.id))]);
     }
     let column = |column: &str, descending| Order::Column(name(column), descending);
     let given =
@@ -308,7 +308,7 @@ fn alone(work: &Work<'_>, document: Value) -> Result<Outcome, ApiError> {
     if !linked || document["parent"].as_i64().is_none_or(|id| id == 0) {
         return Ok(Outcome::ok(document));
     }
-    let mut document = work.fields.keep_alone(document);
+    let mut document = work.fields.select_single(document);
     if let Some(map) = document.as_object_mut() {
         map.insert("_links".into(), links_to_record(work)?);
     }

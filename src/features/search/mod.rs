@@ -8,7 +8,7 @@ use crate::access::policy;
 use crate::error::{ApiError, Code};
 use crate::handlers::lists::{Highlights, PageWindow, Search, paging_headers, searched};
 use crate::handlers::{Handler, Outcome, Work, handler};
-use crate::records::{self, Record, among};
+use crate::records::{self, Record, is_in};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::registry::tables;
@@ -161,7 +161,7 @@ fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &PageWindo
         let ids: Vec<i64> =
             args.get(arg).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_i64).collect();
         if !ids.is_empty() {
-            let listed = among("id", ids);
+            let listed = is_in("id", ids);
             all.push(if inside { listed } else { Cond::Not(Box::new(listed)) });
         }
     }

@@ -78,7 +78,7 @@ pub fn may_use_with(work: &Work<'_>, route: &Route, endpoint: &Endpoint, query: 
     if scope.principal.limits.as_ref().is_some_and(|limits| !limits.admit(&scope.registry, route, endpoint)) {
         return false;
     }
-    if guard.anonymous == AnonymousAccess::Never && !scope.principal.known() {
+    if guard.anonymous == AnonymousAccess::Never && !scope.principal.is_logged_in() {
         return false;
     }
     let owner = route.owner.or(route.resource).map(|index| &scope.registry.resources[index]);
@@ -98,7 +98,7 @@ pub fn may_use_with(work: &Work<'_>, route: &Route, endpoint: &Endpoint, query: 
     let Some(method) = endpoint.methods.first().copied() else { return false };
     let (none, empty) = (BodyParams::None, Map::new());
     let sources = ArgSources { path: &empty, body: &none, query };
-    let args = ArgValues::lenient(&endpoint.args, &sources, None);
+    let args = ArgValues::parse_lenient(&endpoint.args, &sources, None);
     let (args, sources, loaded) = (&&args, &sources, &LoadedRows::default());
     let (given, explains) = (None, false);
     let asking = GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains };

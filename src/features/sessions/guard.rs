@@ -1,6 +1,6 @@
 //! Guards of what belongs to an account: its sessions, and the invitation to it.
 
-use crate::access::{Decision, Guard, GuardInput, GuardRows, guard, in_path, named_user, outbox, user_resource};
+use crate::access::{Decision, Guard, GuardInput, GuardRows, guard, named_user, outbox, path_user, user_resource};
 use crate::error::Code;
 use crate::records::Record;
 use crate::registry::vocabulary::BehaviourEntry;
@@ -16,7 +16,7 @@ pub const GUARDS: &[BehaviourEntry<Guard>] = &[
 
 /// The user that the path names, for callers who may edit that user.
 fn edit(asking: &GuardInput<'_>) -> Decision {
-    if !asking.scope.principal.known() {
+    if !asking.scope.principal.is_logged_in() {
         return Err(asking.refuse(Code::NotLoggedIn));
     }
     let row = named_user(asking)?;
@@ -36,7 +36,7 @@ fn invite(asking: &GuardInput<'_>) -> Decision {
     }
     let found = edit(asking)?;
     let users = user_resource(asking)?;
-    let own = in_path(asking).is_some()
+    let own = path_user(asking).is_some()
         && found.parent.as_ref().is_some_and(|row| Record { resource: users, row }.id() == asking.scope.principal.id);
     if own { Err(asking.refuse(Code::Forbidden)) } else { Ok(found) }
 }

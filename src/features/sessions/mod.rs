@@ -114,7 +114,7 @@ fn document(work: &Work<'_>, row: &Row) -> Value {
     let moment = |value: &DbValue| format!("{}Z", format_local(int(value)));
     json!({
         "id": text(&row[0]),
-        "browser": browsers::described(text(&row[5])),
+        "browser": browsers::describe_user_agent(text(&row[5])),
         "current": work.scope.principal.session.as_deref() == Some(text(&row[0])),
         "created": moment(&row[1]),
         "seen": moment(&row[2]),
@@ -132,5 +132,5 @@ fn missing(work: &Work<'_>) -> ApiError {
 
 async fn write(work: &Work<'_>, changes: Vec<Change>) -> Result<(), ApiError> {
     let done = work.commit(WritePlan::new(changes)).await;
-    done.map(|_| ()).map_err(|error| families::unwritten(work.scope, error))
+    done.map(|_| ()).map_err(|error| families::commit_failure(work.scope, error))
 }

@@ -10,7 +10,7 @@ use crate::families::content::columns;
 use crate::families::file::{self, FileSource, PictureOptions, StoreError};
 use crate::families::text_column;
 use crate::handlers::files::{
-    extra, file_store, not_taken, picture_refusal, refusal, sent, undo_on_failure, unreachable_files,
+    extra, file_store, picture_refusal, refusal, sent, undo_on_failure, unreachable_files, unsupported_type,
 };
 use crate::handlers::{Handler, Outcome, Work, WriteRefusal, WrittenRow, handler, items};
 use crate::model::UploadFile;
@@ -101,7 +101,7 @@ pub async fn add(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let given = sent(work).await?;
     let media = &work.scope.registry.declaration.media;
     let known = file::recognised(&given.file.name, given.file.path(), media);
-    let (base, kind) = known.ok_or_else(|| not_taken(work, given.refusal))?;
+    let (base, kind) = known.ok_or_else(|| unsupported_type(work, given.refusal))?;
     if given.file.size > media.max_upload.bytes() {
         return Err(ApiError::new(Code::UploadTooLarge));
     }

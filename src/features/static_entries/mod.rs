@@ -108,7 +108,7 @@ fn chosen(work: &Work<'_>, entry: &Value) -> bool {
     let Ok(resource) = work.resource() else { return false };
     let mut own = entry.get(key_name(resource)).and_then(Value::as_str).unwrap_or("").split('/');
     parts(resource).all(|part| {
-        let wanted = work.captures.get(part).or_else(|| work.allowed.args().given(part)).and_then(Value::as_str);
+        let wanted = work.captures.get(part).or_else(|| work.allowed.args().explicit(part)).and_then(Value::as_str);
         let own = own.next();
         wanted.is_none_or(|wanted| wanted.is_empty() || own == Some(wanted))
     })
@@ -128,7 +128,7 @@ struct EntryCondition<'a> {
 fn filters<'a>(work: &Work<'a>) -> Result<Vec<EntryCondition<'a>>, ApiError> {
     let mut filters = Vec::new();
     for (arg, declared) in &work.resource()?.declared.options.filters {
-        let Some(wanted) = work.captures.get(arg).or_else(|| work.allowed.args().given(arg)) else { continue };
+        let Some(wanted) = work.captures.get(arg).or_else(|| work.allowed.args().explicit(arg)) else { continue };
         if wanted.as_str() == Some("") {
             continue;
         }

@@ -83,7 +83,7 @@ async fn complete(work: &Work<'_>) -> Result<bool, ApiError> {
     ];
     match work.commit(WritePlan::new(changes)).await {
         Ok(_) | Err(CommitError::Refused { tag: MADE, .. }) => Ok(true),
-        Err(error) => Err(families::unwritten(work.scope, error)),
+        Err(error) => Err(families::commit_failure(work.scope, error)),
     }
 }
 

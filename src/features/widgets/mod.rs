@@ -118,7 +118,7 @@ impl<'a> WidgetResource<'a> {
 
     /// All widgets, in the order of their places; within a place the one that was put there last comes first.
     fn all(&self, work: &Work<'a>) -> Result<Vec<Row>, ApiError> {
-        let plan = records::ordered(records::plan(self.rows, records::everything()), "position", true);
+        let plan = records::ordered(records::plan(self.rows, records::always()), "position", true);
         Ok(work.scope.snapshot()?.rows(&plan)?)
     }
 
@@ -139,7 +139,7 @@ impl<'a> WidgetResource<'a> {
 /// The database cannot be read.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let site = WidgetResource::of(work)?;
-    let wanted = work.allowed.args().given("sidebar").and_then(Value::as_str);
+    let wanted = work.allowed.args().explicit("sidebar").and_then(Value::as_str);
     let places = work.scope.registry.resource(&site.options.places).map_or(&[][..], Resource::entries);
     let names = places.iter().filter_map(|place| place["id"].as_str());
     let mut rows = Vec::new();
@@ -165,13 +165,13 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let site = WidgetResource::of(work)?;
     let args = work.allowed.args();
-    let asked = args.given("id").and_then(Value::as_str);
+    let asked = args.explicit("id").and_then(Value::as_str);
     let kind = asked.map(|id| numbered(id).0).or_else(|| args.text("id_base")).unwrap_or("");
     let entry = site.entry(work, &site.options.types, kind).ok_or_else(|| site.invalid())?;
     if site.all(work)?.len() >= MOST {
         return Err(ApiError::invalid_one("id_base", format!("A site has at most {MOST} widgets.")));
     }
-    let place = args.given("sidebar").and_then(Value::as_str).unwrap_or_default();
+    let place = args.explicit("sidebar").and_then(Value::as_str).unwrap_or_default();
     let place = site.known_place(work, place);
     let until = Instant::now() + WRITE_PATIENCE;
     while Instant::now() < until {
@@ -218,7 +218,7 @@ async fn changed(work: &Work<'_>, site: &WidgetResource<'_>, row: &Row) -> Resul
     if let Some(settings) = settings(work, site, entry, numbered(record.text("id")).1.unwrap_or(0))? {
         set.push(text_column("settings", &settings));
     }
-    let place = work.allowed.args().given("sidebar").and_then(Value::as_str);
+    let place = work.allowed.args().explicit("sidebar").and_then(Value::as_str);
     let place = place.map(|place| site.known_place(work, place));
     if let Some(place) = place.filter(|place| *place != site.place(work, record)) {
         set.push(text_column("sidebar", &place));
@@ -284,7 +284,7 @@ pub async fn arrange(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let site = WidgetResource::of(work)?;
     let shown = static_entries::get(work)?;
     let id = shown.body["id"].as_str().unwrap_or_default().to_owned();
-    if let Some(wanted) = work.allowed.args().given("widgets").and_then(Value::as_array) {
+    if let Some(wanted) = work.allowed.args().explicit("widgets").and_then(Value::as_array) {
         let wanted: Vec<&str> = wanted.iter().filter_map(Value::as_str).collect();
         let rows = site.all(work)?;
         let front = front(work, &site)?;
@@ -317,11 +317,11 @@ pub fn encode(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let number = args.int("number").unwrap_or(-1);
     let proven = |instance: &&Value| instance.get("encoded").is_some() && instance.get("hash").is_some();
-    let given = match args.given("instance").filter(proven) {
-        Some(_) => decoded(work, &site, &args.given("instance").cloned().unwrap_or_default())?,
+    let given = match args.explicit("instance").filter(proven) {
+        Some(_) => decoded(work, &site, &args.explicit("instance").cloned().unwrap_or_default())?,
         None => json!({}),
     };
-    let form = args.given("form_data").and_then(Value::as_str).map(|form| from_form(form, entry, None));
+    let form = args.explicit("form_data").and_then(Value::as_str).map(|form| from_form(form, entry, None));
     let settings = match form.transpose()?.flatten() {
         Some(form) => normal(work, entry, &form),
         None => given,
@@ -341,7 +341,7 @@ pub fn encode(work: &Work<'_>) -> Result<Outcome, ApiError> {
 pub fn preview(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let site = WidgetResource::of(work)?;
     let entry = kind(work)?;
-    let given = work.allowed.args().given("instance").cloned().unwrap_or_default();
+    let given = work.allowed.args().explicit("instance").cloned().unwrap_or_default();
     let settings = match (given.get("raw"), given.get("encoded")) {
         (Some(raw), _) => normal(work, entry, raw),
         (None, Some(_)) => normal(work, entry, &decoded(work, &site, &given)?),
@@ -399,7 +399,7 @@ fn next_number(work: &Work<'_>, site: &WidgetResource<'_>, kind: &str) -> Result
 
 /// A position before that of every widget.
 fn front(work: &Work<'_>, site: &WidgetResource<'_>) -> Result<i64, ApiError> {
-    let mut plan = records::columns(&site.rows.table, &["position"], records::everything());
+    let mut plan = records::columns(&site.rows.table, &["position"], records::always());
     plan = records::ordered(plan, "position", true);
     plan.limit = Some(1);
     let rows = work.scope.snapshot()?.rows(&plan)?;
@@ -416,7 +416,7 @@ fn settings(
     number: i64,
 ) -> Result<Option<String>, ApiError> {
     let args = work.allowed.args();
-    let given = match (args.given("instance"), args.given("form_data").and_then(Value::as_str)) {
+    let given = match (args.explicit("instance"), args.explicit("form_data").and_then(Value::as_str)) {
         (Some(instance), _) => match instance.get("raw") {
             Some(raw) if instance.get("encoded").is_none() => normal(work, entry, raw),
             _ => normal(work, entry, &decoded(work, site, instance)?),

@@ -154,7 +154,7 @@ impl Linker<'_> {
         }
         if let Some(request) = request {
             let found = self.ability_request(&extend(at, "request"), request, inputs, routes);
-            return found.map(|found| found.beside(ability)).into_iter().collect();
+            return found.map(|found| found.take_rest_of_input(ability)).into_iter().collect();
         }
         if steps.len() > MOST_STEPS {
             self.problem(&extend(at, "steps"), format!("an ability has {MOST_STEPS} steps at most"), None);

@@ -1,6 +1,6 @@
 //! Arguments of endpoints: groups, what schemas derive, adjustments; compiled with their filters.
 
-use super::super::args::{Arg, ArgRole, Filter, JsonText, SpellingDirection, spell};
+use super::super::args::{Arg, ArgRole, Filter, JsonText, SpellingDirection, convert_spelling};
 use super::super::resource::*;
 use super::super::words::{ArgumentWords, JsonWord, PropertyWords};
 use super::super::{bounds, edit_only, locked, without_x_words};
@@ -184,7 +184,7 @@ impl Linker<'_> {
         let json = words.json.and_then(|word| self.json_text(&word, resource, arg, place, dialect));
         let source = Value::Object(doc);
         let accepted = accepted_bounds(&source, &accepts).and_then(|bounds| Schema::compile(&bounds, dialect).ok());
-        let bounded = bounds::applied(&source, self.declared.bounds.max_items);
+        let bounded = bounds::apply_bounds(&source, self.declared.bounds.max_items);
         let schema = match Schema::compile(&bounded, dialect) {
             Ok(schema) => schema,
             Err(problems) => {
@@ -222,7 +222,7 @@ impl Linker<'_> {
         // A default that does not fit its own type stays as declared.
         let default = default.map(|declared| {
             let coerced = schema.accept(arg, declared.clone()).unwrap_or(declared);
-            spell(coerced, &aliases, SpellingDirection::ToStored)
+            convert_spelling(coerced, &aliases, SpellingDirection::ToStored)
         });
         Some(Arg {
             name: arg.to_owned(),
@@ -276,7 +276,7 @@ impl Linker<'_> {
             doc.shift_remove("required");
         }
         // A fault in the schema is reported with the resource.
-        let schema = Schema::compile(&bounds::applied(&doc, self.declared.bounds.max_items), dialect).ok()?;
+        let schema = Schema::compile(&bounds::apply_bounds(&doc, self.declared.bounds.max_items), dialect).ok()?;
         let required = required.iter().filter_map(Value::as_str).map(str::to_owned).collect();
         Some(JsonText { schema, required, absent: word.absent.clone() })
     }

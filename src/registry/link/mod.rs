@@ -103,7 +103,7 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
         item_routes,
         declaration: loaded.declaration.clone(),
         site,
-        roles: capabilities::resolved(roles, &loaded.declaration, &resources, &routes),
+        roles: capabilities::expand_roles(roles, &loaded.declaration, &resources, &routes),
         namespaces: listed_namespaces(&loaded.declaration),
         resources,
         routes,

@@ -207,7 +207,7 @@ impl Linker<'_> {
         for (arg, (doc, place)) in docs {
             args.args.extend(self.arg(&arg, doc, (resource, resources), &place, dialect));
         }
-        args.edit_only = resource.is_some_and(|resource| edit_only::reached(resource, &args));
+        args.edit_only = resource.is_some_and(|resource| edit_only::uses_edit_context(resource, &args));
         Some(Endpoint {
             name: endpoint.name.clone(),
             methods,

@@ -45,7 +45,7 @@ pub(super) fn read<R: Read + Seek>(walk: &mut FileWalk<R>) -> Result<Parts, Pict
         return Err(broken("it has no frame"));
     }
     parts.shown.bytes(&[0x3b]);
-    parts.tells_place |= walk.tail_tells_place()?;
+    parts.tells_place |= walk.tail_has_location()?;
     // The first frame is decoded beside the screen that it is drawn on, unless it fits.
     parts.decoding = (parts.pixels() + first) * 4 + (1 << 20);
     Ok(parts)

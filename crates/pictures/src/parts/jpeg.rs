@@ -73,7 +73,7 @@ pub(super) fn read<R: Read + Seek>(walk: &mut FileWalk<R>) -> Result<Parts, Pict
     if !ended {
         return Err(broken("it breaks off"));
     }
-    parts.tells_place |= walk.tail_tells_place()?;
+    parts.tells_place |= walk.tail_has_location()?;
     keep_orientation(&mut parts);
     parts.icc = profile.whole();
     parts.channels = if frame.components == 1 { 1 } else { 3 };

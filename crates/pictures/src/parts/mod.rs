@@ -115,7 +115,7 @@ impl Parts {
             self.tells_place = true;
             return;
         };
-        self.tells_place |= exif::tells_place(&tiff);
+        self.tells_place |= exif::has_location(&tiff);
         self.exif.get_or_insert(tiff);
     }
 
@@ -126,12 +126,12 @@ impl Parts {
 
     /// Records a text or another part that is not parsed further.
     fn take_text(&mut self, text: Option<&[u8]>) {
-        self.tells_place |= text.is_none_or(names_place);
+        self.tells_place |= text.is_none_or(has_location_text);
     }
 }
 
 /// Whether a text of metadata names a place of origin.
-pub fn names_place(text: &[u8]) -> bool {
+pub fn has_location_text(text: &[u8]) -> bool {
     memchr::memmem::find(text, b"GPS").is_some()
 }
 
@@ -174,11 +174,11 @@ impl<R: Read + Seek> FileWalk<R> {
     /// There are too many, or the time is over.
     pub fn count(&mut self) -> Result<(), PictureError> {
         self.parts += 1;
-        if self.parts > MOST_PARTS { Err(broken("it has too many parts")) } else { self.go_on() }
+        if self.parts > MOST_PARTS { Err(broken("it has too many parts")) } else { self.check_deadline() }
     }
 
     /// Whether there is time for more.
-    fn go_on(&self) -> Result<(), PictureError> {
+    fn check_deadline(&self) -> Result<(), PictureError> {
         if Instant::now() > self.until { Err(too_slow()) } else { Ok(()) }
     }
 
@@ -212,7 +212,7 @@ impl<R: Read + Seek> FileWalk<R> {
     /// # Errors
     /// The file cannot be read. Its parts lie over each other, so that more is read than there is.
     pub fn take(&mut self, length: u64) -> Result<Option<Vec<u8>>, PictureError> {
-        self.go_on()?;
+        self.check_deadline()?;
         let length = length.min(self.left());
         self.taken = self.taken.saturating_add(length);
         // Some parts are read twice.
@@ -249,7 +249,7 @@ impl<R: Read + Seek> FileWalk<R> {
     }
 
     /// Whether what follows the picture contains a location: cameras append further pictures and films.
-    fn tail_tells_place(&mut self) -> Result<bool, PictureError> {
+    fn tail_has_location(&mut self) -> Result<bool, PictureError> {
         const SIGNS: [&[u8]; 4] = [b"GPS", b"Exif\0\0", b"\xa9xyz", b"loci"];
         const OVERLAP: usize = 8;
         let mut window = vec![0; OVERLAP + (64 << 10)];

@@ -53,7 +53,7 @@ pub(super) fn read<R: Read + Seek>(walk: &mut FileWalk<R>) -> Result<Parts, Pict
         }
     }
     let (depth, colour) = head.ok_or_else(|| broken("it has no head"))?;
-    parts.tells_place |= walk.tail_tells_place()?;
+    parts.tells_place |= walk.tail_has_location()?;
     parts.channels = match (colour, clear) {
         (0, false) => 1,
         (0, true) | (4, _) => 2,
