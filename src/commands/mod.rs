@@ -130,12 +130,8 @@ pub enum Command {
     },
     /// Print TypeScript declarations of documents, arguments, bodies and errors.
     Types,
-    /// Print a client with these types.
-    Client {
-        /// The language that it is written in.
-        #[arg(long, value_enum, default_value = "ts")]
-        lang: openapi::Language,
-    },
+    /// Print a client for TypeScript with these types.
+    Client,
     /// Speak the Model Context Protocol over standard input and output, in the name of a user. The server may run meanwhile.
     Mcp {
         /// Login of the user.
@@ -147,16 +143,6 @@ pub enum Command {
         /// Reach only these resources (names as in routes.toml).
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         resources: Vec<String>,
-    },
-    /// Print what changed between two declarations for clients. Breaking changes end with status 1.
-    ///
-    /// OLD and NEW are declarations as --config takes them, or, with a name that ends in .json, descriptions as `openapi`
-    /// prints them. --set holds for both declarations.
-    Diff {
-        /// What clients use now.
-        old: PathBuf,
-        /// What they will use.
-        new: PathBuf,
     },
     /// Print the JSON Schema of routes.toml, for editors.
     Schema,
@@ -324,9 +310,8 @@ pub fn main() -> ExitCode {
         Some(Command::Routes { json }) => declarations::routes(&source, json),
         Some(Command::Openapi { yaml, namespace }) => openapi::openapi(&source, yaml, namespace.as_deref()),
         Some(Command::Types) => openapi::types(&source),
-        Some(Command::Client { lang }) => openapi::client(&source, lang),
+        Some(Command::Client) => openapi::client(&source),
         Some(Command::Mcp { user, read_only, resources }) => mcp::mcp(&source, &user, read_only, &resources),
-        Some(Command::Diff { old, new }) => openapi::diff(&source, &old, &new),
         Some(Command::Schema) => schema(),
         Some(Command::Explain { word }) => explain(&word),
         Some(Command::Docs { directory }) => docs(&directory),

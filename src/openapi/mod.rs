@@ -6,15 +6,11 @@
 
 mod codes;
 mod components;
-pub mod diff;
 mod examples;
 mod model;
-mod names;
 mod operations;
 mod parameters;
-pub mod python;
 mod responses;
-pub mod rust;
 pub mod schemas;
 pub mod template;
 pub mod typescript;

@@ -76,10 +76,9 @@ pub struct Operation {
     pub params: Vec<Member>,
     /// Parameters of the query.
     pub query: Vec<Member>,
-    /// Names of headers that a request may have.
-    pub headers: Vec<String>,
     pub body: Option<Body>,
-    pub response: Response,
+    /// What a success responds with, by context; without contexts one of the name `any`; none where nothing is said.
+    pub response: Vec<(String, ValueType)>,
     /// It sends a collection whole, a document in each line, where the request accepts that.
     pub gives_lines: bool,
     /// Its body is documents in lines.
@@ -95,15 +94,6 @@ pub struct Body {
     pub required: bool,
     /// It is sent as a form, because it contains a file.
     pub form: bool,
-}
-
-/// What a success responds with.
-#[derive(Clone, Debug, Default)]
-pub struct Response {
-    /// Shapes by context; without contexts one of the name `any`; none where nothing is said.
-    pub contexts: Vec<(String, ValueType)>,
-    /// What `_fields` selects from: all members are optional. Absent where no schema has a selection.
-    pub selected: Option<ValueType>,
 }
 
 impl Model {
@@ -210,7 +200,6 @@ fn operation(path: &str, method: &str, operation: &Value) -> Option<Operation> {
         path: path.to_owned(),
         params: parameters(operation, "path"),
         query: parameters(operation, "query"),
-        headers: parameters(operation, "header").into_iter().map(|one| one.name).collect(),
         body: body(operation),
         response: response(operation),
         gives_lines: method == "get" && operation["responses"]["200"]["content"][LINES].is_object(),
@@ -242,33 +231,17 @@ fn body(operation: &Value) -> Option<Body> {
     Some(Body { shape: ValueType::of(schema), required, form: as_form })
 }
 
-fn response(operation: &Value) -> Response {
+fn response(operation: &Value) -> Vec<(String, ValueType)> {
     let success = members(&operation["responses"]).find(|(status, _)| status.starts_with('2'));
-    let Some((_, response)) = success else { return Response::default() };
+    let Some((_, response)) = success else { return Vec::new() };
     let whole = &response["content"]["application/json"]["schema"];
     let contexts: Vec<(String, ValueType)> =
         members(&response["x-contexts"]).map(|(name, schema)| (name.clone(), ValueType::of(schema))).collect();
     if contexts.is_empty() {
         let shape = if whole.is_object() { ValueType::of(whole) } else { ValueType::File };
-        return Response { contexts: vec![("any".to_owned(), shape)], selected: None };
+        return vec![("any".to_owned(), shape)];
     }
-    let selected = selected(&ValueType::of(whole), &contexts);
-    Response { contexts, selected }
-}
-
-/// The alternative of a response that no context has.
-fn selected(whole: &ValueType, contexts: &[(String, ValueType)]) -> Option<ValueType> {
-    if let ValueType::List(element) = whole {
-        let elements = contexts.iter().map(|(name, shape)| match shape {
-            ValueType::List(one) => (name.clone(), ValueType::clone(one)),
-            other => (name.clone(), other.clone()),
-        });
-        let elements: Vec<_> = elements.collect();
-        return selected(element, &elements).map(|one| ValueType::List(Box::new(one)));
-    }
-    let alternatives = if let ValueType::Union(all) = whole { all.as_slice() } else { std::slice::from_ref(whole) };
-    let mut named = alternatives.iter().filter(|shape| matches!(shape, ValueType::Named(_)));
-    named.find(|shape| contexts.iter().all(|(_, own)| own != *shape)).cloned()
+    contexts
 }
 
 fn errors(operation: &Value) -> Vec<String> {
@@ -296,24 +269,16 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn responses_have_contexts_and_a_selection() {
-        let named = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
-        let list = |schema: Value| json!({"type": "array", "items": schema});
-        let all = list(
-            json!({"anyOf": [named("Post"), named("PostEdit"), named("PostFields"), {"type": "array", "maxItems": 0}]}),
-        );
-        let of = |content: &Value, contexts: Value| {
-            let response = json!({"content": {"application/json": {"schema": content}}, "x-contexts": contexts});
-            super::response(&json!({"responses": {"400": {}, "200": response}}))
-        };
-        let found = of(&all, json!({"view": list(named("Post")), "edit": list(named("PostEdit"))}));
+    fn responses_have_contexts_or_one_shape() {
+        let list = |name: &str| json!({"type": "array", "items": {"$ref": format!("#/components/schemas/{name}")}});
+        let content = json!({"application/json": {"schema": list("Post")}});
+        let contexts = json!({"view": list("Post"), "edit": list("PostEdit")});
+        let of = |success: Value| super::response(&json!({"responses": {"400": {}, "200": success}}));
         let posts = |name: &str| ValueType::List(Box::new(ValueType::Named(name.to_owned())));
-        assert_eq!(found.contexts, [("view".to_owned(), posts("Post")), ("edit".to_owned(), posts("PostEdit"))]);
-        assert_eq!(found.selected, Some(posts("PostFields")));
-        let one = of(&json!({"anyOf": [named("Post")]}), json!({"view": named("Post")}));
-        assert_eq!(one.selected, None);
-        let file = super::response(&json!({"responses": {"200": {"content": {"text/csv": {}}}}}));
-        assert_eq!(file.contexts, [("any".to_owned(), ValueType::File)]);
+        let both = [("view".to_owned(), posts("Post")), ("edit".to_owned(), posts("PostEdit"))];
+        assert_eq!(of(json!({"content": content, "x-contexts": contexts})), both);
+        assert_eq!(of(json!({"content": content})), [("any".to_owned(), posts("Post"))]);
+        assert_eq!(of(json!({"content": {"text/csv": {}}})), [("any".to_owned(), ValueType::File)]);
     }
 
     #[test]

@@ -12,10 +12,7 @@ pub enum Side {
     Response { empty_lists: bool },
 }
 
-/// Keywords that both drafts have with the same meaning.
-const SHARED: &[&str] = &["title", "description"];
-
-/// Those that bound what is sent. What is stored may exceed them: it was imported, or the server has added a number.
+/// Keywords that bound what is sent. What is stored may exceed them: it was imported, or the server has added a number.
 const BOUNDS: &[&str] = &[
     "minProperties",
     "maxProperties",
@@ -79,7 +76,8 @@ pub fn modern(document: &Value, side: Side) -> Value {
             "pattern" if side == Side::Request => {
                 schema.insert(key.clone(), value.as_str().map_or_else(|| value.clone(), |text| json!(strict(text))));
             }
-            key if SHARED.contains(&key) || (side == Side::Request && BOUNDS.contains(&key)) => {
+            // A title is left out: generators of clients take it for the name of a type, and several schemas have the same.
+            key if key == "description" || (side == Side::Request && BOUNDS.contains(&key)) => {
                 schema.insert(key.to_owned(), value.clone());
             }
             _ => {}
@@ -91,7 +89,23 @@ pub fn modern(document: &Value, side: Side) -> Value {
         require(map, &mut schema);
     }
     widen(&mut schema, &mut types, side);
+    settle(&mut schema, &types);
     Value::Object(schema)
+}
+
+/// Writes what generators of clients need: the items of a list, whatever they are; and no type beside alternatives that
+/// have their own.
+fn settle(schema: &mut Map<String, Value>, types: &[String]) {
+    let alternatives = ["oneOf", "anyOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).next();
+    if let Some(alternatives) = alternatives {
+        if alternatives.iter().all(|own| own.get("type").is_some()) {
+            schema.remove("type");
+        }
+    } else if types.iter().any(|own| own == "array")
+        && !["items", "prefixItems"].iter().any(|key| schema.contains_key(*key))
+    {
+        schema.insert("items".into(), json!({}));
+    }
 }
 
 /// A schema as it is shown in a context: members of others are left out; those that are left are always there.
@@ -261,6 +275,11 @@ mod tests {
             json!({"pattern": r"^[\w\-%]#\.\\$", "type": "string"}),
         );
         request(json!({"type": "object", "properties": []}), json!({"type": "object"}));
+        request(json!({"type": "array", "title": "Row"}), json!({"items": {}, "type": "array"}));
+        request(
+            json!({"type": ["object", "array"], "oneOf": [{"type": "object"}, {"type": "array", "items": {}}]}),
+            json!({"oneOf": [{"type": "object"}, {"items": {}, "type": "array"}]}),
+        );
     }
 
     #[test]
@@ -269,7 +288,7 @@ mod tests {
         let response = |document: Value, expected: Value| assert_eq!(modern(&document, side), expected);
         response(json!({"type": "integer", "default": null}), json!({"type": ["integer", "null"]}));
         response(json!({"type": "string", "format": "uri"}), json!({"format": "uri-reference", "type": "string"}));
-        response(json!({"type": "object"}), json!({"maxItems": 0, "type": ["object", "array"]}));
+        response(json!({"type": "object"}), json!({"items": {}, "maxItems": 0, "type": ["object", "array"]}));
         response(json!({"type": "string", "default": "a", "maxLength": 5}), json!({"type": "string"}));
     }
 

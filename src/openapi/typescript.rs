@@ -1,7 +1,6 @@
 //! A description as TypeScript: an interface for each schema, and for each operation what it takes and responds with.
 
 use super::model::{Member, Model, Object, Operation, Schema, ValueType};
-use super::names::is_plain;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -95,7 +94,7 @@ fn operation_type(text: &mut String, operation: &Operation) {
         |body| format!("{}{}", type_of(&body.shape, 0), if body.required { "" } else { " | undefined" }),
     );
     let _ = writeln!(text, "    body: {body};");
-    let contexts = operation.response.contexts.iter().map(|(name, shape)| format!("{name}: {}", type_of(shape, 0)));
+    let contexts = operation.response.iter().map(|(name, shape)| format!("{name}: {}", type_of(shape, 0)));
     let contexts: Vec<String> = contexts.collect();
     match contexts.is_empty() {
         true => text.push_str("    response: {};\n"),
@@ -185,6 +184,12 @@ fn comment(text: &mut String, indent: &str, description: Option<&str>) {
     if let Some(description) = description.filter(|text| !text.is_empty()) {
         let _ = writeln!(text, "{indent}/** {} */", description.replace("*/", "* /"));
     }
+}
+
+/// Whether a name needs no quotation marks.
+fn is_plain(name: &str) -> bool {
+    let first = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    first && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 #[cfg(test)]

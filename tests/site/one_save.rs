@@ -51,8 +51,6 @@ fn appearances(server: &Server) -> BTreeMap<&'static str, bool> {
         ("the console", resource(&describe(server, &admin), "lamps").is_some()),
         ("types for TypeScript", generated(&["types"], "interface Lamp ")),
         ("a client for TypeScript", generated(&["client"], "\"lamps.list\"")),
-        ("a client for Python", generated(&["client", "--lang", "python"], "def lamps_list(")),
-        ("a client for Rust", generated(&["client", "--lang", "rust"], "pub fn lamps_list(")),
     ])
 }
 
