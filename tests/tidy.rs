@@ -226,7 +226,7 @@ fn files_and_functions_fit_on_a_few_screens() {
     assert!(count > 1_000, "{count} functions were found");
 }
 
-/// Types that a crate defines twice, because they are one idea at two levels: crate and name. The list only shrinks.
+/// Types that a crate defines more than once: crate and names. Those of `storage` are not renamed yet. The list only shrinks.
 const TWICE: &[(&str, &[&str])] = &[(
     "storage",
     &[

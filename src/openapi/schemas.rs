@@ -96,7 +96,7 @@ pub fn modern(document: &Value, side: Side) -> Value {
 /// Writes what generators of clients need: the items of a list, whatever they are; and no type beside alternatives that
 /// have their own.
 fn settle(schema: &mut Map<String, Value>, types: &[String]) {
-    let alternatives = ["oneOf", "anyOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).next();
+    let alternatives = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)?.as_array());
     if let Some(alternatives) = alternatives {
         if alternatives.iter().all(|own| own.get("type").is_some()) {
             schema.remove("type");
