@@ -173,7 +173,7 @@ impl Check<'_> {
         }
     }
 
-    /// What a value with a unit is, and an example of it.
+    /// The description of a value with a unit, and an example of it.
     fn unit(&self, path: &[String]) -> Option<(&'static str, &'static str)> {
         let format = self.grammar.at(path)?["format"].as_str()?;
         FORMATS.into_iter().find(|(known, _)| *known == format)

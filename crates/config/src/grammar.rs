@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 /// The keys of [`FileKeys`].
 pub const FILE_KEYS: [&str; 3] = ["include", "overlays", "remove"];
 
-/// What a file may contain about other files, beside the declaration itself.
+/// Keys of a file about other files, which are no part of the declaration itself.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileKeys {

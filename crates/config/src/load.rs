@@ -200,7 +200,7 @@ mod tests {
         [("routes.toml", BASE), ("schemas/book.json", BOOK)].iter().chain(more).copied().collect()
     }
 
-    /// What a declaration says at a path, after everything.
+    /// The value at a path of a declaration, as text, after everything is loaded.
     fn said(loaded: &LoadedDeclaration, path: &str) -> String {
         let path = super::super::parse_toml::parse_key(path).expect(path);
         match path.split_first() {
@@ -576,7 +576,7 @@ mod tests {
         }
     }
 
-    /// What can be wrong with a file itself.
+    /// Faults of a file itself.
     #[test]
     fn bad_files() {
         let dir = tempfile::tempdir().expect("a directory");

@@ -14,7 +14,8 @@ pub struct DeclarationPlace {
 }
 
 impl LoadedDeclaration {
-    /// What is declared, in its order: sections, the members of sections that name things, and the properties of schemas.
+    /// Lists the declared things in their order: sections, the members of sections that name things, and the properties
+    /// of schemas.
     pub fn places(&self) -> Vec<DeclarationPlace> {
         let mut places = Vec::new();
         for (section, member) in members(Some(&self.root)) {

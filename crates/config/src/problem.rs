@@ -1,4 +1,4 @@
-//! What is wrong in a file that the server is started with.
+//! Problems of the files that the server is started with.
 
 use std::fmt;
 
@@ -11,9 +11,9 @@ pub struct Problem {
     pub place: Option<(usize, usize)>,
     /// The offending line as written, without its line feed.
     pub excerpt: Option<String>,
-    /// What is wrong.
+    /// The problem, as a sentence.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub hint: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What every step of loading shares: reading texts, numbering them, and collecting problems.
+//! Steps that every part of loading shares: reading texts, numbering them, and collecting problems.
 //!
 //! It does not know what is in the texts.
 

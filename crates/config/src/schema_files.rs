@@ -45,7 +45,7 @@ pub fn schema_files(
 struct Files {
     /// As read; `None` for one that cannot be.
     raw: IndexMap<String, Option<Node>>,
-    /// What the declaration changes in each.
+    /// The declaration's changes of each.
     edits: IndexMap<String, Vec<SchemaEdit>>,
     /// With references resolved and changes applied.
     done: IndexMap<String, Node>,

@@ -16,10 +16,10 @@ pub const ENVIRONMENT: &str = "environment";
 /// Prefix of the environment variables that override keys: `CMS_SITE__PREFIX` is `site.prefix`.
 const VARIABLE: &str = "CMS_";
 
-/// What precedes a setting where it is shown.
+/// The option that precedes a setting where it is shown.
 const FLAG: &str = "--set ";
 
-/// What the environment and then the command line set, in the order of application.
+/// Settings of the environment and then of the command line, in the order of application.
 pub fn settings(
     reader: &mut Reader<'_>,
     sets: &[String],

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 /// Largest file that is read, in bytes.
 pub const LARGEST: u64 = 16 << 20;
 
-/// What to load. Files are named by keys: paths relative to the main file's directory, with `/`.
+/// The files to load. They are named by keys: paths relative to the main file's directory, with `/`.
 #[derive(Clone, Copy, Debug)]
 pub enum Origin<'a> {
     /// This file and those that it names.

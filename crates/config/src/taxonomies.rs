@@ -1,6 +1,7 @@
 //! Property, arguments and links that a resource gets for each of its `taxonomies` (`[per_taxonomy]`).
 //!
-//! What the resource declares itself stays as it is. Of the grammar it knows the keys of resources that it fills in.
+//! Members that the resource declares itself stay as they are. Of the grammar this module knows the keys of resources
+//! that it fills in.
 
 use super::tree::{Data, Member, Node, Span, Table};
 

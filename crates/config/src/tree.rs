@@ -27,7 +27,7 @@ pub struct Node {
     pub span: Span,
 }
 
-/// What a node holds: JSON's kinds.
+/// The content of a node: JSON's kinds.
 #[derive(Clone, Debug)]
 pub enum Data {
     Null,

@@ -105,7 +105,7 @@ pub struct XmlRpcMethod {
     pub strict: bool,
     /// Fault codes of this method that differ from those of others, by error code or by status.
     pub faults: IndexMap<String, i64>,
-    /// What the method does, in order.
+    /// Steps of the method, in order.
     pub steps: Vec<XmlRpcStep>,
     /// Shape of the result.
     pub result: Value,

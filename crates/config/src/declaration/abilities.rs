@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 pub struct AbilityCategory {
     /// Name for people.
     pub label: String,
-    /// What its abilities are about.
+    /// Subject of its abilities.
     pub description: String,
     /// Further members that clients read.
     #[serde(default)]
@@ -25,7 +25,7 @@ pub struct AbilityCategory {
 pub struct Ability {
     /// Name for people.
     pub label: String,
-    /// What it does.
+    /// Its effect.
     pub description: String,
     /// Name of the declared category.
     pub category: String,
@@ -35,7 +35,7 @@ pub struct Ability {
     /// Schema of the result; absent: any value.
     #[serde(default)]
     pub output_schema: SchemaDoc,
-    /// What callers have to know of its effects.
+    /// Facts about its effects that callers have to know.
     #[serde(default)]
     pub annotations: Annotations,
     /// Of interest to every program, not only to those of this site.
@@ -53,8 +53,8 @@ pub struct Ability {
     /// The request that the behaviour `request` sends.
     #[serde(default)]
     pub request: Option<AbilityRequest>,
-    /// Several requests in its place, one after the other, ten at most; the first that is refused ends them. What those
-    /// before it have done stays done.
+    /// Several requests in its place, one after the other, ten at most; the first that is refused ends them. The
+    /// effects of those before it stay.
     #[serde(default)]
     pub steps: Vec<AbilityStep>,
     /// The steps are one commit: where one is refused, nothing is written.
@@ -75,8 +75,8 @@ fn request() -> String {
     "request".to_owned()
 }
 
-/// What callers have to know of an ability's effects. The method of a call follows from it: GET for what only reads,
-/// DELETE for what is destructive and idempotent, POST for everything else.
+/// Facts about an ability's effects that callers have to know. The method of a call follows from them: GET for an
+/// ability that only reads, DELETE for one that is destructive and idempotent, POST for every other.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct Annotations {
     /// It changes nothing.

@@ -1,4 +1,4 @@
-//! What callers do with records.
+//! Actions of callers on records.
 
 use schemars::JsonSchema;
 use serde::de::IntoDeserializer;
@@ -6,7 +6,7 @@ use serde::de::value::Error;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a caller does with records; `[capabilities]` maps each action to the capability that it needs.
+/// An action of a caller on records; `[capabilities]` maps each action to the capability that it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {

@@ -18,7 +18,7 @@ pub struct DynamicBlock {
     /// it.
     #[serde(default)]
     pub when: Option<String>,
-    /// What the member `source` of that attribute has to be; the block shows nothing where it is something else.
+    /// The value that the member `source` of that attribute must have; with any other the block shows nothing.
     #[serde(default)]
     pub source: Option<String>,
 }
@@ -77,7 +77,7 @@ pub struct BlockSupports {
     pub unstyled: Vec<StyleGroup>,
     /// Whether it shows what is written inside it where nothing renders it.
     pub inside: bool,
-    /// What an automatic excerpt takes from it; absent: nothing.
+    /// The part of it that an automatic excerpt takes; absent: nothing.
     pub excerpt: Option<ExcerptPart>,
 }
 
@@ -95,13 +95,13 @@ pub enum StyleGroup {
     Spacing,
 }
 
-/// What an automatic excerpt takes from a block.
+/// The part of a block that an automatic excerpt takes.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExcerptPart {
-    /// What is written in it, unless it holds blocks that hold others, or blocks that excerpts take nothing from.
+    /// Its own text, unless it holds blocks that hold others, or blocks that excerpts take nothing from.
     Text,
-    /// What the excerpt takes from the blocks inside it.
+    /// The parts that the excerpt takes from the blocks inside it.
     Inside,
 }
 
@@ -162,7 +162,7 @@ pub struct FluidText {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BlockBindings {
-    /// What each source of values is, by its full name.
+    /// Sources of values, by full name.
     pub sources: IndexMap<String, BindingSource>,
     /// The attributes that can be bound, by the block's full name; each with its place in the block's markup.
     pub attributes: IndexMap<String, IndexMap<String, BoundAttribute>>,
@@ -178,12 +178,12 @@ pub enum BindingSource {
     Meta,
     /// Members of the term that a list shows, by the argument `field`.
     Term,
-    /// What the place that uses a synced pattern says of the block with this name (`metadata.name`). As the binding
-    /// `__default` it is the source of every attribute that can be bound.
+    /// Values that the place that uses a synced pattern gives for the block with this name (`metadata.name`). As the
+    /// binding `__default` it is the source of every attribute that can be bound.
     Overrides,
 }
 
-/// What a bound attribute is in the markup of a block.
+/// The place of a bound attribute in the markup of a block.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoundAttribute {

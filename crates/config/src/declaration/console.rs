@@ -34,7 +34,7 @@ pub struct ViewGroup {
     pub label: String,
 }
 
-/// How the console shows a resource. What is absent follows from the rest of the declaration: columns, filters and forms
+/// How the console shows a resource. Absent parts follow from the rest of the declaration: columns, filters and forms
 /// from the schema, tabs from the states.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -54,7 +54,7 @@ pub struct ResourceView {
     /// `perPage`, `filters` and the other members that `view-config` has.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub default_view: Map<String, Value>,
-    /// What each layout changes.
+    /// Changes of each layout.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub default_layouts: Map<String, Value>,
     /// Views that the user may choose, instead of one for each state. In titles `{labels.NAME}` is a label of the resource.
@@ -76,7 +76,7 @@ pub struct ViewChoice {
     pub title: String,
     /// Name in addresses.
     pub slug: String,
-    /// What differs from `default_view`.
+    /// Differences from `default_view`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub view: Map<String, Value>,
 }
@@ -88,13 +88,13 @@ pub struct FieldView {
     /// Name for people; absent: made of the property's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// What people should know when they fill it in.
+    /// Advice for people who fill it in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
-    /// What edits it; absent: chosen by format and type.
+    /// The control that edits it; absent: chosen by format and type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<String>,
-    /// What shows it in lists; absent: chosen by format and type.
+    /// The display that shows it in lists; absent: chosen by format and type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display: Option<String>,
     /// It is rarely needed: forms that follow from the schema fold it away.
@@ -111,7 +111,7 @@ pub struct FieldView {
     pub labels_from: Option<LabelSource>,
 }
 
-/// What is declared elsewhere and has a name for people.
+/// A kind of declared things that have names for people.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LabelSource {

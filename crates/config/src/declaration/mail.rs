@@ -34,7 +34,7 @@ pub struct Mail {
     pub max_requests: u32,
     /// Wait before the next request for a link is accepted.
     pub retry_after: Duration,
-    /// Messages to one address in a row, of all kinds together; then one in the time of `retry_after`. What is more is
+    /// Messages to one address in a row, of all kinds together; then one in the time of `retry_after`. More are
     /// dropped.
     #[schemars(range(min = 1))]
     pub max_messages: u32,

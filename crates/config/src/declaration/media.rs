@@ -47,7 +47,7 @@ pub struct Media {
     pub max_age: Duration,
     /// Smaller copies that are made of each picture, by name.
     pub sizes: IndexMap<String, PictureSize>,
-    /// What is accepted, by MIME type.
+    /// Accepted files, by MIME type.
     pub types: IndexMap<String, FileType>,
 }
 

@@ -2,9 +2,9 @@
 //!
 //! `cms-server schema` prints the JSON Schema of [`Declaration`]; the loader checks every file against it, so a field
 //! added here is at once known to editors, to the problem report at startup and to the registry. Nothing is interpreted
-//! here. In every string `{prefix}` and `{PREFIX}` are replaced by `site.prefix`. What a file may contain beside the
-//! declaration (`include`, `overlays`, `remove`) is in `grammar`. Types with defaults serialise, so that the defaults
-//! are in the JSON Schema too.
+//! here. In every string `{prefix}` and `{PREFIX}` are replaced by `site.prefix`. The further keys of a file
+//! (`include`, `overlays`, `remove`) are in `grammar`. Types with defaults serialise, so that the defaults are in the
+//! JSON Schema too.
 
 mod abilities;
 mod action;
@@ -48,7 +48,7 @@ pub struct Declaration {
     /// How the log is written.
     #[serde(default)]
     pub log: Log,
-    /// What is cached in memory.
+    /// Caches in memory.
     #[serde(default)]
     pub cache: Cache,
     /// Where rows are stored.
@@ -57,7 +57,7 @@ pub struct Declaration {
     /// Backups that the server makes by itself.
     #[serde(default)]
     pub backup: Backup,
-    /// What each commit changed.
+    /// The record of what each commit changed.
     #[serde(default)]
     pub feed: Feed,
     /// Name and address of the site.
@@ -136,10 +136,10 @@ pub struct Declaration {
     /// The class that each block gets when it is shown, by the block's full name.
     #[serde(default)]
     pub block_classes: IndexMap<String, BlockClass>,
-    /// What each block can have, by its full name; a block without an entry has no layout.
+    /// Layout, styles and other features of each block, by its full name; a block without an entry has no layout.
     #[serde(default)]
     pub block_supports: IndexMap<String, BlockSupports>,
-    /// What style sheets of the site say of blocks, as far as their classes follow from it.
+    /// Rules of the site's style sheets for blocks, as far as classes of blocks follow from them.
     #[serde(default)]
     pub block_styles: BlockStyles,
     /// Attributes of blocks that can have values of a record instead of what is written (`metadata.bindings`).

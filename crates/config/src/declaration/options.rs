@@ -1,4 +1,5 @@
-//! What lists of types and taxonomies show of a resource, and what handlers need in addition to its schema.
+//! Entries of a resource in the lists of types and taxonomies, and options that handlers need in addition to its
+//! schema.
 
 use super::views::Views;
 use indexmap::IndexMap;
@@ -6,14 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What the lists of types and taxonomies show of a resource, in addition to what follows from its declaration.
+/// The entry of a resource in the lists of types and taxonomies, in addition to what follows from its declaration.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Listing {
     /// Name for people; default: the schema's title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it is for.
+    /// Its purpose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Icon of its entry in menus.
@@ -71,7 +72,7 @@ pub struct Lookup {
     pub last: String,
 }
 
-/// What handlers need in addition to the schema. Each option names its handlers.
+/// Options that handlers need in addition to the schema. Each option names its handlers.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HandlerOptions {

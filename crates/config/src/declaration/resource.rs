@@ -91,7 +91,7 @@ pub struct Resource {
     /// the family's, `false` removes one.
     #[serde(default)]
     pub endpoints: IndexMap<String, IndexMap<String, Value>>,
-    /// What each value of `orderby` sorts by: a column, or `@include`, `@slugs`, `@relevance`.
+    /// Sort key of each value of `orderby`: a column, or `@include`, `@slugs`, `@relevance`.
     #[serde(default)]
     pub sort: IndexMap<String, String>,
     /// Name of the query that leads to a record by its id (`/?p=12`; default `p`), or to a term by its slug (default: the
@@ -165,7 +165,7 @@ pub struct Resource {
     /// records take the state of their parent; `files`: they stand for uploaded files.
     #[serde(default)]
     pub supports: Vec<String>,
-    /// What the list of types shows of a feature instead of `true`; `editor = [{ notes = true }]` is the feature
+    /// Values that the list of types shows for features instead of `true`; `editor = [{ notes = true }]` is the feature
     /// `editor.notes`.
     #[serde(default)]
     pub supports_with: IndexMap<String, Value>,
@@ -187,7 +187,7 @@ pub struct Resource {
     /// Registered meta by key.
     #[serde(default)]
     pub meta: IndexMap<String, Meta>,
-    /// What holds comments back, in the comment family.
+    /// Rules that hold comments back, in the comment family.
     #[serde(default)]
     pub moderation: Moderation,
     /// Types of comments beside the resource's own, in the comment family: those that only callers who may edit the record
@@ -239,14 +239,14 @@ pub struct Resource {
     /// Codes of refusals that updates answer with status 500 and no data.
     #[serde(default)]
     pub bare_in_updates: Vec<String>,
-    /// What the lists of types and taxonomies show of it.
+    /// Its entry in the lists of types and taxonomies.
     #[serde(default)]
     pub listing: Listing,
     /// Labels for people, by the names that clients know (`singular_name`). In the others `{name}` and `{singular_name}`
     /// are replaced by these two, `{names}` and `{singular}` by the two in small letters.
     #[serde(default)]
     pub labels: IndexMap<String, String>,
-    /// What its handlers need in addition to the schema.
+    /// Options that its handlers need in addition to the schema.
     #[serde(default)]
     pub options: HandlerOptions,
     /// How the console shows it.
@@ -301,7 +301,7 @@ pub struct ParentProperty {
 pub struct ImportedMeta {
     /// Key of the meta value.
     pub meta: String,
-    /// What the value is.
+    /// Format of the value.
     #[serde(default, rename = "as")]
     pub kind: ImportFormat,
 }
@@ -410,7 +410,8 @@ pub struct Link {
     pub when: LinkCondition,
 }
 
-/// What a resource gets for each of its `taxonomies`. A property, argument or link that it declares itself stays as it is.
+/// Parts that a resource gets for each of its `taxonomies`. A property, argument or link that it declares itself stays
+/// as it is.
 ///
 /// In texts and keys `{taxonomy}` is replaced by the name of the taxonomy's resource, `{taxonomy.base}`, `{taxonomy.kind}`
 /// and `{taxonomy.api_name}` by its `base`, `kind` and `api_name`, `{taxonomy.assign}` by the capability that assigns its
@@ -433,7 +434,7 @@ pub struct TaxonomyTemplate {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkRelation {
-    /// What the caller may do if the link is there.
+    /// The act that the link allows the caller.
     pub title: String,
     /// Schemas of the properties that the caller may write.
     #[serde(default)]

@@ -94,13 +94,13 @@ pub struct Endpoint {
     /// Only contains other requests, each of which is authorized by itself.
     #[serde(default)]
     pub envelope: bool,
-    /// What it does are requests to other routes: what an application password is limited to holds for these.
+    /// It acts by requests to other routes: the limits of an application password apply to these.
     #[serde(default)]
     pub forwards: bool,
     /// How long caches may keep responses to anonymous callers; without it there is no `Cache-Control`.
     #[serde(default)]
     pub cache_control: Option<CacheControl>,
-    /// What is recorded of it in the audit trail.
+    /// Its entry in the audit trail.
     #[serde(default)]
     pub audit: Option<Audit>,
 }
@@ -135,11 +135,11 @@ pub struct ErrorCode {
     /// The error says nothing in `data`.
     #[serde(default)]
     pub bare: bool,
-    /// What people read.
+    /// Text for people.
     pub message: String,
 }
 
-/// What the audit trail records of a request that has written.
+/// The entry in the audit trail for a request that has written.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Audit {

@@ -182,7 +182,7 @@ impl LogLevel {
     }
 }
 
-/// What is cached in memory. Cached responses and documents survive writes to rows that they do not contain.
+/// Caches in memory. Cached responses and documents survive writes to rows that they do not contain.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cache {
@@ -233,7 +233,7 @@ impl Cache {
     }
 }
 
-/// What a cache may take of the memory for all.
+/// The part of the memory for all caches that one cache may take.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(untagged)]
 pub enum Share {

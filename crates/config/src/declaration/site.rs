@@ -1,4 +1,4 @@
-//! What the site is: address, people, states of records, pages for people, themes.
+//! The site itself: address, people, states of records, pages for people, themes.
 
 use super::action::Action;
 use crate::units::{Duration, OptionalSetting, Size};
@@ -431,7 +431,7 @@ pub struct CommentStatus {
     pub trash: bool,
 }
 
-/// What holds back comments of callers who do not moderate.
+/// Rules that hold back comments of callers who do not moderate.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Moderation {
@@ -477,7 +477,7 @@ pub struct Theme {
     /// Members of the theme object beside `theme_supports`.
     #[serde(default)]
     pub header: Map<String, Value>,
-    /// What the theme supports, as clients read it.
+    /// Features that the theme supports, as clients read them.
     #[serde(default)]
     pub supports: Map<String, Value>,
     /// Template files by the name that `template` holds.

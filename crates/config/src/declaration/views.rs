@@ -15,7 +15,7 @@ pub struct Views {
     pub capability: String,
     /// Kinds of entities by name.
     pub kinds: IndexMap<String, EntityKind>,
-    /// What every entity starts with.
+    /// The configuration that every entity starts with.
     pub base: ViewParts,
     /// Changes by `KIND` and by `KIND/NAME`, in this order.
     pub changes: IndexMap<String, ViewChange>,
@@ -44,7 +44,7 @@ pub struct ViewParts {
     /// How the list looks at first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_view: Option<Map<String, Value>>,
-    /// What each layout changes.
+    /// Changes of each layout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_layouts: Option<Map<String, Value>>,
     /// Views that the user may choose. In texts `{labels.NAME}` is a label of the entity.
@@ -84,7 +84,7 @@ pub struct ViewTemplate {
     pub first: Vec<String>,
     /// They are sorted by title.
     pub sorted: bool,
-    /// What the view lists: items whose field has the slug as its value.
+    /// Filter of the view: it lists items whose field has the slug as its value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<ViewFilter>,
 }
