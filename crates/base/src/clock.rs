@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// The machine's clock may be set while a thread waits; no wait is longer than this.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// What the time is, and waiting for a time.
+/// The time of day, and waiting for a time.
 pub trait Clock: Send + Sync {
     /// Seconds since 1970 in UTC.
     fn now(&self) -> i64;

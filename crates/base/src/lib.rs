@@ -1,4 +1,4 @@
-//! What every part of cms-server stands on: metrics, bounded pools, networks and the clock.
+//! The ground that every part of cms-server stands on: metrics, bounded pools, networks and the clock.
 //!
 //! Nothing here knows of requests, rows or declarations.
 

@@ -32,7 +32,7 @@ impl MetricKind {
         }
     }
 
-    /// What follows the name in the samples.
+    /// The suffix of the name in the samples.
     pub fn suffix(self) -> &'static str {
         match self {
             MetricKind::Counter => "_total",
@@ -243,7 +243,7 @@ pub struct Histogram {
     sum: Counter,
 }
 
-/// What a [`Histogram`] has seen.
+/// The observations of a [`Histogram`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observations {
     /// Upper bounds and how many observations are between each and the bound before it; the last bound is infinite.
@@ -277,7 +277,7 @@ impl Histogram {
         self.observe(took.as_secs_f64());
     }
 
-    /// What it has seen.
+    /// Reads its observations.
     pub fn read(&self) -> Observations {
         let bounds = self.bounds.iter().copied().chain([f64::INFINITY]);
         Observations {

@@ -31,7 +31,7 @@ impl Network {
     }
 }
 
-/// What is no public address: of this machine, of a private or shared network, of a link, for many, or reserved.
+/// Networks of no public address: of this machine, private, shared, of a link, multicast, or reserved.
 const RESERVED: [&str; 19] = [
     "0.0.0.0/8",
     "10.0.0.0/8",

@@ -221,7 +221,7 @@ fn work(shared: &PoolState) {
     }
 }
 
-/// What each owner may do only once at a time.
+/// Locks of owners, for work that each of them may do only once at a time.
 #[derive(Default)]
 pub struct OwnerTurns(Mutex<HashMap<JobOwner, Arc<tokio::sync::Mutex<()>>>>);
 

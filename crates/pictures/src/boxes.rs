@@ -89,7 +89,7 @@ struct Search {
     room: u64,
 }
 
-/// What a `meta` box contains beside items that are examined at once.
+/// Parts of a `meta` box other than items, which are examined at once.
 #[derive(Default)]
 struct MetaBox {
     /// Numbers of the keys that name places.

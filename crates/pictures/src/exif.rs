@@ -94,7 +94,7 @@ impl<'a> Exif<'a> {
                     _ => {}
                 }
             }
-            // What follows is another picture: a thumbnail.
+            // The next directory is of another picture: a thumbnail.
             waiting.insert(0, (bytes.u32(offset + 2 + usize::from(count) * 12).or(Some(0)), false));
         }
         exif

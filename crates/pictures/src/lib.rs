@@ -86,7 +86,7 @@ fn display_size(rules: &Media) -> Option<PictureSize> {
     rules.max_side.get().map(|side| PictureSize { width: *side, height: *side, ..PictureSize::default() })
 }
 
-/// What is to be made of an upload.
+/// How an upload is prepared.
 #[derive(Clone, Debug)]
 pub struct PrepareOptions {
     /// Smaller copies.
@@ -118,7 +118,7 @@ pub struct DisplayCopy {
     pub bytes: Vec<u8>,
 }
 
-/// What becomes of an uploaded picture.
+/// An uploaded picture, prepared.
 #[derive(Debug)]
 pub struct PreparedPicture {
     /// Of what is shown.
@@ -129,9 +129,9 @@ pub struct PreparedPicture {
     /// Shown in place of the upload.
     pub standing: Option<DisplayCopy>,
     pub made: Vec<ResizedCopy>,
-    /// What the camera wrote.
+    /// Metadata of the camera.
     pub meta: Value,
-    /// What the picture shows, in words; empty when it does not say.
+    /// Alternative text that the picture's metadata contain; empty when there is none.
     pub alternative: String,
 }
 
@@ -209,7 +209,7 @@ pub fn prepare(
     let alternative = metadata::alternative(parts.xmp.as_deref(), &wanted.language);
     let mut meta = metadata::describe(parts.exif.as_deref(), &alternative);
     if turned && standing.is_some() {
-        // What is shown is upright.
+        // The prepared picture is upright.
         meta["orientation"] = "1".into();
     }
     let standing = standing.map(|mark| {

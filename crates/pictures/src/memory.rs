@@ -15,11 +15,11 @@ const FIXED: u64 = 16 << 20;
 /// interrupted.
 const MOST_PASSES: u64 = 10;
 
-/// What the work on pictures is bounded by.
+/// The bounds of the work on pictures.
 #[derive(Clone, Copy)]
 pub struct PictureBounds<'b> {
     pub rules: &'b Media,
-    /// What all pictures take together.
+    /// The memory that all pictures share.
     pub memory: &'b Arc<Budget>,
 }
 
@@ -30,8 +30,8 @@ pub struct PictureShare<'b> {
     bytes: Reservation,
 }
 
-/// What was made of a picture, and the memory that it takes until it is stored. Who holds it must not begin with another
-/// picture.
+/// The result of work on a picture, and the memory that it takes until it is stored. Its holder must not begin with
+/// another picture.
 #[derive(Debug)]
 pub struct PictureResult<T> {
     pub value: T,
@@ -137,7 +137,7 @@ pub fn edit_bytes(parts: &Parts, steps: &[Edit], rules: &Media) -> u64 {
             }
             Edit::Flip { .. } => {}
         }
-        // What is larger than any picture may be is refused before it is made.
+        // A result larger than any picture may be is refused before it is made.
         let after = (width * height).min(rules.max_pixels as f64);
         most = most.max((before * 8.0 + after * 11.0) as u64);
     }

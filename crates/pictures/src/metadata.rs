@@ -1,4 +1,4 @@
-//! What a camera writes into a picture, for people who show it: plain text, escaped, bounded.
+//! Metadata of cameras, for people who show pictures: plain text, escaped, bounded.
 
 use super::exif::{self, Exif, ExifValue};
 use cms_text::sanitize;

@@ -11,7 +11,7 @@ pub struct Plan {
     pub to: (u32, u32),
 }
 
-/// What a picture of `width` by `height` becomes; `None` when it would not get smaller.
+/// How a picture of `width` by `height` is resized; `None` when it would not get smaller.
 pub fn plan((width, height): (u32, u32), size: &PictureSize) -> Option<Plan> {
     if width == 0 || height == 0 || (size.width == 0 && size.height == 0) {
         return None;

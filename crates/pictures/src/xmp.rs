@@ -1,4 +1,4 @@
-//! What an editor writes into a picture as XMP: the alternative text. The rest is skipped.
+//! XMP that an editor writes into a picture: the alternative text is read, the rest is skipped.
 
 use quick_xml::Reader;
 use quick_xml::escape::resolve_xml_entity;

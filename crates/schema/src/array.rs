@@ -7,7 +7,7 @@ use super::free::{check_free, size_of};
 use super::node::Node;
 use serde_json::Value;
 
-/// What a schema demands of a list.
+/// The rules of a schema for a list.
 #[derive(Debug, Default)]
 pub(super) struct ArrayRules {
     items: Option<Box<Node>>,

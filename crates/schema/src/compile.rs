@@ -79,7 +79,7 @@ pub(super) fn compile(document: &Value, dialect: Dialect) -> Result<Node, Vec<Sc
     if problems.is_empty() { Ok(node) } else { Err(problems) }
 }
 
-/// What clients see of a schema: everything but our own words. Names of properties are no words.
+/// The schema as clients see it: without our own keywords. Names of properties are no keywords.
 pub(super) fn described(document: &Value) -> Value {
     let ours = |key: &str| key.starts_with("x-") || key == "arg_options";
     rewritten(document, &|key, _| !ours(key))
@@ -202,7 +202,7 @@ impl<'d> Reader<'d, '_> {
         self.count("x-max-bytes").or(usual)
     }
 
-    /// What values may hold where this schema sets no bound.
+    /// Bounds of values where this schema sets none.
     pub fn bounds(&self) -> ValueBounds {
         self.compiler.dialect.bounds
     }
@@ -303,7 +303,7 @@ impl<'d> Reader<'d, '_> {
             object: ObjectRules::read(self),
             members,
             format: self.format(),
-            // What has a behaviour of its own is stored as that decides.
+            // A value with a behaviour of its own is stored as that decides.
             cleans: self.get("x-write").is_none(),
             types,
         }

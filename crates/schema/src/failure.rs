@@ -134,7 +134,7 @@ pub(super) struct Failure {
     pub extra: FailureData,
 }
 
-/// What goes with a reason, as `data` of the detail.
+/// The `data` of a detail, by its reason.
 #[derive(Debug)]
 pub(super) enum FailureData {
     Nothing,
@@ -222,6 +222,6 @@ pub struct ParamFailure {
     pub message: String,
     /// A code such as `rest_invalid_type`; `None` where only a sentence is known.
     pub reason: Option<&'static str>,
-    /// What belongs to the reason, e.g. `{"param": "include[1]"}`; null when nothing does.
+    /// Data of the reason, e.g. `{"param": "include[1]"}`; null when it has none.
     pub data: Value,
 }

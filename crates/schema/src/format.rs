@@ -1,6 +1,6 @@
 //! `format`: the formats of the contract, and `date` and `time`; each a plain function of text.
 //!
-//! What it accepts as a date, `text::time` reads.
+//! The dates that it accepts are those that `text::time` reads.
 
 use super::Dialect;
 use super::failure::Reason;
@@ -94,7 +94,7 @@ impl Format {
         }
     }
 
-    /// What a text that fails is not, to follow its name in a sentence.
+    /// The format that a text fails, as the rest of a sentence after its name.
     pub fn requirement(self) -> &'static str {
         match self {
             Format::DateTime => "is not a date and time such as 2031-05-17T09:30:00",

@@ -59,11 +59,11 @@ pub struct Dialect {
     pub lenient_numbers: bool,
     /// An empty text is a text where a text may be given, before it is anything else.
     pub empty_text_as_text: bool,
-    /// What values may hold where a schema sets no bound of its own.
+    /// Bounds of values where a schema sets none of its own.
     pub bounds: ValueBounds,
 }
 
-/// The most that a value may hold where its schema sets no bound. `None`: anything. What is `readonly` is free of them:
+/// The most that a value may hold where its schema sets no bound. `None`: anything. `readonly` values are free of them:
 /// clients send back what they were shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ValueBounds {
@@ -82,9 +82,9 @@ pub struct ValueBounds {
 pub struct SchemaProblem {
     /// A JSON pointer into the document; empty for the document itself.
     pub pointer: String,
-    /// What is wrong.
+    /// The problem, as a sentence.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub hint: Option<String>,
 }
 

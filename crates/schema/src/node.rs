@@ -14,7 +14,7 @@ use super::types::Type;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// What a value is, for people.
+/// Names the kind of a value, for people.
 fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -118,7 +118,7 @@ impl fmt::Display for Num {
     }
 }
 
-/// What a schema demands of a number.
+/// The rules of a schema for a number.
 #[derive(Debug, Default)]
 pub(super) struct NumberRules {
     multiple_of: Option<Num>,

@@ -10,7 +10,7 @@ use super::string::step_limit;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-/// What a schema demands of an object.
+/// The rules of a schema for an object.
 #[derive(Debug, Default)]
 pub(super) struct ObjectRules {
     /// Both styles, the draft-4 list first.

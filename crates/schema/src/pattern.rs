@@ -2,10 +2,10 @@
 //!
 //! A pattern is rewritten into the notation of `regex`, whose engine is linear: `\d \w \s . \b` are spelled out so that
 //! they mean what ECMA says, and so is every character that only `regex` gives a meaning. Look-aheads at the start, as in
-//! password rules, become expressions of their own that all have to hold. What no linear engine runs (back references,
-//! `\B`, look-behind, look-ahead elsewhere) runs on `fancy-regex`, with a limit on the length of the text and on the
-//! steps back. Characters are Unicode characters, not UTF-16 halves. A group that a repetition enters again keeps its
-//! text for back references until it matches again.
+//! password rules, become expressions of their own that all have to hold. Parts that no linear engine runs (back
+//! references, `\B`, look-behind, look-ahead elsewhere) run on `fancy-regex`, with a limit on the length of the text
+//! and on the steps back. Characters are Unicode characters, not UTF-16 halves. A group that a repetition enters again
+//! keeps its text for back references until it matches again.
 
 use std::fmt::Write;
 use std::sync::Once;
@@ -155,7 +155,7 @@ fn hex(c: char) -> String {
     format!("\\x{{{:X}}}", u32::from(c))
 }
 
-/// What is left of a pattern.
+/// The rest of a pattern.
 struct PatternReader<'s> {
     rest: &'s str,
     /// Whether boundaries of words are spelled out as look-around and groups capture.
@@ -253,7 +253,7 @@ impl PatternReader<'_> {
         Ok(format!("(?({number})(?:\\{number})|)"))
     }
 
-    /// What opens a group. What it captures matters only to back references.
+    /// Reads the opening of a group. Whether it captures matters only to back references.
     fn group(&mut self) -> Result<String, PatternProblem> {
         for look in ["?=", "?!", "?<=", "?<!"] {
             if self.takes(look) {
@@ -326,7 +326,7 @@ impl PatternReader<'_> {
         }
     }
 
-    /// What follows a backslash and means the same inside and outside a class.
+    /// Reads the escape after a backslash, if it means the same inside and outside a class.
     fn escape(&mut self) -> Result<Member, PatternProblem> {
         let set = |items: &str, negated| Member::Set(format!("[{}{items}]", if negated { "^" } else { "" }));
         Ok(match self.next().ok_or_else(|| unreadable("it ends in a backslash"))? {

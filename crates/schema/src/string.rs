@@ -4,7 +4,7 @@ use super::compile::Reader;
 use super::failure::{Reason, Report, ValuePath, count};
 use super::pattern::{Pattern, StepLimit};
 
-/// What a schema demands of a text.
+/// The rules of a schema for a text.
 #[derive(Debug, Default)]
 pub(super) struct StringRules {
     shortest: Option<u64>,
@@ -20,7 +20,7 @@ impl StringRules {
         let (shortest, longest) = reader.bounded_range("minLength", "maxLength", usual);
         let bytes = reader.most_bytes(None);
         let pattern = reader.text("pattern").and_then(|source| reader.pattern("pattern", source));
-        // What is too long for its column has an error of its own there.
+        // A text that is too long for its column has an error of its own there.
         let (longest, bytes) = if reader.get("x-too-long-code").is_some() { (None, None) } else { (longest, bytes) };
         StringRules { shortest, longest, bytes, pattern }
     }

@@ -18,7 +18,7 @@ const REM: f64 = 16.0;
 /// Text of this size or less, in pixels, does not grow.
 const SMALLEST: f64 = 14.0;
 
-/// What a block's attributes say of its style, in the order of the groups.
+/// The style of a block by its attributes, in the order of the groups.
 pub fn inline(attributes: &Value, styled: WrapperStyles, fluid: Option<FluidWidths>) -> String {
     let mut css = Css(String::new());
     let style = &attributes["style"];
@@ -40,7 +40,7 @@ pub fn inline(attributes: &Value, styled: WrapperStyles, fluid: Option<FluidWidt
     css.0
 }
 
-/// What the border of a block is like, for an element inside it.
+/// The border of a block, for an element inside it.
 pub fn border_of(attributes: &Value) -> String {
     let mut css = Css(String::new());
     let preset = attributes["borderColor"].as_str().map(|name| Value::from(format!("var:preset|color|{name}")));

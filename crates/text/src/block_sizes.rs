@@ -1,4 +1,4 @@
-//! What an author says of a block's size and of the picture behind it, in the classes and the style of its first element.
+//! A block's size and the picture behind it, as its author set them, in the classes and the style of its first element.
 //!
 //! Owns which values get into a style: only those that no style sheet reads as more than one value. It must not know
 //! which blocks can have them.

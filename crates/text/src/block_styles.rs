@@ -1,4 +1,4 @@
-//! What is declared of blocks for when they are shown.
+//! Declared styles of blocks, for when they are shown.
 //!
 //! Owns the properties that kinds of blocks differ in. It must not know markup: `dress` and `render` act on them.
 
@@ -10,7 +10,7 @@ use super::layout::{BlockLayout, LayoutRules};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// What is declared of blocks for when they are shown.
+/// Declared styles of blocks, for when they are shown.
 #[derive(Clone, Debug, Default)]
 pub struct BlockStyles {
     /// By full name.
@@ -37,13 +37,13 @@ impl WrapperStyles {
 }
 
 impl BlockStyles {
-    /// What is declared of a kind of block.
+    /// The declared style of a kind of block.
     pub fn of(&self, name: &str) -> Option<&BlockStyle> {
         self.blocks.get(name)
     }
 }
 
-/// What is declared of one kind of block.
+/// The declared style of one kind of block.
 #[derive(Clone, Debug)]
 pub struct BlockStyle {
     pub class: Option<BlockClass>,
@@ -80,18 +80,18 @@ pub struct BlockStyle {
     pub inside: bool,
     /// Whether its pictures can have two colours.
     pub duotone: bool,
-    /// What styles the element around it.
+    /// Groups of styles that the element around it gets.
     pub styled: WrapperStyles,
-    /// What an automatic excerpt takes from it.
+    /// The part of it that an automatic excerpt takes.
     pub excerpt: Option<Excerpt>,
 }
 
-/// What an automatic excerpt takes from a block.
+/// The part of a block that an automatic excerpt takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Excerpt {
-    /// What is written in it, unless it holds blocks that hold others.
+    /// Its own text, unless it holds blocks that hold others.
     Text,
-    /// What the excerpt takes from the blocks inside it.
+    /// The parts that the excerpt takes from the blocks inside it.
     Inside,
 }
 

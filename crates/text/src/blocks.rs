@@ -183,12 +183,12 @@ fn push_block<'a>(block: Block<'a>, open: &mut [Block<'a>], done: &mut Vec<Block
 /// Makes what a dynamic block shows, with these classes beside those that its author gave; `None` shows its inside.
 pub type DynamicRenderer<'f> = &'f dyn Fn(&Block, &str) -> Option<Html>;
 
-/// What showing blocks depends on besides them.
+/// Everything that showing blocks depends on besides the blocks.
 #[derive(Clone, Copy, Default)]
 pub struct BlockOptions<'a> {
     /// Makes dynamic blocks; without it they show their inside.
     pub dynamic: Option<DynamicRenderer<'a>>,
-    /// What is declared of blocks.
+    /// Declared styles of blocks.
     pub styles: Option<&'a BlockStyles>,
     /// The names that the document has used; without it the blocks use none of their own.
     pub unique: Option<&'a UniqueNames>,
@@ -255,7 +255,7 @@ fn render(block: &Block, options: &BlockOptions) -> String {
     if dress::is_hidden(&attributes) {
         return String::new();
     }
-    // What is outside comes first: it takes its names before the blocks inside it do.
+    // The outer block comes first: it takes its names before the blocks inside it do.
     let look = Decoration::of(name, &attributes, options);
     let made = options.dynamic.and_then(|make| make(block, &look.added()));
     let before = match block.chunks.as_slice() {
@@ -275,7 +275,7 @@ fn render_static(block: &Block, options: &BlockOptions) -> String {
     }
 }
 
-/// What is inside a block, without what the block itself gets.
+/// The markup inside a block, without the classes and styles of the block itself.
 pub fn render_inside(block: &Block, options: &BlockOptions) -> String {
     let layout = match block.attrs.is_some_and(|json| json.contains("\"layout\"")) {
         true => block.attributes()["layout"].take(),

@@ -34,7 +34,7 @@ enum TextKind {
     /// An excerpt that the author wrote.
     OwnExcerpt,
     Comment,
-    /// What is stored of a content that an author sends.
+    /// The stored form of a content that an author sends.
     AuthorContent,
 }
 

@@ -25,8 +25,8 @@ pub fn format_strftime(local: i64, form: &str) -> String {
     formatted(moment(local), form)
 }
 
-/// A wall clock's moment in English, in the form of the site's settings: letters of `date` in PHP. What tells the zone is
-/// left out.
+/// A wall clock's moment in English, in the form of the site's settings: letters of `date` in PHP. Letters for the zone
+/// are left out.
 pub fn format_php_date(local: i64, form: &str) -> String {
     const MOST: usize = 100;
     let moment = moment(local);

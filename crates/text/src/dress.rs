@@ -1,4 +1,4 @@
-//! What a block gets when it is shown besides what is written in it: classes, layout, visibility, unique names.
+//! Decoration of a block when it is shown, besides its own markup: classes, layout, visibility, unique names.
 //!
 //! Owns the attributes of blocks that say how any block looks. It must not know the tree of blocks, nor what a dynamic
 //! block shows.
@@ -132,7 +132,7 @@ pub(super) fn is_hidden(attributes: &Value) -> bool {
     attributes["metadata"]["blockVisibility"] == false
 }
 
-/// What a block's markup gets.
+/// The decoration of a block's markup.
 pub(super) struct Decoration<'a> {
     declared: Option<&'a BlockStyle>,
     unique: Option<&'a UniqueNames>,
@@ -153,7 +153,7 @@ pub(super) struct Decoration<'a> {
     /// Of the first element, behind all others.
     classes: Vec<String>,
     width: Option<(Width, String)>,
-    /// What the pictures in it are marked with, for the browser to load them late.
+    /// The mark of the pictures in it, for the browser to load them late.
     priority: Option<&'static str>,
     /// The number of a picture in a gallery.
     data_id: Option<String>,

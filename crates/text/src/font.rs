@@ -1,4 +1,4 @@
-//! What CSS says of fonts, as clients send it: names of families, descriptors, and a form in which equal ones are equal.
+//! Fonts in CSS, as clients send them: names of families, descriptors, and a form in which equal ones are equal.
 
 use super::sanitize::{clean_url, sanitize_text_field};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What a page says of itself in its head: title, description, icon, picture.
+//! The head of a page: title, description, icon, picture.
 
 use super::html_policy::{HtmlTag, HtmlToken, read};
 use super::sanitize::decode_references;
@@ -56,7 +56,7 @@ impl Head {
     }
 }
 
-/// What is before the mark, in any case; all of it when there is no mark.
+/// The text before the mark, in any case; all of it when there is no mark.
 fn raw<'a>(html: &'a str, mark: &str) -> &'a str {
     let ends = |(at, _): &(usize, &str)| {
         html.as_bytes()[*at..].get(..mark.len()).is_some_and(|found| found.eq_ignore_ascii_case(mark.as_bytes()))

@@ -156,7 +156,7 @@ impl Display for Html {
     }
 }
 
-/// What [`Html::number`] takes: no text is one.
+/// A type that [`Html::number`] takes: no text is one.
 pub trait Number: Display {}
 
 impl Number for u32 {}

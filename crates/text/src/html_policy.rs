@@ -3,7 +3,7 @@
 //! Owns the lists of what is allowed (`rules`) and the one function that enforces them. Its safety does not rest on reading
 //! markup as a browser does, but on what it writes: text without `<`, tags and attributes of the list with values
 //! without `<` and `>`, comments without either. Such output means the same to every parser, whatever the input was;
-//! nothing is passed on without being parsed. What cannot be understood is escaped.
+//! nothing is passed on without being parsed. Input that cannot be understood is escaped.
 //! It must not know who wrote the text: the caller checks `unfiltered_html` first.
 
 mod rules;

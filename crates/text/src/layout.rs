@@ -9,7 +9,7 @@ use md5::{Digest, Md5};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
-/// What style sheets of the site say of all layouts.
+/// Rules of the site's style sheets for all layouts.
 #[derive(Clone, Debug, Default)]
 pub struct LayoutRules {
     /// The distance between blocks that say nothing of it; `null`: blocks have no say in it.
@@ -18,7 +18,7 @@ pub struct LayoutRules {
     pub root_padding: bool,
 }
 
-/// What is declared of the layout of one kind of block.
+/// The declared layout of one kind of block.
 #[derive(Clone, Debug, Default)]
 pub struct BlockLayout {
     /// The layout of a block that says nothing of it.
@@ -55,7 +55,7 @@ const JUSTIFICATIONS: [(&str, &str); 5] = [
 /// The widths of screens that may have a layout of their own, in the order of their fingerprints.
 const VIEWPORTS: [&str; 2] = ["@mobile", "@tablet"];
 
-/// What a layout says of the place of a block inside it, instead of its own inside.
+/// Keys of a layout about the place of a block inside its parent, not about its own inside.
 const PLACES: [&str; 6] = ["selfStretch", "flexSize", "columnStart", "columnSpan", "rowStart", "rowSpan"];
 
 /// The classes of a block by its full name and attributes. `around` is the layout of the block that it is in.

@@ -1,7 +1,7 @@
 //! Text and time functions that behaviours are made of: pure, linear in their input, and free of panics.
 //!
-//! Nothing here knows of requests, storage or declarations. What WordPress shows in `rendered` is the reference; the
-//! corpus in `fixtures/render` contains its results for sentences of ours, and where we differ on purpose.
+//! Nothing here knows of requests, storage or declarations. The reference is `rendered` in WordPress; the corpus in
+//! `fixtures/render` contains its results for sentences of ours, and where we differ on purpose.
 
 pub mod autop;
 pub mod balance;

@@ -130,7 +130,7 @@ fn comment_end(text: &str, mut from: usize) -> Option<usize> {
     None
 }
 
-/// The attributes of the tag at the start of a text, as a browser reads them. What equal names mean is the caller's.
+/// The attributes of the tag at the start of a text, as a browser reads them. The caller decides what equal names mean.
 pub(super) struct Attributes<'a> {
     text: &'a str,
     at: usize,

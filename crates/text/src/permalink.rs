@@ -55,7 +55,7 @@ const TAGS: [(&str, PermalinkTag, &str); 10] = [
 pub struct PermalinkError {
     /// Byte position in the structure.
     pub position: usize,
-    /// What is wrong there.
+    /// The problem there.
     pub kind: PermalinkProblem,
 }
 
@@ -92,7 +92,7 @@ impl fmt::Display for PermalinkError {
 
 impl std::error::Error for PermalinkError {}
 
-/// What a record contributes to its path. Texts are inserted as given: they are slugs, percent-encoded already.
+/// The parts of a record's path. Texts are inserted as given: they are slugs, percent-encoded already.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts<'a> {
     /// Wall clock of the publication date.
@@ -107,7 +107,7 @@ pub struct Parts<'a> {
     pub author: &'a str,
 }
 
-/// What a path says about its record; absent tags are `None`. Texts are as they are in the path.
+/// The parts of a record that its path names; absent tags are `None`. Texts are as they are in the path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Captures<'a> {
     /// Four digits.

@@ -27,7 +27,7 @@ const CUT: &str = " [&hellip;]";
 const MORE: &str = "<!--more";
 const NEXT_PAGE: &str = "<!--nextpage-->";
 
-/// What rendering depends on besides the text.
+/// Everything that rendering depends on besides the text.
 #[derive(Clone, Copy)]
 pub struct RenderOptions<'a> {
     /// Whether text smilies become emoji (the site's `use_smilies`).
@@ -36,7 +36,7 @@ pub struct RenderOptions<'a> {
     pub shortcodes: Option<ShortcodeExpander<'a>>,
     /// Makes dynamic blocks; without it they show their inside.
     pub blocks: Option<DynamicRenderer<'a>>,
-    /// What is declared of blocks.
+    /// Declared styles of blocks.
     pub styles: Option<&'a BlockStyles>,
     /// The names that the document has used before this text.
     pub unique: Option<&'a UniqueNames>,
@@ -106,14 +106,14 @@ fn excerpt_html(text: &str, options: &RenderOptions) -> String {
     defer_images(&text).into_owned()
 }
 
-/// The first words of a content as plain text, with ` [&hellip;]` when there are more. What is before the "more"
-/// mark and on the first page counts, of that the first [`EXCERPT_SOURCE`] bytes; shortcodes and blocks that are not prose
+/// The first words of a content as plain text, with ` [&hellip;]` when there are more. Only text before the "more" mark
+/// and on the first page counts, of that the first [`EXCERPT_SOURCE`] bytes; shortcodes and blocks that are not prose
 /// are left out.
 pub fn plain_excerpt(content_raw: &str, words: usize, options: &RenderOptions) -> String {
     let content = beginning(content_raw);
     let content = content.split(NEXT_PAGE).next().unwrap_or_default();
     let content = match content.split_once(MORE) {
-        // What the rest would have closed is closed here.
+        // Tags that the rest would have closed are closed here.
         Some((teaser, _)) => Cow::Owned(close_open_tags(teaser)),
         None => Cow::Borrowed(content),
     };
@@ -132,7 +132,7 @@ fn beginning_of(rendered: &str, words: usize) -> String {
     first_words(&rendered.replace("]]>", "]]&gt;"), words, CUT)
 }
 
-/// What an excerpt is made from. A tag or comment that would be cut is left out.
+/// The beginning of a content, for its excerpt. A tag or comment that would be cut is left out.
 fn beginning(content: &str) -> &str {
     if content.len() <= EXCERPT_SOURCE {
         return content;
@@ -221,7 +221,7 @@ fn push_deferred(piece: Piece, out: &mut String) {
     out.push_str(&tag[..name]);
     if tag.contains(" src=\"") {
         let sized = tag.contains(" width=\"") && tag.contains(" height=\"");
-        // What is closed at first is fetched late anyway.
+        // A picture that is closed at first is fetched late anyway.
         if sized && !tag.contains(" loading=") && !tag.contains(" fetchpriority=\"low\"") {
             out.push_str(" loading=\"lazy\"");
         }

@@ -34,7 +34,7 @@ pub fn text_area(text: &str, escaped: bool) -> String {
     if escaped { sanitize_textarea(text) } else { without_markup(text).trim().to_owned() }
 }
 
-/// What a term or a person is called, as stored: one line of text whose ampersands are escaped.
+/// The name of a term or a person, as stored: one line of text whose ampersands are escaped.
 pub fn name(text: &str) -> String {
     escape_amp(&sanitize_text_field(text))
 }
@@ -185,7 +185,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// The text without control characters, comments, scripts and tags. A `<` that no letter follows, or that no `>` ends, is
-/// text. What becomes a tag when another one is taken out goes, too.
+/// text. A tag that forms when another one is taken out goes, too.
 fn without_markup(text: &str) -> String {
     let lines = text.replace(['\x0b', '\x0c', '\u{85}', '\u{2028}', '\u{2029}'], "\n");
     let text: String = lines.chars().filter(|c| !c.is_control() || matches!(c, '\t' | '\n' | '\r')).collect();
@@ -291,8 +291,8 @@ fn normal_scheme(url: &str) -> String {
     }
 }
 
-/// What a browser would take for the scheme: letters before the first colon, white space, control characters and
-/// character references looked through. `None` for relative addresses.
+/// The part of an address that a browser would take for the scheme: letters before the first colon, white space,
+/// control characters and character references looked through. `None` for relative addresses.
 fn scheme_of(url: &str) -> Option<String> {
     let decoded = decode_references(url);
     let mut scheme = String::new();

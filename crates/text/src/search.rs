@@ -49,7 +49,7 @@ pub fn words(text: &str) -> Vec<Word> {
         rest = rest[end..].trim_start_matches(|c: char| c.is_whitespace() || c == ',');
     }
     words.retain(|word| !word.text.is_empty());
-    // What is nothing but quotes is searched as it is.
+    // A text of nothing but quotes is searched as it is.
     if words.is_empty() && text.chars().any(|c| !c.is_whitespace() && c != ',') {
         words.push(Word { text: text.trim().to_owned(), without: false });
     }

@@ -19,7 +19,7 @@ pub struct Shortcode<'a> {
     pub name: &'static str,
     /// The text between the name and the bracket, not parsed yet: see [`Shortcode::attr`].
     pub attrs: &'a str,
-    /// What is before `[/name]`, if that follows.
+    /// The text before `[/name]`, if that follows.
     pub content: Option<&'a str>,
 }
 
@@ -131,7 +131,7 @@ fn replace(text: &str, mut by: impl FnMut(&Shortcode) -> Option<Html>) -> String
     let mut out = String::with_capacity(text.len());
     let (mut kept, mut from) = (0, 0);
     for opening in &codes.openings {
-        // What is inside another shortcode is that one's content.
+        // A shortcode inside another one is part of that one's content.
         if opening.start < from {
             continue;
         }
@@ -152,7 +152,7 @@ fn replace(text: &str, mut by: impl FnMut(&Shortcode) -> Option<Html>) -> String
 /// The brackets of a text that may open or close a shortcode.
 ///
 /// A bracket counts only where all of it is in text as a browser sees it: never inside a tag or a comment, and never
-/// across one. What replaces it then is markup between tags, so that no attribute can be left through it.
+/// across one. Its replacement is then markup between tags, so that no attribute can be left through it.
 pub(super) struct Shortcodes<'a> {
     text: &'a str,
     /// In order.
@@ -272,8 +272,8 @@ fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// A picture with its caption. What it encloses went through the sanitiser with the text around it; its attributes
-/// are values.
+/// A picture with its caption. The enclosed text went through the sanitiser with the text around it; its attributes are
+/// values.
 fn caption(code: &Shortcode, unique: &UniqueNames) -> Html {
     let content = code.content.unwrap_or_default();
     let (image, enclosed) = match code.attr("caption") {

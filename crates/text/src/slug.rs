@@ -55,8 +55,8 @@ pub fn remove_accents(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What of a text can be part of a name of a class: ASCII letters and digits, `_`, `-`. Percent-encoded bytes are left
-/// out whole.
+/// The characters of a text that can be part of a class name: ASCII letters and digits, `_`, `-`. Percent-encoded bytes
+/// are left out whole.
 pub fn html_class(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -89,8 +89,8 @@ pub fn title_key(text: &str) -> String {
     out
 }
 
-/// What a login may consist of: markup, escapes, entities and marks removed, then only ASCII letters, digits, blanks
-/// and `_.-@`, with single blanks.
+/// A text as a login: markup, escapes, entities and marks removed, then only ASCII letters, digits, blanks and `_.-@`,
+/// with single blanks.
 pub fn sanitize_user_login(login: &str) -> String {
     let plain = strip_tags(login);
     let plain = without_escapes(&remove_accents(&plain));

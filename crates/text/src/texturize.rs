@@ -230,7 +230,7 @@ fn double_quotes(text: &str) -> String {
     marks.decide(&out).replace(HELD_OPEN, OPEN_DOUBLE)
 }
 
-/// What an undecided quote can still become.
+/// The marks that an undecided quote can still become.
 struct QuoteMarks {
     quote: char,
     prime: &'static str,

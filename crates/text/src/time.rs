@@ -241,7 +241,7 @@ fn manual_offset(text: &str) -> Option<i32> {
     MANUAL_OFFSETS.contains(&seconds).then_some(seconds)
 }
 
-/// What is left of a date string.
+/// The rest of a date string.
 struct Cursor<'a> {
     rest: &'a [u8],
 }

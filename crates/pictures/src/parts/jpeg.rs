@@ -155,7 +155,7 @@ fn buffer_size(size: u64) -> usize {
     usize::try_from(size).unwrap_or(usize::MAX)
 }
 
-/// What follows 0xff inside a scan: a stuffed byte, a restart, another fill byte.
+/// Whether a byte after 0xff continues a scan: a stuffed byte, a restart, another fill byte.
 fn inside(byte: u8) -> bool {
     byte == 0 || byte == 0xff || RST.contains(&byte)
 }

@@ -43,17 +43,17 @@ pub struct Parts {
     pub decoding: u64,
     /// Bytes of a decoded pixel with eight bits a channel.
     pub channels: u64,
-    /// What the camera wrote, as TIFF.
+    /// Metadata of the camera, as TIFF.
     pub exif: Option<Vec<u8>>,
-    /// What an editor wrote, as XMP.
+    /// Metadata of an editor, as XMP.
     pub xmp: Option<Vec<u8>>,
-    /// What the colours mean.
+    /// The colour profile.
     pub icc: Option<Vec<u8>>,
     /// The metadata contain a location, or cannot be read, so that they may.
     pub tells_place: bool,
     /// Without its metadata, the file still says how it has to be turned.
     pub keeps_orientation: bool,
-    /// What a decoder needs.
+    /// The parts of the file that a decoder needs.
     shown: Pieces,
     /// Everything but metadata and what follows the picture.
     clean: Pieces,
@@ -91,7 +91,7 @@ impl Parts {
         u64::from(self.width) * u64::from(self.height)
     }
 
-    /// What a decoder needs of the file, as a file. Reading fails after the deadline.
+    /// The parts of the file that a decoder needs, as a file. Reading fails after the deadline.
     ///
     /// # Errors
     /// The file cannot be read.

@@ -14,7 +14,7 @@ pub(super) fn read<R: Read + Seek>(walk: &mut FileWalk<R>) -> Result<Parts, Pict
     parts.shown.file(0..8);
     parts.clean.file(0..8);
     let (mut head, mut clear, mut coloured) = (None, false, false);
-    // What is inflated of all texts.
+    // Bytes that all texts together may still inflate to.
     let mut room = MOST_METADATA;
     while let Some([a, b, c, d]) = walk.next()? {
         let start = walk.at - 4;
@@ -113,7 +113,7 @@ fn text(name: &[u8; 4], chunk: Option<&[u8]>, room: &mut usize, parts: &mut Part
     parts.take_text(found.as_deref());
 }
 
-/// What a zlib stream holds, if it is no more than `most` bytes. Counted first: a stream that holds more takes no memory.
+/// Inflates a zlib stream of at most `most` bytes. They are counted first: a longer stream takes no memory.
 fn inflated(packed: &[u8], most: usize) -> Option<Vec<u8>> {
     let limit = u64::try_from(most).ok()?;
     let stream = || flate2::read::ZlibDecoder::new(packed).take(limit + 1);

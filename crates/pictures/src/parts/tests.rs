@@ -210,7 +210,7 @@ proptest! {
         }
         bytes.truncate(bytes.len() - cut.min(bytes.len()));
         if let Ok(parts) = read(&bytes, format) {
-            // What is put together is never more than the file, except for a header and an end that are rewritten.
+            // The rewritten file is never longer than the file, except for a header and an end that are rewritten.
             prop_assert!(parts.shown.length() <= bytes.len() as u64 + 32 && parts.clean.length() <= bytes.len() as u64 + 32);
             joined(&bytes, &parts.shown);
             joined(&bytes, &parts.clean);

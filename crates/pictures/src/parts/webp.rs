@@ -31,7 +31,7 @@ pub(super) fn read<R: Read + Seek>(walk: &mut FileWalk<R>) -> Result<Parts, Pict
         let start = walk.at - 4;
         let Some(length) = walk.next()? else { break };
         let length = u64::from(u32::from_le_bytes(length));
-        // What follows the picture may be anything.
+        // Bytes after the picture may be anything.
         if length > walk.left() && matches!(&name, b"VP8X" | b"VP8 " | b"VP8L" | b"ALPH" | b"ANMF") {
             return Err(broken("it breaks off"));
         }
@@ -128,8 +128,8 @@ fn head<R: Read + Seek>(
     Ok((flags, (1 + u24([w1, w2, w3]), 1 + u24([h1, h2, h3]))))
 }
 
-/// What is decoded first exists beside the pixels that are returned: planes of colours and of transparency, or the
-/// lossless pixels with what they are predicted from. Frames of animations are put on a canvas.
+/// Bytes that decoding takes in addition to the pixels that it returns: planes of colours and of transparency, or the
+/// lossless pixels with those that they are predicted from. Frames of animations are put on a canvas.
 fn decoding(parts: &Parts, bitmap: &Bitmap) -> u64 {
     let frame = u64::from(bitmap.size.0 + 16) * u64::from(bitmap.size.1 + 16);
     let aside = match (bitmap.lossless, parts.channels) {

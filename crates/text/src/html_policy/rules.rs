@@ -4,7 +4,7 @@ use super::super::sanitize::{SCHEMES, allowed_scheme};
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-/// What is allowed, as it is declared.
+/// The allowed markup, as it is declared.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
     /// Names of elements and of their own attributes, each list separated by blanks.
@@ -145,7 +145,7 @@ const PHRASE_ELEMENTS: [(&str, &str); 5] = [
     ("del", "datetime"),
 ];
 
-/// What authors may use, observed on the reference.
+/// The markup that authors may use, observed on the reference.
 const POST_RULES: Rules = Rules {
     elements: &[
         (

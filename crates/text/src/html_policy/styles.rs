@@ -1,4 +1,4 @@
-//! What is left of a `style` attribute.
+//! The allowed part of a `style` attribute.
 
 use super::super::sanitize::decode_references;
 use super::{Policy, unwanted};
