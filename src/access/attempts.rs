@@ -106,7 +106,8 @@ pub struct Guess<'a> {
     /// Whose secret it is to be: an account, a record.
     pub about: &'a str,
     pub secret: &'a str,
-    /// What the secret is compared with, where it is known beforehand: another stored hash is another secret to prove.
+    /// The hash that the secret is compared with, where it is known beforehand: another hash is another secret to
+    /// prove.
     pub stored: &'a str,
 }
 
@@ -123,7 +124,7 @@ pub enum AttemptOutcome {
 pub struct Attempts {
     keys: BucketHasher,
     guesses: Meter,
-    /// What sources that wait have compared with what they have proven.
+    /// Comparisons of secrets with proven ones, by sources that wait.
     looks: Meter,
     proven: Cache<BucketKey, ()>,
 }
@@ -206,7 +207,7 @@ impl Attempts {
         }
     }
 
-    /// What was proven turned out to be wrong by now.
+    /// Forgets a proven secret that is wrong by now.
     pub fn forget_proof(&self, guess: &Guess<'_>) {
         self.proven.remove(&self.proof(guess));
     }

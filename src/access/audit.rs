@@ -23,7 +23,7 @@ const MOST_CHANGED: usize = 20;
 /// Something that happened.
 #[derive(Clone, Debug, Default)]
 pub struct Event<'a> {
-    /// What happened, e.g. `login_failed`.
+    /// Name of the event, e.g. `login_failed`.
     pub name: &'a str,
     /// The user; 0: not authenticated.
     pub user: i64,
@@ -32,7 +32,7 @@ pub struct Event<'a> {
     pub path: &'a str,
     /// The subject, where the path does not name it.
     pub subject: &'a str,
-    /// What was set: names, or `name=value`.
+    /// Names that were set, or `name=value`.
     pub changed: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ pub fn entry(scope: &Scope, event: &Event<'_>) -> Option<Change> {
     }))
 }
 
-/// What was set, shortened.
+/// The names that were set, shortened.
 fn changed(event: &Event<'_>) -> Vec<String> {
     event.changed.iter().take(MOST_CHANGED).map(|text| text.chars().take(LONGEST).collect()).collect()
 }

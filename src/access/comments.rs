@@ -130,7 +130,7 @@ pub(super) fn create(asking: &GuardInput<'_>) -> Decision {
     let (takes, open) = takes?.unwrap_or_default();
     match (takes, open) {
         (false, _) => Err(asking.fail(Code::CommentNotSupported)),
-        // What is imported was written when it was open.
+        // An imported comment was written when they were open.
         (_, false) if asking.scope.imported.is_none() => Err(asking.fail(Code::CommentClosed)),
         _ => Ok(GuardRows::default()),
     }

@@ -128,7 +128,7 @@ fn on_route<'a>(
         return Ok(vec![Hints::default(); count]);
     }
     let asked = HintQuery { resource, route, readable };
-    // What the guards find missing is no reason for a refusal of this request.
+    // A capability that the guards find missing is no reason for a refusal of this request.
     let scope = scope.clone();
     if readable && is_closed(&scope, resource) {
         return Ok(vec![asked.hints(|_, endpoint| is_public(endpoint)); count]);

@@ -87,7 +87,7 @@ fn ended(expires: i64, now: i64) -> bool {
     expires != 0 && expires <= now
 }
 
-/// What credentials are looked up in.
+/// Versions of the tables that credentials are looked up in.
 fn versions(storage: &dyn Storage) -> [u64; 2] {
     ["app_password", "user"].map(|table| storage.scope_version(&name(table)))
 }
@@ -117,7 +117,7 @@ impl Identity {
         self.messages.count_own(Guesser::Network(None), address, limit, now).is_ok()
     }
 
-    /// What counts requests against the declared limits.
+    /// The counter of requests against the declared limits.
     pub fn throttle(&self) -> &Throttle {
         &self.throttle
     }
@@ -193,7 +193,7 @@ impl Identity {
         }
     }
 
-    /// What becomes of a request with credentials that are not valid: it is refused, or anonymous (`[dialect]
+    /// Refuses a request with credentials that are not valid, or makes it anonymous (`[dialect]
     /// refuse_wrong_credentials`). The reason is logged, never sent.
     fn refused(&self, scope: &Scope, login: &str, reason: CredentialError) -> Result<Principal, ApiError> {
         tracing::info!(request = %scope.request_id, login = shown(login), "credentials refused: {}", reason.text());
@@ -366,7 +366,7 @@ impl Identity {
         }
     }
 
-    /// What a secret is stored as: only its letters and digits count.
+    /// The stored form of a secret: only its letters and digits count.
     pub fn hash(&self, secret: &str) -> String {
         self.digest(&secret.chars().filter(char::is_ascii_alphanumeric).collect::<String>())
     }
@@ -569,7 +569,7 @@ fn basic(header: &str) -> Option<(String, String)> {
     Some((login.to_owned(), secret.to_owned()))
 }
 
-/// What is missing in credentials (contract: "Errors", `empty_username`).
+/// The errors for parts that credentials lack (contract: "Errors", `empty_username`).
 fn missing_credentials(login: &str, secret: &str) -> &'static [Code] {
     match (login.is_empty(), secret.is_empty()) {
         (true, true) => &[Code::EmptyUsername, Code::EmptyPassword],

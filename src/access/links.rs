@@ -59,7 +59,7 @@ impl Identity {
         Change::Remove { table: name(col::TABLE), key: txt(&self.link_key(token)), expect: None }
     }
 
-    /// What a token leads to; `None`: it was used, it is too old, or the account has changed.
+    /// The password link of a token; `None`: it was used, it is too old, or the account has changed.
     ///
     /// # Errors
     /// The database cannot be read.

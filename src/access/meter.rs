@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 /// Most buckets in one table; each takes about 110 bytes.
 pub const MOST: usize = 16_384;
 
-/// What a bucket is found by.
+/// The key of a bucket.
 pub type BucketKey = [u8; 16];
 
 /// Makes keys from texts of any length. Each process has a secret of its own, so that nobody can find two texts
@@ -189,7 +189,7 @@ mod tests {
         // The newest one is counted although every other bucket would be evicted later.
         let last = 4 * MOST as u32;
         assert_eq!([0; 4].map(|_| meter.add_drops(&[bucket(last)], 0)), [Ok(()), Ok(()), Ok(()), Err(10)]);
-        // What is empty makes room for all.
+        // An empty bucket makes room for all.
         assert!(meter.add_drops(&[bucket(1)], 31).is_ok());
         assert_eq!(meter.len(), 1);
     }

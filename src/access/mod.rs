@@ -80,7 +80,7 @@ impl Authorization {
         self.parent.as_ref()
     }
 
-    /// What the path names does not exist, which changes nothing about rights: the response to everybody who has them.
+    /// The error that the target does not exist, for callers who have the rights: it changes nothing about these.
     pub fn missing(&self) -> Option<&ApiError> {
         self.missing.as_ref()
     }
@@ -121,7 +121,7 @@ impl LoadedRows {
     }
 }
 
-/// What a guard decides on.
+/// Everything that a guard decides on.
 pub struct GuardInput<'a> {
     pub scope: &'a Scope,
     pub route: &'a Route,
@@ -130,7 +130,7 @@ pub struct GuardInput<'a> {
     pub method: Method,
     /// Read when they are needed: many guards need the caller alone.
     pub args: &'a dyn Deref<Target = ArgValues>,
-    /// What the request brings, for what no argument declares.
+    /// Sources of the request's arguments, for those that are not declared.
     pub sources: &'a ArgSources<'a>,
     pub loaded: &'a LoadedRows,
     /// The password of a record that the request brings.
@@ -139,7 +139,7 @@ pub struct GuardInput<'a> {
     pub explains: bool,
 }
 
-/// What a guard finds on the way.
+/// Rows that a guard has read for its decision.
 #[derive(Default)]
 pub struct GuardRows {
     pub target: Option<Row>,

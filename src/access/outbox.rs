@@ -12,7 +12,7 @@ use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Put, Target};
 use cms_storage::{Snapshot, StorageError};
 use serde_json::{Value, json};
 
-/// What a message is about.
+/// The subject of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageSubject {
     /// Somebody has lost the password: a link to set another one, if there is such an account.

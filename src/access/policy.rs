@@ -1,4 +1,4 @@
-//! What a caller may do to an object, and which rows a caller may see.
+//! Rules for what a caller may do to an object, and which rows a caller may see.
 //!
 //! The declared capability maps name the primitive capability of each action. [`permitted`] is the one rule that derives
 //! from them, from ownership and from states (contract: "Authentication", 10) which rows an act is open for. It is a
@@ -118,10 +118,10 @@ fn readable_content(scope: &Scope, resource: &Resource, parents: bool) -> Cond {
     let reads = reads(scope, resource);
     any([
         all([constant(reads), states(|status| status.public)]),
-        // What is one's own one reads in any state, even with no right to change it any more.
+        // Own records are readable in any state, even with no right to change them any more.
         all([constant(reads), own(scope, "author")]),
         all([held(scope, resource, Action::ReadPrivate), states(|status| status.private)]),
-        // What one may change one may read: the response to a change shows it.
+        // Changeable records are readable: the response to a change shows them.
         changeable_content(scope, resource, Action::Edit),
         match parents && reads && resource.supports("attached") {
             true => all([states(|status| status.inherits), visible_parent(scope)]),

@@ -29,7 +29,7 @@ const LENGTH: usize = 43;
 /// Letters of a nonce: 60 bits.
 const NONCE: usize = 15;
 
-/// What a nonce is good for.
+/// The purpose of a nonce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Requests to the interface.
@@ -133,7 +133,7 @@ impl Identity {
         digest
     }
 
-    /// What a session is found by. A cookie that is set for this host alone (`host`) opens nothing under another name.
+    /// The key of a session. A cookie that is set for this host alone (`host`) opens nothing under another name.
     fn session_key(&self, token: &str, host: bool) -> String {
         self.digest(&format!("{}session|{token}", if host { HOST } else { "" }))
     }
@@ -157,7 +157,7 @@ pub fn cookie_name(prefix: &str, host: bool) -> String {
 /// The beginning of names of such cookies: they are sent over HTTPS only, and have the path `/`.
 const HOST: &str = "__Host-";
 
-/// What follows the prefix in that name.
+/// The part of that name after the prefix.
 const SESSION: &str = "_session";
 
 /// The header of requests and responses that holds a nonce of the interface.

@@ -16,7 +16,7 @@ const SECOND: i64 = 1000;
 
 /// See the module's description.
 ///
-/// What is allowed and what is wrong are counted in tables of their own, so that a flood of one evicts nothing of the
+/// Allowed requests and mistakes are counted in tables of their own, so that a flood of one evicts nothing of the
 /// other.
 #[derive(Default)]
 pub struct Throttle {

@@ -12,7 +12,7 @@ use std::cell::Cell;
 
 /// See the module's description.
 pub struct RecordPassword<'a> {
-    /// What was sent.
+    /// The password as it was sent.
     pub text: &'a str,
     right: Cell<bool>,
     wrong: Cell<bool>,

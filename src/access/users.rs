@@ -106,8 +106,8 @@ fn roles<'a>(asking: &GuardInput<'a>) -> Vec<&'a str> {
     given.filter_map(Value::as_str).collect()
 }
 
-/// What is wrong with the login, the address or the password that a request gives an account, as an argument that does
-/// not fit.
+/// The problem of the login, the address or the password that a request gives an account, as an argument that does not
+/// fit.
 pub fn malformed_account(registry: &Registry, args: &ArgValues) -> Option<ApiError> {
     let site = &registry.declaration.site;
     let given = |name: &str| args.explicit(name).and_then(Value::as_str);
@@ -121,7 +121,7 @@ pub fn malformed_account(registry: &Registry, args: &ArgValues) -> Option<ApiErr
     malformed_password(registry, given("password")?)
 }
 
-/// What is wrong with a new account password, as an argument that does not fit.
+/// The problem of a new account password, as an argument that does not fit.
 pub fn malformed_password(registry: &Registry, password: &str) -> Option<ApiError> {
     let site = &registry.declaration.site;
     if password.len() > site.max_password.as_usize() {
