@@ -67,7 +67,7 @@ pub(super) fn copy(source: &ConfigSource, from: Option<&str>, to: &str) -> Resul
     let place = |url: &str| Place::of(url).ok_or_else(|| boot::unknown_place(url));
     let from = from.map_or_else(|| boot::place(&registry.declaration), place)?;
     let to = place(to)?;
-    // What a server writes from here on would be in the old database alone.
+    // Writes of a server from here on would be in the old database alone.
     from.unused()?;
     let shows = std::io::stderr().is_terminal();
     let mut progress = |table: &str, rows: u64| {
@@ -118,7 +118,7 @@ pub(super) fn verify(source: &ConfigSource, from: &Path) -> Result<(), BootError
     Ok(())
 }
 
-/// What is wrong with the bytes of the database of a backup.
+/// The problems of the database file of a backup.
 fn examine_database(from: &Path) -> Result<Vec<String>, BootError> {
     Ok(match snapshots::examine_database(from)? {
         DatabaseDigest::Same => Vec::new(),

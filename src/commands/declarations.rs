@@ -22,7 +22,7 @@ use std::path::Path;
 /// Texts without a translation that a warning names.
 const MOST_NAMED: usize = 20;
 
-/// What [`check`] found.
+/// The result of [`check`].
 #[derive(Default)]
 struct CheckReport {
     problems: Vec<Problem>,
@@ -33,12 +33,12 @@ struct CheckReport {
     data: Option<CheckedData>,
 }
 
-/// What `check --data` found.
+/// The result of `check --data`.
 struct CheckedData {
     database: String,
-    /// What is wrong in it, in sentences.
+    /// Problems in it, in sentences.
     found: Vec<String>,
-    /// What the next start would change: for people, and as JSON.
+    /// Changes that the next start would make: for people, and as JSON.
     plan: String,
     changes: Vec<Value>,
     /// Some of the changes would lose values.
@@ -206,7 +206,7 @@ pub(super) fn migrate(source: &ConfigSource, dry_run: bool, drops: &[String], js
     }
     place.unused()?;
     let drops = resolved(&registry, &place, drops)?;
-    // What is deleted on purpose is copied in any case.
+    // Tables that are deleted on purpose are copied in any case.
     let copy = registry.declaration.storage.copy_before_migration || !drops.is_empty();
     let Migrated { changes, copy } = match place.migrate(&registry.layout, &drops, copy) {
         Err(OpenError::Destructive { changes, .. }) if json => {
@@ -239,7 +239,7 @@ fn dry_run_text(registry: &Registry, planned: &[PendingChange], refused: bool) -
     }
 }
 
-/// What `--drop` names, as storage knows it. A resource may be named instead of its table.
+/// The names in `--drop` as storage knows them. A resource may be named instead of its table.
 fn resolved(registry: &Registry, place: &Place, drops: &[String]) -> Result<Vec<String>, BootError> {
     if drops.is_empty() {
         return Ok(Vec::new());

@@ -34,7 +34,7 @@ const MOST_USERS: u64 = 100;
 #[derive(Debug)]
 pub struct Finding {
     pub what: String,
-    /// What is wrong, and what helps.
+    /// The problem, and its remedy.
     pub wrong: Option<String>,
 }
 

@@ -62,7 +62,7 @@ pub struct SourceArgs {
     pub sets: Vec<String>,
 }
 
-/// What to do instead of serving.
+/// A command other than serving.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Check the declarations and exit.
@@ -75,7 +75,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Bring the tables of the database to the declarations. What would lose values is refused. Stop the server first.
+    /// Bring the tables of the database to the declarations. Changes that would lose values are refused. Stop the
+    /// server first.
     Migrate {
         /// Print the changes and make none. A server may use the database meanwhile; its writes wait.
         #[arg(long)]
@@ -274,7 +275,7 @@ pub enum MailCommand {
 /// See [`Command::AppPassword`].
 #[derive(Debug, Subcommand)]
 pub enum AppPasswordCommand {
-    /// Print a user's application passwords. What they were given as is stored nowhere.
+    /// Print a user's application passwords. Their secrets are not stored.
     List { login: String },
     /// Revoke one, named by its UUID or its name.
     Revoke { login: String, password: String },
@@ -498,7 +499,7 @@ fn doctor(source: &ConfigSource, url: Option<String>, authority: Option<&Path>) 
     }
 }
 
-/// What a caller is limited to.
+/// The limits of a credential.
 fn limits(registry: &Registry, read_only: bool, resources: &[String]) -> Result<CredentialLimits, BootError> {
     if let Some(unknown) = resources.iter().find(|name| registry.resource(name).is_none()) {
         let hint = nearest(unknown, registry.resources.iter().map(|r| r.name.as_str())).unwrap_or_default();

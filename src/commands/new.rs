@@ -53,7 +53,7 @@ fn check_declared(source: &ConfigSource, name: &str) -> Result<(), BootError> {
     Err(BootError::Other(format!("the declarations do not read {SITE}\n  hint: {hint}")))
 }
 
-/// What is written: the schema, and the lines of `site.toml`.
+/// The texts to write: the schema, and the lines of `site.toml`.
 struct ScaffoldTexts {
     schema: String,
     site: String,
@@ -94,7 +94,7 @@ fn texts(loaded: &LoadedDeclaration, name: &str, like: &str) -> Result<ScaffoldT
     Ok(ScaffoldTexts { schema: filled(properties), site: filled(site) })
 }
 
-/// What has been written so far.
+/// The files written so far.
 #[derive(Default)]
 struct ScaffoldFiles {
     schema: Option<PathBuf>,
@@ -113,7 +113,7 @@ impl ScaffoldFiles {
         append(&site, &texts.site).map_err(|error| failed(&site, &error))
     }
 
-    /// Restores the files. What cannot be restored is left: the error that led here is reported.
+    /// Restores the files. A file that cannot be restored is left: the error that led here is reported.
     fn undo(self) {
         if let Some(schema) = self.schema {
             let _ = fs::remove_file(schema);

@@ -281,7 +281,7 @@ struct ConfigKey {
     doc: String,
     /// The default of the type, as TOML.
     default: Option<String>,
-    /// What the shipped file says, where that differs.
+    /// The value in the shipped file, where that differs.
     shipped: Option<String>,
     /// A reload does not take a change over.
     restart: bool,
@@ -303,7 +303,7 @@ impl ConfigKey {
     }
 }
 
-/// What stands for a name that a file gives.
+/// The placeholder for a name that a file gives.
 const NAME: &str = "NAME";
 
 /// Sections that have the keys of another one.
@@ -491,7 +491,7 @@ pub fn metrics() -> String {
     out
 }
 
-/// What `cms-server explain WORD` prints: each meaning of the word.
+/// The output of `cms-server explain WORD`: each meaning of the word.
 ///
 /// # Errors
 /// There is no such word: the message names the nearest.

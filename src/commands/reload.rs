@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What outlives a reload and is shown to operators.
+/// State of the process that outlives a reload, for operators.
 pub struct ProcessStatus {
     progress: Arc<SchedulerStatus>,
     backups: Arc<backup::BackupStatus>,
@@ -67,7 +67,7 @@ impl ProcessStatus {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What `/health` says below `ok`: a line for each thing that wants an operator.
+    /// The text of `/health` below `ok`: a line for each thing that wants an operator.
     pub fn warnings(&self) -> String {
         let mut text = String::new();
         let refusal = self.refusal();
@@ -81,7 +81,7 @@ impl ProcessStatus {
         text
     }
 
-    /// What `/metrics` shows of it.
+    /// The readings of it on `/metrics`.
     pub fn readings(&self) -> Vec<Reading> {
         let refused = !self.refusal().is_empty();
         let pending = self.waiting().len();
@@ -98,7 +98,7 @@ impl ProcessStatus {
     }
 }
 
-/// What requests are told of the process.
+/// The process as requests see it.
 pub struct ServerProcess {
     pub storage: Arc<dyn Database>,
     pub status: Arc<ProcessStatus>,
@@ -168,7 +168,7 @@ pub struct ConfigWatcher {
     pub address: String,
     pub status: Arc<ProcessStatus>,
     pub certificates: Option<Arc<Certificates>>,
-    /// What this process started with; see [`fixed`].
+    /// The settings that this process started with; see [`fixed`].
     pub fixed: Vec<(String, Option<Value>)>,
 }
 

@@ -258,7 +258,7 @@ fn close(mailer: &Mailer, storage: &dyn Database) {
     }
 }
 
-/// What a person who has started the server does next.
+/// The next steps for a person who has started the server.
 fn welcome(registry: &Registry, source: &ConfigSource) -> String {
     let (pages, site) = (&registry.declaration.pages, &registry.site.url);
     let config = source.config.as_ref().map_or_else(String::new, |file| format!(" --config {}", file.display()));
