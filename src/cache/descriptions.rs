@@ -12,7 +12,7 @@ const MOST_OF_CALLER: usize = 64;
 /// Bytes of all that are kept for callers. Callers with the same rights share one.
 const MOST_BYTES: usize = 8 << 20;
 
-/// What a description depends on beside the declarations.
+/// Everything that a description depends on besides the declarations.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DescriptionKey {
     pub namespace: String,

@@ -5,8 +5,8 @@
 //! It is the same for every caller with the same rights to the row, which are part of the key where documents list them.
 //!
 //! A document that shows other rows (by its links, or by parts of its content) has read sets, too: it is used as long as
-//! nothing of what was read for it has been written. What it shows of them may depend on the caller, so only anonymous
-//! callers share such documents, and those that mention the caller otherwise.
+//! nothing of what was read for it has been written. The shown parts of those rows may depend on the caller, so only
+//! anonymous callers share such documents, and those that mention the caller otherwise.
 
 use super::responses::{HitCounts, MAX_AGE};
 use crate::access::hints::Hints;
@@ -35,7 +35,7 @@ const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Text of one document.
 pub type DocumentText = Arc<[u8]>;
 
-/// What a text was rendered from.
+/// The origin of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct DocumentKey {
     resource: usize,
@@ -50,13 +50,13 @@ struct DocumentKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RenderVariant {
     pub context: Context,
-    /// What the caller may do with it.
+    /// Acts that the caller may do with it.
     pub hints: Hints,
     /// See [`DocumentCache::field_set`].
     pub fields: u64,
 }
 
-/// What was read of other rows, and when (UTC seconds).
+/// Reads of other rows, and their time (UTC seconds).
 struct DocumentDependencies {
     read: Vec<Arc<ReadSet>>,
     at: i64,
@@ -74,7 +74,7 @@ struct DocumentWeight;
 
 impl Weighter<DocumentKey, CachedDocument> for DocumentWeight {
     fn weight(&self, _: &DocumentKey, document: &CachedDocument) -> u64 {
-        // What several documents share counts for each of them.
+        // A read set that several documents share counts for each of them.
         let read = |set: &Arc<ReadSet>| set.bytes() + 64;
         let others = document.others.as_ref().map_or(0, |others| others.read.iter().map(read).sum::<usize>() + 64);
         (document.text.len() + others + 104) as u64
@@ -151,7 +151,7 @@ impl DocumentCache {
         &self.plans[resource.index].columns
     }
 
-    /// The text of a row, if it is there. What it uses outside the row is the snapshot's, too.
+    /// The text of a row, if it is there. Versions outside the row are the snapshot's, too.
     pub fn get(
         &self,
         scope: &Scope,

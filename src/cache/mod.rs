@@ -1,4 +1,4 @@
-//! What is cached in memory: whole responses, and the JSON of single documents.
+//! Caches in memory: whole responses, and the JSON of single documents.
 
 pub mod descriptions;
 pub mod documents;

@@ -2,8 +2,8 @@
 //! that it was made from has been written.
 //!
 //! A response is found by its address and its caller. It is valid as long as the versions of all that was read for it
-//! are current. What changes with time alone (an offset of daylight saving, a preview's key) is at most [`MAX_AGE`]
-//! old. The registry is part of no key: a reload builds another engine, and with it another cache.
+//! are current. Parts that change with time alone (an offset of daylight saving, a preview's key) are at most
+//! [`MAX_AGE`] old. The registry is part of no key: a reload builds another engine, and with it another cache.
 
 use crate::model::{EncodingBudget, Method, Payload, Peer, Reply, Request, SharedText};
 use crate::scope::Principal;
@@ -55,7 +55,7 @@ impl Caller {
     }
 }
 
-/// What of the connection documents may mention.
+/// Facts about the connection that documents may mention.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ConnectionFacts {
     https: bool,

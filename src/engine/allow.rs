@@ -10,7 +10,7 @@ use crate::request::route::RouteMatch;
 use crate::scope::Scope;
 use std::cell::LazyCell;
 
-/// What the guards of a route are called with.
+/// The input of the guards of a route.
 pub(super) struct AllowContext<'a> {
     pub scope: &'a Scope,
     pub matched: &'a RouteMatch<'a>,
@@ -23,7 +23,7 @@ pub(super) struct AllowContext<'a> {
 
 impl AllowContext<'_> {
     /// Runs the guard of every method of the route on what the request contains, except for the endpoint whose guard
-    /// has allowed it already. What is absent is as the called endpoint has it by default.
+    /// has allowed it already. Absent arguments have the defaults of the called endpoint.
     pub(super) fn allow(
         &self,
         answering: Option<&Endpoint>,

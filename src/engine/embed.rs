@@ -48,7 +48,7 @@ impl EmbedSelection {
         }
     }
 
-    /// What is to be embedded in the documents of a relation.
+    /// The selection for the documents of a relation.
     fn below(&self, rel: &str) -> Option<EmbedSelection> {
         let EmbedSelection::Only(names) = self else { return None };
         let below: Vec<String> = names.iter().filter_map(|name| below(name, rel)).map(str::to_owned).collect();
@@ -158,7 +158,7 @@ impl EmbedCache {
     /// The cached response of the address, if it is still valid in the state of the snapshot. The current response comes
     /// to depend on what that was made from.
     fn get(&self, scope: &Scope, snapshot: &dyn Snapshot, asked: &EmbedKeyRef<'_>) -> Option<DocumentText> {
-        // What holds now is another state than the snapshot's when something was committed since.
+        // After a later commit, current versions belong to another state than the snapshot's.
         let holds = |entry: &EmbedEntry| {
             scope.now - entry.at < MAX_AGE && entry.seen.holds(&*scope.storage, scope.now) && snapshot.is_newest()
         };
@@ -205,7 +205,7 @@ pub async fn embed(engine: &Engine, scope: &Scope, documents: &RenderedJson, wan
     documents.write(|document, all| write(document, links.next().map_or(&[], |links| links), &texts, empty, all))
 }
 
-/// What is embedded, by address; by relation and address where more is embedded in it.
+/// Texts of embedded documents, by address; by relation and address where more is embedded in them.
 struct EmbedTexts<'t> {
     found: &'t HashMap<&'t str, DocumentText>,
     below: &'t NestedTexts<'t>,

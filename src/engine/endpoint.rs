@@ -69,7 +69,7 @@ impl<'a> EndpointCall<'a> {
         if asked || self.found.scope.registry.declaration.dialect.refuse_unknown_parameters {
             args::refuse_unknown(set, &self.sources)?;
         }
-        // What no document shows, such as a password, cannot be in what is imported.
+        // Arguments that no document shows, such as a password, cannot be in an import.
         let imports = self.found.scope.imported.is_some();
         let shown =
             |arg: &Arg| resource.and_then(|resource| resource.property(&arg.name)).is_none_or(Property::is_shown);
@@ -137,7 +137,7 @@ impl<'a> EndpointCall<'a> {
     pub(super) fn authorize(&self, args: ArgValues, loaded: &LoadedRows) -> Result<Authorization, ApiError> {
         let RoutedCall { scope, call, endpoint, matched, .. } = self.found;
         let (sources, given) = (&self.sources, self.given());
-        // What follows is refused for its own reasons.
+        // Later refusals have reasons of their own.
         scope.principal.missing.take();
         let (route, method, explains) = (matched.route, call.method, true);
         let asking = GuardInput { scope, route, endpoint, method, args: &&args, sources, loaded, given, explains };
@@ -262,7 +262,7 @@ impl<'a> EndpointCall<'a> {
             let asked = AllowContext { scope, matched, method: call.method, sources, given: self.given() };
             asked.allow(Some(endpoint), granted, loaded)
         };
-        // What was written is shown as it is edited; a caller who may not read so has only written.
+        // A written record is shown as it is edited; a caller who may not read so has only written.
         let allow = if edited {
             let mut query = call.query.clone();
             query.insert("context".into(), "edit".into());
@@ -275,7 +275,7 @@ impl<'a> EndpointCall<'a> {
     }
 }
 
-/// What a response contains, for caches that can invalidate it: its collection, and the item where it is one.
+/// The keys of a response, for caches that can invalidate it: its collection, and the item where it is one.
 fn surrogate_keys(resource: Option<&Resource>, captures: &Map<String, Value>) -> String {
     let Some(resource) = resource else { return "site".to_owned() };
     match captures.values().next_back() {

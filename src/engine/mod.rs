@@ -168,7 +168,7 @@ impl Engine {
         })
     }
 
-    /// What handlers use beside the database.
+    /// Services that handlers use besides the database.
     pub fn shared(&self) -> &SharedServices {
         &self.shared
     }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// A request as it was received.
 pub(super) struct OuterRequest<'a> {
     request: &'a Request,
-    /// What is cached may be used.
+    /// A cached response may be used.
     cached: bool,
     /// See [`Call::lines`].
     lines: bool,

@@ -113,7 +113,7 @@ impl Engine {
 }
 
 impl RoutedCall<'_> {
-    /// What the call brings.
+    /// The sources of arguments of the call.
     pub(super) fn sources(&self) -> ArgSources<'_> {
         ArgSources { path: &self.matched.captures, body: self.body, query: &self.call.query }
     }
