@@ -45,7 +45,7 @@ const PAUSE: i64 = 30;
 /// A failed backup is tried again after so long at most.
 const RETRY: i64 = 3600;
 
-/// What a snapshot consists of, with digests.
+/// The parts of a snapshot, with digests.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 struct Manifest {
@@ -65,7 +65,7 @@ struct FileEntry {
     tag: String,
 }
 
-/// What a snapshot consists of.
+/// The parts of a snapshot.
 #[derive(Debug, Default)]
 pub struct SnapshotSummary {
     pub path: PathBuf,
@@ -307,7 +307,7 @@ fn digest_file(copy: &Path) -> PathBuf {
     name.into()
 }
 
-/// What the database of a backup has to be, where that was noted when it was made.
+/// Whether the database of a backup has the digest that was noted when it was made.
 #[derive(Debug, PartialEq, Eq)]
 pub enum DatabaseDigest {
     Same,
@@ -334,7 +334,7 @@ pub fn examine_database(backup: &Path) -> Result<DatabaseDigest, BootError> {
     Ok(if digest == noted { DatabaseDigest::Same } else { DatabaseDigest::Different })
 }
 
-/// What is wrong with the files of a snapshot, in sentences; and how many there are.
+/// The problems of a snapshot's files, in sentences; and the number of files.
 ///
 /// # Errors
 /// The snapshot cannot be read at all.
@@ -398,7 +398,7 @@ fn sync(folder: &Path) {
 
 // ------------------------------------------------------------------------------------------------ schedule
 
-/// What operators see of the schedule.
+/// The state of the schedule, for operators.
 pub struct BackupStatus {
     clock: Arc<dyn Clock>,
     /// When the newest snapshot was made, in UTC seconds; 0: there is none.
@@ -421,7 +421,7 @@ impl BackupStatus {
         self.failing.load(Ordering::Relaxed)
     }
 
-    /// What `/metrics` shows of it.
+    /// The readings of it on `/metrics`.
     pub fn readings(&self) -> Vec<Reading> {
         let mut readings = vec![
             Reading::count("cms_server_backups", &["made"], self.made.get()),

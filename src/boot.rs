@@ -31,7 +31,7 @@ use std::time::Duration;
 /// Files that are swept away in one commit.
 const SWEPT_AT_ONCE: u64 = 500;
 
-/// What commands are called in the audit trail and in notices.
+/// The name of commands in the audit trail and in notices.
 pub const OPERATOR_NAME: &str = "command line";
 
 /// The setting that says that a server has been started over the database.
@@ -173,7 +173,7 @@ pub fn database(declared: &Declaration) -> Result<PathBuf, BootError> {
     }
 }
 
-/// What a new user proves to be the user with.
+/// The secret by which a new user logs in.
 #[derive(Clone, Copy)]
 pub enum Secret<'a> {
     Password(&'a str),
@@ -224,7 +224,7 @@ impl Services {
         Services { clock, ..self }
     }
 
-    /// What other nodes have to agree on with this one. `files`: where uploads go, as [`Files::place`] says.
+    /// Facts that other nodes have to agree on with this one. `files`: where uploads go, as [`Files::place`] says.
     pub fn facts(&self, registry: &Registry, name: &str, files: Option<&str>) -> NodeFacts {
         static PROCESS: OnceLock<u64> = OnceLock::new();
         let process = PROCESS.get_or_init(rand::random);

@@ -11,7 +11,7 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// What a path of an address cannot have as it is; letters of all scripts stay readable.
+/// Characters that a path of an address must encode; letters of all scripts stay readable.
 const UNSAFE: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>').add(b'?').add(b'`');
 
 /// Address of a stored file.

@@ -18,7 +18,7 @@ use crate::scope::Scope;
 use cms_storage::plan::{Cond, DbValue};
 use serde_json::{Map, Value};
 
-/// What a write behaviour may use.
+/// Everything that a write behaviour may use.
 pub struct WriteContext<'a> {
     pub scope: &'a Scope,
     pub property: &'a Property,
@@ -27,7 +27,7 @@ pub struct WriteContext<'a> {
 /// Normalises a checked argument into what is stored.
 pub type WriteBehaviour = fn(&WriteContext<'_>, &Value) -> Result<DbValue, ApiError>;
 
-/// What a query behaviour may use.
+/// Everything that a query behaviour may use.
 pub struct QueryContext<'a> {
     pub scope: &'a Scope,
     pub resource: &'a Resource,

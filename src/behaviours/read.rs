@@ -397,7 +397,7 @@ fn given_id(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     Some(records::int(value)).filter(|id| *id != 0).map(Value::from)
 }
 
-/// What the roles in a column allow, the roles' own names included.
+/// The capabilities of the roles in a column, the roles' own names included.
 fn capabilities(item: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     let roles = records::split_words(text(value));
     let all = item.scope.registry.capabilities(&roles);

@@ -8,12 +8,12 @@ use cms_storage::plan::DbValue;
 use cms_text::render;
 use serde_json::{Value, json};
 
-/// What a row refers to.
+/// The thing that a row refers to.
 enum Referent<'a> {
     Itself,
     One(&'a ReferencedRow),
     All(&'a Resource),
-    /// What it referred to does not exist.
+    /// The row refers to something that does not exist.
     Nothing,
 }
 

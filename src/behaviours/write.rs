@@ -76,7 +76,7 @@ pub const WRITES: &[BehaviourEntry<WriteBehaviour>] = &[
     write("comment_status", comment_status, "A status of comments by any of its names."),
 ];
 
-/// What a property without a behaviour is stored as.
+/// The stored value of a property without a behaviour.
 pub fn default_write(scope: &Scope, property: &Property, value: &Value) -> DbValue {
     match (property.kind, value) {
         (PropertyKind::Time, Value::String(given)) => match time::parse_datetime(given) {
@@ -234,7 +234,7 @@ fn url_or_stored(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, A
     }
 }
 
-/// What the setting is before the write.
+/// The setting before the write.
 fn stored<'s>(writing: &WriteContext<'s>) -> &'s str {
     writing.scope.settings.text(&writing.property.name)
 }
