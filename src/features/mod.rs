@@ -1,5 +1,5 @@
-//! What serves one route, one block or one part of the console each: a folder has its guard, its handlers with their rows
-//! of the tables, its options and its tests. What serves every resource is in [`crate::handlers`].
+//! Features that serve one route, one block or one part of the console each: a folder has its guard, its handlers with
+//! their rows of the tables, its options and its tests. Code that serves every resource is in [`crate::handlers`].
 //!
 //! The `guard.rs` of a feature belongs to the layer of [`crate::access`], which has all guards in one table.
 

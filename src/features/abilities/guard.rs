@@ -43,7 +43,7 @@ pub fn input(ability: &Ability, method: Method, sources: &ArgSources<'_>) -> Res
     };
     let value = given.or(schema.default_value()).cloned().unwrap_or_default();
     schema.check("input", &value).map_err(|failure| (Code::InvalidParam, Some(failure.message)))?;
-    // What does not convert is used as it came.
+    // A value that does not convert is used as it came.
     Ok(schema.coerce("input", value.clone()).unwrap_or(value))
 }
 

@@ -41,7 +41,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] =
 /// A result, ready perhaps only after a request.
 type AbilityFuture<'a> = Pin<Box<dyn Future<Output = Result<AbilityResult, ApiError>> + 'a>>;
 
-/// What an ability responds with.
+/// The result of an ability.
 #[derive(Debug, Default)]
 pub struct AbilityResult {
     value: Value,
@@ -49,7 +49,7 @@ pub struct AbilityResult {
     version: Option<i64>,
 }
 
-/// What makes the result of an ability from its input.
+/// A function that makes the result of an ability from its input.
 pub type AbilityHandler = for<'a> fn(&'a Work<'a>, &'a Ability, &'a Value) -> AbilityFuture<'a>;
 
 /// Every behaviour by the name that declarations use.
@@ -112,7 +112,7 @@ async fn sent(work: &Work<'_>, mut scope: Scope, ability: &Ability, input: &Valu
     scope.depth += 1;
     let mut known = input.as_object().cloned().unwrap_or_default();
     let (mut last, mut version, mut written) = (None, None, Vec::new());
-    // What the caller expects concerns the first row that is written.
+    // The caller's conditions concern the first row that is written.
     let mut expects = Some(work.expects);
     for (at, request) in ability.requests.iter().enumerate() {
         if let Some(progress) = &scope.progress
@@ -260,7 +260,7 @@ fn chosen(work: &Work<'_>, ability: &Ability, input: &Value, member: &mut dyn Fn
     Value::Object(values.collect())
 }
 
-/// What a source names that is no member of a response.
+/// The value of a source that names no member of a response.
 fn fact(work: &Work<'_>, source: &ResultSource) -> Value {
     let (registry, settings) = (&work.scope.registry, &work.scope.settings);
     if let Some(setting) = &source.setting {

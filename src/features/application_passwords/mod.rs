@@ -218,7 +218,7 @@ fn expires(work: &Work<'_>) -> Result<i64, ApiError> {
     }
 }
 
-/// What a new password is to be limited to.
+/// The limits that a new password is to have.
 fn limits(work: &Work<'_>) -> Result<CredentialLimits, ApiError> {
     let args = work.allowed.args();
     let named = args.explicit("resources").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);

@@ -144,7 +144,7 @@ fn call(part: &Value, depth: usize) -> Result<Call, ApiError> {
     let method = Method::parse(method).ok_or_else(|| ApiError::new(Code::NoRoute))?;
     let address = below_host(part.get("path").and_then(Value::as_str).unwrap_or(""))?;
     let (path, raw_query) = address.split_once('?').unwrap_or((address, ""));
-    // What is no route is not looked up: the empty path is the index.
+    // A path that is no route is not looked up: the empty path is the index.
     let path = request::decode_path(path).filter(|p| p.starts_with('/')).ok_or_else(|| ApiError::new(Code::NoRoute))?;
     let body = match part.get("body") {
         Some(Value::Object(map)) => BodyParams::Json(map.clone()),

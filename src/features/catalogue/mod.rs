@@ -46,7 +46,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
 /// Documents by name.
 type CatalogueEntries = Vec<(String, Map<String, Value>)>;
 
-/// What a catalogue lists.
+/// The entries of a catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Catalogue {
     Types,

@@ -266,8 +266,8 @@ fn operation(
     })
 }
 
-/// The path of a route with names of parameters. What names an item of the resource is called as in its own path, also
-/// in the paths of what is below the item.
+/// The path of a route with names of parameters. The parameter of an item of the resource has the name that it has in
+/// the item's own path, also in paths below the item.
 fn path(registry: &Registry, resource: &Resource, key: Option<&str>, route: &Route) -> String {
     let (pieces, end) = pieces(&route.pattern);
     // Parameters that name a record of another resource.

@@ -1,5 +1,5 @@
-//! What the schemas that clients may see do not say of properties: relations, criteria, sort keys, labels of values, and
-//! what declarations say about showing and editing them.
+//! Hints about properties that the schemas for clients do not contain: relations, criteria, sort keys, labels of
+//! values, and declarations about showing and editing them.
 
 use crate::registry::Registry;
 use crate::registry::args::{ArgRole, Filter};
@@ -22,7 +22,7 @@ pub fn hints(registry: &Registry, resource: &Resource) -> Map<String, Value> {
     let facts = FieldContext { registry, resource, criteria, keys };
     let mut hints = Map::new();
     facts.gather(&resource.properties, "", &resource.schema, &mut hints);
-    // What is declared of something that is no property of documents, such as an argument of its own.
+    // Declared fields that are no properties of documents, such as an argument of its own.
     for (name, declared) in &resource.declared.view.fields {
         hints.entry(name.clone()).or_insert_with(|| Value::Object(facts.declared(declared)));
     }
@@ -34,7 +34,7 @@ fn names_type(link: &Link) -> bool {
     link.attrs.values().any(|value| value == "@post_type")
 }
 
-/// What declared entries are called, by their keys.
+/// Labels of declared entries, by their keys.
 fn entry_labels(resource: &Resource) -> IndexMap<&str, &str> {
     fn named<'e>(entry: &'e Value, key: &str) -> Option<(&'e str, &'e str)> {
         let key = Value::as_str(&entry[key])?;
@@ -105,7 +105,8 @@ impl FieldContext<'_> {
         hint
     }
 
-    /// What a property refers to: by its relation, or by a link that has its key from the property's column.
+    /// The resource that a property refers to: by its relation, or by a link that has its key from the property's
+    /// column.
     fn relation(&self, property: &Property) -> Option<(&Resource, bool)> {
         let resources = &self.registry.resources;
         let declared = self.resource.relations.iter().find(|relation| relation.property == property.name);

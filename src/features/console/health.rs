@@ -1,4 +1,4 @@
-//! What can be seen of the site's health without leaving the process, and what is declared where.
+//! Findings about the site's health that need nothing outside the process, and the places of declarations.
 
 use crate::access::identity::available;
 use crate::access::outbox;
@@ -36,7 +36,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome { private: true, ..Outcome::ok(Value::Array(findings)) })
 }
 
-/// What is declared, and the problems of the newest declarations.
+/// The declarations with their places, and the problems of the newest ones.
 ///
 /// # Errors
 /// None so far.

@@ -1,4 +1,4 @@
-//! What the console asks beside the routes of resources. Nothing here is written per resource.
+//! Requests of the console other than those to the routes of resources. Nothing here is written per resource.
 
 mod describe;
 mod fields;

@@ -122,7 +122,7 @@ fn entries(work: &Work<'_>, resource: &Resource, item: Option<&str>, key: &str) 
     Ok(rows)
 }
 
-/// What is written for a window that has a record open; nothing where its entry says so for some time to come.
+/// The changes for a window that has a record open; none where its entry is valid for some time to come.
 fn opened(
     work: &Work<'_>,
     resource: &Resource,

@@ -38,7 +38,7 @@ impl<'r> Dictionary<'r> {
 /// Labels that the console shows, as `labels` of a resource names them. A test compares the list with its source.
 pub const LABELS: [&str; 5] = ["add_new_item", "items_list", "not_found", "not_found_in_trash", "search_items"];
 
-/// Translates a description. What has no translation stays as it is declared.
+/// Translates a description. A text that has no translation stays as it is declared.
 pub fn translate(registry: &Registry, description: &mut Value, dictionary: &Dictionary<'_>) {
     let mut listed: BTreeMap<String, &String> = BTreeMap::new();
     for document in description["resources"].as_array().into_iter().flatten() {
@@ -152,8 +152,8 @@ fn text(value: &mut Value, visit: &mut dyn FnMut(&mut String)) {
     }
 }
 
-/// What the console reads of a resource in `OPTIONS`: names, titles, descriptions and values of properties, of arguments of
-/// requests that change something, and names of operations.
+/// Texts that the console reads of a resource in `OPTIONS`: names, titles, descriptions and values of properties, of
+/// arguments of requests that change something, and names of operations.
 fn outlined(registry: &Registry, document: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let Some(resource) = document["name"].as_str().and_then(|name| registry.resource(name)) else { return found };

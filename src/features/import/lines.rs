@@ -82,7 +82,7 @@ fn told(results: Vec<u8>) -> Outcome {
     Outcome { status: 200, other: Some((LINES, results)), private: true, ..Outcome::default() }
 }
 
-/// What items are found by.
+/// The property that items are found by.
 struct ItemLookup<'r> {
     property: &'r Property,
     column: Name,
@@ -137,7 +137,7 @@ impl ItemLookup<'_> {
 /// The result of a line that was not carried out.
 const FAILED: &str = "failed";
 
-/// What became of a line.
+/// The outcome of a line.
 struct LineOutcome {
     status: u16,
     result: &'static str,
@@ -200,7 +200,7 @@ struct Import<'w> {
     references: Vec<ItemReference<'w>>,
     /// References to what is not there are left out.
     deferred: bool,
-    /// What creates an item, and what changes one.
+    /// The endpoint that creates an item, and the one that changes it.
     creates: Option<&'w Endpoint>,
     updates: Option<&'w Endpoint>,
 }
@@ -220,7 +220,8 @@ impl<'w> Import<'w> {
     }
 
     /// Lines that failed are tried again, as long as one of them succeeds: items may refer to those of later lines, as
-    /// terms to the one above. What refers in circles is made without its references, which are set then.
+    /// terms to the one above. Items that refer to each other in circles are made without their references, which are
+    /// set then.
     async fn try_again(&self, done: &mut Vec<LineOutcome>) -> Result<(), ApiError> {
         let failed = |done: &[LineOutcome]| done.iter().map(|done| done.result == FAILED).collect::<Vec<bool>>();
         let count = |open: &[bool]| open.iter().filter(|open| **open).count();
@@ -454,7 +455,8 @@ impl<'w> Import<'w> {
         own.flat_map(|reference| reference.keys(document)).any(|(key, _)| positions.contains_key(&key))
     }
 
-    /// The key of the item that has the line's value. What the caller may not see counts as absent, as in criteria.
+    /// The key of the item that has the line's value. An item that the caller may not see counts as absent, as in
+    /// criteria.
     fn existing(&self, scope: &Scope, document: &Map<String, Value>) -> Result<Option<String>, ApiError> {
         let resource = self.resource;
         let Some(by) = &self.by else { return Ok(None) };

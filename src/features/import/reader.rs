@@ -31,7 +31,7 @@ impl ImportLines {
             if read == 0 {
                 return Ok(None);
             }
-            // What is left of a line that is too long is no line of its own. The part that was read is no JSON.
+            // The rest of a line that is too long is no line of its own. The part that was read is no JSON.
             let mut whole = line.ends_with(b"\n") || (read as u64) < LONGEST_LINE;
             while !whole {
                 let mut rest = Vec::new();

@@ -104,7 +104,7 @@ fn failed(refused: FetchError, code: Code) -> ApiError {
     }
 }
 
-/// What shows a provider's document in a page, by its type; empty when it lacks what its type needs.
+/// The HTML for a provider's document in a page, by its type; empty when it lacks a part that its type needs.
 fn shown(document: &Value, address: &str) -> String {
     let text = |name: &str| document[name].as_str().unwrap_or("");
     let side = |name: &str| match &document[name] {

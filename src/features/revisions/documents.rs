@@ -1,4 +1,4 @@
-//! What a revision or an autosave shows: the members of the history, and the texts as the record would show them.
+//! Documents of revisions and autosaves: the members of the history, and the texts as the record would show them.
 
 use super::*;
 
@@ -13,7 +13,7 @@ pub(super) struct RevisionFacts {
     slug: String,
     guid: String,
     preview: String,
-    /// What it holds.
+    /// Its content.
     content: RevisionContent,
     /// The record as it was then.
     then: Row,
@@ -159,12 +159,12 @@ fn shown_links(work: &Work<'_>, past: &RevisionFacts) -> Result<Option<Value>, A
     Ok(Some(links))
 }
 
-/// What a record shows of meta values when none are registered.
+/// The `meta` of a record when no values are registered.
 fn no_meta(scope: &Scope) -> Value {
     if scope.registry.declaration.dialect.empty_list_as_object { json!([]) } else { json!({}) }
 }
 
-/// What the author of a revision is called, in place of the record's.
+/// The name of a revision's author, in place of the record's.
 fn authored(work: &Work<'_>, record: Record<'_>, past: &RevisionFacts) -> Result<HashMap<i64, Arc<str>>, ApiError> {
     let id = eq(ID, DbValue::Int(past.author));
     let found = records::first(&*work.scope.snapshot()?, user::TABLE, &[user::NAME], id)?;

@@ -1,8 +1,8 @@
-//! What records were: revisions and autosaves of every kind that declares them.
+//! Earlier states of records: revisions and autosaves of every kind that declares them.
 //!
 //! A create makes no revision, each update that changes something makes one, and keeps the state before it where no
 //! revision holds that; one autosave per record and user. Autosaves are part of the history: they are listed and counted
-//! with the revisions. An autosave is whole: what a request does not name is as it was.
+//! with the revisions. An autosave is whole: members that a request does not name are as they were.
 
 mod documents;
 pub mod guard;
@@ -344,7 +344,8 @@ pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let (edit, present) = (work.edit(owner, Some(row)), RevisionContent::of(work.scope, record)?);
     let before = own_autosave(work)?;
-    // What an autosave does not name is as the last one has it; as the record has it, where that was saved since.
+    // Members that an autosave does not name are those of the last one; those of the record, where that was saved
+    // since.
     let saved_since = |row: &&Row| int(&row[3]) < record.int(content::columns::MODIFIED_UTC);
     let last = before.as_ref().filter(|row| !saved_since(row));
     let base = last.map_or_else(|| present.clone(), |row| content_of(row).completed(&present));

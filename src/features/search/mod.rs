@@ -71,7 +71,7 @@ struct SearchValues<'a> {
     column: &'a str,
     /// Path of a value's page.
     address: &'a str,
-    /// What people call the values.
+    /// Names of the values for people.
     labels: &'a IndexMap<String, String>,
 }
 

@@ -2,7 +2,7 @@
 //! are described at once (`file.finalize`).
 //!
 //! A file belongs to the record as soon as it is stored, so files may be added at the same time and only the end
-//! writes metadata. What each one is for is declared with the argument (`x-picture-sizes`).
+//! writes metadata. The purpose of each one is declared with the argument (`x-picture-sizes`).
 
 use crate::behaviours::files::file_of;
 use crate::error::{ApiError, Code};
@@ -55,7 +55,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         .item(),
 ];
 
-/// What a file is for, beside the declared sizes.
+/// The purpose of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileRole {
     /// A copy in a size.

@@ -114,7 +114,7 @@ fn chosen(work: &Work<'_>, entry: &Value) -> bool {
     })
 }
 
-/// What the request selects (`options.filters`).
+/// A filter of the request (`options.filters`).
 struct EntryCondition<'a> {
     declared: &'a EntryFilter,
     arg: &'a str,

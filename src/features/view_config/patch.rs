@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 /// Members by which items of lists are known, the first that an item has.
 const IDENTITY: [&str; 3] = ["id", "slug", "field"];
 
-/// What becomes of a list that a change names.
+/// How a change treats a list that it names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ListPolicy {
     /// Members are merged with those of the same identity; others are added.
@@ -42,7 +42,7 @@ fn merge(current: &mut Value, change: Value, lists: ListPolicy) {
     }
 }
 
-/// What a member of a list is known by: itself, or one of its members.
+/// The identity of a member of a list: the member itself, or one of its members.
 fn identity(member: &Value) -> Option<String> {
     match member {
         Value::Object(map) => IDENTITY.iter().find_map(|key| map.get(*key)).and_then(identity),

@@ -1,4 +1,4 @@
-//! What shows a widget, and the form that changes its settings.
+//! The HTML of a widget, and the form that changes its settings.
 //!
 //! The entry of its type says what is shown: a block that the server makes (`block`), or a setting with markup (`html`).
 
@@ -32,7 +32,7 @@ impl WidgetInstance<'_> {
 
     /// The widget as HTML: within what its place declares to stand around it, with the widget's name.
     pub fn body(&self, work: &Work<'_>, place: Option<(&Value, &str)>) -> Html {
-        // What stands around widgets is declared; a name is a declared type and a number.
+        // The markup around widgets is declared; a name is a declared type and a number.
         let around = |member: &str| {
             let declared = place.and_then(|(place, _)| place[member].as_str()).unwrap_or_default();
             let id = place.map_or("", |(_, id)| id);

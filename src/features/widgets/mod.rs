@@ -88,7 +88,7 @@ const FIRST: i64 = 2;
 /// How deep the names of a form's fields are nested: `widget-text[3][title]`.
 const FORM_DEPTH: usize = 4;
 
-/// What is declared of widgets, and the rows.
+/// The declared options of widgets, and the resource of their rows.
 struct WidgetResource<'a> {
     rows: &'a Resource,
     options: &'a WidgetOptions,
@@ -307,7 +307,7 @@ pub async fn arrange(work: &Work<'_>) -> Result<Outcome, ApiError> {
     place(work)
 }
 
-/// What an editor needs of settings that are not stored: the form, what shows them, and the settings.
+/// The parts of settings for an editor, before they are stored: the form, the widget's HTML, and the settings.
 ///
 /// # Errors
 /// There is no such type; the settings are not this server's.
