@@ -1,7 +1,8 @@
 //! Files of imported records, taken from a folder: the export contains their names, the folder the files.
 //!
 //! They keep their names, so that the addresses in contents stay right: the files of records, the smaller copies beside
-//! them, and what contents name. What is here already is left alone, so it may be run again when more files are available.
+//! them, and those that contents name. Files that are here already are left alone, so it may be run again when more
+//! files are available.
 
 use super::uploads::{UploadFolder, named_files};
 use crate::behaviours::files::file_of;
@@ -63,7 +64,7 @@ impl FileNames {
     }
 }
 
-/// What became of the files, for people.
+/// The outcome for the files, for people.
 #[derive(Debug, Default)]
 pub struct AttachmentReport {
     files: u64,
@@ -174,7 +175,7 @@ impl AttachmentImport<'_> {
         let size = path.metadata().map_or(0, |meta| meta.len());
         let base = file::recognised(&found, &path, media).map_or("file".to_owned(), |(base, _)| base);
         let below = key.rsplit_once('/').map_or("", |(below, _)| below);
-        // What WordPress shows is shown: pictures stay as large as they are.
+        // Pictures are shown as WordPress shows them: they stay as large as they are.
         let making = PictureOptions { display: false, convert: false, ..PictureOptions::all(&self.language) };
         let source =
             FileSource { path: &path, size, meta: None, making, kept: Some(ImportedFile { key: key.clone(), sizes }) };
@@ -292,7 +293,7 @@ impl AttachmentImport<'_> {
     }
 }
 
-/// What is written of a record whose file is here now.
+/// The changes of a record whose file is here now.
 fn of_record(record: Record<'_>, mut extra: Map<String, Value>, kept: StoredFiles, copies: &[String]) -> Vec<Change> {
     extra.remove("source_url");
     extra.extend(kept.extra);

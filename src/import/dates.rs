@@ -2,7 +2,7 @@
 
 use cms_text::time::{CivilDateTime, format_local, parse_datetime};
 
-/// What the clock of a date shows, where the text names no zone.
+/// The zone of a date whose text names none.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum DateZone {
     Local,

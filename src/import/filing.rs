@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// Entries that are read together.
 const PAGE: u64 = 400;
 
-/// What entries of a taxonomy are kept under.
+/// The key under which entries of a taxonomy are kept.
 fn space(taxonomy: &str) -> String {
     format!("filing.{taxonomy}")
 }

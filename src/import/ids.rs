@@ -47,7 +47,7 @@ pub(super) fn assign_ids(
             next += 1;
         }
     }
-    // What earlier runs brought may be meant, too.
+    // Rows of earlier runs may be meant, too.
     let numbered = known.iter().filter(|_| table == "record" || table == "comment");
     for (source, row) in numbered {
         let Some((id, nth)) = source.strip_prefix(key).and_then(numbers) else { continue };
@@ -57,7 +57,7 @@ pub(super) fn assign_ids(
     Ok(IdMap { moved: placed, given, seen: HashMap::new() })
 }
 
-/// What is remembered of something that came from a file.
+/// The source key of something that came from a file.
 fn source_key(what: &str, id: i64, nth: u32) -> String {
     if nth == 0 { format!("{what}:{id}") } else { format!("{what}:{id}:{nth}") }
 }
@@ -71,7 +71,7 @@ fn numbers(key: &str) -> Option<(i64, u32)> {
     }
 }
 
-/// What ids of the file became.
+/// Ids of the file, with the ids that they became here.
 pub(super) struct IdMap {
     /// Ids that are not the file's own, by the file's id and how many things before had the same.
     pub moved: HashMap<(i64, u32), i64>,
@@ -82,8 +82,8 @@ pub(super) struct IdMap {
 }
 
 impl IdMap {
-    /// What a thing of the file points to: of those with the id the one that was read last, or the last of the file
-    /// where it comes later. 0 is nothing: an id that no import brought may be that of another thing here.
+    /// The id here of the thing that the file points to: of those with the id the one that was read last, or the last
+    /// of the file where it comes later. 0 is nothing: an id that no import brought may be that of another thing here.
     pub(super) fn target(&self, id: i64) -> i64 {
         let Some(last) = self.given.get(&id).filter(|_| id > 0) else { return 0 };
         let nth = *self.seen.get(&id).unwrap_or(last);

@@ -33,13 +33,13 @@ pub(super) struct Importer<'a> {
     pub logins: HashMap<String, i64>,
     /// Accounts by folded address: login, and id, or none where this run brings it.
     pub addresses: HashMap<String, (String, Option<i64>)>,
-    /// What the file's authors became, by folded login; `None` where it lists none.
+    /// Users for the file's authors, by folded login; `None` where it lists none.
     pub authors: Option<HashMap<String, i64>>,
     /// Who gets records whose author the file does not list.
     pub importing: i64,
     /// Terms by taxonomy and slug.
     pub slugs: HashMap<(String, String), i64>,
-    /// What the file's numbers of terms became.
+    /// Terms by their numbers in the file.
     pub numbered: HashMap<i64, i64>,
     /// Parents to be set when every term is there: taxonomy, child, slug of the parent.
     pub parents: Vec<(String, i64, String)>,

@@ -2,8 +2,8 @@
 //!
 //! A first pass reads the whole file and writes nothing, so that a broken file changes nothing; the second one commits
 //! in batches. Ids, slugs and dates stay the same; an id that is taken is replaced, and with it every reference. The
-//! origin of every row is stored, so that a second run imports nothing twice. What the file has and the site does not
-//! take as it is, is in the report.
+//! origin of every row is stored, so that a second run imports nothing twice. Parts of the file that the site does not
+//! take as they are, are in the report.
 
 pub mod attachments;
 mod dates;

@@ -14,7 +14,7 @@ use cms_text::{html_policy, php, slug};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// What exports say of comments that went to the trash with their record.
+/// The status that exports give comments that went to the trash with their record.
 const WITH_ITS_RECORD: &str = "post-trashed";
 
 impl<'a> Importer<'a> {
@@ -68,8 +68,8 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// The terms of a record: those of relations to several, which are returned, and those of columns. What has no property
-    /// is kept for later.
+    /// The terms of a record: those of relations to several, which are returned, and those of columns. Terms that have
+    /// no property are kept for later.
     fn filed(
         &mut self,
         record: &ExportRecord,
@@ -203,7 +203,7 @@ impl<'a> Importer<'a> {
         set
     }
 
-    /// What the number of a record or term became, by the class that another imported column holds.
+    /// The id here of a record or term with this number, by the class that another imported column holds.
     fn referenced(&self, resource: &Resource, record: &ExportRecord, number: i64) -> i64 {
         let class = resource.declared.reference.as_ref().and_then(|reference| {
             let from = resource.declared.import.get(&reference.class)?;

@@ -1,4 +1,4 @@
-//! What an import did, for people: what came in, what came in otherwise than the file has it, and what is not shown.
+//! The report of an import, for people: imported items, items that differ from the file, and items that are not shown.
 
 use super::wxr::Warnings;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What an export says of its site: title, description and language.
+//! The site that an export comes from: title, description and language.
 
 use super::ImportReport;
 use super::wxr::ExportSummary;

@@ -96,7 +96,7 @@ impl<'a> Importer<'a> {
         self.registry.family(Family::Term).find(|r| *r.kind == *exported || *r.kind == *neutral(exported))
     }
 
-    /// What terms of a taxonomy are stored as: what is not declared keeps its name.
+    /// The stored name of a taxonomy: one that is not declared keeps its name.
     pub(super) fn taxonomy_kind(&self, exported: &str) -> String {
         self.taxonomy(exported).map_or_else(|| exported.to_owned(), |resource| resource.kind.to_string())
     }

@@ -71,8 +71,8 @@ fn is_mark(mark: &str) -> bool {
     }
 }
 
-/// What texts name in folders of uploads: the part of each address behind `/uploads/`, in every form in which it may be
-/// the name of a file. JSON texts escape slashes.
+/// Files in folders of uploads that texts name: the part of each address behind `/uploads/`, in every form in which it
+/// may be the name of a file. JSON texts escape slashes.
 pub(super) fn named_files(text: &str) -> BTreeSet<String> {
     const MARKS: [&str; 2] = ["/uploads/", "\\/uploads\\/"];
     let mut found = BTreeSet::new();

@@ -1,9 +1,9 @@
 //! The reader of WXR, the export format of WordPress (RSS with the `wp:` vocabulary, versions 1.0 to 1.2).
 //!
 //! Owns the vocabulary and what its values mean; yields one item at a time, so memory holds one record however long the
-//! file is. What is not as WordPress writes it is read as far as it can be, with a warning; an item that cannot be read is
-//! left out, with one, too. A fault of the file itself ends the reading. It knows neither what a record becomes nor where
-//! it is stored. A first pass that only counts is a [`read`] whose sink does nothing.
+//! file is. Items that are not as WordPress writes them are read as far as they can be, with a warning; an item that
+//! cannot be read is left out, with one, too. A fault of the file itself ends the reading. It knows neither what a
+//! record becomes nor where it is stored. A first pass that only counts is a [`read`] whose sink does nothing.
 
 use super::dates::{DateZone, feed_date, moment};
 pub use super::xml::{Warnings, WxrError, WxrLimits};
@@ -120,7 +120,7 @@ pub struct Comment {
     pub meta: Vec<(String, String)>,
 }
 
-/// What a file holds, counted.
+/// The contents of a file, counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportSummary {
     /// `wp:wxr_version`.
@@ -145,7 +145,7 @@ pub struct ExportSummary {
     pub warnings: Warnings,
 }
 
-/// What ended a reading early.
+/// The cause that ended a reading early.
 #[derive(Debug)]
 pub enum ReadError<E> {
     /// The file is at fault.
@@ -186,8 +186,8 @@ const VERSIONS: [&str; 3] = ["1.0", "1.1", "1.2"];
 
 /// Reads a whole export, passing each item to `each` as soon as it is complete.
 ///
-/// `progress` gets the bytes read so far, after each item. Unknown elements are skipped. What was passed
-/// on before an error stays passed on: a caller who wants all or nothing reads once with a sink that does nothing.
+/// `progress` gets the bytes read so far, after each item. Unknown elements are skipped. Items that were passed on
+/// before an error stay passed on: a caller who wants all or nothing reads once with a sink that does nothing.
 pub fn read<R: BufRead, E>(
     input: R,
     limits: &WxrLimits,
@@ -327,7 +327,7 @@ fn version<R: BufRead>(cursor: &mut XmlCursor<R>) -> Result<String, WxrError> {
     Err(cursor.fault(format!("export version \"{}\" is not supported", brief(&version)), hint))
 }
 
-/// What is left out, and why.
+/// Warns of an omission, with its reason.
 fn warn_omitted<R: BufRead>(cursor: &mut XmlCursor<R>, at: &XmlTag, what: &str, why: &str) {
     cursor.warnings.add(at.line, format!("the {what} that begins here is left out: {why}"));
 }
@@ -517,12 +517,12 @@ fn word<R: BufRead>(cursor: &mut XmlCursor<R>) -> Result<String, WxrError> {
     Ok(text)
 }
 
-/// What a kind, a status or a taxonomy may be called.
+/// Whether a text can be the name of a kind, a status or a taxonomy.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST_NAME
 }
 
-/// What a kind or a status is called; one that is too long is a fault of its item.
+/// The name of a kind or a status; one that is too long is a fault of its item.
 fn name<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag, fault: &mut Option<String>) -> Result<String, WxrError> {
     let text = word(cursor)?;
     if !text.is_empty() && !is_name(&text) {

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-/// What a file may cost before it is refused.
+/// The cost of a file at which it is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WxrLimits {
     /// Bytes of the longest single text, comment or CDATA section.
@@ -37,9 +37,9 @@ impl Default for WxrLimits {
 pub struct WxrError {
     /// Counted from 1; where the offending element, text or section begins.
     pub line: u64,
-    /// What is wrong, in one sentence without a full stop.
+    /// The fault, in one sentence without a full stop.
     pub message: String,
-    /// What the reader of the message can do about it.
+    /// The remedy for the reader of the message.
     pub hint: &'static str,
 }
 
@@ -51,7 +51,8 @@ impl fmt::Display for WxrError {
 
 impl std::error::Error for WxrError {}
 
-/// What was read otherwise than it is written, or not at all, with its place: so many are listed, the others counted.
+/// Parts that were read otherwise than they are written, or not at all, with their places: so many are listed, the
+/// others counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Warnings {
     pub listed: Vec<(u64, String)>,
@@ -476,7 +477,7 @@ impl<R: BufRead> BufRead for BudgetReader<R> {
     }
 
     fn consume(&mut self, amount: usize) {
-        // What is consumed was buffered by `fill_buf`, so repeating it neither reads nor fails.
+        // The consumed bytes were buffered by `fill_buf`, so repeating it neither reads nor fails.
         if let Ok(available) = self.input.fill_buf() {
             self.line += newlines(available.get(..amount).unwrap_or(available));
         }
