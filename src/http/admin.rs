@@ -18,7 +18,7 @@ const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const TOO_MANY_REQUESTS: u16 = 429;
 
-/// What the edge counts, without locks.
+/// Counters of the edge, without locks.
 pub struct Metrics {
     began: Instant,
     requests: [StatusCounters; METHODS.len()],

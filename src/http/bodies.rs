@@ -25,7 +25,7 @@ pub struct BodySender {
     pub known: bool,
 }
 
-/// What is accepted at a path outside the REST base.
+/// Limits of a body at a path outside the REST base.
 #[derive(Clone, Copy, Debug)]
 pub struct PathLimits {
     /// Most bytes of a body.
@@ -34,7 +34,7 @@ pub struct PathLimits {
     pub unknown: usize,
 }
 
-/// What is accepted of a body.
+/// Limits of a body.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyLimits {
     /// Bytes of it.

@@ -15,7 +15,7 @@ pub fn of(bytes: Bytes) -> BoxBody {
     if bytes.len() <= SLICE { BoxBody::new(bytes) } else { BoxBody::new(BodySlices(bytes)) }
 }
 
-/// What is left of a long body.
+/// The rest of a long body.
 struct BodySlices(Bytes);
 
 impl MessageBody for BodySlices {

@@ -2,7 +2,7 @@
 //!
 //! actix times only the first head of a connection, and responds to a head that it cannot read without a body. So the
 //! stream that it reads from is watched here: a head must arrive in time and have a reasonable size, a response must be
-//! read in time, and a refused client gets the error object. What happens inside a request is `receive`'s matter.
+//! read in time, and a refused client gets the error object. Requests themselves are `receive`'s matter.
 
 use super::listen::SocketStream;
 use super::{Edge, LINGER};
@@ -161,7 +161,7 @@ enum ConnectionMode {
     Open,
     /// The client gets the reason, then what it still sends is discarded.
     Refusing(ConnectionRefusal),
-    /// Nothing is read any more. What actix still writes is sent.
+    /// Nothing is read any more. Responses that actix still writes are sent.
     Closed,
     /// Nothing is read or written any more.
     Refused,

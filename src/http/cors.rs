@@ -21,7 +21,7 @@ pub struct CorsRules {
     any: bool,
     reflect: bool,
     origins: Vec<String>,
-    /// What every response carries.
+    /// Headers of every response.
     always: Vec<(HeaderName, HeaderValue)>,
     /// Also without an origin: a cache must not serve one origin's response to another.
     varies: bool,

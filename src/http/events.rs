@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// What becomes of a request.
+/// The response to a request.
 pub enum EdgeResponse {
     Reply(Reply),
     /// 200 with these headers, and a body that is sent as it comes.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// How much is read at a time.
 const CHUNK: u64 = 1 << 19;
 
-/// What may run in a file that is opened by itself: nothing.
+/// The policy for a file that is opened by itself: nothing may run in it.
 const SANDBOX: HeaderValue = HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
 
 /// The file's response and the length of its body; `None` when there is no such file.
@@ -106,7 +106,7 @@ fn finish(status: StatusCode, headers: HeaderMap, body: BoxBody, length: usize) 
     (response, length)
 }
 
-/// What fits into one chunk is read before the head is sent; the rest follows chunk by chunk.
+/// A file that fits into one chunk is read before the head is sent; the rest of others follows chunk by chunk.
 async fn body(files: &Arc<Files>, key: &str, range: RangeInclusive<u64>, length: u64) -> Result<BoxBody, FilesError> {
     if length == 0 {
         return Ok(BoxBody::new(Vec::new()));

@@ -17,8 +17,8 @@ thread_local! {
 
 /// Runs a future to its end; `Err` is the message of a panic and its place.
 ///
-/// What the future shares with others must tolerate being left in the middle: locks that poison, transactions that roll
-/// back when dropped.
+/// State that the future shares with others must tolerate being left in the middle: locks that poison, transactions
+/// that roll back when dropped.
 pub async fn guarded<T>(mut future: Pin<Box<dyn Future<Output = T> + '_>>) -> Result<T, String> {
     install_hook();
     poll_fn(|context| {

@@ -8,7 +8,7 @@ use futures_util::stream::try_unfold;
 use std::io;
 use std::sync::Arc;
 
-/// What is sent next.
+/// The next chunk of the body.
 enum NextChunk {
     Page(Bytes, Option<String>),
     Read(String),

@@ -17,7 +17,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::server::TlsStream;
 
-/// What `server.listen` begins with where it names a file.
+/// The beginning of a `server.listen` that names a file.
 const UNIX: &str = "unix:";
 
 /// The owner and the group may connect: a proxy joins the group.
@@ -132,7 +132,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Opens a socket in the file system. What a server that is gone has left there is replaced.
+/// Opens a socket in the file system. A socket that a former server has left there is replaced.
 fn unix(path: &Path) -> io::Result<Socket> {
     let fail = |error: io::Error| explained(&format!("{UNIX}{}", path.display()), &error);
     if path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket()) {

@@ -82,7 +82,7 @@ impl MemoryServer {
                 async move { Ok::<_, Infallible>(answer(request, &edge).await) }
             }));
         let Ok(service) = factory.new_service(()).await else { return };
-        // What is no request ends the connection: the client has read why.
+        // Bytes that are no request end the connection: the client has read why.
         let _ = service.call((connection, Protocol::Http1, None)).await;
     }
 }

@@ -64,7 +64,7 @@ pub use events::{EdgeResponse, ResponseFuture};
 pub use listen::{Listeners, bind};
 pub use tls::Certificates;
 
-/// What handles requests.
+/// A service that handles requests.
 pub trait Service: Send + Sync + 'static {
     /// Handles one request. A panic inside becomes a 500 and ends this request only.
     fn call<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>>;
@@ -105,7 +105,7 @@ pub trait Service: Send + Sync + 'static {
         respond::failure(&ApiError::new(Code::NoRoute))
     }
 
-    /// What the edge must know to address and decorate requests. The same as long as the service lives.
+    /// Facts that the edge needs to address and decorate requests. The same as long as the service lives.
     fn facts(&self) -> &EdgeConfig;
 
     /// Whether requests can be served at all, for `/health`: lines that `/health` shows below `ok`, or the reason why
@@ -114,13 +114,13 @@ pub trait Service: Send + Sync + 'static {
         Ok(String::new())
     }
 
-    /// What `/metrics` shows of this moment, beside what the edge counts.
+    /// The readings of this moment on `/metrics`, besides the edge's own counters.
     fn readings(&self) -> Vec<Reading> {
         Vec::new()
     }
 }
 
-/// What the edge must know of the site; fixed as long as a service lives.
+/// Facts that the edge needs of the site; fixed as long as a service lives.
 #[derive(Clone, Debug)]
 pub struct EdgeConfig {
     /// Path of the REST base below the site's address, without a slash at the end: `/cms-json`.
@@ -131,7 +131,7 @@ pub struct EdgeConfig {
     pub rest_url: String,
     /// The platform's prefix as declared: `cms`.
     pub prefix: String,
-    /// Listening, limits and timeouts. What concerns the listener itself is read once, at the start.
+    /// Listening, limits and timeouts. Settings of the listener itself are read once, at the start.
     pub server: Server,
     pub cors: Cors,
     /// Configuration of files: where they are served, and their types.
@@ -382,7 +382,7 @@ async fn shake_hands(
     Ok((connection, Protocol::Http1, peer))
 }
 
-/// What all workers share.
+/// State that all workers share.
 struct Edge {
     bodies: Arc<Bodies>,
     services: Arc<ServiceSwap>,
@@ -541,7 +541,7 @@ async fn file(http: &HttpRequest, key: &str, compiled: &PreparedService, id: &st
     respond::plain(compiled.service.not_found(), id)
 }
 
-/// What is served outside the REST base: no shapes, no CORS, no REST headers.
+/// Serves a request outside the REST base: no shapes, no CORS, no REST headers.
 async fn elsewhere(
     http: &HttpRequest,
     (payload, served, busy): (actix_http::Payload, PathLimits, Option<&BusyGuard>),

@@ -27,7 +27,7 @@ use std::time::Duration;
 /// Even where the configuration sets less, a client has this long to send its head, and its body.
 pub const SHORTEST: Duration = Duration::from_secs(1);
 
-/// What an address means.
+/// The destination of an address.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Destination {
     /// A route: decoded, with a leading slash; and the query without `rest_route`.

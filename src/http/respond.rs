@@ -256,7 +256,7 @@ fn forbid_caching(headers: &mut HeaderMap, full: bool) {
     }
 }
 
-/// What keeps every cache from storing a response.
+/// The value that keeps every cache from storing a response.
 const NO_CACHE: &str = "no-cache, must-revalidate, max-age=0, no-store, private";
 
 /// A time that is long past, for caches that know no `Cache-Control`.
@@ -300,8 +300,8 @@ fn own<'r>(headers: &'r [(String, String)], name: &str) -> Option<&'r str> {
     headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
 }
 
-/// Adds a reply's own header lines, but returns `Link`, which has to become one line with ours. What cannot be in
-/// a line (a line feed in a value) is left out: half a header would be worse.
+/// Adds a reply's own header lines, but returns `Link`, which has to become one line with ours. A value that cannot be
+/// in a line (a line feed in it) is left out: half a header would be worse.
 fn add_own<'r>(headers: &mut HeaderMap, own: &'r [(String, String)]) -> Option<&'r str> {
     let mut link = None;
     for (name, value) in own {

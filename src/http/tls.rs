@@ -50,7 +50,7 @@ impl Certificates {
         Ok(())
     }
 
-    /// What makes connections of sockets: HTTP/1.1 over TLS 1.2 or 1.3.
+    /// The acceptor that makes connections of sockets: HTTP/1.1 over TLS 1.2 or 1.3.
     ///
     /// # Errors
     /// The library has no cipher for these versions.

@@ -1,6 +1,6 @@
 //! Bodies that contain files: streamed to disk, never held in memory; forms are parsed on the way.
 //!
-//! What a file is and whether it is accepted is for the later stages. A file that nobody stores is deleted with the
+//! The type of a file and whether it is accepted is for the later stages. A file that nobody stores is deleted with the
 //! request.
 
 use crate::error::{ApiError, Code};
@@ -29,7 +29,7 @@ const MOST_PARTS: usize = 1_000;
 /// Most files of one form; one is stored.
 const MOST_FILES: usize = 20;
 
-/// What is accepted of a body with files.
+/// Limits of a body with files.
 #[derive(Clone, Copy)]
 pub struct UploadBounds {
     /// Bytes of the whole body.
@@ -65,7 +65,7 @@ pub async fn form(
         }
         room -= own.len();
         body.grow(bounds.fields - room).await?;
-        // What a form calls a file may be where it was.
+        // A form's name of a file may contain its former folder.
         let last = |name: String| name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
         let named = part.headers().get(header::CONTENT_DISPOSITION).and_then(|header| {
             let header = String::from_utf8_lossy(header.as_bytes());
