@@ -1,4 +1,4 @@
-//! What requests about comments may not contain, in addition to their arguments' rules.
+//! Checks of requests about comments, in addition to their arguments' rules.
 
 use super::Work;
 use crate::access::failure;

@@ -150,7 +150,7 @@ fn switched(condition: Cond, value: &Value) -> Cond {
     if *value == Value::Bool(false) { Cond::Not(Box::new(condition)) } else { condition }
 }
 
-/// What rows are counted by: the column of a criterion, or its relation.
+/// The name that rows are counted by: the column of a criterion, or its relation.
 pub fn counted(criterion: &Criterion) -> Name {
     match &criterion.subject {
         CriterionSubject::Column { column, extension: Some(table), .. } => format!("{table}.{column}").into(),
@@ -165,7 +165,7 @@ pub fn groups(criterion: &Criterion, rows: &[Row]) -> Value {
     for row in rows {
         let [value, count] = row.as_slice() else { continue };
         let (value, count) = (shown(criterion, value), records::int(count));
-        // What is unset may be shown as a value that other rows have.
+        // An unset value may be shown as a value that other rows have.
         match counted.iter_mut().find(|(known, _)| criterion.unset.is_some() && *known == value) {
             Some((_, known)) => *known += count,
             None => counted.push((value, count)),

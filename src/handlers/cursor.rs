@@ -147,7 +147,7 @@ impl SortKeys {
         (first.indexed && first.unset.is_some()).then(|| self.stretches(None))
     }
 
-    /// What cursors of this order have in common.
+    /// The mark that all cursors of this order share.
     fn mark(&self) -> String {
         let keys: Vec<Value> = self.0.iter().map(|key| json!([&*key.column, key.descending])).collect();
         let digest = Sha256::digest(json!(keys).to_string());

@@ -51,7 +51,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let kept = file_store(work)?.keep(source, &base, &kind, &folder).await;
     let broken = if refuses_as_server(work) { given.refusal } else { Code::UploadTypeRefused };
     let kept = kept.map_err(|error| refusal(work, error, broken))?;
-    // What the camera or an editor wrote into the picture outranks its file's name.
+    // A title in the picture's metadata outranks its file's name.
     let own = |what: &str| {
         let meta = kept.extra.get("media_details").and_then(|d| d.pointer(&format!("/image_meta/{what}")));
         meta.and_then(Value::as_str).unwrap_or_default().to_owned()
@@ -92,7 +92,7 @@ fn title_of(file: &str) -> String {
 /// Member of `extra` with the alternative text.
 const ALTERNATIVE: &str = "alt_text";
 
-/// What the request wants to be made of the picture.
+/// The steps that the request selects for the picture.
 fn making(work: &Work<'_>) -> PictureOptions {
     let wanted = |name: &str| work.allowed.args().get(name) != Some(&Value::Bool(false));
     PictureOptions {

@@ -124,11 +124,11 @@ struct CollectionRequest<'w> {
     work: &'w Work<'w>,
     resource: &'w Resource,
     window: PageWindow,
-    /// What the arguments select, for any caller.
+    /// The condition that follows from the arguments, for any caller.
     filter: Cond,
     plan: ReadPlan,
     cursor: Option<Cursor>,
-    /// What the rows are read in, one after the other until the window is full; empty: by the plan as it is.
+    /// Ranges of rows that are read one after the other until the window is full; empty: by the plan as it is.
     stretches: Vec<KeyRange>,
     highlights: Option<Highlights>,
     /// The collection has pages.
@@ -370,7 +370,7 @@ impl Highlights {
         Ok((asked && !needles.is_empty()).then_some(Highlights { columns, needles }))
     }
 
-    /// Adds `_highlights`: by searched column, a piece of the text with the matches in `<mark>`. What a password
+    /// Adds `_highlights`: by searched column, a piece of the text with the matches in `<mark>`. A text that a password
     /// locks stays hidden.
     pub fn add(&self, document: &mut Value, record: Record<'_>) {
         let needles: Vec<&str> = self.needles.iter().map(String::as_str).collect();
@@ -474,7 +474,7 @@ fn address_with(work: &Work<'_>, name: &str, value: &str) -> String {
     format!("{}?{}", work.scope.registry.rest(work.path), pairs.collect::<Vec<_>>().join("&"))
 }
 
-/// What is found by a name is not found in the trash, which lists of such records have no argument for.
+/// Records that are found by a name are not found in the trash, which lists of such records have no argument for.
 fn out_of_the_trash(scope: &Scope, resource: &Resource) -> Option<Cond> {
     let trashed = || records::eq(record::STATUS, txt(scope.registry.trash_status()));
     (resource.declared.key != ItemKey::Id).then(|| Cond::Not(Box::new(trashed())))

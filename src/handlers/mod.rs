@@ -1,4 +1,4 @@
-//! What endpoints do: a closed set of handlers that serve every resource.
+//! Handlers of endpoints: a closed set that serves every resource.
 //!
 //! A handler gets what access has allowed, reads or writes through plans, and returns documents. It knows families,
 //! never resources by name.
@@ -63,7 +63,7 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// What a handler works on.
+/// The input of a handler.
 pub struct Work<'a> {
     pub scope: &'a Scope,
     pub route: &'a Route,
@@ -76,7 +76,7 @@ pub struct Work<'a> {
     pub body: &'a BodyParams,
     /// Path of the route as requested.
     pub path: &'a str,
-    /// What a write expects of its target.
+    /// The conditions of a write on its target.
     pub expects: &'a Preconditions,
     /// The route's values from the path.
     pub captures: &'a Map<String, Value>,
@@ -96,7 +96,7 @@ pub struct Work<'a> {
     pub dispatch: &'a dyn Dispatcher,
 }
 
-/// What handlers use beside the database; all requests share it.
+/// Services that handlers use besides the database; all requests share them.
 pub struct SharedServices {
     /// Verifies and makes credentials.
     pub identity: Arc<Identity>,
@@ -118,11 +118,11 @@ pub struct SharedServices {
     pub menus: auto_add::AutoAddMenus,
     /// Descriptions of the service.
     pub descriptions: Descriptions,
-    /// What the process knows of itself beside the requests; nothing where requests are not served.
+    /// Facts about the process outside requests; none where requests are not served.
     pub inside: OnceLock<Box<dyn ProcessInfo>>,
 }
 
-/// What the process knows of itself beside the requests.
+/// Facts about the process outside requests.
 pub trait ProcessInfo: Send + Sync {
     /// Declarations in force with their places.
     fn declared(&self) -> &[DeclarationPlace];
@@ -153,7 +153,7 @@ pub trait Dispatcher {
         batch: bool,
     ) -> Pin<Box<dyn Future<Output = SubResponse> + 'a>>;
 
-    /// What prevents a part of a batch before anything is done.
+    /// Checks a part of a batch before anything is done.
     ///
     /// # Errors
     /// The route does not exist or takes no part in batches; arguments do not fit.
@@ -182,7 +182,7 @@ impl<'a> Work<'a> {
     /// Requests another route in the caller's name.
     pub async fn ask(&self, method: Method, path: &str, query: Value, body: BodyParams) -> SubResponse {
         let mut scope = self.scope.clone();
-        // What is written for the sake of an imported item is another item.
+        // A write for the sake of an imported item is of another item.
         scope.imported = scope.imported.map(|_| ImportOptions::default());
         self.ask_in(scope, method, path, query, body).await
     }
@@ -202,7 +202,7 @@ impl<'a> Work<'a> {
         self.dispatch.part(&scope, &call, false).await
     }
 
-    /// What the request brings.
+    /// The sources of arguments of the request.
     pub fn sources(&self) -> ArgSources<'a> {
         ArgSources { path: self.captures, body: self.body, query: self.query }
     }
@@ -247,7 +247,7 @@ impl<'a> Work<'a> {
     /// Writes a plan; the outcome is ready when it is durable.
     ///
     /// # Errors
-    /// What the database refuses; the caller has half of the writer's queue.
+    /// A refusal of the database; the caller has half of the writer's queue.
     pub async fn commit(&self, mut plan: WritePlan) -> Result<Committed, CommitError> {
         plan.changes.extend(audited(self));
         // Within a transaction the writer serves this caller already.

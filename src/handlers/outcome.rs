@@ -1,4 +1,4 @@
-//! What a handler makes of a request: status, headers and a body, as JSON or as text that is rendered already.
+//! Outcomes of requests: status, headers and a body, as JSON or as text that is rendered already.
 
 use crate::cache::documents::DocumentText;
 use crate::records::Record;
@@ -40,7 +40,7 @@ pub enum RenderedJson {
 }
 
 impl RenderedJson {
-    /// What a body is as text.
+    /// A body as text.
     pub fn of(body: &Value) -> RenderedJson {
         // Writing a value that is already in memory cannot fail.
         let text = |document: &Value| DocumentText::from(serde_json::to_vec(document).unwrap_or_default());

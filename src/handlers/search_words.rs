@@ -1,4 +1,4 @@
-//! What a request searches for, as conditions on rows and as an order of what is found.
+//! The search of a request, as conditions on rows and as an order of the matches.
 
 use crate::error::ApiError;
 use crate::registry::args::{Arg, ArgRole, ArgSet};
@@ -9,7 +9,7 @@ use cms_storage::plan::{Cond, Name, Order};
 use cms_text::search::{Word, WordLimit};
 use serde_json::Value;
 
-/// What a request searches for: every word, as a substring, in one of the columns; `"a phrase"`; `-without`. Outside
+/// The search of a request: every word, as a substring, in one of the columns; `"a phrase"`; `-without`. Outside
 /// content the whole text is one word. When it is exact, a word is the whole of a column.
 pub struct Search {
     family: Family,
@@ -37,7 +37,7 @@ impl Search {
         Ok(Some(Search { family, text: text.to_owned(), words, exact }))
     }
 
-    /// What rows have to meet.
+    /// The conditions that rows have to meet.
     pub fn conditions(&self, columns: &[Name]) -> Vec<Cond> {
         let condition = |word: &Word| {
             let found = self.found(columns.to_vec(), &word.text);

@@ -1,4 +1,4 @@
-//! What requests about terms may not contain, in addition to their arguments' rules.
+//! Checks of requests about terms, in addition to their arguments' rules.
 
 use super::Work;
 use crate::error::{ApiError, Code};

@@ -15,7 +15,7 @@ pub struct WrittenRow {
     pub key: DbValue,
     /// As it is now; `None`: it has to be read.
     pub row: Option<Row>,
-    /// What belongs to it, where it is new.
+    /// Rows that belong to it, where it is new.
     related: Option<RelatedRows>,
 }
 
@@ -52,7 +52,7 @@ impl Work<'_> {
     /// Writes a new row, the first put of the changes, with the key of an import where that has one.
     ///
     /// # Errors
-    /// What the database refuses, with the resource's codes.
+    /// A refusal of the database, with the resource's codes.
     pub async fn insert(&self, resource: &Resource, mut changes: Vec<Change>) -> Result<WrittenRow, ApiError> {
         if let Some(key) = self.scope.imported.and_then(|imported| imported.key) {
             let first = changes.iter_mut().find_map(|change| match change {
