@@ -58,7 +58,7 @@ impl DescriptionBuilder<'_> {
         }
         let resource = route.resource.map(|index| &self.registry.resources[index]);
         let owner = route.owner.map(|index| &self.registry.resources[index]);
-        // What belongs to items of another resource fails as they do: the autosave of an own draft changes the draft.
+        // Resources below items of another one fail as those do: the autosave of an own draft changes the draft.
         let family = owner.or(resource).map(|of| of.family);
         let of_family = handler.fails_of.iter().filter(|(of, _)| Some(*of) == family).flat_map(|(_, codes)| *codes);
         codes.extend(guard.fails.iter().chain(handler.fails).chain(of_family));

@@ -145,7 +145,7 @@ impl<'a> Components<'a> {
             && let Some(properties) = map.get_mut("properties").and_then(Value::as_object_mut)
         {
             let declared = |name: &str| resources.iter().filter_map(|of| of.property(name)).collect::<Vec<_>>();
-            // What a revision has of its record alone, older ones may lack.
+            // Members that a revision has of its record alone, older ones may lack.
             let own = |name: &str| resource.declared.inherit_properties || resource.property(name).is_some();
             let lacked = |name: &str| resources.len() > 1 && !own(name);
             let always =
@@ -200,7 +200,7 @@ impl<'a> Components<'a> {
         json!({"type": "object", "description": description, "properties": named, "additionalProperties": more})
     }
 
-    /// What a stored value may be beside what a request may send.
+    /// Allows the values that are stored, besides those that a request may send.
     fn stored(&self, property: &Property, document: &mut Value) {
         if let Some(map) = document.as_object_mut().filter(|_| property.open_enum) {
             map.shift_remove("enum");
@@ -275,7 +275,7 @@ fn require_all(document: &mut Value) {
     }
 }
 
-/// What the names of schemas of a context end with.
+/// The end of the names of a context's schemas.
 fn suffix(schema: &Value, context: Context) -> &'static str {
     match context {
         _ if !has_contexts(schema) => "",
@@ -326,7 +326,7 @@ fn links(resource: &Resource) -> Value {
     json!({"type": "object", "properties": named, "additionalProperties": more})
 }
 
-/// What holds of further members. Nothing where there are named ones: TypeScript's generators make an index signature of
+/// The schema of further members. Empty where there are named ones: TypeScript's generators make an index signature of
 /// it, which members that may be absent would contradict.
 fn beside(named: &Map<String, Value>, value: Value) -> Value {
     if named.is_empty() { value } else { json!({}) }

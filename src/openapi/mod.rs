@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 /// The version of the specification.
 const VERSION: &str = "3.1.0";
 
-/// What is described.
+/// The part of the registry that is described.
 pub struct Selection<'a> {
     /// Routes of this namespace; absent: all.
     pub namespace: Option<&'a str>,
@@ -33,7 +33,7 @@ pub struct Selection<'a> {
     pub server: &'a str,
 }
 
-/// What the description is made of.
+/// The sources of the description.
 pub(crate) struct DescriptionBuilder<'a> {
     registry: &'a Registry,
     vocabulary: &'a Vocabulary,

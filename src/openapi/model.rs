@@ -20,7 +20,7 @@ pub struct Schema {
     pub shape: ValueType,
 }
 
-/// What values look like.
+/// The type of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ValueType {
     Any,
@@ -77,7 +77,7 @@ pub struct Operation {
     /// Parameters of the query.
     pub query: Vec<Member>,
     pub body: Option<Body>,
-    /// What a success responds with, by context; without contexts one of the name `any`; none where nothing is said.
+    /// The response of a success, by context; without contexts one of the name `any`; none where nothing is said.
     pub response: Vec<(String, ValueType)>,
     /// It sends a collection whole, a document in each line, where the request accepts that.
     pub gives_lines: bool,
@@ -87,7 +87,7 @@ pub struct Operation {
     pub errors: Vec<String>,
 }
 
-/// What a request brings.
+/// The body of a request.
 #[derive(Clone, Debug)]
 pub struct Body {
     pub shape: ValueType,

@@ -1,4 +1,4 @@
-//! What requests bring: parameters of path, query and header, and bodies.
+//! Parameters of path, query and header, and bodies of requests.
 
 use super::DescriptionBuilder;
 use super::examples::body_example;
@@ -72,7 +72,7 @@ fn path_parameter(Parameter { name, class, .. }: &Parameter, arg: Option<&Arg>) 
     parameter
 }
 
-/// What a parameter holds of the example of its capture.
+/// The part of its capture's example that a parameter has.
 fn part_of(template: &PathTemplate, parameter: &Parameter, example: &Value) -> Option<Value> {
     let mut parts = template.parameters.iter().filter(|other| other.capture == parameter.capture);
     let place = parts.clone().position(|other| other.name == parameter.name)?;
@@ -144,7 +144,7 @@ fn explained(operator: &str) -> &'static str {
     }
 }
 
-/// What every response is shaped by.
+/// The parameters that shape every response.
 pub(super) fn shaping() -> Vec<Value> {
     let names = |name: &str, description: &str| {
         let schema = json!({"type": "array", "items": {"type": "string"}});
@@ -178,7 +178,7 @@ fn describe(parameter: &mut Value, arg: Option<&Arg>) {
     }
 }
 
-/// What an argument takes.
+/// The schema of an argument.
 fn value_schema(arg: &Arg) -> Value {
     let mut schema = modern(&arg.shown, Side::Request);
     let Some(map) = schema.as_object_mut() else { return schema };

@@ -1,4 +1,4 @@
-//! What operations respond with: documents, headers, errors.
+//! Responses of operations: documents, headers, errors.
 
 use super::DescriptionBuilder;
 use super::components::{DocumentSchemas, reference};
@@ -72,7 +72,7 @@ impl DescriptionBuilder<'_> {
         with_errors(all, self.codes(route, endpoint, method))
     }
 
-    /// What a response contains in each context, for generators of types: `anyOf` does not say which is which.
+    /// The schema of a response in each context, for generators of types: `anyOf` does not say which is which.
     fn by_context(
         &mut self,
         shown: &DocumentSchemas,
@@ -118,7 +118,7 @@ impl DescriptionBuilder<'_> {
         (!examples.is_empty()).then_some(Value::Object(examples))
     }
 
-    /// What a response contains as JSON.
+    /// The schema of a response as JSON.
     fn schema(&mut self, shown: &DocumentSchemas, contexts: &[Context], responds: ResponseKind) -> Value {
         let document = self.components.any(shown, contexts);
         let deleted = |required: &[&str]| {
@@ -180,7 +180,7 @@ impl DescriptionBuilder<'_> {
         headers
     }
 
-    /// What may be done with a document that was created.
+    /// Links of a created document to the operations on it.
     fn follow_up(&self, route: &Route, responds: ResponseKind) -> Option<Value> {
         if responds != ResponseKind::Created {
             return None;
@@ -239,7 +239,7 @@ pub(super) fn any_error() -> Value {
     json!({"description": "An error.", "content": {"application/json": {"schema": reference("Error")}}})
 }
 
-/// What `_count_by` responds with.
+/// The schema of an entry of `_count_by`.
 fn value_count() -> Value {
     json!({"type": "object", "required": ["value", "count"], "properties": {
         "value": {"type": ["string", "number", "boolean", "null"], "description": "A value; null where there is none."},
@@ -247,7 +247,7 @@ fn value_count() -> Value {
     }})
 }
 
-/// What a document is listed under.
+/// The key that a document is listed under.
 fn key_of(document: &Value) -> String {
     let named = ["slug", "name", "id"].into_iter().map(|name| &document[name]);
     let key = named.into_iter().find(|value| !value.is_null());

@@ -6,13 +6,14 @@ use serde_json::{Map, Value, json};
 /// Which side of a request a schema describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// What clients send: defaults and required members are shown.
+    /// Values that clients send: defaults and required members are shown.
     Request,
-    /// What the server sends. `empty_lists`: an empty object may be written as an empty list.
+    /// Values that the server sends. `empty_lists`: an empty object may be written as an empty list.
     Response { empty_lists: bool },
 }
 
-/// Keywords that bound what is sent. What is stored may exceed them: it was imported, or the server has added a number.
+/// Keywords that bound values that are sent. Stored ones may exceed them: they were imported, or the server has added a
+/// number.
 const BOUNDS: &[&str] = &[
     "minProperties",
     "maxProperties",
@@ -49,7 +50,7 @@ pub fn modern(document: &Value, side: Side) -> Value {
                 let by_name = value.as_object().map(|map| map.values().cloned().collect());
                 schema.insert("enum".into(), by_name.unwrap_or_else(|| value.clone()));
             }
-            // What fits several alternatives is refused when it is sent, but may be stored.
+            // A value that fits several alternatives is refused when it is sent, but may be stored.
             "oneOf" if side != Side::Request => {
                 schema.insert("anyOf".into(), nested(value, side));
             }

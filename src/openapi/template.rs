@@ -20,7 +20,7 @@ pub struct Parameter {
 }
 
 impl PathTemplate {
-    /// Reads a pattern of a route. What is no capture is a literal; its escapes are left out.
+    /// Reads a pattern of a route. Text outside captures is literal; its escapes are left out.
     pub fn of(pattern: &str) -> PathTemplate {
         let mut template = PathTemplate::default();
         let mut rest = pattern;

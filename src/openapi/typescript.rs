@@ -48,7 +48,7 @@ pub fn client(document: &Value) -> String {
     text
 }
 
-/// What sends requests; it knows no operation.
+/// The code that sends requests; it knows no operation.
 const CLIENT: &str = include_str!("client.ts");
 
 const HEADER: &str =
