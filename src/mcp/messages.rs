@@ -1,6 +1,6 @@
 //! Messages: JSON-RPC read, the revision of the protocol recognised, methods dispatched.
 //!
-//! What is wrong with a message is an error of JSON-RPC; what a tool refuses is a result that says so.
+//! A fault of a message is an error of JSON-RPC; a refusal of a tool is a result that says so.
 
 use super::{Mcp, header_text};
 use crate::engine::Engine;
@@ -44,7 +44,7 @@ const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const META_CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
-/// What the transport knows of the sender.
+/// The transport's facts about the sender.
 #[derive(Clone, Debug, Default)]
 pub struct McpHeaders {
     /// There are headers; over standard input there are none.
@@ -55,7 +55,7 @@ pub struct McpHeaders {
 }
 
 impl McpHeaders {
-    /// What the headers say.
+    /// Reads the headers.
     pub fn of(request: &Request) -> McpHeaders {
         let text = |name: &str| request.header(name).map(|value| value.trim().to_owned());
         McpHeaders {
@@ -67,7 +67,7 @@ impl McpHeaders {
     }
 }
 
-/// What becomes of a message.
+/// The response to a message.
 #[derive(Debug, PartialEq)]
 pub enum McpResponse {
     /// It was a notification.
@@ -108,7 +108,7 @@ fn bad(status: u16, id: &Value, code: i64, message: &str) -> McpResponse {
     McpResponse::Failed { status, body: error(id, code, message) }
 }
 
-/// What a text says.
+/// Reads a text.
 ///
 /// # Errors
 /// It is no JSON: the answer.
@@ -311,7 +311,7 @@ async fn dispatch(mcp: &Mcp, engine: &Engine, scope: &Scope, called: &McpRequest
     }
 }
 
-/// What the client calls itself: in the message, else in its headers.
+/// The name that the client gives itself: in the message, else in its headers.
 fn client(params: &Map<String, Value>, scope: &Scope) -> Arc<str> {
     let info = params.get("_meta").and_then(|meta| meta.get(META_CLIENT));
     let of = |member: &str| info.and_then(|info| info.get(member)).and_then(Value::as_str);

@@ -55,7 +55,7 @@ pub trait McpHost: 'static {
     fn engine(&self) -> &Engine;
 }
 
-/// What becomes of a request over HTTP.
+/// The response to a request over HTTP.
 pub enum McpReply {
     Reply(Reply),
     /// 200 with these headers, and events.
@@ -91,7 +91,7 @@ impl Drop for RunningCall<'_> {
 }
 
 impl Mcp {
-    /// What a registry offers, whether or not it is served over HTTP.
+    /// The offer of a registry, whether or not it is served over HTTP.
     pub fn new(registry: &Registry) -> Mcp {
         let declared = &registry.declaration.mcp;
         let offered = tools::offered(registry);

@@ -47,7 +47,7 @@ fn event(message: &Value) -> Bytes {
 /// An answer that is being made.
 type McpFuture = Pin<Box<dyn Future<Output = McpResponse>>>;
 
-/// What comes first: the answer, or a report of how far it is.
+/// The event that comes first: the answer, or a report of how far it is.
 enum StreamEvent {
     Answer(McpResponse),
     Report(Option<Value>),
@@ -73,7 +73,7 @@ pub(super) async fn progressing<H: McpHost>(host: Arc<H>, scope: Scope, peer: Mc
         host.mcp().answer_read(host.engine(), &scope, &peer, &message).await
     });
     let (report, answered) = match sooner(&mut answer, &mut reports).await {
-        // What was reported before the answer comes before it.
+        // A report made before the answer comes before it.
         StreamEvent::Answer(answer) => match reports.try_recv() {
             Err(_) => return McpReply::Reply(super::reply(answer)),
             Ok(report) => (Some(report), Some(answer)),
@@ -117,7 +117,7 @@ async fn progressed(state: Option<ProgressStream>) -> Option<(Bytes, Option<Prog
     }
 }
 
-/// What a subscription watches.
+/// The subject of a subscription.
 #[derive(Clone, Debug, PartialEq)]
 enum SubscriptionTopic {
     /// One document.
@@ -129,7 +129,7 @@ enum SubscriptionTopic {
 struct TopicState {
     subject: SubscriptionTopic,
     digest: [u8; 32],
-    /// What the digest was made from; `None`: that is not known, so it is read each time.
+    /// The reads that the digest was made from; `None`: they are not known, so it is read each time.
     made_from: Option<ReadSet>,
 }
 
@@ -256,7 +256,7 @@ impl<H: McpHost> Subscription<H> {
             tokio::time::sleep(PAUSE).await;
             match (self.endings)() {
                 Some(StopReason::Replaced) => {
-                    // What is declared may differ by now; who is interested subscribes again.
+                    // Declarations may differ by now; interested clients subscribe again.
                     if self.tools {
                         self.tell("notifications/tools/list_changed", json!({}));
                     }

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
 
-/// What the audit trail calls a call of a tool that does not only read.
+/// The name in the audit trail of a call of a tool that does not only read.
 const CALLED: &str = "tool_called";
 
 /// Longest name of a tool.
@@ -256,7 +256,7 @@ impl Mcp {
         json!({"tools": shown.collect::<Vec<_>>()})
     }
 
-    /// Calls a tool. What the ability refuses is a result with `isError`.
+    /// Calls a tool. A refusal of the ability is a result with `isError`.
     pub(super) async fn call_tool(
         &self,
         engine: &Engine,
