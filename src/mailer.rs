@@ -51,7 +51,7 @@ const SHORTEST_LEASE: i64 = 60;
 
 const COLUMNS: [&str; 8] = ["id", col::KIND, col::USER, col::ADDRESS, col::DATA, col::CREATED, col::DUE, col::ATTEMPTS];
 
-/// What became of an attempt; a reason is for the log and names nobody.
+/// The outcome of an attempt; a reason is for the log and names nobody.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryOutcome {
     Sent,
@@ -99,7 +99,7 @@ struct OutgoingMail {
     token: Option<String>,
 }
 
-/// What messages are sent from.
+/// Everything that messages are sent with.
 pub struct MailContext {
     registry: Arc<Registry>,
     storage: Arc<dyn Database>,
@@ -110,7 +110,7 @@ pub struct MailContext {
 }
 
 impl MailContext {
-    /// What the declarations say.
+    /// The context that the declarations describe.
     ///
     /// # Errors
     /// A file that `[mail]` names cannot be read.
@@ -191,7 +191,7 @@ impl MailContext {
         Ok(outcome)
     }
 
-    /// What becomes of a message that was not sent.
+    /// The next step for a message that was not sent.
     fn after(&self, waiting: &OutboxRow<'_>, error: SendError, now: i64) -> (DeliveryOutcome, Change) {
         let declared = &self.registry.declaration.mail;
         let attempts = waiting.attempts + 1;
@@ -293,7 +293,7 @@ impl MailContext {
         Ok(Ok(OutgoingMail { to: waiting.address.to_owned(), letter, token: None }))
     }
 
-    /// A message, unless its address has got as many as it may. What is tried again was counted before.
+    /// A message, unless its address has got as many as it may. One that is tried again was counted before.
     fn counted(&self, waiting: &OutboxRow<'_>, composed: OutgoingMail, now: i64) -> Result<OutgoingMail, &'static str> {
         let declared = &self.registry.declaration.mail;
         let limit = AttemptLimit::paused(declared.max_messages, declared.retry_after);
@@ -347,7 +347,7 @@ impl MailContext {
     }
 }
 
-/// What sends messages, as `[mail]` declares it; `None` when it is off.
+/// The sender of messages, as `[mail]` declares it; `None` when it is off.
 ///
 /// # Errors
 /// A file that it names cannot be read.
@@ -416,7 +416,7 @@ impl MailCounts {
         [self.retried.get(), self.sent.get()]
     }
 
-    /// What `/metrics` shows of it.
+    /// The readings of it on `/metrics`.
     pub fn readings(&self) -> [Reading; 4] {
         let count = |outcome: &str, counter: &Counter| Reading::count("cms_server_mails", &[outcome], counter.get());
         [

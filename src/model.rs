@@ -85,7 +85,7 @@ pub struct Request {
     pub peer: Peer,
 }
 
-/// What an endpoint for files was sent.
+/// The upload that an endpoint for files received.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Upload {
     /// The parts beside the files, decoded like a query; the members of a JSON body.
@@ -225,7 +225,7 @@ impl EncodingBudget {
         Arc::new(EncodingBudget(AtomicU64::new(bytes)))
     }
 
-    /// What is left.
+    /// The rest of the budget.
     pub fn left(&self) -> u64 {
         self.0.load(Relaxed)
     }

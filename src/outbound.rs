@@ -68,7 +68,7 @@ pub struct Outbound {
 }
 
 impl Outbound {
-    /// What the declarations allow. Addresses of providers are checked at boot ([`pattern`]).
+    /// A client within the rules of the declarations. Addresses of providers are checked at boot ([`pattern`]).
     pub fn new(declared: &Declared) -> Outbound {
         let open: Vec<Network> = declared.networks.iter().filter_map(|text| Network::parse(text)).collect();
         let config = Agent::config_builder()
@@ -125,7 +125,7 @@ impl Outbound {
         self.providers.iter().find(|(pattern, _)| pattern.is_match(address)).map(|(_, endpoint)| endpoint.as_str())
     }
 
-    /// What is at an address now, or was less than an hour ago.
+    /// The page at an address now, or less than an hour ago.
     ///
     /// # Errors
     /// See [`FetchError`].

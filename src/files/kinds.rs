@@ -1,4 +1,4 @@
-//! What a file is: its name held against its contents and against the declared types.
+//! The type of a file: its name compared with its contents and with the declared types.
 
 use super::endings;
 use cms_config::declaration::{FileType, Media};

@@ -370,7 +370,7 @@ fn bucket(url: &str) -> Result<Arc<dyn ObjectStore>, FilesError> {
 
 /// The object of a key; `None` for what cannot be one: empty or hidden segments, steps upwards.
 fn place(key: &str) -> Option<Key> {
-    // What is being written ends in `#` and a number.
+    // An object that is being written ends in `#` and a number.
     let staged =
         |segment: &str| segment.split_once('#').is_some_and(|(_, end)| end.bytes().all(|byte| byte.is_ascii_digit()));
     let plain = |segment: &str| {

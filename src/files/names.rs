@@ -5,7 +5,7 @@ use cms_text::slug::remove_accents;
 /// Most bytes of a name, its end included; most disks take 255, and sizes add theirs.
 const LONGEST: usize = 180;
 
-/// What a file is called of whose name nothing can be stored but the extension.
+/// The name of a file of whose own name nothing can be stored but the extension.
 const UNNAMED: &str = "unnamed-file";
 
 /// The name of a file in a header `Content-Disposition`: `filename*` (RFC 8187), or else `filename`. `None` when there is

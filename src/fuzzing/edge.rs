@@ -86,7 +86,7 @@ fn mentions_nul(value: &Value) -> bool {
     }
 }
 
-/// What arrives behind the edge when a client sends these bytes.
+/// Sends these bytes as a client and returns the requests that arrive behind the edge.
 fn exchange(bytes: &[u8]) -> Vec<Request> {
     thread_local! {
         static EDGE: (Arc<RecordingService>, MemoryServer) = {

@@ -62,7 +62,7 @@ fn told(texts: impl IntoIterator<Item = String>) -> Html {
     html
 }
 
-/// What rendering writes by itself.
+/// Whether rendering adds this markup by itself.
 fn added(element: &str, attribute: &str, value: &str) -> bool {
     match (element, attribute) {
         ("p" | "br", "") => true,

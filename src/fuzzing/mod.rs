@@ -1,4 +1,4 @@
-//! What every parser of foreign bytes promises, as functions over bytes. For tests alone: nothing that serves uses them.
+//! Promises of every parser of foreign bytes, as functions over bytes. For tests alone: nothing that serves uses them.
 //!
 //! `tests/fuzz.rs` runs each target over the files of `fuzz/corpus` and over generated inputs, and measures what it costs;
 //! the workspace in `fuzz/` drives the same functions guided by coverage. A target panics where a promise is broken.
@@ -21,7 +21,7 @@ pub type HtmlAuditor = fn(&str, &dyn Fn(&str, &str, &str) -> bool) -> Vec<String
 pub struct FuzzTarget {
     /// Also the name of its folder below `fuzz/corpus`.
     pub name: &'static str,
-    /// What holds for every input, beside the absence of panics and the limits of [`Cost`].
+    /// The property of every input, besides the absence of panics and the limits of [`Cost`].
     pub promise: &'static str,
     pub run: fn(&[u8], HtmlAuditor),
     /// Name of the file in `fuzz/dictionaries` with the words of its language.
@@ -29,7 +29,7 @@ pub struct FuzzTarget {
     pub cost: Cost,
 }
 
-/// What an input may cost.
+/// The cost that an input may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     /// Bytes of memory in use at the same time, for each byte of input.

@@ -48,7 +48,7 @@ pub(super) fn jpeg(bytes: &[u8], _: HtmlAuditor) {
     prepared(bytes, ImageFormat::Jpeg);
 }
 
-/// What a camera wrote, as it is in the file.
+/// Metadata of a camera, as they are in the file.
 pub(super) fn exif(bytes: &[u8], _: HtmlAuditor) {
     let described = metadata::describe(Some(bytes), "");
     let texts = described.as_object().expect("members").values().filter_map(Value::as_str);

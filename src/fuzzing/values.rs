@@ -29,7 +29,8 @@ pub(super) fn query(bytes: &[u8], _: HtmlAuditor) {
             if !text.is_empty() {
                 assert_eq!(form.ok(), Some(BodyParams::Form(decoded.clone())));
             }
-            // What follows a bracket that is never closed stays in a name as it is, and no query can spell it otherwise.
+            // The rest after a bracket that is never closed stays in a name as it is, and no query can spell it
+            // otherwise.
             if decoded.keys().all(|name| !name.contains(['[', ' ', '.'])) {
                 let written = written(&decoded);
                 assert_eq!(decode_query(&written, DEPTH).ok(), Some(decoded), "{written}");
@@ -219,7 +220,7 @@ pub(super) fn cursor(bytes: &[u8], _: HtmlAuditor) {
     }
 }
 
-/// What is before a mark, and what behind it.
+/// The parts before and behind a mark.
 fn split(bytes: &[u8], mark: u8) -> (&[u8], &[u8]) {
     match bytes.iter().position(|b| *b == mark) {
         Some(at) => (&bytes[..at], &bytes[at + 1..]),

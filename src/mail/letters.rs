@@ -1,4 +1,4 @@
-//! What messages say: templates of plain text whose first line is the subject.
+//! Texts of messages: templates of plain text whose first line is the subject.
 
 use minijinja::{AutoEscape, Environment};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Messages by SMTP, or as files in a folder. It knows what a message looks like, and not why it is sent.
 //!
 //! Header lines cannot be forged: addresses are parsed, and a subject is one line whatever the values in it contain.
-//! What a mail server responds may name the recipient; [`SendError`] names nobody.
+//! The response of a mail server may name the recipient; [`SendError`] names nobody.
 
 mod letters;
 
@@ -66,7 +66,7 @@ impl MailRoute {
     /// Reads an address such as `smtps://user:password@host`.
     ///
     /// # Errors
-    /// What is wrong, and what helps. Neither repeats the address, which may hold a password.
+    /// The problem, and its remedy. Neither repeats the address, which may hold a password.
     pub fn parse(text: &str) -> Result<MailRoute, (&'static str, &'static str)> {
         if let Some(folder) = text.strip_prefix("file:") {
             let folder = folder.strip_prefix("//").unwrap_or(folder);
@@ -168,7 +168,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// What `[mail]` declares; `None` when it is off. `host` is the name of this site. Files are read here.
+    /// The sender that `[mail]` declares; `None` when it is off. `host` is the name of this site. Files are read here.
     ///
     /// # Errors
     /// A file cannot be read or holds nothing that is wanted; the error names it.
