@@ -287,7 +287,7 @@ impl Linker<'_> {
 /// Most steps of an ability.
 const MOST_STEPS: usize = 10;
 
-/// What references of a request name.
+/// The things that references of a request can name.
 const MEMBER: &str = "member of the input or earlier step";
 
 fn property_names(schema: &SchemaDoc) -> Vec<&str> {

@@ -334,8 +334,8 @@ fn texts_as_objects(arg: &SchemaDoc) -> bool {
         && !arg.contains_key("x-also-types")
 }
 
-/// What holds of values that are accepted although the schema does not describe them: the bounds of the text that they
-/// stand for, which is the argument's own or its `raw`. `None`: only values without extent are accepted.
+/// Bounds of values that are accepted although the schema does not describe them: those of the text that they replace,
+/// which is the argument's own or its `raw`. `None`: only values without extent are accepted.
 pub(super) fn accepted_bounds(source: &Value, accepts: &[String]) -> Option<Value> {
     if !accepts.iter().any(|kind| matches!(kind.as_str(), "string" | "array" | "object")) {
         return None;

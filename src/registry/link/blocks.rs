@@ -1,4 +1,4 @@
-//! What blocks get when they are shown, by block.
+//! The declared styles of blocks, by block.
 
 use cms_config::declaration::{BlockSupports, Declaration, ExcerptPart, StyleGroup};
 use cms_text::block_css::FluidWidths;

@@ -195,7 +195,7 @@ impl Linker<'_> {
     }
 }
 
-/// What `where` takes for a criterion: an object of operators.
+/// The schema of a criterion in `where`: an object of operators.
 fn operators(criterion: &Criterion) -> Value {
     let value = &criterion.value;
     let list = json!({"type": "array", "items": value, "maxItems": MOST_VALUES});
@@ -210,7 +210,8 @@ fn operators(criterion: &Criterion) -> Value {
         "properties": members, "additionalProperties": false, "minProperties": 1})
 }
 
-/// What a property's value is compared with. The columns that a family shares have further values than their schema lists.
+/// The schema of values that a property is compared with. The columns that a family shares have further values than
+/// their schema lists.
 fn value_of(doc: &Value, choices: Option<&Value>) -> Value {
     let types: Vec<&str> = match &doc["type"] {
         Value::Array(list) => list.iter().filter_map(Value::as_str).filter(|own| *own != "null").collect(),

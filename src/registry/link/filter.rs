@@ -1,4 +1,4 @@
-//! What an argument selects: filters, words of a search, sort keys.
+//! Filters, words of a search and sort keys of arguments.
 
 use super::super::args::{ComparisonValue, Filter, FilterOp, MOMENTS, Operand};
 use super::super::resource::*;
@@ -96,7 +96,7 @@ impl Linker<'_> {
     }
 }
 
-/// What a comparison may say.
+/// The keys of a comparison.
 const OPTIONS: [&str; 4] = ["column", "op", "value", "first"];
 
 /// A filter, or what is wrong with it and what to do.

@@ -24,7 +24,7 @@ impl Linker<'_> {
                     continue;
                 }
                 for endpoint in &mut route.endpoints {
-                    // What only carries requests is counted by what it carries.
+                    // A request that only carries others is counted by these.
                     let counts = |method| methods.contains(method);
                     if !endpoint.envelope && (methods.is_empty() || endpoint.methods.iter().any(counts)) {
                         endpoint.limits.push(index);
@@ -34,7 +34,7 @@ impl Linker<'_> {
         }
     }
 
-    /// What leaves a total unfiltered has to be an argument of the resource's routes.
+    /// Checks that arguments which leave a total unfiltered are those of the resource's routes.
     pub(super) fn totals(&mut self, routes: &[Route], resources: &[Resource]) {
         for resource in resources {
             let own = routes.iter().filter(|route| route.owner == Some(resource.index));

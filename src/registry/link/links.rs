@@ -139,7 +139,7 @@ pub(super) fn applies(resource: &declaration::Resource, when: &declaration::Link
     supported && (resource.hierarchical || !when.hierarchical)
 }
 
-/// What every item links to unless the declarations say otherwise.
+/// Links of every item unless the declarations say otherwise.
 pub(super) fn usual_links() -> [Link; 2] {
     let link = |rel: &str, piece: HrefPiece| Link {
         rel: rel.to_owned(),

@@ -1,6 +1,6 @@
 //! Names that the interface, the engine or a database keeps for itself: of properties, of their columns, of tables.
 //!
-//! What is judged here is the same whatever database the site has, so that a site can move from one to the other.
+//! The rules are the same whatever database the site has, so that a site can move from one to the other.
 
 use super::super::columns::VERSION;
 use super::super::resource::*;
@@ -13,7 +13,8 @@ use cms_storage::plan::{ColumnDef, ColumnType, TableDef};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// What names of the interface begin with: `_links`, `_embedded`, parameters such as `_fields`, the counter of changes.
+/// The first character of the interface's own names: `_links`, `_embedded`, parameters such as `_fields`, the counter
+/// of changes.
 pub(super) const RESERVED_MARK: char = '_';
 
 /// Columns that every table of PostgreSQL has of its own.

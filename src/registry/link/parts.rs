@@ -1,4 +1,4 @@
-//! What refers to resources beside routes: rendered parts of contents, menus, the audit trail.
+//! References to resources outside routes: rendered parts of contents, menus, the audit trail.
 
 use super::super::Route;
 use super::super::resource::*;
@@ -8,7 +8,7 @@ use cms_config::declaration::{Family, HandlerOptions};
 use cms_text::shortcode;
 
 impl Linker<'_> {
-    /// What stands in contents for other rows: who makes it, and of which resource.
+    /// Checks the renderers of blocks and shortcodes, and the resources that they show.
     pub(super) fn parts(&mut self) {
         let (blocks, shortcodes) = (&self.declared.blocks, &self.declared.shortcodes);
         let renderers = names_of(&self.vocabulary.renderers);
@@ -144,10 +144,11 @@ impl Linker<'_> {
     }
 }
 
-/// What values of a property with `x-options-from` are checked against, and blocks show drawings of.
+/// Options for entries that values of a property with `x-options-from` are checked against, and that blocks show
+/// drawings of.
 const ENTRY_OPTIONS: [&str; 2] = ["entries", "key"];
 
-/// What an entry of the audit trail holds.
+/// The members of an entry of the audit trail.
 pub const AUDITED: [&str; 9] = ["date", "event", "user", "login", "path", "subject", "changed", "ip", "client"];
 
 /// The place of an option of a resource's handlers.

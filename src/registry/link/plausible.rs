@@ -137,7 +137,7 @@ impl Linker<'_> {
                     self.problem(&place, format!("unknown feature `{feature}`"), hint);
                 }
             }
-            // What it inherits may be for endpoints that it does not have.
+            // Inherited entries may be for endpoints that it does not have.
             let inherits = resource.declared.extends.is_some();
             let listed = |(set, _): &(&String, _)| inherits || resource.declared.routes.contains(*set);
             let sets = declared.route_sets.iter().filter(listed).flat_map(|(_, routes)| routes);

@@ -137,8 +137,8 @@ impl Linker<'_> {
         self.schema_name(resource, pointer, "x-write", write, &names(&self.vocabulary.writes)).map(Behaviour)
     }
 
-    /// What a text has to be once a behaviour has changed it: lengths hold for what is stored, and blanks alone are no
-    /// value of what is required. The fields of WordPress's own resources are as WordPress has them.
+    /// The schema of a text once a behaviour has changed it: lengths apply to the stored text, and blanks alone are no
+    /// value where one is required. The fields of WordPress's own resources are as WordPress has them.
     fn stored_schema(&self, doc: &Value, own: bool) -> Option<Schema> {
         let write = PropertyWords::of(doc).write?;
         let plain = ["text_field", "textarea"].contains(&&*write) && !self.dialect.escape_text_fields;
@@ -252,7 +252,8 @@ fn without_column(words: &PropertyWords) -> Option<PropertySource> {
     }
 }
 
-/// What a record's password locks unless the schema says otherwise (`x-password-protected`): its long texts and its meta.
+/// Whether a record's password locks a property unless the schema says otherwise (`x-password-protected`): long texts
+/// and meta.
 pub(super) fn is_content(resource: &Resource, words: &PropertyWords) -> bool {
     resource.family == Family::Content
         && (words.meta
@@ -337,7 +338,7 @@ pub(super) fn is_list(doc: &Value) -> bool {
     types.contains(&"array") && types.iter().all(|name| ["array", "null"].contains(name))
 }
 
-/// What the seconds of an own property of times count: those of the behaviour `time` are UTC.
+/// The clock of an own property of times: those of the behaviour `time` are UTC.
 fn clock_of(words: &PropertyWords) -> ColumnClock {
     if words.write.as_deref() == Some("time") { ColumnClock::Utc } else { ColumnClock::Local }
 }

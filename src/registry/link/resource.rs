@@ -163,7 +163,7 @@ impl Linker<'_> {
         }
     }
 
-    /// What lists of a resource are sorted by.
+    /// Links the sort keys of a resource's lists.
     fn sort_keys(&mut self, resource: &mut Resource) {
         let (sort, owner) = (resource.declared.sort.clone(), resource.name.clone());
         for (value, target) in &sort {
@@ -242,7 +242,7 @@ impl Linker<'_> {
         self.statuses_of_codes(resource);
     }
 
-    /// What differs from the server's own statuses.
+    /// Links statuses and bodies of codes that differ from the server's own.
     fn statuses_of_codes(&mut self, resource: &mut Resource) {
         let (declared, owner) = (resource.declared.clone(), resource.name.clone());
         for (code, status) in &declared.status_of_codes {

@@ -337,7 +337,7 @@ pub(super) fn compile_pattern(pattern: &str) -> Result<(regex::bytes::Regex, Vec
     Ok((matcher, captures))
 }
 
-/// What a declared lifetime is in headers.
+/// The headers for a declared lifetime.
 pub(super) fn cache_control(declared: &declaration::CacheControl) -> (String, Option<String>) {
     let mut value = format!("public, max-age={}", declared.max_age.map_or(0, |age| age.seconds()));
     let stale = declared.stale_while_revalidate;

@@ -41,7 +41,7 @@ impl Linker<'_> {
         }
     }
 
-    /// What the families look for among the declared states and roles has to be there.
+    /// Checks that the states and roles that the families need are declared.
     pub(super) fn needed(&mut self, resources: &[Resource]) {
         let declared = self.declared;
         let content = || resources.iter().filter(|r| r.family == Family::Content);
@@ -75,8 +75,8 @@ impl Linker<'_> {
         }
     }
 
-    /// What an argument sets a record's state to, or selects records by, has to be declared: records in another state are
-    /// in no list.
+    /// Checks that the states that an argument sets or selects records by are declared: records in another state are in
+    /// no list.
     pub(super) fn check_states(
         &mut self,
         doc: &SchemaDoc,

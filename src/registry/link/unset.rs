@@ -1,5 +1,5 @@
-//! What follows from the declarations of own properties: what is unset is null, so their types include `null`, unless
-//! something else is shown in its place; what an index holds has a length.
+//! Rules that follow from the declarations of own properties: an unset value is null, so its types include `null`,
+//! unless another value is shown in its place; an indexed value has a length.
 
 use super::super::words::PropertyWords;
 use super::layout::filtered_columns;
@@ -17,7 +17,7 @@ pub(super) fn with_null(loaded: &LoadedDeclaration) -> LoadedDeclaration {
         let Some(schema) = loaded.schemas.get_mut(&resource.schema) else { continue };
         let required: Vec<String> = schema["required"].as_array().into_iter().flatten().filter_map(name_of).collect();
         let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { continue };
-        // What the schema lists as required is required at the property.
+        // A property that the schema lists as required is required at the property.
         for name in &required {
             if let Some(doc) = properties.get_mut(name).and_then(Value::as_object_mut) {
                 doc.entry("required").or_insert(Value::Bool(true));

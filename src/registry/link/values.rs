@@ -1,4 +1,4 @@
-//! What values a declared column takes, for changes of declarations over what is stored.
+//! Values that a declared column takes, for changes of declarations over stored rows.
 //!
 //! A value goes from one declaration to another as it is shown in documents: as it is, as the only member of a list, or
 //! out of a list of one. It is lossless or it is not done.
@@ -58,7 +58,7 @@ struct ConversionTarget {
     name: String,
     stored_as: &'static str,
     kind: PropertyKind,
-    /// What is accepted whatever the schema says.
+    /// The value that is accepted whatever the schema says.
     unset: Option<Value>,
     schema: Schema,
 }

@@ -61,7 +61,7 @@ pub const ICONS: &[&str] = &[
     "warning",
 ];
 
-/// What edits a value.
+/// Controls that edit a value.
 pub const CONTROLS: &[&str] = &[
     "state",
     "slug",
@@ -97,7 +97,7 @@ pub const CONTROLS: &[&str] = &[
     "time-zone",
 ];
 
-/// What shows a value in a list.
+/// Displays of a value in a list.
 pub const DISPLAYS: &[&str] = &[
     "text",
     "html",
@@ -119,7 +119,7 @@ pub const DISPLAYS: &[&str] = &[
     "json",
 ];
 
-/// What names of properties are called in problems.
+/// The word for names of properties in problems.
 const PROPERTY: &str = "property";
 
 /// How a list is arranged.
@@ -202,8 +202,8 @@ impl Linker<'_> {
         }
     }
 
-    /// A word of a closed list; nothing where there is none. What is shipped may name a property that a schema of one's own
-    /// does not have: views leave it out.
+    /// A word of a closed list; nothing where there is none. Shipped views may name a property that a schema of one's
+    /// own does not have: views leave it out.
     fn word(&mut self, path: &[&str], key: &str, what: &str, word: Option<&str>, known: &[&str]) {
         let Some(word) = word else { return };
         let path = [path, &[key]].concat();

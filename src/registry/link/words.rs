@@ -67,7 +67,7 @@ impl Linker<'_> {
         }
     }
 
-    /// What a schema says at its top, and nothing would read.
+    /// Checks the keywords at the top of a schema, which nothing would read otherwise.
     fn schema_file(&mut self, file: &str, schema: &Map<String, Value>) {
         let draft = schema.get("$schema").and_then(Value::as_str);
         let of_four = |draft: &&str| DRAFT_4.contains(&draft.trim_end_matches('#'));
