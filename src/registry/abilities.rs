@@ -42,11 +42,11 @@ pub struct RequestTemplate {
     pub apart: Option<Vec<String>>,
 }
 
-/// What an ability takes.
+/// The input of an ability.
 #[derive(Clone, Debug)]
 pub enum AbilityInput {
     Nothing,
-    /// What fits the schema.
+    /// A value that fits the schema.
     Fitting(Schema),
     /// An object of arguments of the route, by name; the route checks their values.
     Arguments(Vec<String>),

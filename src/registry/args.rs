@@ -11,7 +11,7 @@ use cms_storage::plan::{DbValue, Name, Op};
 use cms_text::search::WordLimit;
 use serde_json::{Map, Value, json};
 
-/// What an argument does in addition to being checked.
+/// The effect of an argument in addition to its check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArgRole {
     Page,
@@ -111,7 +111,7 @@ pub enum Operand {
     Member,
 }
 
-/// What a boolean argument compares a column with.
+/// The value that a boolean argument compares a column with.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ComparisonValue {
     Value(DbValue),
@@ -119,7 +119,7 @@ pub enum ComparisonValue {
     Now(ColumnClock),
 }
 
-/// What rows an argument's value selects.
+/// The rows that an argument's value selects.
 #[derive(Clone, Debug)]
 pub enum Filter {
     /// `first`: given together with another filter on the same column, this one counts alone.
@@ -196,11 +196,11 @@ pub struct Arg {
     pub example: Option<Value>,
     /// OPTIONS lists the argument.
     pub listed: bool,
-    /// What OPTIONS shows.
+    /// The argument in OPTIONS.
     pub shown: Value,
 }
 
-/// What a text that is JSON has to say.
+/// Rules for a text that is JSON.
 #[derive(Clone, Debug)]
 pub struct JsonText {
     pub schema: Schema,
@@ -211,7 +211,7 @@ pub struct JsonText {
 }
 
 impl JsonText {
-    /// What the text of an argument says.
+    /// Reads the text of an argument.
     ///
     /// # Errors
     /// It is no JSON, or other than it has to be.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// In the list of a role it stands for every capability that the declarations name.
 pub const ALL: &str = "*";
 
-/// What nobody has, on purpose.
+/// The capability that nobody has, on purpose.
 pub const NOBODY: &str = "do_not_allow";
 
 /// Gives roles with [`ALL`] every capability that the declarations name.

@@ -55,7 +55,7 @@ pub fn takes_list(test: CriterionOp) -> bool {
     matches!(test, CriterionOp::All | CriterionOp::Compare(FilterOp::In | FilterOp::NotIn))
 }
 
-/// What is compared.
+/// The values that a criterion compares.
 #[derive(Clone, Debug)]
 pub enum CriterionSubject {
     /// The name of the column in its own table, the extension table that has it, and how values are read.
@@ -92,7 +92,7 @@ pub struct Criterion {
     pub made: bool,
     /// Spelling of values: stored to public.
     pub aliases: Vec<(String, String)>,
-    /// What documents show where nothing is stored, if not null.
+    /// The value in documents where nothing is stored, if not null.
     pub unset: Option<Value>,
 }
 

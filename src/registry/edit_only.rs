@@ -37,7 +37,7 @@ fn gather(
     let contexts = Context(property.contexts.0 & above.0);
     let column = match &property.source {
         PropertySource::Object(children) => {
-            // What is shown in another form (`rendered` beside `raw`) is shown.
+            // A property that is shown in another form (`rendered` next to `raw`) is shown.
             let whole = |p: &Property| p.contexts.shows_in(OPEN) && matches!(p.source, PropertySource::Read(_, None));
             let form = contexts.shows_in(OPEN) && children.iter().any(whole);
             let mut own = HashSet::new();

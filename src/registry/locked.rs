@@ -1,4 +1,4 @@
-//! What a record's password locks (`x-password-protected`), as columns and filters.
+//! Values that a record's password locks (`x-password-protected`), as columns and filters.
 //!
 //! A caller who may not see a locked value must not learn it through a filter, a count or a cursor either.
 

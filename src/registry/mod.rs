@@ -113,7 +113,7 @@ pub struct Endpoint {
     pub methods: Vec<Method>,
     pub handler: Behaviour,
     pub guard: Behaviour,
-    /// What follows the colon of `can:manage_options`.
+    /// The text after the colon of `can:manage_options`.
     pub guard_param: String,
     /// Error codes that this endpoint replaces.
     pub codes: HashMap<Code, Code>,
@@ -132,11 +132,11 @@ pub struct Endpoint {
     pub export: Option<String>,
     /// Only contains other requests, each of which is authorized by itself.
     pub envelope: bool,
-    /// What it does are requests to other routes, to which the limits of a password apply.
+    /// It acts by requests to other routes, to which the limits of a password apply.
     pub forwards: bool,
     /// Positions of the declared limits that count it.
     pub limits: Vec<usize>,
-    /// What is recorded of it.
+    /// Its entry in the audit trail.
     pub audit: Option<declaration::Audit>,
 }
 

@@ -121,7 +121,7 @@ impl ResourceOperation<'_> {
                 Some(false),
                 false,
             ),
-            // What it overwrites may or may not be restored, so it does not say that it is harmless.
+            // Overwritten values may or may not be restored, so it does not say that it is harmless.
             "update" => (
                 format!("Change: {one}"),
                 format!("Changes the given members of one of {many} and responds with it."),
@@ -241,7 +241,7 @@ fn object(value: Value) -> SchemaDoc {
     }
 }
 
-/// What people call one item and several, in small letters.
+/// Names of one item and of several for people, in small letters.
 fn names_of(resource: &Resource) -> [String; 2] {
     let spaced = resource.name.replace('_', " ");
     let label = |name: &str| resource.declared.labels.get(name).map(|label| label.to_lowercase());

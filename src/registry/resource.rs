@@ -52,7 +52,7 @@ pub enum PropertyKind {
     Json,
 }
 
-/// What the seconds in a column of times count.
+/// The clock of the seconds in a column of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnClock {
     /// The local time of the site.
@@ -94,9 +94,9 @@ pub struct Property {
     pub nullable: bool,
     /// The column was declared with the kind: it is not one that the family shares.
     pub own: bool,
-    /// What is shown where nothing is stored (`x-unset`, or the default).
+    /// The value that is shown where nothing is stored (`x-unset`, or the default).
     pub unset: Option<Value>,
-    /// What the seconds in the column count, where it holds times.
+    /// The clock of the seconds in the column, where it holds times.
     pub clock: Option<ColumnClock>,
     /// The property holds keys of another resource's items.
     pub refers: bool,
@@ -112,7 +112,7 @@ pub struct Property {
     pub shown_types: Vec<String>,
     /// Only the server uses it (`x-hidden`).
     pub hidden: bool,
-    /// What its text is made of (`x-derived`).
+    /// The source of its text (`x-derived`).
     pub derived: Option<DerivedWord>,
     /// A value for descriptions (`x-example`).
     pub example: Option<Value>,
@@ -120,10 +120,10 @@ pub struct Property {
     pub view: declaration::FieldView,
     /// The same of what is inside a value that is stored whole.
     pub inner_views: Vec<InnerView>,
-    /// What the items of a list are, where they are of one type.
+    /// The type of the items of a list, where they have one.
     pub members: Option<PropertyKind>,
     pub column: Option<Name>,
-    /// What the text has to be that `x-write` makes of a value.
+    /// The schema of the text that `x-write` makes of a value.
     pub stored: Option<Schema>,
     /// The value that is shown does not follow from the column.
     pub digest: bool,
@@ -169,7 +169,7 @@ impl Property {
         written.filter_map(|member| Some((member.column.as_ref()?, member.kind)))
     }
 
-    /// What documents show where nothing is stored; `None`: null.
+    /// The value in documents where nothing is stored; `None`: null.
     pub fn shown_unset(&self) -> Option<Value> {
         match (&self.unset, self.kind) {
             (Some(unset), _) => Some(unset.clone()).filter(|unset| !unset.is_null()),
@@ -223,7 +223,7 @@ pub struct Relation {
     pub on_delete: OnDelete,
 }
 
-/// What becomes of a row when a row that it refers to is deleted for good.
+/// The effect on a row when a row that it refers to is deleted for good.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum OnDelete {
@@ -313,7 +313,7 @@ impl Link {
     }
 }
 
-/// What a value of `orderby` sorts by.
+/// The sort key of a value of `orderby`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sort {
     Column(Name),
@@ -415,7 +415,7 @@ impl Resource {
         self.properties.iter().find(|p| p.column.as_deref() == Some(column))
     }
 
-    /// What the seconds in a column count; `None` where it holds no times.
+    /// The clock of the seconds in a column; `None` where it holds no times.
     pub fn clock(&self, column: &str) -> Option<ColumnClock> {
         match column {
             "date_local" | "modified_local" if self.family != Family::Plain => Some(ColumnClock::Local),

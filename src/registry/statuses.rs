@@ -99,7 +99,7 @@ impl Registry {
 mod tests {
     use crate::registry::Registry;
 
-    /// What the shipped files declare.
+    /// The registry of the shipped files.
     fn shipped() -> Registry {
         let loaded = cms_config::load::load(None, &[], []).expect("the shipped files load");
         crate::registry::link::link(&loaded, &crate::engine::vocabulary(), "http://site.example").expect("and link")

@@ -238,7 +238,7 @@ fn links() -> TableDef {
     }
 }
 
-/// Messages that wait to be sent. What they say is written when they are sent, so that no token is stored here.
+/// Messages that wait to be sent. Their texts are written when they are sent, so that no token is stored here.
 fn messages() -> TableDef {
     let columns = [
         (outbox::KIND, Text),
@@ -296,7 +296,7 @@ pub fn counts(declared: &Declaration) -> Vec<CountDef> {
     }]
 }
 
-/// What a relation of records to terms counts: what is public, and files, which are as visible as their parents.
+/// The records that a relation to terms counts: public ones, and files, which are as visible as their parents.
 pub fn term_count(declared: &Declaration) -> Counted {
     let statuses = declared.statuses_where(|status| status.public || status.inherits).map(n).collect();
     Counted { column: n(term::COUNT), statuses }

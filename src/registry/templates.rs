@@ -1,8 +1,8 @@
 //! Values that name others, as requests of abilities are declared with: `{title}` is a member of the input, `{post.id}` a
 //! member of an earlier response.
 //!
-//! A text that is one reference is that value, of whatever type; in a longer text scalars are filled in. What does not
-//! look like a reference is text.
+//! A text that is one reference is that value, of whatever type; in a longer text scalars are filled in. Anything that
+//! does not look like a reference is text.
 
 use serde_json::{Map, Value};
 

@@ -19,7 +19,7 @@ pub const NAMING: [&str; 3] = ["titleField", "mediaField", "descriptionField"];
 /// Rows of a page where none are declared.
 const PER_PAGE: u64 = 20;
 
-/// What a form begins with, as properties with these columns.
+/// The first fields of a form, as properties with these columns.
 const FIRST: [&str; 4] = ["title", "name", "content", "excerpt"];
 
 /// Properties that belong to the state of a record, by column.
@@ -164,7 +164,7 @@ fn content_states(registry: &Registry, resource: &Resource) -> Vec<String> {
     states.map(|(name, _)| name.clone()).collect()
 }
 
-/// What follows from a resource's declaration.
+/// Views that follow from a resource's declaration.
 struct ViewDefaults<'r> {
     registry: &'r Registry,
     resource: &'r Resource,
@@ -326,8 +326,8 @@ impl<'r> ViewDefaults<'r> {
         open
     }
 
-    /// What requests may write: title and text, own properties in the order of the schema, then groups: the state, terms, and
-    /// what else there is.
+    /// A form of the writable members: title and text, own properties in the order of the schema, then groups: the
+    /// state, terms, and the rest.
     fn form(&self) -> Map<String, Value> {
         let names = ["update", "create"];
         let args: Vec<&ArgSet> =

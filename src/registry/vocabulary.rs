@@ -16,7 +16,7 @@ pub struct BehaviourEntry<F> {
     pub run: F,
 }
 
-/// What is known of a behaviour beside its function.
+/// The description of a behaviour, without its function.
 #[derive(Clone, Copy, Debug)]
 pub struct Description {
     /// As declarations write it.
@@ -29,9 +29,9 @@ pub struct Description {
     pub rows: RowSet,
     /// Options of the resource (`options.NAME`) that a handler reads.
     pub settings: &'static [&'static str],
-    /// What a query's declaration may say beside its name, with the meaning.
+    /// Further keys of a query's declaration, with their meaning.
     pub options: &'static [(&'static str, &'static str)],
-    /// What follows a colon after the name (`can:CAPABILITY`).
+    /// The parameter after a colon behind the name (`can:CAPABILITY`).
     pub param: Option<&'static str>,
     /// A use of it, where the shipped declarations have none to show.
     pub example: Option<&'static str>,
@@ -56,7 +56,7 @@ pub struct Description {
     pub anonymous: AnonymousAccess,
 }
 
-/// What a successful response of a handler contains. "The document" is that of the route's schema.
+/// The content of a successful response of a handler. "The document" is that of the route's schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ResponseKind {
     /// The document.
@@ -70,7 +70,7 @@ pub enum ResponseKind {
     List,
     /// An object with documents by their keys.
     ByKey,
-    /// What was deleted: `deleted` and `previous`.
+    /// The deleted item: `deleted` and `previous`.
     Deleted,
     /// As [`ResponseKind::Deleted`], or the document where it went to the trash.
     Trashed,
@@ -313,7 +313,7 @@ impl Vocabulary {
     }
 }
 
-/// What a behaviour is for.
+/// The kind of a behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BehaviourKind {
     Handler,

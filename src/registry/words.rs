@@ -126,7 +126,7 @@ pub struct PropertyWords {
     pub inherit: bool,
     /// A value as it is sent and shown: part of the examples of the OpenAPI description. A property without one has an
     /// example that follows from its default, its choices, its format, its bounds or its name. `{kind}` is the name of the
-    /// kind in the API. What has an example is sent by the examples of requests; null in `x-args` keeps it out of them.
+    /// kind in the API. Examples of requests send each member that has one; null in `x-args` keeps it out of them.
     #[serde(rename = "x-example", deserialize_with = "any")]
     pub example: Option<Value>,
 }
@@ -160,7 +160,7 @@ pub struct RelationWord {
     /// Whether the items may be embedded.
     #[serde(default)]
     pub embeddable: bool,
-    /// What happens to the row when the item is deleted for good: `clear` (default), `restrict`, `cascade` or `reassign`.
+    /// The effect on the row when the item is deleted for good: `clear` (default), `restrict`, `cascade` or `reassign`.
     #[serde(default)]
     pub on_delete: OnDelete,
 }
@@ -199,7 +199,7 @@ pub struct DerivedMember {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ArgumentWords {
-    /// What the engine does with the argument: `page`, `per_page`, `search`, `orderby`, ….
+    /// The argument's role for the engine: `page`, `per_page`, `search`, `orderby`, ….
     #[serde(rename = "x-param")]
     pub param: Option<String>,
     /// The rows that the value selects: `{ column, op }` compares a column, or a relation, with the value; with `value`
@@ -344,7 +344,7 @@ pub fn is_word(key: &str) -> bool {
     key.starts_with("x-")
 }
 
-/// What is wrong with one word of a document; `in_schema`: in a resource's schema, where arguments follow from properties.
+/// The problem of one word of a document; `in_schema`: in a resource's schema, where arguments follow from properties.
 pub fn check(key: &str, value: &Value, in_schema: bool) -> Result<(), KeywordError> {
     let argument = read::<ArgumentWords>(key, value).map(drop);
     let found = match in_schema {
