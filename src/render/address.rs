@@ -63,7 +63,7 @@ pub fn forced_plain(scope: &Scope, status: &str) -> bool {
     !scope.registry.status_is(status, |s| s.public || s.private || s.inherits)
 }
 
-/// What a permalink structure is filled from.
+/// The values that fill a permalink structure.
 pub fn parts<'a>(record: Record<'a>, batch: &'a Batch, slug: &'a str) -> Parts<'a> {
     Parts {
         date: CivilDateTime::of(record.int("date_local")),

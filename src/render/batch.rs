@@ -1,4 +1,4 @@
-//! What other rows contribute to a list, loaded once for all of it.
+//! Parts of other rows that a list shows, loaded once for all of it.
 
 use super::columns::all_but_spared;
 use super::{Needs, View, address, links};
@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What a list of rows needs from other rows.
+/// Everything that a list of rows needs from other rows.
 #[derive(Default)]
 pub struct Batch {
     /// Targets by relation and source.
@@ -34,7 +34,7 @@ pub struct Batch {
     pub parents: HashSet<i64>,
     /// Slugs of authors, by id.
     pub authors: HashMap<i64, Arc<str>>,
-    /// What authors are called, by id.
+    /// Names of authors, by id.
     pub author_names: HashMap<i64, Arc<str>>,
     /// Records by id, for their comments and for rows that refer to them.
     pub places: HashMap<i64, ReferencedRow>,
@@ -42,7 +42,7 @@ pub struct Batch {
     pub terms: HashMap<i64, ReferencedRow>,
 }
 
-/// What the address of a row needs of the row above it.
+/// The part of the row above that the address of a row needs.
 pub struct AncestorSlug {
     pub slug: Arc<str>,
     pub parent: i64,
@@ -50,7 +50,7 @@ pub struct AncestorSlug {
     pub open: bool,
 }
 
-/// What other rows contribute to a record or a term.
+/// The row that a record or a term refers to, as far as it is shown.
 pub struct ReferencedRow {
     /// Position of its resource.
     pub resource: usize,
@@ -121,7 +121,7 @@ impl Batch {
         Ok(batch)
     }
 
-    /// What will be read of these rows' companions, where reads are sent ahead: they are known before the rows are.
+    /// Sends the reads of these rows' companions ahead, where that is possible: they are known before the rows are.
     pub fn prefetch(snapshot: &dyn Snapshot, scope: &Scope, resource: &Resource, ids: &[i64], view: &View<'_>) {
         if ids.is_empty() || !snapshot.can_prefetch() {
             return;
@@ -145,7 +145,7 @@ impl Batch {
         }
     }
 
-    /// What belongs to the rows themselves: relations, meta, revisions, whether they have children.
+    /// Loads companions of the rows: relations, meta, revisions, whether they have children.
     fn load_companions(
         &mut self,
         snapshot: &dyn Snapshot,
@@ -221,7 +221,7 @@ impl Batch {
         Ok(())
     }
 
-    /// What the rows' own addresses are made from.
+    /// Loads the rows above and the authors that the rows' own addresses are made from.
     fn load_address_parts(
         &mut self,
         snapshot: &dyn Snapshot,

@@ -18,7 +18,7 @@ pub fn columns_for(resource: &Resource, view: &View<'_>) -> Option<Vec<usize>> {
         return None;
     }
     let mut used = HashSet::new();
-    // What a value is derived from is read although it is not shown.
+    // The source of a derived value is read although it is not shown.
     if let Some(reference) = resource.declared.reference.as_ref().filter(|_| needs.referenced) {
         used.extend(
             [&reference.class, &reference.id, &reference.kind].into_iter().filter_map(|own| resource.column(own)),

@@ -47,7 +47,8 @@ impl<'a> Item<'a> {
 }
 
 impl Item<'_> {
-    /// The value of a property; `None` leaves it out. What the record's password locks shows as if nothing were stored.
+    /// The value of a property; `None` leaves it out. A value that the record's password locks shows as if nothing were
+    /// stored.
     pub fn value(&self, property: &Property) -> Option<Value> {
         if property.locked
             && !self.open()
@@ -177,7 +178,7 @@ fn allowed(schema: &Map<String, Value>, value: Value) -> Value {
     if choices.is_none_or(|choices| choices.contains(&value)) { value } else { Value::Null }
 }
 
-/// What is locked, as the property's type without content.
+/// A locked value: the property's type without content.
 fn locked_value(kind: PropertyKind) -> Value {
     match kind {
         PropertyKind::Text | PropertyKind::Time => json!(""),

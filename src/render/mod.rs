@@ -81,7 +81,7 @@ pub fn documents(
     rows.iter().zip(hints).map(one).collect()
 }
 
-/// What documents need beside their rows.
+/// Prepares the rows that documents need besides their own.
 fn prepared(
     scope: &Scope,
     snapshot: &dyn Snapshot,
@@ -106,7 +106,7 @@ pub struct ReadTracking {
     pub parts: bool,
 }
 
-/// What was read of other rows for a document, as far as it was tracked.
+/// Reads of other rows for a document, as far as they were tracked.
 pub enum ReadTrace {
     Nothing,
     Tracked(Vec<Arc<ReadSet>>),
@@ -114,7 +114,7 @@ pub enum ReadTrace {
     Unknown,
 }
 
-/// The same, each with what was read for it. What properties and links need is read for all rows together, so their
+/// The same, each with its reads. Reads for properties and links are made for all rows together, so their
 /// documents share one read set.
 ///
 /// # Errors

@@ -1,9 +1,9 @@
-//! What documents need from other rows.
+//! Needs of documents from other rows.
 
 use super::{PropertyReaders, View, links, shown};
 use crate::registry::resource::{Context, Link, LinkTarget, Property, PropertySource, QueryValue, Resource};
 
-/// What a read behaviour needs from other rows.
+/// Needs of a read behaviour from other rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Needs {
     pub edges: bool,
@@ -14,7 +14,7 @@ pub struct Needs {
     pub above: bool,
     pub children: bool,
     pub authors: bool,
-    /// What the authors are called.
+    /// The names of the authors.
     pub author_names: bool,
     /// The records of comments.
     pub posts: bool,
@@ -46,7 +46,7 @@ impl Needs {
     pub const REFERENCED: Needs = Needs { referenced: true, ..Needs::ROW };
     /// The row with its long texts.
     pub const TEXTS: Needs = Needs { texts: true, ..Needs::ROW };
-    /// What an address is made from.
+    /// The sources of an address.
     pub const ADDRESS: Needs = Needs { above: true, authors: true, ..Needs::ROW };
 
     /// Both.
@@ -65,7 +65,7 @@ impl Needs {
         self.members |= other.members;
     }
 
-    /// What the documents of a resource need, shown so.
+    /// The needs of the documents of a resource, shown so.
     pub(super) fn of_documents(resource: &Resource, view: &View<'_>) -> Needs {
         let mut needs = Needs::of_properties(resource, view);
         if view.wants_links() {
@@ -74,7 +74,7 @@ impl Needs {
         needs
     }
 
-    /// What the properties of a resource need, shown so.
+    /// The needs of the properties of a resource, shown so.
     pub(super) fn of_properties(resource: &Resource, view: &View<'_>) -> Needs {
         let mut needs = Needs::default();
         for property in shown(&resource.properties, view) {

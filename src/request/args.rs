@@ -73,7 +73,7 @@ impl ArgValues {
         named.and_then(Context::parse).unwrap_or(Context::VIEW)
     }
 
-    /// What is reported of the values when they would be written, after all else that can be wrong.
+    /// Reports the failure that waits until the values would be written, after all else that can be wrong.
     ///
     /// # Errors
     /// A value of an argument with `x-late` does not fit: the code of the failed check.
@@ -110,8 +110,8 @@ impl ArgValues {
         self.values.insert(arg.name.clone(), value);
     }
 
-    /// The valid values, the rest left out: what the guards of a route's other methods are called with. What is
-    /// absent is as the called endpoint has it by default.
+    /// The valid values, the rest left out: the guards of a route's other methods are called with them. Absent
+    /// arguments have the defaults of the called endpoint.
     pub fn parse_lenient(set: &ArgSet, sources: &ArgSources<'_>, answering: Option<&ArgSet>) -> ArgValues {
         let mut checked = ArgValues::default();
         for arg in &set.args {
@@ -128,10 +128,10 @@ impl ArgValues {
     }
 }
 
-/// What is left to check of a value that its argument's own behaviour accepts.
+/// The check that remains for a value that its argument's own behaviour accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemainingCheck {
-    /// What its schema says.
+    /// The check by its schema.
     Schema,
     /// Nothing: the value is taken as it is.
     Nothing,
@@ -164,7 +164,7 @@ pub fn check(
                 // Nothing at all is as good as what is empty, where that is no failure.
                 let empty = if arg.required { None } else { empty(arg) };
                 emptied = empty.filter(|value| judge(arg, value).is_none_or(|judged| judged.is_ok()));
-                // What only stands for nothing (`x-unset`) is never meant by null.
+                // A value that only means that nothing is set (`x-unset`) is never meant by null.
                 let fits = |value: &&Value| {
                     fit(arg, name, value).is_ok() && (arg.unset.is_none() || arg.schema.check(name, value).is_ok())
                 };

@@ -7,7 +7,7 @@
 use cms_text::time::WRITABLE;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What a write expects of its target (`If-Match`, `If-Unmodified-Since`).
+/// The conditions of a write on its target (`If-Match`, `If-Unmodified-Since`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Preconditions {
     /// The versions that are welcome; no list: any.

@@ -111,12 +111,12 @@ impl Fields {
                     false => Value::Object(kept.into_iter().map(|(at, item)| (at.to_string(), item)).collect()),
                 }
             }
-            // What has no members is included whole.
+            // A value without members is included whole.
             other => other,
         }
     }
 
-    /// What is requested of a member; `None`: nothing.
+    /// The requested part of a member; `None`: nothing.
     fn member(&self, value: Value, key: &str, paths: &[&[String]]) -> Option<Value> {
         let below: Vec<&[String]> = paths.iter().filter(|p| p[0] == key).map(|p| &p[1..]).collect();
         if below.is_empty() {

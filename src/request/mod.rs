@@ -221,7 +221,7 @@ pub fn json_value(body: &[u8], max_depth: usize) -> Result<Value, ApiError> {
     json_text("The body", body, max_depth)
 }
 
-/// What programs of Windows write before a text in UTF-8.
+/// The bytes that programs of Windows write before a text in UTF-8.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// As [`json_value`], of a text that errors call `what`.
@@ -252,7 +252,7 @@ pub fn json_text(what: &str, text: &[u8], max_depth: usize) -> Result<Value, Api
     }
 }
 
-/// What is wrong with a body, by the number that clients know (`data.json_error_code`).
+/// The fault of a body, by the number that clients know (`data.json_error_code`).
 #[derive(Clone, Copy)]
 enum JsonFault {
     Depth = 1,
@@ -320,8 +320,8 @@ struct Extent {
     values: usize,
 }
 
-/// What the brackets and commas outside strings reveal. Computed before parsing, so that nothing deep or large is ever
-/// built.
+/// The extent that follows from brackets and commas outside strings. Computed before parsing, so that nothing deep or
+/// large is ever built.
 fn extent(json: &[u8]) -> Extent {
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
     let mut extent = Extent { depth: 0, values: 1 };
@@ -380,7 +380,7 @@ fn decode_bytes(text: &[u8], plus_is_blank: bool) -> Vec<u8> {
     bytes
 }
 
-/// What is built while decoding: order of arrival, and for each level the number that `[]` takes next.
+/// A value while it is decoded: order of arrival, and for each level the number that `[]` takes next.
 enum Node {
     Leaf(String),
     Branch(Branch),
