@@ -60,7 +60,7 @@ fn has_user(url: &Url) -> bool {
     !url.username().is_empty() || url.password().is_some()
 }
 
-/// What people are shown of a target: its host, or its scheme.
+/// The name of a target for people: its host, or its scheme.
 pub fn shown(url: &Url) -> String {
     match (url.scheme(), url.host_str()) {
         ("https", Some(host)) => url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),

@@ -59,7 +59,7 @@ static FILES: LazyLock<Vec<PackedAsset>> = LazyLock::new(|| {
     BUILT.iter().map(file).collect()
 });
 
-/// What a path below the console's address is.
+/// The meaning of a path below the console's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConsolePath {
     Page,
@@ -73,7 +73,7 @@ pub(super) fn address(registry: &Registry) -> Option<String> {
     (declared.console.enabled && declared.pages.enabled).then(|| format!("{base}{}", declared.console.path))
 }
 
-/// What is at a path; `None` where that is not below the console's address.
+/// The part of the console at a path; `None` where that is not below the console's address.
 pub(super) fn part(address: Option<&str>, path: &str) -> Option<ConsolePath> {
     let below = path.strip_prefix(address?)?;
     if below.is_empty() {
@@ -136,7 +136,7 @@ fn body(built: &str) -> Option<(String, &str)> {
     Some((format!("{}{}", before.trim_start(), after.trim_start()), end))
 }
 
-/// What the console has to know before its first rows.
+/// The description, settings and first rows that the console starts with.
 async fn boot(visit: &PageContext<'_>) -> Value {
     let (scope, pages) = (&visit.scope, &visit.pages.declared);
     let registry = &scope.registry;
@@ -227,8 +227,8 @@ fn in_script(value: &Value) -> String {
     escapes.iter().fold(text, |text, (plain, escaped)| text.replace(plain, escaped))
 }
 
-/// What the page may load: what is of this site. Addresses of stored files begin with the site's own address, which may
-/// be another one than that of the request.
+/// The content policy of the page: it may load from this site alone. Addresses of stored files begin with the site's
+/// own address, which may be another one than that of the request.
 fn policy(visit: &PageContext<'_>) -> String {
     let site = Url::parse(&visit.scope.registry.site.url).ok().map(|url| url.origin().ascii_serialization());
     let host = visit.request.header("host").unwrap_or_default();

@@ -158,7 +158,7 @@ mod tests {
     use super::*;
     use expect_test::expect_file;
 
-    /// What the console's own test reads.
+    /// Requests that the console's own test compares with its own.
     #[test]
     fn the_first_requests_of_all_lists() {
         let described = [

@@ -23,7 +23,7 @@ const DATA: [&str; 6] = ["name", "first_name", "last_name", "email", "url", "des
 
 const DAY: i64 = 24 * 60 * 60;
 
-/// What the page shows beside the profile.
+/// A notice, a problem or a new password that the page shows besides the profile.
 #[derive(Default)]
 pub(super) struct Notice {
     status: Option<u16>,

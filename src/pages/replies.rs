@@ -1,4 +1,4 @@
-//! What the replies of pages have in common: headers and redirects.
+//! Headers and redirects that the replies of all pages share.
 
 use super::HTML;
 use crate::model::{Payload, Reply};

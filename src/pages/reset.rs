@@ -22,7 +22,7 @@ use cms_storage::plan::{Change, CommitError, Put, Target, WritePlan};
 use cms_text::slug::title_key;
 use serde_json::json;
 
-/// What the address of the login page says after a change.
+/// The mark in the address of the login page after a change.
 pub(super) const DONE: &str = "password_set";
 
 /// The form that requests a link.

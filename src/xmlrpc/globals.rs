@@ -1,4 +1,4 @@
-//! What expressions may use beside their parameters: the declarations, the site, the caller.
+//! Names that expressions may use besides their parameters: the declarations, the site, the caller.
 
 use super::shape::Bindings;
 use super::value::{Value, from_json};
@@ -67,7 +67,7 @@ fn kind(registry: &Registry, resource: &Resource) -> Value {
     Value::from_pairs(common(resource).into_iter().chain(further))
 }
 
-/// What expressions see of content resources and of taxonomies alike.
+/// Members that expressions see of content resources and of taxonomies alike.
 fn common(resource: &Resource) -> [(&'static str, Value); 5] {
     [
         ("name", Value::from(resource.api_name.as_str())),

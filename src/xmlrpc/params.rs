@@ -30,7 +30,7 @@ pub fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()))
 }
 
-/// A parameter of its kind. What is empty where another kind is wanted counts as absent, as old clients intend it.
+/// A parameter of its kind. An empty value where another kind is wanted counts as absent, as old clients intend it.
 ///
 /// # Errors
 /// It is of another kind.

@@ -37,7 +37,7 @@ enum CallFailure {
         code: i64,
         message: String,
     },
-    /// What the fault is depends on the method.
+    /// The fault depends on the method.
     Error(ApiError),
 }
 

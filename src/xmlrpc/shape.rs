@@ -174,7 +174,7 @@ impl Bindings {
         None
     }
 
-    /// What expressions are evaluated with.
+    /// The value that expressions are evaluated with.
     pub fn value(&self) -> Value {
         match &self.0 {
             Some(link) => Value::from_dyn_object(Arc::clone(link)),

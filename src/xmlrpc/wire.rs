@@ -12,7 +12,7 @@ use quick_xml::Reader;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::Event;
 
-/// What of a call is read before it is refused.
+/// The most that is read of a call before it is refused.
 #[derive(Clone, Copy, Debug)]
 pub struct CallLimits {
     /// Values inside one another.
@@ -72,7 +72,7 @@ struct CallReader<'x> {
     values: usize,
 }
 
-/// What the next event is, when only elements and text count.
+/// The next event, when only elements and text count.
 enum CallEvent {
     Enter(String),
     Leave,
@@ -260,7 +260,7 @@ impl CallReader<'_> {
                     }
                     _ => {}
                 },
-                // What a document type could declare is never wanted, and expanding it is an attack on memory.
+                // Declarations of a document type are never wanted, and expanding them is an attack on memory.
                 Event::DocType(_) => return Err(XmlRpcFault::NotWellFormed),
                 Event::Comment(_) | Event::PI(_) | Event::Empty(_) => {}
                 Event::Eof => return Ok(CallEvent::End),

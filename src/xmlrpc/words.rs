@@ -1,7 +1,7 @@
 //! The expressions that methods are declared with: a small, closed language and its named conversions.
 //!
-//! The language is `minijinja`'s (names, members, `or`, `if else`, filters); it has no loops and no way out. What is
-//! undefined stays undefined through any number of members. Our conversions are the filters added below.
+//! The language is `minijinja`'s (names, members, `or`, `if else`, filters); it has no loops and no way out. An
+//! undefined value stays undefined through any number of members. Our conversions are the filters added below.
 
 use super::value::{CompactTime, Value, elements, members, to_rest_time};
 use crate::files::names;
@@ -58,7 +58,7 @@ impl Expression {
     /// Compiles a text.
     ///
     /// # Errors
-    /// What is wrong with it, in a sentence; unknown filters are found, too.
+    /// The problem, in a sentence; unknown filters are found, too.
     pub fn compile(text: &str) -> Result<Expression, String> {
         let compiled = LANGUAGE.compile_expression_owned(text.to_owned()).map_err(|error| explain(&error))?;
         match filters(text).find(|name| !known_filter(name)) {
@@ -202,7 +202,7 @@ fn flat(list: &Value) -> Value {
     elements(list).iter().flat_map(elements).collect()
 }
 
-/// What the named members of a map, or of each map in a list, hold: one list, each value once.
+/// The values of the named members of a map, or of each map in a list: one list, each value once.
 fn gather(maps: &Value, names: &Value) -> Value {
     let names: Vec<String> = match names.as_str() {
         Some(name) => vec![name.to_owned()],
