@@ -191,7 +191,7 @@ pub fn any(conds: impl IntoIterator<Item = Cond>) -> Cond {
     }
 }
 
-/// What does not meet the condition.
+/// Rows that do not meet the condition.
 pub fn not(cond: Cond) -> Cond {
     match cond {
         cond if cond == always() => never(),
@@ -210,7 +210,7 @@ pub fn meta_space(resource: &Resource) -> Name {
 
 /// The slug that a title gives.
 pub fn slug_of_title(resource: &Resource, title: &str) -> String {
-    // What a title of plain text has to be is declared for the text itself; others are markup.
+    // The form of a plain title is declared for the text itself; other titles are markup.
     let plain = resource.property_of_column(record::TITLE).is_some_and(|property| property.stored.is_some());
     if plain { slug::of_plain_text(title) } else { slug::sanitize_title(title) }
 }

@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Seconds until the next attempt after one that failed.
 const RETRY: i64 = 2;
 
-/// What there was to do.
+/// The result of a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoundSummary {
     /// Records that changed their state or were deleted.
@@ -190,7 +190,7 @@ fn commit(storage: &dyn Storage, changes: Vec<Change>) -> Result<Committed, Comm
 
 // ------------------------------------------------------------------------------------------------ on time
 
-/// What the thread works on.
+/// Everything that the thread works with.
 struct Job {
     registry: Arc<Registry>,
     storage: Arc<dyn Database>,
@@ -236,7 +236,7 @@ impl SchedulerStatus {
         self.done.get()
     }
 
-    /// What `/metrics` shows of it.
+    /// The readings of it on `/metrics`.
     pub fn readings(&self) -> [Reading; 2] {
         let lag = match self.due.load(Ordering::Relaxed) {
             0 => 0,
@@ -308,9 +308,9 @@ fn keep(jobs: &ArcSwap<Job>, progress: &SchedulerStatus) {
     }
 }
 
-/// What is done in every round, whatever becomes of the other steps.
+/// A step of every round, whatever becomes of the other steps.
 struct RoundStep {
-    /// What the log says when it fails.
+    /// The line of the log when it fails.
     failure: &'static str,
     /// It failed the last time, which the log has.
     failed: bool,

@@ -1,4 +1,4 @@
-//! What a stage may use: the registry, the database, the settings, the caller and the time.
+//! The scope of a stage: the registry, the database, the settings, the caller and the time.
 //!
 //! A [`Scope`] belongs to one request (or one part of a batch) and is passed first to every stage. It knows nothing of
 //! HTTP.
@@ -26,11 +26,12 @@ pub struct Principal {
     pub capabilities: Arc<HashSet<Arc<str>>>,
     /// Key of the application password that the request was sent with.
     pub app_password: Option<Arc<str>>,
-    /// What that password is limited to.
+    /// The limits of that password.
     pub limits: Option<Arc<CredentialLimits>>,
     /// Key of the session that the request was sent with.
     pub session: Option<Arc<str>>,
-    /// What an anonymous caller's credentials lack, when some were sent: a refusal then says so, the main error first.
+    /// The parts that an anonymous caller's credentials lack, when some were sent: a refusal then says so, the main
+    /// error first.
     pub lacks: &'static [Code],
     /// A proxy brought the request, and no credentials with it.
     pub unheard: bool,
@@ -59,7 +60,7 @@ impl Clone for MissingCapability {
     }
 }
 
-/// What a limited application password is good for. It never manages credentials.
+/// The limits of an application password. It never manages credentials.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CredentialLimits {
     pub read_only: bool,
@@ -155,12 +156,13 @@ pub struct Scope {
     /// UTC seconds, the same throughout the request.
     pub now: i64,
     pub peer: Peer,
-    /// What the client calls itself (its user agent, the name of an assistant), shortened; empty when there is none.
+    /// The name that the client gives itself (its user agent, the name of an assistant), shortened; empty when there is
+    /// none.
     pub agent: Arc<str>,
     /// How deep this request is nested in others (embedding, batches).
     pub depth: u8,
     pub request_id: Arc<str>,
-    /// What is written may still be taken back: nothing outside the database may follow from it.
+    /// Writes may still be taken back: nothing outside the database may follow from them.
     pub tentative: bool,
     /// The request writes what an import contains.
     pub imported: Option<ImportOptions>,
@@ -172,7 +174,7 @@ pub struct Scope {
     pub hashes: Arc<HashMap<String, String>>,
 }
 
-/// What an import says of an item beside its document.
+/// Options of an imported item outside its document.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ImportOptions {
     /// The key of an item that is created.

@@ -1,7 +1,7 @@
 //! Whether a row that is loaded already meets a condition.
 //!
-//! What a row's own columns decide is decided here, as the database decides it: nothing equals null, and `Not` is true
-//! of whatever is not true. The rest is asked of the database.
+//! A condition on a row's own columns is decided here, as the database decides it: nothing equals null, and `Not` is
+//! true of whatever is not true. For the rest the database is read.
 
 use super::{Record, eq, first, plan, text};
 use cms_storage::plan::{Cond, DbValue, Name, Op, ReadPlan};
@@ -182,7 +182,7 @@ mod tests {
         let of = |cond: Cond| meets(&failing, Record { resource: posts, row: &rows[1] }, &cond);
         assert!(of(parent.clone()).is_err() && of(not(parent.clone())).is_err());
         assert!(of(Cond::All(vec![words("status", ["publish"]), parent.clone()])).is_err());
-        // What the row decides alone is not read.
+        // A condition that the row decides alone reads nothing.
         assert_eq!(of(Cond::Any(vec![parent.clone(), words("status", ["publish"])])).ok(), Some(true));
         assert_eq!(of(Cond::All(vec![parent, words("status", ["private"])])).ok(), Some(false));
     }
