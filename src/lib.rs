@@ -57,10 +57,11 @@
 //!   belongs to a success, a page or another protocol, or replaces that of a code at one place.
 //! * Everything that can be compiled is compiled before the socket opens; a reload builds another registry and swaps it.
 //! * Every write is a plan that the one writer carries out; a request is answered after its commit is on disk.
-//! * What a caller may see is one condition per resource, shared by lists, items, searches, counts and embedding.
-//! * A list costs a fixed number of queries, whatever its length; so does what is embedded in it.
+//! * The rows that a caller may see follow from one condition per resource, shared by lists, items, searches, counts
+//!   and embedding.
+//! * A list costs a fixed number of queries, whatever its length; so do the documents embedded in it.
 
-// What is public serves the binary, tests and benches; the documentation is for those who read the source.
+// Public items serve the binary, tests and benches; the documentation is for those who read the source.
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod access;

@@ -41,8 +41,8 @@ pub fn format() -> LogFormat {
     FORMAT.get().copied().unwrap_or_default()
 }
 
-/// What the HTTP library says of a connection is about what a client sent: the access log has it, and any client could
-/// fill the disk with it. Its servers report their threads, which is nothing to operators.
+/// Lines of the HTTP library about a connection are about bytes that a client sent: the access log has them, and any
+/// client could fill the disk with them. Its servers report their threads, which is nothing to operators.
 fn filter(declared: &Log) -> Targets {
     let usual = || {
         let level: LevelFilter = declared.level.as_str().parse().unwrap_or(LevelFilter::INFO);
@@ -112,7 +112,7 @@ impl LogLine {
         LogLine { format, bytes }
     }
 
-    /// What happened, in a sentence.
+    /// Writes the event, as a sentence.
     pub fn message(&mut self, text: &str) {
         match self.format {
             LogFormat::Json => self.text("message", text),

@@ -3,7 +3,7 @@
 //!
 //! In memory only. It knows no password table.
 //!
-//! # What is counted
+//! # Counted attempts
 //!
 //! A guess counts three times: for its source and its target, for its source, and for the wider network around it. A
 //! source is an IPv4 address or an IPv6 /64, and the network around it the /24 or /48, which is what one customer of a

@@ -80,7 +80,7 @@ pub struct Work<'a> {
     pub expects: &'a Preconditions,
     /// The route's values from the path.
     pub captures: &'a Map<String, Value>,
-    /// Documents may be returned as text: nothing is added to them or wrapped around them. (What is embedded is put
+    /// Documents may be returned as text: nothing is added to them or wrapped around them. (Embedded documents are put
     /// into the text.)
     pub as_text: bool,
     /// The collection is read as lines, page by page.
