@@ -47,7 +47,7 @@ impl Engine {
             && matches!(call.method, Method::Get | Method::Options)
             && let Payload::Json(document) = &reply.payload
         {
-            // Writing a value that is already in memory cannot fail.
+            // Entity tags and the cache of responses take text. Writing a value that is already in memory cannot fail.
             reply.payload = Payload::Text(serde_json::to_vec(document).unwrap_or_default().into());
         }
         if let Some(next) = lines
@@ -61,8 +61,10 @@ impl Engine {
                 reply.headers.push(("ETag".into(), entity_tag(version, text)));
             }
         } else if let Some(version) = version {
+            // Of a write: the next one can name the version in `If-Match` without reading the document first.
             reply.headers.push(("ETag".into(), format!("\"{version}\"")));
         }
+        // A fault of the server may be gone at the next request.
         FinalResponse { reply, lasting: !private && !failed }
     }
 
@@ -91,6 +93,7 @@ impl Engine {
         };
         let enveloped = sources.get("_envelope").is_some();
         if call.method == Method::Head {
+            // As for GET: the status inside an envelope is not that of the response.
             let status = if enveloped { 200 } else { status };
             return Reply { status, headers: join_links(&headers), payload: Payload::Empty };
         }

@@ -72,6 +72,7 @@ impl<'a> Origin<'a> for OuterRequest<'a> {
             return Break(reply);
         }
         let read = Arc::new(TrackedStorage::new(scope.storage.clone()));
+        // The settings were read before the reads of this request are tracked, and every response depends on them.
         read.note(name("setting"), scope.settings.version);
         scope.to_mut().storage = read.clone();
         self.kept = Some((key, read));
