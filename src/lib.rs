@@ -57,8 +57,7 @@
 //!   belongs to a success, a page or another protocol, or replaces that of a code at one place.
 //! * Everything that can be compiled is compiled before the socket opens; a reload builds another registry and swaps it.
 //! * Every write is a plan that the one writer carries out; a request is answered after its commit is on disk.
-//! * The rows that a caller may see follow from one condition per resource, shared by lists, items, searches, counts
-//!   and embedding.
+//! * One condition per resource decides what a caller may see, for lists, items, searches, counts and embedding.
 //! * A list costs a fixed number of queries, whatever its length; so do the documents embedded in it.
 
 // Public items serve the binary, tests and benches; the documentation is for those who read the source.

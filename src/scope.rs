@@ -30,8 +30,8 @@ pub struct Principal {
     pub limits: Option<Arc<CredentialLimits>>,
     /// Key of the session that the request was sent with.
     pub session: Option<Arc<str>>,
-    /// The parts that an anonymous caller's credentials lack, when some were sent: a refusal then says so, the main
-    /// error first.
+    /// Parts that an anonymous caller's credentials lack, when some were sent: a refusal names them after the main
+    /// error.
     pub lacks: &'static [Code],
     /// A proxy brought the request, and no credentials with it.
     pub unheard: bool,
@@ -156,8 +156,7 @@ pub struct Scope {
     /// UTC seconds, the same throughout the request.
     pub now: i64,
     pub peer: Peer,
-    /// The name that the client gives itself (its user agent, the name of an assistant), shortened; empty when there is
-    /// none.
+    /// The client's name for itself (its user agent, the name of an assistant), shortened; empty when there is none.
     pub agent: Arc<str>,
     /// How deep this request is nested in others (embedding, batches).
     pub depth: u8,

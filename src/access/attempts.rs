@@ -106,8 +106,7 @@ pub struct Guess<'a> {
     /// Whose secret it is to be: an account, a record.
     pub about: &'a str,
     pub secret: &'a str,
-    /// The hash that the secret is compared with, where it is known beforehand: another hash is another secret to
-    /// prove.
+    /// The hash that the secret is compared with, if known beforehand: another hash is another secret to prove.
     pub stored: &'a str,
 }
 

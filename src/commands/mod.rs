@@ -75,8 +75,7 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Bring the tables of the database to the declarations. Changes that would lose values are refused. Stop the
-    /// server first.
+    /// Bring the tables to the declarations. Changes that would lose values are refused. Stop the server first.
     Migrate {
         /// Print the changes and make none. A server may use the database meanwhile; its writes wait.
         #[arg(long)]

@@ -29,8 +29,7 @@ pub(super) fn query(bytes: &[u8], _: HtmlAuditor) {
             if !text.is_empty() {
                 assert_eq!(form.ok(), Some(BodyParams::Form(decoded.clone())));
             }
-            // The rest after a bracket that is never closed stays in a name as it is, and no query can spell it
-            // otherwise.
+            // Text after a bracket that is never closed stays in a name as it is, and no query can spell it otherwise.
             if decoded.keys().all(|name| !name.contains(['[', ' ', '.'])) {
                 let written = written(&decoded);
                 assert_eq!(decode_query(&written, DEPTH).ok(), Some(decoded), "{written}");

@@ -1,5 +1,4 @@
-//! Conditions by the values of a collection's arguments: comparisons of columns, and rows at the other end of a
-//! relation.
+//! Conditions of a collection's arguments: comparisons of columns, and rows at the other end of a relation.
 
 use crate::records::txt;
 use crate::registry::args::{ComparisonValue, FilterOp, Operand};
@@ -50,8 +49,7 @@ fn operand_of(scope: &Scope, operand: Operand, value: &Value) -> DbValue {
     }
 }
 
-/// The part that a text has to contain. Slugs are stored with escapes; hyphens alone are a part of one, although no
-/// slug.
+/// A part that a text has to contain. Slugs are stored with escapes; hyphens alone are a part of one, but no slug.
 fn part(operand: Operand, text: &str) -> String {
     let stored = if operand == Operand::Slug { slug::sanitize_title(text) } else { String::new() };
     if stored.is_empty() { text.to_owned() } else { stored }

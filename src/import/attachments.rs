@@ -1,8 +1,7 @@
 //! Files of imported records, taken from a folder: the export contains their names, the folder the files.
 //!
 //! They keep their names, so that the addresses in contents stay right: the files of records, the smaller copies beside
-//! them, and those that contents name. Files that are here already are left alone, so it may be run again when more
-//! files are available.
+//! them, and those that contents name. Files that are here already stay, so it may be run again with more files.
 
 use super::uploads::{UploadFolder, named_files};
 use crate::behaviours::files::file_of;

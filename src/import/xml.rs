@@ -51,8 +51,7 @@ impl fmt::Display for WxrError {
 
 impl std::error::Error for WxrError {}
 
-/// Parts that were read otherwise than they are written, or not at all, with their places: so many are listed, the
-/// others counted.
+/// Parts that were read otherwise than written, or not at all, with places: so many are listed, the others counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Warnings {
     pub listed: Vec<(u64, String)>,

@@ -12,8 +12,7 @@ pub enum Side {
     Response { empty_lists: bool },
 }
 
-/// Keywords that bound values that are sent. Stored ones may exceed them: they were imported, or the server has added a
-/// number.
+/// Keywords that bound sent values. Stored ones may exceed them: they were imported, or have a number added.
 const BOUNDS: &[&str] = &[
     "minProperties",
     "maxProperties",

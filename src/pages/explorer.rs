@@ -14,8 +14,7 @@ pub(super) static PACKED: [PackedAsset; 2] = [
     PackedAsset::new("swagger-ui.css", "text/css; charset=UTF-8", include_bytes!("explorer/swagger-ui.css.br")),
 ];
 
-/// The content policy of the page: it may load from this site alone. The renderer sets style attributes and shows its
-/// icons as data.
+/// The page may load from this site alone. The renderer sets style attributes and shows its icons as data.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

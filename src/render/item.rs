@@ -47,8 +47,7 @@ impl<'a> Item<'a> {
 }
 
 impl Item<'_> {
-    /// The value of a property; `None` leaves it out. A value that the record's password locks shows as if nothing were
-    /// stored.
+    /// The value of a property; `None` leaves it out. A value that the record's password locks shows as unset.
     pub fn value(&self, property: &Property) -> Option<Value> {
         if property.locked
             && !self.open()

@@ -14,8 +14,7 @@ pub struct DeclarationPlace {
 }
 
 impl LoadedDeclaration {
-    /// Lists the declared things in their order: sections, the members of sections that name things, and the properties
-    /// of schemas.
+    /// Lists the declared things in order: sections, members of sections that name things, and properties of schemas.
     pub fn places(&self) -> Vec<DeclarationPlace> {
         let mut places = Vec::new();
         for (section, member) in members(Some(&self.root)) {

@@ -1,7 +1,6 @@
 //! Property, arguments and links that a resource gets for each of its `taxonomies` (`[per_taxonomy]`).
 //!
-//! Members that the resource declares itself stay as they are. Of the grammar this module knows the keys of resources
-//! that it fills in.
+//! Members that the resource declares itself stay as they are. Of the grammar, only the keys to fill in are known here.
 
 use super::tree::{Data, Member, Node, Span, Table};
 

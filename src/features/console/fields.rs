@@ -105,8 +105,7 @@ impl FieldContext<'_> {
         hint
     }
 
-    /// The resource that a property refers to: by its relation, or by a link that has its key from the property's
-    /// column.
+    /// The resource that a property refers to: by its relation, or by a link with its key from the property's column.
     fn relation(&self, property: &Property) -> Option<(&Resource, bool)> {
         let resources = &self.registry.resources;
         let declared = self.resource.relations.iter().find(|relation| relation.property == property.name);

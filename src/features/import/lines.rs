@@ -220,8 +220,7 @@ impl<'w> Import<'w> {
     }
 
     /// Lines that failed are tried again, as long as one of them succeeds: items may refer to those of later lines, as
-    /// terms to the one above. Items that refer to each other in circles are made without their references, which are
-    /// set then.
+    /// terms to the one above. Items that refer in circles are made without their references, which are set then.
     async fn try_again(&self, done: &mut Vec<LineOutcome>) -> Result<(), ApiError> {
         let failed = |done: &[LineOutcome]| done.iter().map(|done| done.result == FAILED).collect::<Vec<bool>>();
         let count = |open: &[bool]| open.iter().filter(|open| **open).count();
@@ -455,8 +454,7 @@ impl<'w> Import<'w> {
         own.flat_map(|reference| reference.keys(document)).any(|(key, _)| positions.contains_key(&key))
     }
 
-    /// The key of the item that has the line's value. An item that the caller may not see counts as absent, as in
-    /// criteria.
+    /// The key of the item that has the line's value. One that the caller may not see counts as absent, as in criteria.
     fn existing(&self, scope: &Scope, document: &Map<String, Value>) -> Result<Option<String>, ApiError> {
         let resource = self.resource;
         let Some(by) = &self.by else { return Ok(None) };

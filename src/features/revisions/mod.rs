@@ -344,8 +344,7 @@ pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let (edit, present) = (work.edit(owner, Some(row)), RevisionContent::of(work.scope, record)?);
     let before = own_autosave(work)?;
-    // Members that an autosave does not name are those of the last one; those of the record, where that was saved
-    // since.
+    // Members that an autosave does not name are the last one's; the record's, where that was saved since.
     let saved_since = |row: &&Row| int(&row[3]) < record.int(content::columns::MODIFIED_UTC);
     let last = before.as_ref().filter(|row| !saved_since(row));
     let base = last.map_or_else(|| present.clone(), |row| content_of(row).completed(&present));

@@ -210,8 +210,7 @@ fn operators(criterion: &Criterion) -> Value {
         "properties": members, "additionalProperties": false, "minProperties": 1})
 }
 
-/// The schema of values that a property is compared with. The columns that a family shares have further values than
-/// their schema lists.
+/// The schema of operands for a property. Columns that a family shares have further values than their schema lists.
 fn value_of(doc: &Value, choices: Option<&Value>) -> Value {
     let types: Vec<&str> = match &doc["type"] {
         Value::Array(list) => list.iter().filter_map(Value::as_str).filter(|own| *own != "null").collect(),

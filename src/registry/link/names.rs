@@ -13,8 +13,7 @@ use cms_storage::plan::{ColumnDef, ColumnType, TableDef};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// The first character of the interface's own names: `_links`, `_embedded`, parameters such as `_fields`, the counter
-/// of changes.
+/// The first character of the interface's names: `_links`, `_embedded`, parameters such as `_fields`, `_version`.
 pub(super) const RESERVED_MARK: char = '_';
 
 /// Columns that every table of PostgreSQL has of its own.

@@ -144,8 +144,7 @@ impl Linker<'_> {
     }
 }
 
-/// Options for entries that values of a property with `x-options-from` are checked against, and that blocks show
-/// drawings of.
+/// Options for entries that `x-options-from` checks values against, and that blocks show drawings of.
 const ENTRY_OPTIONS: [&str; 2] = ["entries", "key"];
 
 /// The members of an entry of the audit trail.

@@ -252,8 +252,7 @@ fn without_column(words: &PropertyWords) -> Option<PropertySource> {
     }
 }
 
-/// Whether a record's password locks a property unless the schema says otherwise (`x-password-protected`): long texts
-/// and meta.
+/// Whether a record's password locks a property that does not say so (`x-password-protected`): long texts and meta.
 pub(super) fn is_content(resource: &Resource, words: &PropertyWords) -> bool {
     resource.family == Family::Content
         && (words.meta

@@ -1,5 +1,4 @@
-//! Entries of a resource in the lists of types and taxonomies, and options that handlers need in addition to its
-//! schema.
+//! A resource's entries in lists of types and taxonomies, and options of handlers in addition to its schema.
 
 use super::views::Views;
 use indexmap::IndexMap;

@@ -410,8 +410,7 @@ pub struct Link {
     pub when: LinkCondition,
 }
 
-/// Parts that a resource gets for each of its `taxonomies`. A property, argument or link that it declares itself stays
-/// as it is.
+/// Parts that a resource gets for each of its `taxonomies`. A property, argument or link of its own stays as it is.
 ///
 /// In texts and keys `{taxonomy}` is replaced by the name of the taxonomy's resource, `{taxonomy.base}`, `{taxonomy.kind}`
 /// and `{taxonomy.api_name}` by its `base`, `kind` and `api_name`, `{taxonomy.assign}` by the capability that assigns its
