@@ -65,7 +65,7 @@ struct FileEntry {
     tag: String,
 }
 
-/// The parts of a snapshot.
+/// A snapshot, with the sizes of its parts.
 #[derive(Debug, Default)]
 pub struct SnapshotSummary {
     pub path: PathBuf,

@@ -106,7 +106,7 @@ fn finish(status: StatusCode, headers: HeaderMap, body: BoxBody, length: usize) 
     (response, length)
 }
 
-/// A file that fits into one chunk is read before the head is sent; the rest of others follows chunk by chunk.
+/// A range that fits into one chunk is read before the head is sent; the rest of a longer one follows chunk by chunk.
 async fn body(files: &Arc<Files>, key: &str, range: RangeInclusive<u64>, length: u64) -> Result<BoxBody, FilesError> {
     if length == 0 {
         return Ok(BoxBody::new(Vec::new()));

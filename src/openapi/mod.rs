@@ -33,7 +33,7 @@ pub struct Selection<'a> {
     pub server: &'a str,
 }
 
-/// The sources of the description.
+/// The parts that the description is built from.
 pub(crate) struct DescriptionBuilder<'a> {
     registry: &'a Registry,
     vocabulary: &'a Vocabulary,

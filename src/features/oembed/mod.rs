@@ -122,7 +122,7 @@ fn picture(work: &Work<'_>, record: Record<'_>, most: i64) -> Result<Option<Map<
     ])))
 }
 
-/// A width within bounds. A text that is no number counts as 0, a sign not at all.
+/// A width within bounds. Anything that is no number counts as 0, a sign not at all.
 fn width(given: Option<&Value>) -> i64 {
     let number = match given {
         Some(Value::Number(n)) => n.as_f64().unwrap_or(0.0),
