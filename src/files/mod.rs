@@ -7,18 +7,19 @@ mod endings;
 pub mod kinds;
 pub mod names;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::StreamExt as _;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path as Key;
 use object_store::{Error, ObjectStore, ObjectStoreExt as _, PutPayload, WriteMultipart};
 use std::fmt;
+use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncWriteExt as _;
 
 /// How much of a file is in memory at a time.
 const CHUNK: usize = 128 << 10;
@@ -230,26 +231,29 @@ impl Files {
     /// The file cannot be read, or the store does not take it.
     pub async fn put_file(&self, key: &str, file: &Path) -> Result<(), FilesError> {
         let mut file = std::fs::File::open(file)?;
-        let size = file.metadata()?.len();
-        if size <= CHUNK as u64 {
-            let mut bytes = Vec::with_capacity(size as usize);
-            std::io::Read::read_to_end(&mut file, &mut bytes)?;
-            return self.put(key, bytes).await;
+        // A file that has just been written: reading a chunk of it takes less time than another thread would.
+        let mut next = || {
+            let mut chunk = Vec::with_capacity(CHUNK);
+            file.by_ref().take(CHUNK as u64).read_to_end(&mut chunk).map(|_| chunk)
+        };
+        let first = next()?;
+        if first.len() < CHUNK {
+            return self.put(key, first).await;
         }
         let upload = self.store()?.put_multipart(&known(key)?).await?;
         let mut upload = WriteMultipart::new_with_chunk_size(upload, self.part());
-        let mut file = tokio::fs::File::from_std(file);
+        let mut chunk = Ok(first);
         loop {
-            upload.wait_for_capacity(2).await?;
-            let mut chunk = BytesMut::with_capacity(CHUNK);
-            match file.read_buf(&mut chunk).await {
-                Ok(0) => break,
-                Ok(_) => upload.put(chunk.freeze()),
+            match chunk {
+                Ok(bytes) if bytes.is_empty() => break,
+                Ok(bytes) => upload.put(bytes.into()),
                 Err(error) => {
                     let _ = upload.abort().await;
                     return Err(error.into());
                 }
             }
+            upload.wait_for_capacity(2).await?;
+            chunk = next();
         }
         upload.finish().await?;
         Ok(())

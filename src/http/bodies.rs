@@ -80,11 +80,11 @@ impl Bodies {
 }
 
 impl BodyTotals {
-    /// Counts so many more bytes.
+    /// Whether there are so many more bytes.
     ///
     /// # Errors
-    /// There are not so many: of all, of those without credentials, or of this sender.
-    fn add(&mut self, sender: BodySender, bytes: usize, largest: usize) -> Result<(), ApiError> {
+    /// There are not: of all, of those without credentials, or of this sender.
+    fn check(&self, sender: BodySender, bytes: usize, largest: usize) -> Result<(), ApiError> {
         let all = largest.saturating_mul(TOGETHER);
         let class = if sender.known { all } else { all / 2 };
         let own = self.owners.get(&sender.owner).copied().unwrap_or(0);
@@ -94,6 +94,15 @@ impl BodyTotals {
             let why = "The server receives as many large requests at the moment as it can hold; try again.";
             return Err(ApiError::new(Code::Busy).with_message(why));
         }
+        Ok(())
+    }
+
+    /// Counts so many more bytes.
+    ///
+    /// # Errors
+    /// As [`BodyTotals::check`].
+    fn add(&mut self, sender: BodySender, bytes: usize, largest: usize) -> Result<(), ApiError> {
+        self.check(sender, bytes, largest)?;
         self.all += bytes;
         if !sender.known {
             self.unknown += bytes;
@@ -117,11 +126,21 @@ impl BodyTotals {
 }
 
 impl Reservation {
-    /// Whether the body may have so many bytes. `identify` looks up who sends it.
+    /// The head of the request announces so many bytes: a body for which there is no memory now is refused before it is
+    /// sent. `identify` looks up who sends it.
+    ///
+    /// # Errors
+    /// It is too large, for this sender or for all; there is no memory for it now.
+    pub async fn announce(&mut self, bytes: usize, identify: impl AsyncFnOnce() -> BodySender) -> Result<(), ApiError> {
+        self.admit(bytes, identify).await?;
+        self.bodies.lock().check(self.sender, bytes.saturating_sub(UNCOUNTED), self.limits.largest)
+    }
+
+    /// Whether the body may have so many bytes.
     ///
     /// # Errors
     /// It is too large, for this sender or for all.
-    pub async fn admit(&mut self, bytes: usize, identify: impl AsyncFnOnce() -> BodySender) -> Result<(), ApiError> {
+    async fn admit(&mut self, bytes: usize, identify: impl AsyncFnOnce() -> BodySender) -> Result<(), ApiError> {
         if bytes > self.limits.most {
             return Err(ApiError::new(Code::PayloadTooLarge));
         }
@@ -143,7 +162,7 @@ impl Reservation {
     /// The body has so many bytes by now.
     ///
     /// # Errors
-    /// As [`Reservation::admit`]; there is no memory for it now.
+    /// As [`Reservation::announce`].
     pub async fn grow(&mut self, bytes: usize, identify: impl AsyncFnOnce() -> BodySender) -> Result<(), ApiError> {
         self.admit(bytes, identify).await?;
         let counted = bytes.saturating_sub(UNCOUNTED);
@@ -222,6 +241,12 @@ mod tests {
         assert_eq!(add(5, true, 16 * MIB).await, None);
         assert_eq!(add(5, true, 8 * MIB).await, None);
         assert_eq!(add(6, true, 2 * MIB).await, Some(Code::Busy), "all of it");
+        let announced = async |bytes: usize| {
+            let mut body = bodies.reserve(JobOwner::network(None), limits);
+            code(body.announce(bytes, async || BodySender { owner: JobOwner::user(6), known: true }).await)
+        };
+        assert_eq!(announced(2 * MIB).await, Some(Code::Busy), "before it is sent");
+        assert_eq!(announced(UNCOUNTED).await, None);
         held.clear();
         let taken = bodies.lock();
         assert_eq!((taken.all, taken.unknown, taken.owners.len()), (0, 0, 0));

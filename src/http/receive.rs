@@ -179,16 +179,15 @@ impl BodyReader<'_> {
 
     async fn collected(&mut self, mut payload: Payload) -> Result<Vec<u8>, ApiError> {
         let announced = announced(self.headers);
-        // A body that is too large for its sender is refused before it is sent.
         let (service, request) = (self.service, self.request);
-        self.memory.admit(announced, async || service.sender(request).await).await?;
-        let mut bytes = Vec::with_capacity(announced);
+        self.memory.announce(announced, async || service.sender(request).await).await?;
+        let mut body = SegmentedBody::new(announced);
         while let Some(chunk) = payload.next().await {
             let chunk = chunk.map_err(|_broken| ApiError::new(Code::BadRequest))?;
-            self.grow(bytes.len() + chunk.len()).await?;
-            bytes.extend_from_slice(&chunk);
+            self.grow(body.length() + chunk.len()).await?;
+            body.push(&chunk);
         }
-        Ok(bytes)
+        Ok(body.into_bytes())
     }
 
     /// Reads a body that may hold files: to disk where the endpoint takes them, otherwise within the usual bounds.
@@ -231,6 +230,48 @@ impl BodyReader<'_> {
     /// The headers of the request.
     pub fn headers(&self) -> &HeaderMap {
         self.headers
+    }
+}
+
+/// Bytes of a segment of a body.
+const SEGMENT: usize = 64 << 10;
+
+/// A body while it is received. A large one is in one piece only once it is whole: the allocator uses small segments again
+/// at once, but keeps large pieces for a while, and clients that never send the end would fill the memory with those.
+struct SegmentedBody {
+    full: Vec<Vec<u8>>,
+    last: Vec<u8>,
+}
+
+impl SegmentedBody {
+    fn new(announced: usize) -> SegmentedBody {
+        SegmentedBody { full: Vec::new(), last: Vec::with_capacity(announced.min(SEGMENT)) }
+    }
+
+    fn length(&self) -> usize {
+        self.full.len() * SEGMENT + self.last.len()
+    }
+
+    fn push(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            if self.last.len() == SEGMENT {
+                self.full.push(std::mem::replace(&mut self.last, Vec::with_capacity(SEGMENT)));
+            }
+            let (fits, rest) = bytes.split_at(bytes.len().min(SEGMENT - self.last.len()));
+            self.last.extend_from_slice(fits);
+            bytes = rest;
+        }
+    }
+
+    fn into_bytes(self) -> Vec<u8> {
+        if self.full.is_empty() {
+            return self.last;
+        }
+        let mut bytes = Vec::with_capacity(self.length());
+        for segment in self.full.into_iter().chain([self.last]) {
+            bytes.extend_from_slice(&segment);
+        }
+        bytes
     }
 }
 
@@ -300,6 +341,19 @@ mod tests {
         check("/files", "", Destination::Elsewhere);
         check("/filesx/a", "", Destination::Elsewhere);
         check("/favicon.ico", "rest_route=/", Destination::Elsewhere);
+    }
+
+    #[test]
+    fn a_body_is_the_bytes_that_are_received() {
+        let sent: Vec<u8> = (0..3 * SEGMENT + 7).map(|n| u8::try_from(n % 251).expect("a byte")).collect();
+        for (length, chunk) in
+            [(0, 1), (1, 1), (SEGMENT, 1_000), (SEGMENT + 1, SEGMENT), (sent.len(), 70_000), (sent.len(), sent.len())]
+        {
+            let mut body = SegmentedBody::new(if chunk % 2 == 0 { length } else { 0 });
+            sent[..length].chunks(chunk).for_each(|bytes| body.push(bytes));
+            assert_eq!(body.length(), length);
+            assert!(body.into_bytes() == sent[..length], "{length} bytes in chunks of {chunk}");
+        }
     }
 
     #[test]
