@@ -41,6 +41,9 @@ openapi *parts: build
 mcp: build
     tests/mcp/run
 
+packages: build
+    tests/packages/run
+
 clients *names:
     tests/clients/run "$@"
 

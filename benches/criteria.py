@@ -4,7 +4,7 @@
     benches/criteria.py                     100,000 items of a type with a table of its own, and of a content type
     benches/criteria.py --rows 10000 --only content
 
-CMS_PROGRAM names another program than target/release/cms-server.
+CMS_PROGRAM names another program than target/dist/cms-server.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import time
 from urllib.parse import quote
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PROGRAM = os.environ.get("CMS_PROGRAM", os.path.join(ROOT, "target/release/cms-server"))
+PROGRAM = os.environ.get("CMS_PROGRAM", os.path.join(ROOT, "target/dist/cms-server"))
 LINES = "application/x-ndjson"
 VENUES = 100
 

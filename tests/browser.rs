@@ -10,6 +10,8 @@
 #[allow(dead_code, reason = "shared with the other tests, which use all of it")]
 #[path = "site/described.rs"]
 mod described;
+#[path = "common/left_out.rs"]
+mod left_out;
 #[path = "site/server.rs"]
 #[allow(dead_code, reason = "shared with the other tests, which use all of it")]
 mod server;
@@ -30,7 +32,7 @@ type Walk = fn(&Browser, &Server);
 
 fn main() {
     let Some(driver) = Driver::start() else {
-        println!("left out: there is no chromedriver here");
+        left_out::left_out("there is no chromedriver");
         return;
     };
     let walks: [(&str, Walk); 8] = [

@@ -493,6 +493,7 @@ fn shutdown_lets_requests_finish() {
     server.signal();
     assert_eq!(read(&mut slow, false).status, 200);
     server.end();
+    // An idle connection would hold the end up for `shutdown_timeout`, 30 seconds; a loaded machine adds to what it takes.
     assert!(started.elapsed() < Duration::from_secs(20), "an idle connection held it up: {:?}", started.elapsed());
     assert!(TcpStream::connect(server.address).is_err());
 }
@@ -536,14 +537,21 @@ fn every_head_has_to_come_in_time() {
         in_time(started.elapsed());
     };
     std::thread::scope(|scope| {
-        let all = [scope.spawn(first), scope.spawn(second), scope.spawn(silent)];
-        let started = Instant::now();
-        assert_eq!(server.get("/cms-json/x").status, 200);
-        assert!(started.elapsed() < Duration::from_millis(900), "nobody waits for the slow ones");
-        for one in all {
+        for one in [scope.spawn(first), scope.spawn(second), scope.spawn(silent)] {
             one.join().expect("no panic");
         }
     });
+    // A request is answered while slow ones before it are still waited for. They have a second, which a loaded machine may
+    // need for less, so one round of some has to show it.
+    let overtakes = || {
+        let slow: Vec<TcpStream> = (0..8).map(|_| server.connect()).collect();
+        assert_eq!(server.get("/cms-json/x").status, 200);
+        slow.iter().all(|stream| {
+            stream.set_nonblocking(true).expect("a socket");
+            stream.peek(&mut [0]).is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+        })
+    };
+    assert!((0..20).any(|_| overtakes()), "a request waits for the slow ones");
 }
 
 #[test]

@@ -584,47 +584,58 @@ fn the_console_has_the_words_that_declarations_may_use() {
     }
 }
 
-/// The image is built from what its file copies: everything that the build reads has to be among it.
+/// Files for engines and platforms, with which nothing is deployed here.
+const DEPLOYMENTS: &[&str] = &["compose.yml", "compose-nodes.yml", "fly.toml", "kubernetes.yml", "render.yaml"];
+
+/// The files of `docs/deploy` are read, and what they say of the server is so: keys, paths, ports, user.
 #[test]
-fn the_container_gets_everything_that_the_build_reads() {
+fn deployments_name_what_the_server_has() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |file: &str| std::fs::read_to_string(root.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
-    let recipe = read("docs/deploy/Containerfile");
-    let builds = recipe.split("\nFROM ").nth(1).expect("the first stage");
-    let copied: Vec<&str> = builds
-        .lines()
-        .filter_map(|line| line.strip_prefix("COPY "))
-        .flat_map(|rest| rest.split_whitespace().rev().skip(1))
-        .collect();
-    let mut needed: BTreeSet<String> =
-        ["Cargo.toml", "Cargo.lock", "build.rs", "build/table.rs", "src/main.rs"].map(str::to_owned).into();
-    // What the build scripts name.
-    let script = read("build.rs") + &read("crates/config/build.rs");
-    needed.extend(
-        script
-            .split('"')
-            .skip(1)
-            .step_by(2)
-            .filter(|text| !text.starts_with(['/', '.']) && root.join(text).exists())
-            .map(str::to_owned),
-    );
-    assert!(needed.contains("console/dist") && needed.contains("schemas"), "{needed:?}");
-    // Targets that the manifest declares.
-    let manifest: toml::Table = read("Cargo.toml").parse().expect("a manifest");
-    for (kind, folder) in [("test", "tests"), ("bench", "benches")] {
-        let targets = manifest[kind].as_array().expect("a list").iter();
-        needed.extend(targets.map(|target| format!("{folder}/{}.rs", target["name"].as_str().expect("a name"))));
-    }
-    // What is included into the program.
-    let included = regex::Regex::new(r#"include_(?:str|bytes)!\("([^"]+)"\)"#).expect("a pattern");
-    for (file, text) in sources() {
-        for found in included.captures_iter(product(&text)) {
-            let path = file.with_file_name(&found[1]).canonicalize().expect("an included file");
-            let path = path.strip_prefix(root.canonicalize().expect("the folder")).expect("a file of the project");
-            needed.insert(path.to_string_lossy().into_owned());
+    let (keys, image) = (read("docs/configuration.md"), read("docs/deploy/Containerfile"));
+    let variable = regex::Regex::new(r"\bCMS_([A-Z0-9]+)__([A-Z0-9_]+)").expect("a pattern");
+    let path = regex::Regex::new(r#"path: (/health[a-z/]*)|health_uri (\S+)|(?:Path: |path = ")(/cms-json/)"#);
+    let path = path.expect("a pattern");
+    let served = read("src/http/admin.rs");
+    for name in DEPLOYMENTS {
+        let text = read(&format!("docs/deploy/{name}"));
+        match name.ends_with(".toml") {
+            true => drop(text.parse::<toml::Table>().unwrap_or_else(|error| panic!("{name}: {error}"))),
+            false => {
+                let documents = yaml_rust2::YamlLoader::load_from_str(&text);
+                assert!(!documents.unwrap_or_else(|error| panic!("{name}: {error}")).is_empty(), "{name}");
+            }
+        }
+        let mut named = 0;
+        for found in variable.captures_iter(&text) {
+            let key = format!("{}.{}", &found[1], &found[2].replace("__", ".")).to_lowercase();
+            assert!(keys.contains(&format!("`{key}`")), "{name}: there is no key {key}");
+            named += 1;
+        }
+        assert!(named >= 3 && text.contains("Checked: "), "{name}");
+        for found in path.captures_iter(&text) {
+            let path = found.iter().skip(1).flatten().next().expect("a path").as_str();
+            assert!(path == "/cms-json/" || served.contains(&format!("\"{path}\"")), "{name}: {path}");
         }
     }
-    let missing: Vec<&String> =
-        needed.iter().filter(|path| !copied.iter().any(|own| Path::new(path).starts_with(own))).collect();
-    assert!(missing.is_empty() && needed.len() > 20, "the Containerfile copies none of {missing:?}");
+    let pods = yaml_rust2::YamlLoader::load_from_str(&read("docs/deploy/kubernetes.yml")).expect("YAML");
+    let [claim, deployment, service] = &pods[..] else { panic!("a claim, a deployment and a service") };
+    let pod = &deployment["spec"]["template"];
+    let container = &pod["spec"]["containers"][0];
+    let ports: BTreeSet<&str> =
+        container["ports"].as_vec().expect("ports").iter().filter_map(|p| p["name"].as_str()).collect();
+    for probe in ["startupProbe", "readinessProbe", "livenessProbe"] {
+        assert!(ports.contains(container[probe]["httpGet"]["port"].as_str().expect("a port")), "{probe}");
+    }
+    assert!(ports.contains(service["spec"]["ports"][0]["targetPort"].as_str().expect("a port")));
+    assert_eq!(service["spec"]["selector"], pod["metadata"]["labels"]);
+    assert_eq!(deployment["spec"]["selector"]["matchLabels"], pod["metadata"]["labels"]);
+    let volumes = pod["spec"]["volumes"].as_vec().expect("volumes");
+    assert!(volumes.iter().any(|v| v["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]));
+    for mount in container["volumeMounts"].as_vec().expect("mounts") {
+        assert!(volumes.iter().any(|volume| volume["name"] == mount["name"]), "{mount:?}");
+    }
+    let user = pod["spec"]["securityContext"]["runAsUser"].as_i64().expect("a user");
+    assert!(image.contains(&format!("USER {user}:{user}")) && image.contains("EXPOSE 8080"));
+    assert_eq!(container["ports"][0]["containerPort"].as_i64(), Some(8080));
 }

@@ -20,6 +20,7 @@ mod accounts;
 mod backups;
 mod declarations;
 mod doctor;
+mod health;
 mod mcp;
 mod new;
 mod openapi;
@@ -40,6 +41,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+
+/// What [`Command::Init`] writes for people to edit.
+const CONFIG: &str = "routes.toml";
 
 /// Serves a content site's REST contract from declarations.
 #[derive(Debug, Parser)]
@@ -152,6 +156,7 @@ pub enum Command {
     Docs { directory: PathBuf },
     /// Write the shipped declarations into a folder: routes.toml, which is yours, and schemas.
     Init {
+        #[arg(default_value = ".")]
         directory: PathBuf,
         /// Replace the shipped files of the folder's schemas. routes.toml, site.toml and your own files stay.
         #[arg(long)]
@@ -180,6 +185,8 @@ pub enum Command {
         #[arg(long, value_name = "FILE")]
         ca: Option<PathBuf>,
     },
+    /// Ask the server that runs with these declarations on this machine whether it serves. For HEALTHCHECK and the like.
+    Health,
     /// Print the completions of a shell.
     Completions { shell: Shell },
     /// Print the manual page, or write it and those of all subcommands into a folder.
@@ -307,6 +314,7 @@ pub fn main() -> ExitCode {
         Some(Command::Restore { file, verify: false }) => backups::restore(&source, &file),
         Some(Command::Copy { from, to }) => backups::copy(&source, from.as_deref(), &to),
         Some(Command::Doctor { url, ca }) => doctor(&source, url, ca.as_deref()),
+        Some(Command::Health) => health::health(&source),
         Some(Command::Routes { json }) => declarations::routes(&source, json),
         Some(Command::Openapi { yaml, namespace }) => openapi::openapi(&source, yaml, namespace.as_deref()),
         Some(Command::Types) => openapi::types(&source),
@@ -423,6 +431,7 @@ fn init(directory: &Path, upgrade: bool) -> Result<(), BootError> {
     for file in shipped::init(directory).map_err(failed)? {
         say!("{}", file.display());
     }
+    tell!("next: edit {0}, then run `cms-server --config {0}`", directory.join(CONFIG).display());
     Ok(())
 }
 

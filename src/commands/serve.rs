@@ -1,5 +1,6 @@
 //! Serving: boot, listen, follow changes of the declarations.
 
+use super::CONFIG;
 use super::reload::{self, ConfigWatcher, ProcessStatus, ServerProcess};
 use crate::access::outbox;
 use crate::backup;
@@ -261,19 +262,36 @@ fn close(mailer: &Mailer, storage: &dyn Database) {
 /// The next steps for a person who has started the server.
 fn welcome(registry: &Registry, source: &ConfigSource) -> String {
     let (pages, site) = (&registry.declaration.pages, &registry.site.url);
-    let config = source.config.as_ref().map_or_else(String::new, |file| format!(" --config {}", file.display()));
-    let mut text = String::new();
     let console = &registry.declaration.console;
+    let mut lines = Vec::new();
     match (pages.enabled, console.enabled) {
-        (true, true) => text += &format!("console: {site}{}\n", console.path),
-        (true, false) => text += &format!("log in: {site}{}\n", pages.login),
+        (true, true) => lines.push(format!("console: {site}{}", console.path)),
+        (true, false) => lines.push(format!("log in: {site}{}", pages.login)),
         (false, _) => {}
     }
-    text += &format!("password for a program: cms-server{config} app-password add LOGIN NAME");
-    if let Some(docs) = pages.docs.get() {
-        text += &format!("\ndocumentation: {docs}");
+    let password = |config: &str| format!("password for a program: cms-server{config} app-password add LOGIN NAME");
+    match &source.config {
+        Some(file) => lines.push(password(&format!(" --config {}", file.display()))),
+        None => lines.extend([default_site(registry), password("")]),
     }
-    text
+    lines.extend(pages.docs.get().map(|docs| format!("documentation: {docs}")));
+    lines.join("\n")
+}
+
+/// Where the data of a site is that nobody has configured, and how to configure it.
+fn default_site(registry: &Registry) -> String {
+    let data = boot::place(&registry.declaration).map_or_else(
+        |_| String::new(),
+        |place| match place.file() {
+            Some(file) => std::path::absolute(file).unwrap_or_else(|_| file.to_owned()).display().to_string(),
+            None => place.shown(),
+        },
+    );
+    let next = match Path::new(CONFIG).exists() {
+        true => format!("{CONFIG} in this folder is not used without --config {CONFIG}"),
+        false => format!("to edit them: cms-server init, then cms-server --config {CONFIG}"),
+    };
+    format!("data: {data}; declarations: those inside the program ({next})")
 }
 
 /// Marks the database as used by this server, and warns of another one.

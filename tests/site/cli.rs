@@ -245,6 +245,74 @@ fn an_empty_database_gets_an_administrator_and_the_demo_site() {
     child.wait().expect("a killed process");
 }
 
+/// Starts the program with nothing but a free port; what it says until it is ready, and then until a request is logged.
+fn default_start(folder: &std::path::Path) -> (Vec<String>, String) {
+    let mut child = program()
+        .args(["--set", "server.listen=127.0.0.1:0", "--set", "site.bcrypt_cost=4"])
+        .current_dir(folder)
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().expect("a pipe")));
+    let mut said = Vec::new();
+    let mut first = String::new();
+    for line in lines.by_ref().map(|line| line.expect("a line")) {
+        if let Some((_, url)) = line.split_once(" ms: ") {
+            // Its line in the log ends what is said.
+            first = ureq::get(format!("{url}cms/v2/posts?_fields=id"))
+                .call()
+                .expect("a response")
+                .body_mut()
+                .read_to_string()
+                .expect("text");
+            said.push(line);
+        } else if line.contains("method=GET") {
+            break;
+        } else {
+            said.push(line);
+        }
+    }
+    child.kill().expect("a running process");
+    child.wait().expect("a killed process");
+    (said, first)
+}
+
+#[test]
+fn a_start_in_an_empty_folder_says_in_five_lines_what_there_is() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let (said, posts) = default_start(folder.path());
+    assert!(posts.starts_with("[{\"id\":"), "{posts}");
+    let data = folder.path().canonicalize().expect("a folder").join("site.db").display().to_string();
+    let parts = [
+        &["new database", "`admin` with the password"][..],
+        &["ready in", "/cms-json/"],
+        &["console: http://127.0.0.1:", "/admin"],
+        &["data: ", &data, "cms-server init", "--config routes.toml"],
+        &["cms-server app-password add"],
+    ];
+    assert_eq!(said.len(), parts.len(), "{said:#?}");
+    for (line, parts) in said.iter().zip(parts) {
+        assert!(parts.iter().all(|part| line.contains(part)), "{line}: {parts:?}");
+    }
+    let written = program().arg("init").current_dir(folder.path()).output().expect("it runs");
+    assert!(written.status.success() && folder.path().join("routes.toml").is_file(), "{written:?}");
+    let (said, _) = default_start(folder.path());
+    assert_eq!(said.len(), 4, "{said:#?}");
+    assert!(said[2].contains("routes.toml in this folder is not used"), "{said:#?}");
+}
+
+#[test]
+fn a_server_is_asked_whether_it_serves() {
+    let server = Server::start();
+    let address = server.site.trim_start_matches("http://").split('/').next().expect("an address").to_owned();
+    let asked = |listen: &str| run(&["health", "--set", &format!("server.listen={listen}")], "");
+    let said = asked(&address);
+    assert_eq!(String::from_utf8_lossy(&said.stdout), format!("http://{address}/cms-json/: 200\n"));
+    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
+    let said = asked(&free.to_string());
+    assert!(!said.status.success() && String::from_utf8_lossy(&said.stderr).contains(&free.to_string()), "{said:?}");
+}
+
 #[test]
 fn a_site_moves_into_a_new_database() {
     let folder = TempDir::new().expect("a temporary folder");

@@ -1,5 +1,6 @@
 //! PostgreSQL databases that cannot be used, or not well: the program says at the start what is wrong and what helps.
 
+use super::left_out::{SERVER, left_out};
 use super::server::{Server, postgres, program};
 use serde_json::json;
 use std::fs::Permissions;
@@ -25,7 +26,10 @@ struct Database {
 impl Database {
     /// With further words of `CREATE DATABASE`; `None` without a server.
     fn with(options: &str) -> Option<Database> {
-        let server = postgres::server()?;
+        let Some(server) = postgres::server() else {
+            left_out(SERVER);
+            return None;
+        };
         let folder = TempDir::new().expect("a temporary folder");
         let name = postgres::name(folder.path());
         postgres::psql(&server, &format!("CREATE DATABASE {name} {options}"));
@@ -160,7 +164,7 @@ fn what_is_wrong_with_a_server_is_said_at_the_start_with_what_helps() {
 fn connections_are_encrypted_as_the_address_says() {
     let Some(database) = Database::with("") else { return };
     if postgres::psql(database.url.as_str(), "SHOW ssl").trim() != "on" {
-        println!("the server offers no TLS, so that nothing is tested of it");
+        left_out("the server offers no TLS");
         return;
     }
     // This user has to encrypt.
@@ -232,7 +236,7 @@ impl Pooler {
         }
         let started = command.arg(at("settings")).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
         let Ok(mut process) = started else {
-            println!("PgBouncer is not installed, so that nothing is tested with it");
+            left_out("there is no PgBouncer");
             return None;
         };
         // It says when it listens.

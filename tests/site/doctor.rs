@@ -1,5 +1,6 @@
 //! `cms-server doctor`: its report on a healthy site, and on proxies in front of one.
 
+use super::left_out::{SERVER, left_out};
 use super::server::{Server, run};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -97,6 +98,7 @@ fn what_stands_before_the_server_is_told_with_what_helps() {
 fn nodes_that_differ_from_what_is_here_are_named() {
     let server = Server::with(&["server.node=one"]);
     if !server.storage().starts_with("storage.url=postgres") {
+        left_out(SERVER);
         return;
     }
     let other = server.beside_with(&["server.node=two", &format!("site.url={}", server.site)]);

@@ -37,6 +37,8 @@ mod identity;
 mod import;
 mod inside;
 mod journal;
+#[path = "../common/left_out.rs"]
+mod left_out;
 mod limits;
 mod link_preview;
 mod lists;

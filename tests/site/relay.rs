@@ -1,5 +1,6 @@
 //! A relay between a server and its PostgreSQL database: it counts round trips, is cut, and goes silent.
 
+use super::left_out::{SERVER, left_out};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -46,8 +47,11 @@ impl State {
 impl Relay {
     /// A relay before the database of a server, if that is PostgreSQL.
     pub fn before(storage: &str) -> Option<Relay> {
-        let mut url = url::Url::parse(storage.strip_prefix("storage.url=").filter(|url| url.starts_with("postgres"))?)
-            .expect("an address");
+        let Some(url) = storage.strip_prefix("storage.url=").filter(|url| url.starts_with("postgres")) else {
+            left_out(SERVER);
+            return None;
+        };
+        let mut url = url::Url::parse(url).expect("an address");
         let server = format!("{}:{}", url.host_str().expect("a host"), url.port().unwrap_or(5432));
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         url.set_port(Some(listener.local_addr().expect("an address").port())).expect("a port");
