@@ -113,12 +113,12 @@ export const walks = {
     const { page } = erin;
     await open(erin, `/r/posts/${id}`);
     await writing(page).getByText("Left").click();
-    await tool(page, "Look of the block").click();
-    const look = page.getByRole("dialog", { name: "Look of the block" });
+    await tool(page, "Block settings").click();
+    const look = page.getByRole("dialog", { name: "Block settings" });
     const column = look.getByRole("group", { name: "Column", exact: true });
-    await column.getByRole("spinbutton", { name: "Width in per cent" }).fill("40");
-    await column.getByRole("combobox", { name: "Colour of the ground" }).selectOption({ label: "Another colour" });
-    await column.getByLabel("Pick a colour: Colour of the ground").fill("#ffeecc");
+    await column.getByRole("spinbutton", { name: "Width in percent" }).fill("40");
+    await column.getByRole("combobox", { name: "Background colour" }).selectOption({ label: "Custom colour" });
+    await column.getByLabel("Pick a colour: Background colour").fill("#ffeecc");
     await erin.accessible("the look of a block");
     await page.keyboard.press("Escape");
     await look.waitFor({ state: "detached" });
