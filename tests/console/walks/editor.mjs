@@ -76,14 +76,14 @@ export const walks = {
       await stored(page, () => press(page, "Save"));
     }
     assert.match((await read(server, id)).content.raw, /<p>One\. Two\. Three\.<\/p>/);
-    await choose(page, page.getByRole("button", { name: "More actions" }), "Versions");
+    await choose(page, page.getByRole("button", { name: "More actions" }), "Revisions");
     await settled(page);
     await erin.accessible("the versions");
     // The newest comes first; the one before it is compared with what is there, and brought back.
-    await page.getByRole("navigation", { name: "Versions" }).getByRole("button").nth(1).click();
-    await page.getByRole("combobox", { name: "Compare with" }).selectOption({ label: "Present version" });
+    await page.getByRole("navigation", { name: "Revisions" }).getByRole("button").nth(1).click();
+    await page.getByRole("combobox", { name: "Compare with" }).selectOption({ label: "Current version" });
     await page.getByRole("deletion").filter({ hasText: "Three." }).waitFor();
-    await page.getByRole("button", { name: "Bring this version back" }).click();
+    await page.getByRole("button", { name: "Restore this revision" }).click();
     await page.getByRole("dialog").getByRole("button", { name: /Bring|Restore/ }).click();
     await eventually("the version is back", async () => /<p>One\. Two\.<\/p>/.test((await read(server, id)).content.raw));
 
@@ -185,7 +185,7 @@ export const walks = {
     // It waits on the first screen of those who may publish.
     const erin = await meet();
     await erin.logIn("editor");
-    await erin.page.getByRole("region", { name: "What waits" }).getByRole("link", { name: /Pending/ }).click();
+    await erin.page.getByRole("region", { name: "To review" }).getByRole("link", { name: /Pending/ }).click();
     await erin.page.getByRole("link", { name: "A first try" }).click();
     await stored(erin.page, () => publish(erin.page));
     assert.equal((await read(server, made.id)).status, "publish");
