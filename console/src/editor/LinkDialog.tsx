@@ -7,11 +7,10 @@ import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { t } from "../i18n";
 import { Button, Dialog, Field } from "../ui";
 import { fullAddress, hostAddress } from "./addresses";
-import { Actions, useFound } from "./dialogs";
 import { attribute, insideOf, withAttributes } from "./html";
-import { Line } from "./inputs";
+import { Actions, Line, useFound } from "./inputs";
 import { safeAddress } from "./looks";
-import { schema } from "./schema";
+import { schema } from "./blocks";
 import type { Session } from "./session";
 import type { EditorProps, LinkTarget } from "./types";
 

@@ -6,13 +6,12 @@ import type { JSX, TargetedFocusEvent, TargetedKeyboardEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { type Key, t } from "../i18n";
 import { Button, Icon, Menu, type MenuItem } from "../ui";
-import type { Align } from "./change";
-import { addSource, deleteBlock, duplicateBlock, indent, moveBlock, outdent, setAlign, setText, toggleList, toggleQuote } from "./commands";
+import { schema } from "./blocks";
+import { deleteBlock, duplicateBlock, moveBlock, setAlign, setText, textChoices } from "./commands";
 import { convertToBlocks } from "./convert";
 import { insertions } from "./insert";
-import { schema } from "./schema";
+import { type Align, type Kind, kindsOf } from "./kind";
 import type { Session, Status } from "./session";
-import { tableCommands } from "./table-commands";
 import type { EditorProps } from "./types";
 
 interface Props {
@@ -110,17 +109,14 @@ function Tools({ session, props, status }: { session: Session; props: EditorProp
         />
       </div>
       <div class="editor-tools">
-        <Tool icon="list" label={t("editor.list")} pressed={status.list === "plain"} disabled={locked} onClick={() => session.run(toggleList(false))} />
-        <Tool
-          icon="list-ordered"
-          label={t("editor.ordered_list")}
-          pressed={status.list === "ordered"}
-          disabled={locked}
-          onClick={() => session.run(toggleList(true))}
-        />
-        <Tool icon="quote" label={t("editor.quote")} pressed={status.quote} disabled={locked} onClick={() => session.run(toggleQuote)} />
+        {ofKinds("tools").map(({ name, icon, label, run }) => (
+          <Tool key={name} icon={icon} label={label()} pressed={status.tools.includes(name)} disabled={locked} onClick={() => session.run(run)} />
+        ))}
         <Aligns session={session} status={status} locked={locked} />
-        {status.table !== null && <TableMenu session={session} table={status.table} />}
+        {kindsOf(schema).map(([kind, { menu }]) => {
+          const checks = status.menus[kind];
+          return menu !== undefined && checks !== undefined && <menu.Menu key={kind} session={session} checks={checks} />;
+        })}
         <Tool icon="palette" label={t("editor.settings")} disabled={locked || !status.settings} onClick={() => session.ask({ kind: "settings" })} />
         <Menu label={t("editor.block_actions")} icon="block" small disabled={locked || status.block === null} items={blockItems(session)} />
       </div>
@@ -165,28 +161,19 @@ function Tool({ icon, label, pressed, disabled, onClick }: ToolProps): JSX.Eleme
   );
 }
 
-const KINDS = ["paragraph", "heading-1", "heading-2", "heading-3", "heading-4", "heading-5", "heading-6", "code", "preformatted", "verse"];
-
-function kindLabel(kind: string): string {
-  const level = /^heading-(\d)$/.exec(kind)?.[1];
-  if (level !== undefined) return t("editor.heading", { level: Number(level) });
-  if (kind === "code") return t("editor.code_block");
-  if (kind === "preformatted") return t("editor.preformatted");
-  return kind === "verse" ? t("editor.verse") : t("editor.paragraph");
-}
-
 function Kinds({ session, status, locked }: { session: Session; status: Status; locked: boolean }): JSX.Element {
-  const known = status.kind !== null && KINDS.includes(status.kind);
-  const items: MenuItem[] = KINDS.map((kind) => ({
-    name: kind,
-    label: kindLabel(kind),
-    checked: kind === status.kind,
-    disabled: !session.can(setText(kind)) && kind !== status.kind,
-    onSelect: () => session.run(setText(kind)),
+  const choices = textChoices().map(([, choice]) => choice);
+  const current = choices.find(({ name }) => name === status.kind);
+  const items: MenuItem[] = choices.map(({ name, label }) => ({
+    name,
+    label: label(),
+    checked: name === status.kind,
+    disabled: !session.can(setText(name)) && name !== status.kind,
+    onSelect: () => session.setText(name),
   }));
   return (
-    <Menu label={t("editor.text_kind")} small placement="bottom-start" disabled={locked || !known} items={items}>
-      <span class="editor-kind">{known ? kindLabel(status.kind ?? "paragraph") : t("editor.format")}</span>
+    <Menu label={t("editor.text_kind")} small placement="bottom-start" disabled={locked || current === undefined} items={items}>
+      <span class="editor-kind">{current === undefined ? t("editor.format") : current.label()}</span>
       <Icon name="chevron-down" size={14} />
     </Menu>
   );
@@ -212,37 +199,13 @@ function Aligns({ session, status, locked }: { session: Session; status: Status;
   return <Menu label={t("editor.align")} icon={`align-${status.align ?? "left"}`} small disabled={locked || status.aligns.length === 0} items={items} />;
 }
 
-const TABLE: [string, Key][] = [
-  ["row_before", "editor.row_before"],
-  ["row_after", "editor.row_after"],
-  ["delete_row", "editor.delete_row"],
-  ["column_before", "editor.column_before"],
-  ["column_after", "editor.column_after"],
-  ["delete_column", "editor.delete_column"],
-  ["merge_cells", "editor.merge_cells"],
-  ["split_cell", "editor.split_cell"],
-  ["toggle_head", "editor.table_head"],
-  ["toggle_foot", "editor.table_foot"],
-  ["toggle_caption", "editor.table_caption"],
-  ["delete_table", "editor.delete_table"],
-];
-
-function TableMenu({ session, table }: { session: Session; table: NonNullable<Status["table"]> }): JSX.Element {
-  const checks: Record<string, boolean> = { toggle_head: table.head, toggle_foot: table.foot, toggle_caption: table.caption };
-  const items: MenuItem[] = TABLE.map(([name, key]) => ({
-    name,
-    label: t(key),
-    checked: checks[name],
-    danger: name === "delete_table",
-    separated: ["column_before", "merge_cells", "toggle_head", "delete_table"].includes(name),
-    disabled: !session.can(tableCommands[name] as never),
-    onSelect: () => session.run(tableCommands[name] as never),
-  }));
-  return <Menu label={t("editor.table")} icon="table" small items={items} />;
-}
-
 function insertItems(session: Session, props: EditorProps): MenuItem[] {
   return insertions(session, props).map(({ name, label, icon, run }) => ({ name, label, icon, onSelect: run }));
+}
+
+/** What kinds say for the toolbar, in order. */
+function ofKinds<K extends "tools" | "actions">(what: K): NonNullable<Kind[K]>[number][] {
+  return kindsOf(schema).flatMap(([, kind]): NonNullable<Kind[K]>[number][] => [...(kind[what] ?? [])]);
 }
 
 /** What can be done with the block that the cursor is in. */
@@ -251,9 +214,7 @@ function blockItems(session: Session): MenuItem[] {
     { name: "up", label: t("editor.move_up"), icon: "chevron-up", disabled: !session.can(moveBlock(-1)), onSelect: () => act(session, moveBlock(-1), "moved_up") },
     { name: "down", label: t("editor.move_down"), icon: "chevron-down", disabled: !session.can(moveBlock(1)), onSelect: () => act(session, moveBlock(1), "moved_down") },
     { name: "duplicate", label: t("editor.duplicate"), icon: "copy", onSelect: () => act(session, duplicateBlock, "duplicated") },
-    { name: "indent", label: t("editor.indent"), icon: "chevron-right", disabled: !session.can(indent), onSelect: () => session.run(indent) },
-    { name: "outdent", label: t("editor.outdent"), icon: "chevron-left", disabled: !session.can(outdent), onSelect: () => session.run(outdent) },
-    ...(session.can(addSource) ? [{ name: "cite", label: t("editor.cite_add"), icon: "quote", onSelect: () => session.run(addSource) }] : []),
+    ...ofKinds("actions").filter(({ run, always }) => always === true || session.can(run)).map(({ name, label, icon, run }) => ({ name, label: label(), icon, disabled: !session.can(run), onSelect: () => session.run(run) })),
     { name: "source", label: t("editor.edit_source"), icon: "code", separated: true, onSelect: () => session.editCurrent() },
     { name: "delete", label: t("editor.delete_block"), icon: "trash", danger: true, separated: true, onSelect: () => act(session, deleteBlock, "deleted") },
   ];

@@ -2,8 +2,9 @@
  * Blocks with an element around their inner blocks.
  */
 import type { Node } from "prosemirror-model";
-import { elementOf } from "./element";
+import { childrenOf, elementOf } from "./element";
 import type { Block, Piece } from "./grammar";
+import type { Read } from "./kind";
 import type { Found, Reader, Series } from "./read";
 import { schema } from "./schema";
 import type { Place } from "./slices";
@@ -64,3 +65,17 @@ export function boxOf(reader: Reader, kind: string, block: Block, frame: Frame, 
 function joinedFound(reader: Reader, found: Found[]): string {
   return found.map(({ before, node }, index) => (index === 0 ? "" : before) + (reader.slices.of(node)?.text ?? "")).join("");
 }
+
+/** A block with an element around inner blocks. */
+export function boxBlock(kind: string, names: RegExp, kinds: RegExp | null): Read {
+  return (reader, block, place) => {
+    const frame = frameOf(block);
+    if (frame === null || !names.test(frame.name)) return null;
+    const series = childrenOf(reader, frame.pieces, kinds);
+    if (series === null || (series.found.length === 0 && kinds !== null)) return null;
+    return boxOf(reader, kind, block, frame, series, place, { el: frame.name });
+  };
+}
+
+/** Elements that boxes may be. */
+export const BOX = /^(?:div|section|main|article|aside|header|footer|nav)$/;

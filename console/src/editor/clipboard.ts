@@ -7,15 +7,15 @@ import { closeHistory } from "prosemirror-history";
 import { Fragment, type Node, Slice } from "prosemirror-model";
 import type { EditorState } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
+import { schema } from "./blocks";
 import { clean } from "./clean";
+import { isPart } from "./commands";
 import { fresh } from "./convert";
 import { escapedText } from "./html";
 import { safeAddress } from "./looks";
-import { makeEmbed } from "./make";
+import { firstOf, kindOf, takesBlocks } from "./kind";
 import { fromMarkdown, looksLikeMarkdown } from "./markdown";
 import { Content } from "./read";
-import { schema } from "./schema";
-import { isPlain } from "./write";
 
 /** The last piece that was copied here, and the HTML that went with it: nobody else knows that it was copied here. */
 let copied: { html: string; slice: Slice } | null = null;
@@ -90,8 +90,8 @@ function linked(view: EditorView, text: string): boolean {
     return true;
   }
   const alone = selection.empty && selection.$from.depth === 1 && selection.$from.parent.type.name === "paragraph" && selection.$from.parent.content.size === 0;
-  const embed = alone && state.doc.attrs["classic"] !== true ? makeEmbed(safe) : null;
-  if (embed !== null && embed.attrs["tag"] !== null) {
+  const embed = alone && state.doc.attrs["classic"] !== true ? firstOf(schema, ({ ofAddress }) => ofAddress?.(safe)) : null;
+  if (embed !== null) {
     view.dispatch(state.tr.replaceWith(selection.$from.before(), selection.$from.after(), [embed, schema.node("paragraph")]).scrollIntoView());
     return true;
   }
@@ -118,8 +118,8 @@ export function sliceOf(html: string, classic: boolean): Slice {
   const nodes = Content.read("")
     .nodes(html, "top", false)
     .map((node) => (node.type.name === "verbatim" ? textOf(node) : fresh(node)))
-    .map((node) => (classic && !isPlain(node.type.name) ? textOf(node) : node))
-    .map(pictureAlone);
+    .map((node) => (classic && kindOf(node).plain !== true ? textOf(node) : node))
+    .map((node) => (node.type.name === "paragraph" ? firstOf(schema, ({ ofParagraph }) => ofParagraph?.(node)) : null) ?? node);
   const open = (node: Node | undefined) => (node?.type.name === "paragraph" ? 1 : 0);
   return new Slice(Fragment.fromArray(nodes), open(nodes[0]), open(nodes[nodes.length - 1]));
 }
@@ -127,13 +127,6 @@ export function sliceOf(html: string, classic: boolean): Slice {
 function textOf(node: Node): Node {
   const text = node.type.name === "verbatim" ? (node.attrs["source"] as string) : node.textContent;
   return schema.node("paragraph", null, text === "" ? [] : [schema.text(text)]);
-}
-
-/** A picture alone in a paragraph is a picture. */
-function pictureAlone(node: Node): Node {
-  const only = node.type.name === "paragraph" && node.childCount === 1 ? node.firstChild : null;
-  if (only === null || only.type.name !== "inline_image" || only.marks.length > 0) return node;
-  return schema.node("image", { img: only.attrs["raw"] as string });
 }
 
 function put(view: EditorView, slice: Slice): boolean {
@@ -148,7 +141,7 @@ function needsText(state: EditorState): boolean {
   const { $from } = state.selection;
   if (!$from.parent.isTextblock) return false;
   const parent = $from.node(-1);
-  return !["doc", "group", "column", "quote", "cover", "media_text", "details", "list_item"].includes(parent.type.name) || ["cite", "caption", "summary"].includes($from.parent.type.name);
+  return !(takesBlocks(parent) || kindOf(parent).ownText === true) || isPart($from.parent);
 }
 
 /** The texts of a slice, with breaks between them. */

@@ -2,17 +2,15 @@
  * Colours of blocks: those that the site names, written as a class, and others, written as a style. Attributes of the delimiter,
  * classes and style change together, as WordPress's own editor changes them.
  */
-import type { Node } from "prosemirror-model";
-import { jsonWith, usualTag } from "./generate";
-import { readJson } from "./grammar";
-import { attribute, hasClass, insideOf, withClasses, withStyle } from "./html";
+import type { Attrs, Node } from "prosemirror-model";
+import { isWrittenPlain, usualTag } from "./generate";
+import { jsonWith, readJson } from "./grammar";
+import { attribute, hasClass, withClasses, withStyle } from "./html";
+import { kindOf, type Part } from "./kind";
 import { attrsOf } from "./schema";
 
 /** A colour by the name that the site has for it, or by its value. */
 export type Colour = { slug: string } | { value: string };
-
-/** Which colour of a block: of its text, of the ground behind it, or of what lies over the picture of a cover. */
-export type Part = "text" | "background" | "overlay";
 
 interface Names {
   /** Attribute for a named colour, and the path of the attribute for another one. */
@@ -31,23 +29,17 @@ const PARTS: Record<Part, Names> = {
   overlay: { named: "overlayColor", own: ["customOverlayColor"], suffix: "-background-color", mark: "", style: "background-color" },
 };
 
-/** Kinds whose text and ground may have a colour. */
-const COLOURED = new Set("paragraph heading list quote pullquote code preformatted verse columns column group media_text details button".split(" "));
-
-/** The element of a cover that lies over its picture. */
-export const OVERLAY = /<span(\s[^<>]*class="[^"]*wp-block-cover__background[^"]*"[^<>]*)>/;
+/** The colours of kinds whose text and background may have one. */
+export const textColours = (): readonly Part[] => ["text", "background"];
 
 /** Attributes of colours that are not chosen here: gradients, and those of older editors. What has one keeps it. */
 const OTHERS = [["gradient"], ["customGradient"], ["style", "color", "gradient"], ["customBackgroundColor"], ["customTextColor"]];
 
 /** The colours that a block can have. */
-export function coloursOf(node: Node, classic: boolean): Part[] {
+export function coloursOf(node: Node, classic: boolean): readonly Part[] {
   const json = readJson(attrsOf(node).json ?? null);
-  const style = attrsOf(node).style;
-  const plain = style === "html" || style === "bare" || (style === null && classic);
-  if (plain || json === null || !isCurrent(node) || OTHERS.some((path) => at(json, path) !== undefined)) return [];
-  if (node.type.name === "cover") return OVERLAY.test(node.attrs["before"] as string) ? ["overlay"] : [];
-  return COLOURED.has(node.type.name) ? ["text", "background"] : [];
+  if (isWrittenPlain(node, classic) || json === null || !isCurrent(node) || OTHERS.some((path) => at(json, path) !== undefined)) return [];
+  return kindOf(node).colours?.(node) ?? [];
 }
 
 /**
@@ -55,24 +47,11 @@ export function coloursOf(node: Node, classic: boolean): Part[] {
  * taken, but looks that it did not know are not.
  */
 export function isCurrent(node: Node): boolean {
+  const own = kindOf(node).isCurrent?.(node);
+  if (own !== undefined) return own;
   const { tag, style } = attrsOf(node);
-  const { before, after, link } = node.attrs as Record<string, string | null>;
-  switch (node.type.name) {
-    case "cover":
-      return OVERLAY.test(before ?? "");
-    case "media_text": {
-      const classes = `<div${tag ?? usualTag(node, false)}>`;
-      const stacked = readJson(attrsOf(node).json)?.["isStackedOnMobile"] !== false;
-      const place = hasClass(classes, "has-media-on-the-right") ? after : before;
-      return hasClass(classes, "is-stacked-on-mobile") === stacked && (place ?? "").includes("<figure");
-    }
-    case "button":
-      return link === null || link === undefined || hasClass(link, "wp-element-button");
-    default: {
-      const [usual] = attribute(usualTag(node.type.create(), false), "class")?.split(" ") ?? [];
-      return style !== "old" && (tag === null || tag === undefined || usual === undefined || hasClass(`<p${tag}>`, usual));
-    }
-  }
+  const [usual] = attribute(usualTag(node.type.create(), false), "class")?.split(" ") ?? [];
+  return style !== "old" && (tag === null || tag === undefined || usual === undefined || hasClass(`<p${tag}>`, usual));
 }
 
 function at(value: unknown, path: string[]): unknown {
@@ -122,7 +101,7 @@ function put(value: unknown, path: readonly string[], member: string | undefined
 }
 
 /** Attributes of a block with another colour; null for that of its surroundings. */
-export function withColour(node: Node, part: Part, colour: Colour | null): Record<string, unknown> {
+export function withColour(node: Node, part: Part, colour: Colour | null): Attrs {
   const names = PARTS[part];
   const before = colourOf(node, part);
   const json = attrsOf(node).json;
@@ -134,15 +113,8 @@ export function withColour(node: Node, part: Part, colour: Colour | null): Recor
     [member]: inner.length === 0 ? own : put(now[member], inner, own),
     ...(part === "overlay" && colour !== null ? { isUserOverlayColor: true } : {}),
   };
-  const attrs = { ...node.attrs, json: jsonWith(json, changes) };
-  if (part === "overlay") {
-    const markup = (node.attrs["before"] as string).replace(OVERLAY, (_, inside: string) => `<span${coloured(inside, part, before, colour)}>`);
-    return { ...attrs, before: markup };
-  }
-  if (node.type.name === "button") {
-    const link = (node.attrs["link"] as string | null) ?? '<a class="wp-block-button__link wp-element-button">';
-    const name = /^<([a-z]+)/.exec(link)?.[1] ?? "a";
-    return { ...attrs, link: `<${name}${coloured(insideOf(link), part, before, colour)}>` };
-  }
-  return { ...attrs, tag: coloured(attrsOf(node).tag ?? usualTag(node, false), part, before, colour) };
+  const change = (inside: string) => coloured(inside, part, before, colour);
+  const { withTag } = kindOf(node);
+  const attrs = withTag === undefined ? { ...node.attrs, tag: change(attrsOf(node).tag ?? usualTag(node, false)) } : withTag(node, change);
+  return { ...attrs, json: jsonWith(json, changes) };
 }

@@ -1,20 +1,13 @@
 /**
  * What can be done with blocks. Each is a ProseMirror command: it says whether it applies, and does it when it gets `dispatch`.
  */
-import { lift, setBlockType, wrapIn } from "prosemirror-commands";
+import { setBlockType } from "prosemirror-commands";
 import { closeHistory } from "prosemirror-history";
-import { Fragment, type Node, type NodeType, type ResolvedPos } from "prosemirror-model";
-import { liftListItem, sinkListItem, wrapInList } from "prosemirror-schema-list";
+import { Fragment, type Node, type ResolvedPos } from "prosemirror-model";
 import { type Command, type EditorState, NodeSelection, Selection, TextSelection, type Transaction } from "prosemirror-state";
-import { canJoin } from "prosemirror-transform";
-import { type Align, alignOf, aligned, alignments } from "./change";
-import { attrsOf, schema } from "./schema";
-import { isPlain } from "./write";
-
-const types = schema.nodes as Record<string, NodeType>;
-
-/** Parents whose children are moved as blocks. */
-const PARENTS = new Set(["doc", "group", "column", "quote", "list", "gallery", "columns", "buttons", "cover", "media_text", "details"]);
+import { alignOf, aligned, alignments } from "./change";
+import { type Align, isCaptioned, kindOf, kindsOf, takesBlocks, type TextChoice } from "./kind";
+import { attrsOf, schema, typeOf } from "./schema";
 
 export interface Place {
   node: Node;
@@ -29,7 +22,7 @@ export function currentBlock(state: EditorState): Place | null {
   if (selection instanceof NodeSelection && selection.node.isBlock) {
     const place = placeAt(state.doc, selection.from);
     // The only paragraph of a list item, say, moves with its list.
-    if (place !== null && PARENTS.has(place.parent.type.name) && !isPart(place.node)) return place;
+    if (place !== null && movesChildren(place.parent) && !isPart(place.node)) return place;
   }
   return blockAround(selection.$from);
 }
@@ -38,16 +31,21 @@ function blockAround($pos: ResolvedPos): Place | null {
   for (let depth = $pos.depth; depth > 0; depth--) {
     const parent = $pos.node(depth - 1);
     const node = $pos.node(depth);
-    if (PARENTS.has(parent.type.name) && !isPart(node)) {
+    if (movesChildren(parent) && !isPart(node)) {
       return { node, pos: $pos.before(depth), parent, index: $pos.index(depth - 1) };
     }
   }
   return null;
 }
 
+/** Whether the children of a parent are moved as blocks. */
+function movesChildren(parent: Node): boolean {
+  return takesBlocks(parent) || kindOf(parent).movesChildren === true;
+}
+
 /** What belongs to its parent and cannot be moved on its own. */
-function isPart(node: Node): boolean {
-  return ["cite", "caption", "summary"].includes(node.type.name);
+export function isPart(node: Node): boolean {
+  return kindOf(node).part !== undefined;
 }
 
 export function placeAt(doc: Node, pos: number): Place | null {
@@ -114,10 +112,10 @@ export const deleteBlock: Command = (state, dispatch) => {
   if (dispatch !== undefined) {
     const tr = state.tr;
     const end = place.pos + place.node.nodeSize;
-    const last = place.parent.lastChild?.type.name;
-    const alone = place.parent.childCount - (last === "cite" || last === "caption" ? 1 : 0) <= 1;
+    const { lastChild } = place.parent;
+    const alone = place.parent.childCount - (lastChild !== null && kindOf(lastChild).part === "last" ? 1 : 0) <= 1;
     if (!alone) tr.delete(place.pos, end);
-    else if (place.parent.type === types["doc"] || place.parent.contentMatchAt(0).matchType(types["paragraph"] as NodeType) !== null) {
+    else if (place.parent.contentMatchAt(0).matchType(typeOf("paragraph")) !== null) {
       tr.replaceWith(place.pos, end, schema.node("paragraph"));
     } else {
       // A parent that would be left empty goes, too.
@@ -140,85 +138,37 @@ function deleteAround($pos: ResolvedPos, dispatch: (tr: Transaction) => void, st
   return true;
 }
 
+/** Kinds of text that there are, with the names of their nodes. */
+export function textChoices(): [string, TextChoice][] {
+  return kindsOf(schema).flatMap(([kind, { texts }]) => (texts ?? []).map((choice): [string, TextChoice] => [kind, choice]));
+}
+
 /** The kind of the current text: "paragraph", "heading-2", "code" and the like. */
 export function textKind(state: EditorState): string | null {
   const { $from } = state.selection;
   const node = state.selection instanceof NodeSelection ? state.selection.node : $from.parent;
   if (!node.isTextblock) return null;
-  return node.type.name === "heading" ? `heading-${node.attrs["level"] as number}` : node.type.name;
+  const is = ([kind, { attrs }]: [string, TextChoice]) => kind === node.type.name && Object.entries(attrs ?? {}).every(([name, value]) => node.attrs[name] === value);
+  return textChoices().find(is)?.[1].name ?? node.type.name;
 }
 
 /** Turns the selected texts into another kind; what is written about the old kind is not kept, but for the alignment. */
-export function setText(kind: string): Command {
-  const level = /^heading-(\d)$/.exec(kind)?.[1];
-  const type = types[level === undefined ? kind : "heading"] as NodeType;
+export function setText(name: string): Command {
   return (state, dispatch) => {
+    const [kind, choice] = textChoices().find(([, one]) => one.name === name) ?? [name];
+    const type = typeOf(kind);
     const from = state.selection.$from.parent;
     if (!from.isTextblock) return false;
     const align = alignOf(from);
     const style = attrsOf(from).style;
     const kept = style === "bare" ? null : style;
-    let attrs: Record<string, unknown> = { style: kept, ...(level === undefined ? {} : { level: Number(level) }) };
+    let attrs: Record<string, unknown> = { style: kept, ...choice?.attrs };
     const fresh = type.create(attrs);
-    if (from.type === type && level !== undefined) attrs = { ...from.attrs, level: Number(level) };
+    if (from.type === type && choice?.attrs !== undefined) attrs = { ...from.attrs, ...choice.attrs };
     else if (align !== null && alignments(fresh).includes(align)) attrs = aligned(fresh, align, state.doc.attrs["classic"] === true);
     return setBlockType(type, attrs)(state, dispatch);
   };
 }
-
-/** Makes a list of the selected texts, changes its kind, or takes it away. */
-export function toggleList(ordered: boolean): Command {
-  return (state, dispatch) => {
-    const list = find(state, "list");
-    if (list === null) return wrapInList(types["list"] as NodeType, { ordered })(state, dispatch);
-    if (list.node.attrs["ordered"] === ordered) return liftListItem(types["list_item"] as NodeType)(state, dispatch);
-    dispatch?.(state.tr.setNodeMarkup(list.pos, null, { ...list.node.attrs, ordered }));
-    return true;
-  };
-}
-
-/** Puts an item into a list below the item before it; a list that begins with it is numbered where the one around it is. */
-export const indent: Command = (state, dispatch) => {
-  const outer = find(state, "list");
-  const numbered = (tr: Transaction): Transaction => {
-    const { $from } = tr.selection;
-    const depth = Array.from({ length: $from.depth }, (_, place) => $from.depth - place).find((at) => $from.node(at).type.name === "list");
-    const list = depth === undefined ? null : $from.node(depth);
-    if (depth === undefined || list === null || list.childCount > 1 || list.attrs["ordered"] === outer?.node.attrs["ordered"]) return tr;
-    return tr.setNodeMarkup($from.before(depth), null, { ...list.attrs, ordered: outer?.node.attrs["ordered"] });
-  };
-  return sinkListItem(types["list_item"] as NodeType)(state, dispatch && ((tr) => dispatch(numbered(tr))));
-};
-export const outdent = liftListItem(types["list_item"] as NodeType);
-
-/** Puts the selected blocks into a quote, or takes them out. */
-export const toggleQuote: Command = (state, dispatch) => {
-  const quote = find(state, "quote");
-  if (quote === null) return wrapIn(types["quote"] as NodeType)(state, dispatch);
-  if (quote.node.lastChild?.type.name !== "cite") return lift(state, dispatch);
-  if (dispatch !== undefined) {
-    const inside: Node[] = [];
-    quote.node.forEach((child) => {
-      if (child.type.name !== "cite") inside.push(child);
-      else if (child.content.size > 0) inside.push(schema.node("paragraph", null, child.content));
-    });
-    const tr = state.tr.replaceWith(quote.pos, quote.pos + quote.node.nodeSize, inside);
-    dispatch(tr.setSelection(TextSelection.near(tr.doc.resolve(Math.max(1, state.selection.from - 1)))).scrollIntoView());
-  }
-  return true;
-};
-
-/** Adds a line for the source of a quote, and goes there. */
-export const addSource: Command = (state, dispatch) => {
-  const quote = find(state, "quote", "pullquote");
-  if (quote === null || quote.node.lastChild?.type.name === "cite") return false;
-  if (dispatch !== undefined) {
-    const at = quote.pos + quote.node.nodeSize - 1;
-    const tr = state.tr.insert(at, schema.node("cite"));
-    dispatch(tr.setSelection(TextSelection.create(tr.doc, at + 1)).scrollIntoView());
-  }
-  return true;
-};
 
 /** The node that an alignment is set of. */
 export function alignable(state: EditorState): { node: Node; pos: number } | null {
@@ -268,7 +218,7 @@ export function insertBlocks(nodes: Node[]): Command {
   return (state, dispatch) => {
     if (nodes.length === 0) return false;
     // A single delimiter would change how all the rest of such content is shown.
-    if (state.doc.attrs["classic"] === true && nodes.some((node) => !isPlain(node.type.name))) return false;
+    if (state.doc.attrs["classic"] === true && nodes.some((node) => kindOf(node).plain !== true)) return false;
     const { $from } = state.selection;
     const depth = hostDepth($from, nodes, state.selection instanceof NodeSelection);
     if (depth < 0) return false;
@@ -295,7 +245,7 @@ export function hostDepth($from: ResolvedPos, nodes: Node[], selected: boolean):
     const parent = $from.node(depth);
     const index = $from.index(depth);
     const behind = depth < $from.depth || selected ? index + 1 : index;
-    if (!parent.isTextblock && PARENTS.has(parent.type.name) && parent.canReplace(behind, behind, Fragment.fromArray(nodes))) return depth;
+    if (!parent.isTextblock && movesChildren(parent) && parent.canReplace(behind, behind, Fragment.fromArray(nodes))) return depth;
   }
   return -1;
 }
@@ -303,7 +253,7 @@ export function hostDepth($from: ResolvedPos, nodes: Node[], selected: boolean):
 /** The cursor in the first text of new nodes; the node itself where it has none. */
 function select(tr: Transaction, at: number, nodes: Node[]): void {
   const first = nodes[0] as Node;
-  if (first.isAtom || first.type.name === "image" || first.type.name === "embed" || first.type.name === "player") {
+  if (first.isAtom || isCaptioned(first)) {
     tr.setSelection(NodeSelection.create(tr.doc, at));
   } else {
     tr.setSelection(Selection.near(tr.doc.resolve(at + 1), 1));
@@ -316,7 +266,7 @@ export function insertParagraph(direction: -1 | 1): Command {
     const place = topBlock(state);
     if (place === null) return false;
     const index = direction < 0 ? place.index : place.index + 1;
-    if (!place.parent.canReplaceWith(index, index, types["paragraph"] as NodeType)) return false;
+    if (!place.parent.canReplaceWith(index, index, typeOf("paragraph"))) return false;
     if (dispatch !== undefined) {
       const at = direction < 0 ? place.pos : place.pos + place.node.nodeSize;
       const tr = state.tr.insert(at, schema.node("paragraph"));
@@ -329,31 +279,27 @@ export function insertParagraph(direction: -1 | 1): Command {
 /** The innermost block around the selection whose parent may have a paragraph beside it. */
 function topBlock(state: EditorState): Place | null {
   const { $from } = state.selection;
-  if (state.selection instanceof NodeSelection && takesText($from.parent)) return placeAt(state.doc, $from.pos);
+  if (state.selection instanceof NodeSelection && takesBlocks($from.parent)) return placeAt(state.doc, $from.pos);
   for (let depth = $from.depth; depth > 0; depth--) {
     const parent = $from.node(depth - 1);
-    if (takesText(parent)) return { node: $from.node(depth), pos: $from.before(depth), parent, index: $from.index(depth - 1) };
+    if (takesBlocks(parent)) return { node: $from.node(depth), pos: $from.before(depth), parent, index: $from.index(depth - 1) };
   }
   return null;
-}
-
-function takesText(parent: Node): boolean {
-  return ["doc", "group", "column", "quote", "cover", "media_text", "details"].includes(parent.type.name);
 }
 
 /** Enter in what ends with a line of its own: a caption, a source of a quote, a selected object. */
 export const leaveBlock: Command = (state, dispatch) => {
   const { $from, empty } = state.selection;
   const selected = state.selection instanceof NodeSelection && state.selection.node.isBlock;
-  const name = $from.parent.type.name;
-  if (!selected && !(empty && ["cite", "caption", "summary", "image", "embed", "player"].includes(name))) return false;
+  const { part } = kindOf($from.parent);
+  if (!selected && !(empty && (part !== undefined || isCaptioned($from.parent)))) return false;
   if (selected) return insertParagraph(1)(state, dispatch);
-  const depth = name === "cite" || name === "caption" ? $from.depth - 1 : $from.depth;
+  const depth = part === "last" ? $from.depth - 1 : $from.depth;
   const at = $from.after(depth);
   const parent = $from.node(depth - 1);
-  if (!takesText(parent)) return insertParagraph(1)(state, dispatch);
+  if (!takesBlocks(parent)) return insertParagraph(1)(state, dispatch);
   const next = state.doc.nodeAt(at);
-  if (name === "summary" && next?.type.name === "paragraph" && next.content.size === 0) {
+  if (part === "first" && next?.type.name === "paragraph" && next.content.size === 0) {
     dispatch?.(state.tr.setSelection(TextSelection.create(state.doc, at + 1)).scrollIntoView());
     return true;
   }
@@ -367,11 +313,11 @@ export const leaveBlock: Command = (state, dispatch) => {
 /** Enter in a listing or verse makes a new line; a second one at its end leaves it. */
 export const newLine: Command = (state, dispatch) => {
   const { $from, $to, empty } = state.selection;
-  if (!["code", "preformatted", "verse"].includes($from.parent.type.name) || !$from.sameParent($to)) return false;
+  if ($from.parent.type.spec.whitespace !== "pre" || !$from.sameParent($to)) return false;
   // The key behind the fence of a listing begins it: its first line is not empty.
-  if ($from.parent.type.name === "code" && $from.parent.content.size === 0) return true;
+  if ($from.parent.type.spec.code === true && $from.parent.content.size === 0) return true;
   const end = empty && $from.parentOffset === $from.parent.content.size;
-  if (end && $from.parent.textBetween(Math.max(0, $from.parentOffset - 2), $from.parentOffset) === "\n\n" && takesText($from.node(-1))) {
+  if (end && $from.parent.textBetween(Math.max(0, $from.parentOffset - 2), $from.parentOffset) === "\n\n" && takesBlocks($from.node(-1))) {
     if (dispatch !== undefined) {
       const tr = state.tr.delete($from.pos - 2, $from.pos);
       const at = tr.mapping.map($from.after());
@@ -389,9 +335,9 @@ export const leaveContainer: Command = (state, dispatch) => {
   const { $from, empty } = state.selection;
   if (!empty || $from.parent.type.name !== "paragraph" || $from.parent.content.size > 0 || $from.depth < 2) return false;
   const parent = $from.node(-1);
-  if (!["quote", "group", "cover", "media_text", "details"].includes(parent.type.name) || parent.childCount < 2 || !takesText($from.node(-2))) return false;
+  if (!takesBlocks(parent) || parent.childCount < 2 || !takesBlocks($from.node(-2))) return false;
   const next = $from.index(-1) + 1 < parent.childCount ? parent.child($from.index(-1) + 1) : null;
-  if (next !== null && next.type.name !== "cite") return false;
+  if (next !== null && !isPart(next)) return false;
   if (dispatch !== undefined) {
     const tr = state.tr.delete($from.before(), $from.after());
     const at = tr.mapping.map($from.after(-1));
@@ -401,10 +347,11 @@ export const leaveContainer: Command = (state, dispatch) => {
   return true;
 };
 
-/** Lists of one kind that come to stand side by side become one. */
-export function joinLists(tr: Transaction, pos: number): Transaction {
-  const $pos = tr.doc.resolve(pos);
-  const [before, after] = [$pos.nodeBefore, $pos.nodeAfter];
-  const same = before?.type.name === "list" && after?.type.name === "list" && before.attrs["ordered"] === after.attrs["ordered"];
-  return same && canJoin(tr.doc, pos) ? tr.join(pos) : tr;
-}
+/** A break within a text. */
+export const lineBreak: Command = (state, dispatch) => {
+  const { $from } = state.selection;
+  if (!$from.parent.isTextblock) return false;
+  if (newLine(state, dispatch)) return true;
+  dispatch?.(state.tr.replaceSelectionWith(schema.node("hard_break")).scrollIntoView());
+  return true;
+};

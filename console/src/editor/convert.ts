@@ -4,25 +4,21 @@
 import type { Node } from "prosemirror-model";
 import type { Command } from "prosemirror-state";
 import { alignOf, aligned, alignments } from "./change";
-import { jsonWith, usualTag } from "./generate";
+import { usualTag } from "./generate";
+import { jsonWith } from "./grammar";
 import { attribute, withAttributes, withClasses } from "./html";
-import { makeRaw } from "./make";
+import { kindOf } from "./kind";
 import { attrsOf } from "./schema";
-
-const DELIMITER = /<!--\s*\/?wp:/;
 
 /** A node that is generated, as its place asks for. */
 export function fresh(node: Node): Node {
   if (node.isInline) return inlineFresh(node);
-  if (node.type.name === "verbatim") {
-    const source = node.attrs["source"] as string;
-    // A delimiter in it would end the block around it.
-    return node.attrs["name"] === "" && !DELIMITER.test(source) ? makeRaw("core/html", source) : node;
-  }
+  const converted = kindOf(node).converted?.(node);
+  if (converted !== undefined) return converted;
   const children: Node[] = [];
   node.forEach((child) => children.push(fresh(child)));
   const kept = "slice" in (node.type.spec.attrs ?? {}) ? { slice: null, style: null } : {};
-  const gone = ["separator", "more", "nextpage"].includes(node.type.name) ? { source: null } : {};
+  const gone = node.type.spec.attrs?.["source"]?.default === null ? { source: null } : {};
   return node.type.create({ ...node.attrs, ...kept, ...gone, ...tagFresh(node) }, children, node.marks);
 }
 
@@ -51,7 +47,7 @@ function tagFresh(node: Node): Record<string, unknown> {
   const { tag } = attrsOf(node);
   if (tag === null || tag === undefined) return {};
   const align = alignOf(node);
-  if (node.type.name.startsWith("table")) return { tag: align !== null && alignments(node).includes(align) ? aligned(node.type.create(), align, false)["tag"] : null };
+  if (kindOf(node).dropsTag === true) return { tag: align !== null && alignments(node).includes(align) ? aligned(node.type.create(), align, false)["tag"] : null };
   let bare = node.type.create({ ...node.attrs, tag: null, json: null, style: null });
   const classes = (attribute(tag, "class") ?? "").split(/\s+/).filter((name) => name !== "" && !/^(?:has-text-)?align/.test(name) && !name.startsWith("wp-block-"));
   const id = attribute(tag, "id");

@@ -2,14 +2,11 @@
  * Markup without delimiters, cut at blank lines and elements.
  */
 import type { Node } from "prosemirror-model";
-import { readFigure } from "./figures";
+import { elementReaders, schema } from "./blocks";
 import { type Token, tokens } from "./html";
-import { type Mode, closing, readInline } from "./inline";
-import { readList } from "./lists";
+import { closing, readInline } from "./inline";
 import type { Found, Reader, Series } from "./read";
-import { schema } from "./schema";
 import type { Place } from "./slices";
-import { readTable } from "./tables";
 
 /** Elements that end a bare paragraph. Those that are not text are kept as they are. */
 const ELEMENTS = new Set(
@@ -19,7 +16,7 @@ const ELEMENTS = new Set(
   ).split(" "),
 );
 const VOID = new Set(["hr"]);
-const MARK = /^<!--(more|nextpage)(?=\s|-->)[\s\S]*?-->$/;
+const COMMENT = /^<!--([a-z]+)(?=\s|-->)[\s\S]*?-->$/;
 
 /** The nodes of a markup. What cannot be read is kept as it is, so that this never fails. */
 export function readFlow(reader: Reader, html: string, place: Place): Series {
@@ -60,8 +57,12 @@ function spaceAt(html: string, at: number): string {
 }
 
 function isBoundary(token: Token): boolean {
-  if (token.kind === "comment") return MARK.test(token.raw);
+  if (token.kind === "comment") return elementReaders.has(nameOf(token));
   return token.kind === "broken" || ((token.kind === "open" || token.kind === "close") && ELEMENTS.has(token.name));
+}
+
+function nameOf(token: Token): string {
+  return token.kind === "comment" ? `!--${COMMENT.exec(token.raw)?.[1] ?? ""}` : token.name;
 }
 
 function endOfElement(all: Token[], index: number, length: number): number {
@@ -99,10 +100,6 @@ function trimmed(html: string, start: number, end: number): number {
   return at;
 }
 
-function modeOf(reader: Reader, place: Place): Mode {
-  return reader.classic && place !== "flow" && place !== "inner" ? "classic" : "flow";
-}
-
 function readBare(reader: Reader, text: string, place: Place): Node | null {
   // Only blocks may be in blocks, and only elements where line ends mean nothing.
   if (place === "inner" || place === "flow") return null;
@@ -112,54 +109,10 @@ function readBare(reader: Reader, text: string, place: Place): Node | null {
 }
 
 function readElement(reader: Reader, text: string, token: Token, place: Place): Node | null {
-  if (place === "inner") return null;
-  if (token.kind === "comment") {
-    const kind = MARK.exec(token.raw)?.[1] as "more" | "nextpage";
-    return reader.object(text, place, (slice) => schema.node(kind, { slice, style: "html", source: text }));
-  }
-  if (token.kind !== "open") return null;
-  if (token.name === "hr") return reader.object(text, place, (slice) => schema.node("separator", { slice, style: "html", source: text }));
-  if (token.name === "figure") return readFigure(reader, text, place);
-  if (token.name === "ul" || token.name === "ol") return readList(reader, text, place);
-  const close = `</${token.name}>`;
-  if (!text.endsWith(close) || text.length < token.raw.length + close.length) return null;
-  const parts = { head: token.raw, inside: text.slice(token.raw.length, -close.length), tail: close, place };
-  const tag = token.raw.slice(1 + token.name.length, -1);
-  const inline = (kind: string, mode: Mode, attrs = {}) => {
-    const content = readInline(parts.inside, mode);
-    return content === null
-      ? null
-      : reader.make(parts, (slice) => schema.node(kind, { slice, style: "html", tag: tag === "" ? null : tag, ...attrs }, content));
-  };
-  if (token.name === "p") return inline("paragraph", modeOf(reader, place));
-  if (/^h[1-6]$/.test(token.name)) return inline("heading", modeOf(reader, place), { level: Number(token.name[1]) });
-  if (token.name === "pre") return readPre(reader, text, place) ?? inline("preformatted", "pre");
-  if (token.name === "blockquote") return readQuote(reader, parts, tag, place);
-  if (token.name === "table") {
-    const table = readTable(reader, text);
-    if (table === null) return null;
-    return reader.make({ head: "", inside: text, tail: "", place }, (slice) => schema.node("table_figure", { slice, style: "html" }, [table]));
+  if (place === "inner" || (token.kind !== "open" && token.kind !== "comment")) return null;
+  for (const read of elementReaders.get(nameOf(token)) ?? []) {
+    const node = read(reader, text, token, place);
+    if (node !== null) return node;
   }
   return null;
-}
-
-/** `<pre><code>…</code></pre>`: a listing. */
-function readPre(reader: Reader, text: string, place: Place): Node | null {
-  const match = /^<pre([^>]*)><code([^>]*)>([\s\S]*)<\/code><\/pre>$/.exec(text);
-  const content = match === null ? null : readInline(match[3] as string, "code");
-  if (match === null || content === null) return null;
-  const inside = match[3] as string;
-  const head = text.slice(0, text.length - inside.length - "</code></pre>".length);
-  const attrs = { style: "html", tag: match[1] === "" ? null : match[1], inner: match[2] };
-  return reader.make({ head, inside, tail: "</code></pre>", place }, (slice) => schema.node("code", { slice, ...attrs }, content));
-}
-
-function readQuote(reader: Reader, parts: { head: string; inside: string; tail: string; place: Place }, tag: string, place: Place): Node | null {
-  const { found, rest } = reader.deeper(() => readFlow(reader, parts.inside, place === "flow" ? "flow" : "html")) ?? { found: [], rest: "" };
-  if (found.length === 0 || found.some(({ node }) => node.type.name === "verbatim")) return null;
-  const lead = found[0]?.before ?? "";
-  const inside = parts.inside.slice(lead.length, parts.inside.length - rest.length);
-  return reader.make({ head: parts.head + lead, inside, tail: rest + parts.tail, place }, (slice) =>
-    schema.node("quote", { slice, style: "html", tag: tag === "" ? null : tag }, reader.children(found)),
-  );
 }

@@ -241,6 +241,20 @@ export function writeJson(attributes: Record<string, unknown>): string | null {
     .replaceAll('\\"', "\\u0022");
 }
 
+/** The attributes of the delimiter with some of them set; `undefined` takes one away. What needs no change stays as it is written. */
+export function jsonWith(json: string | null, changes: Record<string, unknown>): string | null {
+  const now = readJson(json);
+  if (now === null) return json;
+  let changed = false;
+  for (const [name, value] of Object.entries(changes)) {
+    if (JSON.stringify(now[name]) === JSON.stringify(value)) continue;
+    changed = true;
+    if (value === undefined) delete now[name];
+    else now[name] = value;
+  }
+  return changed ? writeJson(now) : json;
+}
+
 /** One block as it is written in a text. */
 export function delimited(name: string, json: string | null, inside: string | null): string {
   const short = name.startsWith("core/") ? name.slice(5) : name;

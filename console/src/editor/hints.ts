@@ -3,12 +3,13 @@ import type { Node } from "prosemirror-model";
 import type { EditorState } from "prosemirror-state";
 import { Decoration, DecorationSet } from "prosemirror-view";
 import { t } from "../i18n";
+import { kindOf } from "./kind";
 
 /** An empty part of a block, by its place inside the block. */
 interface Part {
   from: number;
   size: number;
-  kind: string;
+  text: string;
 }
 
 /** Empty parts by node. A key changes the nodes around the cursor; of all others it is known. */
@@ -18,8 +19,8 @@ const NONE: readonly Part[] = [];
 /** Parts with hints of their own: a caption, the source of a quote. */
 function partsIn(node: Node): readonly Part[] {
   if (node.isAtom || node.isTextblock) {
-    const empty = node.isTextblock && node.content.size === 0 && textOf(node.type.name) !== null;
-    return empty ? [{ from: 0, size: node.nodeSize, kind: node.type.name }] : NONE;
+    const text = node.isTextblock && node.content.size === 0 ? kindOf(node).hint?.() : undefined;
+    return text === undefined ? NONE : [{ from: 0, size: node.nodeSize, text }];
   }
   const before = known.get(node);
   if (before !== undefined) return before;
@@ -29,21 +30,6 @@ function partsIn(node: Node): readonly Part[] {
   });
   known.set(node, found.length === 0 ? NONE : found);
   return found;
-}
-
-function textOf(kind: string): string | null {
-  switch (kind) {
-    case "cite":
-      return t("editor.cite");
-    case "caption":
-      return t("editor.caption");
-    case "button":
-      return t("editor.button");
-    case "summary":
-      return t("editor.summary");
-    default:
-      return null;
-  }
 }
 
 function hinted(from: number, to: number, text: string): Decoration {
@@ -59,11 +45,11 @@ export function hints(state: EditorState, placeholder: string | undefined): Deco
   if (only !== null && only.type.name === "paragraph" && only.content.size === 0) {
     found.push(hinted(0, only.nodeSize, hint));
   } else if ($from.parent.type.name === "paragraph" && $from.parent.content.size === 0 && $from.depth > 0) {
-    const inItem = $from.node(-1).type.name === "list_item";
+    const inItem = kindOf($from.node(-1)).ownText === true;
     if (!inItem) found.push(hinted($from.before(), $from.after(), hint));
   }
   doc.forEach((block, offset) => {
-    for (const part of partsIn(block)) found.push(hinted(offset + part.from, offset + part.from + part.size, textOf(part.kind) ?? ""));
+    for (const part of partsIn(block)) found.push(hinted(offset + part.from, offset + part.from + part.size, part.text));
   });
   return found.length === 0 ? DecorationSet.empty : DecorationSet.create(doc, found);
 }

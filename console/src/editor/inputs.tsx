@@ -1,8 +1,9 @@
-/** Fields of the editor's dialogs. */
+/** Parts of the editor's dialogs and bars. */
 
 import type { JSX, RefObject } from "preact";
-import { useEffect, useRef } from "preact/hooks";
-import type { FieldIds } from "../ui";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { t } from "../i18n";
+import { announce, Button, Dialog, Field, type FieldIds } from "../ui";
 
 interface LineProps {
   ids: FieldIds;
@@ -47,4 +48,141 @@ export function Markup({ ids, value, onText }: LineProps): JSX.Element {
       onInput={(event) => onText(event.currentTarget.value)}
     />
   );
+}
+
+interface PanelTextProps {
+  label: string;
+  value: string;
+  wide?: boolean;
+  mode?: "text" | "url" | "numeric";
+  onChange(text: string): void;
+}
+
+/** A field of the bar that takes effect when it is left, or with Enter. */
+export function PanelText({ label, value, wide, mode, onChange }: PanelTextProps): JSX.Element {
+  const id = useId();
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  const done = () => {
+    if (text !== value) onChange(text.trim());
+  };
+  return (
+    <div class={`editor-panel-field${wide === true ? " editor-panel-wide" : ""}`}>
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        class="input"
+        type="text"
+        inputMode={mode ?? "text"}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onBlur={done}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter") return;
+          event.preventDefault();
+          done();
+        }}
+      />
+    </div>
+  );
+}
+
+interface PercentProps {
+  label: string;
+  value: number | null;
+  /** Nothing is a value, too. */
+  empty?: boolean;
+  onChange(value: number | null): void;
+}
+
+export function Percent({ label, value, empty, onChange }: PercentProps): JSX.Element {
+  return (
+    <Field label={label}>
+      {(ids) => (
+        <input
+          {...ids}
+          class="input"
+          type="number"
+          min={0}
+          max={100}
+          step="any"
+          value={value ?? ""}
+          onChange={(event) => {
+            const number = event.currentTarget.valueAsNumber;
+            if (Number.isFinite(number)) onChange(Math.min(100, Math.max(0, Math.round(number * 100) / 100)));
+            else if (empty === true) onChange(null);
+          }}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** The buttons at the end of a form in a dialog. */
+export function Actions({ form, onClose, label }: { form: string; onClose(): void; label?: string }): JSX.Element {
+  return (
+    <>
+      <Button onClick={onClose}>{t("ui.cancel")}</Button>
+      <Button kind="primary" type="submit" form={form}>
+        {label ?? t("editor.apply")}
+      </Button>
+    </>
+  );
+}
+
+interface AreaProps {
+  title: string;
+  form: string;
+  value: string;
+  filtered: boolean;
+  error?: string | undefined;
+  onInput(text: string): void;
+  onSubmit(): void;
+  onClose(): void;
+}
+
+/** A dialog with a text area for markup. */
+export function Area({ title, form, value, filtered, error, onInput, onSubmit, onClose }: AreaProps): JSX.Element {
+  return (
+    <Dialog title={title} kind="wide" onClose={onClose} actions={<Actions form={form} onClose={onClose} />}>
+      <form
+        id={form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSubmit();
+        }}
+      >
+        <Field label={t("editor.source")} help={filtered ? t("editor.html_filtered") : undefined} error={error}>
+          {(ids) => <Markup ids={ids} value={value} onText={onInput} />}
+        </Field>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What a search finds, a moment after the last key. */
+export function useFound<T>(text: string, search: ((text: string, signal: AbortSignal) => Promise<T[]>) | undefined, least: number): T[] {
+  const [found, setFound] = useState<T[]>([]);
+  useEffect(() => {
+    if (search === undefined || text.trim().length < least) {
+      setFound([]);
+      return;
+    }
+    const abort = new AbortController();
+    const timer = setTimeout(() => {
+      search(text.trim(), abort.signal).then(
+        (results) => {
+          if (abort.signal.aborted) return;
+          setFound(results);
+          announce(t("editor.results", { count: results.length }));
+        },
+        () => setFound([]),
+      );
+    }, 200);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [text]);
+  return found;
 }

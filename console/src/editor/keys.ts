@@ -3,55 +3,32 @@
  */
 import { chainCommands, createParagraphNear, exitCode, liftEmptyBlock, splitBlockAs, toggleMark } from "prosemirror-commands";
 import { redo, undo } from "prosemirror-history";
-import { InputRule, inputRules, textblockTypeInputRule, undoInputRule, wrappingInputRule } from "prosemirror-inputrules";
+import { InputRule, inputRules, undoInputRule } from "prosemirror-inputrules";
 import { keymap } from "prosemirror-keymap";
-import type { MarkType, NodeType } from "prosemirror-model";
-import { splitListItem } from "prosemirror-schema-list";
-import { type Command, NodeSelection, type Plugin, TextSelection } from "prosemirror-state";
-import { goToNextCell } from "prosemirror-tables";
-import {
-  deleteBlock,
-  duplicateBlock,
-  find,
-  indent,
-  insertParagraph,
-  leaveBlock,
-  leaveContainer,
-  moveBlock,
-  newLine,
-  outdent,
-  setText,
-  toggleList,
-} from "./commands";
+import type { MarkType } from "prosemirror-model";
+import { type Command, NodeSelection, type Plugin } from "prosemirror-state";
+import { deleteBlock, duplicateBlock, insertParagraph, leaveBlock, leaveContainer, lineBreak, moveBlock, newLine, setText } from "./commands";
 import { fullAddress, hostAddress } from "./addresses";
+import { schema } from "./blocks";
+import { kindOf, kindsOf } from "./kind";
 import { safeAddress } from "./looks";
-import { makeSimple } from "./make";
-import { attrsOf, schema } from "./schema";
+import { attrsOf } from "./schema";
 
-const types = schema.nodes as Record<string, NodeType>;
 const marks = schema.marks as Record<string, MarkType>;
 
-/** A break within a text. */
-const lineBreak: Command = (state, dispatch) => {
-  const { $from } = state.selection;
-  if (!$from.parent.isTextblock) return false;
-  if (newLine(state, dispatch)) return true;
-  dispatch?.(state.tr.replaceSelectionWith(schema.node("hard_break")).scrollIntoView());
-  return true;
-};
-
-/** The second part of a split text is an ordinary one: no `id` or look twice; a heading is followed by a paragraph. */
+/** The second part of a split text is an ordinary one: no `id` or look twice. */
 const split = splitBlockAs((node, atEnd) => {
-  const paragraph = types["paragraph"] as NodeType;
-  if (node.type.name === "heading" && atEnd) return { type: paragraph, attrs: { style: attrsOf(node).style === "html" ? "html" : null } };
-  if (node.type.name === "button") return { type: node.type, attrs: {} };
+  const own = kindOf(node).split?.(node, atEnd) ?? null;
+  if (own !== null) return own;
   const { json, tag, style } = attrsOf(node);
   const plain = tag === null || !/\sid\s*=/i.test(tag);
   return { type: node.type, attrs: plain ? node.attrs : { ...node.attrs, slice: null, style, json, tag: tag.replace(/\sid\s*=\s*("[^"]*"|'[^']*'|[^\s>]+)/i, "") } };
 });
 
-/** A cell takes no second paragraph: Enter makes a break. */
-const cellBreak: Command = (state, dispatch) => (find(state, "table_cell", "table_header") === null ? false : lineBreak(state, dispatch));
+/** What blocks do with a key, each where it applies. */
+function ofBlocks(key: string): Command[] {
+  return kindsOf(schema).flatMap(([, { keys }]) => keys?.[key] ?? []);
+}
 
 /** What a person does with blocks is said, too. */
 export type Say = (what: "moved_up" | "moved_down" | "cannot_move" | "duplicated" | "deleted") => void;
@@ -86,16 +63,10 @@ export function keys(actions: Actions): Plugin[] {
     "Mod-/": run(actions.insert),
     "Shift-Alt-h": run(actions.help),
     Backspace: undoInputRule,
-    Enter: chainCommands(newLine, leaveBlock, cellBreak, splitListItem(types["list_item"] as NodeType), leaveContainer, createParagraphNear, liftEmptyBlock, split),
+    Enter: chainCommands(newLine, leaveBlock, ...ofBlocks("Enter"), leaveContainer, createParagraphNear, liftEmptyBlock, split),
     "Mod-Enter": chainCommands(exitCode, insertParagraph(1)),
     "Mod-Shift-Enter": insertParagraph(-1),
     "Shift-Enter": lineBreak,
-    Tab: chainCommands(goToNextCell(1), indent),
-    "Shift-Tab": chainCommands(goToNextCell(-1), outdent),
-    "Mod-]": indent,
-    "Mod-[": outdent,
-    "Mod-Shift-7": toggleList(true),
-    "Mod-Shift-8": toggleList(false),
     "Mod-Alt-0": setText("paragraph"),
     "Alt-Shift-ArrowUp": saying(moveBlock(-1), "moved_up", actions.say),
     "Alt-Shift-ArrowDown": saying(moveBlock(1), "moved_down", actions.say),
@@ -104,7 +75,9 @@ export function keys(actions: Actions): Plugin[] {
     "Alt-Shift-Delete": saying(deleteBlock, "deleted", actions.say),
     Escape: selectParent,
   };
-  for (let level = 1; level <= 6; level++) bound[`Mod-Alt-${level}`] = setText(`heading-${level}`);
+  for (const [, kind] of kindsOf(schema)) {
+    for (const key of Object.keys(kind.keys ?? {})) bound[key] ??= chainCommands(...ofBlocks(key));
+  }
   return [keymap(bound)];
 }
 
@@ -115,22 +88,12 @@ const selectParent: Command = (state, dispatch) => {
   for (let depth = selection instanceof NodeSelection ? selection.$from.depth : selection.$from.depth; depth > 0; depth--) {
     const at = selection.$from.before(depth);
     const node = state.doc.nodeAt(at);
-    if (node === null || !NodeSelection.isSelectable(node) || ["cite", "caption"].includes(node.type.name)) continue;
+    if (node === null || !NodeSelection.isSelectable(node)) continue;
     dispatch?.(state.tr.setSelection(NodeSelection.create(state.doc, at)));
     return true;
   }
   return false;
 };
-
-/** `---` in an empty paragraph: a line. */
-const line = new InputRule(/^(?:---|—-)$/, (state) => {
-  const { $from } = state.selection;
-  const index = $from.index(-1);
-  if ($from.parent.type.name !== "paragraph" || !$from.node(-1).canReplaceWith(index, index + 1, types["separator"] as NodeType)) return null;
-  const behind = schema.node("paragraph");
-  const tr = state.tr.replaceWith($from.before(), $from.after(), [makeSimple("separator"), behind]);
-  return tr.setSelection(TextSelection.near(tr.doc.resolve($from.before() + 2)));
-});
 
 /** A mark that signs on both sides of a text give. The last sign is not in the document yet. */
 function marked(pattern: RegExp, name: string): InputRule {
@@ -159,15 +122,9 @@ const linked = new InputRule(/(?<!!)\[([^[\]]+)\]\((\S+)\)$/, (state, match, sta
 });
 
 export function typingRules(): Plugin {
-  const attrs = { slice: null, json: null, tag: null };
   return inputRules({
     rules: [
-      textblockTypeInputRule(/^(#{1,6})\s$/, types["heading"] as NodeType, (match) => ({ ...attrs, level: (match[1] as string).length })),
-      wrappingInputRule(/^\s*[-*+]\s$/, types["list"] as NodeType, { ordered: false }),
-      wrappingInputRule(/^\s*1[.)]\s$/, types["list"] as NodeType, { ordered: true }, (_, node) => node.attrs["ordered"] === true),
-      wrappingInputRule(/^\s*>\s$/, types["quote"] as NodeType),
-      textblockTypeInputRule(/^```$/, types["code"] as NodeType, attrs),
-      line,
+      ...kindsOf(schema).flatMap(([, { rules }]) => rules?.() ?? []),
       marked(/(?<![\w*])\*\*([^*\s](?:[^*]*[^*\s])?)\*\*$/, "strong"),
       marked(/(?<![\w*])\*([^*\s](?:[^*]*[^*\s])?)\*$/, "em"),
       marked(/(?<![\w~])~~([^~\s](?:[^~]*[^~\s])?)~~$/, "strike"),

@@ -1,6 +1,7 @@
 /** What a text comes to: its words, and its headings. */
 
 import type { Node } from "prosemirror-model";
+import { kindOf } from "./kind";
 
 export interface Heading {
   level: number;
@@ -35,8 +36,9 @@ export function overviewOf(doc: Node): Overview {
   doc.descendants((node, pos) => {
     if (!node.isTextblock) return true;
     words += wordsIn(node);
-    if (node.type.name === "heading" && node.textContent.trim() !== "" && headings.length < MOST) {
-      headings.push({ level: node.attrs["level"] as number, text: node.textContent.trim(), pos });
+    const level = kindOf(node).outline?.(node);
+    if (level !== undefined && node.textContent.trim() !== "" && headings.length < MOST) {
+      headings.push({ level, text: node.textContent.trim(), pos });
     }
     return false;
   });

@@ -5,10 +5,9 @@
  * written back byte for byte becomes a node that can be edited; everything else becomes one object with its source.
  */
 import type { Node } from "prosemirror-model";
-import { readBlock } from "./known";
+import { blockReaders, schema } from "./blocks";
 import { readFlow } from "./flow";
-import { type Block, type Piece, hasBlocks, parse, textOf } from "./grammar";
-import { schema } from "./schema";
+import { type Block, type Piece, hasBlocks, parse, readJson, textOf } from "./grammar";
 import { type Place, Slices } from "./slices";
 import { Writer } from "./write";
 
@@ -90,8 +89,19 @@ export class Reader {
 
   block(block: Block, place: Place): Node {
     const closers = missing(block);
-    const read = closers === "" ? this.attempt(() => this.deeper(() => readBlock(this, block, place))) : null;
+    const read = closers === "" ? this.attempt(() => this.deeper(() => this.known(block, place))) : null;
     return read ?? this.verbatim(textOf(block), block.name, place, closers);
+  }
+
+  /** The node of a block, or null when it cannot be edited. */
+  private known(block: Block, place: Place): Node | null {
+    const read = blockReaders.get(block.name) ?? blockReaders.get(block.name.replace(/\/.*/, "/*"));
+    return read === undefined || readJson(block.json) === null ? null : read(this, block, place);
+  }
+
+  /** Markup without delimiters. */
+  flow(html: string, place: Place): Series {
+    return readFlow(this, html, place);
   }
 
   /** Blocks and markup between them. */

@@ -10,43 +10,41 @@ import { keymap } from "prosemirror-keymap";
 import { Fragment, type MarkType, type Node } from "prosemirror-model";
 import { type Command, EditorState, NodeSelection, Plugin, Selection } from "prosemirror-state";
 import { tableEditing } from "prosemirror-tables";
-import { EditorView } from "prosemirror-view";
+import { EditorView, type NodeViewConstructor } from "prosemirror-view";
+import type { JSX } from "preact";
 import { t } from "../i18n";
 import { announce } from "../ui";
-import { type Align, alignOf, alignments } from "./change";
+import { schema } from "./blocks";
+import { alignOf, alignments } from "./change";
 import { copy, paste } from "./clipboard";
 import { dropped } from "./drop";
-import { alignable, currentBlock, find, textKind } from "./commands";
+import { alignable, around, currentBlock, insertBlocks, setText, textKind } from "./commands";
 import { hints } from "./hints";
 import { type Say, keys, typingRules } from "./keys";
-import { nodeViews } from "./node-views";
+import { type Align, type DialogProps, firstOf, kindOf, kindsOf } from "./kind";
 import { showColours, showPicturesOf } from "./looks";
 import { type Overview, overviewOf } from "./overview";
 import { Content } from "./read";
-import { schema } from "./schema";
 import { settable } from "./settings";
 import { slashPlugin, type Slash } from "./slash";
-import { hasSection } from "./table-commands";
-import type { EditorProps } from "./types";
+import type { EditorProps, Files } from "./types";
 import { takes, upload, uploadsPlugin } from "./uploads";
 
 const marks = schema.marks as Record<string, MarkType>;
 const SHOWN_MARKS = ["strong", "em", "underline", "code_text", "strike", "link"] as const;
-
-/** Kinds that are selected as one where their body, not their caption, is clicked. */
-const FIGURES = new Set(["image", "embed", "player", "cover", "media_text"]);
 
 /** What the toolbar shows. Plain values, so that it is drawn again only when one of them differs. */
 export interface Status {
   kind: string | null;
   marks: string[];
   align: Align | null;
-  aligns: Align[];
+  aligns: readonly Align[];
   undo: boolean;
   redo: boolean;
-  list: "ordered" | "plain" | null;
-  quote: boolean;
-  table: { head: boolean; foot: boolean; caption: boolean } | null;
+  /** Buttons of blocks that are pressed. */
+  tools: string[];
+  /** Menus of blocks around the cursor, by their kinds, and what is checked in them. */
+  menus: Record<string, Record<string, boolean>>;
   /** The kind of block whose details can be changed, and where it is. */
   panel: { kind: string; pos: number } | null;
   block: string | null;
@@ -58,9 +56,7 @@ export interface Status {
 /** A dialog that is open, with what it is about. */
 export type Asked =
   | { kind: "link" }
-  | { kind: "embed" }
-  | { kind: "reusable" }
-  | { kind: "raw"; pos: number | null; name: "core/html" | "core/shortcode" }
+  | { kind: "block"; Dialog(props: DialogProps): JSX.Element }
   | { kind: "source"; pos: number }
   | { kind: "settings" }
   | { kind: "help" };
@@ -96,10 +92,7 @@ export class Session {
     this.content = Content.read(this.last);
     this.view = new EditorView(place, {
       state: EditorState.create({ doc: this.content.doc, plugins: this.plugins() }),
-      nodeViews: nodeViews(
-        () => props().reusable,
-        (pos) => this.editRaw(pos),
-      ),
+      nodeViews: this.nodeViews(),
       attributes: () => this.attributes(),
       // Bars at the top of the window lie over the text.
       scrollThreshold: UNDER_BARS,
@@ -130,7 +123,7 @@ export class Session {
         },
       },
       handleClickOn: (view, _, node, pos, event) => {
-        const card = FIGURES.has(node.type.name) && (event.target as Element).closest(".editor-figure") !== null;
+        const card = kindOf(node).figure === true && (event.target as Element).closest(".editor-figure") !== null;
         if (card) view.dispatch(view.state.tr.setSelection(NodeSelection.create(view.state.doc, pos)));
         return card;
       },
@@ -176,6 +169,13 @@ export class Session {
     ];
   }
 
+  private nodeViews(): Record<string, NodeViewConstructor> {
+    const context = { reusable: () => this.props().reusable, edit: (pos: number) => this.editSource(pos) };
+    return Object.fromEntries(
+      kindsOf(schema).flatMap(([name, { view }]) => (view === undefined ? [] : [[name, ((node, editor, getPos) => view(node, editor, getPos, context)) as NodeViewConstructor]])),
+    );
+  }
+
   private attributes(): Record<string, string> {
     const { label, describedBy, invalid, readOnly } = this.props();
     return {
@@ -212,14 +212,15 @@ export class Session {
   /** Opens the source of the block that the cursor is in. */
   editCurrent(): void {
     const place = currentBlock(this.view.state);
-    if (place !== null) this.editRaw(place.pos);
+    if (place !== null) this.editSource(place.pos);
   }
 
   /** Opens the source of the node at a place. */
-  editRaw(pos: number): void {
+  editSource(pos: number): void {
     const node = this.view.state.doc.nodeAt(pos);
-    if (node?.type.name === "raw") this.ask({ kind: "raw", pos, name: node.attrs["name"] as "core/html" | "core/shortcode" });
-    else this.ask({ kind: "source", pos });
+    const edit = node === null ? undefined : kindOf(node).edit;
+    if (edit === undefined) this.ask({ kind: "source", pos });
+    else edit(this, pos);
   }
 
   /** The source of the block at a place. */
@@ -255,6 +256,31 @@ export class Session {
     const did = command(this.view.state, (tr) => this.view.dispatch(tr.docChanged ? closeHistory(tr) : tr), this.view);
     this.focus();
     return did;
+  }
+
+  /** Puts a new block in. */
+  insert(node: Node): boolean {
+    return this.run(insertBlocks([node]));
+  }
+
+  /** Puts in what somebody has chosen, as soon as they have; nothing where `make` gives null. */
+  insertChosen<T>(chosen: Promise<T[]> | undefined, make: (chosen: T[]) => Node | null): void {
+    void (chosen ?? Promise.resolve([])).then((all) => {
+      if (this.view.isDestroyed) return;
+      const node = make(all);
+      if (node === null) this.view.focus();
+      else this.insert(node);
+    });
+  }
+
+  /** Puts in a file that somebody chooses; `types`: first parts of MIME types, none for any. */
+  insertFile(files: Files | undefined, types: readonly string[]): void {
+    const chosen = files?.pick?.({ types }).then((file) => (file === null ? [] : [file]));
+    this.insertChosen(chosen, ([file]) => (file === undefined ? null : firstOf(schema, ({ ofFile }) => ofFile?.(file))));
+  }
+
+  setText(name: string): void {
+    this.run(setText(name));
   }
 
   /** The focus to the text; a menu gives it back to its button a moment later, from where it is taken once more. */
@@ -342,9 +368,6 @@ export class Session {
   private current(): Status {
     const { state } = this.view;
     const target = alignable(state);
-    const list = find(state, "list");
-    const table = find(state, "table");
-    const figure = find(state, "table_figure");
     const panel = panelOf(state);
     return {
       kind: textKind(state),
@@ -353,12 +376,13 @@ export class Session {
       aligns: target === null ? [] : alignments(target.node),
       undo: undoDepth(state) > 0,
       redo: redoDepth(state) > 0,
-      list: list === null ? null : list.node.attrs["ordered"] === true ? "ordered" : "plain",
-      quote: find(state, "quote") !== null,
-      table:
-        table === null
-          ? null
-          : { head: hasSection(table.node, "head"), foot: hasSection(table.node, "foot"), caption: (figure?.node.childCount ?? 0) > 1 },
+      tools: kindsOf(schema).flatMap(([, { tools }]) => (tools ?? []).filter((tool) => tool.isOn(state)).map(({ name }) => name)),
+      menus: Object.fromEntries(
+        kindsOf(schema).flatMap(([kind, { menu }]) => {
+          const checks = menu?.checks(state) ?? null;
+          return checks === null ? [] : [[kind, checks]];
+        }),
+      ),
       panel: panel === null ? null : { kind: panel.node.type.name, pos: panel.pos },
       block: currentBlock(state)?.node.type.name ?? null,
       settings: settable(state).length > 0,
@@ -385,11 +409,10 @@ function measured(name: string, work: () => void): void {
   performance.clearMeasures(name);
 }
 
-/** The innermost block with details: of a picture, a button, an embed, an ordered list. */
+/** The innermost block with details. */
 function panelOf(state: EditorState): { node: Node; pos: number } | null {
-  const found = find(state, "image", "button", "embed", "raw", "list");
-  if (found === null || (found.node.type.name === "list" && found.node.attrs["ordered"] !== true)) return null;
-  return found;
+  const found = [...around(state)].find(({ node }) => kindOf(node).Details !== undefined);
+  return found !== undefined && kindOf(found.node).hasDetails?.(found.node) !== false ? found : null;
 }
 
 function isActive(state: EditorState, type: MarkType): boolean {

@@ -7,10 +7,10 @@ import { type EditorState, Plugin, PluginKey } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { t } from "../i18n";
 import { announce, toast } from "../ui";
+import { schema } from "./blocks";
 import { hostDepth } from "./commands";
-import { makeFile, makeImage } from "./make";
+import { firstOf, kindOf } from "./kind";
 import type { EditorProps } from "./types";
-import { isPlain } from "./write";
 
 /** A file of a group: its card, and what it became. `undefined`: it is on its way; `null`: nothing comes of it. */
 interface Slot {
@@ -124,9 +124,12 @@ async function send(view: EditorView, group: Group, slot: Slot, coming: Promise<
 }
 
 async function sent(file: File, props: EditorProps, progress: (part: number) => void, signal: AbortSignal): Promise<Node | null> {
-  if (file.type.startsWith("image/") && props.picture?.upload !== undefined) return makeImage(await props.picture.upload(file, progress, signal));
+  if (file.type.startsWith("image/") && props.picture?.upload !== undefined) {
+    const picture = await props.picture.upload(file, progress, signal);
+    return firstOf(schema, ({ ofPicture }) => ofPicture?.(picture));
+  }
   const item = await props.file?.upload?.(file, progress, signal);
-  return item === undefined ? null : makeFile(item, t("editor.download"));
+  return item === undefined ? null : firstOf(schema, ({ ofFile }) => ofFile?.(item));
 }
 
 /** Puts the files that have arrived and wait for none before them; the last one ends the group. */
@@ -144,7 +147,7 @@ function put(view: EditorView, group: Group, node: Node, name: string): void {
   const { state } = view;
   const $place = state.doc.resolve(Math.min(key.getState(state)?.get(group) ?? 0, state.doc.content.size));
   // A single delimiter would change how all the rest of classic content is shown.
-  const barred = state.doc.attrs["classic"] === true && !isPlain(node.type.name);
+  const barred = state.doc.attrs["classic"] === true && kindOf(node).plain !== true;
   const depth = barred ? -1 : hostDepth($place, [node], false);
   if (depth < 0) {
     toast.failed(new Error(t("editor.upload_no_place", { name })));

@@ -5,21 +5,11 @@
  * the slice around its new inside; any other is generated (`generate.ts`).
  */
 import type { Node } from "prosemirror-model";
-import { SECTIONS, generate } from "./generate";
+import { generate } from "./generate";
 import { type Mode, writeInline } from "./inline";
+import { isCaptioned, kindOf } from "./kind";
 import { type Style, attrsOf } from "./schema";
 import type { Place, Slice, Slices } from "./slices";
-
-/** Kinds whose inside is a caption: with it comes an element, so that the ends of the slice fit only while it is there or not. */
-const CAPTIONED = new Set(["image", "embed", "player"]);
-const PRE = new Set(["preformatted", "verse"]);
-/** Kinds that can be written without delimiters. */
-const PLAIN = new Set("paragraph heading list quote code preformatted verse table_figure separator more nextpage image".split(" "));
-
-/** Whether a node of this kind can be part of content without delimiters. */
-export function isPlain(name: string): boolean {
-  return PLAIN.has(name);
-}
 
 export class Writer {
   readonly classic: boolean;
@@ -63,15 +53,16 @@ export class Writer {
   }
 
   private children(parent: Node, place: Place): string {
+    const ownText = kindOf(parent).ownText === true;
     const only = parent.childCount === 1 ? parent.firstChild : null;
-    if (only !== null && isFiller(only) && parent.type.name !== "list_item") return "";
+    if (only !== null && isFiller(only) && !ownText) return "";
     const parts: string[] = [];
     let before: Node | null = null;
     parent.forEach((child) => {
-      const at = parent.type.name === "list_item" && child.type.name === "paragraph" ? "part" : place;
+      const at = ownText && child.type.name === "paragraph" ? "part" : place;
       let text = this.node(child, at);
       const bare = child.type.name === "paragraph" && this.style(child, place) === "bare";
-      if (text === "" && bare && parent.type.name !== "list_item") return;
+      if (text === "" && bare && !ownText) return;
       if (before !== null) {
         if (before.type.name === "verbatim") parts.push(before.attrs["closers"] as string);
         parts.push(this.slices.between(before, child) ?? separator(parent, before, child, place));
@@ -88,42 +79,25 @@ export class Writer {
     if (place === "inner") return own === "old" ? "old" : "block";
     if (place !== "top") return own === "bare" && place === "html" ? "bare" : "html";
     if (own !== null) return own === "bare" && (attrsOf(node).tag ?? "") !== "" ? "html" : own;
-    if (!this.classic || !PLAIN.has(node.type.name)) return "block";
+    if (!this.classic || kindOf(node).plain !== true) return "block";
     return node.type.name === "paragraph" && (attrsOf(node).tag ?? "") === "" ? "bare" : "html";
   }
 
-  /** Quotes of before WordPress 6.0 have only paragraphs in them: with anything else they are written as of today. */
   private outgrown(node: Node): boolean {
-    if (node.type.name !== "quote" || attrsOf(node).style !== "old") return false;
-    let other = false;
-    node.forEach((child) => {
-      const plain = child.type.name === "paragraph" || child.type.name === "cite" || this.slices.of(child)?.place === "flow";
-      other ||= !plain;
-    });
-    return other;
+    return attrsOf(node).style === "old" && kindOf(node).outgrown?.(node, (child) => this.slices.of(child)?.place === "flow") === true;
   }
 
   /** Where the children of a node are. */
   placeIn(node: Node, place: Place): Place {
-    switch (node.type.name) {
-      case "table_figure":
-      case "table":
-      case "table_row":
-        return "part";
-      case "pullquote":
-        return "flow";
-      case "list_item":
-        return place;
-      default: {
-        const style = this.style(node, place);
-        return style === "block" ? "inner" : style === "old" || place === "flow" ? "flow" : "html";
-      }
-    }
+    const own = kindOf(node).placeInside?.(place);
+    if (own !== undefined) return own;
+    const style = this.style(node, place);
+    return style === "block" ? "inner" : style === "old" || place === "flow" ? "flow" : "html";
   }
 
   mode(node: Node, place: Place): Mode {
-    if (node.type.name === "code") return "code";
-    if (PRE.has(node.type.name)) return "pre";
+    if (node.type.spec.code === true) return "code";
+    if (node.type.spec.whitespace === "pre") return "pre";
     if (!this.classic || place === "inner" || place === "flow") return "flow";
     const style = place === "part" ? "html" : this.style(node, place);
     return style === "bare" ? "bare" : style === "html" ? "classic" : "flow";
@@ -146,25 +120,15 @@ function fits(slice: Slice, place: Place): boolean {
 function keepsEnds(node: Node, read: Node): boolean {
   if (node.isAtom && !node.isTextblock) return false;
   if (!node.hasMarkup(read.type, read.attrs)) return false;
-  if (CAPTIONED.has(node.type.name)) return (node.childCount === 0) === (read.childCount === 0);
-  // The ends of a table have the tags of its first and last section.
-  if (node.type.name !== "table") return true;
-  const section = (row: Node | null) => row?.attrs["section"] as string | undefined;
-  return section(node.firstChild) === section(read.firstChild) && section(node.lastChild) === section(read.lastChild);
+  // With a caption comes an element: the ends of the slice fit only while it is there or not.
+  if (isCaptioned(node)) return (node.childCount === 0) === (read.childCount === 0);
+  return kindOf(node).keepsEnds?.(node, read) ?? true;
 }
 
 /** What comes between two children that were not neighbours. */
 function separator(parent: Node, before: Node, child: Node, place: Place): string {
-  if (parent.type.name === "table") return betweenSections(before, child);
-  if (child.type.name === "cite" || child.type.name === "caption" || before.type.name === "summary") return "";
-  // White space between lists in an item would become a part of its text.
-  if (place === "inner") return parent.type.name === "list_item" ? "" : "\n\n";
-  if (place === "top") return "\n\n";
-  if (place === "html") return parent.type.name === "list" ? "\n\t" : parent.type.name === "list_item" ? "\n" : "\n\n";
-  return "";
-}
-
-function betweenSections(before: Node, row: Node): string {
-  const [old, next] = [before, row].map((one) => SECTIONS[one.attrs["section"] as string] ?? "tbody");
-  return old === next ? "" : `</${old}><${next}>`;
+  const own = kindOf(parent).between?.(before, child, place) ?? null;
+  if (own !== null) return own;
+  if (kindOf(child).part === "last" || kindOf(before).part === "first") return "";
+  return place === "inner" || place === "top" || place === "html" ? "\n\n" : "";
 }

@@ -66,6 +66,11 @@ export function t(key: Key, values: Values = {}): string {
   return format(message, values, language.value);
 }
 
+/** Texts that a part of the console has with it, such as a block of the editor; the compiler refuses a key that a language lacks. */
+export function textsOf<K extends string>(all: Record<Language, Record<K, Message>>): (key: K, values?: Values) => string {
+  return (key, values = {}) => format(all[language.value][key], values, language.value);
+}
+
 /** A message with its values; for tests, too. */
 export function format(message: Message, values: Values, tag: string): string {
   const text = typeof message === "string" ? message : plural(message, Number(values["count"] ?? 0), tag);

@@ -6,31 +6,14 @@ import type { Node, NodeType } from "prosemirror-model";
 import { splitListItem } from "prosemirror-schema-list";
 import { type Command, EditorState, NodeSelection, TextSelection } from "prosemirror-state";
 import { describe, expect, it } from "vitest";
-import {
-  deleteBlock,
-  duplicateBlock,
-  indent,
-  insertBlocks,
-  insertParagraph,
-  leaveBlock,
-  leaveContainer,
-  moveBlock,
-  newLine,
-  outdent,
-  setAlign,
-  setAttrs,
-  setText,
-  toggleList,
-  toggleQuote,
-} from "../../src/editor/commands";
-import { type Colour, coloursOf, type Part, withColour } from "../../src/editor/colours";
+import { deleteBlock, duplicateBlock, insertBlocks, insertParagraph, leaveBlock, leaveContainer, moveBlock, newLine, setAlign, setAttrs, setText } from "../../src/editor/commands";
+import { type Colour, coloursOf, withColour } from "../../src/editor/colours";
+import type { Part } from "../../src/editor/kind";
 import { convertToBlocks } from "../../src/editor/convert";
-import { makeColumns, makeCover, makeEmbed, makeImage, makeMediaText, makeRaw, makeReusable, makeSimple, makeTable } from "../../src/editor/make";
 import { Content } from "../../src/editor/read";
-import { schema } from "../../src/editor/schema";
-import { isRight, isUnfolded, settable, withColumnWidth, withDim, withMediaWidth, withPicture, withSide, withUnfolded } from "../../src/editor/settings";
-import { tableCommands } from "../../src/editor/table-commands";
+import { settable } from "../../src/editor/settings";
 import { markups, texts } from "./texts";
+import { indent, isRight, isUnfolded, makeColumns, makeCover, makeEmbed, makeImage, makeMediaText, makeNew, makeRaw, makeReusable, makeTable, outdent, schema, tableCommands, toggleList, toggleQuote, withColumnWidth, withDim, withMediaWidth, withPicture, withSide, withUnfolded } from "./blocks";
 
 const insertions: Record<string, () => Node> = {
   table: () => makeTable(2, 2, true),
@@ -42,7 +25,7 @@ const insertions: Record<string, () => Node> = {
 };
 insertions["cover"] = () => makeCover({ url: "/a.png" });
 insertions["media_text"] = () => makeMediaText(null);
-for (const kind of ["list", "quote", "pullquote", "group", "details", "buttons", "separator", "more", "code", "verse"]) insertions[kind] = () => makeSimple(kind);
+for (const kind of ["list", "quote", "pullquote", "group", "details", "buttons", "separator", "more", "code", "verse"]) insertions[kind] = () => makeNew(kind);
 
 /** Changes the innermost block around the selection that has such a setting. */
 const setting =

@@ -5,7 +5,7 @@ import { sliceOf } from "../../src/editor/clipboard";
 import { safeAddress, safePicture, safeStyle } from "../../src/editor/looks";
 import { fromMarkdown, looksLikeMarkdown } from "../../src/editor/markdown";
 import { Content } from "../../src/editor/read";
-import { schema } from "../../src/editor/schema";
+import { schema } from "./blocks";
 
 const WORD = `<html xmlns:o="urn:schemas-microsoft-com:office:office"><head><style>p.MsoNormal{margin:0}</style></head><body lang=EN><!--StartFragment-->
 <p class=MsoTitle>Title</p><h1 style='mso-margin-top-alt:auto'>One<o:p></o:p></h1>

@@ -4,25 +4,11 @@ import { history, undo } from "prosemirror-history";
 import type { Node } from "prosemirror-model";
 import { type Command, EditorState, NodeSelection, TextSelection } from "prosemirror-state";
 import { describe, expect, it } from "vitest";
-import { aligned, withAlt, withButtonLink, withImageLink, withNumbers, withWidth } from "../../src/editor/change";
-import {
-  deleteBlock,
-  duplicateBlock,
-  indent,
-  insertBlocks,
-  leaveBlock,
-  leaveContainer,
-  moveBlock,
-  newLine,
-  setAlign,
-  setText,
-  toggleList,
-  toggleQuote,
-} from "../../src/editor/commands";
+import { aligned } from "../../src/editor/change";
+import { deleteBlock, duplicateBlock, insertBlocks, leaveBlock, leaveContainer, moveBlock, newLine, setAlign, setText } from "../../src/editor/commands";
 import { convertToBlocks } from "../../src/editor/convert";
-import { makeColumns, makeImage, makeSimple, makeTable } from "../../src/editor/make";
 import { Content } from "../../src/editor/read";
-import { tableCommands } from "../../src/editor/table-commands";
+import { indent, makeColumns, makeImage, makeNew, makeTable, tableCommands, toggleList, toggleQuote, withAlt, withButtonLink, withImageLink, withNumbers, withWidth } from "./blocks";
 
 /** An editor without a page. `|` in the text is the cursor. */
 class Bench {
@@ -164,7 +150,7 @@ describe("blocks", () => {
 
   it("are put in the place of an empty paragraph, else behind", () => {
     const bench = new Bench("");
-    bench.run(insertBlocks([makeSimple("separator")]));
+    bench.run(insertBlocks([makeNew("separator")]));
     expect(bench.text).toContain("wp:separator");
     expect(bench.text).not.toContain("wp:paragraph");
     const second = new Bench(three("a|", "b", "c"));
@@ -282,8 +268,8 @@ describe("details", () => {
   });
 
   it("of buttons and lists", () => {
-    expect(withButtonLink(makeSimple("buttons").firstChild as Node, "javascript:x")["link"]).toBe('<a class="wp-block-button__link wp-element-button">');
-    expect(withNumbers(makeSimple("ordered_list"), { start: 3, reversed: true })).toMatchObject({ json: '{"start":3,"reversed":true}', tag: ' class="wp-block-list" start="3" reversed' });
+    expect(withButtonLink(makeNew("buttons").firstChild as Node, "javascript:x")["link"]).toBe('<a class="wp-block-button__link wp-element-button">');
+    expect(withNumbers(makeNew("ordered_list"), { start: 3, reversed: true })).toMatchObject({ json: '{"start":3,"reversed":true}', tag: ' class="wp-block-list" start="3" reversed' });
   });
 
   it("of texts without delimiters are a style", () => {
@@ -297,7 +283,7 @@ describe("details", () => {
 describe("classic content", () => {
   it("stays classic when somebody writes on", () => {
     const bench = new Bench("one|\n\ntwo");
-    bench.run(insertBlocks([makeSimple("heading")]));
+    bench.run(insertBlocks([makeNew("heading")]));
     bench.type("H");
     expect(bench.text).toBe("one\n\n<h2>H</h2>\n\ntwo");
   });

@@ -2,13 +2,10 @@
 import type { Node } from "prosemirror-model";
 import { describe, expect, it } from "vitest";
 import { aligned } from "../../src/editor/change";
-import { type Colour, colourOf, coloursOf, type Part, withColour } from "../../src/editor/colours";
-import { makeCover, makeMediaText } from "../../src/editor/make";
+import { type Colour, colourOf, coloursOf, withColour } from "../../src/editor/colours";
+import type { Part } from "../../src/editor/kind";
 import { Content } from "../../src/editor/read";
-import { schema } from "../../src/editor/schema";
-import {
-  columnWidth, dimOf, isRight, pictureAlt, takesPicture, withColumnWidth, withDim, withMediaWidth, withPicture, withPictureAlt, withSide, withUnfolded,
-} from "../../src/editor/settings";
+import { columnWidth, dimOf, isRight, makeCover, makeMediaText, pictureAlt, schema, takesPicture, withColumnWidth, withDim, withMediaWidth, withPicture, withPictureAlt, withSide, withUnfolded } from "./blocks";
 
 /** The first node of a kind in a text, changed, and the text that comes of it. */
 function changed(text: string, kind: string, change: (node: Node) => Record<string, unknown> | null): string {

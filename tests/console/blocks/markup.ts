@@ -1,12 +1,11 @@
 // Markup that the console's editor writes: each kind of node with its variants, and old markup that somebody has changed.
 import type { Node } from "prosemirror-model";
 import * as change from "../../../console/src/editor/change";
-import { type Colour, coloursOf, type Part, withColour } from "../../../console/src/editor/colours";
+import { type Colour, coloursOf, withColour } from "../../../console/src/editor/colours";
 import { asBlocks } from "../../../console/src/editor/convert";
-import * as make from "../../../console/src/editor/make";
+import type { Part } from "../../../console/src/editor/kind";
 import { Content } from "../../../console/src/editor/read";
-import { schema } from "../../../console/src/editor/schema";
-import * as settings from "../../../console/src/editor/settings";
+import * as blocks from "../../../console/tests/editor/blocks";
 
 interface Sample {
   name: string;
@@ -15,6 +14,7 @@ interface Sample {
   fresh: boolean;
 }
 
+const { schema } = blocks;
 const samples: Sample[] = [];
 const empty = Content.read("");
 
@@ -58,7 +58,7 @@ const item = (...content: Node[]) => schema.node("list_item", null, content);
 const list = (ordered: boolean, ...items: Node[]) => schema.node("list", { ordered }, items);
 add("list", list(false, item(p(...rich)), item(p(text("b")), list(true, item(p(text("c")), list(false, item(p(text("d")))))))));
 const numbers = list(true, item(p(text("a"))), item(p(text("b"))));
-add("ordered list", numbers, look(numbers, change.withNumbers(numbers, { start: 4 })), look(numbers, change.withNumbers(numbers, { reversed: true })));
+add("ordered list", numbers, look(numbers, blocks.withNumbers(numbers, { start: 4 })), look(numbers, blocks.withNumbers(numbers, { reversed: true })));
 
 const quote = schema.node("quote", null, [p(...rich), list(false, item(p(text("in")))), schema.node("cite", null, [text("Somebody", "em")])]);
 add("quote", quote, schema.node("quote", null, [p(text("a"))]), look(quote, change.aligned(quote, "right", false)));
@@ -82,58 +82,58 @@ const table = (): Node => {
     schema.node("caption", null, [text("Caption")]),
   ]);
 };
-add("table", table(), make.makeTable(2, 3, true), make.makeTable(2, 2, false), look(table(), change.aligned(table(), "wide", false)));
+add("table", table(), blocks.makeTable(2, 3, true), blocks.makeTable(2, 2, false), look(table(), change.aligned(table(), "wide", false)));
 
-const image = make.makeImage(picture) as Node;
-add("image", image, make.makeImage({ url: "https://example.org/b.jpg" }), make.makeImage({ ...picture, sizes: { large: { url: "https://example.org/a-1024x768.jpg" } } }));
+const image = blocks.makeImage(picture) as Node;
+add("image", image, blocks.makeImage({ url: "https://example.org/b.jpg" }), blocks.makeImage({ ...picture, sizes: { large: { url: "https://example.org/a-1024x768.jpg" } } }));
 for (const align of change.alignments(image)) add(`image ${align}`, look(image, change.aligned(image, align, false)));
-add("image look", look(image, change.withImageLink(image, "https://example.org/")), look(image, change.withWidth(image, 320)), look(image, change.withAlt(image, "x")));
-const sized = look(image, change.withWidth(image, 320));
-add("image look taken back", look(sized, change.withWidth(sized, null)), look(image, change.withImageLink(look(image, change.withImageLink(image, "https://a.example/")), null)));
-const gallery = make.makeGallery([picture, { id: 8, url: "https://example.org/c.jpg" }]) as Node;
+add("image look", look(image, blocks.withImageLink(image, "https://example.org/")), look(image, blocks.withWidth(image, 320)), look(image, blocks.withAlt(image, "x")));
+const sized = look(image, blocks.withWidth(image, 320));
+add("image look taken back", look(sized, blocks.withWidth(sized, null)), look(image, blocks.withImageLink(look(image, blocks.withImageLink(image, "https://a.example/")), null)));
+const gallery = blocks.makeGallery([picture, { id: 8, url: "https://example.org/c.jpg" }]) as Node;
 add("gallery", gallery, schema.node("gallery", gallery.attrs, [...gallery.content.content, schema.node("caption", null, [text("All")])]));
 for (const url of ["https://www.youtube.com/watch?v=x&t=1", "https://vimeo.com/1", "https://open.spotify.com/track/1", "https://example.org/page"]) {
-  const embed = make.makeEmbed(url) as Node;
+  const embed = blocks.makeEmbed(url) as Node;
   add(`embed ${url}`, embed, look(embed, change.aligned(embed, "center", false)), embed.type.create(embed.attrs, [text("Caption")]));
 }
 for (const mime of ["audio/mpeg", "video/mp4", "image/png", "application/pdf"]) {
-  add(`file ${mime}`, make.makeFile({ id: 9, url: "https://example.org/f?a=1&b=2", name: "A <file>", mime }, "Download"));
+  add(`file ${mime}`, blocks.makeFile({ id: 9, url: "https://example.org/f?a=1&b=2", name: "A <file>", mime }));
 }
 add("player with caption", schema.node("player", { kind: "video", json: '{"id":1}', media: '<video controls src="https://example.org/v.mp4"></video>' }, [text("Caption")]));
 
 const filled = schema.node("columns", null, [schema.node("column", null, [p(...rich), image]), schema.node("column", null, [p(text("b"))])]);
-add("columns", make.makeColumns(3), filled, look(filled, change.aligned(filled, "wide", false)));
+add("columns", blocks.makeColumns(3), filled, look(filled, change.aligned(filled, "wide", false)));
 const group = schema.node("group", { json: '{"layout":{"type":"constrained"}}' }, [p(text("a")), filled]);
-add("group", make.makeSimple("group"), group, look(group, change.aligned(group, "full", false)));
+add("group", blocks.makeNew("group"), group, look(group, change.aligned(group, "full", false)));
 const button = schema.node("button", null, [text("Go")]);
-add("buttons", make.makeSimple("buttons"), schema.node("buttons", null, [button, look(button, change.withButtonLink(button, "https://example.org/?a=1&b=2"))]));
+add("buttons", blocks.makeNew("buttons"), schema.node("buttons", null, [button, look(button, blocks.withButtonLink(button, "https://example.org/?a=1&b=2"))]));
 for (const kind of ["separator", "spacer", "more", "nextpage", "list", "ordered_list", "quote", "pullquote", "code", "verse", "preformatted", "heading"]) {
-  add(`new ${kind}`, make.makeSimple(kind));
+  add(`new ${kind}`, blocks.makeNew(kind));
 }
-add("reusable", make.makeReusable(12));
-add("raw", make.makeRaw("core/html", "<div onclick=\"x()\">a</div>"), make.makeRaw("core/shortcode", "[gallery ids=\"1,2\"]"));
+add("reusable", blocks.makeReusable(12));
+add("raw", blocks.makeRaw("core/html", "<div onclick=\"x()\">a</div>"), blocks.makeRaw("core/shortcode", "[gallery ids=\"1,2\"]"));
 
 // Frames: covers, pictures beside text, details.
 const kept = (node: Node, attrs: Record<string, unknown> | null) => look(node, attrs ?? node.attrs);
 const large = { ...picture, sizes: { large: { url: "https://example.org/a-1024x768.jpg" } } };
 const over = { ...picture, alt: "" };
-for (const [name, made] of [["cover", make.makeCover], ["media_text", make.makeMediaText]] as const) {
+for (const [name, made] of [["cover", blocks.makeCover], ["media_text", blocks.makeMediaText]] as const) {
   const one = made(over);
-  add(name, one, made(null), made(large), made({ url: "https://example.org/b.jpg" }), kept(made(null), settings.withPicture(made(null), large)), kept(made(large), settings.withPicture(made(large), over)));
-  add(`${name} text`, look(one, settings.withPictureAlt(one, "A \"q\" & b")), one.type.create(one.attrs, [p(...rich), list(false, item(p(text("a"))))]));
+  add(name, one, made(null), made(large), made({ url: "https://example.org/b.jpg" }), kept(made(null), blocks.withPicture(made(null), large)), kept(made(large), blocks.withPicture(made(large), over)));
+  add(`${name} text`, look(one, blocks.withPictureAlt(one, "A \"q\" & b")), one.type.create(one.attrs, [p(...rich), list(false, item(p(text("a"))))]));
   for (const align of change.alignments(one)) add(`${name} ${align}`, look(one, change.aligned(one, align, false)));
 }
-const cover = make.makeCover(over);
-for (const ratio of [0, 20, 34, 50, 100]) add(`cover under ${ratio}`, look(cover, settings.withDim(cover, ratio)));
-const beside = make.makeMediaText(over);
-const right = look(beside, settings.withSide(beside, true));
-add("media_text sides", right, look(right, settings.withSide(right, false)), look(right, settings.withMediaWidth(right, 30)), look(beside, settings.withMediaWidth(beside, 66)));
-const narrow = look(beside, settings.withMediaWidth(beside, 30));
-add("media_text turned", look(narrow, settings.withSide(narrow, true)), look(narrow, settings.withMediaWidth(narrow, 50)));
+const cover = blocks.makeCover(over);
+for (const ratio of [0, 20, 34, 50, 100]) add(`cover under ${ratio}`, look(cover, blocks.withDim(cover, ratio)));
+const beside = blocks.makeMediaText(over);
+const right = look(beside, blocks.withSide(beside, true));
+add("media_text sides", right, look(right, blocks.withSide(right, false)), look(right, blocks.withMediaWidth(right, 30)), look(beside, blocks.withMediaWidth(beside, 66)));
+const narrow = look(beside, blocks.withMediaWidth(beside, 30));
+add("media_text turned", look(narrow, blocks.withSide(narrow, true)), look(narrow, blocks.withMediaWidth(narrow, 50)));
 const details = schema.node("details", null, [schema.node("summary", null, rich), p(...rich), list(false, item(p(text("a"))))]);
-const unfolded = look(details, settings.withUnfolded(details, true));
-add("details", make.makeSimple("details"), details, unfolded, look(unfolded, settings.withUnfolded(unfolded, false)), look(details, change.aligned(details, "wide", false)));
-const columns = (width: number | null) => schema.node("columns", null, filled.content.content.map((column) => look(column, settings.withColumnWidth(column, width))));
+const unfolded = look(details, blocks.withUnfolded(details, true));
+add("details", blocks.makeNew("details"), details, unfolded, look(unfolded, blocks.withUnfolded(unfolded, false)), look(details, change.aligned(details, "wide", false)));
+const columns = (width: number | null) => schema.node("columns", null, filled.content.content.map((column) => look(column, blocks.withColumnWidth(column, width))));
 add("columns of a width", columns(33.33), columns(50), columns(null));
 
 // Colours of every kind that has some, named and not, put on and taken off.
@@ -157,7 +157,7 @@ for (const kind of kinds) {
   }
 }
 const wide = filled.child(0);
-add("column with a colour and a width", schema.node("columns", null, [look(coloured(wide, "background", { value: "#abcdef" }), settings.withColumnWidth(coloured(wide, "background", { value: "#abcdef" }), 25)), wide]));
+add("column with a colour and a width", schema.node("columns", null, [look(coloured(wide, "background", { value: "#abcdef" }), blocks.withColumnWidth(coloured(wide, "background", { value: "#abcdef" }), 25)), wide]));
 
 /** Markup of older editors, after a word was typed into each of its texts. */
 const OLD = [

@@ -76,14 +76,14 @@ export const walks = {
       await stored(page, () => press(page, "Save"));
     }
     assert.match((await read(server, id)).content.raw, /<p>One\. Two\. Three\.<\/p>/);
-    await choose(page, page.getByRole("button", { name: "More actions" }), "Versions");
+    await choose(page, page.getByRole("button", { name: "More actions" }), "Revisions");
     await settled(page);
     await erin.accessible("the versions");
     // The newest comes first; the one before it is compared with what is there, and brought back.
-    await page.getByRole("navigation", { name: "Versions" }).getByRole("button").nth(1).click();
-    await page.getByRole("combobox", { name: "Compare with" }).selectOption({ label: "Present version" });
+    await page.getByRole("navigation", { name: "Revisions" }).getByRole("button").nth(1).click();
+    await page.getByRole("combobox", { name: "Compare with" }).selectOption({ label: "Current version" });
     await page.getByRole("deletion").filter({ hasText: "Three." }).waitFor();
-    await page.getByRole("button", { name: "Bring this version back" }).click();
+    await page.getByRole("button", { name: "Restore this revision" }).click();
     await page.getByRole("dialog").getByRole("button", { name: /Bring|Restore/ }).click();
     await eventually("the version is back", async () => /<p>One\. Two\.<\/p>/.test((await read(server, id)).content.raw));
 
@@ -113,12 +113,12 @@ export const walks = {
     const { page } = erin;
     await open(erin, `/r/posts/${id}`);
     await writing(page).getByText("Left").click();
-    await tool(page, "Look of the block").click();
-    const look = page.getByRole("dialog", { name: "Look of the block" });
+    await tool(page, "Block settings").click();
+    const look = page.getByRole("dialog", { name: "Block settings" });
     const column = look.getByRole("group", { name: "Column", exact: true });
-    await column.getByRole("spinbutton", { name: "Width in per cent" }).fill("40");
-    await column.getByRole("combobox", { name: "Colour of the ground" }).selectOption({ label: "Another colour" });
-    await column.getByLabel("Pick a colour: Colour of the ground").fill("#ffeecc");
+    await column.getByRole("spinbutton", { name: "Width in percent" }).fill("40");
+    await column.getByRole("combobox", { name: "Background colour" }).selectOption({ label: "Custom colour" });
+    await column.getByLabel("Pick a colour: Background colour").fill("#ffeecc");
     await erin.accessible("the look of a block");
     await page.keyboard.press("Escape");
     await look.waitFor({ state: "detached" });
@@ -185,7 +185,7 @@ export const walks = {
     // It waits on the first screen of those who may publish.
     const erin = await meet();
     await erin.logIn("editor");
-    await erin.page.getByRole("region", { name: "What waits" }).getByRole("link", { name: /Pending/ }).click();
+    await erin.page.getByRole("region", { name: "To review" }).getByRole("link", { name: /Pending/ }).click();
     await erin.page.getByRole("link", { name: "A first try" }).click();
     await stored(erin.page, () => publish(erin.page));
     assert.equal((await read(server, made.id)).status, "publish");

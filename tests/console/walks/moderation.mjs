@@ -14,7 +14,7 @@ export const walks = {
     const { page } = erin;
     // The first screen shows what was written.
     const text = waiting.content.raw.replace(/<[^>]*>/g, "").trim().slice(0, 20);
-    await page.getByRole("region", { name: "What waits" }).getByRole("link").filter({ hasText: waiting.author_name }).getByText(text).first().waitFor();
+    await page.getByRole("region", { name: "To review" }).getByRole("link").filter({ hasText: waiting.author_name }).getByText(text).first().waitFor();
     await erin.accessible("the first screen");
     await page.getByRole("link", { name: /Waiting/ }).click();
     await heading(page, "Comments").waitFor();

@@ -13,10 +13,10 @@ export const dashboard: Texts["dashboard"] = {
   level_warning: "Warnung",
   line: "Zeile {line}",
   no_problems: "Das letzte Neuladen verlief ohne Probleme.",
-  nothing_waits: "Nichts wartet.",
+  nothing_waits: "Nichts zu prüfen.",
   problems: "Probleme des letzten Neuladens",
   recent: "Zuletzt geändert",
   scheduled: "Geplant",
   to_explorer: "Anfragen im Explorer ausprobieren",
-  waiting: "Was wartet",
+  waiting: "Zu prüfen",
 };

@@ -106,7 +106,7 @@ export const lists: Texts["lists"] = {
   unfold: "„{name}“ ausklappen",
   unselect: "Nichts auswählen",
   untitled: "Ohne Titel (#{id})",
-  versions: "Frühere Fassungen",
+  versions: "Revisionen",
   view: "Ansicht",
   view_name: "Name der Ansicht",
   view_on_site: "Auf der Website ansehen",

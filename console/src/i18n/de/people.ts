@@ -7,7 +7,7 @@ export const people: Texts["people"] = {
   actions: "Aktionen",
   add_record: "Etwas zum Hinzufügen suchen",
   added: "„{name}“ wurde hinzugefügt.",
-  all_done: "Nichts wartet.",
+  all_done: "Nichts zu prüfen.",
   answers: "antwortet auf",
   as_list: "Als Liste",
   console: "Die Konsole",

@@ -13,10 +13,10 @@ export const dashboard = {
   level_warning: "Warning",
   line: "line {line}",
   no_problems: "The last reload had no problems.",
-  nothing_waits: "Nothing waits.",
+  nothing_waits: "Nothing to review.",
   problems: "Problems of the last reload",
   recent: "Recently changed",
   scheduled: "Scheduled",
   to_explorer: "Try requests in the explorer",
-  waiting: "What waits",
+  waiting: "To review",
 } satisfies Record<string, Message>;

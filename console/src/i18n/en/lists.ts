@@ -106,7 +106,7 @@ export const lists = {
   unfold: "Unfold “{name}”",
   unselect: "Select none",
   untitled: "No title (#{id})",
-  versions: "Earlier versions",
+  versions: "Revisions",
   view: "View",
   view_name: "Name of the view",
   view_on_site: "View on the site",

@@ -7,7 +7,7 @@ export const people = {
   actions: "Actions",
   add_record: "Search for something to add",
   added: "“{name}” was added.",
-  all_done: "Nothing waits.",
+  all_done: "Nothing to review.",
   answers: "answers",
   as_list: "As a list",
   console: "The console",
