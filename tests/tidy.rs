@@ -361,6 +361,15 @@ fn every_behaviour_has_a_user_in_the_shipped_declarations() {
     assert!(unused.is_empty(), "no declaration uses {unused:?}");
 }
 
+/// Which behaviour a declaration names is a position in a table, and its meaning to other parts a flag of its row. Names are
+/// read where people see them, and where a renderer is looked up.
+#[test]
+fn behaviours_are_not_compared_by_name() {
+    let read = sources().into_iter().filter(|(_, text)| product(text).contains(".is.name"));
+    let files: BTreeSet<String> = read.map(|(path, _)| file(&path)).collect();
+    assert_eq!(files.into_iter().collect::<Vec<_>>(), ["behaviours/dynamic/mod.rs", "features/console/describe.rs"]);
+}
+
 /// The files that `routes.toml` includes.
 fn core() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/core");

@@ -161,7 +161,7 @@ pub const fn guard(name: &'static str, run: Guard, doc: &'static str) -> Behavio
 
 /// Guards of rows, and those that look at the caller alone.
 const OWN: &[BehaviourEntry<Guard>] = &[
-    guard("public", public, "Allows every caller.").anonymous(AnonymousAccess::Perhaps),
+    guard("public", public, "Allows every caller.").anonymous(AnonymousAccess::Always),
     guard("authenticated", authenticated, "Allows every caller with valid credentials.")
         .fails(&[Code::NotLoggedIn])
         .example(r#"{ methods = ["GET"], handler = "echo", access = "authenticated" }"#),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::error::Code;
-use crate::registry::vocabulary::{BehaviourEntry, ROWS, ResponseKind};
+use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ROWS, ResponseKind};
 use cms_config::declaration::Family;
 
 /// A row of a table of handlers.
@@ -31,6 +31,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     .responds(ResponseKind::Page)
     .on(ROWS),
     handler("get", |w| Box::pin(async move { items::get(w) }), "Responds with one item.")
+        .role(HandlerRole::Get)
         .fails_of(failures::GET)
         .on(ROWS)
         .item(),
@@ -40,6 +41,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         .responds(ResponseKind::Created)
         .on(ROWS),
     handler("update", |w| Box::pin(items::update(w)), "Changes the properties of an item that the request gives.")
+        .role(HandlerRole::Update)
         .fails_of(failures::UPDATE)
         .fails_at(failures::UPDATE_AT)
         .bare()

@@ -4,10 +4,11 @@ use super::Mcp;
 use super::messages::{INVALID_PARAMS, RpcError};
 use crate::access::audit::Event;
 use crate::access::identity;
-use crate::engine::{self, Engine};
+use crate::engine::Engine;
 use crate::model::Method;
 use crate::openapi::schemas::{Side, modern};
-use crate::registry::abilities::{Ability, RUNS, RequestTemplate};
+use crate::registry::abilities::{Ability, RequestTemplate};
+use crate::registry::vocabulary::HandlerRole;
 use crate::registry::{Endpoint, Registry, Route};
 use crate::request::BodyParams;
 use crate::request::call::{Call, SubResponse};
@@ -56,10 +57,7 @@ pub(super) fn finders() -> Vec<String> {
 
 /// Path of the collection of abilities: what is before the name in the route that runs one.
 pub(super) fn collection(registry: &Registry) -> Option<String> {
-    let handlers = engine::vocabulary().handlers;
-    let runs = |route: &&Route| route.endpoints.iter().any(|endpoint| handlers[endpoint.handler.0].name == RUNS);
-    let pattern = &registry.routes.iter().find(runs)?.pattern;
-    Some(pattern.split_once("/(?P<")?.0.to_owned())
+    Some(registry.route_with(HandlerRole::RunAbility)?.pattern.split_once("/(?P<")?.0.to_owned())
 }
 
 /// Every ability that may be a tool, by the tool's name.

@@ -137,7 +137,7 @@ impl DescriptionBuilder<'_> {
         };
         let anonymous = match guard.anonymous {
             AnonymousAccess::Never => false,
-            AnonymousAccess::Perhaps => true,
+            AnonymousAccess::Perhaps | AnonymousAccess::Always => true,
             AnonymousAccess::WhereReadable => readable(),
         };
         let mut ways = vec![json!({"basic": []}), json!({"session": [], "nonce": []})];

@@ -9,9 +9,9 @@ use super::packed::PackedAsset;
 use super::replies::frame_headers;
 use super::{HTML, PageContext};
 use crate::access::sessions::nonce_header;
-use crate::features::HANDLERS;
 use crate::model::{Method, Payload, Reply};
-use crate::registry::{Registry, Route};
+use crate::registry::Registry;
+use crate::registry::vocabulary::HandlerRole;
 use crate::scope::Principal;
 use cms_config::declaration::Action;
 use cms_text::hex::hex;
@@ -191,7 +191,7 @@ pub(super) fn accepted<'v>(visit: &'v PageContext<'_>) -> Option<&'v str> {
 
 /// The description for the caller; `None` where the caller may not have it.
 async fn description(visit: &PageContext<'_>, language: &str) -> Option<Value> {
-    let route = route_of(&visit.scope.registry, "console.description")?;
+    let route = visit.scope.registry.route_with(HandlerRole::ConsoleDescription)?;
     let part = visit.rest(Method::Get, &route.pattern, json!({"lang": language}), Value::Null).await;
     (part.status == 200).then_some(part.body)
 }
@@ -209,14 +209,7 @@ async fn first_answer(visit: &PageContext<'_>, description: &Value) -> Option<Va
 
 /// The route that takes several requests at once.
 fn batch(registry: &Registry) -> Option<&str> {
-    route_of(registry, "batch").map(|route| route.pattern.as_str())
-}
-
-/// The first route with this handler.
-fn route_of<'r>(registry: &'r Registry, handler: &str) -> Option<&'r Route> {
-    let handles =
-        |route: &&Route| route.endpoints.iter().any(|endpoint| HANDLERS[endpoint.handler.0].is.name == handler);
-    registry.routes.iter().find(handles)
+    registry.route_with(HandlerRole::Batch).map(|route| route.pattern.as_str())
 }
 
 /// JSON that no text in it can end the element around it, or begin another one.

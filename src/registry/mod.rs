@@ -36,6 +36,7 @@ use resource::Resource;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use vocabulary::HandlerRole;
 
 /// A name's position in one of the tables of behaviours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -105,6 +106,13 @@ pub struct Route {
     pub endpoints: Vec<Endpoint>,
 }
 
+impl Route {
+    /// Whether one of its endpoints has a handler with this role.
+    pub fn has_role(&self, role: HandlerRole) -> bool {
+        self.endpoints.iter().any(|endpoint| endpoint.role == Some(role))
+    }
+}
+
 /// One or more methods of a route with the same handler.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
@@ -112,6 +120,7 @@ pub struct Endpoint {
     pub name: Option<String>,
     pub methods: Vec<Method>,
     pub handler: Behaviour,
+    pub role: Option<HandlerRole>,
     pub guard: Behaviour,
     /// What follows the colon of `can:manage_options`.
     pub guard_param: String,
@@ -196,6 +205,11 @@ impl Registry {
     /// The name of the active theme.
     pub fn active_theme(&self) -> &str {
         self.declaration.themes.iter().find(|(_, theme)| theme.active).map_or("", |(name, _)| name)
+    }
+
+    /// The first route that has a role.
+    pub fn route_with(&self, role: HandlerRole) -> Option<&Route> {
+        self.routes.iter().find(|route| route.has_role(role))
     }
 
     /// How values are read.

@@ -11,7 +11,7 @@ use crate::registry::abilities::{Ability, AbilityInput, RequestTemplate};
 use crate::registry::codes::code_named;
 use crate::registry::operations::{ETAG, FIELDS};
 use crate::registry::templates::TemplateReference;
-use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
+use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
 use crate::request::BodyParams;
 use crate::request::call::Call;
 use crate::request::conditional::Preconditions;
@@ -24,6 +24,7 @@ use std::pin::Pin;
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] =
     &[handler("ability.run", |w| Box::pin(run(w)), "Runs a declared ability and responds with its result.")
+        .role(HandlerRole::RunAbility)
         .fails(&[
             Code::RecordInvalidId,
             Code::NoRoute,

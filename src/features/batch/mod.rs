@@ -5,7 +5,7 @@
 use crate::error::{ApiError, Code};
 use crate::handlers::{Handler, Outcome, TransactionScope, Work, handler};
 use crate::model::Method;
-use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
+use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
 use crate::request::call::Call;
 use crate::request::conditional::Preconditions;
 use crate::request::{self, BodyParams};
@@ -25,6 +25,7 @@ const BATCH: &str = r#"{"type": "object", "example": {"responses": [
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] =
     &[handler("batch", |w| Box::pin(batch(w)), "Carries out the requests that the body lists, each by its own rules.")
+        .role(HandlerRole::Batch)
         .responds(ResponseKind::Json(207, BATCH))];
 
 /// One part: the request, or why it cannot be one.

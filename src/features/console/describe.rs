@@ -11,6 +11,7 @@ use crate::openapi::template::closing;
 use crate::registry::args::ArgRole;
 use crate::registry::resource::Resource;
 use crate::registry::views::{self, humanize_name, state_label};
+use crate::registry::vocabulary::HandlerRole;
 use crate::registry::{Endpoint, Registry, Route};
 use cms_config::declaration::{Action, CommentStatus, Family};
 use cms_text::sanitize::unescape;
@@ -64,14 +65,14 @@ fn site(work: &Work<'_>) -> Value {
         "start_of_week": settings.int("start_of_week").rem_euclid(7),
         "max_upload": media.max_upload.bytes(),
         "upload_types": types.collect::<Vec<_>>(),
-        "health": may_see(work, "console.health"),
+        "health": may_see(work, HandlerRole::SiteHealth),
         "saved_views": registry.declaration.console.saved_views.get(),
     })
 }
 
-/// Whether the caller may use an endpoint with this handler.
-fn may_see(work: &Work<'_>, handler: &str) -> bool {
-    let handles = |endpoint: &&Endpoint| HANDLERS[endpoint.handler.0].is.name == handler;
+/// Whether the caller may use an endpoint whose handler has this role.
+fn may_see(work: &Work<'_>, role: HandlerRole) -> bool {
+    let handles = |endpoint: &&Endpoint| endpoint.role == Some(role);
     let mut routes = work.scope.registry.routes.iter();
     routes.any(|route| route.endpoints.iter().filter(handles).any(|endpoint| may_use(work, route, endpoint)))
 }

@@ -212,6 +212,7 @@ impl Linker<'_> {
             name: endpoint.name.clone(),
             methods,
             handler: Behaviour(handler?),
+            role: self.vocabulary.handlers[handler?].role,
             guard: Behaviour(guard?),
             guard_param: guard_param.to_owned(),
             codes,
