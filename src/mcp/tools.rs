@@ -57,7 +57,8 @@ pub(super) fn finders() -> Vec<String> {
 
 /// Path of the collection of abilities: what is before the name in the route that runs one.
 pub(super) fn collection(registry: &Registry) -> Option<String> {
-    Some(registry.route_with(HandlerRole::RunAbility)?.pattern.split_once("/(?P<")?.0.to_owned())
+    let name = registry.route_with(HandlerRole::RunAbility)?.template.parameters.first()?;
+    Some(name.before.trim_end_matches('/').to_owned())
 }
 
 /// Every ability that may be a tool, by the tool's name.

@@ -3,7 +3,6 @@
 use super::DescriptionBuilder;
 use super::components::{DocumentSchemas, reference};
 use super::examples;
-use super::template::{Parameter, PathTemplate};
 use crate::error::Code;
 use crate::model::{LINES, Method};
 use crate::registry::args::ArgRole;
@@ -17,7 +16,6 @@ impl DescriptionBuilder<'_> {
     pub(super) fn responses(
         &mut self,
         route: &Route,
-        template: &PathTemplate,
         endpoint: &Endpoint,
         method: Method,
         responds: ResponseKind,
@@ -36,7 +34,7 @@ impl DescriptionBuilder<'_> {
                 (content, Map::new())
             }
             _ => {
-                let (shown, contexts) = (self.shown(route, template), contexts(endpoint));
+                let (shown, contexts) = (self.shown(route), contexts(endpoint));
                 let mut schema = self.schema(&shown, &contexts, responds);
                 if endpoint.args.role(ArgRole::CountBy).is_some() {
                     let counts = self.components.add("ValueCount", value_count());
@@ -136,13 +134,13 @@ impl DescriptionBuilder<'_> {
     }
 
     /// The schemas of the route's document.
-    fn shown(&mut self, route: &Route, template: &PathTemplate) -> DocumentSchemas {
+    fn shown(&mut self, route: &Route) -> DocumentSchemas {
         let registry = self.registry;
         let resource = route.resource.map(|index| &registry.resources[index]);
         let schema = route.schema.as_ref().or(resource.map(|resource| &resource.schema));
         let own = registry.index_schemas.get(&route.pattern);
         let any = json!({});
-        let words = super::components::pascal(&template.words(&route.namespace).join(" "));
+        let words = super::components::pascal(&route.words().join(" "));
         let owner = route.owner.filter(|owner| Some(*owner) != route.resource).map(|index| &registry.resources[index]);
         let resources: Vec<&Resource> = resource.into_iter().chain(owner).collect();
         self.components.document(schema.or(own).unwrap_or(&any), &resources, &words)
@@ -187,16 +185,15 @@ impl DescriptionBuilder<'_> {
         }
         let item = self.registry.item_routes.get(route.resource?).copied().flatten()?;
         let item = &self.registry.routes[item];
-        let template = PathTemplate::of(&item.pattern);
-        let [Parameter { name: capture, .. }] = template.parameters.as_slice() else { return None };
-        if PathTemplate::of(&route.pattern).path != template.path.rsplit_once('/')?.0 {
+        let ([capture], address) = (&item.captures[..], item.template.uri_template()) else { return None };
+        if route.template.uri_template() != address.rsplit_once('/')?.0 {
             return None;
         }
         let key = &self.registry.resources[route.resource?].key;
         let links = item.endpoints.iter().filter_map(|endpoint| {
             let method = endpoint.methods.first()?.as_str().to_lowercase();
             let verb = self.vocabulary.handlers[endpoint.handler.0].name.rsplit('.').next()?;
-            let path = template.path.replace('~', "~0").replace('/', "~1");
+            let path = address.replace('~', "~0").replace('/', "~1");
             let link = json!({
                 "operationRef": format!("#/paths/{path}/{method}"),
                 "parameters": {capture: format!("$response.body#/{key}")},

@@ -15,6 +15,7 @@ pub mod link;
 mod locked;
 pub mod meta;
 pub mod operations;
+pub mod path_template;
 pub mod resource;
 mod statuses;
 pub mod tables;
@@ -32,6 +33,7 @@ use cms_schema::Dialect;
 use cms_storage::plan::{Layout, Name};
 use cms_text::block_styles::BlockStyles;
 use indexmap::{IndexMap, IndexSet};
+use path_template::PathTemplate;
 use resource::Resource;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
@@ -84,6 +86,8 @@ pub struct Role {
 pub struct Route {
     /// As shown to clients: `/cms/v2/posts/(?P<id>[\d]+)`.
     pub pattern: String,
+    /// The pattern parsed.
+    pub template: PathTemplate,
     /// The pattern compiled: the whole path, ASCII classes, any case.
     pub matcher: regex::bytes::Regex,
     /// Names of the captures, in order.
@@ -107,6 +111,11 @@ pub struct Route {
 }
 
 impl Route {
+    /// The segments of its path that are no parameters, without the namespace.
+    pub fn words(&self) -> Vec<String> {
+        self.template.words(&self.namespace)
+    }
+
     /// Whether one of its endpoints has a handler with this role.
     pub fn has_role(&self, role: HandlerRole) -> bool {
         self.endpoints.iter().any(|endpoint| endpoint.role == Some(role))
