@@ -1,7 +1,7 @@
 //! Guards of terms.
 
 use super::{Decision, GuardInput, GuardRows, policy, target};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::records::Record;
 use crate::registry::resource::Context;
 use cms_config::declaration::Action;
@@ -13,7 +13,7 @@ pub(super) fn term_list(asking: &GuardInput<'_>) -> Decision {
     }
     if let Some(post) = asking.args.int("post").filter(|post| *post != 0) {
         match policy::parent_content(asking.scope, post, Action::Read)? {
-            None => return Err(ApiError::new(Code::PostInvalidId).with_status(400)),
+            None => return Err(ApiError::new(Code::PostInvalidId).with_status(status::BAD_REQUEST)),
             Some(false) => return Err(asking.refuse(Code::ForbiddenContext)),
             Some(true) => {}
         }

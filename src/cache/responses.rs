@@ -5,6 +5,7 @@
 //! are current. What changes with time alone (an offset of daylight saving, a preview's key) is at most [`MAX_AGE`]
 //! old. The registry is part of no key: a reload builds another engine, and with it another cache.
 
+use crate::error::status;
 use crate::model::{EncodingBudget, Method, Payload, Peer, Reply, Request, SharedText};
 use crate::scope::Principal;
 use cms_storage::{ReadSet, Storage, TrackedStorage};
@@ -193,7 +194,8 @@ impl ResponseCache {
             return None;
         };
         self.asked.count(true);
-        let reply = Reply { status: 200, headers: answer.headers.to_vec(), payload: Payload::Shared(answer.kept) };
+        let reply =
+            Reply { status: status::OK, headers: answer.headers.to_vec(), payload: Payload::Shared(answer.kept) };
         Some((reply, answer.route))
     }
 
@@ -215,7 +217,7 @@ impl ResponseCache {
         route: Option<usize>,
     ) -> Reply {
         let Reply { status, headers, payload } = reply;
-        let seen = if status == 200 { observed.seen() } else { None };
+        let seen = if status == status::OK { observed.seen() } else { None };
         match (&self.cache, payload, seen) {
             (Some(cache), Payload::Text(text), Some(seen)) if text.len() <= MAX_RESPONSE => {
                 let kept = Arc::new(SharedText::new(text, self.room.clone()));

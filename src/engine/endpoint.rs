@@ -7,7 +7,7 @@ use super::routing::RoutedCall;
 use crate::access::unlock::RecordPassword;
 use crate::access::{self, Authorization, GuardInput, LoadedRows};
 use crate::behaviours::{READS, check_argument};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::families;
 use crate::features::HANDLERS;
 use crate::handlers::{Outcome, Work};
@@ -204,7 +204,7 @@ impl<'a> EndpointCall<'a> {
 
     /// The declared `Cache-Control` of what everybody may read, and the keys by which caches can invalidate it.
     fn say_how_long_it_keeps(&self, outcome: &mut Outcome) {
-        let read = self.reads() && outcome.status == 200;
+        let read = self.reads() && outcome.status == status::OK;
         if let Some((lifetime, keys)) = &self.found.endpoint.cache
             && read
             && !(outcome.private || self.found.scope.principal.is_logged_in())
@@ -238,7 +238,9 @@ impl<'a> EndpointCall<'a> {
     fn named(&self, error: ApiError) -> ApiError {
         let dialect = &self.found.engine.registry.declaration.dialect;
         let missing = self.found.scope.principal.missing.take();
-        match missing.filter(|_| dialect.name_missing_capability && error.is_denial() && error.status() == 403) {
+        match missing
+            .filter(|_| dialect.name_missing_capability && error.is_denial() && error.status() == status::FORBIDDEN)
+        {
             Some(capability) => error.lacking(&capability),
             None => error,
         }

@@ -1,7 +1,7 @@
 //! The last stage of a request from outside: headers, fields, embedding, envelope, entity tag.
 
 use super::{CallOutcome, Engine, embed};
-use crate::error::ApiError;
+use crate::error::{ApiError, status};
 use crate::handlers::{Outcome, RenderedJson};
 use crate::model::{Method, Payload, Reply};
 use crate::registry::resource::Resource;
@@ -37,13 +37,13 @@ impl Engine {
             Ok(outcome) => (outcome.private, outcome.version, outcome.modified),
             Err(_) => (false, None, None),
         };
-        let failed = dispatched.result.as_ref().is_err_and(|error| error.status() >= 500);
+        let failed = dispatched.result.as_ref().is_err_and(|error| status::is_server_error(error.status()));
         let mut reply = self.shaped(scope, call, dispatched).await;
         if private {
             reply.headers.push(("Cache-Control".into(), "private, no-store".into()));
         }
         reply.headers.extend(modified.map(|modified| ("Last-Modified".to_owned(), http_date(modified))));
-        if reply.status == 200
+        if reply.status == status::OK
             && matches!(call.method, Method::Get | Method::Options)
             && let Payload::Json(document) = &reply.payload
         {
@@ -56,7 +56,7 @@ impl Engine {
         {
             reply.payload = Payload::Lines { bytes, next };
         }
-        if reply.status == 200 && call.method == Method::Get {
+        if reply.status == status::OK && call.method == Method::Get {
             if let Payload::Text(text) = &reply.payload {
                 reply.headers.push(("ETag".into(), entity_tag(version, text)));
             }
@@ -91,7 +91,7 @@ impl Engine {
         };
         let enveloped = sources.get("_envelope").is_some();
         if call.method == Method::Head {
-            let status = if enveloped { 200 } else { status };
+            let status = if enveloped { status::OK } else { status };
             return Reply { status, headers: join_links(&headers), payload: Payload::Empty };
         }
         if enveloped {
@@ -180,7 +180,7 @@ fn envelope(status: u16, headers: &[(String, String)], document: &[u8]) -> Reply
         .collect();
     let after = format!(",\"status\":{status},\"headers\":{}}}", Value::Object(shown));
     let text = [b"{\"body\":", document, after.as_bytes()].concat();
-    Reply { status: 200, headers: Vec::new(), payload: Payload::Text(text.into()) }
+    Reply { status: status::OK, headers: Vec::new(), payload: Payload::Text(text.into()) }
 }
 
 /// Leaves out what was not requested, of a document or of each in a list.

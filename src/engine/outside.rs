@@ -4,7 +4,7 @@ use super::finish::{FinalResponse, error_reply};
 use super::stages::Origin;
 use super::{CallOutcome, Engine};
 use crate::cache::responses::ResponseKey;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::model::{Method, Reply, Request};
 use crate::registry::name;
 use crate::request;
@@ -103,7 +103,7 @@ impl<'a> Origin<'a> for OuterRequest<'a> {
         let FinalResponse { mut reply, mut lasting } = engine.finish(scope, call, dispatched).await;
         let reads = matches!(call.method, Method::Get | Method::Head);
         // The response lacks something: an embedded document, a permission that could not be read.
-        let refused = (400..500).contains(&reply.status);
+        let refused = status::is_error(reply.status) && !status::is_server_error(reply.status);
         let incomplete = scope.budget.as_ref().and_then(|budget| {
             let away = (reads || refused) && budget.met_no_database();
             let late = reads && budget.exceeded();

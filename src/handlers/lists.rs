@@ -8,7 +8,7 @@ pub use super::search_words::{Search, words_within};
 use super::{Outcome, RenderedJson, Work, comparisons, criteria, items, originals};
 use crate::access::{failure, hints, policy};
 use crate::behaviours::{QUERIES, QueryContext, effect};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::records::{self, Record, is_in, txt};
 use crate::registry::args::{Arg, ArgRole, ArgSet, Filter, FilterOp};
 use crate::registry::columns::record;
@@ -282,7 +282,7 @@ impl<'w> CollectionRequest<'w> {
             Ok(missing.iter().filter_map(|row| by_key.get(&Record { resource, row }.id()).cloned()).collect())
         };
         if let Some(texts) = items::cached_texts(work, resource, rows, view, snapshot, false, whole)? {
-            return Ok(Outcome { status: 200, text: Some(RenderedJson::List(texts)), ..Outcome::default() });
+            return Ok(Outcome { status: status::OK, text: Some(RenderedJson::List(texts)), ..Outcome::default() });
         }
         let mut documents = render::documents(work.scope, snapshot, resource, rows, view)?;
         if let Some(highlights) = &self.highlights {

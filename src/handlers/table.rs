@@ -1,7 +1,7 @@
 //! Every handler by the name that declarations use: what it does, what it needs, what it responds with and how it fails.
 
 use super::*;
-use crate::error::Code;
+use crate::error::{Code, status};
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ROWS, ResponseKind};
 use cms_config::declaration::Family;
 
@@ -143,6 +143,6 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         |w| Box::pin(async move { echo::echo(w) }),
         "Responds with the checked arguments, so that an argument can be tried from `routes.toml` alone.",
     )
-    .responds(ResponseKind::Json(200, "{}"))
+    .responds(ResponseKind::Json(status::OK, "{}"))
     .example(r#"{ methods = ["GET"], handler = "echo", access = "public" }"#),
 ];

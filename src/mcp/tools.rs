@@ -5,6 +5,7 @@ use super::messages::{INVALID_PARAMS, RpcError};
 use crate::access::audit::Event;
 use crate::access::identity;
 use crate::engine::Engine;
+use crate::error::status;
 use crate::model::Method;
 use crate::openapi::schemas::{Side, modern};
 use crate::registry::abilities::{Ability, RequestTemplate};
@@ -327,10 +328,7 @@ impl Mcp {
         let path = format!("{}/{}/run", self.abilities, tool.ability);
         let scope = &Scope { tool: true, ..scope.clone() };
         let part = send(engine, scope, tool.method, &path, brought).await;
-        match part.status {
-            200..=299 => done(part.body),
-            _ => said(&refusal(&part.body)),
-        }
+        if status::is_success(part.status) { done(part.body) } else { said(&refusal(&part.body)) }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::DescriptionBuilder;
 use super::components::{DocumentSchemas, reference};
 use super::examples;
-use crate::error::Code;
+use crate::error::{Code, status};
 use crate::model::{LINES, Method};
 use crate::registry::args::ArgRole;
 use crate::registry::resource::{Context, Resource};
@@ -51,9 +51,9 @@ impl DescriptionBuilder<'_> {
             }
         };
         let status = match responds {
-            ResponseKind::Created => 201,
+            ResponseKind::Created => status::CREATED,
             ResponseKind::Json(status, _) => status,
-            _ => 200,
+            _ => status::OK,
         };
         let mut found = json!({"description": described(responds), "content": content});
         if let Some(links) = self.follow_up(route, responds) {
@@ -65,7 +65,10 @@ impl DescriptionBuilder<'_> {
         found["headers"] = Value::Object(self.headers(method, responds));
         let mut all = Map::from_iter([(status.to_string(), found)]);
         if method == Method::Get {
-            all.insert("304".into(), json!({"description": "The caller has this response already."}));
+            all.insert(
+                status::NOT_MODIFIED.to_string(),
+                json!({"description": "The caller has this response already."}),
+            );
         }
         with_errors(all, self.codes(route, endpoint, method))
     }

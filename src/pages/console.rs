@@ -9,6 +9,7 @@ use super::packed::PackedAsset;
 use super::replies::frame_headers;
 use super::{HTML, PageContext};
 use crate::access::sessions::nonce_header;
+use crate::error::status;
 use crate::model::{Method, Payload, Reply};
 use crate::registry::Registry;
 use crate::registry::vocabulary::HandlerRole;
@@ -105,7 +106,7 @@ pub(super) async fn show(visit: &PageContext<'_>) -> Reply {
             "The program was built without the console.",
             "In the folder of its sources: cd console, npm ci, npm run build; then build the program again.",
         ];
-        return visit.message(503, "No console", &lines);
+        return visit.message(status::UNAVAILABLE, "No console", &lines);
     };
     let scope = &visit.scope;
     let data = json!({
@@ -120,7 +121,7 @@ pub(super) async fn show(visit: &PageContext<'_>) -> Reply {
         Ok(bytes) => {
             let mut headers = frame_headers(&policy(visit));
             headers.push(("Cache-Control".into(), "private, no-store".into()));
-            Reply { status: 200, headers, payload: Payload::Page { media_type: HTML, bytes } }
+            Reply { status: status::OK, headers, payload: Payload::Page { media_type: HTML, bytes } }
         }
         Err(error) => crate::engine::error_reply(&scope.internal(&error)),
     }
@@ -193,7 +194,7 @@ pub(super) fn accepted<'v>(visit: &'v PageContext<'_>) -> Option<&'v str> {
 async fn description(visit: &PageContext<'_>, language: &str) -> Option<Value> {
     let route = visit.scope.registry.route_with(HandlerRole::ConsoleDescription)?;
     let part = visit.rest(Method::Get, &route.pattern, json!({"lang": language}), Value::Null).await;
-    (part.status == 200).then_some(part.body)
+    (part.status == status::OK).then_some(part.body)
 }
 
 /// The answer to the first request of the list that the address names; `None` for other addresses, and for lists that somebody
@@ -204,7 +205,7 @@ async fn first_answer(visit: &PageContext<'_>, description: &Value) -> Option<Va
     let first = first_list::of(description, below).filter(|_| request.raw_query.is_empty())?;
     let part = visit.rest(Method::Get, &first.path, Value::Object(first.query.clone()), Value::Null).await;
     let answer = json!({"path": first.path, "query": first.query, "headers": part.headers, "body": part.body});
-    (part.status == 200).then_some(answer)
+    (part.status == status::OK).then_some(answer)
 }
 
 /// The route that takes several requests at once.
