@@ -184,11 +184,10 @@ impl ResponseCache {
     }
 
     /// The cached response, if it is still valid, and the position of its route.
-    pub fn get(&self, question: &ResponseKey<'_>, storage: &dyn Storage) -> Option<(Reply, Option<usize>)> {
-        let found = self.cache.as_ref()?.get(&question.borrowed());
+    pub fn get(&self, key: &ResponseKey<'_>, storage: &dyn Storage) -> Option<(Reply, Option<usize>)> {
+        let found = self.cache.as_ref()?.get(&key.borrowed());
         self.look(storage);
-        let holds =
-            |answer: &CachedResponse| question.now - answer.at < MAX_AGE && answer.seen.holds(storage, question.now);
+        let holds = |answer: &CachedResponse| key.now - answer.at < MAX_AGE && answer.seen.holds(storage, key.now);
         let Some(answer) = found.filter(holds) else {
             self.asked.count(false);
             return None;
@@ -209,27 +208,16 @@ impl ResponseCache {
     }
 
     /// Caches a response if it is successful and it is known what it was made from.
-    pub fn put(
-        &self,
-        question: &ResponseKey<'_>,
-        observed: &TrackedStorage,
-        reply: Reply,
-        route: Option<usize>,
-    ) -> Reply {
+    pub fn put(&self, key: &ResponseKey<'_>, observed: &TrackedStorage, reply: Reply, route: Option<usize>) -> Reply {
         let Reply { status, headers, payload } = reply;
         let seen = if status == status::OK { observed.seen() } else { None };
         match (&self.cache, payload, seen) {
             (Some(cache), Payload::Text(text), Some(seen)) if text.len() <= MAX_RESPONSE => {
                 let kept = Arc::new(SharedText::new(text, self.room.clone()));
                 let shared = headers.iter().cloned().collect();
-                let answer = CachedResponse {
-                    headers: shared,
-                    kept: kept.clone(),
-                    seen: Arc::new(seen),
-                    at: question.now,
-                    route,
-                };
-                cache.insert(question.key(), answer);
+                let answer =
+                    CachedResponse { headers: shared, kept: kept.clone(), seen: Arc::new(seen), at: key.now, route };
+                cache.insert(key.key(), answer);
                 Reply { status, headers, payload: Payload::Shared(kept) }
             }
             (_, payload, _) => Reply { status, headers, payload },

@@ -137,8 +137,8 @@ impl<'a> EndpointCall<'a> {
         // What follows is refused for its own reasons.
         scope.principal.missing.take();
         let (route, method, explains) = (matched.route, call.method, true);
-        let asking = GuardInput { scope, route, endpoint, method, args: &&args, sources, loaded, given, explains };
-        access::allow(&asking, args.clone())
+        let input = GuardInput { scope, route, endpoint, method, args: &&args, sources, loaded, given, explains };
+        access::allow(&input, args.clone())
     }
 
     /// Counts the request against the declared limits: 429. Reads inside another request are part of that.

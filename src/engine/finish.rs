@@ -31,14 +31,14 @@ enum ResponseDraft {
 
 impl Engine {
     /// Makes the response from the outcome of a call.
-    pub(super) async fn finish(&self, scope: &Scope, call: &Call, dispatched: CallOutcome) -> FinalResponse {
-        let lines = dispatched.result.as_ref().ok().and_then(|outcome| outcome.lines.clone());
-        let (private, version, modified) = match &dispatched.result {
+    pub(super) async fn finish(&self, scope: &Scope, call: &Call, call_outcome: CallOutcome) -> FinalResponse {
+        let lines = call_outcome.result.as_ref().ok().and_then(|outcome| outcome.lines.clone());
+        let (private, version, modified) = match &call_outcome.result {
             Ok(outcome) => (outcome.private, outcome.version, outcome.modified),
             Err(_) => (false, None, None),
         };
-        let failed = dispatched.result.as_ref().is_err_and(|error| status::is_server_error(error.status()));
-        let mut reply = self.shaped(scope, call, dispatched).await;
+        let failed = call_outcome.result.as_ref().is_err_and(|error| status::is_server_error(error.status()));
+        let mut reply = self.shaped(scope, call, call_outcome).await;
         if private {
             reply.headers.push(("Cache-Control".into(), "private, no-store".into()));
         }
@@ -66,22 +66,22 @@ impl Engine {
         FinalResponse { reply, lasting: !private && !failed }
     }
 
-    async fn shaped(&self, scope: &Scope, call: &Call, dispatched: CallOutcome) -> Reply {
+    async fn shaped(&self, scope: &Scope, call: &Call, call_outcome: CallOutcome) -> Reply {
         let mut headers = Vec::new();
-        if !dispatched.allow.is_empty() {
-            headers.push(("Allow".to_owned(), dispatched.allow.join(", ")));
+        if !call_outcome.allow.is_empty() {
+            headers.push(("Allow".to_owned(), call_outcome.allow.join(", ")));
         }
         let body = call.body.as_ref().unwrap_or(&BodyParams::None);
         let empty = Map::new();
         let sources = ArgSources { path: &empty, body, query: &call.query };
-        let shown = match dispatched.result {
+        let shown = match call_outcome.result {
             Err(error) => {
                 headers.extend(error.headers());
                 ResponseDraft::Document(error.status(), error.body())
             }
             Ok(mut outcome) => {
                 headers.append(&mut outcome.headers);
-                let resource = dispatched.route.and_then(|route| self.resource_of(route));
+                let resource = call_outcome.route.and_then(|route| self.resource_of(route));
                 self.shown(scope, call, (&sources, resource), outcome, &headers).await
             }
         };

@@ -101,6 +101,6 @@ pub fn may_use_with(work: &Work<'_>, route: &Route, endpoint: &Endpoint, query: 
     let args = ArgValues::parse_lenient(&endpoint.args, &sources, None);
     let (args, sources, loaded) = (&&args, &sources, &LoadedRows::default());
     let (given, explains) = (None, false);
-    let asking = GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains };
-    access::ask(&asking).map_or_else(|error| !error.is_denial(), |_| true)
+    let input = GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains };
+    access::ask(&input).map_or_else(|error| !error.is_denial(), |_| true)
 }
