@@ -9,6 +9,47 @@ use serde_json::{Map, Value, json};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
+/// Statuses of responses, by the names that HTTP gives them. Those of errors come with their codes; these are of successes,
+/// of pages, of other protocols, and of places that replace the status of a code.
+pub mod status {
+    pub const OK: u16 = 200;
+    pub const CREATED: u16 = 201;
+    pub const ACCEPTED: u16 = 202;
+    pub const MULTI_STATUS: u16 = 207;
+    pub const FOUND: u16 = 302;
+    pub const SEE_OTHER: u16 = 303;
+    pub const NOT_MODIFIED: u16 = 304;
+    pub const BAD_REQUEST: u16 = 400;
+    pub const UNAUTHORIZED: u16 = 401;
+    pub const FORBIDDEN: u16 = 403;
+    pub const NOT_FOUND: u16 = 404;
+    pub const METHOD_NOT_ALLOWED: u16 = 405;
+    pub const CONFLICT: u16 = 409;
+    pub const UNSUPPORTED_MEDIA_TYPE: u16 = 415;
+    pub const TOO_MANY_REQUESTS: u16 = 429;
+    pub const INTERNAL: u16 = 500;
+    pub const NOT_IMPLEMENTED: u16 = 501;
+    pub const UNAVAILABLE: u16 = 503;
+
+    /// Whether a request with this status did what it was for.
+    pub fn is_success(status: u16) -> bool {
+        (OK..FOUND).contains(&status)
+    }
+
+    /// Whether a request with this status failed.
+    pub fn is_error(status: u16) -> bool {
+        status >= BAD_REQUEST
+    }
+
+    /// Whether it failed through a fault of the server.
+    pub fn is_server_error(status: u16) -> bool {
+        status >= INTERNAL
+    }
+}
+
+/// The reason why a parameter is refused that its endpoint does not have.
+pub const UNKNOWN_PARAM: &str = "rest_unknown_param";
+
 /// The HTTP status of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CodeStatus {

@@ -53,8 +53,8 @@
 //! # Invariants
 //!
 //! * No SQL outside [`cms_storage`]; no resource's name in Rust.
-//! * Error codes with their statuses are in [`error`], those of checks of single values in [`cms_schema`]. A status elsewhere
-//!   belongs to a success, a page or another protocol, or replaces that of a code at one place.
+//! * Error codes and statuses are in [`error`], those of checks of single values in [`cms_schema`]. `tests/tidy.rs` lists the
+//!   few files with statuses that HTTP itself or another server answers with.
 //! * Everything that can be compiled is compiled before the socket opens; a reload builds another registry and swaps it.
 //! * Every write is a plan that the one writer carries out; a request is answered after its commit is on disk.
 //! * One condition per resource decides what a caller may see, for lists, items, searches, counts and embedding.

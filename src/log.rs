@@ -66,7 +66,7 @@ pub fn notice(text: &str) {
     let line = match format() {
         LogFormat::Text => format!("{text}\n").into_bytes(),
         LogFormat::Json => {
-            let mut line = LogLine::new(LogFormat::Json, "info");
+            let mut line = LogLine::new(LogFormat::Json, Level::INFO);
             line.message(text);
             line.end()
         }
@@ -98,14 +98,15 @@ pub struct LogLine {
 }
 
 impl LogLine {
-    /// Begins with the time and the level (`info`).
-    pub fn new(format: LogFormat, level: &str) -> LogLine {
+    /// Begins with the time and the level.
+    pub fn new(format: LogFormat, level: Level) -> LogLine {
         let mut bytes = Vec::with_capacity(256);
         // Here and below: writing into memory cannot fail.
         let _ = match format {
-            LogFormat::Text => write_now(&mut bytes).and_then(|()| write!(bytes, " {:<5}", level.to_ascii_uppercase())),
+            LogFormat::Text => write_now(&mut bytes).and_then(|()| write!(bytes, " {level:<5}")),
             LogFormat::Json => {
                 bytes.extend_from_slice(b"{\"ts\":\"");
+                let level = level.as_str().to_ascii_lowercase();
                 write_now(&mut bytes).and_then(|()| write!(bytes, "\",\"level\":\"{level}\""))
             }
         };
@@ -190,7 +191,7 @@ impl<S: Subscriber> Layer<S> for LogLayer {
 fn rendered(format: LogFormat, event: &Event<'_>) -> Vec<u8> {
     let mut found = EventFields::default();
     event.record(&mut found);
-    let mut line = LogLine::new(format, level(*event.metadata().level()));
+    let mut line = LogLine::new(format, *event.metadata().level());
     line.message(&found.message);
     for (name, value) in &found.others {
         line.text(name, value);
@@ -201,16 +202,6 @@ fn rendered(format: LogFormat, event: &Event<'_>) -> Vec<u8> {
     }
     REQUEST.set(current);
     line.end()
-}
-
-fn level(level: Level) -> &'static str {
-    match level {
-        Level::ERROR => "error",
-        Level::WARN => "warn",
-        Level::INFO => "info",
-        Level::DEBUG => "debug",
-        Level::TRACE => "trace",
-    }
 }
 
 /// The fields of an event.

@@ -7,12 +7,13 @@
 use cms_base::network::{self, Network};
 use cms_base::pool::{JobOwner, Pool, PoolError};
 use cms_config::declaration::Outbound as Declared;
+use once_cell::sync::OnceCell;
 use quick_cache::sync::Cache;
 use regex::Regex;
 use std::fmt;
 use std::io::Read as _;
 use std::net::IpAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
@@ -63,7 +64,7 @@ pub struct Outbound {
     asker: Arc<HttpClient>,
     providers: Vec<(Regex, String)>,
     /// Started by the first request: most sites send none.
-    pool: OnceLock<Option<Pool>>,
+    pool: OnceCell<Pool>,
     kept: Cache<String, (Instant, Arc<WebPage>)>,
 }
 
@@ -96,7 +97,7 @@ impl Outbound {
         Outbound {
             providers: providers.collect(),
             asker: Arc::new(asker),
-            pool: OnceLock::new(),
+            pool: OnceCell::new(),
             kept: Cache::new(KEPT),
             declared: declared.clone(),
         }
@@ -163,8 +164,8 @@ impl Outbound {
         job: impl FnOnce() -> Result<T, FetchError> + Send + 'static,
     ) -> Result<T, FetchError> {
         let declared = &self.declared;
-        let pool = self.pool.get_or_init(|| Pool::start("outbound", declared.workers, declared.queue).ok());
-        let pool = pool.as_ref().ok_or_else(|| FetchError::Nothing("no thread".into()))?;
+        let pool = self.pool.get_or_try_init(|| Pool::start("outbound", declared.workers, declared.queue));
+        let pool = pool.map_err(|_| FetchError::Nothing("no thread".into()))?;
         pool.run(owner, job).await.map_err(|error| match error {
             PoolError::Busy => FetchError::Busy,
             PoolError::Failed => FetchError::Nothing("the request ended in a panic".into()),

@@ -361,6 +361,15 @@ fn every_behaviour_has_a_user_in_the_shipped_declarations() {
     assert!(unused.is_empty(), "no declaration uses {unused:?}");
 }
 
+/// Which behaviour a declaration names is a position in a table, and its meaning to other parts a flag of its row. Names are
+/// read where people see them, and where a renderer is looked up.
+#[test]
+fn behaviours_are_not_compared_by_name() {
+    let read = sources().into_iter().filter(|(_, text)| product(text).contains(".is.name"));
+    let files: BTreeSet<String> = read.map(|(path, _)| file(&path)).collect();
+    assert_eq!(files.into_iter().collect::<Vec<_>>(), ["behaviours/dynamic/mod.rs", "features/console/describe.rs"]);
+}
+
 /// The files that `routes.toml` includes.
 fn core() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/core");
@@ -420,6 +429,63 @@ fn every_error_code_is_used() {
         .filter(|code| !declared.contains(&format!("\"{code}\"")))
         .collect();
     assert!(idle.is_empty(), "no declaration names {idle:?}");
+}
+
+/// Files with statuses of their own, and why.
+const OWN_STATUSES: &[(&str, &str)] = &[
+    ("error.rs", "the catalogue"),
+    ("outbound.rs", "those of other servers"),
+    ("commands/doctor.rs", "those that this server has to answer with"),
+    ("http/respond.rs", "what HTTP itself answers: not modified, and a connection that is closed"),
+    ("http/files.rs", "what HTTP itself answers: parts of files"),
+];
+
+#[test]
+fn statuses_and_codes_are_in_the_catalogue() {
+    let own = regex::Regex::new(
+        r#"(?x)StatusCode::[A-Z]{2}|"rest_[a-z]+_[a-z_]+"
+        |\bstatus(?:\(\))?\s(?:[=!<>]=?|:)\s\d{3}\b|with_status\(\d|Code::\w+,\s\d{3}\b|unwrap_or\([2-5]0\d\)
+        |\b(?:Json|Fixed|bad|form|login|lost|message|page|problem|redirect|refused|reply)\((?:[^()"]*,\s)?[2-5]\d\d\b"#,
+    );
+    let own = own.expect("a pattern");
+    let (mut wrong, mut known) = (Vec::new(), BTreeSet::new());
+    for (path, text) in sources() {
+        let file = file(&path);
+        if CRATES.contains(&module(&path).as_str()) || file.starts_with("fuzzing/") {
+            continue;
+        }
+        let code = product(&text).lines().filter(|line| !line.trim_start().starts_with("//"));
+        for line in code.filter(|line| own.is_match(line)) {
+            match OWN_STATUSES.iter().find(|(of, _)| *of == file) {
+                Some((of, _)) => drop(known.insert(*of)),
+                None => wrong.push(format!("{file}: {}", line.trim())),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "these belong in src/error.rs: {wrong:#?}");
+    assert_eq!(known.len(), OWN_STATUSES.len(), "one of these has none any more: {known:?}");
+}
+
+/// Where a line of it is too long, rustfmt leaves a whole table as it is, and says nothing.
+#[test]
+fn rustfmt_formats_every_table() {
+    let begins =
+        regex::Regex::new(r"^(?:pub(?:\(\w+\))? )?(?:const|static) \w+: [^=]*= *(?:&?\[)?").expect("a pattern");
+    let width = include_str!("../rustfmt.toml").lines().find_map(|line| line.strip_prefix("max_width = "));
+    let width: usize = width.expect("a width").parse().expect("a number");
+    let (mut long, mut tables) = (Vec::new(), 0);
+    for (path, text) in sources() {
+        let lines: Vec<&str> = product(&text).lines().collect();
+        let starts = (0..lines.len()).filter(|at| begins.is_match(lines[*at]) && lines[*at].ends_with(['[', '=']));
+        for start in starts.filter(|at| *at == 0 || lines[at - 1] != "#[rustfmt::skip]") {
+            tables += 1;
+            let table = lines[start..].iter().take_while(|line| !line.ends_with(';'));
+            let wide = table.filter(|line| line.chars().count() > width && !line.trim_start().starts_with("//"));
+            long.extend(wide.map(|line| format!("{}: {}", path.display(), line.trim())));
+        }
+    }
+    assert!(tables > 100, "{tables} tables were found");
+    assert!(long.is_empty(), "{long:#?}");
 }
 
 /// Files that write markup without the writer, and why that is safe.

@@ -14,39 +14,39 @@ use cms_storage::plan::{DbValue, Row};
 use serde_json::Value;
 
 /// Every comment of the requested records must be open to the caller; the condition on rows decides about the rest.
-pub(super) fn list(asking: &GuardInput<'_>) -> Decision {
-    let posts = asked_posts(asking);
+pub(super) fn list(input: &GuardInput<'_>) -> Decision {
+    let posts = asked_posts(input);
     for post in &posts {
-        if *post == 0 && !policy::moderates(asking.scope) {
-            return Err(asking.refuse(Code::CannotRead));
+        if *post == 0 && !policy::moderates(input.scope) {
+            return Err(input.refuse(Code::CannotRead));
         }
-        let password = asking.given.filter(|_| posts.len() == 1);
-        if policy::reads_commented(asking.scope, *post, password)? == Some(false) {
-            return Err(asking.refuse(Code::CannotReadPost));
+        let password = input.given.filter(|_| posts.len() == 1);
+        if policy::reads_commented(input.scope, *post, password)? == Some(false) {
+            return Err(input.refuse(Code::CannotReadPost));
         }
     }
-    if asking.context() == Context::EDIT && !policy::moderates(asking.scope) && !edits_remarks(asking, &posts)? {
-        return Err(asking.refuse(Code::ForbiddenContext));
+    if input.context() == Context::EDIT && !policy::moderates(input.scope) && !edits_remarks(input, &posts)? {
+        return Err(input.refuse(Code::ForbiddenContext));
     }
-    if policy::edits_something(asking.scope) {
+    if policy::edits_something(input.scope) {
         return Ok(GuardRows::default());
     }
-    let forbidden: Vec<&str> = PRIVATE.into_iter().filter(|name| asks_privately(asking, name)).collect();
+    let forbidden: Vec<&str> = PRIVATE.into_iter().filter(|name| asks_privately(input, name)).collect();
     if forbidden.is_empty() {
         return Ok(GuardRows::default());
     }
     let message = format!("You may not use these parameters with these values: {}.", forbidden.join(", "));
-    Err(asking.refuse(Code::ForbiddenParam).with_message(message))
+    Err(input.refuse(Code::ForbiddenParam).with_message(message))
 }
 
 /// Whether the request is for comments of a declared type below records that the caller may edit.
-fn edits_remarks(asking: &GuardInput<'_>, posts: &[i64]) -> Result<bool, ApiError> {
-    let kind = asking.args.text("type").unwrap_or_default();
-    if posts.is_empty() || asking.resource()?.comment_type(kind).is_none() {
+fn edits_remarks(input: &GuardInput<'_>, posts: &[i64]) -> Result<bool, ApiError> {
+    let kind = input.args.text("type").unwrap_or_default();
+    if posts.is_empty() || input.resource()?.comment_type(kind).is_none() {
         return Ok(false);
     }
     for post in posts {
-        if policy::parent_content(asking.scope, *post, Action::Edit)? != Some(true) {
+        if policy::parent_content(input.scope, *post, Action::Edit)? != Some(true) {
             return Ok(false);
         }
     }
@@ -57,9 +57,9 @@ fn edits_remarks(asking: &GuardInput<'_>, posts: &[i64]) -> Result<bool, ApiErro
 const PRIVATE: [&str; 5] = ["author", "author_exclude", "author_email", "type", "status"];
 
 /// Whether a parameter selects otherwise than it does by default.
-fn asks_privately(asking: &GuardInput<'_>, name: &str) -> bool {
-    let default = asking.endpoint.args.get(name).and_then(|arg| arg.default.as_ref()).and_then(Value::as_str);
-    let value = asking.args.get(name);
+fn asks_privately(input: &GuardInput<'_>, name: &str) -> bool {
+    let default = input.endpoint.args.get(name).and_then(|arg| arg.default.as_ref()).and_then(Value::as_str);
+    let value = input.args.get(name);
     match (default, value) {
         (Some(default), value) if !default.is_empty() => value.and_then(Value::as_str) != Some(default),
         (_, Some(Value::Array(list))) => !list.is_empty(),
@@ -68,133 +68,133 @@ fn asks_privately(asking: &GuardInput<'_>, name: &str) -> bool {
     }
 }
 
-fn asked_posts(asking: &GuardInput<'_>) -> Vec<i64> {
-    match asking.args.get("post") {
+fn asked_posts(input: &GuardInput<'_>) -> Vec<i64> {
+    match input.args.get("post") {
         Some(Value::Array(list)) => list.iter().filter_map(Value::as_i64).map(i64::abs).collect(),
         _ => Vec::new(),
     }
 }
 
-pub(super) fn read(asking: &GuardInput<'_>) -> Decision {
-    let row = stored(asking)?;
-    let record = Record { resource: asking.resource()?, row: &row };
-    if asking.context() == Context::EDIT && !asking.sees_edited(record)? {
-        return Err(asking.refuse(Code::ForbiddenContext));
+pub(super) fn read(input: &GuardInput<'_>) -> Decision {
+    let row = stored(input)?;
+    let record = Record { resource: input.resource()?, row: &row };
+    if input.context() == Context::EDIT && !input.sees_edited(record)? {
+        return Err(input.refuse(Code::ForbiddenContext));
     }
-    let opened = policy::opened(asking.scope, record.int("post"), asking.given)?;
-    let readable = policy::readable_comments(asking.scope, opened);
-    if records::meets(&*asking.scope.storage, record, &readable)? {
+    let opened = policy::opened(input.scope, record.int("post"), input.given)?;
+    let readable = policy::readable_comments(input.scope, opened);
+    if records::meets(&*input.scope.storage, record, &readable)? {
         return target(row);
     }
     // Its author would read it, if the record were open.
-    let own = asking.scope.principal.is_logged_in() && record.int("author") == asking.scope.principal.id;
+    let own = input.scope.principal.is_logged_in() && record.int("author") == input.scope.principal.id;
     let code = if own { Code::CannotReadPost } else { Code::CannotRead };
-    Err(asking.refuse(code))
+    Err(input.refuse(code))
 }
 
-pub(super) fn create(asking: &GuardInput<'_>) -> Decision {
-    let caller = &asking.scope.principal;
-    if !caller.is_logged_in() && !asking.registry().declaration.site.anonymous_comments {
-        return Err(asking.fail(Code::CommentLoginRequired));
+pub(super) fn create(input: &GuardInput<'_>) -> Decision {
+    let caller = &input.scope.principal;
+    if !caller.is_logged_in() && !input.registry().declaration.site.anonymous_comments {
+        return Err(input.fail(Code::CommentLoginRequired));
     }
-    claims(asking, None)?;
-    let kind = asking.sources.get("type").and_then(Value::as_str).unwrap_or_default();
-    let kind = asking.resource()?.comment_type(kind);
+    claims(input, None)?;
+    let kind = input.sources.get("type").and_then(Value::as_str).unwrap_or_default();
+    let kind = input.resource()?.comment_type(kind);
     // Also a status that is a list's default: recorded, for `Allow` of lists.
-    if asking.args.get("status").is_some() && !policy::moderates(asking.scope) && kind.is_none() {
-        return Err(asking.refuse(Code::CommentInvalidStatus));
+    if input.args.get("status").is_some() && !policy::moderates(input.scope) && kind.is_none() {
+        return Err(input.refuse(Code::CommentInvalidStatus));
     }
-    let post = asking.args.int("post").or_else(|| asked_posts(asking).first().copied()).unwrap_or(0);
+    let post = input.args.int("post").or_else(|| asked_posts(input).first().copied()).unwrap_or(0);
     if let Some(kind) = kind.filter(|_| post != 0) {
-        return remark(asking, kind, post);
+        return remark(input, kind, post);
     }
     // Recorded: in `Allow` of a list, the records whose comments it has refuse none.
-    let listing = matches!(asking.method, Method::Get | Method::Head);
-    if listing && asking.sources.get("post").is_some_and(|posts| *posts != "") {
+    let listing = matches!(input.method, Method::Get | Method::Head);
+    if listing && input.sources.get("post").is_some_and(|posts| *posts != "") {
         return Ok(GuardRows::default());
     }
-    let status = policy::with_record(asking.scope, post, |record| record.text("status").to_owned())?;
-    let Some(status) = status else { return Err(asking.fail(Code::CommentInvalidPostId)) };
-    if asking.registry().status_is(&status, |status| status.draft) {
-        return Err(asking.fail(Code::CommentDraftPost));
+    let status = policy::with_record(input.scope, post, |record| record.text("status").to_owned())?;
+    let Some(status) = status else { return Err(input.fail(Code::CommentInvalidPostId)) };
+    if input.registry().status_is(&status, |status| status.draft) {
+        return Err(input.fail(Code::CommentDraftPost));
     }
-    if asking.registry().status_is(&status, |status| status.trash) {
-        return Err(asking.fail(Code::CommentTrashPost));
+    if input.registry().status_is(&status, |status| status.trash) {
+        return Err(input.fail(Code::CommentTrashPost));
     }
-    if policy::reads_commented(asking.scope, post, asking.given)? != Some(true) {
-        return Err(asking.refuse(Code::CannotReadPost));
+    if policy::reads_commented(input.scope, post, input.given)? != Some(true) {
+        return Err(input.refuse(Code::CannotReadPost));
     }
-    let takes = policy::with_record(asking.scope, post, |record| {
+    let takes = policy::with_record(input.scope, post, |record| {
         (record.resource.supports("comments"), record.text("comment_status") == "open")
     });
     let (takes, open) = takes?.unwrap_or_default();
     match (takes, open) {
-        (false, _) => Err(asking.fail(Code::CommentNotSupported)),
+        (false, _) => Err(input.fail(Code::CommentNotSupported)),
         // An imported comment was written when they were open.
-        (_, false) if asking.scope.imported.is_none() => Err(asking.fail(Code::CommentClosed)),
+        (_, false) if input.scope.imported.is_none() => Err(input.fail(Code::CommentClosed)),
         _ => Ok(GuardRows::default()),
     }
 }
 
 /// Comments of declared types are for callers who may edit the record, whatever its state.
-fn remark(asking: &GuardInput<'_>, kind: &CommentType, post: i64) -> Decision {
-    let found = policy::with_record(asking.scope, post, |record| -> Result<_, ApiError> {
-        let trashed = asking.registry().status_is(record.text("status"), |status| status.trash);
-        Ok((asking.may(Action::Edit, record)?, trashed, record.resource.supports(&kind.supports)))
+fn remark(input: &GuardInput<'_>, kind: &CommentType, post: i64) -> Decision {
+    let found = policy::with_record(input.scope, post, |record| -> Result<_, ApiError> {
+        let trashed = input.registry().status_is(record.text("status"), |status| status.trash);
+        Ok((input.may(Action::Edit, record)?, trashed, record.resource.supports(&kind.supports)))
     });
     match found?.transpose()? {
         Some((true, false, true)) => Ok(GuardRows::default()),
-        Some((true, true, _)) => Err(asking.fail(Code::CommentTrashPost)),
-        Some((true, false, false)) => Err(asking.fail(Code::CommentNotSupported)),
+        Some((true, true, _)) => Err(input.fail(Code::CommentTrashPost)),
+        Some((true, false, false)) => Err(input.fail(Code::CommentNotSupported)),
         // A record that is not there is as one that the caller may not edit.
-        Some((false, ..)) | None => Err(asking.refuse(Code::CannotCreate)),
+        Some((false, ..)) | None => Err(input.refuse(Code::CannotCreate)),
     }
 }
 
 /// Only moderators give a comment another person's name or address, be it new or, with what it has `before`, changed.
-fn claims(asking: &GuardInput<'_>, before: Option<Record<'_>>) -> Result<(), ApiError> {
-    let caller = &asking.scope.principal;
-    if policy::moderates(asking.scope) {
+fn claims(input: &GuardInput<'_>, before: Option<Record<'_>>) -> Result<(), ApiError> {
+    let caller = &input.scope.principal;
+    if policy::moderates(input.scope) {
         return Ok(());
     }
     let may_name = |id: Option<i64>| id == Some(caller.id) || before.is_some_and(|b| Some(b.int("author")) == id);
-    if asking.args.explicit("author").is_some_and(|author| !may_name(author.as_i64())) {
-        return Err(asking.refuse(Code::CommentInvalidAuthor));
+    if input.args.explicit("author").is_some_and(|author| !may_name(author.as_i64())) {
+        return Err(input.refuse(Code::CommentInvalidAuthor));
     }
-    let own = asking.scope.peer.ip.map(|ip| ip.to_string());
+    let own = input.scope.peer.ip.map(|ip| ip.to_string());
     let may_come_from =
         |ip: Option<&str>| ip == own.as_deref() || before.is_some_and(|b| Some(b.text("author_ip")) == ip);
-    if asking.args.explicit("author_ip").is_some_and(|ip| !may_come_from(ip.as_str())) {
-        return Err(asking.refuse(Code::CommentInvalidAuthorIp));
+    if input.args.explicit("author_ip").is_some_and(|ip| !may_come_from(ip.as_str())) {
+        return Err(input.refuse(Code::CommentInvalidAuthorIp));
     }
     Ok(())
 }
 
-pub(super) fn update(asking: &GuardInput<'_>) -> Decision {
-    let row = stored(asking)?;
-    let record = Record { resource: asking.resource()?, row: &row };
-    if !asking.may(Action::Edit, record)? {
-        return Err(asking.refuse(Code::CannotEdit));
+pub(super) fn update(input: &GuardInput<'_>) -> Decision {
+    let row = stored(input)?;
+    let record = Record { resource: input.resource()?, row: &row };
+    if !input.may(Action::Edit, record)? {
+        return Err(input.refuse(Code::CannotEdit));
     }
-    claims(asking, Some(record))?;
+    claims(input, Some(record))?;
     target(row)
 }
 
-pub(super) fn delete(asking: &GuardInput<'_>) -> Decision {
-    let row = stored(asking)?;
-    if !asking.may(Action::Delete, Record { resource: asking.resource()?, row: &row })? {
-        return Err(asking.refuse(Code::CannotDelete));
+pub(super) fn delete(input: &GuardInput<'_>) -> Decision {
+    let row = stored(input)?;
+    if !input.may(Action::Delete, Record { resource: input.resource()?, row: &row })? {
+        return Err(input.refuse(Code::CannotDelete));
     }
     target(row)
 }
 
 /// The comment that the path names; a comment whose record does not exist does not exist either.
-fn stored(asking: &GuardInput<'_>) -> Result<Row, ApiError> {
-    let row = asking.target(Code::CommentInvalidId)?;
-    let post = Record { resource: asking.resource()?, row: &row }.int("post");
+fn stored(input: &GuardInput<'_>) -> Result<Row, ApiError> {
+    let row = input.target(Code::CommentInvalidId)?;
+    let post = Record { resource: input.resource()?, row: &row }.int("post");
     let of_post = records::eq("id", DbValue::Int(post));
-    if post != 0 && records::first(&*asking.scope.snapshot()?, "record", &["id"], of_post)?.is_none() {
-        return Err(asking.fail(Code::PostInvalidId));
+    if post != 0 && records::first(&*input.scope.snapshot()?, "record", &["id"], of_post)?.is_none() {
+        return Err(input.fail(Code::PostInvalidId));
     }
     Ok(row)
 }

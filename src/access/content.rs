@@ -8,92 +8,92 @@ use cms_config::declaration::{Action, Family, ItemKey};
 use cms_storage::plan::DbValue;
 use serde_json::Value;
 
-pub(super) fn content_list(asking: &GuardInput<'_>) -> Decision {
-    let resource = asking.resource()?;
-    if asks_to_edit(asking, resource) && !asking.scope.principal.can(resource.capability(Action::Edit)) {
-        return Err(asking.refuse(Code::ForbiddenContext));
+pub(super) fn content_list(input: &GuardInput<'_>) -> Decision {
+    let resource = input.resource()?;
+    if asks_to_edit(input, resource) && !input.scope.principal.can(resource.capability(Action::Edit)) {
+        return Err(input.refuse(Code::ForbiddenContext));
     }
     Ok(GuardRows::default())
 }
 
-pub(super) fn content_read(asking: &GuardInput<'_>) -> Decision {
-    let row = asking.target(Code::PostInvalidId)?;
-    let record = Record { resource: asking.resource()?, row: &row };
-    if asks_to_edit(asking, record.resource) && !asking.sees_edited(record)? {
-        return Err(asking.refuse(Code::ForbiddenContext));
+pub(super) fn content_read(input: &GuardInput<'_>) -> Decision {
+    let row = input.target(Code::PostInvalidId)?;
+    let record = Record { resource: input.resource()?, row: &row };
+    if asks_to_edit(input, record.resource) && !input.sees_edited(record)? {
+        return Err(input.refuse(Code::ForbiddenContext));
     }
-    if asking.given.is_some_and(|given| !given.opens(record.text("password"))) {
+    if input.given.is_some_and(|given| !given.opens(record.text("password"))) {
         return Err(ApiError::new(Code::PostIncorrectPassword));
     }
-    if !asking.may(Action::Read, record)? {
-        return Err(asking.refuse(Code::Forbidden));
+    if !input.may(Action::Read, record)? {
+        return Err(input.refuse(Code::Forbidden));
     }
     target(row)
 }
 
 /// Whether the request shows what only those see who may edit. Where only editors read what has a name, the edit context
 /// opens nothing more.
-fn asks_to_edit(asking: &GuardInput<'_>, resource: &Resource) -> bool {
-    asking.context() == Context::EDIT && !(asking.endpoint.editors_only && rights_are_uniform(resource))
+fn asks_to_edit(input: &GuardInput<'_>, resource: &Resource) -> bool {
+    input.context() == Context::EDIT && !(input.endpoint.editors_only && rights_are_uniform(resource))
 }
 
-pub(super) fn content_create(asking: &GuardInput<'_>) -> Decision {
-    let resource = asking.resource()?;
-    let caller = &asking.scope.principal;
-    if asking.sources.get("id").is_some() {
+pub(super) fn content_create(input: &GuardInput<'_>) -> Decision {
+    let resource = input.resource()?;
+    let caller = &input.scope.principal;
+    if input.sources.get("id").is_some() {
         return Err(ApiError::new(Code::PostExists));
     }
-    author_and_sticky(asking, resource)?;
+    author_and_sticky(input, resource)?;
     if !caller.can(resource.capability(Action::Create)) {
-        return Err(asking.refuse(Code::CannotCreate));
+        return Err(input.refuse(Code::CannotCreate));
     }
-    assigned_terms(asking, resource)?;
-    attaches(asking, resource, None)?;
+    assigned_terms(input, resource)?;
+    attaches(input, resource, None)?;
     Ok(GuardRows::default())
 }
 
 /// Whoever attaches something to a record must be able to edit the record; what is attached to it `already` may stay.
 /// An update may name a record that does not exist, as in the recorded contract: no address names it.
-fn attaches(asking: &GuardInput<'_>, resource: &Resource, already: Option<i64>) -> Result<(), ApiError> {
+fn attaches(input: &GuardInput<'_>, resource: &Resource, already: Option<i64>) -> Result<(), ApiError> {
     if !resource.supports("attached") {
         return Ok(());
     }
     let parent = resource.properties.iter().find(|p| p.column.as_deref() == Some("parent"));
-    let parent = parent.and_then(|p| asking.args.int(&p.name)).filter(|id| *id != 0 && Some(*id) != already);
+    let parent = parent.and_then(|p| input.args.int(&p.name)).filter(|id| *id != 0 && Some(*id) != already);
     let Some(id) = parent else { return Ok(()) };
     let exists = || -> Result<bool, ApiError> {
-        let row = records::first(&*asking.scope.snapshot()?, "record", &["id"], records::eq("id", DbValue::Int(id)))?;
+        let row = records::first(&*input.scope.snapshot()?, "record", &["id"], records::eq("id", DbValue::Int(id)))?;
         Ok(row.is_some())
     };
-    if policy::parent_content(asking.scope, id, Action::Edit)? == Some(true) || already.is_some() && !exists()? {
+    if policy::parent_content(input.scope, id, Action::Edit)? == Some(true) || already.is_some() && !exists()? {
         return Ok(());
     }
-    Err(asking.refuse(Code::CannotEdit))
+    Err(input.refuse(Code::CannotEdit))
 }
 
 /// A new file out of one that is there: for those who bring files and edit this one.
-pub(super) fn file_edit(asking: &GuardInput<'_>) -> Decision {
-    if !asking.scope.principal.can(asking.resource()?.capability(Action::Create)) {
-        return Err(asking.refuse(Code::CannotEditImage));
+pub(super) fn file_edit(input: &GuardInput<'_>) -> Decision {
+    if !input.scope.principal.can(input.resource()?.capability(Action::Create)) {
+        return Err(input.refuse(Code::CannotEditImage));
     }
-    let found = content_update(asking)?;
+    let found = content_update(input)?;
     // The new file hangs where the request says, as after an update.
-    attaches(asking, asking.resource()?, Some(0))?;
+    attaches(input, input.resource()?, Some(0))?;
     Ok(found)
 }
 
-pub(super) fn content_update(asking: &GuardInput<'_>) -> Decision {
-    let resource = asking.resource()?;
-    if rights_are_uniform(resource) && !asking.scope.principal.can(resource.capability(Action::Edit)) {
-        return Err(asking.refuse(Code::CannotEdit));
+pub(super) fn content_update(input: &GuardInput<'_>) -> Decision {
+    let resource = input.resource()?;
+    if rights_are_uniform(resource) && !input.scope.principal.can(resource.capability(Action::Edit)) {
+        return Err(input.refuse(Code::CannotEdit));
     }
-    let row = asking.target(Code::PostInvalidId)?;
-    if !asking.may(Action::Edit, Record { resource, row: &row })? {
-        return Err(asking.refuse(Code::CannotEdit));
+    let row = input.target(Code::PostInvalidId)?;
+    if !input.may(Action::Edit, Record { resource, row: &row })? {
+        return Err(input.refuse(Code::CannotEdit));
     }
-    author_and_sticky(asking, resource)?;
-    assigned_terms(asking, resource)?;
-    attaches(asking, resource, Some(Record { resource, row: &row }.int("parent")))?;
+    author_and_sticky(input, resource)?;
+    assigned_terms(input, resource)?;
+    attaches(input, resource, Some(Record { resource, row: &row }.int("parent")))?;
     target(row)
 }
 
@@ -102,50 +102,50 @@ pub(super) fn rights_are_uniform(resource: &Resource) -> bool {
     resource.declared.key != ItemKey::Id
 }
 
-pub(super) fn content_delete(asking: &GuardInput<'_>) -> Decision {
-    let resource = asking.resource()?;
-    if rights_are_uniform(resource) && !asking.scope.principal.can(resource.capability(Action::Delete)) {
-        return Err(asking.refuse(Code::CannotDelete));
+pub(super) fn content_delete(input: &GuardInput<'_>) -> Decision {
+    let resource = input.resource()?;
+    if rights_are_uniform(resource) && !input.scope.principal.can(resource.capability(Action::Delete)) {
+        return Err(input.refuse(Code::CannotDelete));
     }
-    let row = asking.target(Code::PostInvalidId)?;
-    if !asking.may(Action::Delete, Record { resource, row: &row })? {
-        return Err(asking.refuse(Code::CannotDelete));
+    let row = input.target(Code::PostInvalidId)?;
+    if !input.may(Action::Delete, Record { resource, row: &row })? {
+        return Err(input.refuse(Code::CannotDelete));
     }
     target(row)
 }
 
 /// Another's name and the front page are for those who edit others' records (or publish).
-fn author_and_sticky(asking: &GuardInput<'_>, resource: &Resource) -> Result<(), ApiError> {
-    let caller = &asking.scope.principal;
+fn author_and_sticky(input: &GuardInput<'_>, resource: &Resource) -> Result<(), ApiError> {
+    let caller = &input.scope.principal;
     let others = caller.can(resource.capability(Action::EditOthers));
-    if let Some(author) = asking.args.int("author")
+    if let Some(author) = input.args.int("author")
         && resource.supports("author")
         && author != 0
         && author != caller.id
         && !others
     {
-        return Err(asking.refuse(Code::CannotEditOthers));
+        return Err(input.refuse(Code::CannotEditOthers));
     }
     let may_stick = others || caller.can(resource.capability(Action::Publish));
-    if asking.args.flag("sticky") && resource.supports("sticky") && !may_stick {
-        return Err(asking.refuse(Code::CannotAssignSticky));
+    if input.args.flag("sticky") && resource.supports("sticky") && !may_stick {
+        return Err(input.refuse(Code::CannotAssignSticky));
     }
     Ok(())
 }
 
-fn assigned_terms(asking: &GuardInput<'_>, resource: &Resource) -> Result<(), ApiError> {
+fn assigned_terms(input: &GuardInput<'_>, resource: &Resource) -> Result<(), ApiError> {
     // No term has the number 0, so nobody may assign it; terms that do not exist are left out.
     let none = |given: &Value| match given {
         Value::Array(ids) => ids.iter().any(|id| id.as_i64() == Some(0)),
         id => id.as_i64() == Some(0),
     };
     for relation in &resource.relations {
-        let taxonomy = &asking.registry().resources[relation.to];
+        let taxonomy = &input.registry().resources[relation.to];
         if taxonomy.family == Family::Term
-            && let Some(given) = asking.args.explicit(&relation.property)
-            && (none(given) || relation.many && !policy::may_assign(&asking.scope.principal, taxonomy))
+            && let Some(given) = input.args.explicit(&relation.property)
+            && (none(given) || relation.many && !policy::may_assign(&input.scope.principal, taxonomy))
         {
-            return Err(asking.refuse(Code::CannotAssignTerm));
+            return Err(input.refuse(Code::CannotAssignTerm));
         }
     }
     Ok(())

@@ -7,18 +7,18 @@ pub(super) fn public(_: &GuardInput<'_>) -> Decision {
     Ok(GuardRows::default())
 }
 
-pub(super) fn authenticated(asking: &GuardInput<'_>) -> Decision {
-    if asking.scope.principal.is_logged_in() {
+pub(super) fn authenticated(input: &GuardInput<'_>) -> Decision {
+    if input.scope.principal.is_logged_in() {
         Ok(GuardRows::default())
     } else {
-        Err(asking.scope.principal.refuse(Code::NotLoggedIn))
+        Err(input.scope.principal.refuse(Code::NotLoggedIn))
     }
 }
 
-pub(super) fn can(asking: &GuardInput<'_>) -> Decision {
-    if asking.scope.principal.can(&asking.endpoint.guard_param) {
+pub(super) fn can(input: &GuardInput<'_>) -> Decision {
+    if input.scope.principal.can(&input.endpoint.guard_param) {
         Ok(GuardRows::default())
     } else {
-        Err(asking.refuse(Code::Forbidden))
+        Err(input.refuse(Code::Forbidden))
     }
 }

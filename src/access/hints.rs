@@ -9,6 +9,7 @@ use crate::error::ApiError;
 use crate::model::Method;
 use crate::records::{self, Record};
 use crate::registry::resource::Resource;
+use crate::registry::vocabulary::AnonymousAccess;
 use crate::registry::{Endpoint, Registry, Route};
 use crate::request::BodyParams;
 use crate::request::args::{ArgSources, ArgValues};
@@ -148,7 +149,7 @@ pub fn is_closed(scope: &Scope, resource: &Resource) -> bool {
 
 /// Whether an endpoint is open to everybody.
 pub fn is_public(endpoint: &Endpoint) -> bool {
-    GUARDS[endpoint.guard.0].is.name == "public"
+    GUARDS[endpoint.guard.0].is.anonymous == AnonymousAccess::Always
 }
 
 struct HintQuery<'a> {

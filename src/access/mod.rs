@@ -161,7 +161,7 @@ pub const fn guard(name: &'static str, run: Guard, doc: &'static str) -> Behavio
 
 /// Guards of rows, and those that look at the caller alone.
 const OWN: &[BehaviourEntry<Guard>] = &[
-    guard("public", public, "Allows every caller.").anonymous(AnonymousAccess::Perhaps),
+    guard("public", public, "Allows every caller.").anonymous(AnonymousAccess::Always),
     guard("authenticated", authenticated, "Allows every caller with valid credentials.")
         .fails(&[Code::NotLoggedIn])
         .example(r#"{ methods = ["GET"], handler = "echo", access = "authenticated" }"#),
@@ -318,51 +318,51 @@ pub static GUARDS: &[BehaviourEntry<Guard>] = &joined::<_, { rows(TABLES) }>(TAB
 ///
 /// # Errors
 /// The guard's refusal, or 404 when the target is missing.
-pub fn allow(asking: &GuardInput<'_>, args: ArgValues) -> Result<Authorization, ApiError> {
-    let GuardRows { target, parent, missing } = ask(asking)?;
-    let context = args.context(&asking.endpoint.args);
-    Ok(Authorization { args, target, parent, missing, context, method: asking.method })
+pub fn allow(input: &GuardInput<'_>, args: ArgValues) -> Result<Authorization, ApiError> {
+    let GuardRows { target, parent, missing } = ask(input)?;
+    let context = args.context(&input.endpoint.args);
+    Ok(Authorization { args, target, parent, missing, context, method: input.method })
 }
 
 /// Runs the guard without going on: what `Allow` needs.
 ///
 /// # Errors
 /// As [`allow`].
-pub fn ask(asking: &GuardInput<'_>) -> Decision {
-    let GuardInput { scope, route, endpoint, .. } = asking;
+pub fn ask(input: &GuardInput<'_>) -> Decision {
+    let GuardInput { scope, route, endpoint, .. } = input;
     if scope.principal.limits.as_ref().is_some_and(|limits| !limits.admit(&scope.registry, route, endpoint)) {
         return Err(ApiError::new(Code::AppPasswordLimited));
     }
-    let named = asking.resource().ok().filter(|resource| content::rights_are_uniform(resource));
+    let named = input.resource().ok().filter(|resource| content::rights_are_uniform(resource));
     if named.is_some() && endpoint.editors_only && !policy::edits_something(scope) {
-        return Err(asking.refuse(Code::CannotView));
+        return Err(input.refuse(Code::CannotView));
     }
-    let found = match (GUARDS[asking.endpoint.guard.0].run)(asking) {
+    let found = match (GUARDS[input.endpoint.guard.0].run)(input) {
         // The rights to records of this kind do not depend on the record.
         Err(error) if named.is_some_and(|of| error.code() == of.code(Code::PostInvalidId)) => {
             GuardRows { missing: Some(error), ..GuardRows::default() }
         }
         decision => decision?,
     };
-    let found = GuardRows { missing: found.missing.or(within(asking, found.target.as_ref())?), ..found };
-    open_criteria(asking).and_then(|()| edit_only(asking))?;
+    let found = GuardRows { missing: found.missing.or(within(input, found.target.as_ref())?), ..found };
+    open_criteria(input).and_then(|()| edit_only(input))?;
     if endpoint.editors_only && !policy::edits_something(scope) {
-        return Err(asking.refuse(Code::CannotView));
+        return Err(input.refuse(Code::CannotView));
     }
     Ok(found)
 }
 
 /// The item above that the path names exists, and what the path names is below it.
-fn within(asking: &GuardInput<'_>, target: Option<&Row>) -> Result<Option<ApiError>, ApiError> {
-    let Some(resource) = asking.route.resource.map(|index| &asking.registry().resources[index]) else {
+fn within(input: &GuardInput<'_>, target: Option<&Row>) -> Result<Option<ApiError>, ApiError> {
+    let Some(resource) = input.route.resource.map(|index| &input.registry().resources[index]) else {
         return Ok(None);
     };
     let Some((within, mismatch)) = &resource.within else { return Ok(None) };
-    let named = asking.sources.path.get(&within.property).and_then(Value::as_str).and_then(|key| key.parse().ok());
+    let named = input.sources.path.get(&within.property).and_then(Value::as_str).and_then(|key| key.parse().ok());
     let relation = resource.relations.iter().find(|relation| relation.property == within.property);
     let (Some(named), Some(relation)) = (named, relation) else { return Ok(None) };
-    let above = &asking.registry().resources[relation.to];
-    if asking.load(above, &DbValue::Int(named))?.is_none() {
+    let above = &input.registry().resources[relation.to];
+    if input.load(above, &DbValue::Int(named))?.is_none() {
         return Ok(Some(failure(resource, relation.missing.unwrap_or(Code::PostInvalidParent))));
     }
     Ok(match target {
@@ -372,22 +372,22 @@ fn within(asking: &GuardInput<'_>, target: Option<&Row>) -> Result<Option<ApiErr
 }
 
 /// Criteria, and the one that rows are counted by, use nothing that the caller or the application password may not see.
-fn open_criteria(asking: &GuardInput<'_>) -> Result<(), ApiError> {
-    let (set, args, limits) = (&asking.endpoint.args, asking.args, asking.scope.principal.limits.as_ref());
+fn open_criteria(input: &GuardInput<'_>) -> Result<(), ApiError> {
+    let (set, args, limits) = (&input.endpoint.args, input.args, input.scope.principal.limits.as_ref());
     let Some(arg) = set.role(ArgRole::Where).filter(|arg| arg.edit_only || limits.is_some()) else { return Ok(()) };
     let Some(Filter::Where(criteria)) = &arg.filter else { return Ok(()) };
     let given = args.explicit(&arg.name).and_then(Value::as_object).into_iter().flatten();
     let named = given.map(|(name, _)| name.as_str()).chain(args.role(set, ArgRole::CountBy).and_then(Value::as_str));
     for (name, criterion) in named.filter_map(|name| Some((name, criteria.0.get(name)?))) {
-        let (target, related) = (&asking.registry().resources[criterion.resource], criterion.through.is_some());
+        let (target, related) = (&input.registry().resources[criterion.resource], criterion.through.is_some());
         if related && limits.is_some_and(|limits| !limits.reach(&target.name)) {
             return Err(ApiError::new(Code::AppPasswordLimited));
         }
         // Related rows are not listed, so none of them is shown for editing.
-        let context = if related { Context::VIEW } else { asking.context() };
-        if criterion.edit_only && !policy::sees_edit_only(asking.scope, target, context) {
+        let context = if related { Context::VIEW } else { input.context() };
+        if criterion.edit_only && !policy::sees_edit_only(input.scope, target, context) {
             let message = format!("You may not use these parameters with these values: {}[{name}].", arg.name);
-            return Err(asking.refuse(Code::ForbiddenParam).with_message(message));
+            return Err(input.refuse(Code::ForbiddenParam).with_message(message));
         }
     }
     Ok(())
@@ -395,14 +395,13 @@ fn open_criteria(asking: &GuardInput<'_>) -> Result<(), ApiError> {
 
 /// Callers who may not see edit-only columns learn nothing of them by a filter or a sort order either. A search leaves
 /// such columns out: `lists::searched`.
-fn edit_only(asking: &GuardInput<'_>) -> Result<(), ApiError> {
-    let set = &asking.endpoint.args;
-    let Some(resource) =
-        asking.route.resource.filter(|_| set.edit_only).map(|index| &asking.registry().resources[index])
+fn edit_only(input: &GuardInput<'_>) -> Result<(), ApiError> {
+    let set = &input.endpoint.args;
+    let Some(resource) = input.route.resource.filter(|_| set.edit_only).map(|index| &input.registry().resources[index])
     else {
         return Ok(());
     };
-    let args = asking.args;
+    let args = input.args;
     let empty = |value: &Value| matches!(value, Value::Null) || value.as_array().is_some_and(Vec::is_empty);
     let usual = |arg: &&Arg| arg.edit_only && arg.role != Some(ArgRole::Where);
     let filter = set.args.iter().filter(usual).find(|arg| args.explicit(&arg.name).is_some_and(|value| !empty(value)));
@@ -412,15 +411,15 @@ fn edit_only(asking: &GuardInput<'_>) -> Result<(), ApiError> {
     let keys = keys.filter_map(|key| resource.sort.get(key.strip_prefix('-').unwrap_or(key)));
     let hidden = |sort: &Sort| matches!(sort, Sort::Column(column) if resource.edit_only.contains(column));
     let sorts = sort.into_iter().chain(keys).any(hidden);
-    if (filter.is_none() && !sorts) || policy::sees_edit_only(asking.scope, resource, asking.context()) {
+    if (filter.is_none() && !sorts) || policy::sees_edit_only(input.scope, resource, input.context()) {
         return Ok(());
     }
     match filter {
         Some(arg) => {
             let message = format!("You may not use these parameters with these values: {}.", arg.name);
-            Err(asking.refuse(Code::ForbiddenParam).with_message(message))
+            Err(input.refuse(Code::ForbiddenParam).with_message(message))
         }
-        None => Err(asking.refuse(Code::ForbiddenOrderby)),
+        None => Err(input.refuse(Code::ForbiddenOrderby)),
     }
 }
 

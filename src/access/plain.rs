@@ -6,49 +6,49 @@ use crate::records::Record;
 use crate::registry::resource::Context;
 use cms_config::declaration::Action;
 
-pub(super) fn plain_list(asking: &GuardInput<'_>) -> Decision {
-    let resource = asking.resource()?;
-    let caller = &asking.scope.principal;
-    if asking.context() == Context::EDIT && !caller.can(resource.capability(Action::Edit)) {
-        return Err(asking.refuse(Code::ForbiddenContext));
+pub(super) fn plain_list(input: &GuardInput<'_>) -> Decision {
+    let resource = input.resource()?;
+    let caller = &input.scope.principal;
+    if input.context() == Context::EDIT && !caller.can(resource.capability(Action::Edit)) {
+        return Err(input.refuse(Code::ForbiddenContext));
     }
     if !caller.can(resource.reading_capability()) {
-        return Err(asking.refuse(Code::Forbidden));
+        return Err(input.refuse(Code::Forbidden));
     }
     Ok(GuardRows::default())
 }
 
-pub(super) fn plain_read(asking: &GuardInput<'_>) -> Decision {
-    let row = asking.target(Code::RecordInvalidId)?;
-    let record = Record { resource: asking.resource()?, row: &row };
-    if asking.context() == Context::EDIT && !asking.sees_edited(record)? {
-        return Err(asking.refuse(Code::ForbiddenContext));
+pub(super) fn plain_read(input: &GuardInput<'_>) -> Decision {
+    let row = input.target(Code::RecordInvalidId)?;
+    let record = Record { resource: input.resource()?, row: &row };
+    if input.context() == Context::EDIT && !input.sees_edited(record)? {
+        return Err(input.refuse(Code::ForbiddenContext));
     }
-    if !asking.may(Action::Read, record)? {
-        return Err(asking.refuse(Code::Forbidden));
+    if !input.may(Action::Read, record)? {
+        return Err(input.refuse(Code::Forbidden));
     }
     target(row)
 }
 
-pub(super) fn plain_create(asking: &GuardInput<'_>) -> Decision {
-    if !asking.scope.principal.can(asking.resource()?.capability(Action::Create)) {
-        return Err(asking.refuse(Code::CannotCreate));
+pub(super) fn plain_create(input: &GuardInput<'_>) -> Decision {
+    if !input.scope.principal.can(input.resource()?.capability(Action::Create)) {
+        return Err(input.refuse(Code::CannotCreate));
     }
     Ok(GuardRows::default())
 }
 
-pub(super) fn plain_update(asking: &GuardInput<'_>) -> Decision {
-    let row = asking.target(Code::RecordInvalidId)?;
-    if !asking.may(Action::Edit, Record { resource: asking.resource()?, row: &row })? {
-        return Err(asking.refuse(Code::CannotEdit));
+pub(super) fn plain_update(input: &GuardInput<'_>) -> Decision {
+    let row = input.target(Code::RecordInvalidId)?;
+    if !input.may(Action::Edit, Record { resource: input.resource()?, row: &row })? {
+        return Err(input.refuse(Code::CannotEdit));
     }
     target(row)
 }
 
-pub(super) fn plain_delete(asking: &GuardInput<'_>) -> Decision {
-    let row = asking.target(Code::RecordInvalidId)?;
-    if !asking.may(Action::Delete, Record { resource: asking.resource()?, row: &row })? {
-        return Err(asking.refuse(Code::CannotDelete));
+pub(super) fn plain_delete(input: &GuardInput<'_>) -> Decision {
+    let row = input.target(Code::RecordInvalidId)?;
+    if !input.may(Action::Delete, Record { resource: input.resource()?, row: &row })? {
+        return Err(input.refuse(Code::CannotDelete));
     }
     target(row)
 }

@@ -40,6 +40,6 @@ pub struct QueryContext<'a> {
 /// Turns an argument's value into a condition; `None` selects everything.
 pub type QueryBehaviour = fn(&QueryContext<'_>, &Value) -> Result<Option<Cond>, ApiError>;
 
-pub use query::{QUERIES, check_argument};
+pub use query::{QUERIES, check_argument, effect};
 pub use read::{READS, options as text_options};
 pub use write::{WRITES, allowed_html, default_write, refused};

@@ -7,7 +7,7 @@ use crate::records::{self, columns, eq, int, is_in, never, txt, words};
 use crate::registry::args::{Arg, Filter};
 use crate::registry::name;
 use crate::registry::resource::{ColumnClock, Resource};
-use crate::registry::vocabulary::{BehaviourEntry, ROWS};
+use crate::registry::vocabulary::{BehaviourEntry, ListEffect, ROWS};
 use crate::registry::words::SizesWord;
 use crate::scope::Scope;
 use cms_config::declaration::{Action, Family};
@@ -24,20 +24,27 @@ const fn query(name: &'static str, run: QueryBehaviour, doc: &'static str) -> Be
 
 /// Every query behaviour by name.
 pub const QUERIES: &[BehaviourEntry<QueryBehaviour>] = &[
-    query("status", status, "Records in one of these statuses; `any` is every listed one.").on(&[Family::Content]),
+    query("status", status, "Records in one of these statuses; `any` is every listed one.")
+        .on(&[Family::Content])
+        .effect(ListEffect::States),
     query("terms", terms, "Records with one of these terms, or all of them.")
         .on(&[Family::Content])
+        .effect(ListEffect::Terms)
         .options(&[("to", "The taxonomy's resource."), ("exclude", "`true`: records without the terms.")]),
-    query("sticky", sticky, "Sticky records, or the others.").on(&[Family::Content]),
-    query("format", format, "Records of these post formats; `standard` are those without one.").on(&[Family::Content]),
+    query("sticky", sticky, "Sticky records, or the others.").on(&[Family::Content]).effect(ListEffect::Content),
+    query("format", format, "Records of these post formats; `standard` are those without one.")
+        .on(&[Family::Content])
+        .effect(ListEffect::Content),
     query("slug", slugs, "Rows with one of these slugs.").on(ROWS),
     query("date", date, "Rows before or after a date and time.")
         .options(&[("column", "The column that is compared."), ("op", "`lt` (default), `le`, `gt` or `ge`.")]),
     query("term_post", term_post, "Terms of this record.").on(&[Family::Term]),
-    query("hide_empty", hide_empty, "Terms that published records have, and the terms above them.").on(&[Family::Term]),
+    query("hide_empty", hide_empty, "Terms that published records have, and the terms above them.")
+        .on(&[Family::Term])
+        .effect(ListEffect::HidesEmpty),
     query("user_roles", user_roles, "Users with one of these roles.").on(&[Family::User]),
     query("user_capabilities", user_capabilities, "Users with all of these capabilities.").on(&[Family::User]),
-    query("who", who, "`authors`: users who may write records.").on(&[Family::User]),
+    query("who", who, "`authors`: users who may write records.").on(&[Family::User]).effect(ListEffect::Authors),
     query("published_authors", published_authors, "`true`, or a list of types: users who have published such records.")
         .on(&[Family::User]),
     query("file_types", file_types, "Files of these classes (`image`) and MIME types (`image/png`).")
@@ -56,12 +63,15 @@ pub const QUERIES: &[BehaviourEntry<QueryBehaviour>] = &[
         .options(&[("key", "The meta key.")]),
 ];
 
-/// Behaviours that check their argument themselves, before its schema does: who may request what.
-const JUDGES: &[(&str, ArgCheck)] = &[("status", states)];
+/// The effect of an argument on its list.
+pub fn effect(arg: &Arg) -> Option<ListEffect> {
+    match &arg.filter {
+        Some(Filter::Query { behaviour, .. }) => QUERIES[behaviour.0].is.effect,
+        _ => None,
+    }
+}
 
-type ArgCheck = fn(&Scope, &Resource, &Arg, &Value) -> Result<(), Box<ParamFailure>>;
-
-/// The check of an argument by its behaviour; `None` when it leaves that to the schema.
+/// The check of an argument before its schema checks it; `None` when it is left to that.
 pub fn check_argument(
     scope: &Scope,
     resource: Option<&Resource>,
@@ -71,11 +81,8 @@ pub fn check_argument(
     if let Some(word) = &arg.sizes {
         return sizes(scope, word, &arg.name, value);
     }
-    let resource = resource?;
-    let Some(Filter::Query { behaviour, .. }) = &arg.filter else { return None };
-    let own = QUERIES[behaviour.0].is.name;
-    let (_, judgement) = JUDGES.iter().find(|(name, _)| *name == own)?;
-    Some(judgement(scope, resource, arg, value))
+    let resource = resource.filter(|_| effect(arg) == Some(ListEffect::States))?;
+    Some(states(scope, resource, arg, value))
 }
 
 /// Whether every name is that of a size, or one that the argument's declaration adds.

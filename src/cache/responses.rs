@@ -5,6 +5,7 @@
 //! are current. Parts that change with time alone (an offset of daylight saving, a preview's key) are at most
 //! [`MAX_AGE`] old. The registry is part of no key: a reload builds another engine, and with it another cache.
 
+use crate::error::status;
 use crate::model::{EncodingBudget, Method, Payload, Peer, Reply, Request, SharedText};
 use crate::scope::Principal;
 use cms_storage::{ReadSet, Storage, TrackedStorage};
@@ -183,17 +184,17 @@ impl ResponseCache {
     }
 
     /// The cached response, if it is still valid, and the position of its route.
-    pub fn get(&self, question: &ResponseKey<'_>, storage: &dyn Storage) -> Option<(Reply, Option<usize>)> {
-        let found = self.cache.as_ref()?.get(&question.borrowed());
+    pub fn get(&self, key: &ResponseKey<'_>, storage: &dyn Storage) -> Option<(Reply, Option<usize>)> {
+        let found = self.cache.as_ref()?.get(&key.borrowed());
         self.look(storage);
-        let holds =
-            |answer: &CachedResponse| question.now - answer.at < MAX_AGE && answer.seen.holds(storage, question.now);
+        let holds = |answer: &CachedResponse| key.now - answer.at < MAX_AGE && answer.seen.holds(storage, key.now);
         let Some(answer) = found.filter(holds) else {
             self.asked.count(false);
             return None;
         };
         self.asked.count(true);
-        let reply = Reply { status: 200, headers: answer.headers.to_vec(), payload: Payload::Shared(answer.kept) };
+        let reply =
+            Reply { status: status::OK, headers: answer.headers.to_vec(), payload: Payload::Shared(answer.kept) };
         Some((reply, answer.route))
     }
 
@@ -207,27 +208,16 @@ impl ResponseCache {
     }
 
     /// Caches a response if it is successful and it is known what it was made from.
-    pub fn put(
-        &self,
-        question: &ResponseKey<'_>,
-        observed: &TrackedStorage,
-        reply: Reply,
-        route: Option<usize>,
-    ) -> Reply {
+    pub fn put(&self, key: &ResponseKey<'_>, observed: &TrackedStorage, reply: Reply, route: Option<usize>) -> Reply {
         let Reply { status, headers, payload } = reply;
-        let seen = if status == 200 { observed.seen() } else { None };
+        let seen = if status == status::OK { observed.seen() } else { None };
         match (&self.cache, payload, seen) {
             (Some(cache), Payload::Text(text), Some(seen)) if text.len() <= MAX_RESPONSE => {
                 let kept = Arc::new(SharedText::new(text, self.room.clone()));
                 let shared = headers.iter().cloned().collect();
-                let answer = CachedResponse {
-                    headers: shared,
-                    kept: kept.clone(),
-                    seen: Arc::new(seen),
-                    at: question.now,
-                    route,
-                };
-                cache.insert(question.key(), answer);
+                let answer =
+                    CachedResponse { headers: shared, kept: kept.clone(), seen: Arc::new(seen), at: key.now, route };
+                cache.insert(key.key(), answer);
                 Reply { status, headers, payload: Payload::Shared(kept) }
             }
             (_, payload, _) => Reply { status, headers, payload },

@@ -8,6 +8,7 @@ use crate::access::audit::{self, Event};
 use crate::access::outbox::{self, Message, MessageSubject};
 use crate::boot::{BootError, ConfigSource, OPERATOR_NAME, Secret, Services, wait};
 use crate::engine::Engine;
+use crate::error::status;
 use crate::families::user::end_sessions;
 use crate::mailer::{DeliveryOutcome, MailContext};
 use crate::model::Method;
@@ -61,10 +62,10 @@ impl OperatorClient {
         let body = if body.is_null() { BodyParams::None } else { BodyParams::Json(members(body)) };
         let call = Call::internal(method, path, members(query), body);
         let part = wait(self.engine.part(&self.scope, &call, false));
-        match part.status {
-            200..=299 => Ok(part.body),
-            _ => Err(BootError::Other(part.body["message"].as_str().unwrap_or("the request failed").to_owned())),
+        if status::is_success(part.status) {
+            return Ok(part.body);
         }
+        Err(BootError::Other(part.body["message"].as_str().unwrap_or("the request failed").to_owned()))
     }
 
     /// All items of a collection.

@@ -44,8 +44,8 @@ impl AllowContext<'_> {
             let args = LazyCell::new(|| ArgValues::parse_lenient(&endpoint.args, sources, answering.map(|e| &e.args)));
             let (route, args) = (matched.route, &args);
             let explains = false;
-            let asking = GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains };
-            if is_granted || access::ask(&asking).is_ok() {
+            let input = GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains };
+            if is_granted || access::ask(&input).is_ok() {
                 methods.extend(endpoint.methods.iter().map(|m| m.as_str()));
             }
         }

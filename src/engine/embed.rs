@@ -10,6 +10,7 @@
 use super::Engine;
 use crate::cache::documents::DocumentText;
 use crate::cache::responses::{Caller, ConnectionFacts, HitCounts, MAX_AGE};
+use crate::error::status;
 use crate::handlers::RenderedJson;
 use crate::model::Method;
 use crate::registry::args::ArgRole;
@@ -385,7 +386,7 @@ fn fetch_in_batch<'a>(
             let answer = fetch(engine, inner, href).with_subscriber(Dispatch::none()).now_or_never();
             match answer {
                 _ if ahead.missed() => later.push(href),
-                Some(answer) if answer.status < 500 => take(href, answer, &observed),
+                Some(answer) if !status::is_server_error(answer.status) => take(href, answer, &observed),
                 // Run once more by itself, it reports what was wrong.
                 _ => alone.push(href),
             }
@@ -429,7 +430,7 @@ fn fetch<'a>(
 ) -> Pin<Box<dyn Future<Output = LinkedResponse> + 'a>> {
     Box::pin(async move {
         let Some(below) = href.strip_prefix(&scope.registry.site.rest_url) else {
-            return LinkedResponse { status: 200, text: NOTHING.into(), lasting: true };
+            return LinkedResponse { status: status::OK, text: NOTHING.into(), lasting: true };
         };
         let (path, raw_query) = below.split_once('?').unwrap_or((below, ""));
         let mut query =
@@ -455,7 +456,7 @@ fn fetch<'a>(
                 let rendered = outcome.text.unwrap_or_else(|| RenderedJson::of(&outcome.body));
                 (outcome.status, rendered, !outcome.private)
             }
-            Err(error) => (error.status(), RenderedJson::of(&error.body()), error.status() < 500),
+            Err(error) => (error.status(), RenderedJson::of(&error.body()), !status::is_server_error(error.status())),
         };
         let text = match rendered {
             RenderedJson::One(text) => text,

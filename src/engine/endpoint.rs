@@ -7,7 +7,7 @@ use super::routing::RoutedCall;
 use crate::access::unlock::RecordPassword;
 use crate::access::{self, Authorization, GuardInput, LoadedRows};
 use crate::behaviours::{READS, check_argument};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::families;
 use crate::features::HANDLERS;
 use crate::handlers::{Outcome, Work};
@@ -15,6 +15,7 @@ use crate::model::Method;
 use crate::records::{self, Record};
 use crate::registry::args::Arg;
 use crate::registry::resource::{Property, Resource};
+use crate::registry::vocabulary::HandlerRole;
 use crate::render::{Batch, View};
 use crate::request::args::{self, ArgSources, ArgValues, RemainingCheck};
 use cms_schema::ParamFailure;
@@ -24,11 +25,6 @@ use serde_json::{Map, Value};
 
 /// Parameters that add to the documents of a response, or put something around them.
 const SHAPING: [&str; 2] = ["_envelope", "_highlight"];
-
-/// The handler that responds with one item.
-const ITEM: &str = "get";
-/// The handler that changes an item.
-const UPDATE: &str = "update";
 
 /// A call of an endpoint.
 pub(super) struct EndpointCall<'a> {
@@ -109,15 +105,16 @@ impl<'a> EndpointCall<'a> {
     /// first one. Parts of another request are read together anyway.
     pub(super) fn prefetch(&self, args: &ArgValues) {
         let RoutedCall { engine, scope, endpoint, .. } = self.found;
-        let handler = HANDLERS[endpoint.handler.0].is.name;
-        let item = scope.depth == 0 && (handler == ITEM && self.reads() || handler == UPDATE);
+        let updates = endpoint.role == Some(HandlerRole::Update);
+        let gets = endpoint.role == Some(HandlerRole::Get) && self.reads();
+        let item = scope.depth == 0 && (gets || updates);
         let Some(resource) = self.found.resource().filter(|resource| item && !resource.key_is_text) else { return };
         let key = self.sources.path.get(&*resource.key).and_then(Value::as_str).and_then(|key| key.parse().ok());
         let (Some(id), Ok(snapshot)) = (key, scope.snapshot()) else { return };
         if !snapshot.can_prefetch() {
             return;
         }
-        if handler == UPDATE {
+        if updates {
             return families::ahead_of_update(scope, resource, &*snapshot, id, &|name| args.explicit(name).is_some());
         }
         let view = View {
@@ -140,8 +137,8 @@ impl<'a> EndpointCall<'a> {
         // Later refusals have reasons of their own.
         scope.principal.missing.take();
         let (route, method, explains) = (matched.route, call.method, true);
-        let asking = GuardInput { scope, route, endpoint, method, args: &&args, sources, loaded, given, explains };
-        access::allow(&asking, args.clone())
+        let input = GuardInput { scope, route, endpoint, method, args: &&args, sources, loaded, given, explains };
+        access::allow(&input, args.clone())
     }
 
     /// Counts the request against the declared limits: 429. Reads inside another request are part of that.
@@ -207,7 +204,7 @@ impl<'a> EndpointCall<'a> {
 
     /// The declared `Cache-Control` of what everybody may read, and the keys by which caches can invalidate it.
     fn say_how_long_it_keeps(&self, outcome: &mut Outcome) {
-        let read = self.reads() && outcome.status == 200;
+        let read = self.reads() && outcome.status == status::OK;
         if let Some((lifetime, keys)) = &self.found.endpoint.cache
             && read
             && !(outcome.private || self.found.scope.principal.is_logged_in())
@@ -241,7 +238,9 @@ impl<'a> EndpointCall<'a> {
     fn named(&self, error: ApiError) -> ApiError {
         let dialect = &self.found.engine.registry.declaration.dialect;
         let missing = self.found.scope.principal.missing.take();
-        match missing.filter(|_| dialect.name_missing_capability && error.is_denial() && error.status() == 403) {
+        match missing
+            .filter(|_| dialect.name_missing_capability && error.is_denial() && error.status() == status::FORBIDDEN)
+        {
             Some(capability) => error.lacking(&capability),
             None => error,
         }

@@ -1,7 +1,7 @@
 //! The last stage of a request from outside: headers, fields, embedding, envelope, entity tag.
 
 use super::{CallOutcome, Engine, embed};
-use crate::error::ApiError;
+use crate::error::{ApiError, status};
 use crate::handlers::{Outcome, RenderedJson};
 use crate::model::{Method, Payload, Reply};
 use crate::registry::resource::Resource;
@@ -31,19 +31,19 @@ enum ResponseDraft {
 
 impl Engine {
     /// Makes the response from the outcome of a call.
-    pub(super) async fn finish(&self, scope: &Scope, call: &Call, dispatched: CallOutcome) -> FinalResponse {
-        let lines = dispatched.result.as_ref().ok().and_then(|outcome| outcome.lines.clone());
-        let (private, version, modified) = match &dispatched.result {
+    pub(super) async fn finish(&self, scope: &Scope, call: &Call, call_outcome: CallOutcome) -> FinalResponse {
+        let lines = call_outcome.result.as_ref().ok().and_then(|outcome| outcome.lines.clone());
+        let (private, version, modified) = match &call_outcome.result {
             Ok(outcome) => (outcome.private, outcome.version, outcome.modified),
             Err(_) => (false, None, None),
         };
-        let failed = dispatched.result.as_ref().is_err_and(|error| error.status() >= 500);
-        let mut reply = self.shaped(scope, call, dispatched).await;
+        let failed = call_outcome.result.as_ref().is_err_and(|error| status::is_server_error(error.status()));
+        let mut reply = self.shaped(scope, call, call_outcome).await;
         if private {
             reply.headers.push(("Cache-Control".into(), "private, no-store".into()));
         }
         reply.headers.extend(modified.map(|modified| ("Last-Modified".to_owned(), http_date(modified))));
-        if reply.status == 200
+        if reply.status == status::OK
             && matches!(call.method, Method::Get | Method::Options)
             && let Payload::Json(document) = &reply.payload
         {
@@ -56,7 +56,7 @@ impl Engine {
         {
             reply.payload = Payload::Lines { bytes, next };
         }
-        if reply.status == 200 && call.method == Method::Get {
+        if reply.status == status::OK && call.method == Method::Get {
             if let Payload::Text(text) = &reply.payload {
                 reply.headers.push(("ETag".into(), entity_tag(version, text)));
             }
@@ -68,22 +68,22 @@ impl Engine {
         FinalResponse { reply, lasting: !private && !failed }
     }
 
-    async fn shaped(&self, scope: &Scope, call: &Call, dispatched: CallOutcome) -> Reply {
+    async fn shaped(&self, scope: &Scope, call: &Call, call_outcome: CallOutcome) -> Reply {
         let mut headers = Vec::new();
-        if !dispatched.allow.is_empty() {
-            headers.push(("Allow".to_owned(), dispatched.allow.join(", ")));
+        if !call_outcome.allow.is_empty() {
+            headers.push(("Allow".to_owned(), call_outcome.allow.join(", ")));
         }
         let body = call.body.as_ref().unwrap_or(&BodyParams::None);
         let empty = Map::new();
         let sources = ArgSources { path: &empty, body, query: &call.query };
-        let shown = match dispatched.result {
+        let shown = match call_outcome.result {
             Err(error) => {
                 headers.extend(error.headers());
                 ResponseDraft::Document(error.status(), error.body())
             }
             Ok(mut outcome) => {
                 headers.append(&mut outcome.headers);
-                let resource = dispatched.route.and_then(|route| self.resource_of(route));
+                let resource = call_outcome.route.and_then(|route| self.resource_of(route));
                 self.shown(scope, call, (&sources, resource), outcome, &headers).await
             }
         };
@@ -94,7 +94,7 @@ impl Engine {
         let enveloped = sources.get("_envelope").is_some();
         if call.method == Method::Head {
             // As for GET: the status inside an envelope is not that of the response.
-            let status = if enveloped { 200 } else { status };
+            let status = if enveloped { status::OK } else { status };
             return Reply { status, headers: join_links(&headers), payload: Payload::Empty };
         }
         if enveloped {
@@ -183,7 +183,7 @@ fn envelope(status: u16, headers: &[(String, String)], document: &[u8]) -> Reply
         .collect();
     let after = format!(",\"status\":{status},\"headers\":{}}}", Value::Object(shown));
     let text = [b"{\"body\":", document, after.as_bytes()].concat();
-    Reply { status: 200, headers: Vec::new(), payload: Payload::Text(text.into()) }
+    Reply { status: status::OK, headers: Vec::new(), payload: Payload::Text(text.into()) }
 }
 
 /// Leaves out what was not requested, of a document or of each in a list.

@@ -227,8 +227,8 @@ impl Engine {
         let route = matched.route;
         let (scope, args, given, explains) = (&scope, &&args, None, false);
         let (sources, loaded) = (&sources, &loaded);
-        let asking = GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains };
-        access::ask(&asking).ok().map(|_| self.registry.declaration.media.max_upload.bytes())
+        let input = GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains };
+        access::ask(&input).ok().map(|_| self.registry.declaration.media.max_upload.bytes())
     }
 
     /// Whom a request is counted for, by its headers, and whether that is a user. The cookie of a session suffices: the

@@ -4,7 +4,7 @@ use super::finish::{FinalResponse, error_reply};
 use super::stages::Origin;
 use super::{CallOutcome, Engine};
 use crate::cache::responses::ResponseKey;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::model::{Method, Reply, Request};
 use crate::registry::name;
 use crate::request;
@@ -60,8 +60,8 @@ impl<'a> Origin<'a> for OuterRequest<'a> {
     }
 
     fn look_up(&mut self, engine: &Engine, scope: &mut Cow<'a, Scope>) -> ControlFlow<Reply> {
-        let question = || engine.responses.cache_key(self.request, &scope.principal, scope.now);
-        let Some(key) = self.cached.then(question).flatten() else {
+        let cache_key = || engine.responses.cache_key(self.request, &scope.principal, scope.now);
+        let Some(key) = self.cached.then(cache_key).flatten() else {
             return Continue(());
         };
         if let Some((reply, route)) = engine.responses.get(&key, &*engine.storage) {
@@ -99,12 +99,12 @@ impl<'a> Origin<'a> for OuterRequest<'a> {
         })
     }
 
-    async fn finish(self, engine: &Engine, scope: &Scope, call: &Call, dispatched: CallOutcome) -> Reply {
-        let route = dispatched.route;
-        let FinalResponse { mut reply, mut lasting } = engine.finish(scope, call, dispatched).await;
+    async fn finish(self, engine: &Engine, scope: &Scope, call: &Call, call_outcome: CallOutcome) -> Reply {
+        let route = call_outcome.route;
+        let FinalResponse { mut reply, mut lasting } = engine.finish(scope, call, call_outcome).await;
         let reads = matches!(call.method, Method::Get | Method::Head);
         // The response lacks something: an embedded document, a permission that could not be read.
-        let refused = (400..500).contains(&reply.status);
+        let refused = status::is_error(reply.status) && !status::is_server_error(reply.status);
         let incomplete = scope.budget.as_ref().and_then(|budget| {
             let away = (reads || refused) && budget.met_no_database();
             let late = reads && budget.exceeded();

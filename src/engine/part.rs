@@ -20,22 +20,22 @@ impl Engine {
     /// One request inside another; `batch` refuses routes that take no part in batches.
     pub async fn part(&self, scope: &Scope, call: &Call, batch: bool) -> SubResponse {
         let refused = batch.then(|| self.takes_part(call).err()).flatten();
-        let dispatched = match refused {
+        let call_outcome = match refused {
             None => self.dispatch(scope, call).await,
             Some(error) => CallOutcome { result: Err(error), allow: self.allow_refused(scope, call), route: None },
         };
         let mut headers = Vec::new();
-        if !dispatched.allow.is_empty() {
-            headers.push(("Allow".to_owned(), dispatched.allow.join(", ")));
+        if !call_outcome.allow.is_empty() {
+            headers.push(("Allow".to_owned(), call_outcome.allow.join(", ")));
         }
-        match dispatched.result {
+        match call_outcome.result {
             Err(error) => {
                 headers.extend(error.headers());
                 SubResponse { status: error.status(), headers, body: error.body(), version: None }
             }
             Ok(outcome) => {
                 headers.extend(outcome.headers);
-                let resource = dispatched.route.and_then(|route| self.resource_of(route));
+                let resource = call_outcome.route.and_then(|route| self.resource_of(route));
                 let fields = self.fields(resource, |name| call.query.get(name));
                 let body = if outcome.reduced { outcome.body } else { reduce(&fields, outcome.body) };
                 SubResponse { status: outcome.status, headers: join_links(&headers), body, version: outcome.version }

@@ -41,25 +41,25 @@ impl Engine {
         origin.look_up(self, &mut scope)?;
         let call = origin.decode(self, method);
         let (scope, call) = (&*scope, &*call);
-        let dispatched = async {
+        let call_outcome = async {
             let found = self.route(scope, call)?;
             let password = found.count_password()?;
-            let question = EndpointCall::new(&found, password.as_ref());
+            let endpoint_call = EndpointCall::new(&found, password.as_ref());
             let loaded = LoadedRows::default();
             let result = async {
-                let args = question.check()?;
-                question.prefetch(&args);
-                let allowed = question.authorize(args, &loaded)?;
-                question.limit()?;
-                question.handle(&allowed).await
+                let args = endpoint_call.check()?;
+                endpoint_call.prefetch(&args);
+                let allowed = endpoint_call.authorize(args, &loaded)?;
+                endpoint_call.limit()?;
+                endpoint_call.handle(&allowed).await
             };
             let result = result.await;
-            Continue(question.conclude(result, &loaded))
+            Continue(endpoint_call.conclude(result, &loaded))
         };
         // Pinned where it is made: it has several thousand bytes.
         let answered = pin!(async {
-            let dispatched = last(dispatched.await);
-            origin.finish(self, scope, call, dispatched).await
+            let call_outcome = last(call_outcome.await);
+            origin.finish(self, scope, call, call_outcome).await
         });
         Continue(in_one_state(&*self.storage, answered).await)
     }
@@ -81,7 +81,7 @@ pub(super) trait Origin<'a> {
     fn decode(&self, engine: &Engine, method: Method) -> Cow<'a, Call>;
 
     /// Makes the response from the outcome of the call.
-    async fn finish(self, engine: &Engine, scope: &Scope, call: &Call, dispatched: CallOutcome) -> Self::Answer;
+    async fn finish(self, engine: &Engine, scope: &Scope, call: &Call, call_outcome: CallOutcome) -> Self::Answer;
 }
 
 /// A request inside another, whose caller is that of the other.
@@ -101,8 +101,8 @@ impl<'a> Origin<'a> for InnerRequest<'a> {
         Cow::Borrowed(self.call)
     }
 
-    async fn finish(self, _: &Engine, _: &Scope, _: &Call, dispatched: CallOutcome) -> CallOutcome {
-        dispatched
+    async fn finish(self, _: &Engine, _: &Scope, _: &Call, call_outcome: CallOutcome) -> CallOutcome {
+        call_outcome
     }
 }
 

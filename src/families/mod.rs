@@ -19,7 +19,7 @@ mod values;
 use removal::RemovalContext;
 
 use crate::access::failure;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::resource::Resource;
 use crate::registry::{columns, name};
@@ -182,9 +182,9 @@ pub fn removal(scope: &Scope, record: Record<'_>, heir: Option<i64>) -> Result<V
 pub fn refusal(scope: &Scope, resource: &Resource, error: CommitError) -> ApiError {
     match error {
         CommitError::Stale => failure(resource, gone(resource.family)),
-        CommitError::Refused { tag: POINTED_TO, .. } => {
-            failure(resource, Code::CannotDeleteStored).with_message("Other items refer to this one.").with_status(409)
-        }
+        CommitError::Refused { tag: POINTED_TO, .. } => failure(resource, Code::CannotDeleteStored)
+            .with_message("Other items refer to this one.")
+            .with_status(status::CONFLICT),
         CommitError::Refused { tag: "duplicate", row } => duplicate(resource, row),
         CommitError::Refused { tag: "key_taken", .. } => failure(resource, Code::DuplicateValue),
         CommitError::Refused { tag: file::SWEPT | parents::MOVED, .. } => contended(),

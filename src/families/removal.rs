@@ -5,7 +5,7 @@
 
 use super::{POINTED_TO, content, deletion, term, user};
 use crate::access::{failure, policy};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::records::{self, Record, int, txt};
 use crate::registry::columns::{comment, record};
 use crate::registry::resource::{OnDelete, Relation, Resource};
@@ -98,7 +98,7 @@ pub fn refused(scope: &Scope, resource: &Resource, held: RemovalError) -> ApiErr
     let which = if keys.is_empty() { String::new() } else { format!(": {}{more}", keys.join(", ")) };
     failure(resource, Code::CannotDeleteStored)
         .with_message(format!("Items of {} refer to this one{which}.", other.name))
-        .with_status(409)
+        .with_status(status::CONFLICT)
         .with("referring", json!({ &other.name: keys }))
 }
 

@@ -3,7 +3,7 @@
 use super::values::{given_meta, stored};
 use super::{Columns, RowEdit, column, existing, parents, text_column};
 use crate::access::failure;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::records::{self, Record, eq, text, txt};
 use crate::registry::columns::ID;
 pub use crate::registry::columns::term as columns;
@@ -234,7 +234,9 @@ fn parent(edit: &RowEdit<'_>, own: i64) -> Result<Option<(i64, Vec<Change>)>, Ap
         return Ok(Some((0, Vec::new())));
     }
     if records::find(&*edit.scope.snapshot()?, resource, &DbValue::Int(wanted))?.is_none() {
-        return Err(ApiError::new(Code::TermInvalid).with_status(400).with_message("The parent does not exist."));
+        return Err(ApiError::new(Code::TermInvalid)
+            .with_status(status::BAD_REQUEST)
+            .with_message("The parent does not exist."));
     }
     let above = parents::place(edit.scope, &resource.table, own, wanted)?;
     if above.looped {

@@ -4,7 +4,7 @@ use super::values::{given_meta, stored};
 use super::{Columns, RowEdit, column, text_column, text_of};
 use crate::access::outbox::{self, MessageSubject};
 use crate::access::{failure, links, policy};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::records::{self, Record, eq, join_words, split_words, txt};
 pub use crate::registry::columns::user as columns;
 use crate::registry::columns::{ID, comment, record};
@@ -310,7 +310,7 @@ fn may_have(scope: &Scope, record: Record<'_>, wanted: &[Arc<str>]) -> Result<()
     let edits = record.resource.capability(Action::Edit);
     if record.id() == caller.id && caller.can(edits) && !scope.registry.capabilities(wanted).contains(edits) {
         // Nobody takes the keys from themselves.
-        return Err(ApiError::new(Code::UserInvalidRole).with_status(403));
+        return Err(ApiError::new(Code::UserInvalidRole).with_status(status::FORBIDDEN));
     }
     if !policy::may(scope, Action::Promote, record)? {
         policy::note_missing(scope, Action::Promote, record)?;

@@ -13,11 +13,12 @@ use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path as Key;
 use object_store::{Error, ObjectStore, ObjectStoreExt as _, PutPayload, WriteMultipart};
+use once_cell::sync::OnceCell;
 use std::fmt;
 use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::io::AsyncWriteExt as _;
 
@@ -68,7 +69,7 @@ pub struct Stat {
 pub struct Files {
     place: Backend,
     /// Created at first use: a site without files needs no folder.
-    store: OnceLock<Arc<dyn ObjectStore>>,
+    store: OnceCell<Arc<dyn ObjectStore>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -111,23 +112,21 @@ impl Files {
                 }
             },
         };
-        Ok(Files { place, store: OnceLock::new() })
+        Ok(Files { place, store: OnceCell::new() })
     }
 
     fn store(&self) -> Result<&Arc<dyn ObjectStore>, FilesError> {
-        if let Some(store) = self.store.get() {
-            return Ok(store);
-        }
-        let made: Arc<dyn ObjectStore> = match &self.place {
-            Backend::Memory => Arc::new(InMemory::new()),
-            #[cfg(feature = "s3")]
-            Backend::Bucket(url) => bucket(url)?,
-            Backend::Folder(folder) => {
-                private_folder(folder)?;
-                Arc::new(LocalFileSystem::new_with_prefix(folder)?.with_fsync(true).with_automatic_cleanup(true))
-            }
-        };
-        Ok(self.store.get_or_init(|| made))
+        self.store.get_or_try_init(|| {
+            Ok(match &self.place {
+                Backend::Memory => Arc::new(InMemory::new()),
+                #[cfg(feature = "s3")]
+                Backend::Bucket(url) => bucket(url)?,
+                Backend::Folder(folder) => {
+                    private_folder(folder)?;
+                    Arc::new(LocalFileSystem::new_with_prefix(folder)?.with_fsync(true).with_automatic_cleanup(true))
+                }
+            })
+        })
     }
 
     /// Bytes that are written to the store at a time.

@@ -131,7 +131,8 @@ pub const TARGETS: &[FuzzTarget] = &[
     },
     FuzzTarget {
         name: "sanitiser",
-        promise: "a browser sees nothing outside the policy, no handler and no script; sanitising again changes nothing",
+        promise: "a browser sees nothing outside the policy, no handler and no script; sanitising again changes \
+                  nothing",
         run: markup::sanitiser,
         words: "html",
         cost: TEXT,

@@ -2,7 +2,7 @@
 //! item.
 
 use super::{Work, WrittenRow, items};
-use crate::error::ApiError;
+use crate::error::{ApiError, status};
 use crate::model::Method;
 use crate::records::{self, Record, eq};
 use crate::registry::resource::Resource;
@@ -53,7 +53,7 @@ pub async fn add_to_menus(
         scope.principal.capabilities = Arc::new(capabilities);
         let body = BodyParams::Json(body.as_object().cloned().unwrap_or_default());
         let part = work.ask_in(scope, Method::Post, &items.path, json!({}), body).await;
-        if part.status >= 400 {
+        if status::is_error(part.status) {
             tracing::warn!(request = %work.scope.request_id, "no item for {} in menu {menu}: {}", record.id(), part.body);
         }
     }

@@ -1,7 +1,7 @@
 //! The errors that the handlers of rows end requests with, by family: their own, those of the guards before them, and
 //! those of the families' rules.
 
-use crate::error::Code;
+use crate::error::{Code, status};
 use cms_config::declaration::Family;
 
 /// Codes by family.
@@ -11,21 +11,23 @@ type FamilyCodes = &'static [(Family, &'static [Code])];
 type StatusOverrides = &'static [(Option<Family>, Code, u16)];
 
 /// Of a page of rows: the record of `post`.
-pub(super) const LIST_AT: StatusOverrides = &[(Some(Family::Term), Code::PostInvalidId, 400)];
+pub(super) const LIST_AT: StatusOverrides = &[(Some(Family::Term), Code::PostInvalidId, status::BAD_REQUEST)];
 
 /// Of a new row: the row above it, and what it refers to.
-pub(super) const CREATE_AT: StatusOverrides =
-    &[(Some(Family::Content), Code::PostInvalidId, 400), (Some(Family::Term), Code::TermInvalid, 400)];
+pub(super) const CREATE_AT: StatusOverrides = &[
+    (Some(Family::Content), Code::PostInvalidId, status::BAD_REQUEST),
+    (Some(Family::Term), Code::TermInvalid, status::BAD_REQUEST),
+];
 
 /// Of changes of a row: also that nobody takes the keys from themselves.
 pub const UPDATE_AT: StatusOverrides = &[
-    (Some(Family::Content), Code::PostInvalidId, 400),
-    (Some(Family::Term), Code::TermInvalid, 400),
-    (Some(Family::User), Code::UserInvalidRole, 403),
+    (Some(Family::Content), Code::PostInvalidId, status::BAD_REQUEST),
+    (Some(Family::Term), Code::TermInvalid, status::BAD_REQUEST),
+    (Some(Family::User), Code::UserInvalidRole, status::FORBIDDEN),
 ];
 
 /// Of a deletion: rows that refer to the row.
-pub(super) const DELETE_AT: StatusOverrides = &[(None, Code::CannotDeleteStored, 409)];
+pub(super) const DELETE_AT: StatusOverrides = &[(None, Code::CannotDeleteStored, status::CONFLICT)];
 
 /// Of a page of rows.
 pub(super) const LIST: FamilyCodes = &[

@@ -3,7 +3,7 @@
 
 use super::files::file_store;
 use super::{SharedServices, Work};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::files::kinds;
 use crate::model::UploadFile;
 use crate::outbound::FetchError;
@@ -68,7 +68,7 @@ async fn own(work: &Work<'_>, path: &str) -> Result<(tempfile::TempPath, u64), A
         Some(key) => files.stat(key).await.map_err(|error| work.scope.internal(&error))?,
         None => None,
     };
-    let (Some(key), Some(stat)) = (key, stat) else { return Err(absent(404)) };
+    let (Some(key), Some(stat)) = (key, stat) else { return Err(absent(status::NOT_FOUND)) };
     if stat.size > media.max_upload.bytes() {
         return Err(ApiError::new(Code::UploadTooLarge));
     }

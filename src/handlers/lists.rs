@@ -7,14 +7,14 @@ use super::order::order;
 pub use super::search_words::{Search, words_within};
 use super::{Outcome, RenderedJson, Work, comparisons, criteria, items, originals};
 use crate::access::{failure, hints, policy};
-use crate::behaviours::{QUERIES, QueryContext};
-use crate::error::{ApiError, Code};
+use crate::behaviours::{QUERIES, QueryContext, effect};
+use crate::error::{ApiError, Code, status};
 use crate::records::{self, Record, is_in, txt};
 use crate::registry::args::{Arg, ArgRole, ArgSet, Filter, FilterOp};
 use crate::registry::columns::record;
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
-use crate::registry::vocabulary::BehaviourEntry;
+use crate::registry::vocabulary::ListEffect;
 use crate::render::{self, Batch, View};
 use crate::request::args::ArgValues;
 use crate::scope::Scope;
@@ -24,9 +24,6 @@ use cms_storage::{ReadRequest, Snapshot};
 use cms_text::highlight::highlight;
 use serde_json::Value;
 use std::collections::HashMap;
-
-/// Query behaviours that select records by their content: sticky records are not added to what they select.
-const CONTENT_QUERIES: [&str; 3] = ["terms", "format", "sticky"];
 
 /// Most sticky records that are added to a page.
 const MOST_STICKY: u64 = 100;
@@ -285,7 +282,7 @@ impl<'w> CollectionRequest<'w> {
             Ok(missing.iter().filter_map(|row| by_key.get(&Record { resource, row }.id()).cloned()).collect())
         };
         if let Some(texts) = items::cached_texts(work, resource, rows, view, snapshot, false, whole)? {
-            return Ok(Outcome { status: 200, text: Some(RenderedJson::List(texts)), ..Outcome::default() });
+            return Ok(Outcome { status: status::OK, text: Some(RenderedJson::List(texts)), ..Outcome::default() });
         }
         let mut documents = render::documents(work.scope, snapshot, resource, rows, view)?;
         if let Some(highlights) = &self.highlights {
@@ -303,8 +300,9 @@ impl<'w> CollectionRequest<'w> {
             set.role(ArgRole::IgnoreSticky).is_some_and(|arg| args.get(&arg.name) == Some(&Value::Bool(false)));
         let empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty) || value.as_str() == Some("");
         let selects = |arg: &Arg| match &arg.filter {
-            Some(Filter::Query { behaviour, params }) => {
-                CONTENT_QUERIES.contains(&QUERIES[behaviour.0].is.name) && !params.contains_key("exclude")
+            Some(Filter::Query { params, .. }) => {
+                let by_content = matches!(effect(arg), Some(ListEffect::Content | ListEffect::Terms));
+                by_content && !params.contains_key("exclude")
             }
             _ => matches!(arg.role, Some(ArgRole::Search | ArgRole::Include)),
         };
@@ -400,14 +398,12 @@ fn counts_all(resource: &Resource, args: &ArgValues, set: &ArgSet) -> bool {
 
 /// Whether a list of users is limited to those who may write: everybody who writes may choose among them.
 fn names_authors(args: &ArgValues, set: &ArgSet) -> bool {
-    let names = |arg: &Arg| matches!(&arg.filter, Some(Filter::Query { behaviour, .. }) if QUERIES[behaviour.0].is.name == "who");
-    set.args.iter().any(|arg| names(arg) && args.text(&arg.name) == Some("authors"))
+    set.args.iter().any(|arg| effect(arg) == Some(ListEffect::Authors) && args.text(&arg.name) == Some("authors"))
 }
 
-/// Recorded: empty terms above full ones are shown, and not counted.
+/// Whether empty terms are left out (recorded: see [`ListEffect::HidesEmpty`]).
 fn hides_empty(args: &ArgValues, set: &ArgSet) -> bool {
-    let hides = |filter: &Filter| matches!(filter, Filter::Query { behaviour, .. } if QUERIES[behaviour.0].is.name == "hide_empty");
-    set.args.iter().any(|arg| arg.filter.as_ref().is_some_and(hides) && args.flag(&arg.name))
+    set.args.iter().any(|arg| effect(arg) == Some(ListEffect::HidesEmpty) && args.flag(&arg.name))
 }
 
 /// The one record that the request selects and has the password of.
@@ -512,10 +508,9 @@ pub fn filter(
             Filter::Where(criteria) => all.extend(criteria::conditions(scope, criteria, value)),
             Filter::Linked { rel, without } => all.extend(comparisons::linked(rel, *without, value)),
             Filter::Query { behaviour, params } => {
-                let BehaviourEntry { is, run: query } = QUERIES[behaviour.0];
                 let asked = QueryContext { scope, resource, usual: arg.default.as_ref(), params, args };
-                let Some(condition) = query(&asked, value)? else { continue };
-                if either && is.name == "terms" {
+                let Some(condition) = (QUERIES[behaviour.0].run)(&asked, value)? else { continue };
+                if either && effect(arg) == Some(ListEffect::Terms) {
                     any_taxonomy.push(condition);
                 } else {
                     all.push(condition);

@@ -1,6 +1,7 @@
 //! Outcomes of requests: status, headers and a body, as JSON or as text that is rendered already.
 
 use crate::cache::documents::DocumentText;
+use crate::error::status;
 use crate::records::Record;
 use bytes::Bytes;
 use cms_storage::plan::Row;
@@ -94,17 +95,17 @@ impl Outcome {
 
     /// 200 with a body.
     pub fn ok(body: Value) -> Outcome {
-        Outcome { status: 200, body, ..Outcome::default() }
+        Outcome { status: status::OK, body, ..Outcome::default() }
     }
 
     /// 200 with a body that is JSON text.
     pub fn of_text(text: Vec<u8>) -> Outcome {
         let text = Some(RenderedJson::One(DocumentText::from(text)));
-        Outcome { status: 200, body: Value::Null, text, ..Outcome::default() }
+        Outcome { status: status::OK, body: Value::Null, text, ..Outcome::default() }
     }
 
     /// 201 with a body and the address of what was made.
     pub fn created(body: Value, location: String) -> Outcome {
-        Outcome { status: 201, headers: vec![("Location".into(), location)], body, ..Outcome::default() }
+        Outcome { status: status::CREATED, headers: vec![("Location".into(), location)], body, ..Outcome::default() }
     }
 }

@@ -1,8 +1,8 @@
 //! Every handler by the name that declarations use: what it does, what it needs, what it responds with and how it fails.
 
 use super::*;
-use crate::error::Code;
-use crate::registry::vocabulary::{BehaviourEntry, ROWS, ResponseKind};
+use crate::error::{Code, status};
+use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ROWS, ResponseKind};
 use cms_config::declaration::Family;
 
 /// A row of a table of handlers.
@@ -31,6 +31,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     .responds(ResponseKind::Page)
     .on(ROWS),
     handler("get", |w| Box::pin(async move { items::get(w) }), "Responds with one item.")
+        .role(HandlerRole::Get)
         .fails_of(failures::GET)
         .on(ROWS)
         .item(),
@@ -40,6 +41,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         .responds(ResponseKind::Created)
         .on(ROWS),
     handler("update", |w| Box::pin(items::update(w)), "Changes the properties of an item that the request gives.")
+        .role(HandlerRole::Update)
         .fails_of(failures::UPDATE)
         .fails_at(failures::UPDATE_AT)
         .bare()
@@ -141,6 +143,6 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         |w| Box::pin(async move { echo::echo(w) }),
         "Responds with the checked arguments, so that an argument can be tried from `routes.toml` alone.",
     )
-    .responds(ResponseKind::Json(200, "{}"))
+    .responds(ResponseKind::Json(status::OK, "{}"))
     .example(r#"{ methods = ["GET"], handler = "echo", access = "public" }"#),
 ];

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
+use tracing::Level;
 
 /// Bytes that may wait to be written; lines beyond them are dropped and counted.
 const MOST_WAITING: usize = 8 << 20;
@@ -116,7 +117,7 @@ impl LogQueue {
             std::mem::swap(&mut lines, &mut waiting.lines);
             drop(waiting);
             if lost > 0 {
-                let mut line = LogLine::new(self.format, "warn");
+                let mut line = LogLine::new(self.format, Level::WARN);
                 line.number("access_log_dropped", lost);
                 lines.extend(line.end());
             }
@@ -133,7 +134,7 @@ impl LogQueue {
 
 impl AccessLogEntry<'_> {
     fn render(&self, format: LogFormat) -> Vec<u8> {
-        let mut line = LogLine::new(format, "info");
+        let mut line = LogLine::new(format, Level::INFO);
         line.text("id", self.id);
         line.text("method", shortened(self.method));
         line.text("path", shortened(self.path));

@@ -4,6 +4,7 @@
 //! `/health/live` with 200 as long as the process responds at all. `/metrics` is OpenMetrics text. None of them is part
 //! of the REST base, and the listener is meant for the operator's network only.
 
+use crate::error::status;
 use crate::http::ServiceSwap;
 use crate::model::Method;
 use actix_web::dev::Server;
@@ -16,7 +17,6 @@ use std::time::{Duration, Instant};
 
 const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other"];
 const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-const TOO_MANY_REQUESTS: u16 = 429;
 
 /// Counters of the edge, without locks.
 pub struct Metrics {
@@ -47,7 +47,7 @@ impl Metrics {
         let method = METHODS.iter().position(|known| *known == name).unwrap_or(METHODS.len() - 1);
         self.requests[method].count(status);
         self.latency.time(took);
-        if status == TOO_MANY_REQUESTS {
+        if status == status::TOO_MANY_REQUESTS {
             self.rate_limited.inc();
         }
     }

@@ -60,7 +60,7 @@ pub struct ConnectionState {
     /// The last response is the last one of the connection.
     closing: Cell<bool>,
     /// Bytes of the next head, so far.
-    heard: Cell<usize>,
+    received: Cell<usize>,
     /// They hold a line feed, so the address is complete.
     line: Cell<bool>,
     /// When the wait for a request began; the first byte of a head begins another.
@@ -76,7 +76,7 @@ impl ConnectionState {
             served: Cell::new(false),
             unread: Cell::new(false),
             closing: Cell::new(false),
-            heard: Cell::new(0),
+            received: Cell::new(0),
             line: Cell::new(false),
             since: Cell::new(Instant::now()),
         }
@@ -97,7 +97,7 @@ impl ConnectionState {
 
     fn wait(&self) {
         self.busy.set(false);
-        self.heard.set(0);
+        self.received.set(0);
         self.line.set(false);
         self.since.set(Instant::now());
     }
@@ -106,10 +106,10 @@ impl ConnectionState {
         if self.busy.get() || self.unread.get() || bytes.is_empty() {
             return;
         }
-        if self.heard.get() == 0 {
+        if self.received.get() == 0 {
             self.since.set(Instant::now());
         }
-        self.heard.set(self.heard.get() + bytes.len());
+        self.received.set(self.received.get() + bytes.len());
         if !self.line.get() {
             self.line.set(bytes.contains(&b'\n'));
         }
@@ -230,7 +230,7 @@ impl Connection {
             true => (MOST_HEAD, Code::HeadTooLarge),
             false => (MOST_LINE, Code::UriTooLong),
         };
-        let room = most.saturating_sub(self.standing.heard.get());
+        let room = most.saturating_sub(self.standing.received.get());
         if room > 0 {
             self.asked = false;
         } else if self.asked {
@@ -253,7 +253,7 @@ impl Connection {
                 Poll::Ready(outcome)
             }
             Poll::Pending if !self.is_overdue(context) => Poll::Pending,
-            Poll::Pending if self.standing.heard.get() > 0 && self.stalled.is_none() => {
+            Poll::Pending if self.standing.received.get() > 0 && self.stalled.is_none() => {
                 self.refuse(Code::RequestTimeout);
                 self.poll_refusing(context)
             }
@@ -316,7 +316,7 @@ impl Connection {
 
     /// Whether the wait for a request has been too long. Wakes the task when it is.
     fn is_overdue(&mut self, context: &mut Context<'_>) -> bool {
-        let waits_for_head = self.standing.heard.get() > 0 || !self.standing.served.get();
+        let waits_for_head = self.standing.received.get() > 0 || !self.standing.served.get();
         let patience = if waits_for_head { self.patience.read } else { self.patience.read + self.patience.idle };
         let deadline = (self.standing.since.get() + patience).into();
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));

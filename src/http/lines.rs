@@ -1,6 +1,7 @@
 //! Bodies of whole collections: page after page, each read when the client has taken the one before.
 
 use super::{PreparedService, guard};
+use crate::error::status;
 use crate::model::{Payload, Reply, Request};
 use actix_http::body::{BodyStream, BoxBody};
 use bytes::Bytes;
@@ -27,7 +28,7 @@ pub(super) fn body(first: Bytes, next: String, compiled: Arc<PreparedService>, r
                     request.query.insert("_cursor".into(), cursor.into());
                     request.goes_on = true;
                     match guard::guarded(compiled.service.call(request)).await {
-                        Ok(Reply { status: 200, payload: Payload::Lines { bytes, next }, .. }) => (bytes, next),
+                        Ok(Reply { status: status::OK, payload: Payload::Lines { bytes, next }, .. }) => (bytes, next),
                         Ok(reply) => return Err(io::Error::other(format!("status {} of a page", reply.status))),
                         Err(panic) => {
                             tracing::error!(panic, "a page of a collection failed inside the server");

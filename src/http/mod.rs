@@ -23,7 +23,7 @@ mod respond;
 mod tls;
 mod uploads;
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::files::Files;
 use crate::log;
 use crate::model::{Method, Payload, Peer, Reply, Request, StopSignal};
@@ -573,7 +573,7 @@ async fn elsewhere(
             respond::plain(encoding::page(reply, accepted), &id)
         }
         Ok(EdgeResponse::Stream(headers, stream)) => {
-            let (head, _) = respond::plain(Reply { status: 200, headers, payload: Payload::Empty }, &id);
+            let (head, _) = respond::plain(Reply { status: status::OK, headers, payload: Payload::Empty }, &id);
             (head.set_body(events::body(stream, http.conn_data::<Rc<ConnectionState>>().cloned())), 0)
         }
         Err(panic) => {

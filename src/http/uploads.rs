@@ -181,12 +181,12 @@ struct UploadStream {
     payload: Payload,
     bounds: UploadBounds,
     since: Instant,
-    heard: u64,
+    received: u64,
 }
 
 impl UploadStream {
     fn new(payload: Payload, bounds: UploadBounds) -> UploadStream {
-        UploadStream { payload, bounds, since: Instant::now(), heard: 0 }
+        UploadStream { payload, bounds, since: Instant::now(), received: 0 }
     }
 }
 
@@ -196,11 +196,11 @@ impl Stream for UploadStream {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let polled = Pin::new(&mut self.payload).poll_next(context);
         let Poll::Ready(Some(Ok(bytes))) = &polled else { return polled };
-        self.heard += bytes.len() as u64;
-        if self.heard > self.bounds.body {
+        self.received += bytes.len() as u64;
+        if self.received > self.bounds.body {
             return Poll::Ready(Some(Err(PayloadError::Overflow)));
         }
-        let due = self.bounds.patience + Duration::from_secs(self.heard / SLOWEST);
+        let due = self.bounds.patience + Duration::from_secs(self.received / SLOWEST);
         if self.since.elapsed() > due {
             return Poll::Ready(Some(Err(PayloadError::Io(std::io::ErrorKind::TimedOut.into()))));
         }

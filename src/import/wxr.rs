@@ -1076,15 +1076,15 @@ mod tests {
 
     #[test]
     fn ends_when_the_sink_does_and_tells_progress() {
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         let mut left = 3;
         let sink = |_| {
             left -= 1;
             if left == 0 { Err("full") } else { Ok(()) }
         };
-        let ended = read(SMALL, &WxrLimits::default(), |bytes| heard.push(bytes), sink);
+        let ended = read(SMALL, &WxrLimits::default(), |bytes| received.push(bytes), sink);
         assert!(matches!(ended, Err(ReadError::Sink("full"))));
-        assert!(heard.len() == 2 && heard.is_sorted());
+        assert!(received.len() == 2 && received.is_sorted());
 
         let (mut last, sink) = (0, |_| Ok::<(), Infallible>(()));
         assert!(read(SMALL, &WxrLimits::default(), |bytes| last = bytes, sink).is_ok());

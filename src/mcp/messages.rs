@@ -4,6 +4,7 @@
 
 use super::{Mcp, header_text};
 use crate::engine::Engine;
+use crate::error::status;
 use crate::model::Request;
 use crate::request::json_value;
 use crate::scope::Scope;
@@ -114,7 +115,7 @@ fn bad(status: u16, id: &Value, code: i64, message: &str) -> McpResponse {
 /// It is no JSON: the answer.
 pub(super) fn read(scope: &Scope, text: &[u8]) -> Result<Value, McpResponse> {
     let depth = scope.registry.declaration.server.max_depth;
-    json_value(text, depth).map_err(|error| bad(400, &Value::Null, PARSE, error.message()))
+    json_value(text, depth).map_err(|error| bad(status::BAD_REQUEST, &Value::Null, PARSE, error.message()))
 }
 
 /// A message whose answer may come bit by bit.
@@ -160,7 +161,7 @@ pub(super) async fn answer(
     let named = peer.version.as_deref().unwrap_or(UNNAMED);
     if named != UNNAMED || batch.is_empty() || batch.len() > MOST {
         let message = format!("A message is one object; in revision {UNNAMED} also a list of up to {MOST}.");
-        return bad(400, &Value::Null, INVALID_REQUEST, &message);
+        return bad(status::BAD_REQUEST, &Value::Null, INVALID_REQUEST, &message);
     }
     let mut answers = Vec::new();
     for message in batch {
@@ -185,7 +186,7 @@ async fn one(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &McpHeaders, messa
     let null = Value::Null;
     let id = message.get("id").filter(|id| id.is_string() || id.is_i64() || id.is_u64());
     let known = id.unwrap_or(&null);
-    let invalid = |text: &str| bad(400, known, INVALID_REQUEST, text);
+    let invalid = |text: &str| bad(status::BAD_REQUEST, known, INVALID_REQUEST, text);
     if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return invalid("The message is not JSON-RPC 2.0.");
     }
@@ -208,7 +209,7 @@ async fn one(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &McpHeaders, messa
     let params = match message.get("params") {
         None => Map::new(),
         Some(Value::Object(params)) => params.clone(),
-        Some(_) => return bad(400, id, INVALID_PARAMS, "The parameters are not an object."),
+        Some(_) => return bad(status::BAD_REQUEST, id, INVALID_PARAMS, "The parameters are not an object."),
     };
     let modern = match revision(peer, method, &params, id) {
         Ok(modern) => modern,
@@ -224,7 +225,7 @@ async fn one(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &McpHeaders, messa
                 body["error"]["data"] = data;
             }
             match code == NO_METHOD && modern && peer.http {
-                true => McpResponse::Failed { status: 404, body },
+                true => McpResponse::Failed { status: status::NOT_FOUND, body },
                 false => McpResponse::Done(body),
             }
         }
@@ -235,7 +236,7 @@ async fn one(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &McpHeaders, messa
 fn revision(peer: &McpHeaders, method: &str, params: &Map<String, Value>, id: &Value) -> Result<bool, McpResponse> {
     let meta = params.get("_meta");
     let named = meta.and_then(|meta| meta.get(META_VERSION));
-    let differ = |text: &str| Err(bad(400, id, HEADERS_DIFFER, text));
+    let differ = |text: &str| Err(bad(status::BAD_REQUEST, id, HEADERS_DIFFER, text));
     let wanted = match (&named, &peer.version) {
         (Some(named), header) => {
             let named = named.as_str().unwrap_or_default();
@@ -245,7 +246,12 @@ fn revision(peer: &McpHeaders, method: &str, params: &Map<String, Value>, id: &V
             named
         }
         (None, Some(header)) if header == MODERN => {
-            return Err(bad(400, id, INVALID_PARAMS, "The message does not name its version in _meta."));
+            return Err(bad(
+                status::BAD_REQUEST,
+                id,
+                INVALID_PARAMS,
+                "The message does not name its version in _meta.",
+            ));
         }
         (None, Some(header)) => header,
         (None, None) => UNNAMED,
@@ -254,13 +260,18 @@ fn revision(peer: &McpHeaders, method: &str, params: &Map<String, Value>, id: &V
         let mut body = error(id, UNSUPPORTED, "Unsupported protocol version");
         let supported: Vec<&str> = std::iter::once(MODERN).chain(LEGACY).collect();
         body["error"]["data"] = json!({"supported": supported, "requested": wanted});
-        return Err(McpResponse::Failed { status: 400, body });
+        return Err(McpResponse::Failed { status: status::BAD_REQUEST, body });
     }
     if wanted != MODERN {
         return Ok(false);
     }
     if !meta.and_then(|meta| meta.get(META_CAPABILITIES)).is_some_and(Value::is_object) {
-        return Err(bad(400, id, INVALID_PARAMS, "The message does not name the capabilities of the client in _meta."));
+        return Err(bad(
+            status::BAD_REQUEST,
+            id,
+            INVALID_PARAMS,
+            "The message does not name the capabilities of the client in _meta.",
+        ));
     }
     if peer.http {
         if peer.method.as_deref() != Some(method) {

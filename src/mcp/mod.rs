@@ -14,7 +14,7 @@ mod tools;
 pub use messages::{McpHeaders, McpResponse};
 
 use crate::engine::Engine;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::model::{EventStream, Method, Payload, Reply, Request, StopSignal};
 use crate::registry::Registry;
 use crate::scope::{Progress, Scope};
@@ -122,18 +122,18 @@ impl Mcp {
     /// Whether a request may be a message at all.
     fn objection(&self, request: &Request) -> Option<Reply> {
         if request.method != Method::Post {
-            let mut refusal = refused(405, "Messages are sent by POST.");
+            let mut refusal = refused(status::METHOD_NOT_ALLOWED, "Messages are sent by POST.");
             refusal.headers.push(("Allow".into(), Method::Post.as_str().into()));
             return Some(refusal);
         }
         if let Some(origin) = request.header("origin")
             && !self.origins.iter().any(|own| own.eq_ignore_ascii_case(origin))
         {
-            return Some(refused(403, "Pages of this origin may not send messages here."));
+            return Some(refused(status::FORBIDDEN, "Pages of this origin may not send messages here."));
         }
         let media_type = request.header("content-type").unwrap_or_default();
         if !media_type.split(';').next().is_some_and(|own| own.trim().eq_ignore_ascii_case("application/json")) {
-            return Some(refused(415, "Messages are JSON: send them as application/json."));
+            return Some(refused(status::UNSUPPORTED_MEDIA_TYPE, "Messages are JSON: send them as application/json."));
         }
         None
     }
@@ -217,7 +217,7 @@ async fn caller(engine: &Engine, request: &mut Request) -> Result<Scope, Reply> 
 fn failed(error: &ApiError) -> Reply {
     let mut reply = refused(error.status(), error.message());
     reply.headers.extend(error.headers());
-    if reply.status == 401 {
+    if reply.status == status::UNAUTHORIZED {
         for scheme in ["Bearer", "Basic"] {
             reply.headers.push(("WWW-Authenticate".into(), format!("{scheme} realm=\"mcp\"")));
         }
@@ -231,8 +231,8 @@ fn refused(status: u16, message: &str) -> Reply {
 
 fn reply(answer: McpResponse) -> Reply {
     let (status, payload) = match answer {
-        McpResponse::Nothing => (202, Payload::Empty),
-        McpResponse::Done(body) => (200, Payload::Json(body)),
+        McpResponse::Nothing => (status::ACCEPTED, Payload::Empty),
+        McpResponse::Done(body) => (status::OK, Payload::Json(body)),
         McpResponse::Failed { status, body } => (status, Payload::Json(body)),
     };
     Reply { status, headers: vec![("Cache-Control".into(), "no-store".into())], payload }

@@ -4,6 +4,7 @@ use super::Mcp;
 use super::messages::{INTERNAL, INVALID_PARAMS, RpcError};
 use super::tools::{refusal, send};
 use crate::engine::Engine;
+use crate::error::status;
 use crate::model::Method;
 use crate::registry::Registry;
 use crate::registry::abilities::AbilityPath;
@@ -131,11 +132,11 @@ impl Mcp {
             query.insert("per_page".into(), json!(self.page));
         }
         let part = send(engine, scope, Method::Get, path, query).await;
-        if part.status == 429 || part.status >= 500 {
+        if part.status == status::TOO_MANY_REQUESTS || status::is_server_error(part.status) {
             return Err(RpcError::new(INTERNAL, refusal(&part.body)));
         }
         // A refusal is no failure of the list: it has what the caller may read.
-        let Some(list) = part.body.as_array().filter(|list| part.status < 400 && !list.is_empty()) else {
+        let Some(list) = part.body.as_array().filter(|list| !status::is_error(part.status) && !list.is_empty()) else {
             return Ok(None);
         };
         let records: Vec<Value> = list.iter().filter_map(|document| self.shown(of, document)).collect();
@@ -176,17 +177,20 @@ impl Mcp {
         let path = of.item.filled(|_| Some(key.to_owned())).ok_or_else(absent)?;
         let part = send(engine, scope, Method::Get, &path, Map::new()).await;
         match part.status {
-            200..=299 => {
+            found if status::is_success(found) => {
                 let mut document = part.body;
                 if let Some(map) = document.as_object_mut() {
                     map.shift_remove("_links");
                 }
                 Ok(json!({"contents": [{"uri": uri, "mimeType": JSON, "text": document.to_string()}]}))
             }
-            404 => Err(absent()),
-            status => Err(RpcError {
-                data: Some(json!({"code": part.body["code"], "status": status})),
-                ..RpcError::new(if status < 500 { INVALID_PARAMS } else { INTERNAL }, refusal(&part.body))
+            status::NOT_FOUND => Err(absent()),
+            other => Err(RpcError {
+                data: Some(json!({"code": part.body["code"], "status": other})),
+                ..RpcError::new(
+                    if status::is_server_error(other) { INTERNAL } else { INVALID_PARAMS },
+                    refusal(&part.body),
+                )
             }),
         }
     }

@@ -6,6 +6,7 @@
 
 use super::messages::{self, INTERNAL, INVALID_PARAMS, McpHeaders, McpResponse, RpcError};
 use super::{Mcp, McpHost, McpReply, caller, refused};
+use crate::error::status;
 use crate::model::{EventStream, Request, StopReason, StopSignal};
 use crate::registry::name;
 use crate::scope::{Progress, Scope};
@@ -157,7 +158,7 @@ pub(super) async fn listening<H: McpHost>(
     endings: StopSignal,
 ) -> McpReply {
     let failed = |failure: RpcError| {
-        let status = if failure.code == INTERNAL { 429 } else { 400 };
+        let status = if failure.code == INTERNAL { status::TOO_MANY_REQUESTS } else { status::BAD_REQUEST };
         McpReply::Reply(refused(status, &failure.message))
     };
     let Some(wanted) = params.get("notifications").and_then(Value::as_object) else {

@@ -4,10 +4,12 @@ use super::Mcp;
 use super::messages::{INVALID_PARAMS, RpcError};
 use crate::access::audit::Event;
 use crate::access::identity;
-use crate::engine::{self, Engine};
+use crate::engine::Engine;
+use crate::error::status;
 use crate::model::Method;
 use crate::openapi::schemas::{Side, modern};
-use crate::registry::abilities::{Ability, RUNS, RequestTemplate};
+use crate::registry::abilities::{Ability, RequestTemplate};
+use crate::registry::vocabulary::HandlerRole;
 use crate::registry::{Endpoint, Registry, Route};
 use crate::request::BodyParams;
 use crate::request::call::{Call, SubResponse};
@@ -56,10 +58,8 @@ pub(super) fn finders() -> Vec<String> {
 
 /// Path of the collection of abilities: what is before the name in the route that runs one.
 pub(super) fn collection(registry: &Registry) -> Option<String> {
-    let handlers = engine::vocabulary().handlers;
-    let runs = |route: &&Route| route.endpoints.iter().any(|endpoint| handlers[endpoint.handler.0].name == RUNS);
-    let pattern = &registry.routes.iter().find(runs)?.pattern;
-    Some(pattern.split_once("/(?P<")?.0.to_owned())
+    let name = registry.route_with(HandlerRole::RunAbility)?.template.parameters.first()?;
+    Some(name.before.trim_end_matches('/').to_owned())
 }
 
 /// Every ability that may be a tool, by the tool's name.
@@ -328,10 +328,7 @@ impl Mcp {
         let path = format!("{}/{}/run", self.abilities, tool.ability);
         let scope = &Scope { tool: true, ..scope.clone() };
         let part = send(engine, scope, tool.method, &path, brought).await;
-        match part.status {
-            200..=299 => done(part.body),
-            _ => said(&refusal(&part.body)),
-        }
+        if status::is_success(part.status) { done(part.body) } else { said(&refusal(&part.body)) }
     }
 }
 

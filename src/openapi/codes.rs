@@ -2,7 +2,7 @@
 
 use super::DescriptionBuilder;
 use super::parameters::has_body;
-use crate::error::{Code, CodeStatus};
+use crate::error::{Code, CodeStatus, status};
 use crate::model::Method;
 use crate::registry::resource::{Property, PropertySource};
 use crate::registry::{Endpoint, Route};
@@ -84,7 +84,7 @@ impl DescriptionBuilder<'_> {
         let bare = resource.filter(|_| handler.bare).map(|resource| &resource.bare_in_updates);
         let sent = |code: Code| -> Vec<u16> {
             let declared = resource.and_then(|resource| resource.status_of_codes.get(&code));
-            match declared.copied().or_else(|| bare?.contains(&code).then_some(500)) {
+            match declared.copied().or_else(|| bare?.contains(&code).then_some(status::INTERNAL)) {
                 Some(status) => vec![status],
                 None => statuses(code),
             }
@@ -121,7 +121,7 @@ impl DescriptionBuilder<'_> {
 fn statuses(code: Code) -> Vec<u16> {
     match code.status() {
         CodeStatus::Fixed(status) | CodeStatus::Bare(status) => vec![status],
-        CodeStatus::Denied => vec![401, 403],
+        CodeStatus::Denied => vec![status::UNAUTHORIZED, status::FORBIDDEN],
     }
 }
 

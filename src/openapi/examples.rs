@@ -2,10 +2,9 @@
 //! choice, or a value of the type within its bounds. Nothing is read from the database, so no key of a row is invented
 //! for a request.
 
-use super::template::PathTemplate;
-use crate::registry::Endpoint;
 use crate::registry::args::Arg;
 use crate::registry::resource::{Property, PropertySource, Resource};
+use crate::registry::{Endpoint, Route};
 use serde_json::{Map, Value, json};
 
 /// Texts that patterns of usual kinds accept, tried in this order.
@@ -37,7 +36,7 @@ pub(super) fn document(shown: &Value, resources: &[&Resource], rest_path: &str) 
     let entry = resources.first().and_then(|resource| resource.entries().first());
     let declared = |name: &str| resources.iter().filter_map(|of| of.property(name)).collect::<Vec<_>>();
     let mut document = members(shown, &declared, entry);
-    if let Some(resource) = resources.first().filter(|resource| !resource.path.contains('(')) {
+    if let Some(resource) = resources.first().filter(|resource| resource.template.parameters.is_empty()) {
         let key = match &document[&*resource.key] {
             Value::String(text) => Some(text.clone()),
             Value::Number(number) => Some(number.to_string()),
@@ -223,9 +222,9 @@ fn is_of_type(value: &Value, doc: &Value) -> bool {
 
 /// A body that the server takes: what is required, what has a declared example, and what a resource declares of its own.
 /// `None` where nothing is known that can be sent: a required key of another resource's row above all.
-pub(super) fn body_example(template: &PathTemplate, endpoint: &Endpoint, owner: Option<&Resource>) -> Option<Value> {
+pub(super) fn body_example(route: &Route, endpoint: &Endpoint, owner: Option<&Resource>) -> Option<Value> {
     let mut body = Map::new();
-    for arg in endpoint.args.args.iter().filter(|arg| !template.holds(&arg.name)) {
+    for arg in endpoint.args.args.iter().filter(|arg| !route.captures.contains(&arg.name)) {
         let property = owner.and_then(|resource| resource.property(&arg.name)).filter(|own| !own.readonly);
         let is_own = |property: &Property| property.own && !property.refers && property.among.is_none();
         let typical = match &arg.example {

@@ -12,7 +12,6 @@ mod operations;
 mod parameters;
 mod responses;
 pub mod schemas;
-pub mod template;
 pub mod typescript;
 
 use crate::registry::vocabulary::Vocabulary;

@@ -5,7 +5,6 @@ use super::codes::of_index;
 use super::components::pascal;
 use super::parameters::{has_body, lines_body, parameters, shaping};
 use super::responses::with_errors;
-use super::template::PathTemplate;
 use crate::model::{LINES, Method};
 use crate::registry::resource::Context;
 use crate::registry::vocabulary::{AnonymousAccess, Description, ResponseKind};
@@ -19,27 +18,19 @@ impl DescriptionBuilder<'_> {
         route: &Route,
         chosen: &dyn Fn(&Route, &Endpoint) -> bool,
     ) -> (String, Map<String, Value>) {
-        let template = PathTemplate::of(&route.pattern);
         let mut item = Map::new();
         for endpoint in route.endpoints.iter().filter(|endpoint| chosen(route, endpoint)) {
             for (i, method) in endpoint.methods.iter().enumerate() {
-                let operation = self.operation(route, &template, endpoint, *method, i == 0);
+                let operation = self.operation(route, endpoint, *method, i == 0);
                 item.entry(method.as_str().to_lowercase()).or_insert(operation);
             }
         }
-        (template.path, item)
+        (route.template.uri_template(), item)
     }
 
-    fn operation(
-        &mut self,
-        route: &Route,
-        template: &PathTemplate,
-        endpoint: &Endpoint,
-        method: Method,
-        first: bool,
-    ) -> Value {
+    fn operation(&mut self, route: &Route, endpoint: &Endpoint, method: Method, first: bool) -> Value {
         let (handler, guard) = (self.handler(endpoint), self.vocabulary.guards[endpoint.guard.0]);
-        let name = self.operation_name(route, template, handler.name, method, first);
+        let name = self.operation_name(route, handler.name, method, first);
         let mut operation = Map::new();
         operation.insert("tags".into(), json!([self.tag(route)]));
         operation.insert("summary".into(), json!(handler.doc));
@@ -51,16 +42,16 @@ impl DescriptionBuilder<'_> {
         operation.insert("operationId".into(), json!(name));
         operation.insert("security".into(), self.security(route, guard));
         let lines = handler.responds == ResponseKind::Bytes(LINES);
-        operation.insert("parameters".into(), json!(parameters(template, endpoint, method, lines)));
+        operation.insert("parameters".into(), json!(parameters(route, endpoint, method, lines)));
         if has_body(method) && lines {
             operation.insert("requestBody".into(), lines_body());
         } else if has_body(method) {
-            let body = self.body_name(route, template, handler);
+            let body = self.body_name(route, handler);
             let owner = route.owner.or(route.resource).map(|index| &self.registry.resources[index]);
-            let body = self.body(&body, template, endpoint, owner);
+            let body = self.body(&body, route, endpoint, owner);
             operation.extend(body.map(|body| ("requestBody".to_owned(), body)));
         }
-        let mut responses = self.responses(route, template, endpoint, method, handler.responds);
+        let mut responses = self.responses(route, endpoint, method, handler.responds);
         if let Some(media_type) = handler.also {
             super::responses::add_media_type(&mut responses, media_type);
         }
@@ -73,16 +64,9 @@ impl DescriptionBuilder<'_> {
     }
 
     /// `posts.revisions.get`: literal segments and the verb of the handler; further methods of an endpoint are named, too.
-    fn operation_name(
-        &mut self,
-        route: &Route,
-        template: &PathTemplate,
-        handler: &str,
-        method: Method,
-        first: bool,
-    ) -> String {
+    fn operation_name(&mut self, route: &Route, handler: &str, method: Method, first: bool) -> String {
         let verb = handler.rsplit('.').next().unwrap_or(handler);
-        let mut words = template.words(&route.namespace);
+        let mut words = route.words();
         if words.last().is_none_or(|last| last != verb) {
             words.push(verb.to_owned());
         }
@@ -91,8 +75,7 @@ impl DescriptionBuilder<'_> {
         }
         let plain = words.join(".");
         let spaced = route.namespace.split('/').next().unwrap_or_default();
-        let captures: Vec<&str> = template.parameters.iter().map(|one| one.capture.as_str()).collect();
-        let longer = [format!("{spaced}.{plain}"), format!("{plain}.by.{}", captures.join("."))];
+        let longer = [format!("{spaced}.{plain}"), format!("{plain}.by.{}", route.captures.join("."))];
         let names = std::iter::once(plain.clone()).chain(longer).chain((2..).map(|n| format!("{plain}.{n}")));
         let name = names.into_iter().find(|name| !self.operations.contains(name)).unwrap_or(plain);
         self.operations.push(name.clone());
@@ -100,14 +83,14 @@ impl DescriptionBuilder<'_> {
     }
 
     /// `PostCreate`, from the title of the schema where the route has one.
-    fn body_name(&self, route: &Route, template: &PathTemplate, handler: Description) -> String {
+    fn body_name(&self, route: &Route, handler: Description) -> String {
         let verb = handler.name.rsplit('.').next().unwrap_or(handler.name);
         let owner = route.owner.or(route.resource).filter(|_| handler.responds != ResponseKind::List);
         let title = owner.and_then(|index| self.registry.resources[index].schema["title"].as_str());
         match title.filter(|_| matches!(verb, "create" | "update")) {
             Some(title) if route.owner == route.resource => format!("{}{}", pascal(title), pascal(verb)),
             _ => {
-                let words = template.words(&route.namespace).join(" ");
+                let words = route.words().join(" ");
                 format!("{}{}", pascal(&words), pascal(verb))
             }
         }
@@ -117,10 +100,7 @@ impl DescriptionBuilder<'_> {
     pub(super) fn tag(&self, route: &Route) -> String {
         match route.owner.or(route.resource) {
             Some(index) => self.registry.resources[index].name.clone(),
-            None => {
-                let words = PathTemplate::of(&route.pattern).words(&route.namespace);
-                words.into_iter().next().unwrap_or_else(|| "discovery".to_owned())
-            }
+            None => route.words().into_iter().next().unwrap_or_else(|| "discovery".to_owned()),
         }
     }
 
@@ -137,7 +117,7 @@ impl DescriptionBuilder<'_> {
         };
         let anonymous = match guard.anonymous {
             AnonymousAccess::Never => false,
-            AnonymousAccess::Perhaps => true,
+            AnonymousAccess::Perhaps | AnonymousAccess::Always => true,
             AnonymousAccess::WhereReadable => readable(),
         };
         let mut ways = vec![json!({"basic": []}), json!({"session": [], "nonce": []})];

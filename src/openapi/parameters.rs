@@ -3,11 +3,10 @@
 use super::DescriptionBuilder;
 use super::examples::body_example;
 use super::schemas::{Side, modern, strict};
-use super::template::{Parameter, PathTemplate};
 use crate::model::{LINES, Method};
-use crate::registry::Endpoint;
 use crate::registry::args::{Arg, ArgRole};
 use crate::registry::resource::Resource;
+use crate::registry::{Endpoint, Route};
 use serde_json::{Map, Value, json};
 
 /// Whether requests with this method have a body.
@@ -23,18 +22,22 @@ pub(super) fn lines_body() -> Value {
 
 /// The parameters of an operation; those of a body are in [`DescriptionBuilder::body`]. `lines`: the body is documents in lines,
 /// so that all arguments are in the query.
-pub(super) fn parameters(template: &PathTemplate, endpoint: &Endpoint, method: Method, lines: bool) -> Vec<Value> {
+pub(super) fn parameters(route: &Route, endpoint: &Endpoint, method: Method, lines: bool) -> Vec<Value> {
     let mut parameters: Vec<Value> = Vec::new();
-    for parameter in &template.parameters {
-        let whole = endpoint.args.get(&parameter.name).filter(|_| parameter.name == parameter.capture);
-        let mut described = path_parameter(parameter, whole);
-        let example = endpoint.args.get(&parameter.capture).and_then(|arg| arg.example.as_ref());
-        if let Some(part) = example.and_then(|example| part_of(template, parameter, example)) {
-            described["example"] = part;
+    for parameter in &route.template.parameters {
+        let (arg, segments) = (endpoint.args.get(&parameter.name), parameter.segments());
+        let whole = arg.filter(|_| segments.len() == 1);
+        let example = arg.filter(|_| whole.is_none()).and_then(|arg| arg.example.as_ref()?.as_str());
+        let mut examples = example.unwrap_or_default().split('/').filter(|part| !part.is_empty());
+        for (name, class) in &segments {
+            let mut described = path_parameter(name, class, whole);
+            if let Some(part) = examples.next() {
+                described["example"] = json!(part);
+            }
+            parameters.push(described);
         }
-        parameters.push(described);
     }
-    let in_query = |arg: &&Arg| !template.holds(&arg.name);
+    let in_query = |arg: &&Arg| !route.captures.contains(&arg.name);
     if !has_body(method) || lines {
         for arg in endpoint.args.args.iter().filter(in_query) {
             match arg.role {
@@ -46,7 +49,7 @@ pub(super) fn parameters(template: &PathTemplate, endpoint: &Endpoint, method: M
     parameters.extend(shaping());
     if method == Method::Get {
         parameters.push(header("If-None-Match", "Entity tags; 304 if the response would have one of them."));
-    } else if !template.parameters.is_empty() {
+    } else if !route.captures.is_empty() {
         parameters.push(header(
             "If-Match",
             "The entity tag of the document that is to be changed; 412 if it has another one by now.",
@@ -59,7 +62,7 @@ pub(super) fn parameters(template: &PathTemplate, endpoint: &Endpoint, method: M
     parameters
 }
 
-fn path_parameter(Parameter { name, class, .. }: &Parameter, arg: Option<&Arg>) -> Value {
+fn path_parameter(name: &str, class: &str, arg: Option<&Arg>) -> Value {
     let mut schema = arg.map_or_else(|| json!({"type": "string"}), value_schema);
     if let Some(map) = schema.as_object_mut() {
         map.remove("default");
@@ -70,14 +73,6 @@ fn path_parameter(Parameter { name, class, .. }: &Parameter, arg: Option<&Arg>) 
     let mut parameter = json!({"name": name, "in": "path", "required": true, "schema": schema});
     describe(&mut parameter, arg);
     parameter
-}
-
-/// The part of its capture's example that a parameter has.
-fn part_of(template: &PathTemplate, parameter: &Parameter, example: &Value) -> Option<Value> {
-    let mut parts = template.parameters.iter().filter(|other| other.capture == parameter.capture);
-    let place = parts.clone().position(|other| other.name == parameter.name)?;
-    parts.nth(1)?;
-    example.as_str()?.split('/').nth(place).map(|part| json!(part))
 }
 
 fn query_parameter(arg: &Arg) -> Value {
@@ -207,11 +202,11 @@ impl DescriptionBuilder<'_> {
     pub(super) fn body(
         &mut self,
         name: &str,
-        template: &PathTemplate,
+        route: &Route,
         endpoint: &Endpoint,
         owner: Option<&Resource>,
     ) -> Option<Value> {
-        let args: Vec<&Arg> = endpoint.args.args.iter().filter(|arg| !template.holds(&arg.name)).collect();
+        let args: Vec<&Arg> = endpoint.args.args.iter().filter(|arg| !route.captures.contains(&arg.name)).collect();
         if args.is_empty() && !endpoint.file {
             return None;
         }
@@ -234,7 +229,7 @@ impl DescriptionBuilder<'_> {
             for media_type in ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"] {
                 content.insert(media_type.into(), json!({"schema": reference}));
             }
-            if let Some(example) = body_example(template, endpoint, owner) {
+            if let Some(example) = body_example(route, endpoint, owner) {
                 content["application/json"]["example"] = example;
             }
         }

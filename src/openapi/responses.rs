@@ -3,8 +3,7 @@
 use super::DescriptionBuilder;
 use super::components::{DocumentSchemas, reference};
 use super::examples;
-use super::template::{Parameter, PathTemplate};
-use crate::error::Code;
+use crate::error::{Code, status};
 use crate::model::{LINES, Method};
 use crate::registry::args::ArgRole;
 use crate::registry::resource::{Context, Resource};
@@ -17,7 +16,6 @@ impl DescriptionBuilder<'_> {
     pub(super) fn responses(
         &mut self,
         route: &Route,
-        template: &PathTemplate,
         endpoint: &Endpoint,
         method: Method,
         responds: ResponseKind,
@@ -36,7 +34,7 @@ impl DescriptionBuilder<'_> {
                 (content, Map::new())
             }
             _ => {
-                let (shown, contexts) = (self.shown(route, template), contexts(endpoint));
+                let (shown, contexts) = (self.shown(route), contexts(endpoint));
                 let mut schema = self.schema(&shown, &contexts, responds);
                 if endpoint.args.role(ArgRole::CountBy).is_some() {
                     let counts = self.components.add("ValueCount", value_count());
@@ -53,9 +51,9 @@ impl DescriptionBuilder<'_> {
             }
         };
         let status = match responds {
-            ResponseKind::Created => 201,
+            ResponseKind::Created => status::CREATED,
             ResponseKind::Json(status, _) => status,
-            _ => 200,
+            _ => status::OK,
         };
         let mut found = json!({"description": described(responds), "content": content});
         if let Some(links) = self.follow_up(route, responds) {
@@ -67,7 +65,10 @@ impl DescriptionBuilder<'_> {
         found["headers"] = Value::Object(self.headers(method, responds));
         let mut all = Map::from_iter([(status.to_string(), found)]);
         if method == Method::Get {
-            all.insert("304".into(), json!({"description": "The caller has this response already."}));
+            all.insert(
+                status::NOT_MODIFIED.to_string(),
+                json!({"description": "The caller has this response already."}),
+            );
         }
         with_errors(all, self.codes(route, endpoint, method))
     }
@@ -136,13 +137,13 @@ impl DescriptionBuilder<'_> {
     }
 
     /// The schemas of the route's document.
-    fn shown(&mut self, route: &Route, template: &PathTemplate) -> DocumentSchemas {
+    fn shown(&mut self, route: &Route) -> DocumentSchemas {
         let registry = self.registry;
         let resource = route.resource.map(|index| &registry.resources[index]);
         let schema = route.schema.as_ref().or(resource.map(|resource| &resource.schema));
         let own = registry.index_schemas.get(&route.pattern);
         let any = json!({});
-        let words = super::components::pascal(&template.words(&route.namespace).join(" "));
+        let words = super::components::pascal(&route.words().join(" "));
         let owner = route.owner.filter(|owner| Some(*owner) != route.resource).map(|index| &registry.resources[index]);
         let resources: Vec<&Resource> = resource.into_iter().chain(owner).collect();
         self.components.document(schema.or(own).unwrap_or(&any), &resources, &words)
@@ -187,16 +188,15 @@ impl DescriptionBuilder<'_> {
         }
         let item = self.registry.item_routes.get(route.resource?).copied().flatten()?;
         let item = &self.registry.routes[item];
-        let template = PathTemplate::of(&item.pattern);
-        let [Parameter { name: capture, .. }] = template.parameters.as_slice() else { return None };
-        if PathTemplate::of(&route.pattern).path != template.path.rsplit_once('/')?.0 {
+        let ([capture], address) = (&item.captures[..], item.template.uri_template()) else { return None };
+        if route.template.uri_template() != address.rsplit_once('/')?.0 {
             return None;
         }
         let key = &self.registry.resources[route.resource?].key;
         let links = item.endpoints.iter().filter_map(|endpoint| {
             let method = endpoint.methods.first()?.as_str().to_lowercase();
             let verb = self.vocabulary.handlers[endpoint.handler.0].name.rsplit('.').next()?;
-            let path = template.path.replace('~', "~0").replace('/', "~1");
+            let path = address.replace('~', "~0").replace('/', "~1");
             let link = json!({
                 "operationRef": format!("#/paths/{path}/{method}"),
                 "parameters": {capture: format!("$response.body#/{key}")},

@@ -5,6 +5,7 @@
 use super::replies::see_other;
 use super::{PageContext, addresses, said};
 use crate::access::identity::available;
+use crate::error::status;
 use crate::model::{Method, Reply};
 use cms_config::declaration::Family;
 use serde_json::{Value, json};
@@ -55,7 +56,7 @@ pub(super) fn ask(visit: &PageContext<'_>) -> Reply {
         return refusal;
     }
     match AuthorizeRequest::of(visit) {
-        Ok(asked) => form(visit, &asked, 200, None),
+        Ok(asked) => form(visit, &asked, status::OK, None),
         Err(problem) => refusal(visit, &problem),
     }
 }
@@ -75,7 +76,7 @@ pub(super) async fn decide(visit: &PageContext<'_>) -> Reply {
     let path = format!("{}/{}/application-passwords", users_path(visit), visit.scope.principal.id);
     let body = json!({"name": asked.app_name, "app_id": asked.app_id});
     let made = visit.rest(Method::Post, &path, Value::Null, body).await;
-    if made.status != 201 {
+    if made.status != status::CREATED {
         return form(visit, &asked, made.status, Some(&said(&made)));
     }
     let secret = made.body["password"].as_str().unwrap_or_default();
@@ -88,7 +89,7 @@ pub(super) async fn decide(visit: &PageContext<'_>) -> Reply {
         }
         None => {
             let data = json!({"secret": secret, "app_name": asked.app_name, "copies": true});
-            visit.page(200, "The program has a password", "secret.html", data)
+            visit.page(status::OK, "The program has a password", "secret.html", data)
         }
     }
 }
@@ -102,7 +103,7 @@ fn form(visit: &PageContext<'_>, asked: &AuthorizeRequest<'_>, status: u16, prob
 
 fn refusal(visit: &PageContext<'_>, problem: &str) -> Reply {
     visit.message(
-        400,
+        status::BAD_REQUEST,
         "This request is not safe",
         &[problem, "Nothing was changed. Report this to the makers of the program."],
     )
@@ -112,11 +113,12 @@ fn unavailable(visit: &PageContext<'_>) -> Option<Reply> {
     if available(&visit.scope.registry, &visit.scope.peer) {
         let lines =
             ["Application passwords are not available for your account. Contact the administrators of the site."];
-        return (!visit.caller_available()).then(|| visit.message(501, "Programs cannot be authorized", &lines));
+        return (!visit.caller_available())
+            .then(|| visit.message(status::NOT_IMPLEMENTED, "Programs cannot be authorized", &lines));
     }
     let lines =
         ["Application passwords are not available: the site is not served over HTTPS, or they are switched off."];
-    Some(visit.message(501, "Programs cannot be authorized", &lines))
+    Some(visit.message(status::NOT_IMPLEMENTED, "Programs cannot be authorized", &lines))
 }
 
 /// Path of the people's routes.

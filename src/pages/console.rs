@@ -9,9 +9,10 @@ use super::packed::PackedAsset;
 use super::replies::frame_headers;
 use super::{HTML, PageContext};
 use crate::access::sessions::nonce_header;
-use crate::features::HANDLERS;
+use crate::error::status;
 use crate::model::{Method, Payload, Reply};
-use crate::registry::{Registry, Route};
+use crate::registry::Registry;
+use crate::registry::vocabulary::HandlerRole;
 use crate::scope::Principal;
 use cms_config::declaration::Action;
 use cms_text::hex::hex;
@@ -105,7 +106,7 @@ pub(super) async fn show(visit: &PageContext<'_>) -> Reply {
             "The program was built without the console.",
             "In the folder of its sources: cd console, npm ci, npm run build; then build the program again.",
         ];
-        return visit.message(503, "No console", &lines);
+        return visit.message(status::UNAVAILABLE, "No console", &lines);
     };
     let scope = &visit.scope;
     let data = json!({
@@ -120,7 +121,7 @@ pub(super) async fn show(visit: &PageContext<'_>) -> Reply {
         Ok(bytes) => {
             let mut headers = frame_headers(&policy(visit));
             headers.push(("Cache-Control".into(), "private, no-store".into()));
-            Reply { status: 200, headers, payload: Payload::Page { media_type: HTML, bytes } }
+            Reply { status: status::OK, headers, payload: Payload::Page { media_type: HTML, bytes } }
         }
         Err(error) => crate::engine::error_reply(&scope.internal(&error)),
     }
@@ -191,9 +192,9 @@ pub(super) fn accepted<'v>(visit: &'v PageContext<'_>) -> Option<&'v str> {
 
 /// The description for the caller; `None` where the caller may not have it.
 async fn description(visit: &PageContext<'_>, language: &str) -> Option<Value> {
-    let route = route_of(&visit.scope.registry, "console.description")?;
+    let route = visit.scope.registry.route_with(HandlerRole::ConsoleDescription)?;
     let part = visit.rest(Method::Get, &route.pattern, json!({"lang": language}), Value::Null).await;
-    (part.status == 200).then_some(part.body)
+    (part.status == status::OK).then_some(part.body)
 }
 
 /// The answer to the first request of the list that the address names; `None` for other addresses, and for lists that somebody
@@ -204,19 +205,12 @@ async fn first_answer(visit: &PageContext<'_>, description: &Value) -> Option<Va
     let first = first_list::of(description, below).filter(|_| request.raw_query.is_empty())?;
     let part = visit.rest(Method::Get, &first.path, Value::Object(first.query.clone()), Value::Null).await;
     let answer = json!({"path": first.path, "query": first.query, "headers": part.headers, "body": part.body});
-    (part.status == 200).then_some(answer)
+    (part.status == status::OK).then_some(answer)
 }
 
 /// The route that takes several requests at once.
 fn batch(registry: &Registry) -> Option<&str> {
-    route_of(registry, "batch").map(|route| route.pattern.as_str())
-}
-
-/// The first route with this handler.
-fn route_of<'r>(registry: &'r Registry, handler: &str) -> Option<&'r Route> {
-    let handles =
-        |route: &&Route| route.endpoints.iter().any(|endpoint| HANDLERS[endpoint.handler.0].is.name == handler);
-    registry.routes.iter().find(handles)
+    registry.route_with(HandlerRole::Batch).map(|route| route.pattern.as_str())
 }
 
 /// JSON that no text in it can end the element around it, or begin another one.

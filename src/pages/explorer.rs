@@ -5,6 +5,7 @@ use super::packed::PackedAsset;
 use super::replies::frame_headers;
 use super::{HTML, PageContext};
 use crate::access::sessions::nonce_header;
+use crate::error::status;
 use crate::model::{Payload, Reply};
 use serde_json::json;
 
@@ -35,7 +36,7 @@ pub(super) fn show(visit: &PageContext<'_>) -> Reply {
         Ok(bytes) => {
             let mut headers = frame_headers(POLICY);
             headers.push(("Cache-Control".into(), "private, no-store".into()));
-            Reply { status: 200, headers, payload: Payload::Other { media_type: HTML, bytes } }
+            Reply { status: status::OK, headers, payload: Payload::Other { media_type: HTML, bytes } }
         }
         Err(error) => crate::engine::error_reply(&visit.scope.internal(&error)),
     }

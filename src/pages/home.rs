@@ -3,6 +3,7 @@
 
 use super::replies::headers;
 use super::{HTML, PageContext, media};
+use crate::error::status;
 use crate::model::{Payload, Reply};
 use crate::xmlrpc;
 use cms_text::sanitize::unescape;
@@ -14,7 +15,7 @@ pub(super) fn show(visit: &PageContext<'_>) -> Reply {
     let mut reply = if media::prefers_html(visit.request.header("accept")) {
         page(visit)
     } else {
-        Reply { status: 200, headers: headers(""), payload: Payload::Json(document(visit)) }
+        Reply { status: status::OK, headers: headers(""), payload: Payload::Json(document(visit)) }
     };
     let link = format!("<{}/>; rel=\"https://api.w.org/\"", registry.site.rest_url.trim_end_matches('/'));
     reply.headers.push(("Link".into(), link));
@@ -53,7 +54,7 @@ fn page(visit: &PageContext<'_>) -> Reply {
     data["own_console"] = json!(visit.console_of(&visit.scope.principal));
     // The heading is the site's name, so it is not repeated above it.
     data["title"] = json!(visit.site_name());
-    visit.page(200, "", "home.html", data)
+    visit.page(status::OK, "", "home.html", data)
 }
 
 /// The page for an address that nothing has.
@@ -67,9 +68,11 @@ pub(super) fn not_found(pages: &super::Pages, rest_url: &str) -> Reply {
         "link_text": format!("{rest_url}/"),
     });
     match pages.render("message.html", data) {
-        Ok(html) => {
-            Reply { status: 404, headers: headers(""), payload: Payload::Other { media_type: HTML, bytes: html } }
-        }
+        Ok(html) => Reply {
+            status: status::NOT_FOUND,
+            headers: headers(""),
+            payload: Payload::Other { media_type: HTML, bytes: html },
+        },
         Err(error) => {
             tracing::error!("the page for missing addresses cannot be shown: {error}");
             crate::engine::error_reply(&crate::error::ApiError::new(crate::error::Code::NoRoute))

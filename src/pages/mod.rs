@@ -22,7 +22,7 @@ use crate::access::identity::{self, LoginContext};
 use crate::access::outbox;
 use crate::access::sessions::{Purpose, cookie_name};
 use crate::engine::Engine;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::families;
 use crate::model::{Method, Payload, Reply, Request};
 use crate::records::{self, Record, eq, txt};
@@ -180,7 +180,7 @@ impl Pages {
         if let PageKind::Asset(index) = place {
             let (_, media_type, text) = ASSETS[index];
             return Reply {
-                status: 200,
+                status: status::OK,
                 headers: Vec::new(),
                 payload: Payload::Other { media_type, bytes: text.as_bytes().to_vec() },
             };
@@ -259,20 +259,26 @@ impl<'a> PageContext<'a> {
         let writes = match self.request.method {
             Method::Get | Method::Head => false,
             Method::Post => true,
-            _ => return self.message(404, "Nothing here", &["There is no page at this address."]),
+            _ => return self.message(status::NOT_FOUND, "Nothing here", &["There is no page at this address."]),
         };
         if writes && self.sent_by_another_site() {
-            return self.message(403, "Not taken", &["This form was sent by another site, so it was not accepted."]);
+            return self.message(
+                status::FORBIDDEN,
+                "Not taken",
+                &["This form was sent by another site, so it was not accepted."],
+            );
         }
         // A login has no session yet, so it has no nonce; every other form does.
         if writes && place != PageKind::Login && self.known() && !self.token_fits() {
             let lines = ["This form is too old, or it is not from here. Go back, load the page again and repeat it."];
-            return self.message(403, "Not taken", &lines);
+            return self.message(status::FORBIDDEN, "Not taken", &lines);
         }
         match (place, writes) {
             (PageKind::Home, false) => home::show(self),
-            (PageKind::Home, true) => self.message(404, "Nothing here", &["There is no page at this address."]),
-            (PageKind::Login, false) => self.login(200, None),
+            (PageKind::Home, true) => {
+                self.message(status::NOT_FOUND, "Nothing here", &["There is no page at this address."])
+            }
+            (PageKind::Login, false) => self.login(status::OK, None),
             (PageKind::Login, true) => self.log_in().await,
             (PageKind::Nonce, false) => self.nonce(),
             (PageKind::Explorer, false) => explorer::show(self),
@@ -284,12 +290,12 @@ impl<'a> PageContext<'a> {
             (PageKind::Reset, true) => reset::set(self).await,
             _ if !self.known() => self.to_login(),
             (PageKind::Console(_), false) => console::show(self).await,
-            (PageKind::Logout, false) => self.page(200, "Log out", "logout.html", json!({})),
+            (PageKind::Logout, false) => self.page(status::OK, "Log out", "logout.html", json!({})),
             (PageKind::Profile, false) => profile::show(self, profile::Notice::default()).await,
             (PageKind::Profile, true) => profile::change(self).await,
             (PageKind::Authorize, false) => authorize::ask(self),
             (PageKind::Authorize, true) => authorize::decide(self).await,
-            _ => self.message(404, "Nothing here", &["There is no page at this address."]),
+            _ => self.message(status::NOT_FOUND, "Nothing here", &["There is no page at this address."]),
         }
     }
 
@@ -345,7 +351,7 @@ impl<'a> PageContext<'a> {
         let pages = &self.pages.declared;
         let wanted = [self.field(&pages.redirect), self.parameter(&pages.redirect)];
         let wanted = wanted.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
-        if self.known() && status == 200 {
+        if self.known() && status == status::OK {
             return see_other(&self.destination(wanted, &self.scope.principal));
         }
         let purpose = addresses::local_path(&self.scope.registry.site.url, wanted)
@@ -363,7 +369,7 @@ impl<'a> PageContext<'a> {
         let [login, password, remember] =
             [&pages.fields.login, &pages.fields.password, &pages.fields.remember].map(|name| self.field(name));
         if login.is_empty() || password.is_empty() {
-            return self.login(401, Some("Give your user name and your password."));
+            return self.login(status::UNAUTHORIZED, Some("Give your user name and your password."));
         }
         let patience = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);
         let identity = self.engine.identity();
@@ -372,9 +378,10 @@ impl<'a> PageContext<'a> {
             identity.verify_account(&self.scope, &self.engine.shared().hasher, (login, password), occasion).await;
         let caller = match found {
             Ok(Some((caller, _))) => caller,
-            Ok(None) => return self.login(401, Some("The user name or the password is wrong.")),
+            Ok(None) => return self.login(status::UNAUTHORIZED, Some("The user name or the password is wrong.")),
             Err(error) if error.code() == Code::TooManyRequests => {
-                let mut reply = self.login(429, Some("Too many attempts. Wait a little, then try again."));
+                let mut reply =
+                    self.login(status::TOO_MANY_REQUESTS, Some("Too many attempts. Wait a little, then try again."));
                 reply.headers.extend(error.headers());
                 return reply;
             }
@@ -476,7 +483,7 @@ impl<'a> PageContext<'a> {
 
     fn nonce(&self) -> Reply {
         let fresh = self.engine.identity().fresh_nonce(&self.scope).map(|(_, nonce)| nonce);
-        let status = if fresh.is_some() { 200 } else { 400 };
+        let status = if fresh.is_some() { status::OK } else { status::BAD_REQUEST };
         let bytes = fresh.unwrap_or_else(|| "0".into()).into_bytes();
         Reply { status, headers: Vec::new(), payload: Payload::Other { media_type: HTML, bytes } }
     }

@@ -1,5 +1,6 @@
 //! Files that the program holds compressed (Brotli): they are sent as they are, or unpacked for clients that take none.
 
+use crate::error::status;
 use crate::model::{Payload, Reply};
 use std::io::Read as _;
 use std::sync::OnceLock;
@@ -52,7 +53,7 @@ impl PackedAsset {
             }
             false => self.plain().to_vec(),
         };
-        Reply { status: 200, headers, payload: Payload::Other { media_type: self.media_type, bytes } }
+        Reply { status: status::OK, headers, payload: Payload::Other { media_type: self.media_type, bytes } }
     }
 
     /// The file unpacked; empty where it cannot be.

@@ -5,7 +5,7 @@ use super::replies::see_other;
 use super::{PageContext, console, said};
 use crate::access::attempts::AttemptLimit;
 use crate::access::identity::{LoginContext, available};
-use crate::error::ApiError;
+use crate::error::{ApiError, status};
 use crate::families;
 use crate::model::{Method, Reply};
 use crate::records::{columns, eq, int, ordered, text, txt};
@@ -39,7 +39,7 @@ pub(super) async fn show(visit: &PageContext<'_>, told: Notice) -> Reply {
     let own = user == visit.scope.principal.id;
     let item = format!("{}/{user}", users_path(visit));
     let found = visit.rest(Method::Get, &item, json!({"context": "edit"}), Value::Null).await;
-    if found.status != 200 {
+    if found.status != status::OK {
         return visit.message(found.status, "Not shown", &[&said(&found)]);
     }
     let available = available(&visit.scope.registry, &visit.scope.peer) && visit.available_for(user).unwrap_or(false);
@@ -59,7 +59,7 @@ pub(super) async fn show(visit: &PageContext<'_>, told: Notice) -> Reply {
     };
     let (app_name, secret) = told.secret.unzip();
     let data = json!({"width": "wide", "title": title, "action": address(visit, user), "own": own, "user": found.body, "before": before, "available": available, "passwords": passwords.as_array().map(|list| list.iter().map(|p| dated(visit, p)).collect::<Vec<_>>()), "sessions": sessions, "people": people(visit).await, "problem": told.problem, "notice": notice, "copies": secret.is_some(), "secret": secret, "app_name": app_name, "shortest": SHORTEST_PASSWORD});
-    visit.page(told.status.unwrap_or(200), "", "profile.html", data)
+    visit.page(told.status.unwrap_or(status::OK), "", "profile.html", data)
 }
 
 /// Carries out what one of the page's forms requests.
@@ -81,7 +81,7 @@ pub(super) async fn change(visit: &PageContext<'_>) -> Reply {
         },
         "create" => {
             let made = visit.rest(Method::Post, &passwords, json!({}), wanted_password(visit)).await;
-            if made.status == 201 {
+            if made.status == status::CREATED {
                 let text = |member: &str| made.body[member].as_str().unwrap_or_default().to_owned();
                 return show(visit, Notice { secret: Some((text("name"), text("password"))), ..Notice::default() })
                     .await;
@@ -96,7 +96,7 @@ pub(super) async fn change(visit: &PageContext<'_>) -> Reply {
         "end" | "end-all" => return end_sessions(visit, user, (act == "end").then(|| visit.field("session"))).await,
         _ => return show(visit, Notice::default()).await,
     };
-    if done.status >= 400 {
+    if status::is_error(done.status) {
         let told = Notice { status: Some(done.status), problem: Some(said(&done)), ..Notice::default() };
         return show(visit, told).await;
     }
@@ -130,7 +130,7 @@ async fn password(visit: &PageContext<'_>, item: &str) -> Result<SubResponse, No
     let problem =
         |status: u16, text: &str| Notice { status: Some(status), problem: Some(text.into()), ..Notice::default() };
     if visit.field("new").chars().count() < SHORTEST_PASSWORD {
-        return Err(problem(400, &too_short(visit)));
+        return Err(problem(status::BAD_REQUEST, &too_short(visit)));
     }
     let patience = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);
     let login = visit.scope.principal.login.clone();
@@ -140,7 +140,7 @@ async fn password(visit: &PageContext<'_>, item: &str) -> Result<SubResponse, No
         visit.engine.identity().verify_account(&visit.scope, &visit.engine.shared().hasher, own, occasion).await;
     match found {
         Ok(Some(_)) => Ok(visit.rest(Method::Post, item, json!({}), json!({"password": visit.field("new")})).await),
-        Ok(None) => Err(problem(403, "Your present password is another one.")),
+        Ok(None) => Err(problem(status::FORBIDDEN, "Your present password is another one.")),
         Err(error) => Err(problem(error.status(), error.message())),
     }
 }
@@ -150,7 +150,7 @@ async fn end_sessions(visit: &PageContext<'_>, user: i64, one: Option<&str>) -> 
     // A caller who may edit the user may end the user's sessions; the API decides who that is.
     let item = format!("{}/{user}", users_path(visit));
     let may = visit.rest(Method::Get, &item, json!({"context": "edit"}), Value::Null).await;
-    if may.status != 200 {
+    if may.status != status::OK {
         return visit.message(may.status, "Not done", &[&said(&may)]);
     }
     let own = visit.scope.principal.session.clone().unwrap_or_default();
@@ -243,7 +243,7 @@ fn moment(visit: &PageContext<'_>, seconds: i64) -> String {
 async fn people(visit: &PageContext<'_>) -> Option<Vec<Value>> {
     let query = json!({"context": "edit", "per_page": "100", "exclude": visit.scope.principal.id.to_string()});
     let found = visit.rest(Method::Get, &users_path(visit), query, Value::Null).await;
-    let list = found.body.as_array().filter(|list| found.status == 200 && !list.is_empty())?;
+    let list = found.body.as_array().filter(|list| found.status == status::OK && !list.is_empty())?;
     let person = |user: &Value| {
         let id = user["id"].as_i64().unwrap_or(0);
         let roles = user["roles"].as_array().into_iter().flatten().filter_map(Value::as_str);

@@ -1,6 +1,7 @@
 //! Headers and redirects that the replies of all pages share.
 
 use super::HTML;
+use crate::error::status;
 use crate::model::{Payload, Reply};
 
 /// The headers of a page: it is not cached, not framed, and loads nothing from elsewhere.
@@ -27,12 +28,12 @@ pub(super) fn frame_headers(policy: &str) -> Vec<(String, String)> {
 
 /// Leads on to a place, once.
 pub(super) fn found(place: &str) -> Reply {
-    redirect(302, place)
+    redirect(status::FOUND, place)
 }
 
 /// Leads to where the result of a form is.
 pub(super) fn see_other(place: &str) -> Reply {
-    redirect(303, place)
+    redirect(status::SEE_OTHER, place)
 }
 
 /// Leads to a place with a status of its own.

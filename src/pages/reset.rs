@@ -12,7 +12,7 @@ use crate::access::identity::{self, available};
 use crate::access::links::{PasswordLink, USED};
 use crate::access::malformed_password;
 use crate::access::outbox::{self, Message, MessageSubject};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::families::user;
 use crate::model::Reply;
 use crate::pages::SHORTEST_PASSWORD;
@@ -27,7 +27,7 @@ pub(super) const DONE: &str = "password_set";
 
 /// The form that requests a link.
 pub(super) fn ask(visit: &PageContext<'_>) -> Reply {
-    if outbox::sends_links(&visit.scope.registry) { lost(visit, 200, None) } else { unavailable(visit) }
+    if outbox::sends_links(&visit.scope.registry) { lost(visit, status::OK, None) } else { unavailable(visit) }
 }
 
 /// Stores the request.
@@ -38,7 +38,7 @@ pub(super) async fn request(visit: &PageContext<'_>) -> Reply {
     }
     let login = visit.field(&visit.pages.declared.fields.lost).trim();
     if login.is_empty() {
-        return lost(visit, 400, Some("Give your user name or your e-mail address."));
+        return lost(visit, status::BAD_REQUEST, Some("Give your user name or your e-mail address."));
     }
     if login.len() <= registry.declaration.site.max_login.as_usize() && !login.contains('\0') {
         let key = title_key(login);
@@ -55,7 +55,7 @@ pub(super) async fn request(visit: &PageContext<'_>) -> Reply {
     }
     let line = "If there is such an account, a message with a link is on its way to its e-mail address.";
     let more = "Nothing arrived? Look among the unwanted mail, or ask the administrators of the site.";
-    visit.message(200, "Look at your mail", &[line, more])
+    visit.message(status::OK, "Look at your mail", &[line, more])
 }
 
 /// Writes the request and its entry in the audit trail.
@@ -82,7 +82,7 @@ pub(super) fn open(visit: &PageContext<'_>) -> Reply {
         return confirmation(visit, token);
     }
     match visit.engine.identity().link(&visit.scope, token) {
-        Ok(Some(link)) => form(visit, &link, token, 200, None),
+        Ok(Some(link)) => form(visit, &link, token, status::OK, None),
         Ok(None) => void(visit),
         Err(error) => visit.failure(&error),
     }
@@ -101,7 +101,7 @@ pub(super) async fn set(visit: &PageContext<'_>) -> Reply {
     };
     let password = visit.field("new");
     if password.chars().count() < SHORTEST_PASSWORD {
-        return form(visit, &link, token, 400, Some(&profile::too_short(visit)));
+        return form(visit, &link, token, status::BAD_REQUEST, Some(&profile::too_short(visit)));
     }
     if let Some(error) = malformed_password(&visit.scope.registry, password) {
         return form(visit, &link, token, error.status(), Some(&said_in(&error.body())));
@@ -130,7 +130,7 @@ fn confirmation(visit: &PageContext<'_>, token: &str) -> Reply {
             let account = Record { resource: users, row: &row };
             let (login, email) = (account.text(user::columns::LOGIN), account.text(user::columns::EMAIL));
             let data = json!({"action": visit.pages.declared.reset, "link": token, "login": login, "email": email});
-            with_origin(visit.page(200, "Confirm your e-mail address", "confirm.html", data))
+            with_origin(visit.page(status::OK, "Confirm your e-mail address", "confirm.html", data))
         }
         (Ok(_), _) => void(visit),
         (Err(error), _) => visit.failure(&error),
@@ -151,7 +151,11 @@ async fn confirm(visit: &PageContext<'_>, token: &str) -> Reply {
     let (user, login, path) = (account.id(), account.text(user::columns::LOGIN), &visit.request.path);
     changes.extend(audit::entry(scope, &Event { name: "email_confirmed", user, login, path, ..Event::default() }));
     match scope.storage.commit(WritePlan::new(changes)).await {
-        Ok(_) => visit.message(200, "Your e-mail address is confirmed", &["Messages about your account go there now."]),
+        Ok(_) => visit.message(
+            status::OK,
+            "Your e-mail address is confirmed",
+            &["Messages about your account go there now."],
+        ),
         Err(CommitError::Stale) => void(visit),
         Err(error) => visit.failure(&crate::families::commit_failure(scope, error)),
     }
@@ -241,10 +245,10 @@ fn void(visit: &PageContext<'_>) -> Reply {
         data["link"] = json!(pages.lost);
         data["link_text"] = json!("Request another link");
     }
-    visit.page(400, "This link is not valid", "message.html", data)
+    visit.page(status::BAD_REQUEST, "This link is not valid", "message.html", data)
 }
 
 fn unavailable(visit: &PageContext<'_>) -> Reply {
     let line = "This site sends no e-mail. Ask its administrators for a new password.";
-    visit.message(501, "Lost password", &[line])
+    visit.message(status::NOT_IMPLEMENTED, "Lost password", &[line])
 }

@@ -7,9 +7,6 @@ use cms_config::declaration::{self, AbilityCategory, Annotations};
 use cms_schema::{Schema, draft4};
 use serde_json::{Map, Value, json};
 
-/// The handler of the route that runs abilities.
-pub const RUNS: &str = "ability.run";
-
 /// An ability that programs can run.
 #[derive(Clone, Debug)]
 pub struct Ability {

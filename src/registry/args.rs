@@ -4,7 +4,7 @@ use super::Behaviour;
 use super::criteria::Criteria;
 use super::resource::ColumnClock;
 use super::words::SizesWord;
-use crate::error::Code;
+use crate::error::{Code, status};
 use cms_schema::ParamFailure;
 use cms_schema::Schema;
 use cms_storage::plan::{DbValue, Name, Op};
@@ -228,7 +228,7 @@ impl JsonText {
             return Err(invalid(format!("{sent} cannot be changed.")));
         }
         let status = |mut failure: Box<ParamFailure>| {
-            failure.data = json!({"status": 400});
+            failure.data = json!({"status": status::BAD_REQUEST});
             failure
         };
         self.schema.check(name, &value).map_err(status)?;

@@ -15,6 +15,7 @@ pub mod link;
 mod locked;
 pub mod meta;
 pub mod operations;
+pub mod path_template;
 pub mod resource;
 mod statuses;
 pub mod tables;
@@ -32,10 +33,12 @@ use cms_schema::Dialect;
 use cms_storage::plan::{Layout, Name};
 use cms_text::block_styles::BlockStyles;
 use indexmap::{IndexMap, IndexSet};
+use path_template::PathTemplate;
 use resource::Resource;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use vocabulary::HandlerRole;
 
 /// A name's position in one of the tables of behaviours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,6 +86,8 @@ pub struct Role {
 pub struct Route {
     /// As shown to clients: `/cms/v2/posts/(?P<id>[\d]+)`.
     pub pattern: String,
+    /// The pattern parsed.
+    pub template: PathTemplate,
     /// The pattern compiled: the whole path, ASCII classes, any case.
     pub matcher: regex::bytes::Regex,
     /// Names of the captures, in order.
@@ -105,6 +110,18 @@ pub struct Route {
     pub endpoints: Vec<Endpoint>,
 }
 
+impl Route {
+    /// The segments of its path that are no parameters, without the namespace.
+    pub fn words(&self) -> Vec<String> {
+        self.template.words(&self.namespace)
+    }
+
+    /// Whether one of its endpoints has a handler with this role.
+    pub fn has_role(&self, role: HandlerRole) -> bool {
+        self.endpoints.iter().any(|endpoint| endpoint.role == Some(role))
+    }
+}
+
 /// One or more methods of a route with the same handler.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
@@ -112,6 +129,7 @@ pub struct Endpoint {
     pub name: Option<String>,
     pub methods: Vec<Method>,
     pub handler: Behaviour,
+    pub role: Option<HandlerRole>,
     pub guard: Behaviour,
     /// The text after the colon of `can:manage_options`.
     pub guard_param: String,
@@ -196,6 +214,11 @@ impl Registry {
     /// The name of the active theme.
     pub fn active_theme(&self) -> &str {
         self.declaration.themes.iter().find(|(_, theme)| theme.active).map_or("", |(name, _)| name)
+    }
+
+    /// The first route that has a role.
+    pub fn route_with(&self, role: HandlerRole) -> Option<&Route> {
+        self.routes.iter().find(|route| route.has_role(role))
     }
 
     /// How values are read.

@@ -67,12 +67,13 @@ pub fn word(name: &str) -> String {
 
 /// Whether a route is that of items, or of the collection; `None`: of neither.
 fn place(resource: &Resource, route: &Route) -> Option<bool> {
-    let below = route.pattern.strip_prefix(resource.path.as_str())?;
-    let key = below.strip_prefix("/(?P<").is_some_and(|key| !key.contains("(?P<") && key.ends_with(')'));
-    match below.is_empty() {
-        true => Some(false),
-        false => key.then_some(true),
+    let (collection, template) = (&resource.template, &route.template);
+    if template == collection {
+        return Some(false);
     }
+    let (key, above) = template.parameters.split_last()?;
+    let below = key.before.strip_prefix(&collection.end) == Some("/") && template.end.is_empty();
+    (below && above == collection.parameters).then_some(true)
 }
 
 impl ResourceOperation<'_> {

@@ -2,6 +2,7 @@
 
 use super::Behaviour;
 use super::meta::MetaType;
+use super::path_template::PathTemplate;
 use super::words::DerivedWord;
 use crate::error::Code;
 use cms_config::declaration::{self, Action, Family, LinkCondition};
@@ -337,6 +338,8 @@ pub struct Resource {
     pub namespace: String,
     /// Path of the collection below the REST base: `/cms/v2/posts`.
     pub path: String,
+    /// The path parsed: captures name columns of an item.
+    pub template: PathTemplate,
     pub base: String,
     pub title: String,
     /// Table of the rows; empty for resources without rows.
@@ -468,16 +471,7 @@ impl Resource {
 
     /// Path of the collection that an item is in: `value` gives the column of a capture.
     pub fn path_of(&self, value: impl Fn(&str) -> String) -> String {
-        let mut path = String::new();
-        let mut rest = self.path.as_str();
-        while let Some((before, capture)) = rest.split_once("(?P<") {
-            path.push_str(before);
-            let (name, class) = capture.split_once('>').unwrap_or((capture, ""));
-            path.push_str(&value(name));
-            rest = class.split_once(')').map_or("", |(_, rest)| rest);
-        }
-        path.push_str(rest);
-        path
+        self.template.filled(|parameter| value(&parameter.name))
     }
 
     /// The code that replaces `code` in this resource.

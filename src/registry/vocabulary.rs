@@ -16,6 +16,33 @@ pub struct BehaviourEntry<F> {
     pub run: F,
 }
 
+/// Of a handler: for which purpose other parts look for its routes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandlerRole {
+    Autosave,
+    Batch,
+    ConsoleDescription,
+    Get,
+    RunAbility,
+    SiteHealth,
+    Update,
+}
+
+/// Of a query: its effect on the list beside its condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListEffect {
+    /// `authors` limits the list to those who may write, among whom everybody who writes may choose.
+    Authors,
+    /// It selects by content: sticky records are not added to what it selects.
+    Content,
+    /// Empty terms above full ones are shown, and not counted.
+    HidesEmpty,
+    /// Its values are states, which not every caller may request.
+    States,
+    /// As [`ListEffect::Content`]; several may be joined by "or".
+    Terms,
+}
+
 /// The description of a behaviour, without its function.
 #[derive(Clone, Copy, Debug)]
 pub struct Description {
@@ -25,6 +52,8 @@ pub struct Description {
     pub doc: &'static str,
     /// Families of the resources that it works on; none: any route, also one without a resource.
     pub serves: &'static [Family],
+    pub role: Option<HandlerRole>,
+    pub effect: Option<ListEffect>,
     /// For guards: the rows that they load. For handlers: the rows that the guard must have loaded.
     pub rows: RowSet,
     /// Options of the resource (`options.NAME`) that a handler reads.
@@ -90,6 +119,8 @@ pub enum AnonymousAccess {
     Perhaps,
     /// It may where the resource asks for no capability to read.
     WhereReadable,
+    /// It lets everybody pass.
+    Always,
 }
 
 /// Rows that a guard hands to the handler.
@@ -139,6 +170,8 @@ impl<F: Copy> BehaviourEntry<F> {
                 name,
                 doc,
                 serves: &[],
+                role: None,
+                effect: None,
                 rows,
                 settings: &[],
                 options: &[],
@@ -173,6 +206,18 @@ impl<F: Copy> BehaviourEntry<F> {
     /// It loads, or needs, the item that the named one belongs to.
     pub const fn parent(mut self) -> BehaviourEntry<F> {
         self.is.rows.parent = true;
+        self
+    }
+
+    /// Other parts look for its routes.
+    pub const fn role(mut self, role: HandlerRole) -> BehaviourEntry<F> {
+        self.is.role = Some(role);
+        self
+    }
+
+    /// It has this effect on the list.
+    pub const fn effect(mut self, effect: ListEffect) -> BehaviourEntry<F> {
+        self.is.effect = Some(effect);
         self
     }
 

@@ -3,7 +3,7 @@
 //! Contract: "Parameter validation and coercion"; a value is looked up in path, JSON, form, query, defaults, in that
 //! order (the path wins on purpose). All missing names make one error, then all failing ones make one error.
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, UNKNOWN_PARAM};
 use crate::registry::args::{Arg, ArgRole, ArgSet, Filter, SpellingDirection, convert_spelling};
 use crate::registry::resource::Context;
 use crate::request::BodyParams;
@@ -228,7 +228,7 @@ pub fn refuse_unknown(set: &ArgSet, sources: &ArgSources<'_>) -> Result<(), ApiE
         .map(|name| {
             let hint = nearest(name, known()).map(|near| format!("; did you mean {near}?")).unwrap_or(".".to_owned());
             let message = format!("{name} is no parameter of this endpoint{hint}");
-            ParamFailure { name: name.to_owned(), message, reason: Some("rest_unknown_param"), data: Value::Null }
+            ParamFailure { name: name.to_owned(), message, reason: Some(UNKNOWN_PARAM), data: Value::Null }
         })
         .collect();
     if failures.is_empty() { Ok(()) } else { Err(ApiError::invalid(failures)) }

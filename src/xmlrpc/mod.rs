@@ -17,7 +17,7 @@ mod words;
 
 use crate::engine::Engine;
 use crate::engine::embed::EmbedSelection;
-use crate::error::Code;
+use crate::error::{Code, status};
 use crate::model::{Method as Verb, Payload, Reply, Request};
 use crate::registry::Registry;
 use cms_config::Problem;
@@ -161,16 +161,16 @@ impl Rpc {
             return self.read(&request);
         }
         let body = run::answer(self, engine, &request).await;
-        reply(200, XML, body)
+        reply(status::OK, XML, body)
     }
 
     /// Only the description may be read.
     fn read(&self, request: &Request) -> Reply {
         let reads = matches!(request.method, Verb::Get | Verb::Head);
         if reads && request.query.contains_key("rsd") {
-            return reply(200, XML, self.rsd.clone());
+            return reply(status::OK, XML, self.rsd.clone());
         }
-        let mut refusal = reply(405, PLAIN, b"XML-RPC calls are sent by POST.\n".to_vec());
+        let mut refusal = reply(status::METHOD_NOT_ALLOWED, PLAIN, b"XML-RPC calls are sent by POST.\n".to_vec());
         refusal.headers.push(("Allow".into(), Verb::Post.as_str().into()));
         refusal
     }

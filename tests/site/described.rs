@@ -2,7 +2,7 @@
 //! to it: its status is one of the operation's, its body fits the schema, an error's code is listed.
 
 use super::server::{Answer, stdout};
-use cms_server::openapi::template::PathTemplate;
+use cms_server::registry::path_template::PathTemplate;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -120,5 +120,5 @@ fn references(schema: &Value, found: &mut Vec<String>) {
 
 /// The path of a route as descriptions write it.
 pub fn path_of(pattern: &str) -> String {
-    PathTemplate::of(pattern).path
+    PathTemplate::of(pattern).uri_template()
 }

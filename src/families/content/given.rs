@@ -2,7 +2,7 @@
 
 use super::{ContentDraft, col};
 use crate::access::{failure, policy};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::families::{RowEdit, parents};
 use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::columns::{ID, record, term};
@@ -46,7 +46,7 @@ fn stands(scope: &Scope, draft: &ContentDraft<'_>) -> Result<(), ApiError> {
         Ok::<_, ApiError>(table != record::TABLE || draft.has_already(&declared.id, number) || readable(scope, number)?)
     };
     let told = || Ok::<_, ApiError>(there()? && seen()?);
-    if kind.is_empty() && !told()? { Err(ApiError::new(code).with_status(400)) } else { Ok(()) }
+    if kind.is_empty() && !told()? { Err(ApiError::new(code).with_status(status::BAD_REQUEST)) } else { Ok(()) }
 }
 
 /// A title that is that of what the row refers to is not stored, so that it follows it; a row that comes to refer to
@@ -193,7 +193,9 @@ fn parent(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiErr
     let found = records::first(&*snapshot, record::TABLE, &[ID], eq(ID, DbValue::Int(wanted)))?;
     // What the caller may not read is to the caller as if it were not there, unless it is the parent already.
     if found.is_none() || !(draft.has_already(col::PARENT, wanted) || readable(edit.scope, wanted)?) {
-        return Err(ApiError::new(Code::PostInvalidId).with_status(400).with_message("The parent does not exist."));
+        return Err(ApiError::new(Code::PostInvalidId)
+            .with_status(status::BAD_REQUEST)
+            .with_message("The parent does not exist."));
     }
     // Below itself, a record stays at the top.
     let above = parents::place(edit.scope, &draft.resource.table, edit.record().map_or(0, |r| r.id()), wanted)?;

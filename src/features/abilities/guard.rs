@@ -59,25 +59,26 @@ fn arguments(names: &[String], given: Option<&Value>) -> Result<Value, String> {
 
 /// Whether the path names an ability, the method is its own, the input fits and the caller has the capability, in this
 /// order.
-pub fn run(asking: &GuardInput<'_>) -> Decision {
-    let ability = named(asking.scope, asking.sources).ok_or_else(|| asking.fail(Code::RecordInvalidId))?;
-    let method = if asking.method == Method::Head { Method::Get } else { asking.method };
+pub fn run(guard_input: &GuardInput<'_>) -> Decision {
+    let ability =
+        named(guard_input.scope, guard_input.sources).ok_or_else(|| guard_input.fail(Code::RecordInvalidId))?;
+    let method = if guard_input.method == Method::Head { Method::Get } else { guard_input.method };
     if method != ability.method {
         let message = format!("This ability is run with {}.", ability.method.as_str());
-        return Err(asking.fail(Code::NoRoute).with_message(message));
+        return Err(guard_input.fail(Code::NoRoute).with_message(message));
     }
-    input(ability, method, asking.sources).map_err(|(code, message)| {
-        let error = asking.fail(code);
+    input(ability, method, guard_input.sources).map_err(|(code, message)| {
+        let error = guard_input.fail(code);
         match message {
             Some(message) => error.with_message(message),
             None => error,
         }
     })?;
-    let caller = &asking.scope.principal;
+    let caller = &guard_input.scope.principal;
     // The route of the request knows its resource; what sends none belongs to no resource.
     let limited = || caller.limits.as_ref().is_some_and(|limits| !limits.resources.is_empty());
     match caller.can(&ability.declared.capability) && (!ability.requests.is_empty() || !limited()) {
         true => Ok(GuardRows::default()),
-        false => Err(asking.refuse(Code::Forbidden)),
+        false => Err(guard_input.refuse(Code::Forbidden)),
     }
 }

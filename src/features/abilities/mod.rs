@@ -4,14 +4,14 @@ pub mod guard;
 
 use self::guard::{input, named};
 use crate::access;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::handlers::{Handler, Outcome, TransactionScope, Work, handler};
 use crate::model::Method;
 use crate::registry::abilities::{Ability, AbilityInput, RequestTemplate};
 use crate::registry::codes::code_named;
 use crate::registry::operations::{ETAG, FIELDS};
 use crate::registry::templates::TemplateReference;
-use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
+use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
 use crate::request::BodyParams;
 use crate::request::call::Call;
 use crate::request::conditional::Preconditions;
@@ -24,6 +24,7 @@ use std::pin::Pin;
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] =
     &[handler("ability.run", |w| Box::pin(run(w)), "Runs a declared ability and responds with its result.")
+        .role(HandlerRole::RunAbility)
         .fails(&[
             Code::RecordInvalidId,
             Code::NoRoute,
@@ -35,7 +36,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] =
             Code::CannotCreate,
             Code::Cancelled,
         ])
-        .responds(ResponseKind::Json(200, "{}"))
+        .responds(ResponseKind::Json(status::OK, "{}"))
         .on(&[Family::Virtual])];
 
 /// A result, ready perhaps only after a request.
@@ -67,9 +68,9 @@ pub const ABILITIES: &[BehaviourEntry<AbilityHandler>] = &[
     BehaviourEntry::new(
         "request",
         |work, ability, input| Box::pin(request(work, ability, input)),
-        "Sends the declared request (`request`) to a route in the caller's name, with the input as its arguments, or several \
-         one after the other (`steps`), and responds with the last response or with members of them (`result`). A refusal \
-         of a route is the ability's.",
+        "Sends the declared request (`request`) to a route in the caller's name, with the input as its arguments, or \
+         several one after the other (`steps`), and responds with the last response or with members of them (`result`). \
+         A refusal of a route is the ability's.",
     ),
 ];
 
@@ -134,7 +135,7 @@ async fn sent(work: &Work<'_>, mut scope: Scope, ability: &Ability, input: &Valu
             call.expects = expects.clone();
         }
         let part = work.dispatch.part(&scope, &call, ability.declared.atomic && writes).await;
-        if part.status >= 400 {
+        if status::is_error(part.status) {
             let error = refusal(work, part.status, &part.body);
             return Err(at_step(error, ability, request, &written));
         }

@@ -24,60 +24,60 @@ pub const GUARDS: &[BehaviourEntry<Guard>] = &[
     guard("app_password.introspect", introspect, "Allows the user.").fails(OF_ACCOUNTS).parent(),
 ];
 
-fn guarded(asking: &GuardInput<'_>, refusal: Code) -> Decision {
-    let registry = &asking.scope.registry;
-    if !available(registry, &asking.scope.peer) {
+fn guarded(input: &GuardInput<'_>, refusal: Code) -> Decision {
+    let registry = &input.scope.registry;
+    if !available(registry, &input.scope.peer) {
         return Err(ApiError::new(Code::AppPasswordsDisabled));
     }
-    if names_caller(asking) && !asking.scope.principal.is_logged_in() {
-        return Err(asking.scope.principal.refuse(Code::NotLoggedIn));
+    if names_caller(input) && !input.scope.principal.is_logged_in() {
+        return Err(input.scope.principal.refuse(Code::NotLoggedIn));
     }
-    let row = named_user(asking)?;
-    let record = Record { resource: user_resource(asking)?, row: &row };
+    let row = named_user(input)?;
+    let record = Record { resource: user_resource(input)?, row: &row };
     if !available_for(registry, record) {
         return Err(ApiError::new(Code::AppPasswordsDisabledForUser));
     }
-    if !asking.may(Action::Edit, record)? {
-        return Err(asking.scope.principal.refuse(refusal));
+    if !input.may(Action::Edit, record)? {
+        return Err(input.scope.principal.refuse(refusal));
     }
     Ok(GuardRows { parent: Some(row), ..GuardRows::default() })
 }
 
 /// May list them.
-pub fn list(asking: &GuardInput<'_>) -> Decision {
-    guarded(asking, Code::CannotListAppPasswords)
+pub fn list(input: &GuardInput<'_>) -> Decision {
+    guarded(input, Code::CannotListAppPasswords)
 }
 
 /// May read one.
-fn read(asking: &GuardInput<'_>) -> Decision {
-    guarded(asking, Code::CannotReadAppPassword)
+fn read(input: &GuardInput<'_>) -> Decision {
+    guarded(input, Code::CannotReadAppPassword)
 }
 
 /// May create one.
-pub fn create(asking: &GuardInput<'_>) -> Decision {
-    guarded(asking, Code::CannotCreateAppPasswords)
+pub fn create(input: &GuardInput<'_>) -> Decision {
+    guarded(input, Code::CannotCreateAppPasswords)
 }
 
 /// May rename one.
-pub fn update(asking: &GuardInput<'_>) -> Decision {
-    guarded(asking, Code::CannotEditAppPassword)
+pub fn update(input: &GuardInput<'_>) -> Decision {
+    guarded(input, Code::CannotEditAppPassword)
 }
 
 /// May revoke one.
-pub fn delete(asking: &GuardInput<'_>) -> Decision {
-    guarded(asking, Code::CannotDeleteAppPassword)
+pub fn delete(input: &GuardInput<'_>) -> Decision {
+    guarded(input, Code::CannotDeleteAppPassword)
 }
 
 /// May revoke all of them.
-pub fn delete_all(asking: &GuardInput<'_>) -> Decision {
-    guarded(asking, Code::CannotDeleteAppPasswords)
+pub fn delete_all(input: &GuardInput<'_>) -> Decision {
+    guarded(input, Code::CannotDeleteAppPasswords)
 }
 
 /// May see the one in use: only the user.
-pub fn introspect(asking: &GuardInput<'_>) -> Decision {
-    let found = guarded(asking, Code::CannotIntrospect)?;
+pub fn introspect(input: &GuardInput<'_>) -> Decision {
+    let found = guarded(input, Code::CannotIntrospect)?;
     let own = found.parent.as_ref().is_some_and(|row| {
-        user_resource(asking).is_ok_and(|users| Record { resource: users, row }.id() == asking.scope.principal.id)
+        user_resource(input).is_ok_and(|users| Record { resource: users, row }.id() == input.scope.principal.id)
     });
-    if own { Ok(found) } else { Err(asking.scope.principal.refuse(Code::CannotIntrospect)) }
+    if own { Ok(found) } else { Err(input.scope.principal.refuse(Code::CannotIntrospect)) }
 }

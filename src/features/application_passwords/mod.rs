@@ -7,7 +7,7 @@ pub mod guard;
 use crate::access::app_passwords::{NewPassword, format_secret, plan_creation};
 use crate::access::hints;
 use crate::access::outbox::{self, MessageSubject};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::families;
 use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::records::{self, Record, eq, text, txt};
@@ -58,7 +58,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         .parent(),
     handler("app_password.delete_all", |w| Box::pin(delete_all(w)), "Revokes all application passwords of a user.")
         .fails(&[Code::CannotDeleteAppPasswords])
-        .responds(ResponseKind::Json(200, COUNTED))
+        .responds(ResponseKind::Json(status::OK, COUNTED))
         .parent(),
 ];
 

@@ -2,10 +2,10 @@
 //!
 //! Batches do not nest: a part that is a batch is refused like every route that takes no part in batches.
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::handlers::{Handler, Outcome, TransactionScope, Work, handler};
 use crate::model::Method;
-use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
+use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
 use crate::request::call::Call;
 use crate::request::conditional::Preconditions;
 use crate::request::{self, BodyParams};
@@ -25,7 +25,8 @@ const BATCH: &str = r#"{"type": "object", "example": {"responses": [
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] =
     &[handler("batch", |w| Box::pin(batch(w)), "Carries out the requests that the body lists, each by its own rules.")
-        .responds(ResponseKind::Json(207, BATCH))];
+        .role(HandlerRole::Batch)
+        .responds(ResponseKind::Json(status::MULTI_STATUS, BATCH))];
 
 /// One part: the request, or why it cannot be one.
 struct BatchPart(Result<Call, ApiError>);
@@ -69,7 +70,7 @@ async fn all_or_nothing(work: &Work<'_>, mut scope: Scope, parts: &[BatchPart]) 
     }
     let open = TransactionScope::begin(work, scope).await?;
     let responses = run(work, &open.scope, parts).await;
-    let good = |response: &Value| response["status"].as_u64().is_some_and(|status| status < 400);
+    let good = |response: &Value| response["status"].as_u64().is_some_and(|status| status < status::BAD_REQUEST.into());
     if !responses.iter().all(good) {
         return Ok(failed("atomic", responses.into_iter().map(|r| if good(&r) { Value::Null } else { r })));
     }
@@ -115,13 +116,13 @@ async fn run(work: &Work<'_>, scope: &Scope, parts: &[BatchPart]) -> Vec<Value> 
 }
 
 fn answered(responses: Vec<Value>) -> Outcome {
-    Outcome { status: 207, body: json!({"responses": responses}), ..Outcome::default() }
+    Outcome { status: status::MULTI_STATUS, body: json!({"responses": responses}), ..Outcome::default() }
 }
 
 /// The response when nothing was done, because of `why`.
 fn failed(why: &str, responses: impl Iterator<Item = Value>) -> Outcome {
     let responses: Vec<Value> = responses.collect();
-    Outcome { status: 207, body: json!({"failed": why, "responses": responses}), ..Outcome::default() }
+    Outcome { status: status::MULTI_STATUS, body: json!({"failed": why, "responses": responses}), ..Outcome::default() }
 }
 
 fn refused(error: &ApiError) -> Value {

@@ -16,19 +16,19 @@ pub const GUARDS: &[BehaviourEntry<Guard>] = &[
         .on(&[Family::Catalogue]),
 ];
 
-fn list(asking: &GuardInput<'_>) -> Decision {
-    if asking.context() == Context::EDIT && !policy::edits_something(asking.scope) {
-        return Err(asking.refuse(Code::CannotView));
+fn list(input: &GuardInput<'_>) -> Decision {
+    if input.context() == Context::EDIT && !policy::edits_something(input.scope) {
+        return Err(input.refuse(Code::CannotView));
     }
     Ok(GuardRows::default())
 }
 
 /// States are for those who may see them; everything else is looked up by the handler.
-fn read(asking: &GuardInput<'_>) -> Decision {
-    let Some(wanted) = asking.args.text("status") else { return Ok(GuardRows::default()) };
-    match asking.registry().status(wanted) {
+fn read(input: &GuardInput<'_>) -> Decision {
+    let Some(wanted) = input.args.text("status") else { return Ok(GuardRows::default()) };
+    match input.registry().status(wanted) {
         None => Err(ApiError::new(Code::StatusInvalid)),
-        Some(status) if policy::reads_status(asking.scope, status) => Ok(GuardRows::default()),
-        Some(_) => Err(asking.refuse(Code::CannotReadStatus)),
+        Some(status) if policy::reads_status(input.scope, status) => Ok(GuardRows::default()),
+        Some(_) => Err(input.refuse(Code::CannotReadStatus)),
     }
 }

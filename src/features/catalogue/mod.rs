@@ -7,9 +7,9 @@ pub mod guard;
 use crate::access::policy::reads_status;
 use crate::error::{ApiError, Code};
 use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::registry::Registry;
 use crate::registry::resource::{Context, Resource, label_of};
-use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
-use crate::registry::{Endpoint, Registry};
+use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
 use crate::scope::Scope;
 use cms_config::declaration::{Action, Family, Labels, Status};
 use serde_json::{Map, Value, json};
@@ -232,8 +232,7 @@ fn kind(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Va
 
 /// Whether records of a resource have autosaves.
 fn autosaves(registry: &Registry, entry: &Resource) -> bool {
-    let creates = |endpoint: &Endpoint| crate::features::HANDLERS[endpoint.handler.0].is.name == "autosave.create";
-    registry.routes.iter().any(|route| route.owner == Some(entry.index) && route.endpoints.iter().any(creates))
+    registry.routes.iter().any(|route| route.owner == Some(entry.index) && route.has_role(HandlerRole::Autosave))
 }
 
 fn taxonomy(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Value> {

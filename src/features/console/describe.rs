@@ -7,10 +7,11 @@ use crate::features::HANDLERS;
 use crate::features::service_description::{may_use, may_use_with};
 use crate::handlers::{Outcome, Work};
 use crate::model::Method;
-use crate::openapi::template::closing;
 use crate::registry::args::ArgRole;
+use crate::registry::path_template::Parameter;
 use crate::registry::resource::Resource;
 use crate::registry::views::{self, humanize_name, state_label};
+use crate::registry::vocabulary::HandlerRole;
 use crate::registry::{Endpoint, Registry, Route};
 use cms_config::declaration::{Action, CommentStatus, Family};
 use cms_text::sanitize::unescape;
@@ -64,14 +65,14 @@ fn site(work: &Work<'_>) -> Value {
         "start_of_week": settings.int("start_of_week").rem_euclid(7),
         "max_upload": media.max_upload.bytes(),
         "upload_types": types.collect::<Vec<_>>(),
-        "health": may_see(work, "console.health"),
+        "health": may_see(work, HandlerRole::SiteHealth),
         "saved_views": registry.declaration.console.saved_views.get(),
     })
 }
 
-/// Whether the caller may use an endpoint with this handler.
-fn may_see(work: &Work<'_>, handler: &str) -> bool {
-    let handles = |endpoint: &&Endpoint| HANDLERS[endpoint.handler.0].is.name == handler;
+/// Whether the caller may use an endpoint whose handler has this role.
+fn may_see(work: &Work<'_>, role: HandlerRole) -> bool {
+    let handles = |endpoint: &&Endpoint| endpoint.role == Some(role);
     let mut routes = work.scope.registry.routes.iter();
     routes.any(|route| route.endpoints.iter().filter(handles).any(|endpoint| may_use(work, route, endpoint)))
 }
@@ -228,10 +229,7 @@ pub fn operation_name<'r>(route: &Route, endpoint: &'r Endpoint) -> Option<&'r s
 /// The parameter that names an item: the last one in the shortest path that ends with one.
 fn key(registry: &Registry, resource: &Resource) -> Option<String> {
     let own = |route: &&Route| route.owner == Some(resource.index) && route.resource == Some(resource.index);
-    let ends = |route: &&Route| {
-        let class = route.pattern.rsplit("(?P<").next().and_then(|rest| rest.split_once('>')).map(|(_, class)| class);
-        class.is_some_and(|class| closing(class) + 1 == class.len())
-    };
+    let ends = |route: &&Route| route.template.end.is_empty();
     let items = registry.routes.iter().filter(own).filter(ends);
     let named = items.min_by_key(|route| route.captures.len()).and_then(|route| route.captures.last()).cloned();
     named.or_else(|| resource.stores_rows().then(|| resource.key.to_string()))
@@ -241,11 +239,10 @@ fn key(registry: &Registry, resource: &Resource) -> Option<String> {
 fn parent(registry: &Registry, resource: &Resource) -> Option<Value> {
     let routes = registry.routes.iter().filter(|route| route.owner == Some(resource.index));
     let route = routes.min_by_key(|route| route.pattern.len())?;
-    let (before, parameter) = route.pattern.split_once("(?P<")?;
-    let base = before.trim_end_matches('/').rsplit('/').next()?;
+    let parameter = route.template.parameters.first()?;
+    let base = parameter.before.trim_end_matches('/').rsplit('/').next()?;
     let above = registry.resources.iter().find(|other| other.base == base && other.index != resource.index)?;
-    let parameter = parameter.split_once('>')?.0;
-    Some(json!({"resource": above.name, "parameter": parameter}))
+    Some(json!({"resource": above.name, "parameter": parameter.name}))
 }
 
 fn operation(
@@ -269,12 +266,11 @@ fn operation(
 /// The path of a route with names of parameters. The parameter of an item of the resource has the name that it has in
 /// the item's own path, also in paths below the item.
 fn path(registry: &Registry, resource: &Resource, key: Option<&str>, route: &Route) -> String {
-    let (pieces, end) = pieces(&route.pattern);
     // Parameters that name a record of another resource.
     let above = if parent(registry, resource).is_some() { 1 } else { 0 };
     let below = route.resource.filter(|index| *index != resource.index).map(|index| &registry.resources[index]);
     let mut path = String::new();
-    for (at, (before, name)) in pieces.iter().enumerate() {
+    for (at, Parameter { before, name, .. }) in route.template.parameters.iter().enumerate() {
         let name = match (key, below) {
             (Some(key), _) if at == above => key,
             // Several parameters that name one item together: values of the first one hold slashes.
@@ -285,18 +281,7 @@ fn path(registry: &Registry, resource: &Resource, key: Option<&str>, route: &Rou
         path.push_str(before);
         path.push_str(&format!("{{{name}}}"));
     }
-    path + &end
-}
-
-/// The parameters of a pattern, each with what is before it, and what follows the last one.
-fn pieces(pattern: &str) -> (Vec<(String, &str)>, String) {
-    let (mut pieces, mut rest) = (Vec::new(), pattern);
-    while let Some((before, capture)) = rest.split_once("(?P<") {
-        let (name, class) = capture.split_once('>').unwrap_or((capture, ""));
-        pieces.push((before.replace('\\', ""), name));
-        rest = class.get(closing(class) + 1..).unwrap_or("");
-    }
-    (pieces, rest.replace('\\', ""))
+    path + &route.template.end
 }
 
 #[cfg(test)]

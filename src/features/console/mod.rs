@@ -8,7 +8,7 @@ pub mod texts;
 
 use crate::error::Code;
 use crate::handlers::{Handler, handler};
-use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
+use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
 use cms_config::declaration::Family;
 
 /// Its rows of the table of handlers.
@@ -18,12 +18,14 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         |w| Box::pin(async move { describe::get(w) }),
         "Responds with what the console shows to the caller: resources, their operations, fields and views.",
     )
+    .role(HandlerRole::ConsoleDescription)
     .on(&[Family::Virtual]),
     handler(
         "console.health",
         |w| Box::pin(async move { health::get(w) }),
         "Responds with what can be seen of the site's health from inside.",
     )
+    .role(HandlerRole::SiteHealth)
     .responds(ResponseKind::List)
     .on(&[Family::Virtual]),
     handler(

@@ -99,8 +99,8 @@ fn editable(work: &Work<'_>, resource: &Resource, item: &str) -> Option<String> 
     let args = ArgValues::parse_lenient(&endpoint.args, &sources, None);
     let method = *endpoint.methods.first()?;
     let (args, sources, loaded) = (&&args, &sources, &LoadedRows::default());
-    let asking = GuardInput { scope, route, endpoint, method, args, sources, loaded, given: None, explains: false };
-    let row = access::ask(&asking).ok()?.target?;
+    let input = GuardInput { scope, route, endpoint, method, args, sources, loaded, given: None, explains: false };
+    let row = access::ask(&input).ok()?.target?;
     Some(path_key(&scope.registry, Record { resource, row: &row }))
 }
 

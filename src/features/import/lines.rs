@@ -10,7 +10,7 @@
 use super::reader::ImportLines;
 use super::references::{ItemReference, defer, key_of, references};
 use crate::access::policy;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::handlers::{Outcome, TransactionScope, Work};
 use crate::model::{LINES, Method};
 use crate::records::{self, Record, txt};
@@ -79,7 +79,7 @@ pub async fn import(work: &Work<'_>) -> Result<Outcome, ApiError> {
 }
 
 fn told(results: Vec<u8>) -> Outcome {
-    Outcome { status: 200, other: Some((LINES, results)), private: true, ..Outcome::default() }
+    Outcome { status: status::OK, other: Some((LINES, results)), private: true, ..Outcome::default() }
 }
 
 /// The property that items are found by.
@@ -154,7 +154,7 @@ impl LineOutcome {
 
     /// Of a line that no pass was about.
     fn untouched() -> LineOutcome {
-        LineOutcome { status: 200, result: "unchanged", told: Value::Null, deferred: Vec::new() }
+        LineOutcome { status: status::OK, result: "unchanged", told: Value::Null, deferred: Vec::new() }
     }
 
     /// The key of its item.
@@ -496,7 +496,7 @@ impl<'w> Import<'w> {
         let current = self.work.ask_in(scope.clone(), Method::Get, path, edited(), BodyParams::None).await;
         let has =
             |(name, value): (&String, &Value)| current.body.get(name).is_some_and(|own| self.has(name, own, value));
-        if current.status == 200 && body.iter().all(has) {
+        if current.status == status::OK && body.iter().all(has) {
             return done(current, "unchanged");
         }
         done(self.work.ask_in(scope.clone(), Method::Put, path, edited(), BodyParams::Json(body)).await, "updated")
@@ -544,7 +544,7 @@ fn edited() -> Value {
 }
 
 fn done(mut part: SubResponse, result: &'static str) -> LineOutcome {
-    let made = part.status < 400;
+    let made = !status::is_error(part.status);
     let told = if made { part.body["id"].take() } else { part.body };
     LineOutcome { status: part.status, result: if made { result } else { FAILED }, told, deferred: Vec::new() }
 }

@@ -1,7 +1,7 @@
 //! `get`: the record of a kind that serves where nobody has chosen one; made when there is none.
 
 use crate::access::hints;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::model::Method;
 use crate::registry::resource::Resource;
@@ -58,7 +58,7 @@ fn named<'a>(work: &Work<'a>, name: &str) -> Option<&'a Resource> {
 
 /// The document of an inner response, or its error.
 fn good(work: &Work<'_>, part: SubResponse) -> Result<Value, ApiError> {
-    if part.status < 400 {
+    if !status::is_error(part.status) {
         return Ok(part.body);
     }
     let code = part.body["code"].as_str().and_then(Code::parse);

@@ -2,7 +2,7 @@
 
 use crate::access::policy;
 use crate::behaviours::READS;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::families::content;
 use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::records::{self, Record, eq};
@@ -45,7 +45,7 @@ pub fn embed(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return if xml { Ok(as_xml(error.status(), &error.body())) } else { Err(error) };
     };
     let document = describe(work, Record { resource, row: &row })?;
-    Ok(if xml { as_xml(200, &document) } else { Outcome::ok(document) })
+    Ok(if xml { as_xml(status::OK, &document) } else { Outcome::ok(document) })
 }
 
 /// The title of the site or of the record at an address of this site, as text.

@@ -42,18 +42,18 @@ pub const GUARDS: &[BehaviourEntry<Guard>] = &[
         .parent(),
 ];
 
-fn owner<'a>(asking: &GuardInput<'a>) -> Result<&'a Resource, ApiError> {
-    let index = asking.route.owner.ok_or_else(|| ApiError::new(Code::Internal))?;
-    Ok(&asking.registry().resources[index])
+fn owner<'a>(input: &GuardInput<'a>) -> Result<&'a Resource, ApiError> {
+    let index = input.route.owner.ok_or_else(|| ApiError::new(Code::Internal))?;
+    Ok(&input.registry().resources[index])
 }
 
 /// The record that the path's first number names.
-fn record(asking: &GuardInput<'_>, missing: Code) -> Result<Row, ApiError> {
-    let resource = owner(asking)?;
-    let arg = if asking.route.captures.iter().any(|c| c == "parent") { "parent" } else { "id" };
-    let text = asking.sources.path.get(arg).and_then(Value::as_str).unwrap_or("");
-    let key = records::key_of(asking.registry(), &*asking.scope.snapshot()?, resource, text)?;
-    let row = key.map(|key| asking.load(resource, &key)).transpose()?.flatten();
+fn record(input: &GuardInput<'_>, missing: Code) -> Result<Row, ApiError> {
+    let resource = owner(input)?;
+    let arg = if input.route.captures.iter().any(|c| c == "parent") { "parent" } else { "id" };
+    let text = input.sources.path.get(arg).and_then(Value::as_str).unwrap_or("");
+    let key = records::key_of(input.registry(), &*input.scope.snapshot()?, resource, text)?;
+    let row = key.map(|key| input.load(resource, &key)).transpose()?.flatten();
     let row = row.ok_or_else(|| failure(resource, missing))?;
     if (Record { resource, row: &row }).is_original() {
         return Err(failure(resource, Code::OriginalInvalid));
@@ -61,42 +61,42 @@ fn record(asking: &GuardInput<'_>, missing: Code) -> Result<Row, ApiError> {
     Ok(row)
 }
 
-fn editable(asking: &GuardInput<'_>, missing: Code, refusal: Code) -> Decision {
-    let row = record(asking, missing)?;
-    if !asking.may(Action::Edit, Record { resource: owner(asking)?, row: &row })? {
-        return Err(asking.scope.principal.refuse(owner(asking)?.code(refusal)));
+fn editable(input: &GuardInput<'_>, missing: Code, refusal: Code) -> Decision {
+    let row = record(input, missing)?;
+    if !input.may(Action::Edit, Record { resource: owner(input)?, row: &row })? {
+        return Err(input.scope.principal.refuse(owner(input)?.code(refusal)));
     }
     Ok(GuardRows { parent: Some(row), ..GuardRows::default() })
 }
 
 /// May see the history.
-fn read(asking: &GuardInput<'_>) -> Decision {
-    editable(asking, Code::PostInvalidParent, Code::CannotRead)
+fn read(input: &GuardInput<'_>) -> Decision {
+    editable(input, Code::PostInvalidParent, Code::CannotRead)
 }
 
 /// Deletes from the history, where the resource lets those who may delete the record do so (`deletes_revisions`).
-pub fn delete(asking: &GuardInput<'_>) -> Decision {
-    let row = record(asking, Code::PostInvalidParent)?;
-    let of = Record { resource: owner(asking)?, row: &row };
-    let allowed = of.resource.declared.deletes_revisions && asking.may(Action::Delete, of)?;
+pub fn delete(input: &GuardInput<'_>) -> Decision {
+    let row = record(input, Code::PostInvalidParent)?;
+    let of = Record { resource: owner(input)?, row: &row };
+    let allowed = of.resource.declared.deletes_revisions && input.may(Action::Delete, of)?;
     if of.resource.declared.deletes_revisions && !allowed {
-        return Err(asking.scope.principal.refuse(Code::CannotDelete));
+        return Err(input.scope.principal.refuse(Code::CannotDelete));
     }
-    let number = asking.sources.path.get("id").and_then(|v| v.as_str()?.parse::<i64>().ok()).unwrap_or(0);
+    let number = input.sources.path.get("id").and_then(|v| v.as_str()?.parse::<i64>().ok()).unwrap_or(0);
     let own = eq("of", DbValue::Int(of.id()));
     let filter = Cond::All(vec![eq("space", txt("content")), eq("id", DbValue::Int(number))]);
     let filter = if allowed { Cond::All(vec![filter, own]) } else { filter };
-    if records::first(&*asking.scope.snapshot()?, "revision", &["id"], filter)?.is_none() {
+    if records::first(&*input.scope.snapshot()?, "revision", &["id"], filter)?.is_none() {
         return Err(ApiError::new(Code::PostInvalidId));
     }
     if !allowed {
-        return Err(asking.scope.principal.refuse(Code::CannotDelete));
+        return Err(input.scope.principal.refuse(Code::CannotDelete));
     }
     Ok(GuardRows { parent: Some(row), ..GuardRows::default() })
 }
 
 /// May leave an autosave.
-pub fn autosave(asking: &GuardInput<'_>) -> Decision {
-    let found = editable(asking, Code::PostInvalidId, Code::CannotEdit)?;
+pub fn autosave(input: &GuardInput<'_>) -> Decision {
+    let found = editable(input, Code::PostInvalidId, Code::CannotEdit)?;
     Ok(GuardRows { target: found.parent.clone(), ..found })
 }

@@ -20,7 +20,7 @@ use crate::registry::args::ArgRole;
 use crate::registry::columns::{ID, user};
 use crate::registry::name;
 use crate::registry::resource::{Context, Property, PropertySource};
-use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
+use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
 use crate::render::address;
 use crate::render::{Batch, Item};
 use crate::scope::Scope;
@@ -84,6 +84,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         |w| Box::pin(save(w)),
         "Stores an autosave; a draft of the caller's own is changed itself.",
     )
+    .role(HandlerRole::Autosave)
     .fails(&[Code::AutosaveNoChanges])
     .fails_of(failures::UPDATE)
     .fails_at(failures::UPDATE_AT)

@@ -3,7 +3,7 @@
 use crate::access::{self, GUARDS, GuardInput, LoadedRows, policy};
 use crate::cache::descriptions::DescriptionKey;
 use crate::cache::documents::DocumentText;
-use crate::error::ApiError;
+use crate::error::{ApiError, status};
 use crate::features;
 use crate::handlers::{Handler, Outcome, RenderedJson, Work, handler};
 use crate::openapi::{self, Selection};
@@ -21,7 +21,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
     |w| Box::pin(async move { get(w) }),
     "Describes the service as OpenAPI 3.1: all of it, one namespace, or what the caller may use.",
 )
-.responds(ResponseKind::Json(200, "{}"))];
+.responds(ResponseKind::Json(status::OK, "{}"))];
 
 /// `namespace`: its routes alone; `for=me`: what the caller may use; `format`: `json` or `yaml`.
 ///
@@ -61,8 +61,8 @@ fn written(work: &Work<'_>, document: &Value, yaml: bool) -> Result<Vec<u8>, Api
 
 fn outcome(text: DocumentText, yaml: bool) -> Outcome {
     match yaml {
-        true => Outcome { status: 200, other: Some(("application/yaml", text.to_vec())), ..Outcome::default() },
-        false => Outcome { status: 200, text: Some(RenderedJson::One(text)), ..Outcome::default() },
+        true => Outcome { status: status::OK, other: Some(("application/yaml", text.to_vec())), ..Outcome::default() },
+        false => Outcome { status: status::OK, text: Some(RenderedJson::One(text)), ..Outcome::default() },
     }
 }
 
@@ -101,6 +101,6 @@ pub fn may_use_with(work: &Work<'_>, route: &Route, endpoint: &Endpoint, query: 
     let args = ArgValues::parse_lenient(&endpoint.args, &sources, None);
     let (args, sources, loaded) = (&&args, &sources, &LoadedRows::default());
     let (given, explains) = (None, false);
-    let asking = GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains };
-    access::ask(&asking).map_or_else(|error| !error.is_denial(), |_| true)
+    let input = GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains };
+    access::ask(&input).map_or_else(|error| !error.is_denial(), |_| true)
 }

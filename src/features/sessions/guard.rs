@@ -15,28 +15,28 @@ pub const GUARDS: &[BehaviourEntry<Guard>] = &[
 ];
 
 /// The user that the path names, for callers who may edit that user.
-fn edit(asking: &GuardInput<'_>) -> Decision {
-    if !asking.scope.principal.is_logged_in() {
-        return Err(asking.refuse(Code::NotLoggedIn));
+fn edit(input: &GuardInput<'_>) -> Decision {
+    if !input.scope.principal.is_logged_in() {
+        return Err(input.refuse(Code::NotLoggedIn));
     }
-    let row = named_user(asking)?;
-    let record = Record { resource: user_resource(asking)?, row: &row };
-    match asking.may(Action::Edit, record)? {
+    let row = named_user(input)?;
+    let record = Record { resource: user_resource(input)?, row: &row };
+    match input.may(Action::Edit, record)? {
         true => Ok(GuardRows { parent: Some(row), ..GuardRows::default() }),
-        false => Err(asking.refuse(Code::CannotEdit)),
+        false => Err(input.refuse(Code::CannotEdit)),
     }
 }
 
 /// Nobody invites themselves: who is here has a way in.
-fn invite(asking: &GuardInput<'_>) -> Decision {
-    if !outbox::sends_links(asking.registry())
-        || !asking.scope.principal.can(user_resource(asking)?.capability(Action::Edit))
+fn invite(input: &GuardInput<'_>) -> Decision {
+    if !outbox::sends_links(input.registry())
+        || !input.scope.principal.can(user_resource(input)?.capability(Action::Edit))
     {
-        return Err(asking.refuse(Code::Forbidden));
+        return Err(input.refuse(Code::Forbidden));
     }
-    let found = edit(asking)?;
-    let users = user_resource(asking)?;
-    let own = path_user(asking).is_some()
-        && found.parent.as_ref().is_some_and(|row| Record { resource: users, row }.id() == asking.scope.principal.id);
-    if own { Err(asking.refuse(Code::Forbidden)) } else { Ok(found) }
+    let found = edit(input)?;
+    let users = user_resource(input)?;
+    let own = path_user(input).is_some()
+        && found.parent.as_ref().is_some_and(|row| Record { resource: users, row }.id() == input.scope.principal.id);
+    if own { Err(input.refuse(Code::Forbidden)) } else { Ok(found) }
 }

@@ -3,7 +3,7 @@
 pub mod guard;
 
 use crate::access::outbox::{self, Message, MessageSubject};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::families::user::end_sessions as all_but;
 use crate::families::{self};
 use crate::features::application_passwords::COUNTED;
@@ -40,11 +40,11 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         "Ends all sessions of a user but the one that the request was sent with.",
     )
     .fails(&[Code::CannotEdit])
-    .responds(ResponseKind::Json(200, COUNTED))
+    .responds(ResponseKind::Json(status::OK, COUNTED))
     .parent(),
     handler("user.invite", |w| Box::pin(invite(w)), "Sends a user a link to set a password.")
         .fails(&[Code::CannotEdit, Code::Forbidden, Code::InvalidParam])
-        .responds(ResponseKind::Json(200, INVITED))
+        .responds(ResponseKind::Json(status::OK, INVITED))
         .parent(),
 ];
 

@@ -5,7 +5,7 @@
 //! writes metadata. The purpose of each one is declared with the argument (`x-picture-sizes`).
 
 use crate::behaviours::files::file_of;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::families::content::columns;
 use crate::families::file::{self, FileSource, PictureOptions, StoreError};
 use crate::families::text_column;
@@ -45,8 +45,8 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         Code::UploadNoData,
         Code::UploadRefusedBody,
     ])
-    .fails_at(&[(None, Code::PostInvalidId, 400)])
-    .responds(ResponseKind::Json(200, ADDED))
+    .fails_at(&[(None, Code::PostInvalidId, status::BAD_REQUEST)])
+    .responds(ResponseKind::Json(status::OK, ADDED))
     .on(&[Family::Content])
     .item(),
     handler("file.finalize", |w| Box::pin(finish(w)), "Describes the files that were added to a record, in one write.")
@@ -219,7 +219,7 @@ fn suited(work: &Work<'_>, record: Record<'_>, extra: &Value) -> Result<String, 
     let mime = record.text("mime");
     let previews = work.scope.registry.declaration.media.types.get(mime).is_some_and(|of| !of.previews.is_empty());
     if !mime.starts_with("image/") && !previews {
-        return Err(ApiError::new(Code::PostInvalidId).with_status(400));
+        return Err(ApiError::new(Code::PostInvalidId).with_status(status::BAD_REQUEST));
     }
     let own = file_of(record, extra).map(str::to_owned);
     own.ok_or_else(|| ApiError::new(Code::FileElsewhere))

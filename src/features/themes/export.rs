@@ -1,6 +1,6 @@
 //! `export`: what the site adds to its theme, as a theme of its own.
 
-use crate::error::ApiError;
+use crate::error::{ApiError, status};
 use crate::handlers::{Outcome, Work};
 use crate::model::Method;
 use crate::request::BodyParams;
@@ -38,7 +38,7 @@ pub async fn export(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let bytes = packed(&files).map_err(|error| work.scope.internal(&error))?;
     let disposition = format!("attachment; filename=\"{name}.zip\"");
     Ok(Outcome {
-        status: 200,
+        status: status::OK,
         headers: vec![("Content-Disposition".into(), disposition)],
         other: Some(("application/zip", bytes)),
         private: true,

@@ -12,17 +12,17 @@ pub const GUARDS: &[BehaviourEntry<Guard>] = &[
 ];
 
 /// The active theme is for everybody who edits; the others for those who change themes.
-fn read(asking: &GuardInput<'_>) -> Decision {
-    let caller = &asking.scope.principal;
+fn read(input: &GuardInput<'_>) -> Decision {
+    let caller = &input.scope.principal;
     if caller.can("switch_themes") || caller.can("manage_network_themes") {
         return Ok(GuardRows::default());
     }
-    let wanted = asking.args.get("status").and_then(Value::as_array);
+    let wanted = input.args.get("status").and_then(Value::as_array);
     let only_active = wanted.is_some_and(|list| !list.is_empty() && list.iter().all(|s| s == "active"));
-    let named = asking.args.text("stylesheet");
-    let active = named.is_some_and(|n| asking.registry().declaration.themes.get(n).is_some_and(|t| t.active));
-    if (only_active || active) && policy::edits_something(asking.scope) {
+    let named = input.args.text("stylesheet");
+    let active = named.is_some_and(|n| input.registry().declaration.themes.get(n).is_some_and(|t| t.active));
+    if (only_active || active) && policy::edits_something(input.scope) {
         return Ok(GuardRows::default());
     }
-    Err(asking.refuse(if only_active || active { Code::CannotReadThemes } else { Code::CannotViewThemes }))
+    Err(input.refuse(if only_active || active { Code::CannotReadThemes } else { Code::CannotViewThemes }))
 }

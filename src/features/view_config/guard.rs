@@ -18,19 +18,19 @@ pub fn entity<'r>(registry: &'r Registry, kind: &EntityKind, name: &str) -> Opti
 }
 
 /// Whether there is such an entity, and the caller has the capability for it.
-fn read(asking: &GuardInput<'_>) -> Decision {
+fn read(input: &GuardInput<'_>) -> Decision {
     let views: &Views =
-        asking.resource()?.declared.options.views.as_ref().ok_or_else(|| ApiError::new(Code::Internal))?;
-    let (kind, name) = (asking.args.text("kind").unwrap_or_default(), asking.args.text("name").unwrap_or_default());
+        input.resource()?.declared.options.views.as_ref().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let (kind, name) = (input.args.text("kind").unwrap_or_default(), input.args.text("name").unwrap_or_default());
     let capability = match views.kinds.get(kind) {
         None => views.capability.as_str(),
         Some(declared) if declared.family.is_none() => &declared.capability,
-        Some(declared) => entity(asking.registry(), declared, name)
-            .ok_or_else(|| asking.fail(Code::RecordInvalidId))?
+        Some(declared) => entity(input.registry(), declared, name)
+            .ok_or_else(|| input.fail(Code::RecordInvalidId))?
             .capability(declared.act.unwrap_or(Action::Edit)),
     };
-    match asking.scope.principal.can(capability) {
+    match input.scope.principal.can(capability) {
         true => Ok(GuardRows::default()),
-        false => Err(asking.refuse(Code::CannotRead)),
+        false => Err(input.refuse(Code::CannotRead)),
     }
 }

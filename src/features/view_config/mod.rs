@@ -4,7 +4,7 @@ pub mod guard;
 mod patch;
 
 use self::guard::entity;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::model::Method;
 use crate::registry::views::view;
@@ -150,5 +150,5 @@ async fn items(work: &Work<'_>, source: &ViewSource) -> Vec<Value> {
     let fields = members.map(String::as_str).collect::<Vec<_>>().join(",");
     let query = json!({"per_page": MOST_ROWS, "_fields": fields});
     let part = work.ask(Method::Get, &resource.path, query, BodyParams::None).await;
-    if part.status == 200 { list(&part.body) } else { Vec::new() }
+    if part.status == status::OK { list(&part.body) } else { Vec::new() }
 }

@@ -8,7 +8,7 @@ mod html;
 use self::html::WidgetInstance;
 use crate::access::hashing::same_text;
 use crate::behaviours::allowed_html;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::families::{self, column, text_column};
 use crate::features::static_entries::{self, ENTRIES};
 use crate::handlers::{Handler, Outcome, Work, handler, items};
@@ -65,14 +65,14 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         |w| Box::pin(async move { encode(w) }),
         "Responds with the form for settings, the widget that they make, and the settings as they are stored.",
     )
-    .responds(ResponseKind::Json(200, "{}"))
+    .responds(ResponseKind::Json(status::OK, "{}"))
     .fails(&[Code::RecordInvalidId]),
     handler(
         "widget.preview",
         |w| Box::pin(async move { preview(w) }),
         "Responds with a page that shows a widget alone.",
     )
-    .responds(ResponseKind::Json(200, PREVIEW))
+    .responds(ResponseKind::Json(status::OK, PREVIEW))
     .fails(&[Code::RecordInvalidId]),
 ];
 
@@ -179,7 +179,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let id = format!("{kind}-{number}");
         if let Some(row) = records::find(&*work.scope.snapshot()?, site.rows, &txt(&id))? {
             // A widget that is there is changed; the status is that of a new one.
-            return Ok(Outcome { status: 201, ..changed(work, &site, &row).await? });
+            return Ok(Outcome { status: status::CREATED, ..changed(work, &site, &row).await? });
         }
         let settings = settings(work, &site, entry, number)?.unwrap_or_else(|| "{}".to_owned());
         let set = vec![
@@ -192,7 +192,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         match work.commit(WritePlan::new(vec![Change::Put(put)])).await {
             Ok(_) => {
                 let row = items::fetch(work, site.rows, &txt(&id))?;
-                return Ok(Outcome { status: 201, ..one(work, &site, &row, Context::EDIT)? });
+                return Ok(Outcome { status: status::CREATED, ..one(work, &site, &row, Context::EDIT)? });
             }
             Err(CommitError::Refused { tag: "key_taken", .. }) => {}
             Err(error) => return Err(families::refusal(work.scope, site.rows, error)),

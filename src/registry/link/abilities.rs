@@ -1,12 +1,12 @@
 //! Abilities and their categories.
 
 use super::super::abilities::{
-    Ability, AbilityInput, AbilityPath, RUNS, RequestTemplate, ability_document, category_document, method_of,
+    Ability, AbilityInput, AbilityPath, RequestTemplate, ability_document, category_document, method_of,
 };
 use super::super::operations;
 use super::super::resource::*;
 use super::super::templates::{Template, TemplateReference};
-use super::super::vocabulary::names as names_of;
+use super::super::vocabulary::{HandlerRole, names as names_of};
 use super::super::{Behaviour, Endpoint, Route};
 use super::{ArgOrigin, Linker, extend};
 use crate::model::Method;
@@ -247,8 +247,7 @@ impl Linker<'_> {
             self.problem(&extend(at, "path"), message, None);
         }
         // They could run each other without end.
-        let handlers = &self.vocabulary.handlers;
-        let runs = |route: &&Route| route.endpoints.iter().any(|endpoint| handlers[endpoint.handler.0].name == RUNS);
+        let runs = |route: &&Route| route.has_role(HandlerRole::RunAbility);
         if routes.iter().filter(runs).any(|route| samples.iter().any(|path| route.matcher.is_match(path.as_bytes()))) {
             let hint = "write the requests of the other ability here";
             self.problem(&extend(at, "path"), "an ability cannot run abilities", Some(hint.into()));

@@ -2,6 +2,7 @@
 
 use super::super::columns::VERSION;
 use super::super::meta::MetaType;
+use super::super::path_template::PathTemplate;
 use super::super::resource::*;
 use super::super::tables::{self};
 use super::super::words::PropertyWords;
@@ -68,13 +69,15 @@ impl Linker<'_> {
         let kind = declared.kind.clone().unwrap_or_else(|| key.to_owned());
         let family_table = tables::family_table(declared.family);
         let own_table = format!("x_{}", ident(&kind));
+        let path = format!("/{namespace}/{base}");
         let mut resource = Resource {
             index,
             name: key.to_owned(),
             family: declared.family,
             kind: name(&kind),
             api_name: declared.api_name.clone().unwrap_or(kind),
-            path: format!("/{namespace}/{base}"),
+            template: PathTemplate::of(&path),
+            path,
             namespace,
             base,
             title: schema.get("title").and_then(Value::as_str).unwrap_or(key).to_owned(),

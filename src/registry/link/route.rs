@@ -1,6 +1,7 @@
 //! Routes and their endpoints, and what counts them.
 
 use super::super::args::ArgSet;
+use super::super::path_template::PathTemplate;
 use super::super::resource::*;
 use super::super::vocabulary::{Description, families, names};
 use super::super::{Behaviour, Endpoint, Route, edit_only, without_x_words};
@@ -125,6 +126,7 @@ impl Linker<'_> {
             endpoints.extend(self.endpoint(endpoint, (resource, shown, resources), &captures, &at));
         }
         Some(Route {
+            template: PathTemplate::of(&pattern),
             pattern,
             matcher,
             captures,
@@ -212,6 +214,7 @@ impl Linker<'_> {
             name: endpoint.name.clone(),
             methods,
             handler: Behaviour(handler?),
+            role: self.vocabulary.handlers[handler?].role,
             guard: Behaviour(guard?),
             guard_param: guard_param.to_owned(),
             codes,

@@ -1,85 +1,81 @@
-//! Patterns of routes as path templates: `/posts/(?P<id>[\d]+)` becomes `/posts/{id}`.
+//! Patterns of routes, parsed: `/posts/(?P<id>[\d]+)` is the text `/posts/` and the parameter `id`.
 
-/// A pattern as a description writes it.
+/// A pattern: texts and parameters in turns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathTemplate {
-    /// `/cms/v2/posts/{id}`.
-    pub path: String,
-    /// The parameters of the path, in order.
     pub parameters: Vec<Parameter>,
+    /// The text after the last parameter.
+    pub end: String,
 }
 
-/// A segment of a path that a capture matches.
+/// A capture of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
+    /// The text between the parameter before it and this one.
+    pub before: String,
     pub name: String,
-    /// The capture that it is a part of. One that always contains a slash has several: a parameter is one segment.
-    pub capture: String,
     /// The expression that its values match.
     pub class: String,
 }
 
 impl PathTemplate {
-    /// Reads a pattern of a route. Text outside captures is literal; its escapes are left out.
+    /// Parses a pattern. Text outside captures is literal; its escapes are left out.
     pub fn of(pattern: &str) -> PathTemplate {
         let mut template = PathTemplate::default();
+        let literal = |text: &str| text.replace('\\', "");
         let mut rest = pattern;
         while let Some((before, capture)) = rest.split_once("(?P<") {
-            template.path.push_str(&literal(before));
             let (name, class) = capture.split_once('>').unwrap_or((capture, ""));
-            let end = closing(class);
-            template.capture(name, &class[..end]);
-            rest = class.get(end + 1..).unwrap_or("");
+            let (class, after) = class.split_at(closing(class));
+            let (before, name, class) = (literal(before), name.to_owned(), class.to_owned());
+            template.parameters.push(Parameter { before, name, class });
+            rest = after.get(1..).unwrap_or("");
         }
-        template.path.push_str(&literal(rest));
+        template.end = literal(rest);
         template
     }
 
-    fn capture(&mut self, capture: &str, class: &str) {
-        let segments = segments(class);
-        for (i, class) in segments.iter().enumerate() {
-            let name = if segments.len() == 1 { capture.to_owned() } else { format!("{capture}{}", i + 1) };
-            if i > 0 {
-                self.path.push('/');
-            }
-            self.path.push_str(&format!("{{{name}}}"));
-            self.parameters.push(Parameter { name, capture: capture.to_owned(), class: (*class).to_owned() });
-        }
+    /// The path with values in the places of its parameters.
+    pub fn filled(&self, value: impl Fn(&Parameter) -> String) -> String {
+        let fill = |path: String, parameter: &Parameter| path + &parameter.before + &value(parameter);
+        self.parameters.iter().fold(String::new(), fill) + &self.end
     }
 
-    /// Whether the path contains the value of an argument.
-    pub fn holds(&self, argument: &str) -> bool {
-        self.parameters.iter().any(|parameter| parameter.capture == argument)
+    /// As addresses with variables are written: `/posts/{id}`, each variable one segment.
+    pub fn uri_template(&self) -> String {
+        let variable = |(name, _): (String, &str)| format!("{{{name}}}");
+        self.filled(|parameter| parameter.segments().into_iter().map(variable).collect::<Vec<_>>().join("/"))
     }
 
-    /// The segments that are no captures, without the namespace.
+    /// The segments that are no parameters, without the namespace.
     pub fn words(&self, namespace: &str) -> Vec<String> {
-        let below = self.path.trim_start_matches('/');
+        let path = self.uri_template();
+        let below = path.trim_start_matches('/');
         let below = below.strip_prefix(namespace).unwrap_or(below);
         let words = below.split('/').filter(|segment| !segment.is_empty() && !segment.contains('{'));
         words.map(str::to_owned).collect()
     }
 }
 
-fn literal(text: &str) -> String {
-    text.replace('\\', "")
+impl Parameter {
+    /// The names and expressions of its segments: one whose values always contain a slash has several.
+    pub fn segments(&self) -> Vec<(String, &str)> {
+        let mut parts = Vec::new();
+        let mut start = 0;
+        for (at, _) in outside_groups(&self.class).filter(|(_, c)| *c == '/') {
+            parts.push(self.class[start..at].trim_end_matches('\\'));
+            start = at + 1;
+        }
+        parts.push(&self.class[start..]);
+        let one = parts.len() == 1;
+        let name = |at: usize| if one { self.name.clone() } else { format!("{}{}", self.name, at + 1) };
+        parts.into_iter().enumerate().map(|(at, class)| (name(at), class)).collect()
+    }
 }
 
 /// Where the group that is open at the start ends; the end of the text if it does not.
-pub fn closing(class: &str) -> usize {
+fn closing(class: &str) -> usize {
     outside_groups(class).find(|(_, c)| *c == ')').map_or(class.len(), |(at, _)| at)
-}
-
-/// The parts of an expression between slashes that are in no group.
-fn segments(class: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut start = 0;
-    for (at, _) in outside_groups(class).filter(|(_, c)| *c == '/') {
-        parts.push(class[start..at].trim_end_matches('\\'));
-        start = at + 1;
-    }
-    parts.push(&class[start..]);
-    parts
 }
 
 /// The characters of an expression that are in no set and no group, and what ends the group around it.
@@ -123,9 +119,9 @@ mod tests {
     fn captures_become_names() {
         let check = |pattern: &str, path: &str, captures: &[(&str, &str)]| {
             let template = PathTemplate::of(pattern);
-            let parameters = template.parameters.iter();
-            let found: Vec<(&str, &str)> = parameters.map(|one| (one.name.as_str(), one.class.as_str())).collect();
-            assert_eq!((template.path.as_str(), found.as_slice()), (path, captures), "{pattern}");
+            let segments: Vec<_> = template.parameters.iter().flat_map(Parameter::segments).collect();
+            let segments: Vec<(&str, &str)> = segments.iter().map(|(name, class)| (name.as_str(), *class)).collect();
+            assert_eq!((template.uri_template().as_str(), segments.as_slice()), (path, captures), "{pattern}");
         };
         check("/cms/v2/posts", "/cms/v2/posts", &[]);
         check("/a/(?P<id>[\\d]+)", "/a/{id}", &[("id", "[\\d]+")]);
