@@ -241,7 +241,7 @@ impl Files {
         }
         let upload = self.store()?.put_multipart(&known(key)?).await?;
         let mut upload = WriteMultipart::new_with_chunk_size(upload, self.part());
-        let mut chunk = Ok(first);
+        let mut chunk: std::io::Result<Vec<u8>> = Ok(first);
         loop {
             match chunk {
                 Ok(bytes) if bytes.is_empty() => break,
