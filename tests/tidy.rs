@@ -469,14 +469,14 @@ fn statuses_and_codes_are_in_the_catalogue() {
 /// Where a line of it is too long, rustfmt leaves a whole table as it is, and says nothing.
 #[test]
 fn rustfmt_formats_every_table() {
-    let begins =
-        regex::Regex::new(r"^(?:pub(?:\(\w+\))? )?(?:const|static) \w+: [^=]*= *(?:&?\[)?").expect("a pattern");
+    let begins = regex::Regex::new(r"^(?:pub(?:\(\w+\))? )?(?:const|static) \w+: [^=]* =(?: &?\[)?$");
+    let begins = begins.expect("a pattern");
     let width = include_str!("../rustfmt.toml").lines().find_map(|line| line.strip_prefix("max_width = "));
     let width: usize = width.expect("a width").parse().expect("a number");
     let (mut long, mut tables) = (Vec::new(), 0);
     for (path, text) in sources() {
         let lines: Vec<&str> = product(&text).lines().collect();
-        let starts = (0..lines.len()).filter(|at| begins.is_match(lines[*at]) && lines[*at].ends_with(['[', '=']));
+        let starts = (0..lines.len()).filter(|at| begins.is_match(lines[*at]));
         for start in starts.filter(|at| *at == 0 || lines[at - 1] != "#[rustfmt::skip]") {
             tables += 1;
             let table = lines[start..].iter().take_while(|line| !line.ends_with(';'));
@@ -484,7 +484,7 @@ fn rustfmt_formats_every_table() {
             long.extend(wide.map(|line| format!("{}: {}", path.display(), line.trim())));
         }
     }
-    assert!(tables > 100, "{tables} tables were found");
+    assert!(tables > 80, "{tables} tables were found");
     assert!(long.is_empty(), "{long:#?}");
 }
 
