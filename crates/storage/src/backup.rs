@@ -4,12 +4,12 @@
 //! backup is restored only where nobody uses the database that it replaces, and that one is preserved. It knows no
 //! server.
 
-use super::StorageError;
 use super::catalogue::Catalogue;
 use super::derived;
 use super::plan::Layout;
 use super::sqlite::search;
 use super::sqlite::{Neighbour, OpenError, SqliteConnection, examining};
+use crate::error::StorageError;
 use rusqlite::{Connection, OptionalExtension, Result};
 use std::ffi::OsString;
 use std::fs::{self, File};

@@ -7,7 +7,8 @@ use super::catalogue::Catalogue;
 use super::feed::Written;
 use super::plan::{DbValue, ReadPlan, Row};
 use super::words::Words;
-use super::{Snapshot, StorageError};
+use crate::error::StorageError;
+use crate::snapshot::Snapshot;
 use std::fmt;
 use std::sync::Arc;
 

@@ -5,7 +5,10 @@ use super::place::{Place, Terms};
 use super::plan::*;
 use super::postgres::{PgOptions, Postgres};
 use super::sqlite::{OpenOptions, Sqlite};
-use super::{Database, FeedKeep, ReadRequest, Storage, VersionSlot};
+use crate::database::{Database, Storage};
+use crate::dependencies::VersionSlot;
+use crate::feed::Keep as FeedKeep;
+use crate::snapshot::ReadRequest;
 use std::sync::Arc;
 
 /// Runs a test on each backend, and within a transaction of each, where everything has to be the same.

@@ -4,13 +4,13 @@
 //! read. It is complete, or it is not there. Everything is read in one state of the source, so that others may write to
 //! that meanwhile.
 
-use super::StorageError;
 use super::catalogue::{CHANGE_FEED, Catalogue, META, SLUG, TALLY, Table};
 use super::connection::{Connection, DbError, Param, Result, int};
 use super::migrate::{self, Schema};
 use super::plan::{DbValue, Layout, Row};
 use super::sql::insert_text;
 use super::words::Words;
+use crate::error::StorageError;
 use sha2::{Digest, Sha256};
 
 /// Rows that are read at once.

@@ -9,7 +9,7 @@ use super::catalogue::{CHANGE_FEED, Catalogue, REVISION, SLUG, TALLY, Table, Tab
 use super::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
 use super::sql::conjuncts;
 use super::words::Words;
-use super::{ReadRequest, ReadResult};
+use crate::snapshot::{ReadRequest, ReadResult};
 
 /// Marks of columns and memberships, which much depends on, and of rows, of which there are many: neither falls together
 /// with the other.

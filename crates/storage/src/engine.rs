@@ -10,7 +10,10 @@ use super::transaction::OpenTransaction;
 use super::versions::Versions;
 use super::words::Words;
 use super::writer::{self, Begin, Job};
-use super::{BeginFuture, CommitFuture, FeedKeep, StorageError, Transaction, VersionSlot, later};
+use crate::database::{BeginFuture, CommitFuture, Transaction, later};
+use crate::dependencies::VersionSlot;
+use crate::error::StorageError;
+use crate::feed::Keep as FeedKeep;
 use arc_swap::ArcSwap;
 use cms_base::metrics::{self, Counter, DURATIONS, Gauge, Histogram, SIZES};
 use std::sync::mpsc::{self, SyncSender, TrySendError};
@@ -118,7 +121,7 @@ impl Common {
         self.wake_all();
     }
 
-    /// See [`super::Database::refuses_writes`].
+    /// See [`crate::database::Database::refuses_writes`].
     pub fn refuses_writes(&self) -> Option<String> {
         self.counts.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -166,7 +169,7 @@ impl Queue {
         Ok(Queue { common, jobs: Some(queue), writer: Some(writer) })
     }
 
-    /// See [`super::Storage::commit`].
+    /// See [`crate::database::Storage::commit`].
     pub fn commit(&self, plan: WritePlan) -> CommitFuture {
         let (reply, answer) = oneshot::channel();
         let sent = self.send(Job::Commit { plan, reply, queued: Instant::now() });
@@ -176,7 +179,7 @@ impl Queue {
         }))
     }
 
-    /// See [`super::Storage::begin`].
+    /// See [`crate::database::Storage::begin`].
     pub fn begin(&self) -> BeginFuture {
         let (ready, answer) = oneshot::channel();
         let (ops, served) = mpsc::channel();
@@ -189,7 +192,7 @@ impl Queue {
         })
     }
 
-    /// See [`super::Database::secret`].
+    /// See [`crate::database::Database::secret`].
     pub fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>, StorageError> {
         let (reply, answer) = mpsc::channel();
         let job = Job::Secret { name: name.into(), len, reply };
@@ -198,7 +201,7 @@ impl Queue {
         answer.recv_timeout(MAKING).map_err(|_| gone())?
     }
 
-    /// See [`super::Database::close`].
+    /// See [`crate::database::Database::close`].
     pub fn close(&self, patience: Duration) -> Result<(), StorageError> {
         let (reply, answer) = mpsc::channel();
         let gone = || StorageError::Failed("the writer has stopped".into());

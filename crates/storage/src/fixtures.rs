@@ -1,9 +1,9 @@
 //! A small site for the tests: content with terms and comments, a kind with columns of its own, a plain kind.
 
-use super::Storage;
 use super::plan::*;
 use super::postgres::{PgOptions, Postgres};
 use super::sqlite::{OpenOptions, Sqlite};
+use crate::database::Storage;
 use std::sync::Arc;
 use tempfile::TempDir;
 

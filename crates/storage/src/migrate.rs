@@ -14,7 +14,6 @@ pub(super) use schema::Schema;
 pub(super) use values::contradictions;
 use values::hold_a_value;
 
-use super::StorageError;
 use super::catalogue::{Catalogue, Table};
 use super::connection::{Connection, Dialect, Fault, Result, params};
 use super::derived;
@@ -22,6 +21,7 @@ use super::plan::{ColumnDef, ColumnType, DbValue, IndexDef, Layout, Name};
 use super::sqlite::search;
 use super::versions::COMMITS;
 use super::words::{NO_WORD, Words};
+use crate::error::StorageError;
 use sea_query::{Alias, Expr, PostgresQueryBuilder, SchemaStatementBuilder, SqliteQueryBuilder, Table as Ddl};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;

@@ -287,7 +287,7 @@ pub struct ReadPlan {
     pub order: Vec<Order>,
     pub limit: Option<u64>,
     pub offset: u64,
-    /// Rows are grouped by where the column's integer is rounded down to a multiple of this; see [`super::Snapshot::groups`].
+    /// Rows are grouped by where the column's integer is rounded down to a multiple of this; see [`crate::snapshot::Snapshot::groups`].
     pub width: Option<u32>,
 }
 

@@ -8,7 +8,9 @@ use super::sql::{Bind, Lowered, Want, lower};
 use super::tally::{Tallied, Without, tallied};
 use super::versions::Versions;
 use super::words::{NO_WORD, Words};
-use super::{Dependencies, ReadRequest, ReadResult, Snapshot, StorageError};
+use crate::dependencies::Dependencies;
+use crate::error::StorageError;
+use crate::snapshot::{ReadRequest, ReadResult, Snapshot};
 use std::borrow::Cow;
 use std::sync::Arc;
 

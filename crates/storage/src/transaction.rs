@@ -6,10 +6,11 @@
 use super::budget;
 use super::plan::{CommitError, Committed, Name, WritePlan};
 use super::versions::Versions;
-use super::{
-    BeginFuture, CommitFuture, Dependencies, FinishFuture, PinGuard, ReadRequest, ReadResult, Snapshot, Storage,
-    StorageError, Transaction, VersionSlot, later,
-};
+use crate::database::{BeginFuture, CommitFuture, FinishFuture, Storage, Transaction, later};
+use crate::dependencies::{Dependencies, VersionSlot};
+use crate::error::StorageError;
+use crate::pin::PinGuard;
+use crate::snapshot::{ReadRequest, ReadResult, Snapshot};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};

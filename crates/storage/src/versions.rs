@@ -102,7 +102,7 @@ impl Versions {
         self.rising.load(Ordering::Acquire)
     }
 
-    /// See [`Storage::version_epoch`](super::Storage::version_epoch).
+    /// See [`Storage::version_epoch`](crate::database::Storage::version_epoch).
     pub fn epoch(&self) -> Option<u64> {
         // What has begun is read last: if it is as much as has ended, nothing was under way at that moment.
         let risen = self.risen.load(Ordering::Acquire);

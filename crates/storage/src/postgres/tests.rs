@@ -5,8 +5,10 @@ mod silence;
 
 use super::super::fixtures::*;
 use super::super::plan::*;
-use super::super::{ReadRequest, Storage, StorageError};
 use super::*;
+use crate::database::Storage;
+use crate::error::StorageError;
+use crate::snapshot::ReadRequest;
 use cms_text::fold;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};

@@ -14,16 +14,17 @@
 
 use super::super::budget;
 use super::super::catalogue::Catalogue;
+use super::super::connection;
 use super::super::connection::{Connection, DbError, Dialect, Fault, Param, Result};
 use super::super::feed::{self, Written};
 use super::super::plan::{DbValue, ReadPlan, Row};
 use super::super::sql::{Bind, Rendered, Want, lower};
 use super::super::sql_reads::{Names, SqlReads};
 use super::super::words::Words;
-use super::super::{Snapshot, connection};
 use super::connect::Address;
 use super::reader::{Found, Run, cells, run_on};
 use super::wire::{PATIENCE, Prepared, Session, plain};
+use crate::snapshot::Snapshot;
 use std::cell::{Cell, Ref, RefCell};
 use std::sync::Arc;
 use std::thread;

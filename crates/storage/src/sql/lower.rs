@@ -3,12 +3,12 @@
 //! One walk resolves every name, brings conditions into canonical form and extracts the values in order, so that the
 //! key and the text cannot disagree about what is bound where.
 
-use super::super::StorageError;
 use super::super::catalogue::{Catalogue, Table};
 use super::super::plan::{ColumnType, Cond, DbValue, Name, Op, Order, ReadPlan};
 use super::super::words::{NO_WORD, Words};
 use super::Bind;
 use super::join_order::{self, Driver, EdgeIndex};
+use crate::error::StorageError;
 use cms_text::fold;
 use std::collections::{BTreeSet, HashSet};
 

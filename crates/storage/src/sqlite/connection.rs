@@ -1,6 +1,5 @@
 //! SQLite's connection that writes and migrates.
 
-use super::super::Snapshot;
 use super::super::catalogue::Catalogue;
 use super::super::connection::{self, Connection, DbError, Dialect, Fault, Param, Result};
 use super::super::feed::Written;
@@ -11,6 +10,7 @@ use super::checkpoint::{self, Checkpoints};
 use super::reader::ConnectionReads;
 use super::statement_cache::StatementCache;
 use super::{Shared, search, statistics};
+use crate::snapshot::Snapshot;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ErrorCode, OptionalExtension, Statement, ToSql};
 use std::cell::{Cell, RefCell};

@@ -8,12 +8,12 @@
 //! rows when it has nothing else to do. A search uses the index and the rows that are not indexed yet, so it is never
 //! stale.
 
-use super::super::StorageError;
 use super::super::catalogue::{Catalogue, Table};
 use super::super::connection;
 use super::super::migrate::{keep, kept};
 use super::super::plan::{Cond, DbValue, Name, ReadPlan};
 use super::super::words::Words;
+use crate::error::StorageError;
 use cms_text::fold;
 use rusqlite::{Connection, OptionalExtension, Result};
 use std::borrow::Cow;

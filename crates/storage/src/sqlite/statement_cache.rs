@@ -3,12 +3,12 @@
 //! Clients choose the shapes by their arguments, so neither the number of shapes nor the length of one bounds the
 //! memory they use.
 
-use super::super::StorageError;
 use super::super::connection::Dialect;
 use super::super::plan::{DbValue, Row};
 use super::super::sql::{Lowered, Rendered};
 use super::reader::{count_text, fetch};
 use super::{Dictionary, decode};
+use crate::error::StorageError;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
 use rusqlite::{Connection, Result, StatementStatus};

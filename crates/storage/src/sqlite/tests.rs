@@ -1,10 +1,10 @@
 //! What only SQLite is responsible for: files, locks, processes that die, other processes, the text and plan of
 //! queries.
 
-use super::super::Storage;
 use super::super::fixtures::*;
 use super::super::plan::*;
 use super::*;
+use crate::database::Storage;
 use rusqlite::Connection;
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -7,7 +7,6 @@ mod dependents;
 mod returned;
 mod rows;
 
-use super::super::StorageError;
 use super::super::catalogue::{Catalogue, Table, TableId};
 use super::super::connection::{DbError, Fault, params};
 use super::super::plan::{
@@ -16,6 +15,7 @@ use super::super::plan::{
 use super::super::sql::extensions_named;
 use super::Writer;
 use super::effects::{Counter, Effects, Scope};
+use crate::error::StorageError;
 use returned::Returned;
 pub(super) use rows::{State, id_of};
 

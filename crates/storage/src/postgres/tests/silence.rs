@@ -1,8 +1,10 @@
 //! A network that goes silent at any point of a conversation: nobody waits longer than they said they would, and
 //! everything goes on afterwards. And answers that come in another order than they are asked for.
 
-use super::super::super::{ReadRequest, Transaction, budget};
+use super::super::super::budget;
 use super::*;
+use crate::database::Transaction;
+use crate::snapshot::ReadRequest;
 use std::sync::Condvar;
 
 /// What a read may take.
