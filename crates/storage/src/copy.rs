@@ -5,10 +5,11 @@
 //! that meanwhile.
 
 use super::catalogue::{CHANGE_FEED, Catalogue, META, SLUG, TALLY, Table};
-use super::connection::{Connection, DbError, Param, Result, int};
+use super::connection::Connection;
 use super::migrate::{self, Schema};
 use super::plan::{DbValue, Layout, Row};
 use super::sql::insert_text;
+use super::statement::{DbError, Param, Result, int};
 use super::words::Words;
 use crate::error::StorageError;
 use sha2::{Digest, Sha256};

@@ -2,9 +2,10 @@
 //! this is for when there is no previous value.
 
 use super::catalogue::{Catalogue, Relation, Table, TableId};
-use super::connection::{Connection, Result, int};
+use super::connection::Connection;
 use super::migrate::{keep, kept};
 use super::plan::{ColumnType, Name};
+use super::statement::{Result, int};
 use super::tally::{ALL_AUTHORS, NO_AUTHOR};
 use super::words::{NO_WORD, Words};
 use std::collections::BTreeSet;

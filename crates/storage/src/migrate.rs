@@ -15,11 +15,12 @@ pub(super) use values::contradictions;
 use values::hold_a_value;
 
 use super::catalogue::{Catalogue, Table};
-use super::connection::{Connection, Dialect, Fault, Result, params};
+use super::connection::Connection;
 use super::derived;
+use super::feed::COMMITS;
 use super::plan::{ColumnDef, ColumnType, DbValue, IndexDef, Layout, Name};
 use super::sqlite::search;
-use super::versions::COMMITS;
+use super::statement::{Dialect, Fault, Result, params};
 use super::words::{NO_WORD, Words};
 use crate::error::StorageError;
 use sea_query::{Alias, Expr, PostgresQueryBuilder, SchemaStatementBuilder, SqliteQueryBuilder, Table as Ddl};

@@ -21,12 +21,12 @@ mod writer;
 
 pub use open::PgOptions;
 
-use super::connection::DbError;
 use super::engine::{Common, Queue};
 use super::migrate::{Extent, PendingChange};
 use super::nodes::{NodeFacts, Nodes};
 use super::plan::{Layout, Name, WritePlan};
 use super::sqlite::OpenError;
+use super::statement::DbError;
 use crate::database::{BeginFuture, CommitFuture, Database, Storage};
 use crate::dependencies::VersionSlot;
 use crate::error::StorageError;

@@ -2,7 +2,7 @@
 
 use super::catalogue::Catalogue;
 use super::count_cache::{self, CountCache};
-use super::dependencies;
+use super::observe;
 use super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
 use super::sql::{Bind, Lowered, Want, lower};
 use super::tally::{Tallied, Without, tallied};
@@ -152,7 +152,7 @@ impl<E: Executor> SqlReads<'_, E> {
             return self.tally(&tallies).map(ReadResult::Count);
         }
         let lowered = self.lower(plan, Want::Count)?;
-        let on = dependencies::of_plan(plan, None, catalogue, words).filter(|_| is_newest);
+        let on = observe::of_plan(plan, None, catalogue, words).filter(|_| is_newest);
         let key = on.and_then(|on| Some((count_cache::key(lowered.shape(), &lowered.binds)?, versions.sum(&on))));
         let Some((key, stamp)) = key else { return self.count(plan).map(ReadResult::Count) };
         if let Some(n) = counts.get(&key, stamp) {
@@ -225,7 +225,7 @@ impl<E: Executor> Snapshot for SqlReads<'_, E> {
     }
 
     fn dependencies(&self, request: ReadRequest<'_>, result: &ReadResult) -> Option<Dependencies> {
-        dependencies::of(request, result, self.names.catalogue, self.names.words)
+        observe::of(request, result, self.names.catalogue, self.names.words)
     }
 
     /// Whether it is, only the transaction's owner knows.

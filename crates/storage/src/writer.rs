@@ -12,12 +12,13 @@ pub(super) mod slugs;
 mod transaction;
 
 use super::catalogue::Relation;
-use super::connection::{Connection, DbError, Dialect, Fault, Param, Result, params};
+use super::connection::Connection;
 use super::engine::Common;
+use super::feed::COMMITS;
 use super::feed::{News, Written};
 use super::migrate;
 use super::plan::{Change, CommitError, Committed, Name, ReadPlan, Row, WritePlan};
-use super::versions::COMMITS;
+use super::statement::{DbError, Dialect, Fault, Param, Result, params};
 use super::words::Words;
 use crate::database::WRITE_PATIENCE;
 use crate::error::StorageError;

@@ -1,7 +1,7 @@
 //! References to rows of another resource: their keys mean nothing in another one.
 
-use super::super::connection::{Result, params};
 use super::super::plan::{Reference, ReferenceValues};
+use super::super::statement::{Result, params};
 use super::{Migration, Refusal, connection, keep, kept, quoted};
 
 impl Migration<'_> {

@@ -1,8 +1,9 @@
 //! What a migration needs of a database.
 
 use super::super::catalogue::Catalogue;
-use super::super::connection::{Connection, Result};
+use super::super::connection::Connection;
 use super::super::plan::ColumnType;
+use super::super::statement::Result;
 use super::super::words::Words;
 use super::{Described, Present};
 

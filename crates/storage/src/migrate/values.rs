@@ -1,8 +1,9 @@
 //! Values whose declaration has changed: those that it takes are kept or converted, those that it refuses are counted.
 
 use super::super::catalogue::Table;
-use super::super::connection::{Connection, Result, int, params};
+use super::super::connection::Connection;
 use super::super::plan::{ColumnDef, ColumnType, DbValue, Name, TableDef, VERSION, ValueRule};
+use super::super::statement::{Result, int, params};
 use super::{Migration, Present, Refusal, connection, keep, kept, quoted, type_mark, type_name};
 use std::ops::ControlFlow;
 use std::sync::Arc;

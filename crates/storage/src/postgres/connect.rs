@@ -1,7 +1,7 @@
 //! The address of a database, and connections to it. Opening one ends at the deadline of whoever waits for it, also where
 //! a server takes connections and then says nothing.
 
-use super::super::connection::{DbError, Fault};
+use super::super::statement::{DbError, Fault};
 use super::attempts::Attempts;
 use super::wire::{Driver, Session, explain, wait, with_causes};
 use std::path::PathBuf;

@@ -1,9 +1,11 @@
 //! Functions that statements call and PostgreSQL does not bring, and the index of parts of words.
 
-use super::super::connection::{Connection, Result};
+use super::super::connection::Connection;
 use super::super::plan::Name;
 use super::super::sql::{FOLD, PATTERN};
+use super::super::statement::Result;
 use super::writer::PgConnection;
+use crate::statement::Statements as _;
 use unicode_normalization::char::is_combining_mark;
 
 /// Collations whose lower case is Unicode's, best first.

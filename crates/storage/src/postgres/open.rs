@@ -2,12 +2,13 @@
 
 use super::super::backup::LISTED;
 use super::super::catalogue::Catalogue;
-use super::super::connection::{Connection, DbError, Fault, int, text_at};
+use super::super::connection::Connection;
 use super::super::derived;
 use super::super::engine::Common;
 use super::super::migrate::{self, Extent, META_VERSION, Outcome, PendingChange, Schema, kept};
 use super::super::plan::{Layout, Row};
 use super::super::sqlite::OpenError;
+use super::super::statement::{DbError, Fault, int, text_at};
 use super::super::versions;
 use super::super::words::Words;
 use super::Shared;

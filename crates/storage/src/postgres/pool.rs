@@ -1,6 +1,6 @@
 //! Connections for reads, lent to one thread at a time.
 
-use super::super::connection::{DbError, Fault};
+use super::super::statement::{DbError, Fault};
 use super::connect::Address;
 use super::wire::Session;
 use std::ops::Deref;

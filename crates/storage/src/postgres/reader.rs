@@ -6,14 +6,14 @@
 mod targets;
 
 use super::super::budget;
-use super::super::connection::Dialect;
-use super::super::connection::{DbError, Fault, int, text_at};
 use super::super::feed::{self, News};
 use super::super::nodes::Nodes;
 use super::super::pin;
 use super::super::plan::{DbValue, EdgePlan, Name, ReadPlan, Row};
 use super::super::sql::{Bind, Lowered, Rendered};
 use super::super::sql_reads::{Columns, Executor, Names, ReadTexts, SqlReads, read_texts};
+use super::super::statement::Dialect;
+use super::super::statement::{DbError, Fault, int, text_at};
 use super::super::words::Words;
 use super::Shared;
 use super::neighbours;

@@ -4,13 +4,15 @@
 //! declarations know of a column beyond its SQL type is its comment.
 
 use super::super::catalogue::{Catalogue, Table};
-use super::super::connection::{Connection, Result, int, params, text_at};
+use super::super::connection::Connection;
 use super::super::migrate::{CHANGE_FEED, Described, META_VERSION, Present, Schema, keep, kept, quoted, type_mark};
 use super::super::plan::{ColumnType, Name};
+use super::super::statement::{Result, int, params, text_at};
 use super::super::words::Words;
 use super::functions;
 use super::text::stored_name;
 use super::writer::PgConnection;
+use crate::statement::Statements as _;
 
 /// What the layout table says of the program that made it.
 pub const PROGRAM: &str = "cms-server";

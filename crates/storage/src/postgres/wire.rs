@@ -9,8 +9,8 @@
 //!
 //! Every wait has an end: the deadline of the read, else the limit of the connection, else [`PATIENCE`].
 
-use super::super::connection::{DbError, Fault};
 use super::super::sql::{Bind, Rendered};
+use super::super::statement::{DbError, Fault};
 use super::connect::Address;
 use super::text;
 use futures_util::TryStreamExt as _;

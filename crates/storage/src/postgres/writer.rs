@@ -14,12 +14,12 @@
 
 use super::super::budget;
 use super::super::catalogue::Catalogue;
-use super::super::connection;
-use super::super::connection::{Connection, DbError, Dialect, Fault, Param, Result};
+use super::super::connection::Connection;
 use super::super::feed::{self, Written};
 use super::super::plan::{DbValue, ReadPlan, Row};
 use super::super::sql::{Bind, Rendered, Want, lower};
 use super::super::sql_reads::{Names, SqlReads};
+use super::super::statement::{DbError, Dialect, Fault, Param, Result, Statements};
 use super::super::words::Words;
 use super::connect::Address;
 use super::reader::{Found, Run, cells, run_on};
@@ -208,7 +208,7 @@ impl PgConnection {
         *self.early.borrow_mut() = early;
         let first = |rows: Option<&Vec<_>>| rows.and_then(|rows| rows.first()).map(cells).transpose();
         let commits = found.first().filter(|_| self.laid_out);
-        self.there.set(first(commits)?.map_or(0, |row| connection::int(&row, 0)));
+        self.there.set(first(commits)?.map_or(0, |row| crate::statement::int(&row, 0)));
         Ok(())
     }
 
@@ -282,7 +282,7 @@ fn of_arrays(text: &str, one: &Prepared) -> Rendered {
     plain(&format!("{head} SELECT * FROM unnest({})", arrays.join(", ")))
 }
 
-impl Connection for PgConnection {
+impl Statements for PgConnection {
     fn dialect(&self) -> Dialect {
         Dialect::Postgres
     }
@@ -355,7 +355,9 @@ impl Connection for PgConnection {
         self.early.borrow_mut().clear();
         self.session()?.batch(text)
     }
+}
 
+impl Connection for PgConnection {
     fn reading<'r>(&'r self, words: &'r Words, catalogue: &'r Catalogue) -> Box<dyn Snapshot + 'r> {
         Box::new(SqlReads { executor: self as &dyn Run, names: Names { words, catalogue } })
     }
@@ -436,13 +438,13 @@ impl Connection for PgConnection {
 
     fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>> {
         let select = "SELECT value FROM secret WHERE name = ?1";
-        let stored = || (self as &dyn Connection).text(select, connection::params![name]);
+        let stored = || (self as &dyn Connection).text(select, crate::statement::params![name]);
         let value = match stored()? {
             Some(value) => value,
             None => {
                 let value: Vec<u8> = std::iter::repeat_with(rand::random).take(len).collect();
                 let insert = "INSERT INTO secret (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
-                self.execute(insert, connection::params![name, &hexadecimal(&value)])?;
+                self.execute(insert, crate::statement::params![name, &hexadecimal(&value)])?;
                 // Another process may have created one meanwhile; then that one is used.
                 stored()?.ok_or_else(|| DbError::other("a secret was not stored"))?
             }
@@ -462,13 +464,13 @@ impl Connection for PgConnection {
 
     fn secrets(&self) -> Result<Vec<(Arc<str>, Vec<u8>)>> {
         let rows = self.select("SELECT name, value FROM secret ORDER BY name", &[])?;
-        let text = |row: &Row, place| connection::text_at(row, place).unwrap_or_default();
+        let text = |row: &Row, place| crate::statement::text_at(row, place).unwrap_or_default();
         rows.iter().map(|row| Ok((text(row, 0), bytes_of(&text(row, 0), &text(row, 1))?))).collect()
     }
 
     fn put_secret(&self, name: &str, value: &[u8]) -> Result<()> {
         let insert = "INSERT INTO secret (name, value) VALUES (?1, ?2)";
-        self.execute(insert, connection::params![name, &hexadecimal(value)]).map(drop)
+        self.execute(insert, crate::statement::params![name, &hexadecimal(value)]).map(drop)
     }
 
     fn close(&self) -> Result<()> {

@@ -9,7 +9,7 @@
 
 use super::super::catalogue::{Catalogue, Relation, Table};
 use super::super::plan::{Cond, DbValue, Name, Op, Order, ReadPlan};
-use super::lower::{Want, has_value};
+use super::lowered::Want;
 use std::collections::BTreeSet;
 
 /// Longer lists make no ladder: its rungs are sorted together.
@@ -86,7 +86,7 @@ pub fn extension(conjuncts: &[&Cond], order: Option<&Name>, extensions: &[(&Tabl
         Cond::Compare(name, Op::Lt | Op::Le | Op::Gt | Op::Ge, value) if *value != DbValue::Null => indexed(name),
         _ => None,
     };
-    let ordered = || order.filter(|name| conjuncts.iter().any(|cond| has_value(cond, name))).and_then(indexed);
+    let ordered = || order.filter(|name| conjuncts.iter().any(|cond| cond.has_value(name))).and_then(indexed);
     conjuncts.iter().find_map(value).or_else(ordered).or_else(|| conjuncts.iter().find_map(range))
 }
 

@@ -6,161 +6,11 @@
 use super::super::catalogue::{Catalogue, Table};
 use super::super::plan::{ColumnType, Cond, DbValue, Name, Op, Order, ReadPlan};
 use super::super::words::{NO_WORD, Words};
-use super::Bind;
 use super::join_order::{self, Driver, EdgeIndex};
+use super::lowered::*;
 use crate::error::StorageError;
 use cms_text::fold;
 use std::collections::{BTreeSet, HashSet};
-
-/// What is selected of the rows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Want {
-    Rows,
-    Count,
-    /// The sum of the plan's one column.
-    Sum,
-    /// The values of the plan's one column, or the targets of the relation that is named in its place, each with the number
-    /// of rows that have it, the most frequent first.
-    Groups,
-}
-
-/// The number of a bind.
-pub type Param = usize;
-
-/// A lowered plan: no value left in it.
-pub struct Lowered<'p> {
-    pub table: &'p Table,
-    /// Joined on the key, with their aliases.
-    pub extensions: Vec<(&'p Table, u32)>,
-    /// Empty where rows are counted; the one that is summed where a sum is selected.
-    pub columns: Vec<Column<'p>>,
-    /// The edges whose targets rows are grouped by: the relation, and the row's own key. The one column is of them.
-    pub grouped: Option<(Param, Column<'p>)>,
-    pub lead: Option<Lead<'p>>,
-    pub filter: Vec<Test<'p>>,
-    pub order: Vec<Sort<'p>>,
-    pub limit: Option<(Param, Param)>,
-    pub want: Want,
-    /// See [`ReadPlan::width`].
-    pub width: Option<u32>,
-    pub binds: Vec<Bind>,
-}
-
-/// A column of a table with the name `alias`.
-#[derive(Clone, Copy)]
-pub struct Column<'p> {
-    pub alias: u32,
-    pub name: &'p str,
-    pub ty: ColumnType,
-    /// Read in its place where an extension has no row.
-    pub default: Option<Param>,
-}
-
-/// What leads the join (see [`super::lead`]).
-pub enum Lead<'p> {
-    Keys(Param),
-    Edges(Edges),
-    Ladder(Ladder<'p>),
-    /// An extension, by its alias.
-    Extension(u32),
-}
-
-/// Edges of one target.
-pub struct Edges {
-    pub index: EdgeParams,
-    pub dst: Param,
-    /// `Some(descending)` when the plan's order is that of the index on relation, target, status, sort and source.
-    pub descending: Option<bool>,
-}
-
-/// What edges are pinned to, their target apart.
-pub struct EdgeParams {
-    pub rel: Param,
-    pub status: Option<Param>,
-}
-
-/// The first rows for each member of a list.
-pub struct Ladder<'p> {
-    pub members: Param,
-    pub rung: Rung<'p>,
-    /// The other conditions, on the rows of a rung, which go by this alias.
-    pub alias: u32,
-    pub filter: Vec<Test<'p>>,
-    pub descending: bool,
-    /// How many rows of each rung can be in the window.
-    pub most: Param,
-}
-
-/// Where the rows for a member come from.
-pub enum Rung<'p> {
-    /// Edges to the member.
-    Edges(EdgeParams),
-    /// Rows whose first column is the member, by the second.
-    Column(Column<'p>, Column<'p>),
-}
-
-/// A lowered condition.
-pub enum Test<'p> {
-    All(Vec<Test<'p>>),
-    Any(Vec<Test<'p>>),
-    Not(Box<Test<'p>>),
-    Compare(Column<'p>, Op, Param),
-    In(Column<'p>, Param),
-    IsNull(Column<'p>),
-    Contains(Vec<Column<'p>>, Param),
-    Same(Vec<Column<'p>>, Param),
-    HasWord(Column<'p>, Param),
-    /// The list of values, and the alias of the column's members.
-    HasMember(Column<'p>, Param, u32),
-    Related {
-        table: &'p Table,
-        inner: Column<'p>,
-        outer: Column<'p>,
-        filter: Box<Test<'p>>,
-    },
-    Linked(Linked<'p>),
-    LinkedTo(LinkedTo<'p>),
-}
-
-/// Rows at the other end of edges.
-pub struct Linked<'p> {
-    /// The row's own key.
-    pub key: Column<'p>,
-    pub rel: Param,
-    pub ends: Param,
-    /// `ends` is one value, not a list.
-    pub one: bool,
-    /// The row is the source.
-    pub forward: bool,
-    /// The ends' rows are gathered first; else each row is probed.
-    pub gathered: bool,
-    pub alias: u32,
-}
-
-/// Rows at the other end of edges, by a condition.
-pub struct LinkedTo<'p> {
-    /// The row's own key.
-    pub key: Column<'p>,
-    pub rel: Param,
-    /// Alias of the edges.
-    pub edges: u32,
-    pub table: &'p Table,
-    /// The key of the rows at the other end.
-    pub end: Column<'p>,
-    pub filter: Box<Test<'p>>,
-    /// See [`Linked::gathered`].
-    pub gathered: bool,
-}
-
-/// A lowered sort key.
-pub enum Sort<'p> {
-    /// Descending; rows without a value last.
-    Column(Column<'p>, bool, bool),
-    Given(Column<'p>, Param, u32),
-    /// In the order of the keys that lead the join.
-    Keys,
-    First(Test<'p>),
-}
 
 /// Lowers a plan. Fails when it names what the layout does not have.
 pub fn lower<'p>(
@@ -181,7 +31,7 @@ pub fn lower<'p>(
         lowering.extensions.push((extension, alias));
     }
     let scope = Scope { table, alias: 0 };
-    let conjuncts = conjuncts(&plan.filter);
+    let conjuncts = plan.filter.conjuncts();
     let leader = Driver::choose(plan, want, table, &conjuncts, catalogue);
     let (mut columns, mut order, mut limit) = (Vec::new(), Vec::new(), None);
     let mut grouped = None;
@@ -236,29 +86,11 @@ fn whole(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// The conditions that must all hold, nested ones included.
-pub fn conjuncts(cond: &Cond) -> Vec<&Cond> {
-    match cond {
-        Cond::All(conds) => conds.iter().flat_map(conjuncts).collect(),
-        other => vec![other],
-    }
-}
-
 /// The column that a window is ordered by first.
 fn window_order(plan: &ReadPlan) -> Option<&Name> {
     match plan.order.first() {
         Some(Order::Column(name, _)) if plan.limit.is_some() => Some(name),
         _ => None,
-    }
-}
-
-/// Whether no row that meets a condition lacks a value of the column.
-pub fn has_value(cond: &Cond, column: &Name) -> bool {
-    match cond {
-        Cond::Compare(name, op, value) => name == column && *op != Op::Ne && *value != DbValue::Null,
-        Cond::In(name, values) => name == column && !values.contains(&DbValue::Null),
-        Cond::Not(cond) => matches!(&**cond, Cond::IsNull(name) if name == column),
-        _ => false,
     }
 }
 
@@ -533,7 +365,7 @@ impl<'p> Lowering<'p, '_> {
             match order {
                 Order::Column(name, descending) => {
                     total |= **name == *key.name;
-                    let last = scope.table.def.unset_last(name) && !conjuncts.iter().any(|cond| has_value(cond, name));
+                    let last = scope.table.def.unset_last(name) && !conjuncts.iter().any(|cond| cond.has_value(name));
                     sorts.push(Sort::Column(self.column(scope, name)?, *descending, last));
                 }
                 Order::Given(_, values) if values.is_empty() => {}

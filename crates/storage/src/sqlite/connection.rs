@@ -1,10 +1,11 @@
 //! SQLite's connection that writes and migrates.
 
 use super::super::catalogue::Catalogue;
-use super::super::connection::{self, Connection, DbError, Dialect, Fault, Param, Result};
+use super::super::connection::Connection;
 use super::super::feed::Written;
 use super::super::plan::{DbValue, Row};
 use super::super::sql_reads::{Names, SqlReads};
+use super::super::statement::{DbError, Dialect, Fault, Param, Result, Statements};
 use super::super::words::Words;
 use super::checkpoint::{self, Checkpoints};
 use super::reader::ConnectionReads;
@@ -124,7 +125,7 @@ fn raw(value: ValueRef<'_>) -> DbValue {
     }
 }
 
-impl Connection for SqliteConnection {
+impl Statements for SqliteConnection {
     fn dialect(&self) -> Dialect {
         Dialect::Sqlite
     }
@@ -142,7 +143,9 @@ impl Connection for SqliteConnection {
     fn batch(&self, text: &str) -> Result<()> {
         Ok(self.conn.execute_batch(text)?)
     }
+}
 
+impl Connection for SqliteConnection {
     fn reading<'r>(&'r self, words: &'r Words, catalogue: &'r Catalogue) -> Box<dyn Snapshot + 'r> {
         let SqliteConnection { conn, shapes, frequent, .. } = self;
         Box::new(SqlReads { executor: ConnectionReads { conn, shapes, frequent }, names: Names { words, catalogue } })
@@ -182,7 +185,7 @@ impl Connection for SqliteConnection {
     }
 
     fn leave_for_search(&self, table: i64, id: i64) -> Result<bool> {
-        self.execute(search::NOTE, connection::params![table, id])?;
+        self.execute(search::NOTE, crate::statement::params![table, id])?;
         Ok(true)
     }
 

@@ -3,10 +3,10 @@
 use super::super::backup;
 use super::super::budget;
 use super::super::catalogue::Catalogue;
-use super::super::connection::{DbError, Fault};
 use super::super::engine::Common;
 use super::super::migrate::{self, Extent, META_VERSION, Outcome, PendingChange};
 use super::super::plan::Layout;
+use super::super::statement::{DbError, Fault};
 use super::super::versions;
 use super::super::words::Words;
 use super::{Shared, SqliteConnection, functions};

@@ -2,10 +2,10 @@
 //!
 //! A list that the server ships walks an index: where its plan sorts, a line here gives the reason.
 
-use super::super::connection::Dialect;
 use super::super::fixtures::*;
 use super::super::plan::*;
 use super::super::sql::{Want, lower};
+use super::super::statement::Dialect;
 use super::*;
 use rusqlite::Connection;
 use std::fmt::Write;

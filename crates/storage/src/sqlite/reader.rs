@@ -8,12 +8,12 @@
 //! ([`LogIndex`]). Open transactions keep the log from starting over, so they end after [`MAX_REUSE`], when the log is
 //! long, and when the thread has nothing to do ([`end_idle_transactions`]).
 
-use super::super::connection::{Param, int};
 use super::super::feed::{self, News};
 use super::super::pin;
 use super::super::plan::{Name, ReadPlan, Row};
 use super::super::sql::{Bind, Lowered};
 use super::super::sql_reads::{Columns, Executor, Names, ReadTexts, SqlReads, read_texts};
+use super::super::statement::{Param, int};
 use super::super::words::Words;
 use super::connection;
 use super::open;

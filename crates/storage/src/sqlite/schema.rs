@@ -1,9 +1,10 @@
 //! Tables, columns and indexes of a SQLite file.
 
 use super::super::catalogue::Catalogue;
-use super::super::connection::{Connection as _, Result};
 use super::super::migrate::{CHANGE_FEED, Described, Present, Schema, quoted, type_mark};
 use super::super::plan::ColumnType;
+use super::super::statement::Result;
+use super::super::statement::Statements as _;
 use super::super::words::Words;
 use super::{SqliteConnection, open, search};
 

@@ -65,7 +65,7 @@ pub(in super::super) fn renew(
     conn: &dyn connection::Connection,
     catalogue: &Catalogue,
     words: &Words,
-) -> connection::Result<()> {
+) -> crate::statement::Result<()> {
     conn.batch(
         "CREATE TABLE IF NOT EXISTS search_todo (\"table\" INTEGER NOT NULL, id INTEGER NOT NULL, \
          PRIMARY KEY (\"table\", id)) WITHOUT ROWID",

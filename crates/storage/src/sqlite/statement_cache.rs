@@ -3,9 +3,9 @@
 //! Clients choose the shapes by their arguments, so neither the number of shapes nor the length of one bounds the
 //! memory they use.
 
-use super::super::connection::Dialect;
 use super::super::plan::{DbValue, Row};
 use super::super::sql::{Lowered, Rendered};
+use super::super::statement::Dialect;
 use super::reader::{count_text, fetch};
 use super::{Dictionary, decode};
 use crate::error::StorageError;

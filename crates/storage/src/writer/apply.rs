@@ -8,11 +8,11 @@ mod returned;
 mod rows;
 
 use super::super::catalogue::{Catalogue, Table, TableId};
-use super::super::connection::{DbError, Fault, params};
 use super::super::plan::{
     Change, CommitError, Committed, DbValue, Name, Put, PutDone, ReadPlan, Row, Target, WritePlan,
 };
 use super::super::sql::extensions_named;
+use super::super::statement::{DbError, Fault, params};
 use super::Writer;
 use super::effects::{Counter, Effects, Scope};
 use crate::error::StorageError;

@@ -3,12 +3,13 @@
 //! Gathered in memory, so that 256 plans raising the same number cost one statement.
 
 use super::super::catalogue::{Catalogue, RelationId, TableId};
-use super::super::connection::{Param, Result, int, params};
+use super::super::feed::COMMITS;
 use super::super::feed::{self, Action, Entries, Entry, Subject};
 use super::super::plan::{Change, DbValue, Name, WritePlan};
 use super::super::sql::{Set, update_text};
+use super::super::statement::{Param, Result, int, params};
 use super::super::tally::ALL_AUTHORS;
-use super::super::versions::{COMMITS, slugs};
+use super::super::versions::slugs;
 use super::Writer;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -5,9 +5,10 @@
 //! themselves.
 
 use super::super::catalogue::{Catalogue, TableId};
-use super::super::connection::{Connection, Result, int, params, text_at};
+use super::super::connection::Connection;
 use super::super::plan::{Change, ColumnType, DbValue, Input, Put, Target, WritePlan};
 use super::super::sql::select_many_text;
+use super::super::statement::{Result, int, params, text_at};
 use super::super::words::Words;
 use super::apply::{State, id_of};
 use super::slugs::Owner;

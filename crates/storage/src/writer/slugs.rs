@@ -4,8 +4,9 @@
 //! as `base-n` (n from 2), however the claim came about. The smallest free suffix is the end of the first run plus one,
 //! so 100,000 equal titles cost one lookup each.
 
-use super::super::connection::{Connection, Dialect, Result, int, params, text_at};
+use super::super::connection::Connection;
 use super::super::plan::{Change, SlugClaim, WritePlan};
+use super::super::statement::{Dialect, Result, int, params, text_at};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The writer's end of a transaction that is held open: it serves that one until it ends, while other plans wait.
 
-use super::super::connection::Result;
 use super::super::plan::{CommitError, WritePlan};
+use super::super::statement::Result;
 use super::super::transaction::Op;
 use super::{Outcome, Writer, unavailable};
 use std::panic::{AssertUnwindSafe, catch_unwind};

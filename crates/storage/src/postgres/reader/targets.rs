@@ -1,10 +1,10 @@
 //! Edges and the rows at their ends, in one statement: the edges that a plan asks for, and the rows that a plan asks for by
 //! their keys, are taken from it.
 
-use super::super::super::connection::int;
 use super::super::super::plan::{ColumnType, Cond, DbValue, Edge, EdgePlan, Name, ReadPlan, Row};
 use super::super::super::sql::Bind;
 use super::super::super::sql_reads::{Executor as _, list};
+use super::super::super::statement::int;
 use super::super::super::words::NO_WORD;
 use super::super::wire::plain;
 use super::{AHEAD, Run, View};

@@ -1,9 +1,9 @@
 //! What belongs to a row and is in other tables: slug claim, edges, meta, revisions.
 
 use super::super::super::catalogue::{META, REVISION, Relation, RelationId, Table};
-use super::super::super::connection::{int, params};
 use super::super::super::feed::{Action, Entry, Subject};
 use super::super::super::plan::{CommitError, DbValue, MetaChange, Name, Put, RevisionPut, SlugClaim};
+use super::super::super::statement::{int, params};
 use super::super::effects::Scope;
 use super::super::slugs::{self, Owner};
 use super::rows::id_of;

@@ -1,13 +1,13 @@
 //! One row: created, updated, removed, and what its tracked columns mean for others.
 
 use super::super::super::catalogue::{Count, REVISION, Table, TableId};
-use super::super::super::connection::{Param, int, params};
 use super::super::super::derived::recount_text;
 use super::super::super::feed::{Action, Entry};
 use super::super::super::plan::{
     ColumnDef, ColumnType, CommitError, DbValue, Input, Name, Piece, Put, PutDone, Row, Target,
 };
 use super::super::super::sql::{Set, delete_text, insert_text, select_text, update_text};
+use super::super::super::statement::{Param, int, params};
 use super::super::super::tally::NO_AUTHOR;
 use super::super::super::versions::SLUG;
 use super::super::effects::Scope;
