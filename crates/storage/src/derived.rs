@@ -3,7 +3,7 @@
 
 use super::catalogue::{Catalogue, Relation, Table, TableId};
 use super::connection::Connection;
-use super::migrate::{keep, kept};
+use super::layout_table::{keep, kept};
 use super::plan::{ColumnType, Name};
 use super::statement::{Result, int};
 use super::tally::{ALL_AUTHORS, NO_AUTHOR};

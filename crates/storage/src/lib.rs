@@ -23,6 +23,7 @@ mod feed;
 #[cfg(test)]
 mod fixtures;
 mod forward;
+mod layout_table;
 mod migrate;
 mod new_row;
 pub mod nodes;
@@ -32,6 +33,7 @@ pub mod place;
 pub mod plan;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod queue;
 mod read_set;
 mod server;
 mod snapshot;

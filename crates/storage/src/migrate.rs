@@ -18,6 +18,7 @@ use super::catalogue::{Catalogue, Table};
 use super::connection::Connection;
 use super::derived;
 use super::feed::COMMITS;
+use super::layout_table::{keep, kept};
 use super::plan::{ColumnDef, ColumnType, DbValue, IndexDef, Layout, Name};
 use super::sqlite::search;
 use super::statement::{Dialect, Fault, Result, params};
@@ -185,16 +186,6 @@ fn stored_fingerprint(conn: &dyn Schema) -> Result<Option<Arc<str>>> {
         return Ok(None);
     }
     kept(conn, "fingerprint")
-}
-
-pub(super) fn kept(conn: &dyn Connection, name: &str) -> Result<Option<Arc<str>>> {
-    conn.text("SELECT definition FROM layout WHERE name = ?1", params![name])
-}
-
-pub(super) fn keep(conn: &dyn Connection, name: &str, definition: &str) -> Result<()> {
-    let text = "INSERT INTO layout (name, definition) VALUES (?1, ?2) \
-        ON CONFLICT (name) DO UPDATE SET definition = excluded.definition";
-    conn.send(text, params![name, definition])
 }
 
 pub(super) const ADD_WORD: &str = "INSERT INTO dictionary (number, word) VALUES (?1, ?2)";

@@ -21,10 +21,11 @@ mod writer;
 
 pub use open::PgOptions;
 
-use super::engine::{Common, Queue};
+use super::engine::Common;
 use super::migrate::{Extent, PendingChange};
 use super::nodes::{NodeFacts, Nodes};
 use super::plan::{Layout, Name, WritePlan};
+use super::queue::Queue;
 use super::sqlite::OpenError;
 use super::statement::DbError;
 use crate::database::{BeginFuture, CommitFuture, Database, Storage};

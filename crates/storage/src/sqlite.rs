@@ -12,6 +12,7 @@ mod query_plans;
 mod reader;
 mod schema;
 pub(super) mod search;
+mod shared;
 mod statement_cache;
 mod statistics;
 #[cfg(test)]
@@ -24,11 +25,11 @@ pub use neighbour::{Claim, Neighbour, StartLock};
 pub(super) use open::examining;
 pub use open::{Migrated, OpenError, OpenOptions};
 pub use reader::{end_idle_transactions, reuse_transactions};
-use values::{Dictionary, bind, decode};
+use shared::Shared;
 
-use super::engine::{Common, Queue};
 use super::migrate::Extent;
 use super::plan::{Layout, Name, WritePlan};
+use super::queue::Queue;
 use crate::database::{BeginFuture, CommitFuture, Database, Storage};
 use crate::dependencies::VersionSlot;
 use crate::error::StorageError;
@@ -38,7 +39,6 @@ use cms_base::metrics;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 
@@ -48,32 +48,6 @@ pub struct Sqlite {
     queue: Queue,
     applied: Vec<PendingChange>,
     copied: Option<PathBuf>,
-}
-
-/// What readers and the writer have in common.
-pub(super) struct Shared {
-    /// Distinguishes databases that one thread reads.
-    pub id: u64,
-    pub path: PathBuf,
-    pub settings: open::Settings,
-    pub common: Arc<Common>,
-    /// Pages in the log.
-    pub log_pages: Arc<AtomicUsize>,
-}
-
-impl Shared {
-    /// Whether the log waits for its readers to start over.
-    pub fn log_is_long(&self) -> bool {
-        self.log_pages.load(Ordering::Relaxed) >= checkpoint::PAGES
-    }
-}
-
-impl std::ops::Deref for Shared {
-    type Target = Common;
-
-    fn deref(&self) -> &Common {
-        &self.common
-    }
 }
 
 /// See [`Sqlite::recover`]. (The last connection to a file takes the log away.)

@@ -1,10 +1,11 @@
 //! Lists of references that become columns, columns that become lists of references, and lists that are gone.
 
 use super::super::catalogue::{Catalogue, Table};
+use super::super::layout_table::{keep, kept};
 use super::super::plan::{ColumnDef, DbValue, Layout, Name, Reference, ReferenceValues, TableDef, ValueRule};
 use super::super::statement::{Result, int, params};
 use super::values::{KINDS, grouped, hold_a_value, list_text, rule_key};
-use super::{Migration, Refusal, connection, keep, kept, quoted};
+use super::{Migration, Refusal, connection, quoted};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 

@@ -1,8 +1,9 @@
 //! References to rows of another resource: their keys mean nothing in another one.
 
+use super::super::layout_table::{keep, kept};
 use super::super::plan::{Reference, ReferenceValues};
 use super::super::statement::{Result, params};
-use super::{Migration, Refusal, connection, keep, kept, quoted};
+use super::{Migration, Refusal, connection, quoted};
 
 impl Migration<'_> {
     /// Refuses a reference to another kind of rows than before where there are values: they are keys of the former rows.

@@ -2,9 +2,10 @@
 
 use super::super::catalogue::Table;
 use super::super::connection::Connection;
+use super::super::layout_table::{keep, kept};
 use super::super::plan::{ColumnDef, ColumnType, DbValue, Name, TableDef, VERSION, ValueRule};
 use super::super::statement::{Result, int, params};
-use super::{Migration, Present, Refusal, connection, keep, kept, quoted, type_mark, type_name};
+use super::{Migration, Present, Refusal, connection, quoted, type_mark, type_name};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 

@@ -5,7 +5,8 @@
 
 use super::super::catalogue::{Catalogue, Table};
 use super::super::connection::Connection;
-use super::super::migrate::{CHANGE_FEED, Described, META_VERSION, Present, Schema, keep, kept, quoted, type_mark};
+use super::super::layout_table::{keep, kept};
+use super::super::migrate::{CHANGE_FEED, Described, META_VERSION, Present, Schema, quoted, type_mark};
 use super::super::plan::{ColumnType, Name};
 use super::super::statement::{Result, int, params, text_at};
 use super::super::words::Words;

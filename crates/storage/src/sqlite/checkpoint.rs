@@ -7,7 +7,8 @@
 //! The same thread renews the statistics of tables that have grown ([`statistics`]), at the start and after writes.
 
 use super::open::checkpointing;
-use super::{Shared, statistics};
+use super::shared::Shared;
+use super::statistics;
 use rusqlite::Connection;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};

@@ -9,8 +9,9 @@ use super::super::statement::{DbError, Dialect, Fault, Param, Result, Statements
 use super::super::words::Words;
 use super::checkpoint::{self, Checkpoints};
 use super::reader::ConnectionReads;
+use super::shared::Shared;
 use super::statement_cache::StatementCache;
-use super::{Shared, search, statistics};
+use super::{search, statistics};
 use crate::snapshot::Snapshot;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ErrorCode, OptionalExtension, Statement, ToSql};

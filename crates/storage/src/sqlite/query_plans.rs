@@ -6,6 +6,7 @@ use super::super::fixtures::*;
 use super::super::plan::*;
 use super::super::sql::{Want, lower};
 use super::super::statement::Dialect;
+use super::values::bind;
 use super::*;
 use rusqlite::Connection;
 use std::fmt::Write;

@@ -10,7 +10,7 @@
 
 use super::super::catalogue::{Catalogue, Table};
 use super::super::connection;
-use super::super::migrate::{keep, kept};
+use super::super::layout_table::{keep, kept};
 use super::super::plan::{Cond, DbValue, Name, ReadPlan};
 use super::super::words::Words;
 use crate::error::StorageError;

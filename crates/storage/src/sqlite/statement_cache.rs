@@ -7,7 +7,7 @@ use super::super::plan::{DbValue, Row};
 use super::super::sql::{Lowered, Rendered};
 use super::super::statement::Dialect;
 use super::reader::{count_text, fetch};
-use super::{Dictionary, decode};
+use super::values::{Dictionary, decode};
 use crate::error::StorageError;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;

@@ -1,0 +1,34 @@
+//! What readers and the writer of a file have in common.
+
+use super::super::engine::Common;
+use super::checkpoint;
+use super::open::Settings;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What readers and the writer have in common.
+pub(in super::super) struct Shared {
+    /// Distinguishes databases that one thread reads.
+    pub id: u64,
+    pub path: PathBuf,
+    pub settings: Settings,
+    pub common: Arc<Common>,
+    /// Pages in the log.
+    pub log_pages: Arc<AtomicUsize>,
+}
+
+impl Shared {
+    /// Whether the log waits for its readers to start over.
+    pub fn log_is_long(&self) -> bool {
+        self.log_pages.load(Ordering::Relaxed) >= checkpoint::PAGES
+    }
+}
+
+impl std::ops::Deref for Shared {
+    type Target = Common;
+
+    fn deref(&self) -> &Common {
+        &self.common
+    }
+}
