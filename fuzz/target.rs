@@ -7,11 +7,11 @@ mod drive;
 #[path = "../tests/common/html.rs"]
 mod html;
 
-use cms_server::fuzzing::{TARGETS, Target};
+use cms_server::fuzzing::{FuzzTarget, TARGETS};
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 
-static TARGET: LazyLock<&Target> = LazyLock::new(|| {
+static TARGET: LazyLock<&FuzzTarget> = LazyLock::new(|| {
     let target = TARGETS.iter().find(|target| target.name == env!("CARGO_BIN_NAME")).expect("a target");
     // What is compiled once is compiled here, where nothing is measured.
     for kept in

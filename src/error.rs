@@ -1,7 +1,7 @@
 //! The catalogue of error codes, and the error that a request ends with.
 //!
-//! Owns every status and every code that leaves the server (contract: "Error object", "Errors") but the codes of single
-//! resources, which the declarations add.
+//! Owns the codes that leave the server, with their statuses (contract: "Error object", "Errors"), but those of single resources,
+//! which the declarations add, and those of checks of single values, which `cms_schema` has. One place may replace a status.
 //! It knows nothing of requests, storage or HTTP.
 
 use cms_schema::ParamFailure;

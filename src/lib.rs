@@ -2,8 +2,8 @@
 //!
 //! # Map
 //!
-//! Lowest layer first, and crates of their own before the modules of the program; each uses those above it in this list,
-//! never those below, and no two use each other (`tests/tidy.rs` reads the list and enforces it).
+//! Lowest layer first, and crates of their own before the modules of the program; each uses those above it in this list or of
+//! its own layer, never those below, and no two use each other (`tests/tidy.rs` reads the list and enforces it).
 //!
 //! | layer | crate or module | responsibility, and what it must not know |
 //! | --- | --- | --- |
@@ -13,7 +13,7 @@
 //! | 1 | [`cms_config`] | `routes.toml` as written, with the place of every value; not what it means |
 //! | 1 | [`cms_storage`] | inert plans, the traits that carry them out, SQLite; no schema, no resource, no request |
 //! | 2 | [`cms_pictures`] | pictures measured, decoded, resized, cropped, in a bounded pool; no record, no key |
-//! | 3 | [`error`] | every code and status of the server |
+//! | 3 | [`error`] | the error codes of the server, with their statuses |
 //! | 3 | [`model`] | the data that stages pass on; no logic |
 //! | 3 | [`files`] | uploaded files under keys, in a folder or an object store; no record, no request |
 //! | 3 | [`mail`] | messages by SMTP or as files in a folder, and their texts; not why they are sent |
@@ -52,7 +52,9 @@
 //!
 //! # Invariants
 //!
-//! * No SQL outside [`cms_storage`]; no status or code outside [`error`]; no resource's name in Rust.
+//! * No SQL outside [`cms_storage`]; no resource's name in Rust.
+//! * Error codes with their statuses are in [`error`], those of checks of single values in [`cms_schema`]. A status elsewhere
+//!   belongs to a success, a page or another protocol, or replaces that of a code at one place.
 //! * Everything that can be compiled is compiled before the socket opens; a reload builds another registry and swaps it.
 //! * Every write is a plan that the one writer carries out; a request is answered after its commit is on disk.
 //! * What a caller may see is one condition per resource, shared by lists, items, searches, counts and embedding.

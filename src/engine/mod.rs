@@ -44,7 +44,7 @@ use crate::scope::{Principal, SETTINGS, Scope, Settings, read_settings};
 use arc_swap::ArcSwap;
 use cms_base::clock::Clock;
 use cms_base::metrics::StatusCounters;
-use cms_base::pool::{JobOwner, OwnerShares};
+use cms_base::pool::JobOwner;
 use cms_storage::{Budgeted, ReadBudget, Storage, StorageError};
 use std::sync::Arc;
 use std::time::Duration;
@@ -140,7 +140,6 @@ impl Engine {
         let documents = DocumentCache::new(&registry, documents / 4 * 3);
         let responses = ResponseCache::new(responses);
         let outbound = Outbound::new(&registry.declaration.outbound);
-        let writes = OwnerShares::of(registry.declaration.storage.write_queue);
         let read_timeout = registry.declaration.storage.read_timeout.get().map(|limit| limit.std());
         Ok(Engine {
             router: Router::new(&registry),
@@ -155,7 +154,7 @@ impl Engine {
                 media,
                 documents,
                 outbound,
-                writes,
+                writes: Arc::default(),
                 transactions: Arc::default(),
                 menus: AutoAddMenus::default(),
                 turns: RowTurns::default(),

@@ -203,7 +203,7 @@ impl<'a> Removal<'a> {
     /// What is done about rows that stay, and about what belongs to rows that go.
     fn changes(&self, changes: &mut Vec<Change>) -> Result<(), RemovalError> {
         for (index, rows) in &self.rows {
-            self.belongings(self.resource(*index), rows, changes)?;
+            self.plan_dependents(self.resource(*index), rows, changes)?;
         }
         let mut links = Vec::new();
         for (other, relation, keys) in self.pointing() {
@@ -256,7 +256,12 @@ impl<'a> Removal<'a> {
     }
 
     /// What belongs to rows that go, beside relations: their children move up, their comments are deleted.
-    fn belongings(&self, resource: &Resource, rows: &[Row], changes: &mut Vec<Change>) -> Result<(), RemovalError> {
+    fn plan_dependents(
+        &self,
+        resource: &Resource,
+        rows: &[Row],
+        changes: &mut Vec<Change>,
+    ) -> Result<(), RemovalError> {
         for row in rows {
             let record = Record { resource, row };
             match resource.family {

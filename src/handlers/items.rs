@@ -3,7 +3,7 @@
 use super::{Outcome, RenderedJson, Work, WriteRefusal, WrittenRow, auto_add, comments, originals, terms, users};
 use crate::access::hints::{self, Hints};
 use crate::access::policy;
-use crate::behaviours::{READS, dynamic};
+use crate::behaviours::dynamic;
 use crate::cache::documents::{DocumentText, RenderVariant};
 use crate::error::{ApiError, Code};
 use crate::families;
@@ -29,16 +29,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let (record, rows) = (Record { resource, row }, std::slice::from_ref(row));
-    let view = View {
-        context: work.allowed.context(),
-        fields: work.fields,
-        password: work.given,
-        links: true,
-        readable: true,
-        reads: READS,
-        excerpt_words: excerpt_words(work),
-        unique: &work.unique,
-    };
+    let view = View { excerpt_words: excerpt_words(work), ..work.view(work.allowed.context()) };
     let snapshot = work.scope.snapshot()?;
     let texts = cached_texts(work, resource, rows, &view, &*snapshot, true, |missing| Ok(missing.to_vec()))?;
     let mut outcome = match texts.and_then(|texts| texts.into_iter().next()) {
@@ -94,16 +85,7 @@ fn show_on(
     fields: &Fields,
 ) -> Result<Value, ApiError> {
     let readable = matches!(work.allowed.method(), Method::Get | Method::Head);
-    let view = View {
-        context,
-        fields,
-        password: work.given,
-        links: true,
-        readable,
-        reads: READS,
-        excerpt_words: excerpt_words(work),
-        unique: &work.unique,
-    };
+    let view = View { fields, readable, excerpt_words: excerpt_words(work), ..work.view(context) };
     let rows = std::slice::from_ref(row);
     let mut documents = render::documents(work.scope, snapshot, resource, rows, &view)?;
     documents.pop().ok_or_else(|| ApiError::new(Code::Internal))

@@ -7,7 +7,7 @@ use super::order::order;
 pub use super::search_words::{Search, words_within};
 use super::{Outcome, RenderedJson, Work, comparisons, criteria, items, originals};
 use crate::access::{failure, hints, policy};
-use crate::behaviours::{QUERIES, QueryContext, READS};
+use crate::behaviours::{QUERIES, QueryContext};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, is_in, txt};
 use crate::registry::args::{Arg, ArgRole, ArgSet, Filter, FilterOp};
@@ -90,16 +90,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return listing.counts_by(by);
     }
     let context = work.allowed.context();
-    let view = View {
-        context,
-        fields: work.fields,
-        password: work.given,
-        links: true,
-        readable: true,
-        reads: READS,
-        excerpt_words: None,
-        unique: &work.unique,
-    };
+    let view = work.view(context);
     let snapshot = work.scope.snapshot()?;
     if listing.counts {
         snapshot.prefetch(&[ReadRequest::Count(&listing.plan)]);

@@ -35,6 +35,7 @@ use crate::access::hashing::Hasher;
 use crate::access::identity::Identity;
 use crate::access::unlock::RecordPassword;
 use crate::access::{Authorization, audit};
+use crate::behaviours::READS;
 use crate::cache::descriptions::Descriptions;
 use crate::cache::documents::DocumentCache;
 use crate::error::{ApiError, Code};
@@ -42,8 +43,9 @@ use crate::families::file::MediaServices;
 use crate::families::{self, RowEdit};
 use crate::model::Method;
 use crate::outbound::Outbound;
-use crate::registry::resource::Resource;
+use crate::registry::resource::{Context, Resource};
 use crate::registry::{Endpoint, Route};
+use crate::render::View;
 use crate::request::BodyParams;
 use crate::request::args::ArgSources;
 use crate::request::call::{Call, CustomField, SubResponse};
@@ -109,7 +111,7 @@ pub struct SharedServices {
     /// Who writes a row that several requests want to change.
     pub turns: RowTurns,
     /// Writes that wait for the writer: no caller has more than half of the places.
-    pub writes: OwnerShares,
+    pub writes: Arc<OwnerShares>,
     /// Transactions that are held open: one of each caller.
     pub transactions: Arc<OwnerTurns>,
     /// Menus that new records are added to.
@@ -228,6 +230,20 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// How rows that the caller may read are shown in a context.
+    pub fn view(&self, context: Context) -> View<'_> {
+        View {
+            context,
+            fields: self.fields,
+            password: self.given,
+            links: true,
+            readable: true,
+            reads: READS,
+            excerpt_words: None,
+            unique: &self.unique,
+        }
+    }
+
     /// Writes a plan; the outcome is ready when it is durable.
     ///
     /// # Errors
@@ -235,8 +251,9 @@ impl<'a> Work<'a> {
     pub async fn commit(&self, mut plan: WritePlan) -> Result<Committed, CommitError> {
         plan.changes.extend(audited(self));
         // Within a transaction the writer serves this caller already.
-        let own = (!self.scope.tentative).then(|| self.shared.writes.take(self.scope.source())).transpose();
-        let _place = own.map_err(|_| CommitError::Busy)?;
+        let half = self.scope.registry.declaration.storage.write_queue.div_ceil(2).max(1);
+        let take = || self.shared.writes.take(self.scope.source(), half, usize::MAX);
+        let _place = (!self.scope.tentative).then(take).transpose().map_err(|_: PoolError| CommitError::Busy)?;
         self.scope.storage.commit(plan.by(self.scope.actor())).await
     }
 }

@@ -20,11 +20,11 @@ use crate::registry::Registry;
 use crate::scope::{Progress, Scope};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use cms_base::pool::OwnerShares;
 use records::McpResource;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
-use streams::SubscriptionCounts;
 use tools::Tool;
 
 /// See the module's description.
@@ -44,7 +44,8 @@ pub struct Mcp {
     records: Vec<McpResource>,
     scheme: String,
     page: usize,
-    open: Arc<SubscriptionCounts>,
+    /// Open subscriptions, by user.
+    open: Arc<OwnerShares>,
     running: RunningCalls,
 }
 

@@ -10,15 +10,16 @@ use crate::model::{EventStream, Request, StopReason, StopSignal};
 use crate::registry::name;
 use crate::scope::{Progress, Scope};
 use bytes::Bytes;
+use cms_base::pool::OwnerPlace;
 use cms_storage::{ReadSet, TrackedStorage};
 use futures_util::future::{Either, select};
 use futures_util::stream::unfold;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::future::Future;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -116,41 +117,6 @@ async fn progressed(state: Option<ProgressStream>) -> Option<(Bytes, Option<Prog
     }
 }
 
-/// The open subscriptions of a process, by user.
-#[derive(Debug, Default)]
-pub(super) struct SubscriptionCounts(Mutex<HashMap<i64, usize>>);
-
-/// One of them, as long as it lives.
-struct SubscriptionSlot(Arc<SubscriptionCounts>, i64);
-
-impl SubscriptionCounts {
-    fn lock(&self) -> MutexGuard<'_, HashMap<i64, usize>> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    fn enter(self: &Arc<SubscriptionCounts>, user: i64, most: usize) -> Option<SubscriptionSlot> {
-        let mut open = self.lock();
-        let own = open.get(&user).copied().unwrap_or(0);
-        if open.values().sum::<usize>() >= most || own >= (most / 10).max(1) {
-            return None;
-        }
-        open.insert(user, own + 1);
-        Some(SubscriptionSlot(self.clone(), user))
-    }
-}
-
-impl Drop for SubscriptionSlot {
-    fn drop(&mut self) {
-        let mut open = self.0.lock();
-        match open.get_mut(&self.1) {
-            Some(own) if *own > 1 => *own -= 1,
-            _ => {
-                open.remove(&self.1);
-            }
-        }
-    }
-}
-
 /// What a subscription watches.
 #[derive(Clone, Debug, PartialEq)]
 enum SubscriptionTopic {
@@ -179,7 +145,7 @@ struct Subscription<H> {
     /// When the client heard something last, and the caller was known.
     seen: Instant,
     ended: bool,
-    _place: SubscriptionSlot,
+    _place: OwnerPlace,
 }
 
 /// The stream of a subscription.
@@ -211,7 +177,8 @@ pub(super) async fn listening<H: McpHost>(
     }
     let declared = &scope.registry.declaration.mcp;
     let (until, most) = (Instant::now() + declared.subscription.std(), declared.max_subscriptions);
-    let Some(place) = host.mcp().open.enter(scope.principal.id, most) else {
+    // Nobody has more than a tenth.
+    let Ok(place) = host.mcp().open.take(scope.source(), (most / 10).max(1), most) else {
         return failed(RpcError::new(INTERNAL, "There are too many subscriptions; end one of them first."));
     };
     let distinct: BTreeSet<&str> = uris.iter().copied().collect();
@@ -343,24 +310,5 @@ impl<H: McpHost> Subscription<H> {
                 None => self.tell("notifications/resources/list_changed", json!({})),
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nobody_has_more_than_a_tenth_of_the_subscriptions() {
-        let open = Arc::new(SubscriptionCounts::default());
-        let mut own: Vec<SubscriptionSlot> = (0..2).filter_map(|_| open.enter(1, 20)).collect();
-        assert!(own.len() == 2 && open.enter(1, 20).is_none());
-        assert!(open.enter(2, 20).is_some());
-        own.pop();
-        assert!(open.enter(1, 20).is_some());
-        drop(own);
-        assert!(open.lock().is_empty(), "{open:?}");
-        let few: Vec<SubscriptionSlot> = (0..3).filter_map(|user| open.enter(user, 2)).collect();
-        assert_eq!(few.len(), 2);
     }
 }

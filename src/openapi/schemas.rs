@@ -96,12 +96,14 @@ pub fn modern(document: &Value, side: Side) -> Value {
 /// Writes what generators of clients need: the items of a list, whatever they are; and no type beside alternatives that
 /// have their own.
 fn settle(schema: &mut Map<String, Value>, types: &[String]) {
-    let alternatives = ["oneOf", "anyOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).next();
+    let alternatives = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)?.as_array());
     if let Some(alternatives) = alternatives {
         if alternatives.iter().all(|own| own.get("type").is_some()) {
             schema.remove("type");
         }
     } else if types.iter().any(|own| own == "array")
+        // An object that may be written as an empty list.
+        && !types.iter().any(|own| own == "object")
         && !["items", "prefixItems"].iter().any(|key| schema.contains_key(*key))
     {
         schema.insert("items".into(), json!({}));
@@ -288,7 +290,7 @@ mod tests {
         let response = |document: Value, expected: Value| assert_eq!(modern(&document, side), expected);
         response(json!({"type": "integer", "default": null}), json!({"type": ["integer", "null"]}));
         response(json!({"type": "string", "format": "uri"}), json!({"format": "uri-reference", "type": "string"}));
-        response(json!({"type": "object"}), json!({"items": {}, "maxItems": 0, "type": ["object", "array"]}));
+        response(json!({"type": "object"}), json!({"maxItems": 0, "type": ["object", "array"]}));
         response(json!({"type": "string", "default": "a", "maxLength": 5}), json!({"type": "string"}));
     }
 

@@ -271,52 +271,51 @@ impl Drop for OwnerTurn {
     }
 }
 
-/// How many places of a shared queue each owner has; none has more than half.
-#[derive(Debug)]
-pub struct OwnerShares {
-    most: usize,
-    counts: Mutex<HashMap<JobOwner, usize>>,
+/// Places that owners share, by owner.
+#[derive(Debug, Default)]
+pub struct OwnerShares(Mutex<ShareCounts>);
+
+#[derive(Debug, Default)]
+struct ShareCounts {
+    all: usize,
+    own: HashMap<JobOwner, usize>,
 }
 
-/// An owner's place in a queue, given back when this is dropped.
+/// An owner's place, given back when this is dropped.
 #[derive(Debug)]
-pub struct OwnerPlace<'a> {
-    shares: &'a OwnerShares,
+pub struct OwnerPlace {
+    shares: Arc<OwnerShares>,
     owner: JobOwner,
 }
 
 impl OwnerShares {
-    /// The shares of a queue of so many places.
-    pub fn of(places: usize) -> OwnerShares {
-        OwnerShares { most: places.div_ceil(2).max(1), counts: Mutex::default() }
-    }
-
     /// Takes a place for the owner.
     ///
     /// # Errors
-    /// The owner has half of the places.
-    pub fn take(&self, owner: JobOwner) -> Result<OwnerPlace<'_>, PoolError> {
+    /// The owner has `own` places, or all owners together have `all`.
+    pub fn take(self: &Arc<OwnerShares>, owner: JobOwner, own: usize, all: usize) -> Result<OwnerPlace, PoolError> {
         let mut counts = self.lock();
-        let count = counts.entry(owner).or_default();
-        if *count >= self.most {
+        if counts.all >= all || counts.own.get(&owner).is_some_and(|taken| *taken >= own) {
             return Err(PoolError::Busy);
         }
-        *count += 1;
-        Ok(OwnerPlace { shares: self, owner })
+        counts.all += 1;
+        *counts.own.entry(owner).or_default() += 1;
+        Ok(OwnerPlace { shares: Arc::clone(self), owner })
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<JobOwner, usize>> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, ShareCounts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for OwnerPlace<'_> {
+impl Drop for OwnerPlace {
     fn drop(&mut self) {
         let mut counts = self.shares.lock();
-        if let Some(count) = counts.get_mut(&self.owner) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(&self.owner);
+        counts.all -= 1;
+        if let Some(own) = counts.own.get_mut(&self.owner) {
+            *own -= 1;
+            if *own == 0 {
+                counts.own.remove(&self.owner);
             }
         }
     }
@@ -454,17 +453,20 @@ mod tests {
     }
 
     #[test]
-    fn no_owner_has_more_than_half_of_a_queue() {
-        let shares = OwnerShares::of(3);
-        let take = |n: i64| shares.take(JobOwner::user(n));
+    fn no_owner_has_more_than_its_share() {
+        let shares = Arc::new(OwnerShares::default());
+        let take = |n: i64| shares.take(JobOwner::user(n), 2, 3);
         let (first, second) = (take(1), take(1));
         assert!(first.is_ok() && second.is_ok());
         assert_eq!(take(1).err(), Some(PoolError::Busy), "two of three");
-        assert!(take(2).is_ok(), "another has places");
+        let other = take(2);
+        assert!(other.is_ok(), "another has places");
+        assert_eq!(take(3).err(), Some(PoolError::Busy), "all are taken");
         drop(first);
         assert!(take(1).is_ok(), "given back");
-        drop(second);
-        assert_eq!(shares.lock().len(), 0);
+        drop((second, other));
+        let counts = shares.lock();
+        assert_eq!((counts.all, counts.own.len()), (0, 0));
     }
 
     #[test]

@@ -142,7 +142,7 @@ pub fn outdated(directory: &Path) -> Option<String> {
         (Some(folder), Some(program)) if folder > program => {
             format!("is newer than this program ({} > {VERSION})", of.trim())
         }
-        _ => format!("is not that of this program ({VERSION}): {} differ or lack", changed.join(", ")),
+        _ => format!("is not that of this program ({VERSION}): {} changed or missing", changed.join(", ")),
     };
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     Some(format!("{} {is}; `cms-server init --upgrade {}` replaces it", core.display(), directory.display()))

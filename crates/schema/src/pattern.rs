@@ -20,13 +20,13 @@ const LONGEST_TEXT: usize = 8192;
 #[derive(Debug)]
 pub(super) struct Pattern {
     source: String,
-    engine: Engine,
+    matcher: Matcher,
     /// The log names a pattern once.
     logged: Once,
 }
 
 #[derive(Debug)]
-enum Engine {
+enum Matcher {
     /// Expressions with whether each has to match; all have to hold.
     Linear(Vec<(regex::Regex, bool)>),
     Backtracking(Box<fancy_regex::Regex>),
@@ -49,11 +49,11 @@ impl Pattern {
     /// # Errors
     /// It is no pattern, or it is too large once written out.
     pub fn compile(source: &str) -> Result<Pattern, PatternProblem> {
-        let engine = match linear(source)? {
-            Some(clauses) => Engine::Linear(clauses),
-            None => Engine::Backtracking(Box::new(backtracking(source)?)),
+        let matcher = match linear(source)? {
+            Some(clauses) => Matcher::Linear(clauses),
+            None => Matcher::Backtracking(Box::new(backtracking(source)?)),
         };
-        Ok(Pattern { source: source.to_owned(), engine, logged: Once::new() })
+        Ok(Pattern { source: source.to_owned(), matcher, logged: Once::new() })
     }
 
     /// The pattern as its author wrote it.
@@ -66,12 +66,12 @@ impl Pattern {
     /// # Errors
     /// To find out would take too many steps; the log names the pattern.
     pub fn is_in(&self, text: &str) -> Result<bool, StepLimit> {
-        let result = match &self.engine {
-            Engine::Linear(clauses) => {
+        let result = match &self.matcher {
+            Matcher::Linear(clauses) => {
                 return Ok(clauses.iter().all(|(regex, wanted)| regex.is_match(text) == *wanted));
             }
-            Engine::Backtracking(regex) if text.len() <= LONGEST_TEXT => regex.is_match(text).map_err(|_| StepLimit),
-            Engine::Backtracking(_) => Err(StepLimit),
+            Matcher::Backtracking(regex) if text.len() <= LONGEST_TEXT => regex.is_match(text).map_err(|_| StepLimit),
+            Matcher::Backtracking(_) => Err(StepLimit),
         };
         if result.is_err() {
             self.logged.call_once(|| {

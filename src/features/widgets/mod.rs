@@ -7,7 +7,7 @@ mod html;
 
 use self::html::WidgetInstance;
 use crate::access::hashing::same_text;
-use crate::behaviours::{READS, allowed_html};
+use crate::behaviours::allowed_html;
 use crate::error::{ApiError, Code};
 use crate::families::{self, column, text_column};
 use crate::features::static_entries::{self, ENTRIES};
@@ -15,7 +15,7 @@ use crate::handlers::{Handler, Outcome, Work, handler, items};
 use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::resource::{Context, Resource};
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
-use crate::render::{self, View};
+use crate::render;
 use crate::request::decode_query;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -522,16 +522,7 @@ fn documents(
     rows: &[Row],
     context: Context,
 ) -> Result<Vec<Value>, ApiError> {
-    let view = View {
-        context,
-        fields: work.fields,
-        password: None,
-        links: true,
-        readable: true,
-        reads: READS,
-        excerpt_words: None,
-        unique: &work.unique,
-    };
+    let view = work.view(context);
     let snapshot = work.scope.snapshot()?;
     let mut documents = render::documents(work.scope, &*snapshot, site.rows, rows, &view)?;
     for (document, row) in documents.iter_mut().zip(rows) {
