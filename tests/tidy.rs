@@ -4,6 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+#[path = "tidy/circles.rs"]
+mod circles;
+
 fn sources() -> Vec<(PathBuf, String)> {
     fn walk(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
         for entry in std::fs::read_dir(folder).expect("a folder") {

@@ -1,7 +1,8 @@
 //! What every backend has to do, whatever the database: each test takes a `&dyn Storage` laid out as the fixtures say.
 
 use super::fixtures::*;
-use super::place::{Place, Terms};
+use super::opening::Terms;
+use super::place::Place;
 use super::plan::*;
 use super::postgres::{PgOptions, Postgres};
 use super::sqlite::{OpenOptions, Sqlite};

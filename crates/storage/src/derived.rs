@@ -10,6 +10,9 @@ use super::tally::{ALL_AUTHORS, NO_AUTHOR};
 use super::words::{NO_WORD, Words};
 use std::collections::BTreeSet;
 
+/// Most findings of one kind that an examination lists.
+pub(super) const LISTED: usize = 20;
+
 /// Recomputes what belongs to relations, counts and tallies that are new or whose declaration has changed.
 pub(super) fn renew(conn: &dyn Connection, catalogue: &Catalogue, words: &Words) -> Result<()> {
     let mut recount: BTreeSet<(Name, Name)> = BTreeSet::new();

@@ -5,7 +5,6 @@
 // Some of it only PostgreSQL needs.
 #![cfg_attr(not(feature = "postgres"), allow(dead_code, unused_imports))]
 
-pub mod backup;
 mod batching;
 mod budget;
 mod catalogue;
@@ -28,6 +27,7 @@ mod migrate;
 mod new_row;
 pub mod nodes;
 mod observe;
+mod opening;
 mod pin;
 pub mod place;
 pub mod plan;
@@ -53,7 +53,9 @@ pub use database::{BeginFuture, CommitFuture, Database, FinishFuture, Storage, T
 pub use dependencies::{Dependencies, VersionSlot};
 pub use error::StorageError;
 pub use feed::Keep as FeedKeep;
+pub use migrate::{META_VERSION, PendingChange, Refusal};
 pub use new_row::{NewRowSnapshot, RelatedRows};
+pub use opening::{Migrated, OpenError, Terms};
 pub use pin::PinGuard;
 pub use read_set::{ReadSet, TrackedStorage};
 pub use snapshot::{ReadRequest, ReadResult, Snapshot};

@@ -1,15 +1,14 @@
 //! Where a database is, and what can be done with one that this process does not serve.
 
-use super::backup;
 use super::catalogue::Catalogue;
 use super::copy::{self, Copied};
-use super::migrate::{self, Schema};
+use super::migrate::{self, PendingChange, Schema};
+use super::opening::{Migrated, OpenError, Terms};
 use super::plan::Layout;
 use super::server;
-use super::sqlite::{Migrated, OpenError, OpenOptions, PendingChange, Sqlite, SqliteConnection, StartLock};
+use super::sqlite::{OpenOptions, Sqlite, SqliteConnection, StartLock, backup};
 use crate::database::Database;
 use crate::error::StorageError;
-use crate::feed::Keep as FeedKeep;
 use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,21 +24,6 @@ pub enum Place {
     File(PathBuf),
     /// A schema on a PostgreSQL server.
     Server(String),
-}
-
-/// How a server opens a database.
-#[derive(Clone, Copy, Debug)]
-pub struct Terms {
-    /// Bring an existing database to the layout.
-    pub migrate: bool,
-    /// Copy a file before it is changed so.
-    pub copy: bool,
-    /// Most writes that wait.
-    pub queue: usize,
-    /// Most connections for reads; a file needs none.
-    pub connections: usize,
-    /// How long entries of the change feed stay.
-    pub feed: FeedKeep,
 }
 
 /// How long a process waits for others that start over the same database.

@@ -5,13 +5,17 @@
 
 mod attempts;
 mod connect;
+mod driver;
 mod functions;
 mod listen;
 mod neighbours;
 mod open;
 mod pool;
 mod reader;
+mod reads;
 mod schema;
+mod shared;
+mod targets;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -21,30 +25,26 @@ mod writer;
 
 pub use open::PgOptions;
 
-use super::engine::Common;
 use super::migrate::{Extent, PendingChange};
 use super::nodes::{NodeFacts, Nodes};
 use super::plan::{Layout, Name, WritePlan};
 use super::queue::Queue;
-use super::sqlite::OpenError;
 use super::statement::DbError;
 use crate::database::{BeginFuture, CommitFuture, Database, Storage};
 use crate::dependencies::VersionSlot;
 use crate::error::StorageError;
+use crate::opening::OpenError;
 use crate::pin::PinGuard;
 use crate::snapshot::Snapshot;
 use cms_base::metrics::{self, Reading};
 use connect::Address;
-use neighbours::Neighbours;
-use pool::Pool;
+use shared::Shared;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::Thread;
 use std::time::Duration;
-use writer::PgConnection;
-
-/// Counts and samples the rows of all tables.
-const STATISTICS: &str = "ANALYZE";
+use wire::Session;
+use writer::{PgConnection, STATISTICS};
 
 /// A schema of a database. Dropping it waits until the writer has carried out what is queued.
 pub struct Postgres {
@@ -53,40 +53,6 @@ pub struct Postgres {
     applied: Vec<PendingChange>,
     /// It drives the connections, so it goes last.
     address: Arc<Address>,
-}
-
-/// What readers and the writer have in common.
-struct Shared {
-    /// Distinguishes databases that one thread reads.
-    id: u64,
-    pool: Arc<Pool>,
-    common: Arc<Common>,
-    /// What other nodes know this one by.
-    node: Arc<str>,
-    schema: Arc<str>,
-    /// See [`Storage::has_commit_listener`].
-    hears: AtomicBool,
-    /// See [`Database::leads`].
-    leads: AtomicBool,
-    neighbours: Neighbours,
-}
-
-impl Shared {
-    /// Takes notice of whether it listens, and of whether it leads.
-    fn attends(&self, hears: bool, leads: bool) {
-        self.hears.store(hears, Ordering::Release);
-        if self.leads.swap(leads, Ordering::AcqRel) != leads {
-            self.wake_all();
-        }
-    }
-}
-
-impl std::ops::Deref for Shared {
-    type Target = Common;
-
-    fn deref(&self) -> &Common {
-        &self.common
-    }
 }
 
 impl Postgres {
@@ -159,14 +125,14 @@ impl Postgres {
 
     /// How many statements the current thread has read with so far. Tests assert differences.
     pub fn queries() -> u64 {
-        reader::queries()
+        reads::queries()
     }
 }
 
 /// Carries out statements on a server, for tests.
 #[cfg(test)]
 pub(super) fn execute(url: &str, text: &str) {
-    Arc::new(Address::parse(url).unwrap()).connect(None).unwrap().batch(text).unwrap();
+    Session::connect(&Arc::new(Address::parse(url).unwrap()), None).unwrap().batch(text).unwrap();
 }
 
 impl Storage for Postgres {
@@ -241,7 +207,7 @@ impl Database for Postgres {
     }
 
     fn gather_statistics(&self) -> Result<(), StorageError> {
-        let session = self.address.connect(None).map_err(DbError::from)?;
+        let session = Session::connect(&self.address, None).map_err(DbError::from)?;
         Ok(session.batch(STATISTICS)?)
     }
 

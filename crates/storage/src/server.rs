@@ -2,9 +2,8 @@
 //! one is refused.
 
 use super::migrate::{PendingChange, Schema};
-use super::place::Terms;
+use super::opening::{OpenError, Terms};
 use super::plan::Layout;
-use super::sqlite::OpenError;
 use crate::database::Database;
 use crate::error::StorageError;
 use std::any::Any;

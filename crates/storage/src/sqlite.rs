@@ -2,7 +2,9 @@
 //!
 //! The file is in WAL mode, so that readers never wait for the writer; a commit is reported when it is on disk.
 
+pub mod backup;
 mod checkpoint;
+mod connect;
 mod connection;
 mod functions;
 mod neighbour;
@@ -10,29 +12,30 @@ mod open;
 #[cfg(test)]
 mod query_plans;
 mod reader;
+mod reads;
 mod schema;
-pub(super) mod search;
+mod search;
 mod shared;
 mod statement_cache;
+mod statements;
 mod statistics;
 #[cfg(test)]
 mod tests;
 mod values;
 
-pub use super::migrate::{META_VERSION, PendingChange, Refusal};
 pub(super) use connection::SqliteConnection;
 pub use neighbour::{Claim, Neighbour, StartLock};
-pub(super) use open::examining;
-pub use open::{Migrated, OpenError, OpenOptions};
+pub use open::OpenOptions;
 pub use reader::{end_idle_transactions, reuse_transactions};
 use shared::Shared;
 
-use super::migrate::Extent;
+use super::migrate::{Extent, PendingChange};
 use super::plan::{Layout, Name, WritePlan};
 use super::queue::Queue;
 use crate::database::{BeginFuture, CommitFuture, Database, Storage};
 use crate::dependencies::VersionSlot;
 use crate::error::StorageError;
+use crate::opening::{Migrated, OpenError};
 use crate::pin::PinGuard;
 use crate::snapshot::Snapshot;
 use cms_base::metrics;
@@ -59,7 +62,7 @@ impl Sqlite {
     /// Reads what a crash left in the log of a file, so that opening it while the outcome lives does not wait for
     /// that. Errors are reported by [`Sqlite::open`].
     pub fn recover(path: &Path) -> Recovered {
-        Recovered { _connection: open::recover(path).ok() }
+        Recovered { _connection: connect::recover(path).ok() }
     }
 
     /// Opens the file, creating it if there is none, and brings it to the layout.
@@ -104,12 +107,12 @@ impl Sqlite {
 
     /// How many statements the current thread has read with so far. Tests assert differences.
     pub fn queries() -> u64 {
-        reader::queries()
+        statements::queries()
     }
 
     /// How many bytes of text the current thread has read in rows so far. Tests assert differences.
     pub fn text_read() -> u64 {
-        reader::text_read()
+        statements::text_read()
     }
 }
 
@@ -177,7 +180,7 @@ impl Database for Sqlite {
     }
 
     fn gather_statistics(&self) -> Result<(), StorageError> {
-        let conn = open::checkpointing(&self.shared.path, &self.shared.settings)?;
+        let conn = connect::checkpointing(&self.shared.path, &self.shared.settings)?;
         statistics::prepare(&conn)?;
         Ok(statistics::renew(&conn)?)
     }

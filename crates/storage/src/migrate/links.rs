@@ -4,8 +4,10 @@ use super::super::catalogue::{Catalogue, Table};
 use super::super::layout_table::{keep, kept};
 use super::super::plan::{ColumnDef, DbValue, Layout, Name, Reference, ReferenceValues, TableDef, ValueRule};
 use super::super::statement::{Result, int, params};
-use super::values::{KINDS, grouped, hold_a_value, list_text, rule_key};
-use super::{Migration, Refusal, connection, quoted};
+use super::change::{Refusal, hold_a_value};
+use super::migration::Migration;
+use super::schema::quoted;
+use super::values::{KINDS, grouped, list_text, rule_key};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
@@ -101,7 +103,7 @@ impl Migration<'_> {
             _ => String::new(),
         };
         let text = format!("SELECT 1 FROM {} WHERE {} = ?1{of_kind}", quoted(&target.name), quoted(&target.key.name));
-        connection(self.conn).exists(&text, params![key])
+        self.conn.exists(&text, params![key])
     }
 
     /// Whether a new column takes over what a list of references held, which is done then, or refused. `made`: the table
@@ -150,8 +152,7 @@ impl Migration<'_> {
 
     /// Refuses that a list of references goes while rows have some.
     pub(super) fn drop_relations(&mut self, catalogue: &Catalogue) -> Result<()> {
-        let made =
-            connection(self.conn).texts("SELECT substr(name, 10) FROM layout WHERE name LIKE 'relation:%'", &[])?;
+        let made = self.conn.texts("SELECT substr(name, 10) FROM layout WHERE name LIKE 'relation:%'", &[])?;
         for rel in &made {
             if self.relations.contains(rel) {
                 continue;

@@ -3,7 +3,9 @@
 use super::super::layout_table::{keep, kept};
 use super::super::plan::{Reference, ReferenceValues};
 use super::super::statement::{Result, params};
-use super::{Migration, Refusal, connection, quoted};
+use super::change::Refusal;
+use super::migration::Migration;
+use super::schema::quoted;
 
 impl Migration<'_> {
     /// Refuses a reference to another kind of rows than before where there are values: they are keys of the former rows.
@@ -58,11 +60,11 @@ impl Migration<'_> {
         match values {
             ReferenceValues::Column(column) => {
                 let text = format!("SELECT count({}) FROM {}", quoted(column), quoted(table));
-                Ok(connection(self.conn).number(&text, &[])?.unwrap_or(0))
+                Ok(self.conn.number(&text, &[])?.unwrap_or(0))
             }
             ReferenceValues::Relation(rel) => {
                 let text = "SELECT count(*) FROM edge WHERE rel = (SELECT number FROM dictionary WHERE word = ?1)";
-                Ok(connection(self.conn).number(text, params![rel])?.unwrap_or(0))
+                Ok(self.conn.number(text, params![rel])?.unwrap_or(0))
             }
         }
     }

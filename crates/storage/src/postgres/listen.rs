@@ -13,9 +13,9 @@
 use super::super::feed::{self, News};
 use super::super::nodes::NodeFacts;
 use super::super::plan::Row;
-use super::Shared;
 use super::connect::{Address, Messages};
 use super::neighbours;
+use super::shared::Shared;
 use super::text::for_server;
 use super::values::Cell;
 use super::writer::CHANNEL;
@@ -58,7 +58,7 @@ pub async fn follow(shared: Weak<Shared>, address: Arc<Address>) {
                 listener.attend(&shared).await;
                 None
             }
-            Ok(Err(error)) => Some(super::wire::with_causes(&error)),
+            Ok(Err(error)) => Some(super::driver::with_causes(&error)),
             Err(_) => Some("no answer in time".to_owned()),
         };
         if let Some(open) = shared.upgrade() {

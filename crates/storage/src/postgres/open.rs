@@ -1,26 +1,25 @@
 //! Opening a database: what can go wrong and what to do about it.
 
-use super::super::backup::LISTED;
 use super::super::catalogue::Catalogue;
 use super::super::connection::Connection;
-use super::super::derived;
+use super::super::derived::{self, LISTED};
 use super::super::engine::Common;
 use super::super::layout_table::kept;
 use super::super::migrate::{self, Extent, META_VERSION, Outcome, PendingChange, Schema};
 use super::super::plan::{Layout, Row};
-use super::super::sqlite::OpenError;
-use super::super::statement::{DbError, Fault, int, text_at};
+use super::super::statement::{DbError, Fault, Statements as _, int, text_at};
 use super::super::versions;
 use super::super::words::Words;
-use super::Shared;
 use super::connect::{Address, BadAddress, CERTIFICATE, Refused};
 use super::neighbours::Neighbours;
 use super::pool::Pool;
 use super::schema::{PROGRAM, search_key};
+use super::shared::Shared;
 use super::wire::{PATIENCE, Session};
 use super::writer::PgConnection;
 use crate::error::StorageError;
 use crate::feed::Keep as FeedKeep;
+use crate::opening::OpenError;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -128,7 +127,7 @@ pub fn open(options: &PgOptions, layout: &Layout) -> Result<Opened, OpenError> {
         leads: AtomicBool::new(false),
         neighbours: Neighbours::default(),
     };
-    let session = address.connect(None).map_err(|refused| explain(&address, refused))?;
+    let session = Session::connect(&address, None).map_err(|refused| explain(&address, refused))?;
     Ok(Opened { address, session, shared, applied })
 }
 
@@ -164,7 +163,7 @@ fn bring(
 
 /// Whether searched texts have no index, because it was not allowed when their table was made.
 fn lacks_index(conn: &PgConnection, catalogue: &Catalogue) -> Result<bool, DbError> {
-    let made = (conn as &dyn Connection).texts(INDEXED, &[])?;
+    let made = conn.texts(INDEXED, &[])?;
     let searched = catalogue.tables.iter().filter(|table| !table.searched.is_empty());
     Ok(searched.map(|table| search_key(&table.def.name)).any(|key| !made.iter().any(|made| **made == *key)))
 }
@@ -202,7 +201,7 @@ fn address(url: &str) -> Result<Arc<Address>, OpenError> {
 /// A connection to a database that this program may use, and the name of its schema.
 pub fn connected(url: &str) -> Result<(Arc<Address>, PgConnection, Arc<str>), OpenError> {
     let (address, until) = (address(url)?, Instant::now() + STARTING);
-    let connect = || address.connect(Some(until)).map_err(|refused| explain(&address, refused));
+    let connect = || Session::connect(&address, Some(until)).map_err(|refused| explain(&address, refused));
     let (session, other) = (connect()?, connect()?);
     [&session, &other].iter().for_each(|session| session.limit(Some(until)));
     if is_lent(&session, &other).map_err(|error| server(&address, &error, SYSTEM))? {
@@ -218,7 +217,8 @@ pub fn connected(url: &str) -> Result<(Arc<Address>, PgConnection, Arc<str>), Op
 /// Waits for the lock of nodes that start. The session holds it, and drives its connection by the address.
 pub fn start(url: &str, patience: Duration) -> Result<(Session, Arc<Address>), OpenError> {
     let address = address(url)?;
-    let session = address.connect(Some(Instant::now() + STARTING)).map_err(|refused| explain(&address, refused))?;
+    let session =
+        Session::connect(&address, Some(Instant::now() + STARTING)).map_err(|refused| explain(&address, refused))?;
     // The server gives up first.
     session.limit(Some(Instant::now() + patience + STARTING));
     let limits = format!("SET lock_timeout = '{0}s'; SET idle_session_timeout = '{0}s'", patience.as_secs());
@@ -299,7 +299,7 @@ fn compare_clocks(address: &Address, there: i64) {
 /// Checks that the server, the database and the schema can be used; the schema's name.
 fn check(conn: &PgConnection, address: &Address) -> Result<Arc<str>, OpenError> {
     let failed = |error: DbError| server(address, &error, SYSTEM);
-    let facts: Row = (conn as &dyn Connection).first(FACTS, &[]).map_err(failed)?.unwrap_or_default();
+    let facts: Row = conn.first(FACTS, &[]).map_err(failed)?.unwrap_or_default();
     if int(&facts, 0) < OLDEST {
         let version = text_at(&facts, 5).unwrap_or_default();
         return Err(server(
@@ -320,7 +320,7 @@ fn check(conn: &PgConnection, address: &Address) -> Result<Arc<str>, OpenError> 
         return Err(server(address, &"none of the schemas of search_path is there", RIGHTS));
     };
     if !conn.has_table("layout").map_err(failed)? {
-        let tables = (conn as &dyn Connection).number(TABLES, &[]).map_err(failed)?.unwrap_or(0);
+        let tables = conn.number(TABLES, &[]).map_err(failed)?.unwrap_or(0);
         if tables > 0 {
             return Err(server(address, &format!("the schema {schema} holds tables of another program"), FOREIGN));
         }

@@ -50,7 +50,7 @@ impl Pool {
         drop(state);
         let mut lease = Lease { session, pool: self.clone() };
         if lease.session.is_none() {
-            lease.session = Some(self.address.connect(deadline)?);
+            lease.session = Some(Session::connect(&self.address, deadline)?);
         }
         Ok(lease)
     }

@@ -3,22 +3,20 @@
 //! The transaction begins with the first statement, in the same round trip, and ends without waiting. It is repeatable:
 //! every statement of a request sees the same state. Nothing is sent for a snapshot that reads nothing.
 
-mod targets;
-
 use super::super::budget;
 use super::super::feed::{self, News};
 use super::super::nodes::Nodes;
 use super::super::pin;
-use super::super::plan::{DbValue, EdgePlan, Name, ReadPlan, Row};
-use super::super::sql::{Bind, Lowered, Rendered};
-use super::super::sql_reads::{Columns, Executor, Names, ReadTexts, SqlReads, read_texts};
-use super::super::statement::Dialect;
-use super::super::statement::{DbError, Fault, int, text_at};
+use super::super::plan::{DbValue, EdgePlan, ReadPlan, Row};
+use super::super::sql::{Bind, Rendered};
+use super::super::sql_reads::{Names, SqlReads};
+use super::super::statement::{DbError, Fault, int};
 use super::super::words::Words;
-use super::Shared;
 use super::neighbours;
 use super::pool::Lease;
-use super::values::Cell;
+use super::reads::{Found, Run, count_query, found, run_on};
+use super::shared::Shared;
+use super::targets::{Targets, TargetsBefore};
 use super::wire::{Asked, Prepared, Session, plain};
 use crate::dependencies::Dependencies;
 use crate::error::StorageError;
@@ -28,7 +26,6 @@ use std::cell::{Cell as Flag, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use targets::Targets;
 
 /// How long reading what other nodes have committed may take.
 const CATCHING_UP: Duration = Duration::from_secs(5);
@@ -43,12 +40,6 @@ const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 thread_local! {
     static OPEN: RefCell<Vec<(u64, Rc<Transaction>)>> = const { RefCell::new(Vec::new()) };
-    static QUERIES: Flag<u64> = const { Flag::new(0) };
-}
-
-/// See [`super::Postgres::queries`].
-pub fn queries() -> u64 {
-    QUERIES.get()
 }
 
 /// A read that was sent before it was asked for.
@@ -69,7 +60,7 @@ struct Transaction {
     /// Outcomes of few rows: the same read finds the same in a transaction of one state.
     known: RefCell<Vec<(String, Vec<Bind>, Found)>>,
     /// Edges that were sent for with the rows at their ends.
-    targets: RefCell<Vec<Rc<Targets>>>,
+    targets: TargetsBefore,
     /// Snapshots open.
     depth: Flag<u32>,
     /// [`Versions::rising`] before the transaction began.
@@ -140,7 +131,7 @@ impl Transaction {
         let place = ahead.iter().position(|sent| sent.key == key && sent.binds == binds)?;
         let Sent { prepared, rows, .. } = ahead.remove(place);
         let lease = self.lease.borrow();
-        QUERIES.set(QUERIES.get() + 1);
+        count_query();
         match lease.as_deref()?.taken(rows, budget::deadline()) {
             // Another connection may show the state as well.
             Err(error) if error.fault == Fault::Unavailable && !self.has_read.get() => None,
@@ -240,7 +231,7 @@ impl<'s> View<'s> {
                 has_read: Flag::new(false),
                 ahead: RefCell::default(),
                 known: RefCell::default(),
-                targets: RefCell::default(),
+                targets: TargetsBefore::default(),
                 depth: Flag::new(0),
                 rising: shared.versions.rising(),
             });
@@ -272,41 +263,6 @@ impl Drop for View<'_> {
     }
 }
 
-/// Something that carries out statements in a transaction.
-pub trait Run {
-    /// The rows that a statement gives, and the statement.
-    fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError>;
-}
-
-/// The rows of a statement, words as their numbers.
-#[derive(Clone)]
-pub struct Found {
-    pub rows: Vec<Row>,
-    /// See [`Rendered::words`].
-    pub words: Vec<bool>,
-}
-
-/// Reads with a connection.
-pub fn run_on(session: &Session, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError> {
-    QUERIES.set(QUERIES.get() + 1);
-    let deadline = budget::deadline();
-    if budget::is_spent() {
-        return Err(DbError { fault: Fault::TimedOut, cause: "the read took too long".into() });
-    }
-    let prepared = session.prepared(key, make, deadline)?;
-    found(&session.taken(session.ask(&prepared, binds), deadline)?, &prepared)
-}
-
-fn found(rows: &[tokio_postgres::Row], prepared: &Prepared) -> Result<Found, DbError> {
-    Ok(Found { rows: rows.iter().map(cells).collect::<Result<_, _>>()?, words: prepared.rendered.words.clone() })
-}
-
-/// The values of a row.
-pub fn cells(row: &tokio_postgres::Row) -> Result<Row, DbError> {
-    let cell = |at| row.try_get::<_, Cell>(at).map(|cell| cell.0).map_err(|e| DbError::other(e.to_string()));
-    (0..row.len()).map(cell).collect()
-}
-
 impl Run for View<'_> {
     fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError> {
         if let Some(found) = self.transaction.known(key, binds) {
@@ -336,8 +292,8 @@ impl Snapshot for View<'_> {
         let memory = (&self.shared.remembered, &*self.shared.versions);
         let found = match request {
             ReadRequest::Count(plan) => return self.reads().cached_count(plan, memory, self.is_newest()),
-            ReadRequest::Rows(plan) => self.rows_of_targets(plan)?.map(ReadResult::Rows),
-            ReadRequest::Edges(plan) => self.edges_of_targets(plan)?.map(ReadResult::Edges),
+            ReadRequest::Rows(plan) => self.transaction.targets.rows(self, plan)?.map(ReadResult::Rows),
+            ReadRequest::Edges(plan) => self.transaction.targets.edges(self, &self.words, plan)?.map(ReadResult::Edges),
             _ => None,
         };
         found.map_or_else(|| self.reads().read(request), Ok)
@@ -351,7 +307,7 @@ impl Snapshot for View<'_> {
         let sender = Sender(self);
         let reads = SqlReads { executor: &sender as &dyn Run, names: self.names() };
         for request in requests {
-            if matches!(request, ReadRequest::Edges(plan) if self.has_edges(plan)) {
+            if matches!(request, ReadRequest::Edges(plan) if self.transaction.targets.has_edges(plan)) {
                 continue;
             }
             // Nothing is found yet, and what fails fails again when it is read.
@@ -361,7 +317,10 @@ impl Snapshot for View<'_> {
 
     fn prefetch_targets(&self, edges: &EdgePlan, rows: &ReadPlan) {
         // What fails fails again when it is read.
-        let _ = self.send_targets(edges, rows);
+        let Ok(Some(targets)) = Targets::of(edges, rows, self.names()) else { return };
+        self.transaction.targets.add(targets, |text, binds| {
+            self.transaction.send(self.shared, text, &|| plain(text), binds);
+        });
     }
 
     fn dependencies(&self, request: ReadRequest<'_>, result: &ReadResult) -> Option<Dependencies> {
@@ -372,63 +331,3 @@ impl Snapshot for View<'_> {
         self.shared.versions.rising() == self.transaction.rising
     }
 }
-
-impl Executor for &dyn Run {
-    type Row<'r> = Row;
-
-    const TEXTS: ReadTexts = read_texts!("= ANY(?1)", "= ANY(?2)", "GROUP BY space, \"of\" ORDER BY \"of\"");
-
-    fn rows(&self, lowered: &Lowered<'_>, words: &Words) -> Result<Vec<Row>, StorageError> {
-        let Found { mut rows, words: are_words } = run_lowered(*self, lowered)?;
-        for place in are_words.iter().enumerate().filter_map(|(place, word)| word.then_some(place)) {
-            for row in &mut rows {
-                if let DbValue::Int(number) = row[place] {
-                    row[place] = DbValue::Text(self.word(words, number)?);
-                }
-            }
-        }
-        if are_words.is_empty() {
-            // Rows of which nothing is read have one column all the same.
-            rows.iter_mut().for_each(Vec::clear);
-        }
-        Ok(rows)
-    }
-
-    fn number(&self, lowered: &Lowered<'_>) -> Result<u64, StorageError> {
-        Ok(run_lowered(*self, lowered)?.rows.first().map_or(0, |row| int(row, 0).max(0) as u64))
-    }
-
-    fn select<T>(
-        &self,
-        text: &'static str,
-        binds: &[Bind],
-        decode: impl FnMut(&Row) -> Result<T, StorageError>,
-    ) -> Result<Vec<T>, StorageError> {
-        self.run(text, &|| plain(text), binds)?.rows.iter().map(decode).collect()
-    }
-
-    fn word(&self, words: &Words, number: i64) -> Result<Name, StorageError> {
-        if let Some(name) = words.name(number) {
-            return Ok(name.clone());
-        }
-        let found = self.select(WORD, &[Bind::One(DbValue::Int(number))], |row| Ok(text_at(row, 0)))?;
-        let missing = || StorageError::Failed(format!("the dictionary has no word {number}"));
-        found.into_iter().next().flatten().ok_or_else(missing)
-    }
-}
-
-fn run_lowered(run: &dyn Run, lowered: &Lowered<'_>) -> Result<Found, DbError> {
-    run.run(&lowered.shape(), &|| lowered.render(Dialect::Postgres), &lowered.binds)
-}
-
-impl Columns for Row {
-    fn int(&self, place: usize) -> Result<i64, StorageError> {
-        Ok(int(self, place))
-    }
-
-    fn text(&self, place: usize) -> Result<Arc<str>, StorageError> {
-        Ok(text_at(self, place).unwrap_or_default())
-    }
-}
-
-const WORD: &str = "SELECT word FROM dictionary WHERE number = ?1";

@@ -4,7 +4,6 @@
 //! declarations know of a column beyond its SQL type is its comment.
 
 use super::super::catalogue::{Catalogue, Table};
-use super::super::connection::Connection;
 use super::super::layout_table::{keep, kept};
 use super::super::migrate::{CHANGE_FEED, Described, META_VERSION, Present, Schema, quoted, type_mark};
 use super::super::plan::{ColumnType, Name};
@@ -79,7 +78,7 @@ impl Schema for PgConnection {
     fn has_table(&self, name: &str) -> Result<bool> {
         let text = "SELECT 1 FROM pg_class WHERE relname = ?1 AND relnamespace = current_schema()::regnamespace \
             AND relkind IN ('r', 'p')";
-        (self as &dyn Connection).exists(text, params![&*stored_name(name)])
+        self.exists(text, params![&*stored_name(name)])
     }
 
     fn columns(&self, table: &str) -> Result<Vec<Present>> {

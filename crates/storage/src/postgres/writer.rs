@@ -22,7 +22,7 @@ use super::super::sql_reads::{Names, SqlReads};
 use super::super::statement::{DbError, Dialect, Fault, Param, Result, Statements};
 use super::super::words::Words;
 use super::connect::Address;
-use super::reader::{Found, Run, cells, run_on};
+use super::reads::{Found, Run, cells, run_on};
 use super::wire::{PATIENCE, Prepared, Session, plain};
 use crate::snapshot::Snapshot;
 use std::cell::{Cell, Ref, RefCell};
@@ -32,6 +32,9 @@ use std::time::{Duration, Instant};
 
 /// The channel on which nodes hear of commits.
 pub const CHANNEL: &str = "cms_server_commits";
+
+/// Counts and samples the rows of all tables.
+pub const STATISTICS: &str = "ANALYZE";
 
 /// How long to ask what became of a transaction.
 const ASKING: Duration = Duration::from_secs(5);
@@ -126,7 +129,7 @@ impl PgConnection {
             *self.session.borrow_mut() = None;
             // Behind another connection may be a server that lacks commits.
             self.known.set(None);
-            let session = self.address.connect(Some(until))?;
+            let session = Session::connect(&self.address, Some(until))?;
             *self.session.borrow_mut() = Some(session);
         }
         let session = Ref::filter_map(self.session.borrow(), Option::as_ref).map_err(|_| gone())?;
@@ -438,7 +441,7 @@ impl Connection for PgConnection {
 
     fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>> {
         let select = "SELECT value FROM secret WHERE name = ?1";
-        let stored = || (self as &dyn Connection).text(select, crate::statement::params![name]);
+        let stored = || self.text(select, crate::statement::params![name]);
         let value = match stored()? {
             Some(value) => value,
             None => {
@@ -459,7 +462,7 @@ impl Connection for PgConnection {
     }
 
     fn gather_statistics(&self) -> Result<()> {
-        self.batch(super::STATISTICS)
+        self.batch(STATISTICS)
     }
 
     fn secrets(&self) -> Result<Vec<(Arc<str>, Vec<u8>)>> {

@@ -173,7 +173,7 @@ fn filled() -> Site {
 fn queries_walk_indexes() {
     let site = filled();
     let shared = &site.db.shared;
-    let conn = open::reading(&shared.path, &shared.settings).unwrap();
+    let conn = connect::reading(&shared.path, &shared.settings).unwrap();
     let words = shared.words.load();
     let mut texts = String::new();
     let mut walks = String::new();

@@ -6,7 +6,8 @@ use super::super::plan::ColumnType;
 use super::super::statement::Result;
 use super::super::statement::Statements as _;
 use super::super::words::Words;
-use super::{SqliteConnection, open, search};
+use super::connection::SqliteConnection;
+use super::{connect, search};
 
 /// The change feed: an entry for each row that a commit changes, by `seq`. `table`, `kind` and the two statuses are words,
 /// `at` is in UTC milliseconds.
@@ -128,7 +129,7 @@ impl Schema for SqliteConnection {
     }
 
     fn sign(&self) -> Result<()> {
-        Ok(open::sign(self.inner())?)
+        Ok(connect::sign(self.inner())?)
     }
 
     fn renew_search(&self, catalogue: &Catalogue, words: &Words) -> Result<()> {

@@ -1,11 +1,13 @@
 //! What readers and the writer of a file have in common.
 
 use super::super::engine::Common;
-use super::checkpoint;
-use super::open::Settings;
+use super::connect::Settings;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Pages in the log that call for a checkpoint.
+pub const LONG_LOG: usize = 1000;
 
 /// What readers and the writer have in common.
 pub(in super::super) struct Shared {
@@ -21,7 +23,7 @@ pub(in super::super) struct Shared {
 impl Shared {
     /// Whether the log waits for its readers to start over.
     pub fn log_is_long(&self) -> bool {
-        self.log_pages.load(Ordering::Relaxed) >= checkpoint::PAGES
+        self.log_pages.load(Ordering::Relaxed) >= LONG_LOG
     }
 }
 

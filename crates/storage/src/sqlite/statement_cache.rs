@@ -6,7 +6,7 @@
 use super::super::plan::{DbValue, Row};
 use super::super::sql::{Lowered, Rendered};
 use super::super::statement::Dialect;
-use super::reader::{count_text, fetch};
+use super::statements::{count_text, fetch};
 use super::values::{Dictionary, decode};
 use crate::error::StorageError;
 use quick_cache::Weighter;
@@ -146,7 +146,7 @@ mod tests {
     fn shapes_take_bounded_memory_however_many_there_are() {
         let site = site();
         let shared = &site.db.shared;
-        let conn = super::super::open::reading(&shared.path, &shared.settings).unwrap();
+        let conn = super::super::connect::reading(&shared.path, &shared.settings).unwrap();
         let words = shared.words.load();
         let (shapes, dictionary) = (StatementCache::default(), Dictionary { words: &words, conn: &conn });
         let mut rounds = 0;

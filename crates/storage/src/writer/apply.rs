@@ -6,77 +6,16 @@
 mod dependents;
 mod returned;
 mod rows;
+mod work;
 
-use super::super::catalogue::{Catalogue, Table, TableId};
-use super::super::plan::{
-    Change, CommitError, Committed, DbValue, Name, Put, PutDone, ReadPlan, Row, Target, WritePlan,
-};
+use super::super::catalogue::{Table, TableId};
+use super::super::plan::{Change, CommitError, Committed, DbValue, Put, PutDone, ReadPlan, Row, Target, WritePlan};
 use super::super::sql::extensions_named;
-use super::super::statement::{DbError, Fault, params};
-use super::Writer;
+use super::super::statement::params;
 use super::effects::{Counter, Effects, Scope};
-use crate::error::StorageError;
-use returned::Returned;
-pub(super) use rows::{State, id_of};
-
-/// Why a plan stops.
-pub(super) enum Stop {
-    Refuse(CommitError),
-    Sql(DbError),
-}
-
-type Result<T> = std::result::Result<T, Stop>;
-
-impl From<DbError> for Stop {
-    fn from(error: DbError) -> Stop {
-        Stop::Sql(error)
-    }
-}
-
-impl From<StorageError> for Stop {
-    fn from(error: StorageError) -> Stop {
-        match error {
-            StorageError::Unavailable(_) => Stop::Sql(error.into()),
-            error => Stop::Refuse(CommitError::Failed(error.to_string())),
-        }
-    }
-}
-
-impl Stop {
-    /// As the caller hears of it.
-    pub fn into_commit_error(self) -> CommitError {
-        let error = match self {
-            Stop::Refuse(error) => return error,
-            Stop::Sql(error) => error,
-        };
-        match error.fault {
-            // Keys were checked before, so this is a unique index.
-            Fault::Duplicate(column) => {
-                CommitError::Refused { tag: "duplicate", row: column.map(|column| vec![DbValue::Text(column)]) }
-            }
-            Fault::Outdated => super::unavailable(&error),
-            ref fault if fault.is_temporary() => super::unavailable(&error),
-            _ => CommitError::Failed(error.cause),
-        }
-    }
-
-    /// Whether a statement failed, rather than a rule of the plan.
-    pub fn is_failure(&self) -> bool {
-        matches!(self, Stop::Sql(_))
-    }
-
-    /// As the end of the whole transaction.
-    pub fn into_error(self) -> DbError {
-        match self {
-            Stop::Sql(error) => error,
-            Stop::Refuse(why) => DbError::other(format!("the transaction was given up: {why}")),
-        }
-    }
-}
-
-fn failed<T>(why: String) -> Result<T> {
-    Err(Stop::Refuse(CommitError::Failed(why)))
-}
+use super::state::Writer;
+pub(super) use work::Stop;
+use work::{Result, Work, failed};
 
 impl<'c> Writer<'c> {
     /// Carries out a plan. Its effects are dropped if the savepoint is rolled back.
@@ -101,21 +40,6 @@ impl<'c> Writer<'c> {
         work.effects.entries.attribute(plan.actor);
         Ok((work.committed, work.effects))
     }
-}
-
-/// A plan being carried out.
-struct Work<'w, 'c> {
-    writer: &'w mut Writer<'c>,
-    catalogue: &'c Catalogue,
-    effects: Effects,
-    committed: Committed,
-    /// The table of each put done.
-    puts: Vec<TableId>,
-    /// See [`WritePlan::returning`].
-    returning: &'w [Name],
-    returned: Option<Returned>,
-    /// The first put is being carried out, and its row can be returned.
-    first: bool,
 }
 
 impl<'c> Work<'_, 'c> {

@@ -4,13 +4,12 @@
 //! or forgotten, so that a later plan of the group finds what is stored. What was not read, or is forgotten, plans read
 //! themselves.
 
-use super::super::catalogue::{Catalogue, TableId};
+use super::super::catalogue::{Catalogue, Table, TableId};
 use super::super::connection::Connection;
-use super::super::plan::{Change, ColumnType, DbValue, Input, Put, Target, WritePlan};
+use super::super::plan::{Change, ColumnType, DbValue, Input, Put, Row, Target, WritePlan};
 use super::super::sql::select_many_text;
 use super::super::statement::{Result, int, params, text_at};
 use super::super::words::Words;
-use super::apply::{State, id_of};
 use super::slugs::Owner;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,6 +20,33 @@ pub type Held = (Arc<str>, Arc<str>);
 
 /// The newest revision of a row: its time and the digest of its JSON.
 type Newest = (i64, Arc<str>);
+
+/// What is known of a row before it is written.
+#[derive(Clone)]
+pub struct State {
+    /// 0 for tables without versions.
+    pub version: i64,
+    /// The tracked columns as they are stored.
+    pub tracked: Vec<DbValue>,
+}
+
+impl State {
+    /// From the row's key and its [`Table::state_columns`].
+    pub fn of_row(table: &Table, mut row: Row) -> State {
+        let version = table.version.map_or(0, |_| int(&row, table.tracked.len() + 1));
+        row.truncate(table.tracked.len() + 1);
+        row.remove(0);
+        State { version, tracked: row }
+    }
+}
+
+/// The id of a row whose key is one.
+pub fn id_of(key: &DbValue) -> Option<i64> {
+    match key {
+        DbValue::Int(id) => Some(*id),
+        _ => None,
+    }
+}
 
 /// See the module.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use super::super::plan::{CommitError, WritePlan};
 use super::super::statement::Result;
 use super::super::transaction::Op;
-use super::{Outcome, Writer, unavailable};
+use super::state::{Outcome, Writer, unavailable};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Receiver;
 use std::time::Instant;

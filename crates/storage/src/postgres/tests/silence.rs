@@ -256,7 +256,7 @@ fn a_read_ends_also_where_its_cancellation_is_not_heard() {
     commit(&db, vec![Change::Put(post("publish", 1, "One"))]).unwrap();
     for point in [None, Some(Point::Cancelling)] {
         assert!(read_in_time(&db, "a read of what nobody holds").is_ok());
-        let other = Arc::new(Address::parse(&schema.url).unwrap()).connect(None).unwrap();
+        let other = Session::connect(&Arc::new(Address::parse(&schema.url).unwrap()), None).unwrap();
         let transaction = wait(db.begin()).unwrap();
         other.batch("BEGIN; LOCK TABLE record IN ACCESS EXCLUSIVE MODE").unwrap();
         if let Some(point) = point {

@@ -5,9 +5,9 @@ use super::super::super::feed::{Action, Entry, Subject};
 use super::super::super::plan::{CommitError, DbValue, MetaChange, Name, Put, RevisionPut, SlugClaim};
 use super::super::super::statement::{int, params};
 use super::super::effects::Scope;
+use super::super::prefetch::id_of;
 use super::super::slugs::{self, Owner};
-use super::rows::id_of;
-use super::{Result, Stop, Work, failed};
+use super::work::{Result, Stop, Work, failed};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 

@@ -4,35 +4,16 @@ use super::super::super::catalogue::{Count, REVISION, Table, TableId};
 use super::super::super::derived::recount_text;
 use super::super::super::feed::{Action, Entry};
 use super::super::super::plan::{
-    ColumnDef, ColumnType, CommitError, DbValue, Input, Name, Piece, Put, PutDone, Row, Target,
+    ColumnDef, ColumnType, CommitError, DbValue, Input, Name, Piece, Put, PutDone, Target,
 };
 use super::super::super::sql::{Set, delete_text, insert_text, select_text, update_text};
-use super::super::super::statement::{Param, int, params};
+use super::super::super::statement::{Param, params};
 use super::super::super::tally::NO_AUTHOR;
 use super::super::super::versions::SLUG;
 use super::super::effects::Scope;
-use super::returned::SetColumns;
-use super::{Result, Stop, Work, failed};
+use super::super::prefetch::{State, id_of};
+use super::work::{Result, SetColumns, Stop, Work, failed};
 use std::sync::Arc;
-
-/// What is known of a row before it is written.
-#[derive(Clone)]
-pub struct State {
-    /// 0 for tables without versions.
-    pub version: i64,
-    /// The tracked columns as they are stored.
-    pub tracked: Vec<DbValue>,
-}
-
-impl State {
-    /// From the row's key and its [`Table::state_columns`].
-    pub fn of_row(table: &Table, mut row: Row) -> State {
-        let version = table.version.map_or(0, |_| int(&row, table.tracked.len() + 1));
-        row.truncate(table.tracked.len() + 1);
-        row.remove(0);
-        State { version, tracked: row }
-    }
-}
 
 /// A put that only sets columns.
 pub fn bare_put(table: &Table, set: &[(Name, DbValue)]) -> Put {
@@ -44,14 +25,6 @@ pub fn bare_put(table: &Table, set: &[(Name, DbValue)]) -> Put {
         edges: Vec::new(),
         meta: Vec::new(),
         revisions: Vec::new(),
-    }
-}
-
-/// The id of a row whose key is one.
-pub fn id_of(key: &DbValue) -> Option<i64> {
-    match key {
-        DbValue::Int(id) => Some(*id),
-        _ => None,
     }
 }
 

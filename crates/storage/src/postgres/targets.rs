@@ -1,17 +1,23 @@
 //! Edges and the rows at their ends, in one statement: the edges that a plan asks for, and the rows that a plan asks for by
 //! their keys, are taken from it.
 
-use super::super::super::plan::{ColumnType, Cond, DbValue, Edge, EdgePlan, Name, ReadPlan, Row};
-use super::super::super::sql::Bind;
-use super::super::super::sql_reads::{Executor as _, list};
-use super::super::super::statement::int;
-use super::super::super::words::NO_WORD;
-use super::super::wire::plain;
-use super::{AHEAD, Run, View};
+use super::super::plan::{ColumnType, Cond, DbValue, Edge, EdgePlan, Name, ReadPlan, Row};
+use super::super::sql::Bind;
+use super::super::sql_reads::{Executor as _, Names, list};
+use super::super::statement::int;
+use super::super::words::{NO_WORD, Words};
+use super::reads::Run;
+use super::wire::plain;
 use crate::error::StorageError;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
+
+/// Most statements of this kind in one transaction.
+const MOST: usize = 16;
+
+/// Where the columns of a row begin.
+const COLUMNS: usize = 3;
 
 /// Edges that were sent for, with the rows at their ends.
 pub struct Targets {
@@ -24,16 +30,13 @@ pub struct Targets {
     found: OnceCell<Vec<Row>>,
 }
 
-/// Where the columns of a row begin.
-const COLUMNS: usize = 3;
-
-impl View<'_> {
-    /// Sends for edges and the rows at their ends.
-    pub(super) fn send_targets(&self, edges: &EdgePlan, plan: &ReadPlan) -> Result<(), StorageError> {
-        let table = self.shared.catalogue.table(&plan.table)?;
+impl Targets {
+    /// The statement for edges and the rows at their ends, where one can read both.
+    pub fn of(edges: &EdgePlan, plan: &ReadPlan, names: Names<'_>) -> Result<Option<Targets>, StorageError> {
+        let table = names.catalogue.table(&plan.table)?;
         let words = |column: &Name| table.column(column).is_ok_and(|column| column.ty == ColumnType::Word);
         if edges.reverse || plan.columns.first() != Some(&table.def.key.name) || plan.columns.iter().any(words) {
-            return Ok(());
+            return Ok(None);
         }
         let columns: Vec<String> = plan.columns.iter().map(|column| format!("t.\"{column}\"")).collect();
         let text = format!(
@@ -43,45 +46,53 @@ impl View<'_> {
             table.def.name,
             table.def.key.name
         );
-        let rels: Vec<i64> = edges.rels.iter().map(|rel| self.words.number(rel).unwrap_or(NO_WORD)).collect();
+        let rels: Vec<i64> = edges.rels.iter().map(|rel| names.words.number(rel).unwrap_or(NO_WORD)).collect();
         let binds = vec![list(&rels), list(&edges.of)];
         let plan = ReadPlan { filter: Cond::All(Vec::new()), ..plan.clone() };
-        let mut targets = self.transaction.targets.borrow_mut();
-        if targets.len() < AHEAD {
-            self.transaction.send(self.shared, &text, &|| plain(&text), &binds);
-            targets.push(Rc::new(Targets { edges: edges.clone(), plan, text, binds, found: OnceCell::new() }));
-        }
-        Ok(())
+        Ok(Some(Targets { edges: edges.clone(), plan, text, binds, found: OnceCell::new() }))
     }
 
-    /// What was sent for that meets a condition.
-    fn targets(&self, is: impl Fn(&Targets) -> bool) -> Option<Rc<Targets>> {
-        self.transaction.targets.borrow().iter().find(|targets| is(targets)).cloned()
-    }
-
-    fn found<'t>(&self, targets: &'t Targets) -> Result<&'t [Row], StorageError> {
-        if let Some(found) = targets.found.get() {
+    fn found(&self, run: &dyn Run) -> Result<&[Row], StorageError> {
+        if let Some(found) = self.found.get() {
             return Ok(found);
         }
-        let found = self.run(&targets.text, &|| plain(&targets.text), &targets.binds)?.rows;
-        Ok(targets.found.get_or_init(|| found))
+        let found = run.run(&self.text, &|| plain(&self.text), &self.binds)?.rows;
+        Ok(self.found.get_or_init(|| found))
+    }
+}
+
+/// What a transaction has sent for of this kind.
+#[derive(Default)]
+pub struct TargetsBefore(RefCell<Vec<Rc<Targets>>>);
+
+impl TargetsBefore {
+    /// Sends for edges and the rows at their ends.
+    pub fn add(&self, targets: Targets, send: impl FnOnce(&str, &[Bind])) {
+        let mut before = self.0.borrow_mut();
+        if before.len() < MOST {
+            send(&targets.text, &targets.binds);
+            before.push(Rc::new(targets));
+        }
+    }
+
+    fn find(&self, is: impl Fn(&Targets) -> bool) -> Option<Rc<Targets>> {
+        self.0.borrow().iter().find(|targets| is(targets)).cloned()
     }
 
     /// Whether these edges were sent for with the rows at their ends.
-    pub(super) fn has_edges(&self, plan: &EdgePlan) -> bool {
-        self.targets(|targets| targets.edges == *plan).is_some()
+    pub fn has_edges(&self, plan: &EdgePlan) -> bool {
+        self.find(|targets| targets.edges == *plan).is_some()
     }
 
     /// The edges of a plan that was sent for with the rows at their ends.
-    pub(super) fn edges_of_targets(&self, plan: &EdgePlan) -> Result<Option<Vec<Edge>>, StorageError> {
-        let Some(targets) = self.targets(|targets| targets.edges == *plan) else { return Ok(None) };
-        let on: &dyn Run = self;
-        let edge = |row: &Row| Ok(Edge { rel: on.word(&self.words, int(row, 0))?, src: int(row, 1), dst: int(row, 2) });
-        self.found(&targets)?.iter().map(edge).collect::<Result<_, _>>().map(Some)
+    pub fn edges(&self, run: &dyn Run, words: &Words, plan: &EdgePlan) -> Result<Option<Vec<Edge>>, StorageError> {
+        let Some(targets) = self.find(|targets| targets.edges == *plan) else { return Ok(None) };
+        let edge = |row: &Row| Ok(Edge { rel: run.word(words, int(row, 0))?, src: int(row, 1), dst: int(row, 2) });
+        targets.found(run)?.iter().map(edge).collect::<Result<_, _>>().map(Some)
     }
 
     /// The rows of a plan that asks for nothing but ends of edges that were sent for.
-    pub(super) fn rows_of_targets(&self, plan: &ReadPlan) -> Result<Option<Vec<Row>>, StorageError> {
+    pub fn rows(&self, run: &dyn Run, plan: &ReadPlan) -> Result<Option<Vec<Row>>, StorageError> {
         let Cond::In(column, keys) = &plan.filter else { return Ok(None) };
         let like = |targets: &Targets| {
             let ReadPlan { table, extensions, columns, filter: _, order, limit, offset, width: _ } = &targets.plan;
@@ -89,8 +100,8 @@ impl View<'_> {
                 == (&plan.table, &plan.extensions, &plan.columns, &plan.order, &plan.limit, &plan.offset)
                 && columns.first() == Some(column)
         };
-        let Some(targets) = self.targets(like) else { return Ok(None) };
-        let found = self.found(&targets)?;
+        let Some(targets) = self.find(like) else { return Ok(None) };
+        let found = targets.found(run)?;
         let ends: HashSet<i64> = found.iter().map(|row| int(row, 2)).collect();
         let mut wanted: HashSet<i64> = HashSet::new();
         for key in keys {
