@@ -20,7 +20,7 @@ use cms_config::load::{self, LoadedDeclaration};
 use cms_storage::nodes::{Digest, NodeFacts};
 use cms_storage::place::{CopyError, Place};
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, Target, WritePlan};
-use cms_storage::{Database, FeedKeep, OpenError, Storage, StorageError, Terms};
+use cms_storage::{Database, DatabaseOptions, FeedKeep, OpenError, Storage, StorageError};
 use cms_text::slug;
 use std::fmt;
 use std::path::PathBuf;
@@ -136,7 +136,7 @@ pub fn calls(loaded: &LoadedDeclaration, registry: &Registry) -> Result<Option<R
 /// See [`OpenError`]; an address of another form.
 pub fn open(registry: &Registry, migrate: bool) -> Result<Arc<dyn Database>, BootError> {
     let (storage, feed) = (&registry.declaration.storage, &registry.declaration.feed);
-    let terms = Terms {
+    let terms = DatabaseOptions {
         migrate: migrate && storage.migrate != Migrate::Never,
         copy: storage.copy_before_migration,
         queue: storage.write_queue.max(1),

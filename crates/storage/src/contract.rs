@@ -1,7 +1,7 @@
 //! What every backend has to do, whatever the database: each test takes a `&dyn Storage` laid out as the fixtures say.
 
 use super::fixtures::*;
-use super::opening::Terms;
+use super::opening::DatabaseOptions;
 use super::place::Place;
 use super::plan::*;
 use super::postgres::{PgOptions, Postgres};
@@ -914,7 +914,7 @@ fn on_each_shared(feed: FeedKeep, test: fn(&dyn Storage, &dyn Storage)) {
     let site = site();
     let open = || Sqlite::open(OpenOptions { feed, ..OpenOptions::new(site.folder.path().join("site.db")) }, &layout());
     test(&open().unwrap(), &open().unwrap());
-    if let Some(schema) = Schema::create() {
+    if let Some(schema) = TestSchema::create() {
         let open = || Postgres::open(&PgOptions { feed, ..PgOptions::new(&schema.url) }, &layout());
         test(&open().unwrap(), &open().unwrap());
     }
@@ -1206,12 +1206,13 @@ fn fill(db: &dyn Database) {
 fn a_copy_holds_the_same_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| Place::File(folder.path().join(name));
-    let schema = Schema::create();
+    let schema = TestSchema::create();
     let mut places = vec![file("one.db"), file("two.db")];
     places.extend(schema.iter().map(|schema| Place::Server(schema.url.clone())));
     places.extend(schema.iter().map(|_| file("three.db")));
     let open = |place: &Place| {
-        let terms = Terms { migrate: false, copy: false, queue: 10, connections: 2, feed: FeedKeep::default() };
+        let terms =
+            DatabaseOptions { migrate: false, copy: false, queue: 10, connections: 2, feed: FeedKeep::default() };
         place.open(terms, &layout()).unwrap()
     };
     let first = open(&places[0]);
@@ -1276,7 +1277,7 @@ fn what_cannot_be_copied_is_refused_and_leaves_nothing() {
     let nowhere = refusal(&file("site.db"), &Place::Server("postgres://127.0.0.1:1/none".into()), &layout());
     assert!(nowhere.contains("storage.url"), "{nowhere}");
     // PostgreSQL takes no NUL in a text: all of it is undone.
-    let Some(schema) = Schema::create() else { return };
+    let Some(schema) = TestSchema::create() else { return };
     commit(&db, vec![Change::Put(post("publish", 1, "a\0b"))]).unwrap();
     let nul = refusal(&file("site.db"), &Place::Server(schema.url.clone()), &layout());
     assert!(nul.contains("record: "), "{nul}");

@@ -130,14 +130,14 @@ fn within(
     Ok(Copied { tables, left: left(from, catalogue)? })
 }
 
-fn sources(catalogue: &Catalogue) -> Vec<Source<'_>> {
-    let declared = catalogue.tables.iter().filter(|table| !table.companion).map(|table| Source {
+fn sources(catalogue: &Catalogue) -> Vec<CopySource<'_>> {
+    let declared = catalogue.tables.iter().filter(|table| !table.companion).map(|table| CopySource {
         name: &table.def.name,
         columns: [&table.def.key].into_iter().chain(&table.def.columns).map(|column| &*column.name).collect(),
         keys: 1,
         searched: Some(table).filter(|table| !table.searched.is_empty()),
     });
-    let companions = COMPANIONS.iter().map(|(name, columns, keys)| Source {
+    let companions = COMPANIONS.iter().map(|(name, columns, keys)| CopySource {
         name,
         columns: columns.to_vec(),
         keys: *keys,
@@ -170,7 +170,7 @@ fn left(from: &dyn Schema, catalogue: &Catalogue) -> Result<Vec<String>> {
 }
 
 /// A table to be copied.
-struct Source<'c> {
+struct CopySource<'c> {
     name: &'c str,
     /// Those of the key first.
     columns: Vec<&'c str>,
@@ -179,7 +179,7 @@ struct Source<'c> {
     searched: Option<&'c Table>,
 }
 
-impl Source<'_> {
+impl CopySource<'_> {
     fn copy(&self, from: &dyn Schema, to: &dyn Schema, progress: &mut dyn FnMut(&str, u64)) -> Result<CopiedTable> {
         let insert = insert_text(self.name, self.columns.iter().copied());
         let number = self.searched.map(|table| migrate::word_number(to, &table.def.name)).transpose()?;

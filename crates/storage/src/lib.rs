@@ -55,7 +55,7 @@ pub use error::StorageError;
 pub use feed::Keep as FeedKeep;
 pub use migrate::{META_VERSION, PendingChange, Refusal};
 pub use new_row::{NewRowSnapshot, RelatedRows};
-pub use opening::{Migrated, OpenError, Terms};
+pub use opening::{DatabaseOptions, Migrated, OpenError};
 pub use pin::PinGuard;
 pub use read_set::{ReadSet, TrackedStorage};
 pub use snapshot::{ReadRequest, ReadResult, Snapshot};

@@ -35,12 +35,12 @@ pub(super) enum Extent<'e> {
     Apply { drops: &'e [String] },
     /// An existing file must fit as it is.
     Refuse,
-    /// Nothing is changed; the outcome is [`Outcome::Done`] with all changes, the refused ones among them.
+    /// Nothing is changed; the outcome is [`MigrationOutcome::Done`] with all changes, the refused ones among them.
     Rehearse,
 }
 
 /// The outcome of a migration.
-pub(super) enum Outcome {
+pub(super) enum MigrationOutcome {
     /// The file fits the layout; what was changed in an existing file.
     Done(Vec<PendingChange>),
     /// Nothing was changed, because migration is off.
@@ -59,10 +59,10 @@ pub(super) fn migrate(
     layout: &Layout,
     extent: Extent<'_>,
     preserve: &mut dyn FnMut() -> std::result::Result<(), StorageError>,
-) -> Result<Outcome> {
+) -> Result<MigrationOutcome> {
     let fingerprint = fingerprint(layout);
     if stored_fingerprint(conn)?.as_deref() == Some(&*fingerprint) {
-        return Ok(Outcome::Done(Vec::new()));
+        return Ok(MigrationOutcome::Done(Vec::new()));
     }
     conn.begin()?;
     let outcome = within(conn, catalogue, layout, &fingerprint, extent, preserve);
@@ -83,10 +83,10 @@ fn within(
     fingerprint: &str,
     extent: Extent<'_>,
     preserve: &mut dyn FnMut() -> std::result::Result<(), StorageError>,
-) -> Result<(Outcome, bool)> {
+) -> Result<(MigrationOutcome, bool)> {
     // Another process may have been faster.
     if stored_fingerprint(conn)?.as_deref() == Some(fingerprint) {
-        return Ok((Outcome::Done(Vec::new()), false));
+        return Ok((MigrationOutcome::Done(Vec::new()), false));
     }
     let fresh = !conn.has_table("layout")?;
     if fresh {
@@ -96,28 +96,28 @@ fn within(
     let drops = if let Extent::Apply { drops } = extent { drops } else { &[] };
     let changes = lay_out(conn, (catalogue, layout), &words, drops)?;
     if matches!(extent, Extent::Rehearse) {
-        return Ok((Outcome::Done(changes), false));
+        return Ok((MigrationOutcome::Done(changes), false));
     }
     let refused: Vec<PendingChange> = changes.iter().filter(|c| c.refused.is_some()).cloned().collect();
     if !refused.is_empty() {
-        return Ok((Outcome::Destructive(refused), false));
+        return Ok((MigrationOutcome::Destructive(refused), false));
     }
     let stored = changes.iter().any(|change| !change.remembered);
     if !fresh && matches!(extent, Extent::Refuse) && stored {
-        return Ok((Outcome::Pending(changes), false));
+        return Ok((MigrationOutcome::Pending(changes), false));
     }
     let version = if fresh { META_VERSION } else { conn.version()? };
     if !fresh
         && (version != META_VERSION || stored)
         && let Err(error) = preserve()
     {
-        return Ok((Outcome::Unsafe(error), false));
+        return Ok((MigrationOutcome::Unsafe(error), false));
     }
     conn.upgrade(version)?;
     // A commit without entries in the change feed: processes that run already use nothing that they have cached before.
     conn.execute("UPDATE version SET n = n + 1 WHERE scope = ?1", params![COMMITS])?;
     complete(conn, catalogue, &words, fingerprint)?;
-    Ok((Outcome::Done(if fresh { Vec::new() } else { changes }), true))
+    Ok((MigrationOutcome::Done(if fresh { Vec::new() } else { changes }), true))
 }
 
 /// Brings the declared tables to the layout; what was changed, and what was refused.

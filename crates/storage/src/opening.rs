@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// How a server opens a database.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms {
+pub struct DatabaseOptions {
     /// Bring an existing database to the layout.
     pub migrate: bool,
     /// Copy a file before it is changed so.

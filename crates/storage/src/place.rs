@@ -3,7 +3,7 @@
 use super::catalogue::Catalogue;
 use super::copy::{self, Copied};
 use super::migrate::{self, PendingChange, Schema};
-use super::opening::{Migrated, OpenError, Terms};
+use super::opening::{DatabaseOptions, Migrated, OpenError};
 use super::plan::Layout;
 use super::server;
 use super::sqlite::{OpenOptions, Sqlite, SqliteConnection, StartLock, backup};
@@ -107,8 +107,8 @@ impl Place {
     ///
     /// # Errors
     /// See [`OpenError`].
-    pub fn open(&self, terms: Terms, layout: &Layout) -> Result<Arc<dyn Database>, OpenError> {
-        let Terms { migrate, copy, queue, feed, .. } = terms;
+    pub fn open(&self, terms: DatabaseOptions, layout: &Layout) -> Result<Arc<dyn Database>, OpenError> {
+        let DatabaseOptions { migrate, copy, queue, feed, .. } = terms;
         let (database, applied): (Arc<dyn Database>, Vec<PendingChange>) = match self {
             Place::File(path) => {
                 let options = OpenOptions { migrate, copy, queue, feed, ..OpenOptions::new(path) };

@@ -38,7 +38,7 @@ use crate::pin::PinGuard;
 use crate::snapshot::Snapshot;
 use cms_base::metrics::{self, Reading};
 use connect::Address;
-use shared::Shared;
+use shared::PgShared;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::Thread;
@@ -48,7 +48,7 @@ use writer::{PgConnection, STATISTICS};
 
 /// A schema of a database. Dropping it waits until the writer has carried out what is queued.
 pub struct Postgres {
-    shared: Arc<Shared>,
+    shared: Arc<PgShared>,
     queue: Queue,
     applied: Vec<PendingChange>,
     /// It drives the connections, so it goes last.
@@ -137,7 +137,7 @@ pub(super) fn execute(url: &str, text: &str) {
 
 impl Storage for Postgres {
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
-        Ok(Box::new(reader::View::begin(&self.shared)))
+        Ok(Box::new(reader::PgSnapshot::begin(&self.shared)))
     }
 
     fn pin_snapshot(&self) -> PinGuard {

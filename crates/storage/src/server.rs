@@ -2,7 +2,7 @@
 //! one is refused.
 
 use super::migrate::{PendingChange, Schema};
-use super::opening::{OpenError, Terms};
+use super::opening::{DatabaseOptions, OpenError};
 use super::plan::Layout;
 use crate::database::Database;
 use crate::error::StorageError;
@@ -41,8 +41,8 @@ mod engine {
     }
 
     /// Opens a database and brings it to the layout.
-    pub fn open(url: &str, terms: Terms, layout: &Layout) -> Result<Opened, OpenError> {
-        let Terms { migrate, queue, connections, feed, .. } = terms;
+    pub fn open(url: &str, terms: DatabaseOptions, layout: &Layout) -> Result<Opened, OpenError> {
+        let DatabaseOptions { migrate, queue, connections, feed, .. } = terms;
         let options = PgOptions { migrate, queue, connections, feed, ..PgOptions::new(url) };
         let opened = Postgres::open(&options, layout)?;
         let applied = opened.applied().to_vec();
@@ -86,7 +86,7 @@ mod engine {
         Err(absent(url))
     }
 
-    pub fn open(url: &str, _: Terms, _: &Layout) -> Result<Opened, OpenError> {
+    pub fn open(url: &str, _: DatabaseOptions, _: &Layout) -> Result<Opened, OpenError> {
         Err(absent(url))
     }
 

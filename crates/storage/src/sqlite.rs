@@ -27,7 +27,7 @@ pub(super) use connection::SqliteConnection;
 pub use neighbour::{Claim, Neighbour, StartLock};
 pub use open::OpenOptions;
 pub use reader::{end_idle_transactions, reuse_transactions};
-use shared::Shared;
+use shared::SqliteShared;
 
 use super::migrate::{Extent, PendingChange};
 use super::plan::{Layout, Name, WritePlan};
@@ -47,7 +47,7 @@ use std::time::Duration;
 
 /// A database in a file. Dropping it waits until the writer has carried out what is queued.
 pub struct Sqlite {
-    shared: Arc<Shared>,
+    shared: Arc<SqliteShared>,
     queue: Queue,
     applied: Vec<PendingChange>,
     copied: Option<PathBuf>,
@@ -118,7 +118,7 @@ impl Sqlite {
 
 impl Storage for Sqlite {
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
-        Ok(Box::new(reader::View::begin(&self.shared)?))
+        Ok(Box::new(reader::SqliteSnapshot::begin(&self.shared)?))
     }
 
     fn pin_snapshot(&self) -> PinGuard {

@@ -23,7 +23,7 @@ use crate::error::StorageError;
 use apply::Stop;
 use prefetch::{Prefetched, Wanted};
 use slugs::Claims;
-use state::{Outcome, Writer, unavailable};
+use state::{CommitResult, Writer, unavailable};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ const OVERDUE: Duration = Duration::from_secs(2);
 pub(super) enum Job {
     Commit {
         plan: WritePlan,
-        reply: oneshot::Sender<Outcome>,
+        reply: oneshot::Sender<CommitResult>,
         queued: Instant,
     },
     Begin(Begin),
@@ -146,7 +146,7 @@ impl Pace {
 #[derive(Default)]
 struct Group {
     plans: Vec<WritePlan>,
-    replies: Vec<oneshot::Sender<Outcome>>,
+    replies: Vec<oneshot::Sender<CommitResult>>,
     /// What follows them, in a transaction of its own.
     then: Option<Begin>,
     /// They are the last.
@@ -211,7 +211,7 @@ impl Writer<'_> {
         }
     }
 
-    fn transaction(&mut self, plans: &[WritePlan]) -> Result<Vec<Outcome>> {
+    fn transaction(&mut self, plans: &[WritePlan]) -> Result<Vec<CommitResult>> {
         match self.attempt(plans, false) {
             Ok(Some(outcomes)) => return Ok(outcomes),
             Ok(None) => {}
@@ -224,7 +224,7 @@ impl Writer<'_> {
     }
 
     /// Carries out the plans as one transaction. `None`: one of them has to be undone, and there are no savepoints.
-    fn attempt(&mut self, plans: &[WritePlan], savepoints: bool) -> Result<Option<Vec<Outcome>>> {
+    fn attempt(&mut self, plans: &[WritePlan], savepoints: bool) -> Result<Option<Vec<CommitResult>>> {
         let wanted = slugs::wanted(self.conn, plans.iter().filter(|_| !savepoints));
         slugs::expect(self.conn, &wanted);
         let rows = self.wanted(if savepoints { &[] } else { plans });
@@ -287,7 +287,7 @@ impl Writer<'_> {
     }
 
     /// Carries out one plan. The outer error is the transaction's end; for `None` see [`Writer::attempt`].
-    fn carry_out_one(&mut self, plan: &WritePlan, savepoint: bool) -> Result<Option<Outcome>> {
+    fn carry_out_one(&mut self, plan: &WritePlan, savepoint: bool) -> Result<Option<CommitResult>> {
         if self.pending.disturbs(plan, &self.shared.catalogue) {
             self.flush_counts()?;
         }

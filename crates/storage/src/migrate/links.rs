@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 const NUMBER: &str = "(SELECT number FROM dictionary WHERE word = ?1)";
 
 /// A column that becomes a list of references.
-struct Source<'s> {
+struct LinkSource<'s> {
     table: TableDef,
     column: Name,
     rel: &'s Name,
@@ -43,13 +43,13 @@ impl Migration<'_> {
             let Some(table) = present.iter().find(|c| c.key).map(|key| own_table(reference, &key.name)) else {
                 continue;
             };
-            self.link_values(catalogue, &Source { table, column, rel, to: &reference.to })?;
+            self.link_values(catalogue, &LinkSource { table, column, rel, to: &reference.to })?;
         }
         Ok(())
     }
 
-    fn link_values(&mut self, catalogue: &Catalogue, source: &Source<'_>) -> Result<()> {
-        let Source { table, column, rel, to } = source;
+    fn link_values(&mut self, catalogue: &Catalogue, source: &LinkSource<'_>) -> Result<()> {
+        let LinkSource { table, column, rel, to } = source;
         let what = format!("make `{column}` a list of references");
         let (mut rows, mut unfit) = (Vec::new(), 0);
         let mut known = HashSet::new();

@@ -5,7 +5,7 @@ use super::super::connection::Connection;
 use super::super::derived::{self, LISTED};
 use super::super::engine::Common;
 use super::super::layout_table::kept;
-use super::super::migrate::{self, Extent, META_VERSION, Outcome, PendingChange, Schema};
+use super::super::migrate::{self, Extent, META_VERSION, MigrationOutcome, PendingChange, Schema};
 use super::super::plan::{Layout, Row};
 use super::super::statement::{DbError, Fault, Statements as _, int, text_at};
 use super::super::versions;
@@ -14,7 +14,7 @@ use super::connect::{Address, BadAddress, CERTIFICATE, Refused};
 use super::neighbours::Neighbours;
 use super::pool::Pool;
 use super::schema::{PROGRAM, search_key};
-use super::shared::Shared;
+use super::shared::PgShared;
 use super::wire::{PATIENCE, Session};
 use super::writer::PgConnection;
 use crate::error::StorageError;
@@ -89,10 +89,10 @@ impl PgOptions {
 }
 
 /// What [`open`] gives.
-pub struct Opened {
+pub struct OpenedSchema {
     pub address: Arc<Address>,
     pub session: Session,
-    pub shared: Shared,
+    pub shared: PgShared,
     pub applied: Vec<PendingChange>,
 }
 
@@ -102,7 +102,7 @@ pub fn server(address: &Address, cause: &dyn std::fmt::Display, hint: &'static s
 }
 
 /// Connects, checks what is there, and brings it to the layout.
-pub fn open(options: &PgOptions, layout: &Layout) -> Result<Opened, OpenError> {
+pub fn open(options: &PgOptions, layout: &Layout) -> Result<OpenedSchema, OpenError> {
     static NEXT_ID: AtomicU64 = AtomicU64::new(0);
     let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
     let (address, conn, schema) = connected(&options.url)?;
@@ -116,7 +116,7 @@ pub fn open(options: &PgOptions, layout: &Layout) -> Result<Opened, OpenError> {
     let versions = versions::load(&conn).map_err(failed)?;
     let words = Words::load(&conn).map_err(failed)?;
     let common = Common::new(catalogue, words, versions, (options.hold, options.feed));
-    let shared = Shared {
+    let shared = PgShared {
         id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         // The writer, the mailer, the scheduler and others read beside the workers.
         pool: Arc::new(Pool::new(address.clone(), options.connections + 4)),
@@ -128,7 +128,7 @@ pub fn open(options: &PgOptions, layout: &Layout) -> Result<Opened, OpenError> {
         neighbours: Neighbours::default(),
     };
     let session = Session::connect(&address, None).map_err(|refused| explain(&address, refused))?;
-    Ok(Opened { address, session, shared, applied })
+    Ok(OpenedSchema { address, session, shared, applied })
 }
 
 /// See [`super::Postgres::migrate`] and [`super::Postgres::rehearse`].
@@ -154,10 +154,10 @@ fn bring(
     let path = PathBuf::from(&address.shown);
     let outcome = migrate::migrate(conn, catalogue, layout, extent, &mut || Ok(()));
     match outcome.map_err(|error| server(address, &error, explain_write(&error)))? {
-        Outcome::Done(changes) => Ok(changes),
-        Outcome::Unsafe(cause) => Err(OpenError::NotCopied { path, cause: cause.to_string() }),
-        Outcome::Pending(changes) => Err(OpenError::Pending { path, changes }),
-        Outcome::Destructive(changes) => Err(OpenError::Destructive { path, changes }),
+        MigrationOutcome::Done(changes) => Ok(changes),
+        MigrationOutcome::Unsafe(cause) => Err(OpenError::NotCopied { path, cause: cause.to_string() }),
+        MigrationOutcome::Pending(changes) => Err(OpenError::Pending { path, changes }),
+        MigrationOutcome::Destructive(changes) => Err(OpenError::Destructive { path, changes }),
     }
 }
 

@@ -13,13 +13,13 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// See the module.
 pub struct Pool {
     address: Arc<Address>,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     freed: Condvar,
     most: usize,
 }
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     idle: Vec<Session>,
     lent: usize,
 }
@@ -61,7 +61,7 @@ impl Pool {
         state.idle.len() + state.lent
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

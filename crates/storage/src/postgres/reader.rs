@@ -14,8 +14,8 @@ use super::super::statement::{DbError, Fault, int};
 use super::super::words::Words;
 use super::neighbours;
 use super::pool::Lease;
-use super::reads::{Found, Run, count_query, found, run_on};
-use super::shared::Shared;
+use super::reads::{Found, StatementRunner, count_query, found, run_on};
+use super::shared::PgShared;
 use super::targets::{Targets, TargetsBefore};
 use super::wire::{Asked, Prepared, Session, plain};
 use crate::dependencies::Dependencies;
@@ -39,11 +39,11 @@ const FEW: usize = 16;
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 thread_local! {
-    static OPEN: RefCell<Vec<(u64, Rc<Transaction>)>> = const { RefCell::new(Vec::new()) };
+    static OPEN: RefCell<Vec<(u64, Rc<ReadTransaction>)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A read that was sent before it was asked for.
-struct Sent {
+struct SentRead {
     key: String,
     binds: Vec<Bind>,
     prepared: Arc<Prepared>,
@@ -51,12 +51,12 @@ struct Sent {
 }
 
 /// What the snapshots of a thread share.
-struct Transaction {
+struct ReadTransaction {
     lease: RefCell<Option<Lease>>,
     /// The server has given rows, so that another connection would show another state.
     has_read: Flag<bool>,
     /// Reads that were sent and not taken yet, by statement and binds.
-    ahead: RefCell<Vec<Sent>>,
+    ahead: RefCell<Vec<SentRead>>,
     /// Outcomes of few rows: the same read finds the same in a transaction of one state.
     known: RefCell<Vec<(String, Vec<Bind>, Found)>>,
     /// Edges that were sent for with the rows at their ends.
@@ -69,10 +69,10 @@ struct Transaction {
     rising: u64,
 }
 
-impl Transaction {
+impl ReadTransaction {
     /// Carries out a read in the transaction, which begins with the first one. Where the connection turns out to be dead
     /// then, another one is tried.
-    fn within<T>(&self, shared: &Shared, read: &dyn Fn(&Session) -> Result<T, DbError>) -> Result<T, DbError> {
+    fn within<T>(&self, shared: &PgShared, read: &dyn Fn(&Session) -> Result<T, DbError>) -> Result<T, DbError> {
         let mut lease = self.lease.borrow_mut();
         let first = !self.has_read.get();
         if lease.is_none() {
@@ -94,7 +94,7 @@ impl Transaction {
     }
 }
 
-impl Transaction {
+impl ReadTransaction {
     /// The outcome of the same read before.
     fn known(&self, key: &str, binds: &[Bind]) -> Option<Found> {
         let known = self.known.borrow();
@@ -109,8 +109,8 @@ impl Transaction {
     }
 
     /// Sends a read. Where that is not possible, the read itself will say so.
-    fn send(&self, shared: &Shared, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) {
-        let sent = |ahead: &[Sent]| ahead.iter().any(|sent| sent.key == key && sent.binds == binds);
+    fn send(&self, shared: &PgShared, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) {
+        let sent = |ahead: &[SentRead]| ahead.iter().any(|sent| sent.key == key && sent.binds == binds);
         if self.ahead.borrow().len() >= AHEAD || sent(&self.ahead.borrow()) || self.known(key, binds).is_some() {
             return;
         }
@@ -118,7 +118,7 @@ impl Transaction {
         let sent = self.within(shared, &|session| {
             let prepared = session.prepared(key, make, budget::deadline())?;
             let rows = session.ask(&prepared, binds);
-            Ok(Sent { key: key.to_owned(), binds: binds.to_vec(), prepared, rows })
+            Ok(SentRead { key: key.to_owned(), binds: binds.to_vec(), prepared, rows })
         });
         // Nothing has been seen of the server's state by this.
         self.has_read.set(has_read);
@@ -129,7 +129,7 @@ impl Transaction {
     fn sent_before(&self, key: &str, binds: &[Bind]) -> Option<Result<Found, DbError>> {
         let mut ahead = self.ahead.borrow_mut();
         let place = ahead.iter().position(|sent| sent.key == key && sent.binds == binds)?;
-        let Sent { prepared, rows, .. } = ahead.remove(place);
+        let SentRead { prepared, rows, .. } = ahead.remove(place);
         let lease = self.lease.borrow();
         count_query();
         match lease.as_deref()?.taken(rows, budget::deadline()) {
@@ -143,13 +143,13 @@ impl Transaction {
     }
 }
 
-fn begun(shared: &Shared, fresh: bool) -> Result<Lease, DbError> {
+fn begun(shared: &PgShared, fresh: bool) -> Result<Lease, DbError> {
     let lease = shared.pool.lend(fresh, budget::deadline())?;
     lease.send_begin(BEGIN);
     Ok(lease)
 }
 
-impl Drop for Transaction {
+impl Drop for ReadTransaction {
     fn drop(&mut self) {
         if let Some(lease) = &*self.lease.borrow() {
             lease.send_text("COMMIT");
@@ -170,10 +170,10 @@ pub fn settle() {
         ended
     });
     // At the end of a thread its transactions are gone already.
-    let _: Vec<(u64, Rc<Transaction>)> = ended.unwrap_or_default();
+    let _: Vec<(u64, Rc<ReadTransaction>)> = ended.unwrap_or_default();
 }
 
-impl Shared {
+impl PgShared {
     /// See [`Storage::catch_up`](super::super::Storage::catch_up): one statement where there is nothing new, two round
     /// trips where there is.
     pub fn catch_up(&self) -> Result<(), StorageError> {
@@ -183,7 +183,7 @@ impl Shared {
     }
 
     fn catch_up_in_time(&self) -> Result<(), StorageError> {
-        let view = View::begin(self);
+        let view = PgSnapshot::begin(self);
         // What this node has written since an older state began is no sign that commits were lost.
         let begins = !view.transaction.has_read.get();
         let known = self.versions.known();
@@ -204,29 +204,29 @@ impl Shared {
     }
 }
 
-impl Shared {
+impl PgShared {
     /// See [`Database::nodes`](super::super::Database::nodes).
     pub fn nodes(&self) -> Result<Nodes, StorageError> {
-        let rows = View::begin(self).select(neighbours::NODES, &[])?;
+        let rows = PgSnapshot::begin(self).select(neighbours::NODES, &[])?;
         Ok(neighbours::nodes(&rows, &self.schema))
     }
 }
 
 /// A snapshot.
-pub struct View<'s> {
-    shared: &'s Shared,
-    transaction: Rc<Transaction>,
+pub struct PgSnapshot<'s> {
+    shared: &'s PgShared,
+    transaction: Rc<ReadTransaction>,
     words: Guard<Arc<Words>>,
 }
 
-impl<'s> View<'s> {
+impl<'s> PgSnapshot<'s> {
     /// Opens a snapshot.
-    pub fn begin(shared: &'s Shared) -> View<'s> {
+    pub fn begin(shared: &'s PgShared) -> PgSnapshot<'s> {
         let transaction = OPEN.with_borrow_mut(|open| {
             if let Some((_, transaction)) = open.iter().find(|(id, _)| *id == shared.id) {
                 return transaction.clone();
             }
-            let transaction = Rc::new(Transaction {
+            let transaction = Rc::new(ReadTransaction {
                 lease: RefCell::default(),
                 has_read: Flag::new(false),
                 ahead: RefCell::default(),
@@ -239,14 +239,14 @@ impl<'s> View<'s> {
             transaction
         });
         transaction.depth.set(transaction.depth.get() + 1);
-        View { shared, transaction, words: shared.words.load() }
+        PgSnapshot { shared, transaction, words: shared.words.load() }
     }
 
     fn names(&self) -> Names<'_> {
         Names { words: &self.words, catalogue: &self.shared.catalogue }
     }
 
-    fn reads(&self) -> SqlReads<'_, &dyn Run> {
+    fn reads(&self) -> SqlReads<'_, &dyn StatementRunner> {
         SqlReads { executor: self, names: self.names() }
     }
 
@@ -256,14 +256,14 @@ impl<'s> View<'s> {
     }
 }
 
-impl Drop for View<'_> {
+impl Drop for PgSnapshot<'_> {
     fn drop(&mut self) {
         self.transaction.depth.set(self.transaction.depth.get() - 1);
         settle();
     }
 }
 
-impl Run for View<'_> {
+impl StatementRunner for PgSnapshot<'_> {
     fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError> {
         if let Some(found) = self.transaction.known(key, binds) {
             return Ok(found);
@@ -278,16 +278,16 @@ impl Run for View<'_> {
 }
 
 /// Sends what a read would ask for, and finds nothing.
-struct Sender<'s>(&'s View<'s>);
+struct Sender<'s>(&'s PgSnapshot<'s>);
 
-impl Run for Sender<'_> {
+impl StatementRunner for Sender<'_> {
     fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError> {
         self.0.transaction.send(self.0.shared, key, make, binds);
         Ok(Found { rows: Vec::new(), words: Vec::new() })
     }
 }
 
-impl Snapshot for View<'_> {
+impl Snapshot for PgSnapshot<'_> {
     fn read(&self, request: ReadRequest<'_>) -> Result<ReadResult, StorageError> {
         let memory = (&self.shared.remembered, &*self.shared.versions);
         let found = match request {
@@ -305,7 +305,7 @@ impl Snapshot for View<'_> {
 
     fn prefetch(&self, requests: &[ReadRequest<'_>]) {
         let sender = Sender(self);
-        let reads = SqlReads { executor: &sender as &dyn Run, names: self.names() };
+        let reads = SqlReads { executor: &sender as &dyn StatementRunner, names: self.names() };
         for request in requests {
             if matches!(request, ReadRequest::Edges(plan) if self.transaction.targets.has_edges(plan)) {
                 continue;

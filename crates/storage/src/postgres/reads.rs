@@ -27,7 +27,7 @@ pub fn count_query() {
 }
 
 /// Something that carries out statements in a transaction.
-pub trait Run {
+pub trait StatementRunner {
     /// The rows that a statement gives, and the statement.
     fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError>;
 }
@@ -62,7 +62,7 @@ pub fn cells(row: &tokio_postgres::Row) -> Result<Row, DbError> {
     (0..row.len()).map(cell).collect()
 }
 
-impl Executor for &dyn Run {
+impl Executor for &dyn StatementRunner {
     type Row<'r> = Row;
 
     const TEXTS: ReadTexts = read_texts!("= ANY(?1)", "= ANY(?2)", "GROUP BY space, \"of\" ORDER BY \"of\"");
@@ -106,7 +106,7 @@ impl Executor for &dyn Run {
     }
 }
 
-fn run_lowered(run: &dyn Run, lowered: &Lowered<'_>) -> Result<Found, DbError> {
+fn run_lowered(run: &dyn StatementRunner, lowered: &Lowered<'_>) -> Result<Found, DbError> {
     run.run(&lowered.shape(), &|| lowered.render(Dialect::Postgres), &lowered.binds)
 }
 

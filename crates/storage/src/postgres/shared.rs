@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What readers and the writer have in common.
-pub(in super::super) struct Shared {
+pub(in super::super) struct PgShared {
     /// Distinguishes databases that one thread reads.
     pub id: u64,
     pub pool: Arc<Pool>,
@@ -22,7 +22,7 @@ pub(in super::super) struct Shared {
     pub neighbours: Neighbours,
 }
 
-impl Shared {
+impl PgShared {
     /// Takes notice of whether it listens, and of whether it leads.
     pub fn attends(&self, hears: bool, leads: bool) {
         self.hears.store(hears, Ordering::Release);
@@ -32,7 +32,7 @@ impl Shared {
     }
 }
 
-impl std::ops::Deref for Shared {
+impl std::ops::Deref for PgShared {
     type Target = Common;
 
     fn deref(&self) -> &Common {

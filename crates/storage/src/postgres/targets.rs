@@ -6,7 +6,7 @@ use super::super::sql::Bind;
 use super::super::sql_reads::{Executor as _, Names, list};
 use super::super::statement::int;
 use super::super::words::{NO_WORD, Words};
-use super::reads::Run;
+use super::reads::StatementRunner;
 use super::wire::plain;
 use crate::error::StorageError;
 use std::cell::{OnceCell, RefCell};
@@ -52,7 +52,7 @@ impl Targets {
         Ok(Some(Targets { edges: edges.clone(), plan, text, binds, found: OnceCell::new() }))
     }
 
-    fn found(&self, run: &dyn Run) -> Result<&[Row], StorageError> {
+    fn found(&self, run: &dyn StatementRunner) -> Result<&[Row], StorageError> {
         if let Some(found) = self.found.get() {
             return Ok(found);
         }
@@ -85,14 +85,19 @@ impl TargetsBefore {
     }
 
     /// The edges of a plan that was sent for with the rows at their ends.
-    pub fn edges(&self, run: &dyn Run, words: &Words, plan: &EdgePlan) -> Result<Option<Vec<Edge>>, StorageError> {
+    pub fn edges(
+        &self,
+        run: &dyn StatementRunner,
+        words: &Words,
+        plan: &EdgePlan,
+    ) -> Result<Option<Vec<Edge>>, StorageError> {
         let Some(targets) = self.find(|targets| targets.edges == *plan) else { return Ok(None) };
         let edge = |row: &Row| Ok(Edge { rel: run.word(words, int(row, 0))?, src: int(row, 1), dst: int(row, 2) });
         targets.found(run)?.iter().map(edge).collect::<Result<_, _>>().map(Some)
     }
 
     /// The rows of a plan that asks for nothing but ends of edges that were sent for.
-    pub fn rows(&self, run: &dyn Run, plan: &ReadPlan) -> Result<Option<Vec<Row>>, StorageError> {
+    pub fn rows(&self, run: &dyn StatementRunner, plan: &ReadPlan) -> Result<Option<Vec<Row>>, StorageError> {
         let Cond::In(column, keys) = &plan.filter else { return Ok(None) };
         let like = |targets: &Targets| {
             let ReadPlan { table, extensions, columns, filter: _, order, limit, offset, width: _ } = &targets.plan;

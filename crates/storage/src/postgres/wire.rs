@@ -54,9 +54,9 @@ impl Prepared {
 }
 
 #[derive(Clone)]
-struct Bytes;
+struct PreparedBytes;
 
-impl Weighter<String, Arc<Prepared>> for Bytes {
+impl Weighter<String, Arc<Prepared>> for PreparedBytes {
     fn weight(&self, key: &String, prepared: &Arc<Prepared>) -> u64 {
         (key.len() + 3 * prepared.rendered.text.len()) as u64 + STATEMENT
     }
@@ -65,7 +65,7 @@ impl Weighter<String, Arc<Prepared>> for Bytes {
 type Request = Pin<Box<dyn Future<Output = Result<Vec<Row>, Error>> + Send>>;
 
 /// A request that was sent.
-struct Sent {
+struct SentRequest {
     number: u64,
     request: Request,
     answer: Option<Result<Vec<Row>, Error>>,
@@ -83,7 +83,7 @@ enum Use {
     Rows,
 }
 
-impl Sent {
+impl SentRequest {
     fn is_open(&self) -> bool {
         self.answer.is_none()
     }
@@ -98,9 +98,9 @@ pub struct Session {
     /// What drives it.
     connection: AbortHandle,
     address: Arc<Address>,
-    statements: RefCell<Cache<String, Arc<Prepared>, Bytes>>,
+    statements: RefCell<Cache<String, Arc<Prepared>, PreparedBytes>>,
     /// Requests whose answers nobody has taken yet, in their order.
-    sent: RefCell<VecDeque<Sent>>,
+    sent: RefCell<VecDeque<SentRequest>>,
     next: Cell<u64>,
     broken: Cell<bool>,
     /// Ready when the server has been told that the last request is cancelled.
@@ -126,7 +126,7 @@ impl Session {
             client: Arc::new(client),
             connection,
             address: address.clone(),
-            statements: RefCell::new(Cache::with_weighter(1024, STATEMENTS, Bytes)),
+            statements: RefCell::new(Cache::with_weighter(1024, STATEMENTS, PreparedBytes)),
             sent: RefCell::default(),
             next: Cell::new(0),
             broken: Cell::new(false),
@@ -194,7 +194,7 @@ impl Session {
             Poll::Pending => None,
         };
         let number = self.next.replace(self.next.get() + 1);
-        self.sent.borrow_mut().push_back(Sent { number, request, answer, use_of });
+        self.sent.borrow_mut().push_back(SentRequest { number, request, answer, use_of });
         number
     }
 
@@ -215,7 +215,7 @@ impl Session {
     /// The first failure of a request of which nobody takes the rows.
     fn failure(&self) -> Result<(), DbError> {
         let mut sent = self.sent.borrow_mut();
-        let failed = |one: &Sent| one.use_of != Use::Rows && matches!(one.answer, Some(Err(_)));
+        let failed = |one: &SentRequest| one.use_of != Use::Rows && matches!(one.answer, Some(Err(_)));
         let failed = sent.iter().position(failed).and_then(|place| sent.remove(place));
         drop(sent);
         match failed.and_then(|one| one.answer) {
@@ -229,7 +229,7 @@ impl Session {
 
     /// Waits for everything that was sent; the first failure.
     pub fn settle(&self, deadline: Option<Instant>) -> Result<(), DbError> {
-        let is_due = |one: &Sent| one.use_of != Use::Rows && one.is_open();
+        let is_due = |one: &SentRequest| one.use_of != Use::Rows && one.is_open();
         if self.sent.borrow().iter().any(is_due) {
             let settled = poll_fn(|_| match self.sent.borrow().iter().any(is_due) {
                 true => Poll::Pending,

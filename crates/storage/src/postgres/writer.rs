@@ -22,7 +22,7 @@ use super::super::sql_reads::{Names, SqlReads};
 use super::super::statement::{DbError, Dialect, Fault, Param, Result, Statements};
 use super::super::words::Words;
 use super::connect::Address;
-use super::reads::{Found, Run, cells, run_on};
+use super::reads::{Found, StatementRunner, cells, run_on};
 use super::wire::{PATIENCE, Prepared, Session, plain};
 use crate::snapshot::Snapshot;
 use std::cell::{Cell, Ref, RefCell};
@@ -362,7 +362,7 @@ impl Statements for PgConnection {
 
 impl Connection for PgConnection {
     fn reading<'r>(&'r self, words: &'r Words, catalogue: &'r Catalogue) -> Box<dyn Snapshot + 'r> {
-        Box::new(SqlReads { executor: self as &dyn Run, names: Names { words, catalogue } })
+        Box::new(SqlReads { executor: self as &dyn StatementRunner, names: Names { words, catalogue } })
     }
 
     fn expect(&self, text: &str, params: &[Param<'_>]) {
@@ -482,7 +482,7 @@ impl Connection for PgConnection {
     }
 }
 
-impl Run for PgConnection {
+impl StatementRunner for PgConnection {
     /// A read that has a deadline may be ended by it, and the transaction goes on.
     fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found> {
         if let Some(found) = self.early(key, binds) {

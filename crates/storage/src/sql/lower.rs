@@ -6,7 +6,7 @@
 use super::super::catalogue::{Catalogue, Table};
 use super::super::plan::{ColumnType, Cond, DbValue, Name, Op, Order, ReadPlan};
 use super::super::words::{NO_WORD, Words};
-use super::join_order::{self, Driver, EdgeIndex};
+use super::join_order::{self, DrivingTable, EdgeIndex};
 use super::lowered::*;
 use crate::error::StorageError;
 use cms_text::fold;
@@ -30,9 +30,9 @@ pub fn lower<'p>(
         let alias = lowering.alias();
         lowering.extensions.push((extension, alias));
     }
-    let scope = Scope { table, alias: 0 };
+    let scope = FilterScope { table, alias: 0 };
     let conjuncts = plan.filter.conjuncts();
-    let leader = Driver::choose(plan, want, table, &conjuncts, catalogue);
+    let leader = DrivingTable::choose(plan, want, table, &conjuncts, catalogue);
     let (mut columns, mut order, mut limit) = (Vec::new(), Vec::new(), None);
     let mut grouped = None;
     if let (Want::Groups, [rel]) = (want, plan.columns.as_slice())
@@ -61,7 +61,7 @@ pub fn lower<'p>(
             (Some(lead), filter)
         }
     };
-    if let Some(Driver::Keys { keys, .. }) = &leader {
+    if let Some(DrivingTable::Keys { keys, .. }) = &leader {
         lowering.leading = keys;
     }
     if want == Want::Groups
@@ -103,7 +103,7 @@ impl Lead<'_> {
 
 /// Whose columns plain names are.
 #[derive(Clone, Copy)]
-struct Scope<'p> {
+struct FilterScope<'p> {
     table: &'p Table,
     alias: u32,
 }
@@ -124,17 +124,17 @@ impl<'p> Lowering<'p, '_> {
         self.aliases
     }
 
-    fn bind(&mut self, value: DbValue) -> Param {
+    fn bind(&mut self, value: DbValue) -> Placeholder {
         self.binds.push(Bind::One(value));
         self.binds.len() - 1
     }
 
-    fn bind_list(&mut self, values: Vec<DbValue>) -> Param {
+    fn bind_list(&mut self, values: Vec<DbValue>) -> Placeholder {
         self.binds.push(Bind::List(values));
         self.binds.len() - 1
     }
 
-    fn bind_word(&mut self, word: &str) -> Param {
+    fn bind_word(&mut self, word: &str) -> Placeholder {
         let number = self.words.number(word).unwrap_or(NO_WORD);
         self.bind(DbValue::Int(number))
     }
@@ -147,7 +147,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    fn column(&mut self, scope: Scope<'p>, name: &'p str) -> Result<Column<'p>, StorageError> {
+    fn column(&mut self, scope: FilterScope<'p>, name: &'p str) -> Result<Column<'p>, StorageError> {
         let Some((table, rest)) = name.split_once('.') else {
             let def = scope.table.column(name)?;
             return Ok(Column { alias: scope.alias, name, ty: def.ty, default: None });
@@ -164,36 +164,36 @@ impl<'p> Lowering<'p, '_> {
         Ok(Column { alias, name: rest, ty: def.ty, default })
     }
 
-    fn key(&self, scope: Scope<'p>) -> Column<'p> {
+    fn key(&self, scope: FilterScope<'p>) -> Column<'p> {
         let def = &scope.table.def.key;
         Column { alias: scope.alias, name: &def.name, ty: def.ty, default: None }
     }
 
     fn lead(
         &mut self,
-        scope: Scope<'p>,
+        scope: FilterScope<'p>,
         plan: &'p ReadPlan,
-        leader: &Driver<'p>,
+        leader: &DrivingTable<'p>,
         rest: &[&'p Cond],
     ) -> Result<Lead<'p>, StorageError> {
         Ok(match leader {
-            Driver::Keys { keys, .. } => {
+            DrivingTable::Keys { keys, .. } => {
                 let key = self.key(scope);
                 Lead::Keys(self.bind_members(key, keys))
             }
-            Driver::Edges { dst, edges, descending, .. } => {
+            DrivingTable::Edges { dst, edges, descending, .. } => {
                 let index = self.edge_params(scope, edges)?;
                 Lead::Edges(Edges { index, dst: self.bind(DbValue::Int(*dst)), descending: *descending })
             }
-            Driver::EdgeLadder { dst, edges, descending, .. } => {
+            DrivingTable::EdgeLadder { dst, edges, descending, .. } => {
                 let dst: BTreeSet<i64> = dst.iter().copied().collect();
                 let members = self.bind_list(dst.into_iter().map(DbValue::Int).collect());
                 let rung = Rung::Edges(self.edge_params(scope, edges)?);
-                let inside = Scope { alias: self.alias(), ..scope };
+                let inside = FilterScope { alias: self.alias(), ..scope };
                 Lead::Ladder(self.ladder(inside, plan, members, rung, *descending, rest)?)
             }
-            Driver::ValueLadder { column, values, sort, descending, .. } => {
-                let inside = Scope { alias: self.alias(), ..scope };
+            DrivingTable::ValueLadder { column, values, sort, descending, .. } => {
+                let inside = FilterScope { alias: self.alias(), ..scope };
                 let column = self.column(inside, column)?;
                 let members = self.bind_members(column, values);
                 let rung = Rung::Column(column, self.column(inside, sort)?);
@@ -204,9 +204,9 @@ impl<'p> Lowering<'p, '_> {
 
     fn ladder(
         &mut self,
-        inside: Scope<'p>,
+        inside: FilterScope<'p>,
         plan: &ReadPlan,
-        members: Param,
+        members: Placeholder,
         rung: Rung<'p>,
         descending: bool,
         rest: &[&'p Cond],
@@ -216,7 +216,7 @@ impl<'p> Lowering<'p, '_> {
         Ok(Ladder { members, rung, alias: inside.alias, filter, descending, most })
     }
 
-    fn edge_params(&mut self, scope: Scope<'p>, edges: &EdgeIndex<'p>) -> Result<EdgeParams, StorageError> {
+    fn edge_params(&mut self, scope: FilterScope<'p>, edges: &EdgeIndex<'p>) -> Result<EdgeParams, StorageError> {
         let status = match (&edges.relation.def.status, edges.status) {
             (Some(name), Some(value)) => {
                 let column = self.column(scope, name)?;
@@ -229,18 +229,23 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// A list without repetitions: what is joined to it must not occur twice.
-    fn bind_members(&mut self, column: Column<'_>, values: &[DbValue]) -> Param {
+    fn bind_members(&mut self, column: Column<'_>, values: &[DbValue]) -> Placeholder {
         let members = distinct(values).map(|value| self.stored(column, value)).collect();
         self.bind_list(members)
     }
 
     /// `free`: nothing leads the join yet.
-    fn conjuncts(&mut self, scope: Scope<'p>, conds: &[&'p Cond], free: bool) -> Result<Vec<Test<'p>>, StorageError> {
+    fn conjuncts(
+        &mut self,
+        scope: FilterScope<'p>,
+        conds: &[&'p Cond],
+        free: bool,
+    ) -> Result<Vec<Test<'p>>, StorageError> {
         conds.iter().map(|cond| self.test(scope, cond, free)).collect()
     }
 
     /// `conjunct`: the condition must hold for every row, and nothing else leads the join.
-    fn test(&mut self, scope: Scope<'p>, cond: &'p Cond, conjunct: bool) -> Result<Test<'p>, StorageError> {
+    fn test(&mut self, scope: FilterScope<'p>, cond: &'p Cond, conjunct: bool) -> Result<Test<'p>, StorageError> {
         Ok(match cond {
             Cond::All(conds) => Test::All(self.tests(scope, conds)?),
             Cond::Any(conds) => Test::Any(self.tests(scope, conds)?),
@@ -281,11 +286,17 @@ impl<'p> Lowering<'p, '_> {
         })
     }
 
-    fn tests(&mut self, scope: Scope<'p>, conds: &'p [Cond]) -> Result<Vec<Test<'p>>, StorageError> {
+    fn tests(&mut self, scope: FilterScope<'p>, conds: &'p [Cond]) -> Result<Vec<Test<'p>>, StorageError> {
         conds.iter().map(|c| self.test(scope, c, false)).collect()
     }
 
-    fn compare(&mut self, scope: Scope<'p>, name: &'p str, op: Op, value: &DbValue) -> Result<Test<'p>, StorageError> {
+    fn compare(
+        &mut self,
+        scope: FilterScope<'p>,
+        name: &'p str,
+        op: Op,
+        value: &DbValue,
+    ) -> Result<Test<'p>, StorageError> {
         let column = self.column(scope, name)?;
         Ok(match (op, value) {
             (Op::Eq, DbValue::Null) => Test::IsNull(column),
@@ -302,7 +313,7 @@ impl<'p> Lowering<'p, '_> {
 
     fn related(
         &mut self,
-        scope: Scope<'p>,
+        scope: FilterScope<'p>,
         table: &'p Name,
         inner: &'p str,
         outer: &'p str,
@@ -310,7 +321,7 @@ impl<'p> Lowering<'p, '_> {
     ) -> Result<Test<'p>, StorageError> {
         let outer = self.column(scope, outer)?;
         let table = self.catalogue.table(table)?;
-        let inside = Scope { table, alias: self.alias() };
+        let inside = FilterScope { table, alias: self.alias() };
         let inner = self.column(inside, inner)?;
         let filter = Box::new(self.test(inside, filter, false)?);
         Ok(Test::Related { table, inner, outer, filter })
@@ -318,7 +329,7 @@ impl<'p> Lowering<'p, '_> {
 
     fn linked(
         &mut self,
-        scope: Scope<'p>,
+        scope: FilterScope<'p>,
         rel: &Name,
         ends: &[i64],
         forward: bool,
@@ -338,7 +349,7 @@ impl<'p> Lowering<'p, '_> {
 
     fn linked_to(
         &mut self,
-        scope: Scope<'p>,
+        scope: FilterScope<'p>,
         rel: &Name,
         table: &'p Name,
         filter: &'p Cond,
@@ -347,14 +358,14 @@ impl<'p> Lowering<'p, '_> {
         self.catalogue.relation(rel)?;
         let (key, rel, edges) = (self.key(scope), self.bind_word(rel), self.alias());
         let table = self.catalogue.table(table)?;
-        let inside = Scope { table, alias: self.alias() };
+        let inside = FilterScope { table, alias: self.alias() };
         let (end, filter) = (self.key(inside), Box::new(self.test(inside, filter, false)?));
         Ok(Test::LinkedTo(LinkedTo { key, rel, edges, table, end, filter, gathered }))
     }
 
     fn order(
         &mut self,
-        scope: Scope<'p>,
+        scope: FilterScope<'p>,
         plan: &'p ReadPlan,
         conjuncts: &[&Cond],
     ) -> Result<Vec<Sort<'p>>, StorageError> {

@@ -34,7 +34,7 @@ pub enum Want {
 }
 
 /// The number of a bind.
-pub type Param = usize;
+pub type Placeholder = usize;
 
 /// A lowered plan: no value left in it.
 pub struct Lowered<'p> {
@@ -44,11 +44,11 @@ pub struct Lowered<'p> {
     /// Empty where rows are counted; the one that is summed where a sum is selected.
     pub columns: Vec<Column<'p>>,
     /// The edges whose targets rows are grouped by: the relation, and the row's own key. The one column is of them.
-    pub grouped: Option<(Param, Column<'p>)>,
+    pub grouped: Option<(Placeholder, Column<'p>)>,
     pub lead: Option<Lead<'p>>,
     pub filter: Vec<Test<'p>>,
     pub order: Vec<Sort<'p>>,
-    pub limit: Option<(Param, Param)>,
+    pub limit: Option<(Placeholder, Placeholder)>,
     pub want: Want,
     /// See [`ReadPlan::width`].
     pub width: Option<u32>,
@@ -62,12 +62,12 @@ pub struct Column<'p> {
     pub name: &'p str,
     pub ty: ColumnType,
     /// Read in its place where an extension has no row.
-    pub default: Option<Param>,
+    pub default: Option<Placeholder>,
 }
 
 /// What leads the join (see [`super::lead`]).
 pub enum Lead<'p> {
-    Keys(Param),
+    Keys(Placeholder),
     Edges(Edges),
     Ladder(Ladder<'p>),
     /// An extension, by its alias.
@@ -77,27 +77,27 @@ pub enum Lead<'p> {
 /// Edges of one target.
 pub struct Edges {
     pub index: EdgeParams,
-    pub dst: Param,
+    pub dst: Placeholder,
     /// `Some(descending)` when the plan's order is that of the index on relation, target, status, sort and source.
     pub descending: Option<bool>,
 }
 
 /// What edges are pinned to, their target apart.
 pub struct EdgeParams {
-    pub rel: Param,
-    pub status: Option<Param>,
+    pub rel: Placeholder,
+    pub status: Option<Placeholder>,
 }
 
 /// The first rows for each member of a list.
 pub struct Ladder<'p> {
-    pub members: Param,
+    pub members: Placeholder,
     pub rung: Rung<'p>,
     /// The other conditions, on the rows of a rung, which go by this alias.
     pub alias: u32,
     pub filter: Vec<Test<'p>>,
     pub descending: bool,
     /// How many rows of each rung can be in the window.
-    pub most: Param,
+    pub most: Placeholder,
 }
 
 /// Where the rows for a member come from.
@@ -113,14 +113,14 @@ pub enum Test<'p> {
     All(Vec<Test<'p>>),
     Any(Vec<Test<'p>>),
     Not(Box<Test<'p>>),
-    Compare(Column<'p>, Op, Param),
-    In(Column<'p>, Param),
+    Compare(Column<'p>, Op, Placeholder),
+    In(Column<'p>, Placeholder),
     IsNull(Column<'p>),
-    Contains(Vec<Column<'p>>, Param),
-    Same(Vec<Column<'p>>, Param),
-    HasWord(Column<'p>, Param),
+    Contains(Vec<Column<'p>>, Placeholder),
+    Same(Vec<Column<'p>>, Placeholder),
+    HasWord(Column<'p>, Placeholder),
     /// The list of values, and the alias of the column's members.
-    HasMember(Column<'p>, Param, u32),
+    HasMember(Column<'p>, Placeholder, u32),
     Related {
         table: &'p Table,
         inner: Column<'p>,
@@ -135,8 +135,8 @@ pub enum Test<'p> {
 pub struct Linked<'p> {
     /// The row's own key.
     pub key: Column<'p>,
-    pub rel: Param,
-    pub ends: Param,
+    pub rel: Placeholder,
+    pub ends: Placeholder,
     /// `ends` is one value, not a list.
     pub one: bool,
     /// The row is the source.
@@ -150,7 +150,7 @@ pub struct Linked<'p> {
 pub struct LinkedTo<'p> {
     /// The row's own key.
     pub key: Column<'p>,
-    pub rel: Param,
+    pub rel: Placeholder,
     /// Alias of the edges.
     pub edges: u32,
     pub table: &'p Table,
@@ -165,7 +165,7 @@ pub struct LinkedTo<'p> {
 pub enum Sort<'p> {
     /// Descending; rows without a value last.
     Column(Column<'p>, bool, bool),
-    Given(Column<'p>, Param, u32),
+    Given(Column<'p>, Placeholder, u32),
     /// In the order of the keys that lead the join.
     Keys,
     First(Test<'p>),

@@ -7,7 +7,7 @@
 //! The same thread renews the statistics of tables that have grown ([`statistics`]), at the start and after writes.
 
 use super::connect::checkpointing;
-use super::shared::{LONG_LOG, Shared};
+use super::shared::{LONG_LOG, SqliteShared};
 use super::statistics;
 use rusqlite::Connection;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -56,7 +56,7 @@ pub struct Checkpoints {
 
 impl Checkpoints {
     /// Takes over from SQLite, which would checkpoint in the writer's commits. `None` where it cannot: then it does.
-    pub fn start(writer: &mut Connection, shared: &Shared) -> Option<Checkpoints> {
+    pub fn start(writer: &mut Connection, shared: &SqliteShared) -> Option<Checkpoints> {
         let conn = checkpointing(&shared.path, &shared.settings).ok()?;
         // It waits for nobody, so that nobody waits for it.
         conn.busy_timeout(Duration::ZERO).ok()?;

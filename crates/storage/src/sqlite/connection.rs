@@ -10,7 +10,7 @@ use super::super::words::Words;
 use super::checkpoint::{self, Checkpoints};
 use super::connect::{self, Settings};
 use super::reads::ConnectionReads;
-use super::shared::Shared;
+use super::shared::SqliteShared;
 use super::statement_cache::StatementCache;
 use super::statements::{bind, select};
 use super::{search, statistics};
@@ -43,7 +43,7 @@ impl SqliteConnection {
     }
 
     /// The writer's: it also moves the log into the file.
-    pub fn writing(mut conn: rusqlite::Connection, shared: &Shared) -> SqliteConnection {
+    pub fn writing(mut conn: rusqlite::Connection, shared: &SqliteShared) -> SqliteConnection {
         let checkpoints = Checkpoints::start(&mut conn, shared);
         SqliteConnection { checkpoints: RefCell::new(checkpoints), ..SqliteConnection::new(conn) }
     }

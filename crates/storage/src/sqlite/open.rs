@@ -2,14 +2,14 @@
 
 use super::super::catalogue::Catalogue;
 use super::super::engine::Common;
-use super::super::migrate::{self, Extent, Outcome, PendingChange};
+use super::super::migrate::{self, Extent, MigrationOutcome, PendingChange};
 use super::super::plan::Layout;
 use super::super::versions;
 use super::super::words::Words;
 use super::backup;
 use super::connect::{Settings, explain, in_its_folder};
 use super::connection::SqliteConnection;
-use super::shared::Shared;
+use super::shared::SqliteShared;
 use crate::feed::Keep as FeedKeep;
 use crate::opening::{Migrated, OpenError};
 use rusqlite::Connection;
@@ -57,15 +57,15 @@ impl OpenOptions {
 }
 
 /// What [`open`] gives.
-pub struct Opened {
+pub struct OpenedFile {
     pub connection: Connection,
-    pub shared: Shared,
+    pub shared: SqliteShared,
     pub applied: Vec<PendingChange>,
     pub copied: Option<PathBuf>,
 }
 
 /// Opens the writer's connection and brings the file to the layout.
-pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opened, OpenError> {
+pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<OpenedFile, OpenError> {
     static NEXT_ID: AtomicU64 = AtomicU64::new(0);
     let path = &options.path;
     let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
@@ -77,14 +77,14 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
     let words = Words::load(&connection).map_err(|e| explain(path, e))?;
     let versions = versions::load(&connection).map_err(|e| explain(path, e))?;
     let connection = connection.into_inner();
-    let shared = Shared {
+    let shared = SqliteShared {
         id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         path: path.clone(),
         settings,
         common: Arc::new(Common::new(catalogue, words, versions, (options.hold, options.feed))),
         log_pages: Arc::default(),
     };
-    Ok(Opened { connection, shared, applied, copied })
+    Ok(OpenedFile { connection, shared, applied, copied })
 }
 
 /// See [`super::Sqlite::migrate`] and [`super::Sqlite::rehearse`].
@@ -115,9 +115,11 @@ fn bring(
     };
     let outcome = migrate::migrate(connection, catalogue, layout, extent, &mut preserve);
     match outcome.map_err(|e| explain(path, e))? {
-        Outcome::Done(changes) => Ok(Migrated { changes, copy: made }),
-        Outcome::Unsafe(cause) => Err(OpenError::NotCopied { path: path.to_owned(), cause: cause.to_string() }),
-        Outcome::Pending(changes) => Err(OpenError::Pending { path: path.to_owned(), changes }),
-        Outcome::Destructive(changes) => Err(OpenError::Destructive { path: path.to_owned(), changes }),
+        MigrationOutcome::Done(changes) => Ok(Migrated { changes, copy: made }),
+        MigrationOutcome::Unsafe(cause) => {
+            Err(OpenError::NotCopied { path: path.to_owned(), cause: cause.to_string() })
+        }
+        MigrationOutcome::Pending(changes) => Err(OpenError::Pending { path: path.to_owned(), changes }),
+        MigrationOutcome::Destructive(changes) => Err(OpenError::Destructive { path: path.to_owned(), changes }),
     }
 }

@@ -16,7 +16,7 @@ use super::super::words::Words;
 use super::connect;
 use super::reads::ConnectionReads;
 use super::search;
-use super::shared::Shared;
+use super::shared::SqliteShared;
 use super::statement_cache::StatementCache;
 use super::statements::select;
 use crate::dependencies::Dependencies;
@@ -122,15 +122,15 @@ pub fn settle() {
 }
 
 /// A snapshot: the thread's connection with a read transaction, which ends with the last of its snapshots.
-pub struct View<'s> {
-    shared: &'s Shared,
+pub struct SqliteSnapshot<'s> {
+    shared: &'s SqliteShared,
     reader: Rc<Reader>,
     words: Guard<Arc<Words>>,
 }
 
-impl<'s> View<'s> {
+impl<'s> SqliteSnapshot<'s> {
     /// Opens a snapshot.
-    pub fn begin(shared: &'s Shared) -> std::result::Result<View<'s>, StorageError> {
+    pub fn begin(shared: &'s SqliteShared) -> std::result::Result<SqliteSnapshot<'s>, StorageError> {
         let reader = reader(shared)?;
         if !reader.reuses(shared) {
             reader.end_idle();
@@ -139,7 +139,7 @@ impl<'s> View<'s> {
             reader.begin(shared)?;
         }
         reader.depth.set(reader.depth.get() + 1);
-        Ok(View { shared, reader, words: shared.words.load() })
+        Ok(SqliteSnapshot { shared, reader, words: shared.words.load() })
     }
 
     fn reads(&self) -> SqlReads<'_, ConnectionReads<'_>> {
@@ -149,14 +149,14 @@ impl<'s> View<'s> {
     }
 }
 
-impl Drop for View<'_> {
+impl Drop for SqliteSnapshot<'_> {
     fn drop(&mut self) {
         self.reader.depth.set(self.reader.depth.get() - 1);
         self.reader.settle();
     }
 }
 
-impl Snapshot for View<'_> {
+impl Snapshot for SqliteSnapshot<'_> {
     fn read(&self, request: ReadRequest<'_>) -> std::result::Result<ReadResult, StorageError> {
         let memory = (&self.shared.remembered, &*self.shared.versions);
         match request {
@@ -174,7 +174,7 @@ impl Snapshot for View<'_> {
     }
 }
 
-fn reader(shared: &Shared) -> std::result::Result<Rc<Reader>, StorageError> {
+fn reader(shared: &SqliteShared) -> std::result::Result<Rc<Reader>, StorageError> {
     READERS.with_borrow_mut(|readers| {
         if let Some((_, reader)) = readers.iter().find(|(id, _)| *id == shared.id) {
             return Ok(reader.clone());
@@ -198,7 +198,7 @@ fn reader(shared: &Shared) -> std::result::Result<Rc<Reader>, StorageError> {
 }
 
 impl Reader {
-    fn begin(&self, shared: &Shared) -> Result<()> {
+    fn begin(&self, shared: &SqliteShared) -> Result<()> {
         if !self.conn.is_autocommit() {
             self.end();
         }
@@ -235,7 +235,7 @@ impl Reader {
     }
 
     /// Takes over an idle transaction if it still shows the newest state.
-    fn reuses(&self, shared: &Shared) -> bool {
+    fn reuses(&self, shared: &SqliteShared) -> bool {
         if !self.idle.get() || shared.versions.rising() != self.rising.get() || shared.log_is_long() {
             return false;
         }
@@ -244,7 +244,7 @@ impl Reader {
         reuses && self.idle.replace(false)
     }
 
-    fn log_head(&self, shared: &Shared) -> Option<LogHead> {
+    fn log_head(&self, shared: &SqliteShared) -> Option<LogHead> {
         (*self.log.get_or_init(|| LogIndex::beside(&shared.path)))?.head()
     }
 
@@ -256,7 +256,7 @@ impl Reader {
 
     /// Takes notice of what other processes committed; whether there was something new. (Also starts the read transaction,
     /// which `BEGIN` alone does not.)
-    fn look(&self, shared: &Shared) -> Result<bool> {
+    fn look(&self, shared: &SqliteShared) -> Result<bool> {
         let version: i64 = self.conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         if version == self.seen.get() {
             return Ok(false);

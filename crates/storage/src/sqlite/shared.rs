@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub const LONG_LOG: usize = 1000;
 
 /// What readers and the writer have in common.
-pub(in super::super) struct Shared {
+pub(in super::super) struct SqliteShared {
     /// Distinguishes databases that one thread reads.
     pub id: u64,
     pub path: PathBuf,
@@ -20,14 +20,14 @@ pub(in super::super) struct Shared {
     pub log_pages: Arc<AtomicUsize>,
 }
 
-impl Shared {
+impl SqliteShared {
     /// Whether the log waits for its readers to start over.
     pub fn log_is_long(&self) -> bool {
         self.log_pages.load(Ordering::Relaxed) >= LONG_LOG
     }
 }
 
-impl std::ops::Deref for Shared {
+impl std::ops::Deref for SqliteShared {
     type Target = Common;
 
     fn deref(&self) -> &Common {

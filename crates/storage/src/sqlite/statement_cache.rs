@@ -26,7 +26,7 @@ const LARGEST: usize = 256 << 10;
 
 /// See the module.
 pub struct StatementCache {
-    texts: RefCell<Cache<String, Rc<CachedStatement>, Bytes>>,
+    texts: RefCell<Cache<String, Rc<CachedStatement>, CachedStatementBytes>>,
     /// Bytes of the statements that were prepared since the cache was empty.
     prepared: Cell<usize>,
     /// How often the connection has dropped its statements.
@@ -40,9 +40,9 @@ struct CachedStatement {
 }
 
 #[derive(Clone)]
-struct Bytes;
+struct CachedStatementBytes;
 
-impl Weighter<String, Rc<CachedStatement>> for Bytes {
+impl Weighter<String, Rc<CachedStatement>> for CachedStatementBytes {
     fn weight(&self, shape: &String, kept: &Rc<CachedStatement>) -> u64 {
         let rendered = &kept.rendered;
         (shape.len() + rendered.text.len() + size_of_val(&*rendered.order) + rendered.words.len() + 256) as u64
@@ -51,7 +51,7 @@ impl Weighter<String, Rc<CachedStatement>> for Bytes {
 
 impl Default for StatementCache {
     fn default() -> StatementCache {
-        let texts = Cache::with_weighter((TEXTS / TEXT) as usize, TEXTS, Bytes);
+        let texts = Cache::with_weighter((TEXTS / TEXT) as usize, TEXTS, CachedStatementBytes);
         StatementCache { texts: RefCell::new(texts), prepared: Cell::new(0), round: Cell::new(0) }
     }
 }

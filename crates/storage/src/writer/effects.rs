@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Something whose version grows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Scope {
+pub enum VersionScope {
     Table(TableId),
     /// Rows of a table that have this number for their kind.
     Kind(TableId, i64),
@@ -34,7 +34,7 @@ pub type TallyKey = (TableId, i64, i64, i64);
 /// See the module.
 #[derive(Default)]
 pub struct Effects {
-    pub scopes: HashSet<Scope>,
+    pub scopes: HashSet<VersionScope>,
     /// What happened to rows.
     pub entries: Entries,
     pub tallies: HashMap<TallyKey, i64>,
@@ -64,8 +64,8 @@ impl Effects {
 
     /// Marks a row as changed, and its table and kind as written.
     pub fn changed(&mut self, table: TableId, key: &DbValue, entry: Entry) {
-        self.scopes.insert(Scope::Table(table));
-        self.scopes.extend(entry.kind.map(|kind| Scope::Kind(table, kind)));
+        self.scopes.insert(VersionScope::Table(table));
+        self.scopes.extend(entry.kind.map(|kind| VersionScope::Kind(table, kind)));
         self.wrote = true;
         self.entries.add(Subject::of(table, key), entry);
     }

@@ -6,7 +6,7 @@ use super::super::plan::{DbValue, Name};
 use super::super::sql::{Set, update_text};
 use super::super::statement::{Param, Result, int, params};
 use super::super::versions::slugs;
-use super::effects::{Counter, Effects, Scope};
+use super::effects::{Counter, Effects, VersionScope};
 use super::state::Writer;
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -161,17 +161,17 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn scope_name(&self, scope: Scope) -> Name {
+    fn scope_name(&self, scope: VersionScope) -> Name {
         let catalogue = &self.shared.catalogue;
         match scope {
-            Scope::Table(table) => catalogue.tables[table].def.name.clone(),
-            Scope::Kind(table, kind) => {
+            VersionScope::Table(table) => catalogue.tables[table].def.name.clone(),
+            VersionScope::Kind(table, kind) => {
                 let kind = self.words.name(kind).map_or("", |word| word);
                 format!("{}:{kind}", catalogue.tables[table].def.name).into()
             }
-            Scope::Relation(relation) => catalogue.relations[relation].def.name.clone(),
-            Scope::Slugs(table) => slugs(&catalogue.tables[table].def.name),
-            Scope::Setting => "setting".into(),
+            VersionScope::Relation(relation) => catalogue.relations[relation].def.name.clone(),
+            VersionScope::Slugs(table) => slugs(&catalogue.tables[table].def.name),
+            VersionScope::Setting => "setting".into(),
         }
     }
 

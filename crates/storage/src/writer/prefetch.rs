@@ -23,20 +23,20 @@ type Newest = (i64, Arc<str>);
 
 /// What is known of a row before it is written.
 #[derive(Clone)]
-pub struct State {
+pub struct RowState {
     /// 0 for tables without versions.
     pub version: i64,
     /// The tracked columns as they are stored.
     pub tracked: Vec<DbValue>,
 }
 
-impl State {
+impl RowState {
     /// From the row's key and its [`Table::state_columns`].
-    pub fn of_row(table: &Table, mut row: Row) -> State {
+    pub fn of_row(table: &Table, mut row: Row) -> RowState {
         let version = table.version.map_or(0, |_| int(&row, table.tracked.len() + 1));
         row.truncate(table.tracked.len() + 1);
         row.remove(0);
-        State { version, tracked: row }
+        RowState { version, tracked: row }
     }
 }
 
@@ -52,7 +52,7 @@ pub fn id_of(key: &DbValue) -> Option<i64> {
 #[derive(Default)]
 pub struct Prefetched {
     /// By table and id; `None`: there is no such row.
-    states: HashMap<(TableId, i64), Option<State>>,
+    states: HashMap<(TableId, i64), Option<RowState>>,
     held: HashMap<Owner, Option<Held>>,
     /// Relation's number and target, by source.
     edges: HashMap<i64, Vec<(i64, i64)>>,
@@ -191,7 +191,7 @@ impl Wanted {
         let mut next = || reads.next().unwrap_or_default();
         for table in self.states.keys().chain(self.targets.keys()) {
             for row in next() {
-                let (id, state) = (int(&row, 0), State::of_row(&catalogue.tables[*table], row));
+                let (id, state) = (int(&row, 0), RowState::of_row(&catalogue.tables[*table], row));
                 found.states.insert((*table, id), Some(state));
             }
         }
@@ -249,12 +249,12 @@ fn states_text(catalogue: &Catalogue, table: TableId, ids: &str) -> String {
 
 impl Prefetched {
     /// The state of a row, where it is known. `Some(None)`: there is no such row.
-    pub fn state(&self, table: TableId, key: &DbValue) -> Option<&Option<State>> {
+    pub fn state(&self, table: TableId, key: &DbValue) -> Option<&Option<RowState>> {
         self.states.get(&(table, id_of(key)?))
     }
 
     /// A row that was read has another state now.
-    pub fn set_state(&mut self, table: TableId, key: &DbValue, state: State) {
+    pub fn set_state(&mut self, table: TableId, key: &DbValue, state: RowState) {
         if let Some(known) = id_of(key).and_then(|id| self.states.get_mut(&(table, id))) {
             *known = Some(state);
         }

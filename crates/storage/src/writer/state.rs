@@ -21,7 +21,7 @@ use std::time::Instant;
 const TEXTS: usize = 1 << 20;
 
 /// The outcome of a plan.
-pub type Outcome = std::result::Result<Committed, CommitError>;
+pub type CommitResult = std::result::Result<Committed, CommitError>;
 
 /// The memory of a text and its key.
 #[derive(Clone)]

@@ -14,7 +14,7 @@ pub enum Stop {
 }
 
 /// The outcome of a part of a plan.
-pub type Result<T> = std::result::Result<T, Stop>;
+pub type PlanResult<T> = std::result::Result<T, Stop>;
 
 impl From<DbError> for Stop {
     fn from(error: DbError) -> Stop {
@@ -64,7 +64,7 @@ impl Stop {
 }
 
 /// The plan is refused: it makes no sense.
-pub fn failed<T>(why: String) -> Result<T> {
+pub fn failed<T>(why: String) -> PlanResult<T> {
     Err(Stop::Refuse(CommitError::Failed(why)))
 }
 
