@@ -8,6 +8,8 @@
 mod batching;
 mod budget;
 mod catalogue;
+mod common;
+mod companions;
 mod connection;
 #[cfg(test)]
 mod contract;

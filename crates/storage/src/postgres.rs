@@ -25,23 +25,20 @@ mod writer;
 
 pub use open::PgOptions;
 
+use super::engine::Engine;
 use super::migrate::{Extent, PendingChange};
 use super::nodes::{NodeFacts, Nodes};
-use super::plan::{Layout, Name, WritePlan};
+use super::plan::Layout;
 use super::queue::Queue;
 use super::statement::DbError;
-use crate::database::{BeginFuture, CommitFuture, Database, Storage};
-use crate::dependencies::VersionSlot;
 use crate::error::StorageError;
 use crate::opening::OpenError;
-use crate::pin::PinGuard;
 use crate::snapshot::Snapshot;
-use cms_base::metrics::{self, Reading};
+use cms_base::metrics::Reading;
 use connect::Address;
 use shared::PgShared;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread::Thread;
 use std::time::Duration;
 use wire::Session;
 use writer::{PgConnection, STATISTICS};
@@ -135,91 +132,55 @@ pub(super) fn execute(url: &str, text: &str) {
     Session::connect(&Arc::new(Address::parse(url).unwrap()), None).unwrap().batch(text).unwrap();
 }
 
-impl Storage for Postgres {
-    fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
+impl Engine for Postgres {
+    const SETTLE: fn() = reader::settle;
+
+    fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    fn view(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
         Ok(Box::new(reader::PgSnapshot::begin(&self.shared)))
     }
 
-    fn pin_snapshot(&self) -> PinGuard {
-        PinGuard::new(reader::settle)
-    }
-
-    fn commit(&self, plan: WritePlan) -> CommitFuture {
-        self.queue.commit(plan)
-    }
-
-    fn scope_version(&self, scope: &Name) -> u64 {
-        self.shared.versions.get(scope)
-    }
-
-    fn slot_version(&self, slot: VersionSlot) -> u64 {
-        self.shared.versions.slot_version(slot)
-    }
-
-    fn version_epoch(&self) -> Option<u64> {
-        self.shared.versions.epoch()
-    }
-
-    fn catch_up(&self) -> Result<(), StorageError> {
+    fn take_up_others(&self) -> Result<(), StorageError> {
         self.shared.catch_up()
     }
 
-    fn has_commit_listener(&self) -> bool {
+    fn hears_others(&self) -> bool {
         self.shared.hears.load(Ordering::Acquire)
     }
 
-    fn begin(&self) -> BeginFuture {
-        self.queue.begin()
-    }
-}
-
-impl Database for Postgres {
-    fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>, StorageError> {
-        self.queue.secret(name, len)
-    }
-
-    fn close(&self, patience: Duration) -> Result<(), StorageError> {
-        self.queue.close(patience)
-    }
-
-    fn leads(&self) -> bool {
+    fn is_leader(&self) -> bool {
         self.shared.leads.load(Ordering::Acquire)
     }
 
-    fn wake(&self, sleeper: Thread) {
-        self.shared.wake(sleeper);
-    }
-
-    fn announce(&self, facts: NodeFacts) {
+    fn show_facts(&self, facts: NodeFacts) {
         self.shared.neighbours.announce(facts);
     }
 
-    fn nodes(&self) -> Result<Option<Nodes>, StorageError> {
+    fn list_nodes(&self) -> Result<Option<Nodes>, StorageError> {
         self.shared.nodes().map(Some)
     }
 
-    fn disagreements(&self) -> Vec<String> {
+    fn list_disagreements(&self) -> Vec<String> {
         self.shared.neighbours.warnings()
     }
 
-    fn refuses_writes(&self) -> Option<String> {
-        self.shared.refuses_writes()
-    }
-
-    fn gather_statistics(&self) -> Result<(), StorageError> {
+    fn count_rows(&self) -> Result<(), StorageError> {
         let session = Session::connect(&self.address, None).map_err(DbError::from)?;
         Ok(session.batch(STATISTICS)?)
     }
 
-    fn readings(&self) -> Vec<Reading> {
-        let mut readings: Vec<metrics::Reading> = self.shared.readings();
-        readings.push(Reading::count("cms_server_database_round_trips", &[], self.round_trips()));
-        readings.push(Reading::gauge("cms_server_database_connections", &[], self.shared.pool.open() as f64));
-        readings.push(Reading::gauge("cms_server_leader", &[], f64::from(u8::from(self.leads()))));
+    fn own_readings(&self) -> Vec<Reading> {
         let neighbours = &self.shared.neighbours;
-        readings.push(Reading::gauge("cms_server_nodes", &[], (neighbours.others() + 1) as f64));
-        readings.push(Reading::gauge("cms_server_nodes_differing", &[], neighbours.warnings().len() as f64));
-        readings
+        vec![
+            Reading::count("cms_server_database_round_trips", &[], self.round_trips()),
+            Reading::gauge("cms_server_database_connections", &[], self.shared.pool.open() as f64),
+            Reading::gauge("cms_server_leader", &[], f64::from(u8::from(self.is_leader()))),
+            Reading::gauge("cms_server_nodes", &[], (neighbours.others() + 1) as f64),
+            Reading::gauge("cms_server_nodes_differing", &[], neighbours.warnings().len() as f64),
+        ]
     }
 }
 

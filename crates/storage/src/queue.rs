@@ -1,7 +1,7 @@
 //! The queue of the one writer, and its thread.
 
+use super::common::Common;
 use super::connection::Connection;
-use super::engine::Common;
 use super::plan::{CommitError, WritePlan};
 use super::transaction::OpenTransaction;
 use super::writer::{self, Begin, Job};
@@ -18,7 +18,7 @@ const MAKING: Duration = Duration::from_secs(60);
 
 /// The writer's thread and its queue. Dropping it waits until the writer has carried out what is queued.
 pub(super) struct Queue {
-    common: Arc<Common>,
+    pub common: Arc<Common>,
     jobs: Option<SyncSender<Job>>,
     writer: Option<JoinHandle<()>>,
 }

@@ -29,21 +29,17 @@ pub use open::OpenOptions;
 pub use reader::{end_idle_transactions, reuse_transactions};
 use shared::SqliteShared;
 
+use super::engine::Engine;
 use super::migrate::{Extent, PendingChange};
-use super::plan::{Layout, Name, WritePlan};
+use super::plan::Layout;
 use super::queue::Queue;
-use crate::database::{BeginFuture, CommitFuture, Database, Storage};
-use crate::dependencies::VersionSlot;
 use crate::error::StorageError;
 use crate::opening::{Migrated, OpenError};
-use crate::pin::PinGuard;
 use crate::snapshot::Snapshot;
-use cms_base::metrics;
+use cms_base::metrics::Reading;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::Thread;
-use std::time::Duration;
 
 /// A database in a file. Dropping it waits until the writer has carried out what is queued.
 pub struct Sqlite {
@@ -116,88 +112,34 @@ impl Sqlite {
     }
 }
 
-impl Storage for Sqlite {
-    fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
+impl Engine for Sqlite {
+    const SETTLE: fn() = reader::settle;
+
+    fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    /// Opening a snapshot takes over the versions that others have raised.
+    fn view(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
         Ok(Box::new(reader::SqliteSnapshot::begin(&self.shared)?))
     }
 
-    fn pin_snapshot(&self) -> PinGuard {
-        PinGuard::new(reader::settle)
-    }
-
-    fn commit(&self, plan: WritePlan) -> CommitFuture {
-        self.queue.commit(plan)
-    }
-
-    fn scope_version(&self, scope: &Name) -> u64 {
-        self.shared.versions.get(scope)
-    }
-
-    fn slot_version(&self, slot: VersionSlot) -> u64 {
-        self.shared.versions.slot_version(slot)
-    }
-
-    fn version_epoch(&self) -> Option<u64> {
-        self.shared.versions.epoch()
-    }
-
-    fn catch_up(&self) -> Result<(), StorageError> {
-        // Opening a snapshot takes over the versions that others have raised.
-        self.snapshot().map(drop)
-    }
-
-    fn has_commit_listener(&self) -> bool {
-        true
-    }
-
-    fn begin(&self) -> BeginFuture {
-        self.queue.begin()
-    }
-}
-
-impl Database for Sqlite {
-    fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>, StorageError> {
-        self.queue.secret(name, len)
-    }
-
-    /// Moves the log into the file, which is complete by itself from then on. Fails where another process reads the log,
-    /// or the disk is full.
-    fn close(&self, patience: Duration) -> Result<(), StorageError> {
-        self.queue.close(patience)
-    }
-
-    /// Processes that share a file all do it; conditions of the plans let each change be made once.
-    fn leads(&self) -> bool {
-        true
-    }
-
-    fn refuses_writes(&self) -> Option<String> {
-        self.shared.refuses_writes()
-    }
-
-    fn wake(&self, sleeper: Thread) {
-        self.shared.wake(sleeper);
-    }
-
-    fn gather_statistics(&self) -> Result<(), StorageError> {
+    fn count_rows(&self) -> Result<(), StorageError> {
         let conn = connect::checkpointing(&self.shared.path, &self.shared.settings)?;
         statistics::prepare(&conn)?;
         Ok(statistics::renew(&conn)?)
     }
 
-    fn readings(&self) -> Vec<metrics::Reading> {
-        use metrics::Reading;
+    fn own_readings(&self) -> Vec<Reading> {
         let bytes = |end: &str| {
             let mut path = self.shared.path.clone().into_os_string();
             path.push(end);
             std::fs::metadata(path).map_or(0, |file| file.len()) as f64
         };
-        let mut readings = vec![
+        vec![
             Reading::gauge("cms_server_database_bytes", &[], bytes("")),
             Reading::gauge("cms_server_database_log_bytes", &[], bytes("-wal")),
-        ];
-        readings.extend(self.shared.readings());
-        readings
+        ]
     }
 }
 

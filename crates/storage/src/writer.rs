@@ -13,8 +13,8 @@ pub(super) mod slugs;
 mod state;
 mod transaction;
 
+use super::common::Common;
 use super::connection::Connection;
-use super::engine::Common;
 use super::feed::{COMMITS, Written};
 use super::plan::{Change, CommitError, ReadPlan, WritePlan};
 use super::statement::{Dialect, Result};

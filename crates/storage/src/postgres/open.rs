@@ -1,9 +1,9 @@
 //! Opening a database: what can go wrong and what to do about it.
 
 use super::super::catalogue::Catalogue;
+use super::super::common::Common;
 use super::super::connection::Connection;
 use super::super::derived::{self, LISTED};
-use super::super::engine::Common;
 use super::super::layout_table::kept;
 use super::super::migrate::{self, Extent, META_VERSION, MigrationOutcome, PendingChange, Schema};
 use super::super::plan::{Layout, Row};

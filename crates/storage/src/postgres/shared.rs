@@ -1,6 +1,6 @@
 //! What readers and the writer of a database have in common.
 
-use super::super::engine::Common;
+use super::super::common::Common;
 use super::neighbours::Neighbours;
 use super::pool::Pool;
 use std::sync::Arc;

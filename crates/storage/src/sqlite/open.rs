@@ -1,7 +1,7 @@
 //! Opening a file, and bringing its tables to the layout.
 
 use super::super::catalogue::Catalogue;
-use super::super::engine::Common;
+use super::super::common::Common;
 use super::super::migrate::{self, Extent, MigrationOutcome, PendingChange};
 use super::super::plan::Layout;
 use super::super::versions;

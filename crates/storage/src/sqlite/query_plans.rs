@@ -8,6 +8,7 @@ use super::super::sql::{Want, lower};
 use super::super::statement::Dialect;
 use super::values::bind;
 use super::*;
+use crate::database::{Database, Storage};
 use rusqlite::Connection;
 use std::fmt::Write;
 

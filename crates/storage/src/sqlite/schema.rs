@@ -9,50 +9,15 @@ use super::super::words::Words;
 use super::connection::SqliteConnection;
 use super::{connect, search};
 
-/// The change feed: an entry for each row that a commit changes, by `seq`. `table`, `kind` and the two statuses are words,
-/// `at` is in UTC milliseconds.
-macro_rules! change_feed {
-    () => {
-        r#"
-CREATE TABLE change_feed (
-    seq INTEGER PRIMARY KEY, in_commit INTEGER NOT NULL, at INTEGER NOT NULL, node INTEGER NOT NULL, "table" INTEGER NOT NULL,
-    kind INTEGER, id INTEGER, key TEXT, action TEXT NOT NULL, status_before INTEGER, status_after INTEGER,
-    columns TEXT, actor INTEGER);
-"#
+/// How SQLite names the types of columns.
+macro_rules! make {
+    ($tables:ident) => {
+        $crate::companions::$tables! {
+            int: "INTEGER", text: "TEXT", name: "TEXT", bytes: "BLOB", copied: "", nulls: "", end: " WITHOUT ROWID",
+            often: ""
+        }
     };
 }
-
-/// The tables that storage maintains beside the declared ones. Edges of one source are adjacent, whatever the relation,
-/// so that a change of its status finds them at once. `edge_target` has no descending column: walked backwards it gives
-/// the newest first with ties by source descending, walked forwards the reverse.
-const COMPANION_TABLES: &str = concat!(
-    r#"
-CREATE TABLE layout (name TEXT PRIMARY KEY, definition TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE dictionary (number INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
-CREATE TABLE sequence (space TEXT PRIMARY KEY, next INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE version (scope TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE setting (key TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE secret (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE edge (
-    rel INTEGER NOT NULL, src INTEGER NOT NULL, dst INTEGER NOT NULL, pos INTEGER NOT NULL, status, sort,
-    PRIMARY KEY (src, rel, pos)) WITHOUT ROWID;
-CREATE INDEX edge_target ON edge (rel, dst, status, sort, src);
-CREATE TABLE meta (
-    space INTEGER NOT NULL, id INTEGER NOT NULL, key TEXT NOT NULL, n INTEGER NOT NULL, json TEXT NOT NULL,
-    PRIMARY KEY (space, id, key, n)) WITHOUT ROWID;
-CREATE TABLE slug (
-    scope TEXT NOT NULL, slug TEXT NOT NULL, "table" INTEGER NOT NULL, id INTEGER NOT NULL,
-    PRIMARY KEY (scope, slug)) WITHOUT ROWID;
-CREATE INDEX slug_owner ON slug ("table", id);
-CREATE TABLE slug_run (
-    scope TEXT NOT NULL, base TEXT NOT NULL, lo INTEGER NOT NULL, hi INTEGER NOT NULL,
-    PRIMARY KEY (scope, base, lo)) WITHOUT ROWID;
-CREATE TABLE tally (
-    "table" INTEGER NOT NULL, kind INTEGER NOT NULL, status INTEGER NOT NULL, author INTEGER NOT NULL, n INTEGER NOT NULL,
-    PRIMARY KEY ("table", kind, status, author)) WITHOUT ROWID;
-"#,
-    change_feed!()
-);
 
 /// The version since which the number of a meta value is its alone. Before, it counted the values of a row's key.
 const NUMBERED_VALUES: i64 = 3;
@@ -100,7 +65,7 @@ impl Schema for SqliteConnection {
     }
 
     fn companion_tables(&self) -> &'static str {
-        COMPANION_TABLES
+        make!(companion_tables)
     }
 
     /// The part that SQLite ignores stores what else is known of the column.
@@ -125,7 +90,7 @@ impl Schema for SqliteConnection {
         if from < NUMBERED_VALUES {
             self.batch(NUMBER_VALUES)?;
         }
-        if from < CHANGE_FEED { self.batch(change_feed!()) } else { Ok(()) }
+        if from < CHANGE_FEED { self.batch(make!(change_feed)) } else { Ok(()) }
     }
 
     fn sign(&self) -> Result<()> {

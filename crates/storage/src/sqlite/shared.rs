@@ -1,6 +1,6 @@
 //! What readers and the writer of a file have in common.
 
-use super::super::engine::Common;
+use super::super::common::Common;
 use super::connect::Settings;
 use std::path::PathBuf;
 use std::sync::Arc;

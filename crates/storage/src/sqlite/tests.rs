@@ -4,7 +4,8 @@
 use super::super::fixtures::*;
 use super::super::plan::*;
 use super::*;
-use crate::database::Storage;
+use crate::database::{CommitFuture, Database, Storage};
+use crate::dependencies::VersionSlot;
 use crate::migrate::META_VERSION;
 use rusqlite::Connection;
 use std::io::{BufRead, BufReader};

@@ -1,8 +1,8 @@
 //! The writer's memory between groups and in the open transaction.
 
 use super::super::catalogue::Relation;
+use super::super::common::Common;
 use super::super::connection::Connection;
-use super::super::engine::Common;
 use super::super::feed::News;
 use super::super::migrate;
 use super::super::plan::{CommitError, Committed, Name, ReadPlan, Row};
