@@ -136,14 +136,14 @@ pub fn calls(loaded: &LoadedDeclaration, registry: &Registry) -> Result<Option<R
 /// See [`OpenError`]; an address of another form.
 pub fn open(registry: &Registry, migrate: bool) -> Result<Arc<dyn Database>, BootError> {
     let (storage, feed) = (&registry.declaration.storage, &registry.declaration.feed);
-    let terms = DatabaseOptions {
+    let options = DatabaseOptions {
         migrate: migrate && storage.migrate != Migrate::Never,
         copy: storage.copy_before_migration,
         queue: storage.write_queue.max(1),
         connections: storage.connections,
         feed: FeedKeep { age: feed.keep.std(), entries: feed.entries },
     };
-    Ok(place(&registry.declaration)?.open(terms, &registry.layout)?)
+    Ok(place(&registry.declaration)?.open(options, &registry.layout)?)
 }
 
 /// Where the database is that the declarations name.

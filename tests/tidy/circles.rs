@@ -142,14 +142,18 @@ impl Modules {
 
 #[test]
 fn files_of_a_crate_use_each_other_in_one_direction() {
+    let (mut wrong, mut arrows) = (Vec::new(), 0);
     for name in CRATES {
         let modules = Modules::of(name);
-        let arrows: usize = modules.uses.values().map(Vec::len).sum();
-        assert!(modules.uses.len() == 1 || arrows > 0, "no uses of {name} were found");
+        arrows += modules.uses.values().map(Vec::len).sum::<usize>();
         let circles = modules.circles();
         let listed = CIRCLES.iter().find(|(of, _)| of == name).map_or(0, |(_, files)| *files);
-        assert_eq!(circles.len(), listed, "files of {name} that are in circles, and what they use there: {circles:#?}");
+        if circles.len() != listed {
+            wrong.push((name, circles.len(), circles));
+        }
     }
+    assert!(wrong.is_empty(), "crates, how many of their files are in circles, and what they use there: {wrong:#?}");
+    assert!(arrows > 1000, "{arrows} uses were found");
 }
 
 /// The rule is worth something: it finds a circle of two files, also where a third one passes the names on.

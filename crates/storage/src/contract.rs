@@ -6,6 +6,7 @@ use super::place::Place;
 use super::plan::*;
 use super::postgres::{PgOptions, Postgres};
 use super::sqlite::{OpenOptions, Sqlite};
+use super::toy::Toy;
 use crate::database::{Database, Storage};
 use crate::dependencies::VersionSlot;
 use crate::feed::Keep as FeedKeep;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 fn on_each(test: fn(&dyn Storage)) {
     on_each_outside(test);
     test(&*wait(site().db.begin()).unwrap());
+    test(&*wait(Toy::open(&layout()).unwrap().begin()).unwrap());
     if let Some(site) = postgres_site() {
         test(&*wait(site.db.begin()).unwrap());
     }
@@ -24,6 +26,7 @@ fn on_each(test: fn(&dyn Storage)) {
 /// Runs a test on each backend: for what transactions do not have.
 fn on_each_outside(test: fn(&dyn Storage)) {
     test(&site().db);
+    test(&Toy::open(&layout()).unwrap());
     if let Some(site) = postgres_site() {
         test(&site.db);
     }

@@ -18,34 +18,16 @@ use sha2::{Digest, Sha256};
 const PAGE: usize = 1000;
 
 /// Tables that storage maintains and that no layout declares: columns, those of the key first, and how many these are.
-const COMPANIONS: [(&str, &[&str], usize); 9] = [
-    ("sequence", &["space", "next"], 1),
-    ("version", &["scope", "n"], 1),
-    ("setting", &["key", "json"], 1),
-    ("edge", &["src", "rel", "pos", "dst", "status", "sort"], 3),
-    (META, &["space", "id", "key", "n", "json"], 4),
-    (SLUG, &["scope", "slug", "table", "id"], 2),
-    ("slug_run", &["scope", "base", "lo", "hi"], 3),
-    (TALLY, &["table", "kind", "status", "author", "n"], 4),
-    (
-        CHANGE_FEED,
-        &[
-            "seq",
-            "in_commit",
-            "at",
-            "node",
-            "table",
-            "kind",
-            "id",
-            "key",
-            "action",
-            "status_before",
-            "status_after",
-            "columns",
-            "actor",
-        ],
-        1,
-    ),
+const COMPANIONS: [(&str, &str, usize); 9] = [
+    ("sequence", "space next", 1),
+    ("version", "scope n", 1),
+    ("setting", "key json", 1),
+    ("edge", "src rel pos dst status sort", 3),
+    (META, "space id key n json", 4),
+    (SLUG, "scope slug table id", 2),
+    ("slug_run", "scope base lo hi", 3),
+    (TALLY, "table kind status author n", 4),
+    (CHANGE_FEED, "seq in_commit at node table kind id key action status_before status_after columns actor", 1),
 ];
 
 /// A table that was copied.
@@ -139,7 +121,7 @@ fn sources(catalogue: &Catalogue) -> Vec<CopySource<'_>> {
     });
     let companions = COMPANIONS.iter().map(|(name, columns, keys)| CopySource {
         name,
-        columns: columns.to_vec(),
+        columns: columns.split(' ').collect(),
         keys: *keys,
         searched: None,
     });
@@ -149,9 +131,7 @@ fn sources(catalogue: &Catalogue) -> Vec<CopySource<'_>> {
 /// Tables and columns of the source that nothing declares.
 fn left(from: &dyn Schema, catalogue: &Catalogue) -> Result<Vec<String>> {
     let mut left = Vec::new();
-    for key in
-        (from as &dyn Connection).texts("SELECT name FROM layout WHERE name LIKE 'table:%' ORDER BY name", &[])?
-    {
+    for key in from.texts("SELECT name FROM layout WHERE name LIKE 'table:%' ORDER BY name", &[])? {
         let name = key.trim_start_matches("table:");
         let Ok(table) = catalogue.table(name) else {
             left.extend(from.has_table(name)?.then(|| name.to_owned()));

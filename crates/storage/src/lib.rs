@@ -1,4 +1,4 @@
-//! Where rows are stored: inert plans, the traits that carry them out, and SQLite.
+//! Where rows are stored: inert plans, the traits that carry them out, SQLite and PostgreSQL.
 //!
 //! Knows tables and columns, nothing of schemas, resources or requests. No SQL text occurs outside this module.
 
@@ -44,6 +44,8 @@ mod sql_reads;
 pub mod sqlite;
 mod statement;
 mod tally;
+#[cfg(test)]
+mod toy;
 mod transaction;
 mod versions;
 mod words;

@@ -107,8 +107,8 @@ impl Place {
     ///
     /// # Errors
     /// See [`OpenError`].
-    pub fn open(&self, terms: DatabaseOptions, layout: &Layout) -> Result<Arc<dyn Database>, OpenError> {
-        let DatabaseOptions { migrate, copy, queue, feed, .. } = terms;
+    pub fn open(&self, options: DatabaseOptions, layout: &Layout) -> Result<Arc<dyn Database>, OpenError> {
+        let DatabaseOptions { migrate, copy, queue, feed, .. } = options;
         let (database, applied): (Arc<dyn Database>, Vec<PendingChange>) = match self {
             Place::File(path) => {
                 let options = OpenOptions { migrate, copy, queue, feed, ..OpenOptions::new(path) };
@@ -119,7 +119,7 @@ impl Place {
                 let applied = opened.applied().to_vec();
                 (Arc::new(opened), applied)
             }
-            Place::Server(url) => server::open(url, terms, layout)?,
+            Place::Server(url) => server::open(url, options, layout)?,
         };
         for change in applied {
             tracing::info!("tables follow the declarations: {change}");

@@ -41,8 +41,8 @@ mod engine {
     }
 
     /// Opens a database and brings it to the layout.
-    pub fn open(url: &str, terms: DatabaseOptions, layout: &Layout) -> Result<Opened, OpenError> {
-        let DatabaseOptions { migrate, queue, connections, feed, .. } = terms;
+    pub fn open(url: &str, options: DatabaseOptions, layout: &Layout) -> Result<Opened, OpenError> {
+        let DatabaseOptions { migrate, queue, connections, feed, .. } = options;
         let options = PgOptions { migrate, queue, connections, feed, ..PgOptions::new(url) };
         let opened = Postgres::open(&options, layout)?;
         let applied = opened.applied().to_vec();

@@ -24,6 +24,8 @@ mod tests;
 mod values;
 
 pub(super) use connection::SqliteConnection;
+#[cfg(test)]
+pub(super) use functions::register as register_functions;
 pub use neighbour::{Claim, Neighbour, StartLock};
 pub use open::OpenOptions;
 pub use reader::{end_idle_transactions, reuse_transactions};

@@ -61,18 +61,36 @@ pub trait Schema: Connection {
         Ok(())
     }
 
+    /// The order of a column of an index. Null is the least.
+    fn index_order(&self, descending: bool) -> &'static str {
+        if descending { "DESC" } else { "ASC" }
+    }
+
     /// The statement that makes an index.
-    fn index_text(&self, table: &str, index: &Described) -> String;
+    fn index_text(&self, table: &str, index: &Described) -> String {
+        let column =
+            |(name, descending): &(String, bool)| format!("{} {}", quoted(name), self.index_order(*descending));
+        let columns: Vec<String> = index.columns.iter().map(column).collect();
+        let unique = if index.unique { "UNIQUE " } else { "" };
+        let table = quoted(&self.stored_name(table));
+        format!("CREATE {unique}INDEX {} ON {table} ({})", quoted(&index.name), columns.join(", "))
+    }
 
-    /// The version of the companion tables, and their change from an earlier one.
+    /// The version of the companion tables.
     fn version(&self) -> Result<i64>;
-    fn upgrade(&self, from: i64) -> Result<()>;
 
-    /// Marks the database as one of ours.
+    /// Changes the companion tables of an earlier version.
+    fn upgrade(&self, _from: i64) -> Result<()> {
+        Ok(())
+    }
+
+    /// Marks the database as one of ours, and stores the version.
     fn sign(&self) -> Result<()>;
 
-    /// Brings the indexes of texts to what the catalogue searches.
-    fn renew_search(&self, catalogue: &Catalogue, words: &Words) -> Result<()>;
+    /// Brings the indexes of texts to what the catalogue searches, where the engine has any.
+    fn renew_search(&self, _catalogue: &Catalogue, _words: &Words) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A name in SQL.

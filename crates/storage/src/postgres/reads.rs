@@ -1,16 +1,15 @@
 //! Reads on one connection, in whatever transaction it is.
 
 use super::super::budget;
-use super::super::plan::{DbValue, Name, Row};
+use super::super::plan::Row;
 use super::super::sql::{Bind, Lowered, Rendered};
-use super::super::sql_reads::{Columns, Executor, ReadTexts, read_texts};
-use super::super::statement::{DbError, Dialect, Fault, int, text_at};
+use super::super::sql_reads::{Executor, ReadTexts, read_texts};
+use super::super::statement::{DbError, Dialect, Fault, int};
 use super::super::words::Words;
 use super::values::Cell;
 use super::wire::{Prepared, Session, plain};
 use crate::error::StorageError;
 use std::cell::Cell as Flag;
-use std::sync::Arc;
 
 thread_local! {
     static QUERIES: Flag<u64> = const { Flag::new(0) };
@@ -68,19 +67,8 @@ impl Executor for &dyn StatementRunner {
     const TEXTS: ReadTexts = read_texts!("= ANY(?1)", "= ANY(?2)", "GROUP BY space, \"of\" ORDER BY \"of\"");
 
     fn rows(&self, lowered: &Lowered<'_>, words: &Words) -> Result<Vec<Row>, StorageError> {
-        let Found { mut rows, words: are_words } = run_lowered(*self, lowered)?;
-        for place in are_words.iter().enumerate().filter_map(|(place, word)| word.then_some(place)) {
-            for row in &mut rows {
-                if let DbValue::Int(number) = row[place] {
-                    row[place] = DbValue::Text(self.word(words, number)?);
-                }
-            }
-        }
-        if are_words.is_empty() {
-            // Rows of which nothing is read have one column all the same.
-            rows.iter_mut().for_each(Vec::clear);
-        }
-        Ok(rows)
+        let Found { rows, words: are_words } = run_lowered(*self, lowered)?;
+        self.name_words(rows, &are_words, words)
     }
 
     fn number(&self, lowered: &Lowered<'_>) -> Result<u64, StorageError> {
@@ -95,29 +83,8 @@ impl Executor for &dyn StatementRunner {
     ) -> Result<Vec<T>, StorageError> {
         self.run(text, &|| plain(text), binds)?.rows.iter().map(decode).collect()
     }
-
-    fn word(&self, words: &Words, number: i64) -> Result<Name, StorageError> {
-        if let Some(name) = words.name(number) {
-            return Ok(name.clone());
-        }
-        let found = self.select(WORD, &[Bind::One(DbValue::Int(number))], |row| Ok(text_at(row, 0)))?;
-        let missing = || StorageError::Failed(format!("the dictionary has no word {number}"));
-        found.into_iter().next().flatten().ok_or_else(missing)
-    }
 }
 
 fn run_lowered(run: &dyn StatementRunner, lowered: &Lowered<'_>) -> Result<Found, DbError> {
     run.run(&lowered.shape(), &|| lowered.render(Dialect::Postgres), &lowered.binds)
 }
-
-impl Columns for Row {
-    fn int(&self, place: usize) -> Result<i64, StorageError> {
-        Ok(int(self, place))
-    }
-
-    fn text(&self, place: usize) -> Result<Arc<str>, StorageError> {
-        Ok(text_at(self, place).unwrap_or_default())
-    }
-}
-
-const WORD: &str = "SELECT word FROM dictionary WHERE number = ?1";

@@ -95,14 +95,8 @@ impl Schema for PgConnection {
         self.batch(&format!("COMMENT ON COLUMN {table}.{column} IS '{}'", type_mark(ty)))
     }
 
-    fn index_text(&self, table: &str, index: &Described) -> String {
-        let column = |(name, descending): &(String, bool)| {
-            format!("{} {}", quoted(name), if *descending { "DESC NULLS LAST" } else { "ASC NULLS FIRST" })
-        };
-        let columns: Vec<String> = index.columns.iter().map(column).collect();
-        let unique = if index.unique { "UNIQUE " } else { "" };
-        let table = quoted(&stored_name(table));
-        format!("CREATE {unique}INDEX {} ON {table} ({})", quoted(&index.name), columns.join(", "))
+    fn index_order(&self, descending: bool) -> &'static str {
+        if descending { "DESC NULLS LAST" } else { "ASC NULLS FIRST" }
     }
 
     fn version(&self) -> Result<i64> {

@@ -1,6 +1,6 @@
 //! Reads on one connection, in whatever transaction it is.
 
-use super::super::plan::{Name, ReadPlan, Row};
+use super::super::plan::{ReadPlan, Row};
 use super::super::sql::{Bind, Lowered};
 use super::super::sql_reads::{Columns, Executor, Names, ReadTexts, read_texts};
 use super::super::words::Words;
@@ -43,10 +43,6 @@ impl Executor for ConnectionReads<'_> {
     ) -> std::result::Result<Vec<T>, StorageError> {
         let mut statement = self.conn.prepare_cached(text)?;
         fetch(&mut statement, binds.iter(), decode)
-    }
-
-    fn word(&self, words: &Words, number: i64) -> std::result::Result<Name, StorageError> {
-        Ok(Dictionary { words, conn: self.conn }.name(number)?)
     }
 
     fn narrow<'p>(

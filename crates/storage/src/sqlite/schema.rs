@@ -1,7 +1,7 @@
 //! Tables, columns and indexes of a SQLite file.
 
 use super::super::catalogue::Catalogue;
-use super::super::migrate::{CHANGE_FEED, Described, Present, Schema, quoted, type_mark};
+use super::super::migrate::{CHANGE_FEED, Described, Present, Schema, type_mark};
 use super::super::plan::ColumnType;
 use super::super::statement::Result;
 use super::super::statement::Statements as _;
@@ -71,15 +71,6 @@ impl Schema for SqliteConnection {
     /// The part that SQLite ignores stores what else is known of the column.
     fn sql_type(&self, ty: ColumnType) -> &'static str {
         type_mark(ty)
-    }
-
-    fn index_text(&self, table: &str, index: &Described) -> String {
-        let column = |(name, descending): &(String, bool)| {
-            format!("{} {}", quoted(name), if *descending { "DESC" } else { "ASC" })
-        };
-        let columns: Vec<String> = index.columns.iter().map(column).collect();
-        let unique = if index.unique { "UNIQUE " } else { "" };
-        format!("CREATE {unique}INDEX {} ON {} ({})", quoted(&index.name), quoted(table), columns.join(", "))
     }
 
     fn version(&self) -> Result<i64> {
