@@ -1,10 +1,12 @@
 //! How a database is opened, and why it is not.
 
-use super::migrate::{META_VERSION, PendingChange};
+use super::migrate::{META_VERSION, MigrationOutcome, PendingChange};
+use crate::database::Database;
 use crate::error::StorageError;
 use crate::feed::Keep as FeedKeep;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// How a server opens a database.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +22,9 @@ pub struct DatabaseOptions {
     /// How long entries of the change feed stay.
     pub feed: FeedKeep,
 }
+
+/// A database that was opened, and what was changed in its tables.
+pub(super) type OpenedDatabase = (Arc<dyn Database>, Vec<PendingChange>);
 
 /// Why a database was not opened.
 #[derive(Debug)]
@@ -161,4 +166,17 @@ pub struct Migrated {
     pub changes: Vec<PendingChange>,
     /// The file as it was before.
     pub copy: Option<PathBuf>,
+}
+
+impl MigrationOutcome {
+    /// What was changed in the database at an address, or why it is not opened.
+    pub(super) fn into_changes(self, at: &Path) -> Result<Vec<PendingChange>, OpenError> {
+        let path = at.to_owned();
+        match self {
+            MigrationOutcome::Done(changes) => Ok(changes),
+            MigrationOutcome::Unsafe(cause) => Err(OpenError::NotCopied { path, cause: cause.to_string() }),
+            MigrationOutcome::Pending(changes) => Err(OpenError::Pending { path, changes }),
+            MigrationOutcome::Destructive(changes) => Err(OpenError::Destructive { path, changes }),
+        }
+    }
 }

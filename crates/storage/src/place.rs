@@ -3,9 +3,9 @@
 use super::catalogue::Catalogue;
 use super::copy::{self, Copied};
 use super::migrate::{self, PendingChange, Schema};
-use super::opening::{DatabaseOptions, Migrated, OpenError};
+use super::opening::{DatabaseOptions, Migrated, OpenError, OpenedDatabase};
 use super::plan::Layout;
-use super::server;
+use super::server::{self, Server};
 use super::sqlite::{OpenOptions, Sqlite, SqliteConnection, StartLock, backup};
 use crate::database::Database;
 use crate::error::StorageError;
@@ -98,7 +98,7 @@ impl Place {
                 let lock = StartLock::of(path, STARTING).map_err(|_| OpenError::Starting { path: path.clone() })?;
                 lock.map(|lock| Box::new(lock) as _)
             }
-            Place::Server(url) => Some(server::start(url, STARTING)?),
+            Place::Server(url) => Some(Box::new(Server::start(url, STARTING)?)),
         };
         Ok(StartTurn { _held: held })
     }
@@ -109,7 +109,7 @@ impl Place {
     /// See [`OpenError`].
     pub fn open(&self, options: DatabaseOptions, layout: &Layout) -> Result<Arc<dyn Database>, OpenError> {
         let DatabaseOptions { migrate, copy, queue, feed, .. } = options;
-        let (database, applied): (Arc<dyn Database>, Vec<PendingChange>) = match self {
+        let (database, applied): OpenedDatabase = match self {
             Place::File(path) => {
                 let options = OpenOptions { migrate, copy, queue, feed, ..OpenOptions::new(path) };
                 let opened = Sqlite::open(options, layout)?;
@@ -119,7 +119,7 @@ impl Place {
                 let applied = opened.applied().to_vec();
                 (Arc::new(opened), applied)
             }
-            Place::Server(url) => server::open(url, options, layout)?,
+            Place::Server(url) => Server::serve(url, options, layout)?,
         };
         for change in applied {
             tracing::info!("tables follow the declarations: {change}");
@@ -134,7 +134,7 @@ impl Place {
     pub fn rehearse(&self, layout: &Layout) -> Result<Vec<PendingChange>, OpenError> {
         match self {
             Place::File(path) => Sqlite::rehearse(path, layout),
-            Place::Server(url) => server::rehearse(url, layout),
+            Place::Server(url) => Server::rehearse(url, layout),
         }
     }
 
@@ -145,7 +145,7 @@ impl Place {
     pub fn migrate(&self, layout: &Layout, drops: &[String], copy: bool) -> Result<Migrated, OpenError> {
         match self {
             Place::File(path) => Sqlite::migrate(path, layout, drops, copy),
-            Place::Server(url) => server::migrate(url, layout, drops).map(|changes| Migrated { changes, copy: None }),
+            Place::Server(url) => Server::migrate(url, layout, drops).map(|changes| Migrated { changes, copy: None }),
         }
     }
 
@@ -162,7 +162,7 @@ impl Place {
         Ok(match self {
             Place::File(path) if reading => Box::new(SqliteConnection::examining(path)?),
             Place::File(path) => Box::new(SqliteConnection::open(path)?),
-            Place::Server(url) => server::connection(url)?,
+            Place::Server(url) => Server::connection(url)?,
         })
     }
 
@@ -173,7 +173,7 @@ impl Place {
     pub fn examine(&self, layout: &Layout) -> Result<Vec<String>, StorageError> {
         match self {
             Place::File(path) => backup::examine(path, layout),
-            Place::Server(url) => server::examine(url, layout),
+            Place::Server(url) => Server::examine(url, layout),
         }
     }
 

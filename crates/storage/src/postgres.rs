@@ -26,13 +26,13 @@ mod writer;
 pub use open::PgOptions;
 
 use super::engine::Engine;
-use super::migrate::{Extent, PendingChange};
+use super::migrate::{Extent, PendingChange, Schema};
 use super::nodes::{NodeFacts, Nodes};
 use super::plan::Layout;
 use super::queue::Queue;
 use super::statement::DbError;
 use crate::error::StorageError;
-use crate::opening::OpenError;
+use crate::opening::{DatabaseOptions, OpenError, OpenedDatabase};
 use crate::snapshot::Snapshot;
 use cms_base::metrics::Reading;
 use connect::Address;
@@ -94,12 +94,23 @@ impl Postgres {
         open::migrated(url, layout, Extent::Apply { drops })
     }
 
+    /// See [`Place::open`](super::place::Place::open).
+    ///
+    /// # Errors
+    /// See [`Postgres::open`].
+    pub(super) fn serve(url: &str, options: DatabaseOptions, layout: &Layout) -> Result<OpenedDatabase, OpenError> {
+        let DatabaseOptions { migrate, queue, connections, feed, .. } = options;
+        let opened = Postgres::open(&PgOptions { migrate, queue, connections, feed, ..PgOptions::new(url) }, layout)?;
+        let applied = opened.applied.clone();
+        Ok((Arc::new(opened), applied))
+    }
+
     /// A connection that writes or copies, to a database that may have no tables.
     ///
     /// # Errors
     /// The database cannot be reached, or is none of ours.
-    pub(super) fn connection(url: &str) -> Result<PgConnection, OpenError> {
-        open::connected(url).map(|(_, connection, _)| connection)
+    pub(super) fn connection(url: &str) -> Result<Box<dyn Schema>, OpenError> {
+        open::connected(url).map(|(_, connection, _)| Box::new(connection) as _)
     }
 
     /// What stored values differ from recomputed ones, in sentences.

@@ -5,7 +5,7 @@ use super::super::common::Common;
 use super::super::connection::Connection;
 use super::super::derived::{self, LISTED};
 use super::super::layout_table::kept;
-use super::super::migrate::{self, Extent, META_VERSION, MigrationOutcome, PendingChange, Schema};
+use super::super::migrate::{self, Extent, META_VERSION, PendingChange, Schema};
 use super::super::plan::{Layout, Row};
 use super::super::statement::{DbError, Fault, Statements as _, int, text_at};
 use super::super::versions;
@@ -20,7 +20,7 @@ use super::writer::PgConnection;
 use crate::error::StorageError;
 use crate::feed::Keep as FeedKeep;
 use crate::opening::OpenError;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -151,14 +151,9 @@ fn bring(
     (catalogue, layout): (&Catalogue, &Layout),
     extent: Extent<'_>,
 ) -> Result<Vec<PendingChange>, OpenError> {
-    let path = PathBuf::from(&address.shown);
     let outcome = migrate::migrate(conn, catalogue, layout, extent, &mut || Ok(()));
-    match outcome.map_err(|error| server(address, &error, explain_write(&error)))? {
-        MigrationOutcome::Done(changes) => Ok(changes),
-        MigrationOutcome::Unsafe(cause) => Err(OpenError::NotCopied { path, cause: cause.to_string() }),
-        MigrationOutcome::Pending(changes) => Err(OpenError::Pending { path, changes }),
-        MigrationOutcome::Destructive(changes) => Err(OpenError::Destructive { path, changes }),
-    }
+    let outcome = outcome.map_err(|error| server(address, &error, explain_write(&error)))?;
+    outcome.into_changes(Path::new(&address.shown))
 }
 
 /// Whether searched texts have no index, because it was not allowed when their table was made.

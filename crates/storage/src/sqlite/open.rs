@@ -2,7 +2,7 @@
 
 use super::super::catalogue::Catalogue;
 use super::super::common::Common;
-use super::super::migrate::{self, Extent, MigrationOutcome, PendingChange};
+use super::super::migrate::{self, Extent, PendingChange};
 use super::super::plan::Layout;
 use super::super::versions;
 use super::super::words::Words;
@@ -114,12 +114,6 @@ fn bring(
         Ok(())
     };
     let outcome = migrate::migrate(connection, catalogue, layout, extent, &mut preserve);
-    match outcome.map_err(|e| explain(path, e))? {
-        MigrationOutcome::Done(changes) => Ok(Migrated { changes, copy: made }),
-        MigrationOutcome::Unsafe(cause) => {
-            Err(OpenError::NotCopied { path: path.to_owned(), cause: cause.to_string() })
-        }
-        MigrationOutcome::Pending(changes) => Err(OpenError::Pending { path: path.to_owned(), changes }),
-        MigrationOutcome::Destructive(changes) => Err(OpenError::Destructive { path: path.to_owned(), changes }),
-    }
+    let changes = outcome.map_err(|e| explain(path, e))?.into_changes(path)?;
+    Ok(Migrated { changes, copy: made })
 }
