@@ -22,6 +22,7 @@ pub struct Migration<'c> {
 }
 
 impl Migration<'_> {
+    /// Brings one table to the layout.
     pub fn table(&mut self, table: &Table) -> Result<()> {
         let name = &table.def.name;
         if !self.conn.has_table(name)? {
@@ -44,6 +45,7 @@ impl Migration<'_> {
         self.create_indexes(table)
     }
 
+    /// Notes a change that was made.
     pub fn change(&mut self, table: &str, what: String) {
         self.remember(table, what, true);
     }
@@ -53,6 +55,7 @@ impl Migration<'_> {
         self.changes.push(PendingChange { table: table.to_owned(), what, remembered: !stored, refused: None });
     }
 
+    /// Notes a change that is not made.
     pub fn refuse(&mut self, table: &str, what: String, refusal: Refusal) {
         let table = table.to_owned();
         self.changes.push(PendingChange { table, what, remembered: false, refused: Some(refusal) });
@@ -63,6 +66,7 @@ impl Migration<'_> {
         self.drops.iter().any(|drop| drop == what)
     }
 
+    /// Carries out statements.
     pub fn run(&self, text: &str) -> Result<()> {
         self.conn.batch(text)
     }
@@ -196,6 +200,7 @@ impl Migration<'_> {
         Ok(())
     }
 
+    /// Adds a column.
     pub fn make_column(&mut self, table: &str, column: &ColumnDef) -> Result<()> {
         let mut ddl = Ddl::alter();
         ddl.table(Alias::new(table)).add_column(self.column_ddl(column));
@@ -203,11 +208,13 @@ impl Migration<'_> {
         self.conn.note_type(table, &column.name, column.ty)
     }
 
+    /// Removes a column.
     pub fn drop_column(&self, table: &str, column: &str) -> Result<()> {
         let mut ddl = Ddl::alter();
         self.run(&self.build(ddl.table(Alias::new(table)).drop_column(Alias::new(column))))
     }
 
+    /// Makes a column hold values of another type; those of the former type are deleted.
     pub fn retype(&mut self, table: &str, column: &ColumnDef, present: &Present) -> Result<()> {
         let what = format!("make the column `{}` hold {}", column.name, type_name(column.ty));
         let drop = format!("{table}.{}", column.name);
@@ -236,10 +243,12 @@ impl Migration<'_> {
         Ok(self.conn.number(&text, &[])?.unwrap_or(0))
     }
 
+    /// Whether a table has rows.
     pub fn holds_rows(&self, table: &str) -> Result<bool> {
         self.conn.exists(&format!("SELECT 1 FROM {} LIMIT 1", quoted(table)), &[])
     }
 
+    /// The columns that a table has.
     pub fn present(&self, table: &str) -> Result<Vec<Present>> {
         self.conn.columns(table)
     }

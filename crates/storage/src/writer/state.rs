@@ -64,6 +64,7 @@ pub(in super::super) struct Writer<'c> {
 }
 
 impl<'c> Writer<'c> {
+    /// The state at the start.
     pub fn new(conn: &'c dyn Connection, shared: &'c Common) -> Writer<'c> {
         let words = Words::clone(&shared.words.load());
         let number = |relation: &Relation| {
@@ -142,12 +143,14 @@ impl<'c> Writer<'c> {
         Ok(number)
     }
 
+    /// Drops the words that a refused plan added.
     pub fn unlearn(&mut self, keep: usize) {
         for word in self.pending.words.split_off(keep) {
             self.words.remove(&word);
         }
     }
 
+    /// Shows readers the words that the transaction added.
     pub fn publish_words(&mut self) {
         if !self.pending.words.is_empty() {
             self.pending.words.clear();
@@ -196,6 +199,7 @@ impl<'c> Writer<'c> {
         rows.map_err(|error| self.conn.failure().unwrap_or_else(|| error.into()))
     }
 
+    /// Carries out a statement; how many rows it changed.
     pub fn execute(&self, text: &str, params: &[Param<'_>]) -> Result<usize> {
         self.conn.execute(text, params)
     }
