@@ -18,10 +18,9 @@ use cms_config::Problem;
 use cms_config::declaration::{Declaration, Family, Migrate};
 use cms_config::load::{self, LoadedDeclaration};
 use cms_storage::nodes::{Digest, NodeFacts};
-use cms_storage::place::{CopyError, Place, Terms};
+use cms_storage::place::{CopyError, Place};
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, Target, WritePlan};
-use cms_storage::sqlite::OpenError;
-use cms_storage::{Database, FeedKeep, Storage, StorageError};
+use cms_storage::{Database, DatabaseOptions, FeedKeep, OpenError, Storage, StorageError};
 use cms_text::slug;
 use std::fmt;
 use std::path::PathBuf;
@@ -137,14 +136,14 @@ pub fn calls(loaded: &LoadedDeclaration, registry: &Registry) -> Result<Option<R
 /// See [`OpenError`]; an address of another form.
 pub fn open(registry: &Registry, migrate: bool) -> Result<Arc<dyn Database>, BootError> {
     let (storage, feed) = (&registry.declaration.storage, &registry.declaration.feed);
-    let terms = Terms {
+    let options = DatabaseOptions {
         migrate: migrate && storage.migrate != Migrate::Never,
         copy: storage.copy_before_migration,
         queue: storage.write_queue.max(1),
         connections: storage.connections,
         feed: FeedKeep { age: feed.keep.std(), entries: feed.entries },
     };
-    Ok(place(&registry.declaration)?.open(terms, &registry.layout)?)
+    Ok(place(&registry.declaration)?.open(options, &registry.layout)?)
 }
 
 /// Where the database is that the declarations name.

@@ -282,7 +282,7 @@ pub(super) fn status(source: &ConfigSource) -> Result<String, BootError> {
     let place = crate::boot::place(&operator.registry.declaration)?;
     let mut rows = vec![
         vec!["version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()],
-        vec!["tables".to_owned(), format!("version {}", cms_storage::sqlite::META_VERSION)],
+        vec!["tables".to_owned(), format!("version {}", cms_storage::META_VERSION)],
         vec!["site".to_owned(), operator.registry.site.url.clone()],
         vec!["interface".to_owned(), operator.registry.site.rest_url.clone()],
     ];

@@ -13,7 +13,7 @@ use cms_config::load::{LoadedDeclaration, load};
 use cms_config::shipped;
 
 use cms_storage::place::Place;
-use cms_storage::sqlite::{Migrated, OpenError, PendingChange};
+use cms_storage::{Migrated, OpenError, PendingChange};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write as _;

@@ -8,7 +8,9 @@
 
 use super::forward::forward;
 use super::plan::{Cond, DbValue, Edge, EdgePlan, MetaRow, Name, Op, ReadPlan, RevisionCount, Row};
-use super::{ReadRequest, ReadResult, Snapshot, Storage, StorageError};
+use crate::database::Storage;
+use crate::error::StorageError;
+use crate::snapshot::{ReadRequest, ReadResult, Snapshot};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 

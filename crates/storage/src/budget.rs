@@ -6,9 +6,9 @@
 
 use super::forward::forward;
 use super::plan::{EdgePlan, ReadPlan, WritePlan};
-use super::{
-    BeginFuture, CommitFuture, FinishFuture, ReadRequest, ReadResult, Snapshot, Storage, StorageError, Transaction,
-};
+use crate::database::{BeginFuture, CommitFuture, FinishFuture, Storage, Transaction};
+use crate::error::StorageError;
+use crate::snapshot::{ReadRequest, ReadResult, Snapshot};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -2,10 +2,10 @@
 //!
 //! Adds the tables that storage maintains beside the declared ones and lets plans read. Knows no SQL and no connection.
 
-use super::StorageError;
 use super::plan::{
     ColumnDef, ColumnType, CountDef, Counted, DbValue, IndexDef, Layout, Name, RelationDef, TableDef, VERSION,
 };
+use crate::error::StorageError;
 use std::collections::HashMap;
 use std::sync::Arc;
 

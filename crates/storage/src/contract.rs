@@ -1,17 +1,23 @@
 //! What every backend has to do, whatever the database: each test takes a `&dyn Storage` laid out as the fixtures say.
 
 use super::fixtures::*;
-use super::place::{Place, Terms};
+use super::opening::DatabaseOptions;
+use super::place::Place;
 use super::plan::*;
 use super::postgres::{PgOptions, Postgres};
 use super::sqlite::{OpenOptions, Sqlite};
-use super::{Database, FeedKeep, ReadRequest, Storage, VersionSlot};
+use super::toy::Toy;
+use crate::database::{Database, Storage};
+use crate::dependencies::VersionSlot;
+use crate::feed::Keep as FeedKeep;
+use crate::snapshot::ReadRequest;
 use std::sync::Arc;
 
 /// Runs a test on each backend, and within a transaction of each, where everything has to be the same.
 fn on_each(test: fn(&dyn Storage)) {
     on_each_outside(test);
     test(&*wait(site().db.begin()).unwrap());
+    test(&*wait(Toy::open(&layout()).unwrap().begin()).unwrap());
     if let Some(site) = postgres_site() {
         test(&*wait(site.db.begin()).unwrap());
     }
@@ -20,6 +26,7 @@ fn on_each(test: fn(&dyn Storage)) {
 /// Runs a test on each backend: for what transactions do not have.
 fn on_each_outside(test: fn(&dyn Storage)) {
     test(&site().db);
+    test(&Toy::open(&layout()).unwrap());
     if let Some(site) = postgres_site() {
         test(&site.db);
     }
@@ -910,7 +917,7 @@ fn on_each_shared(feed: FeedKeep, test: fn(&dyn Storage, &dyn Storage)) {
     let site = site();
     let open = || Sqlite::open(OpenOptions { feed, ..OpenOptions::new(site.folder.path().join("site.db")) }, &layout());
     test(&open().unwrap(), &open().unwrap());
-    if let Some(schema) = Schema::create() {
+    if let Some(schema) = TestSchema::create() {
         let open = || Postgres::open(&PgOptions { feed, ..PgOptions::new(&schema.url) }, &layout());
         test(&open().unwrap(), &open().unwrap());
     }
@@ -1202,12 +1209,13 @@ fn fill(db: &dyn Database) {
 fn a_copy_holds_the_same_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| Place::File(folder.path().join(name));
-    let schema = Schema::create();
+    let schema = TestSchema::create();
     let mut places = vec![file("one.db"), file("two.db")];
     places.extend(schema.iter().map(|schema| Place::Server(schema.url.clone())));
     places.extend(schema.iter().map(|_| file("three.db")));
     let open = |place: &Place| {
-        let terms = Terms { migrate: false, copy: false, queue: 10, connections: 2, feed: FeedKeep::default() };
+        let terms =
+            DatabaseOptions { migrate: false, copy: false, queue: 10, connections: 2, feed: FeedKeep::default() };
         place.open(terms, &layout()).unwrap()
     };
     let first = open(&places[0]);
@@ -1272,7 +1280,7 @@ fn what_cannot_be_copied_is_refused_and_leaves_nothing() {
     let nowhere = refusal(&file("site.db"), &Place::Server("postgres://127.0.0.1:1/none".into()), &layout());
     assert!(nowhere.contains("storage.url"), "{nowhere}");
     // PostgreSQL takes no NUL in a text: all of it is undone.
-    let Some(schema) = Schema::create() else { return };
+    let Some(schema) = TestSchema::create() else { return };
     commit(&db, vec![Change::Put(post("publish", 1, "a\0b"))]).unwrap();
     let nul = refusal(&file("site.db"), &Place::Server(schema.url.clone()), &layout());
     assert!(nul.contains("record: "), "{nul}");

@@ -4,47 +4,30 @@
 //! read. It is complete, or it is not there. Everything is read in one state of the source, so that others may write to
 //! that meanwhile.
 
-use super::StorageError;
 use super::catalogue::{CHANGE_FEED, Catalogue, META, SLUG, TALLY, Table};
-use super::connection::{Connection, DbError, Param, Result, int};
+use super::connection::Connection;
 use super::migrate::{self, Schema};
 use super::plan::{DbValue, Layout, Row};
 use super::sql::insert_text;
+use super::statement::{DbError, Param, Result, int};
 use super::words::Words;
+use crate::error::StorageError;
 use sha2::{Digest, Sha256};
 
 /// Rows that are read at once.
 const PAGE: usize = 1000;
 
 /// Tables that storage maintains and that no layout declares: columns, those of the key first, and how many these are.
-const COMPANIONS: [(&str, &[&str], usize); 9] = [
-    ("sequence", &["space", "next"], 1),
-    ("version", &["scope", "n"], 1),
-    ("setting", &["key", "json"], 1),
-    ("edge", &["src", "rel", "pos", "dst", "status", "sort"], 3),
-    (META, &["space", "id", "key", "n", "json"], 4),
-    (SLUG, &["scope", "slug", "table", "id"], 2),
-    ("slug_run", &["scope", "base", "lo", "hi"], 3),
-    (TALLY, &["table", "kind", "status", "author", "n"], 4),
-    (
-        CHANGE_FEED,
-        &[
-            "seq",
-            "in_commit",
-            "at",
-            "node",
-            "table",
-            "kind",
-            "id",
-            "key",
-            "action",
-            "status_before",
-            "status_after",
-            "columns",
-            "actor",
-        ],
-        1,
-    ),
+const COMPANIONS: [(&str, &str, usize); 9] = [
+    ("sequence", "space next", 1),
+    ("version", "scope n", 1),
+    ("setting", "key json", 1),
+    ("edge", "src rel pos dst status sort", 3),
+    (META, "space id key n json", 4),
+    (SLUG, "scope slug table id", 2),
+    ("slug_run", "scope base lo hi", 3),
+    (TALLY, "table kind status author n", 4),
+    (CHANGE_FEED, "seq in_commit at node table kind id key action status_before status_after columns actor", 1),
 ];
 
 /// A table that was copied.
@@ -129,16 +112,16 @@ fn within(
     Ok(Copied { tables, left: left(from, catalogue)? })
 }
 
-fn sources(catalogue: &Catalogue) -> Vec<Source<'_>> {
-    let declared = catalogue.tables.iter().filter(|table| !table.companion).map(|table| Source {
+fn sources(catalogue: &Catalogue) -> Vec<CopySource<'_>> {
+    let declared = catalogue.tables.iter().filter(|table| !table.companion).map(|table| CopySource {
         name: &table.def.name,
         columns: [&table.def.key].into_iter().chain(&table.def.columns).map(|column| &*column.name).collect(),
         keys: 1,
         searched: Some(table).filter(|table| !table.searched.is_empty()),
     });
-    let companions = COMPANIONS.iter().map(|(name, columns, keys)| Source {
+    let companions = COMPANIONS.iter().map(|(name, columns, keys)| CopySource {
         name,
-        columns: columns.to_vec(),
+        columns: columns.split(' ').collect(),
         keys: *keys,
         searched: None,
     });
@@ -148,9 +131,7 @@ fn sources(catalogue: &Catalogue) -> Vec<Source<'_>> {
 /// Tables and columns of the source that nothing declares.
 fn left(from: &dyn Schema, catalogue: &Catalogue) -> Result<Vec<String>> {
     let mut left = Vec::new();
-    for key in
-        (from as &dyn Connection).texts("SELECT name FROM layout WHERE name LIKE 'table:%' ORDER BY name", &[])?
-    {
+    for key in from.texts("SELECT name FROM layout WHERE name LIKE 'table:%' ORDER BY name", &[])? {
         let name = key.trim_start_matches("table:");
         let Ok(table) = catalogue.table(name) else {
             left.extend(from.has_table(name)?.then(|| name.to_owned()));
@@ -169,7 +150,7 @@ fn left(from: &dyn Schema, catalogue: &Catalogue) -> Result<Vec<String>> {
 }
 
 /// A table to be copied.
-struct Source<'c> {
+struct CopySource<'c> {
     name: &'c str,
     /// Those of the key first.
     columns: Vec<&'c str>,
@@ -178,7 +159,7 @@ struct Source<'c> {
     searched: Option<&'c Table>,
 }
 
-impl Source<'_> {
+impl CopySource<'_> {
     fn copy(&self, from: &dyn Schema, to: &dyn Schema, progress: &mut dyn FnMut(&str, u64)) -> Result<CopiedTable> {
         let insert = insert_text(self.name, self.columns.iter().copied());
         let number = self.searched.map(|table| migrate::word_number(to, &table.def.name)).transpose()?;

@@ -17,27 +17,27 @@ const LIST: usize = 256;
 const KEY: usize = 8 << 10;
 
 /// See the module.
-pub struct CountCache(Cache<Vec<u8>, Counted, Bytes>);
+pub struct CountCache(Cache<Vec<u8>, CachedCount, CountBytes>);
 
 #[derive(Clone)]
-struct Bytes;
+struct CountBytes;
 
-impl Weighter<Vec<u8>, Counted> for Bytes {
-    fn weight(&self, key: &Vec<u8>, _: &Counted) -> u64 {
-        (key.capacity() + size_of::<Counted>() + 64) as u64
+impl Weighter<Vec<u8>, CachedCount> for CountBytes {
+    fn weight(&self, key: &Vec<u8>, _: &CachedCount) -> u64 {
+        (key.capacity() + size_of::<CachedCount>() + 64) as u64
     }
 }
 
 /// A count, and the sum of the numbers of all that it depends on when it was made.
 #[derive(Clone, Copy)]
-struct Counted {
+struct CachedCount {
     stamp: u64,
     n: u64,
 }
 
 impl Default for CountCache {
     fn default() -> CountCache {
-        CountCache(Cache::with_weighter(COUNTS, BYTES, Bytes))
+        CountCache(Cache::with_weighter(COUNTS, BYTES, CountBytes))
     }
 }
 
@@ -49,7 +49,7 @@ impl CountCache {
 
     /// Caches a count.
     pub fn put(&self, key: Vec<u8>, stamp: u64, n: u64) {
-        self.0.insert(key, Counted { stamp, n });
+        self.0.insert(key, CachedCount { stamp, n });
     }
 }
 

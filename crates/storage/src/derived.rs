@@ -2,12 +2,16 @@
 //! this is for when there is no previous value.
 
 use super::catalogue::{Catalogue, Relation, Table, TableId};
-use super::connection::{Connection, Result, int};
-use super::migrate::{keep, kept};
+use super::connection::Connection;
+use super::layout_table::{keep, kept};
 use super::plan::{ColumnType, Name};
+use super::statement::{Result, int};
 use super::tally::{ALL_AUTHORS, NO_AUTHOR};
 use super::words::{NO_WORD, Words};
 use std::collections::BTreeSet;
+
+/// Most findings of one kind that an examination lists.
+pub(super) const LISTED: usize = 20;
 
 /// Recomputes what belongs to relations, counts and tallies that are new or whose declaration has changed.
 pub(super) fn renew(conn: &dyn Connection, catalogue: &Catalogue, words: &Words) -> Result<()> {

@@ -1,240 +1,143 @@
-//! What every database has in common: the layout, the dictionary and the versions in memory, and the queue of the one
-//! writer.
+//! What distinguishes one engine from another, and the database that each is by it.
 
-use super::catalogue::Catalogue;
-use super::connection::Connection;
-use super::count_cache::CountCache;
-use super::feed::News;
-use super::plan::{CommitError, WritePlan};
-use super::transaction::OpenTransaction;
-use super::versions::Versions;
-use super::words::Words;
-use super::writer::{self, Begin, Job};
-use super::{BeginFuture, CommitFuture, FeedKeep, StorageError, Transaction, VersionSlot, later};
-use arc_swap::ArcSwap;
-use cms_base::metrics::{self, Counter, DURATIONS, Gauge, Histogram, SIZES};
-use std::sync::mpsc::{self, SyncSender, TrySendError};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{JoinHandle, Thread};
-use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
+use super::nodes::{NodeFacts, Nodes};
+use super::plan::{Name, WritePlan};
+use super::queue::Queue;
+use crate::database::{BeginFuture, CommitFuture, Database, Storage};
+use crate::dependencies::VersionSlot;
+use crate::error::StorageError;
+use crate::pin::PinGuard;
+use crate::snapshot::Snapshot;
+use cms_base::metrics::Reading;
+use std::thread::Thread;
+use std::time::Duration;
 
-/// How long making a secret may take.
-const MAKING: Duration = Duration::from_secs(60);
+/// A database whose writes pass through a [`Queue`]: the rest of [`Storage`] and [`Database`] is the same for all.
+pub(super) trait Engine: Send + Sync {
+    /// Ends the read transactions of this thread that nothing needs any more.
+    const SETTLE: fn();
 
-/// What readers and the writer have in common.
-pub(super) struct Common {
-    /// How long a transaction may make other writers wait. What takes longer is rolled back.
-    pub hold: Duration,
-    pub catalogue: Catalogue,
-    pub words: ArcSwap<Words>,
-    pub versions: Arc<Versions>,
-    /// They sleep until something is written.
-    pub sleepers: ArcSwap<Vec<Thread>>,
-    pub remembered: CountCache,
-    pub counts: WriteCounts,
-    /// How long entries of the change feed stay.
-    pub feed: FeedKeep,
-    /// Names this process in the change feed: a random number.
-    pub node: i64,
-    /// Held while commits of others are taken up: two threads may have read the same.
-    taking_up: Mutex<()>,
-}
+    /// The queue of the one writer, and what readers share with it.
+    fn queue(&self) -> &Queue;
 
-/// What the writer has done.
-pub(super) struct WriteCounts {
-    /// Writes and transactions that wait.
-    pub queue: Gauge,
-    pub wait: Histogram,
-    pub commit: Histogram,
-    /// Writes in one commit.
-    pub writes: Histogram,
-    pub failures: Counter,
-    /// Why the last commit failed; nothing where it did not.
-    pub refused: Mutex<Option<String>>,
-}
+    /// See [`Storage::snapshot`].
+    fn view(&self) -> Result<Box<dyn Snapshot + '_>, StorageError>;
 
-impl Default for WriteCounts {
-    fn default() -> WriteCounts {
-        WriteCounts {
-            queue: Gauge::default(),
-            wait: Histogram::new(DURATIONS),
-            commit: Histogram::new(DURATIONS),
-            writes: Histogram::new(SIZES),
-            failures: Counter::default(),
-            refused: Mutex::default(),
-        }
+    /// See [`Storage::catch_up`]. Opening a snapshot may do it.
+    fn take_up_others(&self) -> Result<(), StorageError> {
+        self.view().map(drop)
+    }
+
+    /// See [`Storage::has_commit_listener`].
+    fn hears_others(&self) -> bool {
+        true
+    }
+
+    /// See [`Database::leads`]. Where all processes do it, conditions of the plans let each change be made once.
+    fn is_leader(&self) -> bool {
+        true
+    }
+
+    /// See [`Database::announce`].
+    fn show_facts(&self, _facts: NodeFacts) {}
+
+    /// See [`Database::nodes`].
+    fn list_nodes(&self) -> Result<Option<Nodes>, StorageError> {
+        Ok(None)
+    }
+
+    /// See [`Database::disagreements`].
+    fn list_disagreements(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// See [`Database::gather_statistics`].
+    fn count_rows(&self) -> Result<(), StorageError> {
+        Ok(())
+    }
+
+    /// What `/metrics` shows of this engine alone.
+    fn own_readings(&self) -> Vec<Reading> {
+        Vec::new()
     }
 }
 
-impl Common {
-    pub fn new(catalogue: Catalogue, words: Words, versions: Versions, (hold, feed): (Duration, FeedKeep)) -> Common {
-        Common {
-            hold,
-            feed,
-            node: rand::random::<i64>() & i64::MAX,
-            catalogue,
-            words: ArcSwap::from_pointee(words),
-            versions: Arc::new(versions),
-            sleepers: ArcSwap::default(),
-            remembered: CountCache::default(),
-            counts: WriteCounts::default(),
-            taking_up: Mutex::default(),
-        }
+impl<E: Engine> Storage for E {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
+        self.view()
     }
 
-    /// Takes over words that are in the database. Words are only added, so fewer are an older state.
-    pub fn learn(&self, words: &Words) {
-        self.words.rcu(|known| if words.next() > known.next() { Arc::new(words.clone()) } else { known.clone() });
+    fn pin_snapshot(&self) -> PinGuard {
+        PinGuard::new(E::SETTLE)
     }
 
-    /// After each commit from now on, this thread is unparked, too.
-    pub fn wake(&self, sleeper: Thread) {
-        self.sleepers.rcu(|before| {
-            let others = before.iter().filter(|other| other.id() != sleeper.id());
-            others.chain([&sleeper]).cloned().collect::<Vec<_>>()
-        });
+    fn commit(&self, plan: WritePlan) -> CommitFuture {
+        self.queue().commit(plan)
     }
 
-    /// Takes notice of what other processes have committed. It may fall due here: they may have ended by then.
-    pub fn take_up(&self, news: &News) {
-        let _alone = self.taking_up.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if news.is_another_past(self.node) {
-            tracing::warn!(
-                "the change feed does not go on where this server has read it: commits were lost (a failover, a restored \
-                 copy), or entries are deleted too soon (feed.entries); nothing that was cached before is used"
-            );
-            self.words.store(Arc::new(news.words.clone()));
-            self.versions.start_over(&news.numbers, news.mark());
-            return self.wake_all();
-        }
-        self.learn(&news.words);
-        let (known, announced) = (self.versions.known().commits, self.versions.announced());
-        // A commit that was announced and failed has left its number to another node's.
-        let taken = |commit: u64, node: i64| commit <= known || (commit <= announced && node == self.node);
-        let slots = news.slots(taken, &self.catalogue);
-        let slots = slots.unwrap_or_else(|| vec![VersionSlot::OTHERS]);
-        self.versions.take_up(&news.numbers, &slots, news.mark());
-        self.wake_all();
+    fn scope_version(&self, scope: &Name) -> u64 {
+        self.queue().common.versions.get(scope)
     }
 
-    /// See [`super::Database::refuses_writes`].
-    pub fn refuses_writes(&self) -> Option<String> {
-        self.counts.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn slot_version(&self, slot: VersionSlot) -> u64 {
+        self.queue().common.versions.slot_version(slot)
     }
 
-    /// Remembers how the last commit went.
-    pub fn remember(&self, refused: Option<String>) {
-        *self.counts.refused.lock().unwrap_or_else(PoisonError::into_inner) = refused;
+    fn version_epoch(&self) -> Option<u64> {
+        self.queue().common.versions.epoch()
     }
 
-    /// Unparks the threads that sleep until something is written.
-    pub fn wake_all(&self) {
-        self.sleepers.load().iter().for_each(Thread::unpark);
+    fn catch_up(&self) -> Result<(), StorageError> {
+        self.take_up_others()
     }
 
-    /// What `/metrics` shows of the writer.
-    pub fn readings(&self) -> Vec<metrics::Reading> {
-        use metrics::Reading;
-        let counts = &self.counts;
-        vec![
-            Reading::gauge("cms_server_write_queue", &[], counts.queue.get() as f64),
-            Reading::observed("cms_server_write_wait_seconds", &counts.wait),
-            Reading::observed("cms_server_commit_duration_seconds", &counts.commit),
-            Reading::observed("cms_server_commit_writes", &counts.writes),
-            Reading::count("cms_server_commit_failures", &[], counts.failures.get()),
-        ]
+    fn has_commit_listener(&self) -> bool {
+        self.hears_others()
+    }
+
+    fn begin(&self) -> BeginFuture {
+        self.queue().begin()
     }
 }
 
-/// The writer's thread and its queue. Dropping it waits until the writer has carried out what is queued.
-pub(super) struct Queue {
-    common: Arc<Common>,
-    jobs: Option<SyncSender<Job>>,
-    writer: Option<JoinHandle<()>>,
-}
-
-impl Queue {
-    /// Starts the writer. `connect` runs on its thread; at most `length` writes wait.
-    pub fn start(
-        common: Arc<Common>,
-        length: usize,
-        connect: impl FnOnce() -> Box<dyn Connection> + Send + 'static,
-    ) -> std::io::Result<Queue> {
-        let (queue, jobs) = mpsc::sync_channel(length);
-        let writer = writer::spawn(connect, common.clone(), jobs)?;
-        Ok(Queue { common, jobs: Some(queue), writer: Some(writer) })
+impl<E: Engine> Database for E {
+    fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>, StorageError> {
+        self.queue().secret(name, len)
     }
 
-    /// See [`super::Storage::commit`].
-    pub fn commit(&self, plan: WritePlan) -> CommitFuture {
-        let (reply, answer) = oneshot::channel();
-        let sent = self.send(Job::Commit { plan, reply, queued: Instant::now() });
-        Box::pin(later(async move {
-            sent?;
-            answer.await.unwrap_or_else(|_| Err(stopped()))
-        }))
+    fn close(&self, patience: Duration) -> Result<(), StorageError> {
+        self.queue().close(patience)
     }
 
-    /// See [`super::Storage::begin`].
-    pub fn begin(&self) -> BeginFuture {
-        let (ready, answer) = oneshot::channel();
-        let (ops, served) = mpsc::channel();
-        let sent = self.send(Job::Begin(Begin { ops: served, ready, queued: Instant::now() }));
-        let versions = Arc::clone(&self.common.versions);
-        Box::pin(async move {
-            sent?;
-            answer.await.unwrap_or_else(|_| Err(stopped()))?;
-            Ok(Arc::new(OpenTransaction::new(ops, versions)) as Arc<dyn Transaction>)
-        })
+    fn leads(&self) -> bool {
+        self.is_leader()
     }
 
-    /// See [`super::Database::secret`].
-    pub fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>, StorageError> {
-        let (reply, answer) = mpsc::channel();
-        let job = Job::Secret { name: name.into(), len, reply };
-        let gone = || StorageError::Failed("the writer has stopped".into());
-        self.jobs.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
-        answer.recv_timeout(MAKING).map_err(|_| gone())?
+    fn wake(&self, sleeper: Thread) {
+        self.queue().common.wake(sleeper);
     }
 
-    /// See [`super::Database::close`].
-    pub fn close(&self, patience: Duration) -> Result<(), StorageError> {
-        let (reply, answer) = mpsc::channel();
-        let gone = || StorageError::Failed("the writer has stopped".into());
-        self.jobs.as_ref().ok_or_else(gone)?.send(Job::Close { reply }).map_err(|_| gone())?;
-        answer.recv_timeout(patience).map_err(|_| StorageError::Failed("the writer takes too long".into()))?
+    fn announce(&self, facts: NodeFacts) {
+        self.show_facts(facts);
     }
 
-    fn send(&self, job: Job) -> Result<(), CommitError> {
-        let queue = self.jobs.as_ref().ok_or_else(stopped)?;
-        // Before the writer takes it out of the queue.
-        self.common.counts.queue.inc();
-        queue.try_send(job).map_err(|e| {
-            self.common.counts.queue.dec();
-            match e {
-                TrySendError::Full(_) => CommitError::Busy,
-                TrySendError::Disconnected(_) => stopped(),
-            }
-        })
+    fn nodes(&self) -> Result<Option<Nodes>, StorageError> {
+        self.list_nodes()
     }
 
-    /// Waits until the writer has carried out what is queued, and ends it.
-    pub fn finish(&mut self) {
-        self.jobs = None;
-        if let Some(writer) = self.writer.take() {
-            // A panic of the writer was reported when it happened.
-            let _ = writer.join();
-        }
+    fn disagreements(&self) -> Vec<String> {
+        self.list_disagreements()
     }
-}
 
-impl Drop for Queue {
-    fn drop(&mut self) {
-        self.finish();
+    fn refuses_writes(&self) -> Option<String> {
+        self.queue().common.refuses_writes()
     }
-}
 
-fn stopped() -> CommitError {
-    CommitError::Unavailable("the writer has stopped".into())
+    fn gather_statistics(&self) -> Result<(), StorageError> {
+        self.count_rows()
+    }
+
+    fn readings(&self) -> Vec<Reading> {
+        [self.own_readings(), self.queue().common.readings()].concat()
+    }
 }

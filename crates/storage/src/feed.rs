@@ -6,10 +6,9 @@
 //! commit raises; the slots themselves depend on the declarations of a process and are not stored.
 
 use super::catalogue::{Catalogue, REVISION, Table, TableId};
-use super::connection::{Param, int, text_at};
 use super::dependencies::{ANY_KIND, VersionSlot};
 use super::plan::{DbValue, Name, Row};
-use super::versions::COMMITS;
+use super::statement::{Param, int, text_at};
 use super::words::Words;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -200,6 +199,9 @@ fn slots(table: &Table, id: Option<i64>, entry: &Entry, words: &Words, raised: &
         Action::Update | Action::Revise => {}
     }
 }
+
+/// The scope that every commit of any process raises.
+pub(super) const COMMITS: &str = "commits";
 
 // ------------------------------------------------------------------------------------------------ writing
 

@@ -1,9 +1,9 @@
 //! A small site for the tests: content with terms and comments, a kind with columns of its own, a plain kind.
 
-use super::Storage;
 use super::plan::*;
 use super::postgres::{PgOptions, Postgres};
 use super::sqlite::{OpenOptions, Sqlite};
+use crate::database::Storage;
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -24,7 +24,7 @@ pub fn site() -> Site {
 
 /// A database in a schema of its own, on the server that `CMS_TEST_POSTGRES` names; `None` where it names none.
 pub fn postgres_site() -> Option<PostgresSite> {
-    let schema = Schema::create()?;
+    let schema = TestSchema::create()?;
     let db = Postgres::open(&PgOptions::new(&schema.url), &layout()).unwrap();
     Some(PostgresSite { db, _schema: schema })
 }
@@ -32,19 +32,19 @@ pub fn postgres_site() -> Option<PostgresSite> {
 /// See [`postgres_site`].
 pub struct PostgresSite {
     pub db: Postgres,
-    _schema: Schema,
+    _schema: TestSchema,
 }
 
 /// A schema that is deleted with this.
-pub struct Schema {
+pub struct TestSchema {
     pub url: String,
     name: String,
     server: String,
 }
 
-impl Schema {
+impl TestSchema {
     /// A new one; `None` where no server is named.
-    pub fn create() -> Option<Schema> {
+    pub fn create() -> Option<TestSchema> {
         let Some(server) = std::env::var("CMS_TEST_POSTGRES").ok().filter(|url| !url.is_empty()) else {
             left_out::left_out(left_out::SERVER);
             return None;
@@ -52,7 +52,7 @@ impl Schema {
         let name = format!("test_{:016x}", rand::random::<u64>());
         execute(&server, &format!("CREATE SCHEMA {name}"));
         let mark = if server.contains('?') { '&' } else { '?' };
-        Some(Schema { url: format!("{server}{mark}options=-csearch_path%3D{name}"), name, server })
+        Some(TestSchema { url: format!("{server}{mark}options=-csearch_path%3D{name}"), name, server })
     }
 
     /// Carries out statements in it.
@@ -61,7 +61,7 @@ impl Schema {
     }
 }
 
-impl Drop for Schema {
+impl Drop for TestSchema {
     fn drop(&mut self) {
         execute(&self.server, &format!("DROP SCHEMA {} CASCADE", self.name));
     }

@@ -5,33 +5,28 @@
 
 mod change;
 mod links;
+mod migration;
 mod references;
 mod schema;
 mod values;
 
 pub use change::{PendingChange, Refusal};
-pub(super) use schema::Schema;
+use migration::Migration;
+pub use schema::META_VERSION;
+pub(super) use schema::{CHANGE_FEED, Described, Present, SEARCH_LAYOUT, Schema, quoted, type_mark};
 pub(super) use values::contradictions;
-use values::hold_a_value;
 
-use super::StorageError;
-use super::catalogue::{Catalogue, Table};
-use super::connection::{Connection, Dialect, Fault, Result, params};
+use super::catalogue::Catalogue;
+use super::connection::Connection;
 use super::derived;
-use super::plan::{ColumnDef, ColumnType, DbValue, IndexDef, Layout, Name};
-use super::sqlite::search;
-use super::versions::COMMITS;
+use super::feed::COMMITS;
+use super::layout_table::{keep, kept};
+use super::plan::{ColumnType, DbValue, Layout};
+use super::statement::{Result, params};
 use super::words::{NO_WORD, Words};
-use sea_query::{Alias, Expr, PostgresQueryBuilder, SchemaStatementBuilder, SqliteQueryBuilder, Table as Ddl};
+use crate::error::StorageError;
 use sha2::{Digest, Sha256};
-use std::collections::HashSet;
 use std::sync::Arc;
-
-/// The version of the tables that storage maintains for itself. Raised with every change of those.
-pub const META_VERSION: i64 = 5;
-
-/// The version since which there is a change feed.
-pub(super) const CHANGE_FEED: i64 = 4;
 
 /// How far a migration goes.
 pub(super) enum Extent<'e> {
@@ -40,12 +35,12 @@ pub(super) enum Extent<'e> {
     Apply { drops: &'e [String] },
     /// An existing file must fit as it is.
     Refuse,
-    /// Nothing is changed; the outcome is [`Outcome::Done`] with all changes, the refused ones among them.
+    /// Nothing is changed; the outcome is [`MigrationOutcome::Done`] with all changes, the refused ones among them.
     Rehearse,
 }
 
 /// The outcome of a migration.
-pub(super) enum Outcome {
+pub(super) enum MigrationOutcome {
     /// The file fits the layout; what was changed in an existing file.
     Done(Vec<PendingChange>),
     /// Nothing was changed, because migration is off.
@@ -64,10 +59,10 @@ pub(super) fn migrate(
     layout: &Layout,
     extent: Extent<'_>,
     preserve: &mut dyn FnMut() -> std::result::Result<(), StorageError>,
-) -> Result<Outcome> {
+) -> Result<MigrationOutcome> {
     let fingerprint = fingerprint(layout);
     if stored_fingerprint(conn)?.as_deref() == Some(&*fingerprint) {
-        return Ok(Outcome::Done(Vec::new()));
+        return Ok(MigrationOutcome::Done(Vec::new()));
     }
     conn.begin()?;
     let outcome = within(conn, catalogue, layout, &fingerprint, extent, preserve);
@@ -88,10 +83,10 @@ fn within(
     fingerprint: &str,
     extent: Extent<'_>,
     preserve: &mut dyn FnMut() -> std::result::Result<(), StorageError>,
-) -> Result<(Outcome, bool)> {
+) -> Result<(MigrationOutcome, bool)> {
     // Another process may have been faster.
     if stored_fingerprint(conn)?.as_deref() == Some(fingerprint) {
-        return Ok((Outcome::Done(Vec::new()), false));
+        return Ok((MigrationOutcome::Done(Vec::new()), false));
     }
     let fresh = !conn.has_table("layout")?;
     if fresh {
@@ -101,28 +96,28 @@ fn within(
     let drops = if let Extent::Apply { drops } = extent { drops } else { &[] };
     let changes = lay_out(conn, (catalogue, layout), &words, drops)?;
     if matches!(extent, Extent::Rehearse) {
-        return Ok((Outcome::Done(changes), false));
+        return Ok((MigrationOutcome::Done(changes), false));
     }
     let refused: Vec<PendingChange> = changes.iter().filter(|c| c.refused.is_some()).cloned().collect();
     if !refused.is_empty() {
-        return Ok((Outcome::Destructive(refused), false));
+        return Ok((MigrationOutcome::Destructive(refused), false));
     }
     let stored = changes.iter().any(|change| !change.remembered);
     if !fresh && matches!(extent, Extent::Refuse) && stored {
-        return Ok((Outcome::Pending(changes), false));
+        return Ok((MigrationOutcome::Pending(changes), false));
     }
     let version = if fresh { META_VERSION } else { conn.version()? };
     if !fresh
         && (version != META_VERSION || stored)
         && let Err(error) = preserve()
     {
-        return Ok((Outcome::Unsafe(error), false));
+        return Ok((MigrationOutcome::Unsafe(error), false));
     }
     conn.upgrade(version)?;
     // A commit without entries in the change feed: processes that run already use nothing that they have cached before.
     conn.execute("UPDATE version SET n = n + 1 WHERE scope = ?1", params![COMMITS])?;
     complete(conn, catalogue, &words, fingerprint)?;
-    Ok((Outcome::Done(if fresh { Vec::new() } else { changes }), true))
+    Ok((MigrationOutcome::Done(if fresh { Vec::new() } else { changes }), true))
 }
 
 /// Brings the declared tables to the layout; what was changed, and what was refused.
@@ -175,7 +170,7 @@ pub(super) fn word_number(conn: &dyn Connection, word: &str) -> Result<i64> {
 
 fn fingerprint(layout: &Layout) -> String {
     let builtin = super::catalogue::builtin_tables();
-    let digest = Sha256::digest(format!("{META_VERSION} {} {layout:?} {builtin:?}", search::LAYOUT));
+    let digest = Sha256::digest(format!("{META_VERSION} {} {layout:?} {builtin:?}", SEARCH_LAYOUT));
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -184,16 +179,6 @@ fn stored_fingerprint(conn: &dyn Schema) -> Result<Option<Arc<str>>> {
         return Ok(None);
     }
     kept(conn, "fingerprint")
-}
-
-pub(super) fn kept(conn: &dyn Connection, name: &str) -> Result<Option<Arc<str>>> {
-    conn.text("SELECT definition FROM layout WHERE name = ?1", params![name])
-}
-
-pub(super) fn keep(conn: &dyn Connection, name: &str, definition: &str) -> Result<()> {
-    let text = "INSERT INTO layout (name, definition) VALUES (?1, ?2) \
-        ON CONFLICT (name) DO UPDATE SET definition = excluded.definition";
-    conn.send(text, params![name, definition])
 }
 
 pub(super) const ADD_WORD: &str = "INSERT INTO dictionary (number, word) VALUES (?1, ?2)";
@@ -214,394 +199,12 @@ fn add_words(conn: &dyn Connection, catalogue: &Catalogue) -> Result<Words> {
     Ok(words)
 }
 
-struct Migration<'c> {
-    conn: &'c dyn Schema,
-    words: &'c Words,
-    drops: &'c [String],
-    /// The declared relations.
-    relations: HashSet<Name>,
-    changes: Vec<PendingChange>,
-}
-
-/// A column as the database has it.
-pub(super) struct Present {
-    pub name: Arc<str>,
-    /// See [`type_mark`].
-    pub ty: Arc<str>,
-    pub default: Option<Arc<str>>,
-    pub key: bool,
-}
-
-impl Migration<'_> {
-    fn table(&mut self, table: &Table) -> Result<()> {
-        let name = &table.def.name;
-        if !self.conn.has_table(name)? {
-            self.create(table)?;
-            self.change(name, "create the table".into());
-            for column in &table.def.columns {
-                if !self.values_of_links(table, column, true)? {
-                    self.complete_rows(table, column, None)?;
-                }
-            }
-        } else if self.key(table)? {
-            self.name_counter(table)?;
-            self.rename_columns(table)?;
-            self.drop_indexes(table)?;
-            self.columns(table)?;
-        } else {
-            return Ok(());
-        }
-        keep(self.conn, &format!("table:{name}"), "")?;
-        self.create_indexes(table)
-    }
-
-    fn change(&mut self, table: &str, what: String) {
-        self.remember(table, what, true);
-    }
-
-    /// A change of what is remembered of the declarations; `stored`: of what the tables hold, too.
-    fn remember(&mut self, table: &str, what: String, stored: bool) {
-        self.changes.push(PendingChange { table: table.to_owned(), what, remembered: !stored, refused: None });
-    }
-
-    fn refuse(&mut self, table: &str, what: String, refusal: Refusal) {
-        let table = table.to_owned();
-        self.changes.push(PendingChange { table, what, remembered: false, refused: Some(refusal) });
-    }
-
-    /// Whether values may be deleted: a table, or `table.column`.
-    fn may_drop(&self, what: &str) -> bool {
-        self.drops.iter().any(|drop| drop == what)
-    }
-
-    fn run(&self, text: &str) -> Result<()> {
-        self.conn.batch(text)
-    }
-
-    fn build(&self, ddl: &impl SchemaStatementBuilder) -> String {
-        match self.conn.dialect() {
-            Dialect::Sqlite => ddl.build(SqliteQueryBuilder),
-            Dialect::Postgres => ddl.build(PostgresQueryBuilder),
-        }
-    }
-
-    fn type_alias(&self, ty: ColumnType) -> Alias {
-        Alias::new(self.conn.sql_type(ty))
-    }
-
-    fn create(&self, table: &Table) -> Result<()> {
-        let def = &table.def;
-        let mut ddl = Ddl::create();
-        let mut key = sea_query::ColumnDef::new(Alias::new(&*def.key.name));
-        ddl.table(Alias::new(&*def.name)).col(key.custom(self.type_alias(def.key.ty)).not_null().primary_key());
-        for column in &def.columns {
-            ddl.col(self.column_ddl(column));
-        }
-        self.run(&self.build(&ddl))?;
-        def.columns.iter().chain([&def.key]).try_for_each(|c| self.conn.note_type(&def.name, &c.name, c.ty))
-    }
-
-    fn column_ddl(&self, column: &ColumnDef) -> sea_query::ColumnDef {
-        let mut ddl = sea_query::ColumnDef::new(Alias::new(&*column.name));
-        ddl.custom(self.type_alias(column.ty));
-        if let Some(default) = &column.default {
-            ddl.default(self.literal(column, default));
-        }
-        ddl
-    }
-
-    fn literal(&self, column: &ColumnDef, value: &DbValue) -> Expr {
-        match value {
-            DbValue::Null => Expr::cust("NULL"),
-            DbValue::Int(n) => Expr::val(*n),
-            DbValue::Real(n) => Expr::val(*n),
-            DbValue::Text(word) if column.ty == ColumnType::Word => {
-                Expr::val(self.words.number(word).expect("default words were added first"))
-            }
-            DbValue::Text(text) => Expr::val(&**text),
-        }
-    }
-
-    /// Whether the key is as declared. A key of another type cannot be changed where there are rows.
-    fn key(&mut self, table: &Table) -> Result<bool> {
-        let def = &table.def;
-        let present = self.present(&def.name)?;
-        let Some(key) = present.iter().find(|c| c.key) else {
-            let why = "the table in the file has none".to_owned();
-            self.refuse(&def.name, "give the table a key".into(), Refusal { why, ..Refusal::default() });
-            return Ok(false);
-        };
-        if *key.ty == *type_mark(def.key.ty) && *key.name == self.conn.stored_name(&def.key.name) {
-            return Ok(true);
-        }
-        let what = format!("make `{}` the key", def.key.name);
-        if self.holds_rows(&def.name)? {
-            if !self.may_drop(&def.name) {
-                let why = format!("its rows are known by `{}`", key.name);
-                let drop = Some(def.name.to_string());
-                self.refuse(&def.name, what, Refusal { why, drop, ..Refusal::default() });
-                return Ok(false);
-            }
-            self.clear_companions(&def.name)?;
-        }
-        self.run(&self.build(Ddl::drop().table(Alias::new(&*def.name))))?;
-        self.create(table)?;
-        self.change(&def.name, what);
-        Ok(true)
-    }
-
-    fn rename_columns(&mut self, table: &Table) -> Result<()> {
-        let name = &table.def.name;
-        for column in &table.def.columns {
-            let Some(was) = &column.was else { continue };
-            let present = self.present(name)?;
-            let has = |column: &str| present.iter().any(|c| *c.name == self.conn.stored_name(column));
-            if has(was) && !has(&column.name) && table.place(was).is_err() {
-                let mut ddl = Ddl::alter();
-                ddl.table(Alias::new(&**name)).rename_column(Alias::new(&**was), Alias::new(&*column.name));
-                self.run(&self.build(&ddl))?;
-                self.rename_kept(name, was, &column.name)?;
-                self.change(name, format!("rename the column `{was}` to `{}`", column.name));
-            }
-        }
-        Ok(())
-    }
-
-    fn columns(&mut self, table: &Table) -> Result<()> {
-        let name = &table.def.name;
-        let present = self.present(name)?;
-        for column in &table.def.columns {
-            match present.iter().find(|c| *c.name == self.conn.stored_name(&column.name)) {
-                None if self.values_of_links(table, column, false)? => {}
-                None => {
-                    let mut what = format!("add the column `{}`", column.name);
-                    if let Some(was) = &column.was {
-                        what.push_str(&format!(" (x-was names `{was}`, and the table has no such column)"));
-                    }
-                    self.make_column(name, column)?;
-                    self.complete_rows(table, column, Some(what))?;
-                }
-                Some(present) => self.review(table, column, present)?,
-            }
-        }
-        let declared = |c: &Present| table.def.columns.iter().any(|def| self.conn.stored_name(&def.name) == *c.name);
-        let gone: Vec<&Present> = present.iter().filter(|c| !c.key && !declared(c)).collect();
-        for gone in gone {
-            let what = format!("remove the column `{}`", gone.name);
-            let drop = format!("{name}.{}", gone.name);
-            match self.values_of(name, gone)? {
-                held if held > 0 && !self.may_drop(&drop) => {
-                    let why = format!("{} in it", hold_a_value(held));
-                    let new = |column: &&ColumnDef| {
-                        !present.iter().any(|c| c.name == column.name) && *type_mark(column.ty) == *gone.ty
-                    };
-                    let new_names = table.def.columns.iter().filter(new).map(|c| c.name.to_string()).collect();
-                    self.refuse(name, what, Refusal { why, drop: Some(drop), new_names, remedy: None });
-                }
-                _ => {
-                    self.drop_column(name, &gone.name)?;
-                    self.change(name, what);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn make_column(&mut self, table: &str, column: &ColumnDef) -> Result<()> {
-        let mut ddl = Ddl::alter();
-        ddl.table(Alias::new(table)).add_column(self.column_ddl(column));
-        self.run(&self.build(&ddl))?;
-        self.conn.note_type(table, &column.name, column.ty)
-    }
-
-    fn drop_column(&self, table: &str, column: &str) -> Result<()> {
-        let mut ddl = Ddl::alter();
-        self.run(&self.build(ddl.table(Alias::new(table)).drop_column(Alias::new(column))))
-    }
-
-    fn retype(&mut self, table: &str, column: &ColumnDef, present: &Present) -> Result<()> {
-        let what = format!("make the column `{}` hold {}", column.name, type_name(column.ty));
-        let drop = format!("{table}.{}", column.name);
-        match self.values_of(table, present)? {
-            held if held > 0 && !self.may_drop(&drop) => {
-                let why = format!("{} of the former type", hold_a_value(held));
-                self.refuse(table, what, Refusal { why, drop: Some(drop), ..Refusal::default() });
-                Ok(())
-            }
-            _ => {
-                self.drop_column(table, &column.name)?;
-                self.make_column(table, column)?;
-                self.told(table, what)
-            }
-        }
-    }
-
-    /// How many rows hold something else than the default.
-    fn values_of(&self, table: &str, column: &Present) -> Result<i64> {
-        let default = column.default.as_deref().unwrap_or("NULL");
-        let text = format!(
-            "SELECT count(*) FROM {} WHERE {name} IS NOT NULL AND {name} IS DISTINCT FROM ({default})",
-            quoted(table),
-            name = quoted(&column.name)
-        );
-        Ok(connection(self.conn).number(&text, &[])?.unwrap_or(0))
-    }
-
-    fn holds_rows(&self, table: &str) -> Result<bool> {
-        connection(self.conn).exists(&format!("SELECT 1 FROM {} LIMIT 1", quoted(table)), &[])
-    }
-
-    fn present(&self, table: &str) -> Result<Vec<Present>> {
-        self.conn.columns(table)
-    }
-
-    /// Drops indexes that are not declared, or not like this. They go before columns that they use.
-    fn drop_indexes(&mut self, table: &Table) -> Result<()> {
-        for index in self.conn.indexes(&table.def.name)? {
-            if table.def.indexes.iter().any(|def| self.described(table, def) == index) {
-                continue;
-            }
-            self.run(&format!("DROP INDEX {}", quoted(&index.name)))?;
-            let short = index.name.split_once("__").map_or(&*index.name, |(_, short)| short);
-            if !table.def.indexes.iter().any(|def| *def.name == *short) {
-                self.change(&table.def.name, format!("remove the index `{short}`"));
-            }
-        }
-        Ok(())
-    }
-
-    fn create_indexes(&mut self, table: &Table) -> Result<()> {
-        let name = &table.def.name;
-        let present = self.conn.indexes(name)?;
-        let new_table = self.changes.iter().any(|c| c.table == **name && c.what == "create the table");
-        for def in &table.def.indexes {
-            let wanted = self.described(table, def);
-            if present.contains(&wanted) {
-                continue;
-            }
-            let kind = if def.unique { "unique index" } else { "index" };
-            let what = format!("create the {kind} `{}`", def.name);
-            self.run("SAVEPOINT new_index")?;
-            match self.run(&self.conn.index_text(name, &wanted)) {
-                Ok(()) if new_table => self.run("RELEASE new_index")?,
-                Ok(()) => {
-                    self.run("RELEASE new_index")?;
-                    self.change(name, what);
-                }
-                Err(error) if matches!(error.fault, Fault::Duplicate(_)) => {
-                    self.run("ROLLBACK TO new_index")?;
-                    self.run("RELEASE new_index")?;
-                    let columns: Vec<&str> = def.columns.iter().map(|(c, _)| &**c).collect();
-                    let why = format!("some rows have the same value in {}", columns.join(", "));
-                    self.refuse(name, what, Refusal { why, ..Refusal::default() });
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    /// The columns of a declared index. Entries with equal columns are ordered by ascending key; where the last column
-    /// descends, the key has to as well, or a walk along the index would not break ties as plans do.
-    fn described(&self, table: &Table, def: &IndexDef) -> Described {
-        let stored = |name: &str| self.conn.stored_name(name);
-        let mut columns: Vec<(String, bool)> = def.columns.iter().map(|(c, d)| (stored(c), *d)).collect();
-        if !def.unique && columns.last().is_some_and(|(_, descending)| *descending) {
-            columns.push((stored(&table.def.key.name), true));
-        }
-        Described { name: stored(&format!("{}__{}", table.def.name, def.name)), columns, unique: def.unique }
-    }
-
-    /// Drops tables that were made for an earlier layout.
-    fn drop_tables(&mut self, catalogue: &Catalogue) -> Result<()> {
-        let made = connection(self.conn).texts("SELECT substr(name, 7) FROM layout WHERE name LIKE 'table:%'", &[])?;
-        for name in made.iter().filter(|name| catalogue.table(name).is_err()) {
-            let what = "remove the table".to_owned();
-            if self.holds_values(name)? {
-                if !self.may_drop(name) {
-                    let (why, drop) = ("it holds rows".to_owned(), Some(name.to_string()));
-                    self.refuse(name, what, Refusal { why, drop, ..Refusal::default() });
-                    continue;
-                }
-                self.clear_companions(name)?;
-            }
-            self.run(&self.build(Ddl::drop().table(Alias::new(&**name))))?;
-            self.conn.send("DELETE FROM layout WHERE name = ?1", params![&format!("table:{name}")])?;
-            self.change(name, what);
-        }
-        Ok(())
-    }
-
-    /// Deletes what other tables hold about the rows of a table: slugs, further values, revisions and edges. Tables
-    /// that can be dropped have a space of their own, named like them.
-    fn clear_companions(&self, table: &str) -> Result<()> {
-        for rel in self.relations_of(table)? {
-            let text = "DELETE FROM edge WHERE rel = (SELECT number FROM dictionary WHERE word = ?1)";
-            self.conn.send(text, params![&rel])?;
-        }
-        for (companion, column) in
-            [("slug", "\"table\""), ("tally", "\"table\""), ("meta", "space"), ("revision", "space")]
-        {
-            let text =
-                format!("DELETE FROM {companion} WHERE {column} = (SELECT number FROM dictionary WHERE word = ?1)");
-            self.conn.send(&text, params![table])?;
-        }
-        Ok(())
-    }
-
-    /// Relations whose sources are rows of a table, also of an earlier layout.
-    fn relations_of(&self, table: &str) -> Result<Vec<Arc<str>>> {
-        let text = "SELECT substr(name, 11) FROM layout WHERE name LIKE 'reference:%' AND definition LIKE ?1 || ' %'";
-        connection(self.conn).texts(text, params![table])
-    }
-}
-
-/// A name in SQL.
-pub(super) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-fn connection(schema: &dyn Schema) -> &dyn Connection {
-    schema
-}
-
-/// An index as it is in a database.
-#[derive(PartialEq)]
-pub(super) struct Described {
-    pub name: String,
-    /// `true`: descending.
-    pub columns: Vec<(String, bool)>,
-    pub unique: bool,
-}
-
-/// What distinguishes the types of columns, whatever SQL makes of them.
-pub(super) fn type_mark(ty: ColumnType) -> &'static str {
-    match ty {
-        ColumnType::Int => "INTEGER",
-        ColumnType::Real => "REAL",
-        ColumnType::Text => "TEXT",
-        ColumnType::Word => "INTEGER_WORD",
-        ColumnType::Key => "TEXT_KEY",
-        ColumnType::Json => "TEXT_JSON",
-    }
-}
-
-fn type_name(ty: ColumnType) -> &'static str {
-    match ty {
-        ColumnType::Int => "integers",
-        ColumnType::Real => "numbers",
-        ColumnType::Text => "text",
-        ColumnType::Word => "words",
-        ColumnType::Key => "folded text",
-        ColumnType::Json => "JSON",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::fixtures::*;
+    use super::super::opening::OpenError;
     use super::super::plan::*;
-    use super::super::sqlite::{OpenError, OpenOptions, Sqlite};
+    use super::super::sqlite::{OpenOptions, Sqlite};
     use super::PendingChange;
     use std::path::Path;
 

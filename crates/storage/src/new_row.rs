@@ -2,7 +2,8 @@
 
 use super::forward::forward;
 use super::plan::{Change, Edge, Name, Put, Target};
-use super::{ReadRequest, ReadResult, Snapshot, StorageError};
+use crate::error::StorageError;
+use crate::snapshot::{ReadRequest, ReadResult, Snapshot};
 use std::collections::HashSet;
 
 /// Edges of a new row, and whether it has meta values and revisions.

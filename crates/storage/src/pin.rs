@@ -9,7 +9,7 @@ thread_local! {
     static GUARDS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Keeps the state that a thread reads; see [`Storage::pin_snapshot`](super::Storage::pin_snapshot).
+/// Keeps the state that a thread reads; see [`Storage::pin_snapshot`](crate::database::Storage::pin_snapshot).
 pub struct PinGuard {
     /// Ends the transactions that nothing needs any more; `None` where nothing had to be pinned.
     settle: Option<fn()>,

@@ -1,13 +1,14 @@
 //! Where a database is, and what can be done with one that this process does not serve.
 
-use super::backup;
 use super::catalogue::Catalogue;
 use super::copy::{self, Copied};
-use super::migrate::{self, Schema};
+use super::migrate::{self, PendingChange, Schema};
+use super::opening::{DatabaseOptions, Migrated, OpenError, OpenedDatabase};
 use super::plan::Layout;
-use super::server;
-use super::sqlite::{Migrated, OpenError, OpenOptions, PendingChange, Sqlite, SqliteConnection, StartLock};
-use super::{Database, FeedKeep, StorageError};
+use super::server::{self, Server};
+use super::sqlite::{OpenOptions, Sqlite, SqliteConnection, StartLock, backup};
+use crate::database::Database;
+use crate::error::StorageError;
 use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,21 +24,6 @@ pub enum Place {
     File(PathBuf),
     /// A schema on a PostgreSQL server.
     Server(String),
-}
-
-/// How a server opens a database.
-#[derive(Clone, Copy, Debug)]
-pub struct Terms {
-    /// Bring an existing database to the layout.
-    pub migrate: bool,
-    /// Copy a file before it is changed so.
-    pub copy: bool,
-    /// Most writes that wait.
-    pub queue: usize,
-    /// Most connections for reads; a file needs none.
-    pub connections: usize,
-    /// How long entries of the change feed stay.
-    pub feed: FeedKeep,
 }
 
 /// How long a process waits for others that start over the same database.
@@ -112,7 +98,7 @@ impl Place {
                 let lock = StartLock::of(path, STARTING).map_err(|_| OpenError::Starting { path: path.clone() })?;
                 lock.map(|lock| Box::new(lock) as _)
             }
-            Place::Server(url) => Some(server::start(url, STARTING)?),
+            Place::Server(url) => Some(Box::new(Server::start(url, STARTING)?)),
         };
         Ok(StartTurn { _held: held })
     }
@@ -121,9 +107,9 @@ impl Place {
     ///
     /// # Errors
     /// See [`OpenError`].
-    pub fn open(&self, terms: Terms, layout: &Layout) -> Result<Arc<dyn Database>, OpenError> {
-        let Terms { migrate, copy, queue, feed, .. } = terms;
-        let (database, applied): (Arc<dyn Database>, Vec<PendingChange>) = match self {
+    pub fn open(&self, options: DatabaseOptions, layout: &Layout) -> Result<Arc<dyn Database>, OpenError> {
+        let DatabaseOptions { migrate, copy, queue, feed, .. } = options;
+        let (database, applied): OpenedDatabase = match self {
             Place::File(path) => {
                 let options = OpenOptions { migrate, copy, queue, feed, ..OpenOptions::new(path) };
                 let opened = Sqlite::open(options, layout)?;
@@ -133,7 +119,7 @@ impl Place {
                 let applied = opened.applied().to_vec();
                 (Arc::new(opened), applied)
             }
-            Place::Server(url) => server::open(url, terms, layout)?,
+            Place::Server(url) => Server::serve(url, options, layout)?,
         };
         for change in applied {
             tracing::info!("tables follow the declarations: {change}");
@@ -148,7 +134,7 @@ impl Place {
     pub fn rehearse(&self, layout: &Layout) -> Result<Vec<PendingChange>, OpenError> {
         match self {
             Place::File(path) => Sqlite::rehearse(path, layout),
-            Place::Server(url) => server::rehearse(url, layout),
+            Place::Server(url) => Server::rehearse(url, layout),
         }
     }
 
@@ -159,7 +145,7 @@ impl Place {
     pub fn migrate(&self, layout: &Layout, drops: &[String], copy: bool) -> Result<Migrated, OpenError> {
         match self {
             Place::File(path) => Sqlite::migrate(path, layout, drops, copy),
-            Place::Server(url) => server::migrate(url, layout, drops).map(|changes| Migrated { changes, copy: None }),
+            Place::Server(url) => Server::migrate(url, layout, drops).map(|changes| Migrated { changes, copy: None }),
         }
     }
 
@@ -176,7 +162,7 @@ impl Place {
         Ok(match self {
             Place::File(path) if reading => Box::new(SqliteConnection::examining(path)?),
             Place::File(path) => Box::new(SqliteConnection::open(path)?),
-            Place::Server(url) => server::connection(url)?,
+            Place::Server(url) => Server::connection(url)?,
         })
     }
 
@@ -187,7 +173,7 @@ impl Place {
     pub fn examine(&self, layout: &Layout) -> Result<Vec<String>, StorageError> {
         match self {
             Place::File(path) => backup::examine(path, layout),
-            Place::Server(url) => server::examine(url, layout),
+            Place::Server(url) => Server::examine(url, layout),
         }
     }
 

@@ -266,6 +266,26 @@ pub enum Cond {
     },
 }
 
+impl Cond {
+    /// The conditions that must all hold, nested ones included.
+    pub(crate) fn conjuncts(&self) -> Vec<&Cond> {
+        match self {
+            Cond::All(conds) => conds.iter().flat_map(Cond::conjuncts).collect(),
+            other => vec![other],
+        }
+    }
+
+    /// Whether no row that meets it lacks a value of the column.
+    pub(crate) fn has_value(&self, column: &Name) -> bool {
+        match self {
+            Cond::Compare(name, op, value) => name == column && *op != Op::Ne && *value != DbValue::Null,
+            Cond::In(name, values) => name == column && !values.contains(&DbValue::Null),
+            Cond::Not(cond) => matches!(&**cond, Cond::IsNull(name) if name == column),
+            _ => false,
+        }
+    }
+}
+
 /// A sort key; `true` is descending. Ties are broken by the key column in the direction of the first entry.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
@@ -287,7 +307,7 @@ pub struct ReadPlan {
     pub order: Vec<Order>,
     pub limit: Option<u64>,
     pub offset: u64,
-    /// Rows are grouped by where the column's integer is rounded down to a multiple of this; see [`super::Snapshot::groups`].
+    /// Rows are grouped by where the column's integer is rounded down to a multiple of this; see [`crate::snapshot::Snapshot::groups`].
     pub width: Option<u32>,
 }
 

@@ -5,13 +5,17 @@
 
 mod attempts;
 mod connect;
+mod driver;
 mod functions;
 mod listen;
 mod neighbours;
 mod open;
 mod pool;
 mod reader;
+mod reads;
 mod schema;
+mod shared;
+mod targets;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -21,67 +25,31 @@ mod writer;
 
 pub use open::PgOptions;
 
-use super::connection::DbError;
-use super::engine::{Common, Queue};
-use super::migrate::{Extent, PendingChange};
+use super::engine::Engine;
+use super::migrate::{Extent, PendingChange, Schema};
 use super::nodes::{NodeFacts, Nodes};
-use super::plan::{Layout, Name, WritePlan};
-use super::sqlite::OpenError;
-use super::{BeginFuture, CommitFuture, Database, PinGuard, Snapshot, Storage, StorageError, VersionSlot};
-use cms_base::metrics::{self, Reading};
+use super::plan::Layout;
+use super::queue::Queue;
+use super::statement::DbError;
+use crate::error::StorageError;
+use crate::opening::{DatabaseOptions, OpenError, OpenedDatabase};
+use crate::snapshot::Snapshot;
+use cms_base::metrics::Reading;
 use connect::Address;
-use neighbours::Neighbours;
-use pool::Pool;
+use shared::PgShared;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::Thread;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
-use writer::PgConnection;
-
-/// Counts and samples the rows of all tables.
-const STATISTICS: &str = "ANALYZE";
+use wire::Session;
+use writer::{PgConnection, STATISTICS};
 
 /// A schema of a database. Dropping it waits until the writer has carried out what is queued.
 pub struct Postgres {
-    shared: Arc<Shared>,
+    shared: Arc<PgShared>,
     queue: Queue,
     applied: Vec<PendingChange>,
     /// It drives the connections, so it goes last.
     address: Arc<Address>,
-}
-
-/// What readers and the writer have in common.
-struct Shared {
-    /// Distinguishes databases that one thread reads.
-    id: u64,
-    pool: Arc<Pool>,
-    common: Arc<Common>,
-    /// What other nodes know this one by.
-    node: Arc<str>,
-    schema: Arc<str>,
-    /// See [`Storage::has_commit_listener`].
-    hears: AtomicBool,
-    /// See [`Database::leads`].
-    leads: AtomicBool,
-    neighbours: Neighbours,
-}
-
-impl Shared {
-    /// Takes notice of whether it listens, and of whether it leads.
-    fn attends(&self, hears: bool, leads: bool) {
-        self.hears.store(hears, Ordering::Release);
-        if self.leads.swap(leads, Ordering::AcqRel) != leads {
-            self.wake_all();
-        }
-    }
-}
-
-impl std::ops::Deref for Shared {
-    type Target = Common;
-
-    fn deref(&self) -> &Common {
-        &self.common
-    }
 }
 
 impl Postgres {
@@ -126,12 +94,23 @@ impl Postgres {
         open::migrated(url, layout, Extent::Apply { drops })
     }
 
+    /// See [`Place::open`](super::place::Place::open).
+    ///
+    /// # Errors
+    /// See [`Postgres::open`].
+    pub(super) fn serve(url: &str, options: DatabaseOptions, layout: &Layout) -> Result<OpenedDatabase, OpenError> {
+        let DatabaseOptions { migrate, queue, connections, feed, .. } = options;
+        let opened = Postgres::open(&PgOptions { migrate, queue, connections, feed, ..PgOptions::new(url) }, layout)?;
+        let applied = opened.applied.clone();
+        Ok((Arc::new(opened), applied))
+    }
+
     /// A connection that writes or copies, to a database that may have no tables.
     ///
     /// # Errors
     /// The database cannot be reached, or is none of ours.
-    pub(super) fn connection(url: &str) -> Result<PgConnection, OpenError> {
-        open::connected(url).map(|(_, connection, _)| connection)
+    pub(super) fn connection(url: &str) -> Result<Box<dyn Schema>, OpenError> {
+        open::connected(url).map(|(_, connection, _)| Box::new(connection) as _)
     }
 
     /// What stored values differ from recomputed ones, in sentences.
@@ -154,101 +133,65 @@ impl Postgres {
 
     /// How many statements the current thread has read with so far. Tests assert differences.
     pub fn queries() -> u64 {
-        reader::queries()
+        reads::queries()
     }
 }
 
 /// Carries out statements on a server, for tests.
 #[cfg(test)]
 pub(super) fn execute(url: &str, text: &str) {
-    Arc::new(Address::parse(url).unwrap()).connect(None).unwrap().batch(text).unwrap();
+    Session::connect(&Arc::new(Address::parse(url).unwrap()), None).unwrap().batch(text).unwrap();
 }
 
-impl Storage for Postgres {
-    fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
-        Ok(Box::new(reader::View::begin(&self.shared)))
+impl Engine for Postgres {
+    const SETTLE: fn() = reader::settle;
+
+    fn queue(&self) -> &Queue {
+        &self.queue
     }
 
-    fn pin_snapshot(&self) -> PinGuard {
-        PinGuard::new(reader::settle)
+    fn view(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
+        Ok(Box::new(reader::PgSnapshot::begin(&self.shared)))
     }
 
-    fn commit(&self, plan: WritePlan) -> CommitFuture {
-        self.queue.commit(plan)
-    }
-
-    fn scope_version(&self, scope: &Name) -> u64 {
-        self.shared.versions.get(scope)
-    }
-
-    fn slot_version(&self, slot: VersionSlot) -> u64 {
-        self.shared.versions.slot_version(slot)
-    }
-
-    fn version_epoch(&self) -> Option<u64> {
-        self.shared.versions.epoch()
-    }
-
-    fn catch_up(&self) -> Result<(), StorageError> {
+    fn take_up_others(&self) -> Result<(), StorageError> {
         self.shared.catch_up()
     }
 
-    fn has_commit_listener(&self) -> bool {
+    fn hears_others(&self) -> bool {
         self.shared.hears.load(Ordering::Acquire)
     }
 
-    fn begin(&self) -> BeginFuture {
-        self.queue.begin()
-    }
-}
-
-impl Database for Postgres {
-    fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>, StorageError> {
-        self.queue.secret(name, len)
-    }
-
-    fn close(&self, patience: Duration) -> Result<(), StorageError> {
-        self.queue.close(patience)
-    }
-
-    fn leads(&self) -> bool {
+    fn is_leader(&self) -> bool {
         self.shared.leads.load(Ordering::Acquire)
     }
 
-    fn wake(&self, sleeper: Thread) {
-        self.shared.wake(sleeper);
-    }
-
-    fn announce(&self, facts: NodeFacts) {
+    fn show_facts(&self, facts: NodeFacts) {
         self.shared.neighbours.announce(facts);
     }
 
-    fn nodes(&self) -> Result<Option<Nodes>, StorageError> {
+    fn list_nodes(&self) -> Result<Option<Nodes>, StorageError> {
         self.shared.nodes().map(Some)
     }
 
-    fn disagreements(&self) -> Vec<String> {
+    fn list_disagreements(&self) -> Vec<String> {
         self.shared.neighbours.warnings()
     }
 
-    fn refuses_writes(&self) -> Option<String> {
-        self.shared.refuses_writes()
-    }
-
-    fn gather_statistics(&self) -> Result<(), StorageError> {
-        let session = self.address.connect(None).map_err(DbError::from)?;
+    fn count_rows(&self) -> Result<(), StorageError> {
+        let session = Session::connect(&self.address, None).map_err(DbError::from)?;
         Ok(session.batch(STATISTICS)?)
     }
 
-    fn readings(&self) -> Vec<Reading> {
-        let mut readings: Vec<metrics::Reading> = self.shared.readings();
-        readings.push(Reading::count("cms_server_database_round_trips", &[], self.round_trips()));
-        readings.push(Reading::gauge("cms_server_database_connections", &[], self.shared.pool.open() as f64));
-        readings.push(Reading::gauge("cms_server_leader", &[], f64::from(u8::from(self.leads()))));
+    fn own_readings(&self) -> Vec<Reading> {
         let neighbours = &self.shared.neighbours;
-        readings.push(Reading::gauge("cms_server_nodes", &[], (neighbours.others() + 1) as f64));
-        readings.push(Reading::gauge("cms_server_nodes_differing", &[], neighbours.warnings().len() as f64));
-        readings
+        vec![
+            Reading::count("cms_server_database_round_trips", &[], self.round_trips()),
+            Reading::gauge("cms_server_database_connections", &[], self.shared.pool.open() as f64),
+            Reading::gauge("cms_server_leader", &[], f64::from(u8::from(self.is_leader()))),
+            Reading::gauge("cms_server_nodes", &[], (neighbours.others() + 1) as f64),
+            Reading::gauge("cms_server_nodes_differing", &[], neighbours.warnings().len() as f64),
+        ]
     }
 }
 

@@ -4,7 +4,10 @@
 
 use super::forward::forward;
 use super::plan::Name;
-use super::{Dependencies, ReadRequest, ReadResult, Snapshot, Storage, StorageError, VersionSlot};
+use crate::database::Storage;
+use crate::dependencies::{Dependencies, VersionSlot};
+use crate::error::StorageError;
+use crate::snapshot::{ReadRequest, ReadResult, Snapshot};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 

@@ -1,17 +1,14 @@
 //! Databases on a PostgreSQL server, where the program was built with the feature `postgres`. Without it, every address of
 //! one is refused.
 
-use super::migrate::{PendingChange, Schema};
-use super::place::Terms;
-use super::plan::Layout;
-use super::sqlite::OpenError;
-use super::{Database, StorageError};
-use std::any::Any;
-use std::sync::Arc;
-use std::time::Duration;
-
-/// A database that was opened, and what was changed in its tables.
-pub type Opened = (Arc<dyn Database>, Vec<PendingChange>);
+#[cfg(not(feature = "postgres"))]
+use {
+    super::migrate::{PendingChange, Schema},
+    super::opening::{DatabaseOptions, OpenError, OpenedDatabase},
+    super::plan::Layout,
+    crate::error::StorageError,
+    std::time::Duration,
+};
 
 /// The address without the password and without options.
 pub fn shown(url: &str) -> String {
@@ -28,81 +25,44 @@ pub fn name(url: &str) -> String {
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| "site".into())
 }
 
-pub use engine::{connection, examine, migrate, open, rehearse, start};
-
 #[cfg(feature = "postgres")]
-mod engine {
-    use super::super::postgres::{PgOptions, Postgres};
-    use super::*;
+pub use super::postgres::Postgres as Server;
 
-    /// See [`Place::start`](super::super::place::Place::start).
-    pub fn start(url: &str, patience: Duration) -> Result<Box<dyn Any>, OpenError> {
-        Ok(Box::new(Postgres::start(url, patience)?))
-    }
-
-    /// Opens a database and brings it to the layout.
-    pub fn open(url: &str, terms: Terms, layout: &Layout) -> Result<Opened, OpenError> {
-        let Terms { migrate, queue, connections, feed, .. } = terms;
-        let options = PgOptions { migrate, queue, connections, feed, ..PgOptions::new(url) };
-        let opened = Postgres::open(&options, layout)?;
-        let applied = opened.applied().to_vec();
-        Ok((Arc::new(opened), applied))
-    }
-
-    /// See [`Place::rehearse`](super::super::place::Place::rehearse).
-    pub fn rehearse(url: &str, layout: &Layout) -> Result<Vec<PendingChange>, OpenError> {
-        Postgres::rehearse(url, layout)
-    }
-
-    /// See [`Place::migrate`](super::super::place::Place::migrate).
-    pub fn migrate(url: &str, layout: &Layout, drops: &[String]) -> Result<Vec<PendingChange>, OpenError> {
-        Postgres::migrate(url, layout, drops)
-    }
-
-    /// A connection that copies, to a database that may have no tables.
-    pub fn connection(url: &str) -> Result<Box<dyn Schema>, OpenError> {
-        Ok(Box::new(Postgres::connection(url)?))
-    }
-
-    /// See [`Place::examine`](super::super::place::Place::examine).
-    pub fn examine(url: &str, layout: &Layout) -> Result<Vec<String>, StorageError> {
-        Postgres::examine(url, layout)
-    }
-}
+/// Refuses every address.
+#[cfg(not(feature = "postgres"))]
+pub struct Server;
 
 #[cfg(not(feature = "postgres"))]
-mod engine {
-    use super::*;
-
-    fn absent(url: &str) -> OpenError {
-        OpenError::Server {
+impl Server {
+    fn absent<T>(url: &str) -> Result<T, OpenError> {
+        Err(OpenError::Server {
             at: shown(url),
             cause: "this program was built without PostgreSQL".into(),
             hint: "Build it with the feature `postgres` (a default one), or name a file: storage.url = \"sqlite:FILE\".",
-        }
+        })
     }
 
-    pub fn start(url: &str, _: Duration) -> Result<Box<dyn Any>, OpenError> {
-        Err(absent(url))
+    pub fn start(url: &str, _: Duration) -> Result<(), OpenError> {
+        Server::absent(url)
     }
 
-    pub fn open(url: &str, _: Terms, _: &Layout) -> Result<Opened, OpenError> {
-        Err(absent(url))
+    pub fn serve(url: &str, _: DatabaseOptions, _: &Layout) -> Result<OpenedDatabase, OpenError> {
+        Server::absent(url)
     }
 
     pub fn rehearse(url: &str, _: &Layout) -> Result<Vec<PendingChange>, OpenError> {
-        Err(absent(url))
+        Server::absent(url)
     }
 
     pub fn migrate(url: &str, _: &Layout, _: &[String]) -> Result<Vec<PendingChange>, OpenError> {
-        Err(absent(url))
+        Server::absent(url)
     }
 
     pub fn connection(url: &str) -> Result<Box<dyn Schema>, OpenError> {
-        Err(absent(url))
+        Server::absent(url)
     }
 
     pub fn examine(url: &str, _: &Layout) -> Result<Vec<String>, StorageError> {
-        Err(StorageError::Failed(absent(url).to_string()))
+        Server::absent(url).map_err(|error| StorageError::Failed(error.to_string()))
     }
 }

@@ -1,7 +1,8 @@
 //! Reading: a request is a value, its result another, and every database, decorator and prefetch takes the same ones.
 
 use super::plan::{Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
-use super::{Dependencies, StorageError};
+use crate::dependencies::Dependencies;
+use crate::error::StorageError;
 use std::sync::Arc;
 
 /// One thing to read.

@@ -2,13 +2,16 @@
 
 use super::catalogue::Catalogue;
 use super::count_cache::{self, CountCache};
-use super::dependencies;
+use super::observe;
 use super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
 use super::sql::{Bind, Lowered, Want, lower};
+use super::statement::{int, text_at};
 use super::tally::{Tallied, Without, tallied};
 use super::versions::Versions;
 use super::words::{NO_WORD, Words};
-use super::{Dependencies, ReadRequest, ReadResult, Snapshot, StorageError};
+use crate::dependencies::Dependencies;
+use crate::error::StorageError;
+use crate::snapshot::{ReadRequest, ReadResult, Snapshot};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -17,6 +20,18 @@ pub(super) trait Columns {
     fn int(&self, place: usize) -> Result<i64, StorageError>;
     fn text(&self, place: usize) -> Result<Arc<str>, StorageError>;
 }
+
+impl Columns for Row {
+    fn int(&self, place: usize) -> Result<i64, StorageError> {
+        Ok(int(self, place))
+    }
+
+    fn text(&self, place: usize) -> Result<Arc<str>, StorageError> {
+        Ok(text_at(self, place).unwrap_or_default())
+    }
+}
+
+const WORD: &str = "SELECT word FROM dictionary WHERE number = ?1";
 
 /// The dictionary and the layout that statements are made with.
 #[derive(Clone, Copy)]
@@ -47,7 +62,30 @@ pub(super) trait Executor {
     ) -> Result<Vec<T>, StorageError>;
 
     /// The word of a number, also of one that another process added a moment ago.
-    fn word(&self, words: &Words, number: i64) -> Result<Name, StorageError>;
+    fn word(&self, words: &Words, number: i64) -> Result<Name, StorageError> {
+        if let Some(name) = words.name(number) {
+            return Ok(name.clone());
+        }
+        let found = self.select(WORD, &[Bind::One(DbValue::Int(number))], |row| row.text(0))?;
+        let missing = || StorageError::Failed(format!("the dictionary has no word {number}"));
+        found.into_iter().next().ok_or_else(missing)
+    }
+
+    /// Puts words in the place of their numbers; `are_words`: see [`Rendered::words`](super::sql::Rendered::words).
+    fn name_words(&self, mut rows: Vec<Row>, are_words: &[bool], words: &Words) -> Result<Vec<Row>, StorageError> {
+        for place in are_words.iter().enumerate().filter_map(|(place, word)| word.then_some(place)) {
+            for row in &mut rows {
+                if let DbValue::Int(number) = row[place] {
+                    row[place] = DbValue::Text(self.word(words, number)?);
+                }
+            }
+        }
+        if are_words.is_empty() {
+            // Rows of which nothing is read have one column all the same.
+            rows.iter_mut().for_each(Vec::clear);
+        }
+        Ok(rows)
+    }
 
     /// A plan that finds the same rows with an index of texts, where the engine has one.
     fn narrow<'p>(&self, plan: &'p ReadPlan, _: Names<'_>) -> Result<Cow<'p, ReadPlan>, StorageError> {
@@ -150,7 +188,7 @@ impl<E: Executor> SqlReads<'_, E> {
             return self.tally(&tallies).map(ReadResult::Count);
         }
         let lowered = self.lower(plan, Want::Count)?;
-        let on = dependencies::of_plan(plan, None, catalogue, words).filter(|_| is_newest);
+        let on = observe::of_plan(plan, None, catalogue, words).filter(|_| is_newest);
         let key = on.and_then(|on| Some((count_cache::key(lowered.shape(), &lowered.binds)?, versions.sum(&on))));
         let Some((key, stamp)) = key else { return self.count(plan).map(ReadResult::Count) };
         if let Some(n) = counts.get(&key, stamp) {
@@ -223,7 +261,7 @@ impl<E: Executor> Snapshot for SqlReads<'_, E> {
     }
 
     fn dependencies(&self, request: ReadRequest<'_>, result: &ReadResult) -> Option<Dependencies> {
-        dependencies::of(request, result, self.names.catalogue, self.names.words)
+        observe::of(request, result, self.names.catalogue, self.names.words)
     }
 
     /// Whether it is, only the transaction's owner knows.

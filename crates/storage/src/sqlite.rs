@@ -2,7 +2,9 @@
 //!
 //! The file is in WAL mode, so that readers never wait for the writer; a commit is reported when it is on disk.
 
+pub mod backup;
 mod checkpoint;
+mod connect;
 mod connection;
 mod functions;
 mod neighbour;
@@ -10,66 +12,43 @@ mod open;
 #[cfg(test)]
 mod query_plans;
 mod reader;
+mod reads;
 mod schema;
-pub(super) mod search;
+mod search;
+mod shared;
 mod statement_cache;
+mod statements;
 mod statistics;
 #[cfg(test)]
 mod tests;
 mod values;
 
-pub use super::migrate::{META_VERSION, PendingChange, Refusal};
 pub(super) use connection::SqliteConnection;
+#[cfg(test)]
+pub(super) use functions::register as register_functions;
 pub use neighbour::{Claim, Neighbour, StartLock};
-pub(super) use open::examining;
-pub use open::{Migrated, OpenError, OpenOptions};
+pub use open::OpenOptions;
 pub use reader::{end_idle_transactions, reuse_transactions};
-use values::{Dictionary, bind, decode};
+use shared::SqliteShared;
 
-use super::engine::{Common, Queue};
-use super::migrate::Extent;
-use super::plan::{Layout, Name, WritePlan};
-use super::{BeginFuture, CommitFuture, Database, PinGuard, Snapshot, Storage, StorageError, VersionSlot};
-use cms_base::metrics;
+use super::engine::Engine;
+use super::migrate::{Extent, PendingChange};
+use super::plan::Layout;
+use super::queue::Queue;
+use crate::error::StorageError;
+use crate::opening::{Migrated, OpenError};
+use crate::snapshot::Snapshot;
+use cms_base::metrics::Reading;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::Thread;
-use std::time::Duration;
 
 /// A database in a file. Dropping it waits until the writer has carried out what is queued.
 pub struct Sqlite {
-    shared: Arc<Shared>,
+    shared: Arc<SqliteShared>,
     queue: Queue,
     applied: Vec<PendingChange>,
     copied: Option<PathBuf>,
-}
-
-/// What readers and the writer have in common.
-pub(super) struct Shared {
-    /// Distinguishes databases that one thread reads.
-    pub id: u64,
-    pub path: PathBuf,
-    pub settings: open::Settings,
-    pub common: Arc<Common>,
-    /// Pages in the log.
-    pub log_pages: Arc<AtomicUsize>,
-}
-
-impl Shared {
-    /// Whether the log waits for its readers to start over.
-    pub fn log_is_long(&self) -> bool {
-        self.log_pages.load(Ordering::Relaxed) >= checkpoint::PAGES
-    }
-}
-
-impl std::ops::Deref for Shared {
-    type Target = Common;
-
-    fn deref(&self) -> &Common {
-        &self.common
-    }
 }
 
 /// See [`Sqlite::recover`]. (The last connection to a file takes the log away.)
@@ -81,7 +60,7 @@ impl Sqlite {
     /// Reads what a crash left in the log of a file, so that opening it while the outcome lives does not wait for
     /// that. Errors are reported by [`Sqlite::open`].
     pub fn recover(path: &Path) -> Recovered {
-        Recovered { _connection: open::recover(path).ok() }
+        Recovered { _connection: connect::recover(path).ok() }
     }
 
     /// Opens the file, creating it if there is none, and brings it to the layout.
@@ -126,97 +105,43 @@ impl Sqlite {
 
     /// How many statements the current thread has read with so far. Tests assert differences.
     pub fn queries() -> u64 {
-        reader::queries()
+        statements::queries()
     }
 
     /// How many bytes of text the current thread has read in rows so far. Tests assert differences.
     pub fn text_read() -> u64 {
-        reader::text_read()
+        statements::text_read()
     }
 }
 
-impl Storage for Sqlite {
-    fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
-        Ok(Box::new(reader::View::begin(&self.shared)?))
+impl Engine for Sqlite {
+    const SETTLE: fn() = reader::settle;
+
+    fn queue(&self) -> &Queue {
+        &self.queue
     }
 
-    fn pin_snapshot(&self) -> PinGuard {
-        PinGuard::new(reader::settle)
+    /// Opening a snapshot takes over the versions that others have raised.
+    fn view(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
+        Ok(Box::new(reader::SqliteSnapshot::begin(&self.shared)?))
     }
 
-    fn commit(&self, plan: WritePlan) -> CommitFuture {
-        self.queue.commit(plan)
-    }
-
-    fn scope_version(&self, scope: &Name) -> u64 {
-        self.shared.versions.get(scope)
-    }
-
-    fn slot_version(&self, slot: VersionSlot) -> u64 {
-        self.shared.versions.slot_version(slot)
-    }
-
-    fn version_epoch(&self) -> Option<u64> {
-        self.shared.versions.epoch()
-    }
-
-    fn catch_up(&self) -> Result<(), StorageError> {
-        // Opening a snapshot takes over the versions that others have raised.
-        self.snapshot().map(drop)
-    }
-
-    fn has_commit_listener(&self) -> bool {
-        true
-    }
-
-    fn begin(&self) -> BeginFuture {
-        self.queue.begin()
-    }
-}
-
-impl Database for Sqlite {
-    fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>, StorageError> {
-        self.queue.secret(name, len)
-    }
-
-    /// Moves the log into the file, which is complete by itself from then on. Fails where another process reads the log,
-    /// or the disk is full.
-    fn close(&self, patience: Duration) -> Result<(), StorageError> {
-        self.queue.close(patience)
-    }
-
-    /// Processes that share a file all do it; conditions of the plans let each change be made once.
-    fn leads(&self) -> bool {
-        true
-    }
-
-    fn refuses_writes(&self) -> Option<String> {
-        self.shared.refuses_writes()
-    }
-
-    fn wake(&self, sleeper: Thread) {
-        self.shared.wake(sleeper);
-    }
-
-    fn gather_statistics(&self) -> Result<(), StorageError> {
-        let conn = open::checkpointing(&self.shared.path, &self.shared.settings)?;
+    fn count_rows(&self) -> Result<(), StorageError> {
+        let conn = connect::checkpointing(&self.shared.path, &self.shared.settings)?;
         statistics::prepare(&conn)?;
         Ok(statistics::renew(&conn)?)
     }
 
-    fn readings(&self) -> Vec<metrics::Reading> {
-        use metrics::Reading;
+    fn own_readings(&self) -> Vec<Reading> {
         let bytes = |end: &str| {
             let mut path = self.shared.path.clone().into_os_string();
             path.push(end);
             std::fs::metadata(path).map_or(0, |file| file.len()) as f64
         };
-        let mut readings = vec![
+        vec![
             Reading::gauge("cms_server_database_bytes", &[], bytes("")),
             Reading::gauge("cms_server_database_log_bytes", &[], bytes("-wal")),
-        ];
-        readings.extend(self.shared.readings());
-        readings
+        ]
     }
 }
 

@@ -5,7 +5,6 @@
 
 use super::catalogue::{Catalogue, TALLY, Table};
 use super::plan::{Cond, DbValue, Name, Op, ReadPlan};
-use super::sql::conjuncts;
 
 /// Represents all authors in a tally.
 pub(super) const ALL_AUTHORS: i64 = -1;
@@ -34,7 +33,7 @@ const FEW: usize = 100;
 pub(super) fn tallied(plan: &ReadPlan, catalogue: &Catalogue) -> Option<Tallied> {
     let table = catalogue.table(&plan.table).ok()?;
     let (links, pinned): (Vec<&Cond>, Vec<&Cond>) =
-        conjuncts(&plan.filter).into_iter().partition(|cond| matches!(cond, Cond::Linked { .. } | Cond::Not(_)));
+        plan.filter.conjuncts().into_iter().partition(|cond| matches!(cond, Cond::Linked { .. } | Cond::Not(_)));
     match links[..] {
         [] => Some(Tallied { of: by_columns(table, &pinned)?, without: None }),
         [Cond::Not(link)] if matches!(**link, Cond::Linked { .. }) => {

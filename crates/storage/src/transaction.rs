@@ -6,10 +6,11 @@
 use super::budget;
 use super::plan::{CommitError, Committed, Name, WritePlan};
 use super::versions::Versions;
-use super::{
-    BeginFuture, CommitFuture, Dependencies, FinishFuture, PinGuard, ReadRequest, ReadResult, Snapshot, Storage,
-    StorageError, Transaction, VersionSlot, later,
-};
+use crate::database::{BeginFuture, CommitFuture, FinishFuture, Storage, Transaction, later};
+use crate::dependencies::{Dependencies, VersionSlot};
+use crate::error::StorageError;
+use crate::pin::PinGuard;
+use crate::snapshot::{ReadRequest, ReadResult, Snapshot};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -26,7 +27,7 @@ type Look = Box<dyn FnOnce(&dyn Snapshot) + Send>;
 type Waiting<T> = Pin<Box<dyn Future<Output = Result<T, CommitError>> + Send>>;
 
 /// What the thread that holds the transaction is to do.
-pub(super) enum Op {
+pub(super) enum TransactionStep {
     Commit { plan: WritePlan, reply: oneshot::Sender<Result<Committed, CommitError>> },
     Read(Look),
     Finish { reply: oneshot::Sender<Result<(), CommitError>> },
@@ -34,13 +35,13 @@ pub(super) enum Op {
 
 /// The requests' end of a transaction.
 pub(super) struct OpenTransaction {
-    ops: Sender<Op>,
+    ops: Sender<TransactionStep>,
     /// As they are outside.
     versions: Arc<Versions>,
 }
 
 impl OpenTransaction {
-    pub fn new(ops: Sender<Op>, versions: Arc<Versions>) -> OpenTransaction {
+    pub fn new(ops: Sender<TransactionStep>, versions: Arc<Versions>) -> OpenTransaction {
         OpenTransaction { ops, versions }
     }
 
@@ -57,7 +58,7 @@ impl OpenTransaction {
             let _ = reply.send(budget::until(deadline, || read(snapshot)));
         };
         let ended = || StorageError::Failed("the transaction has ended".into());
-        self.ops.send(Op::Read(Box::new(job))).map_err(|_| ended())?;
+        self.ops.send(TransactionStep::Read(Box::new(job))).map_err(|_| ended())?;
         let Some(deadline) = deadline else { return answer.recv().map_err(|_| ended())? };
         match answer.recv_timeout(deadline.saturating_duration_since(Instant::now()) + ENDING) {
             Ok(found) => found,
@@ -67,7 +68,10 @@ impl OpenTransaction {
     }
 
     /// Requests something whose result may take a while.
-    fn ask<T: Send + 'static>(&self, op: impl FnOnce(oneshot::Sender<Result<T, CommitError>>) -> Op) -> Waiting<T> {
+    fn ask<T: Send + 'static>(
+        &self,
+        op: impl FnOnce(oneshot::Sender<Result<T, CommitError>>) -> TransactionStep,
+    ) -> Waiting<T> {
         let (reply, answer) = oneshot::channel();
         let ended = || CommitError::Unavailable("the transaction took too long, or the writer has stopped".into());
         let sent = self.ops.send(op(reply)).map_err(|_| ended());
@@ -80,7 +84,7 @@ impl OpenTransaction {
 
 impl Transaction for OpenTransaction {
     fn finish(&self) -> FinishFuture {
-        self.ask(|reply| Op::Finish { reply })
+        self.ask(|reply| TransactionStep::Finish { reply })
     }
 }
 
@@ -95,7 +99,7 @@ impl Storage for OpenTransaction {
     }
 
     fn commit(&self, plan: WritePlan) -> CommitFuture {
-        self.ask(|reply| Op::Commit { plan, reply })
+        self.ask(|reply| TransactionStep::Commit { plan, reply })
     }
 
     /// As it is outside: nothing that is read here can be filed under a version.

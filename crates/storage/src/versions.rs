@@ -1,16 +1,13 @@
 //! How often each scope has been written, in memory. Numbers only grow.
 
-use super::connection::{Connection, Result, int, text_at};
 use super::dependencies::{Dependencies, SLOTS, VersionSlot};
-use super::feed::{self, Known, Mark};
+use super::feed::{self, COMMITS, Known, Mark};
 use super::plan::Name;
+use super::statement::{Result, Statements, int, text_at};
 use arc_swap::ArcSwap;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// The scope that every commit of any process raises.
-pub(super) const COMMITS: &str = "commits";
 
 /// The scope of the slugs of a table's rows.
 pub fn slugs(table: &Name) -> Name {
@@ -21,7 +18,7 @@ pub fn slugs(table: &Name) -> Name {
 pub(super) const SLUG: &str = "slug";
 
 /// The state of a database that was just opened.
-pub(super) fn load(conn: &dyn Connection) -> Result<Versions> {
+pub(super) fn load(conn: &dyn Statements) -> Result<Versions> {
     let rows = conn.select("SELECT scope, n FROM version", &[])?;
     let numbers: Vec<(Name, u64)> =
         rows.iter().map(|row| (text_at(row, 0).unwrap_or_default(), int(row, 1) as u64)).collect();
@@ -102,7 +99,7 @@ impl Versions {
         self.rising.load(Ordering::Acquire)
     }
 
-    /// See [`Storage::version_epoch`](super::Storage::version_epoch).
+    /// See [`Storage::version_epoch`](crate::database::Storage::version_epoch).
     pub fn epoch(&self) -> Option<u64> {
         // What has begun is read last: if it is as much as has ended, nothing was under way at that moment.
         let risen = self.risen.load(Ordering::Acquire);

@@ -2,8 +2,8 @@
 //!
 //! One number per word, whatever it is used for, so that a copied column compares equal to its source.
 
-use super::connection::{Connection, Result, int, text_at};
 use super::plan::Name;
+use super::statement::{Result, Statements, int, text_at};
 use std::collections::HashMap;
 
 /// A number that no word ever has: used for unknown words.
@@ -18,7 +18,7 @@ pub(super) struct Words {
 
 impl Words {
     /// The whole dictionary.
-    pub fn load(conn: &dyn Connection) -> Result<Words> {
+    pub fn load(conn: &dyn Statements) -> Result<Words> {
         let mut words = Words::default();
         for row in conn.select("SELECT number, word FROM dictionary", &[])? {
             words.insert(int(&row, 0), text_at(&row, 1).unwrap_or_default());

@@ -7,27 +7,24 @@
 
 mod apply;
 mod effects;
+mod flush;
 mod prefetch;
 pub(super) mod slugs;
+mod state;
 mod transaction;
 
-use super::catalogue::Relation;
-use super::connection::{Connection, DbError, Dialect, Fault, Param, Result, params};
-use super::engine::Common;
-use super::feed::{News, Written};
-use super::migrate;
-use super::plan::{Change, CommitError, Committed, Name, ReadPlan, Row, WritePlan};
-use super::versions::COMMITS;
-use super::words::Words;
-use super::{StorageError, WRITE_PATIENCE};
+use super::common::Common;
+use super::connection::Connection;
+use super::feed::{COMMITS, Written};
+use super::plan::{Change, CommitError, ReadPlan, WritePlan};
+use super::statement::{Dialect, Result};
+use crate::database::WRITE_PATIENCE;
+use crate::error::StorageError;
 use apply::Stop;
-use effects::Effects;
 use prefetch::{Prefetched, Wanted};
-use quick_cache::Weighter;
-use quick_cache::unsync::Cache;
 use slugs::Claims;
+use state::{CommitResult, Writer, unavailable};
 use std::any::Any;
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -38,9 +35,6 @@ pub(super) use transaction::Begin;
 
 /// Plans in one transaction at most.
 const GROUP: usize = 256;
-
-/// Bytes of statement texts that the writer caches: a client chooses which columns it sets.
-const TEXTS: usize = 1 << 20;
 
 /// The queue is empty for so long before the search index has its turn.
 const IDLE: Duration = Duration::from_millis(20);
@@ -55,7 +49,7 @@ const OVERDUE: Duration = Duration::from_secs(2);
 pub(super) enum Job {
     Commit {
         plan: WritePlan,
-        reply: oneshot::Sender<Outcome>,
+        reply: oneshot::Sender<CommitResult>,
         queued: Instant,
     },
     Begin(Begin),
@@ -69,8 +63,6 @@ pub(super) enum Job {
         reply: Sender<std::result::Result<Vec<u8>, StorageError>>,
     },
 }
-
-type Outcome = std::result::Result<Committed, CommitError>;
 
 /// Starts the writer's thread. It ends when the queue's last sender is gone and the queue is empty.
 pub(super) fn spawn(
@@ -154,7 +146,7 @@ impl Pace {
 #[derive(Default)]
 struct Group {
     plans: Vec<WritePlan>,
-    replies: Vec<oneshot::Sender<Outcome>>,
+    replies: Vec<oneshot::Sender<CommitResult>>,
     /// What follows them, in a transaction of its own.
     then: Option<Begin>,
     /// They are the last.
@@ -192,76 +184,7 @@ impl Group {
     }
 }
 
-/// The memory of a text and its key.
-#[derive(Clone)]
-struct TextBytes;
-
-impl Weighter<Vec<u8>, Arc<str>> for TextBytes {
-    fn weight(&self, key: &Vec<u8>, text: &Arc<str>) -> u64 {
-        (key.len() + text.len() + 128) as u64
-    }
-}
-
-/// The writer's state between groups. All of it can be read again from the file.
-struct Writer<'c> {
-    conn: &'c dyn Connection,
-    shared: &'c Common,
-    /// The dictionary with what the open transaction added.
-    words: Words,
-    /// The next id of each space.
-    sequences: HashMap<Name, i64>,
-    /// The versions of scopes, as far as they are known.
-    numbers: HashMap<Name, u64>,
-    /// The number of the next entry of the change feed, where it is known.
-    next_entry: Option<i64>,
-    /// Text of statements about one row, by statement, table and columns set.
-    texts: Cache<Vec<u8>, Arc<str>, TextBytes>,
-    /// The numbers of the catalogue's relations.
-    relation_numbers: Vec<i64>,
-    /// What the open transaction still has to write.
-    pending: Effects,
-    /// Slugs in the open transaction.
-    claims: Claims,
-    /// What was read of rows when it began.
-    prefetched: Prefetched,
-    /// The words in memory may have numbers that are not in the database.
-    words_unsure: bool,
-    /// There may be rows that the search index does not know.
-    unsearched: bool,
-    /// When it last had its turn.
-    taken_in: Instant,
-}
-
-impl<'c> Writer<'c> {
-    fn new(conn: &'c dyn Connection, shared: &'c Common) -> Writer<'c> {
-        let words = Words::clone(&shared.words.load());
-        let number = |relation: &Relation| {
-            words.number(&relation.def.name).expect("opening the file made every relation's name a word")
-        };
-        Writer {
-            conn,
-            shared,
-            relation_numbers: shared.catalogue.relations.iter().map(number).collect(),
-            words,
-            sequences: HashMap::new(),
-            numbers: HashMap::new(),
-            next_entry: None,
-            texts: Cache::with_weighter(TEXTS / 1024, TEXTS as u64, TextBytes),
-            pending: Effects::default(),
-            claims: Claims::default(),
-            prefetched: Prefetched::default(),
-            words_unsure: false,
-            unsearched: true,
-            taken_in: Instant::now(),
-        }
-    }
-
-    /// Takes some of the rows that wait into the search index. What fails is tried again with the next write.
-    fn take_in(&mut self) {
-        self.unsearched = self.conn.take_in(&self.shared.catalogue);
-        self.taken_in = Instant::now();
-    }
-
+impl Writer<'_> {
     fn carry_out(&mut self, group: Group) {
         if group.plans.is_empty() {
             return;
@@ -288,7 +211,7 @@ impl<'c> Writer<'c> {
         }
     }
 
-    fn transaction(&mut self, plans: &[WritePlan]) -> Result<Vec<Outcome>> {
+    fn transaction(&mut self, plans: &[WritePlan]) -> Result<Vec<CommitResult>> {
         match self.attempt(plans, false) {
             Ok(Some(outcomes)) => return Ok(outcomes),
             Ok(None) => {}
@@ -301,7 +224,7 @@ impl<'c> Writer<'c> {
     }
 
     /// Carries out the plans as one transaction. `None`: one of them has to be undone, and there are no savepoints.
-    fn attempt(&mut self, plans: &[WritePlan], savepoints: bool) -> Result<Option<Vec<Outcome>>> {
+    fn attempt(&mut self, plans: &[WritePlan], savepoints: bool) -> Result<Option<Vec<CommitResult>>> {
         let wanted = slugs::wanted(self.conn, plans.iter().filter(|_| !savepoints));
         slugs::expect(self.conn, &wanted);
         let rows = self.wanted(if savepoints { &[] } else { plans });
@@ -364,7 +287,7 @@ impl<'c> Writer<'c> {
     }
 
     /// Carries out one plan. The outer error is the transaction's end; for `None` see [`Writer::attempt`].
-    fn carry_out_one(&mut self, plan: &WritePlan, savepoint: bool) -> Result<Option<Outcome>> {
+    fn carry_out_one(&mut self, plan: &WritePlan, savepoint: bool) -> Result<Option<CommitResult>> {
         if self.pending.disturbs(plan, &self.shared.catalogue) {
             self.flush_counts()?;
         }
@@ -406,126 +329,6 @@ impl<'c> Writer<'c> {
             return Ok(None);
         }
         Ok(Some(Err(stop.into_commit_error())))
-    }
-
-    /// Takes notice of what other processes committed.
-    fn catch_up(&mut self) -> Result<()> {
-        if !self.conn.others_wrote()? {
-            return Ok(());
-        }
-        let known = self.shared.versions.known();
-        let news = News::of(known, self.conn.select_all(&News::statements(known))?);
-        self.words = news.words.clone();
-        self.sequences.clear();
-        self.numbers.clear();
-        self.next_entry = Some(news.taken() + 1);
-        if std::mem::take(&mut self.words_unsure) {
-            // Words in memory may have other numbers.
-            self.shared.words.store(Arc::new(self.words.clone()));
-        }
-        self.shared.take_up(&news);
-        Ok(())
-    }
-
-    /// Drops what may not be in the database, after a transaction that failed.
-    fn forget(&mut self) {
-        self.conn.rollback();
-        self.pending = Effects::default();
-        self.claims = Claims::default();
-        self.prefetched = Prefetched::default();
-        self.sequences.clear();
-        self.numbers.clear();
-        self.next_entry = None;
-        match Words::load(self.conn) {
-            Ok(words) => {
-                self.shared.words.store(Arc::new(words.clone()));
-                self.words = words;
-            }
-            Err(_) => self.words_unsure = true,
-        }
-    }
-
-    /// The number of a word; a new word gets the next.
-    fn word(&mut self, word: &Name) -> Result<i64> {
-        if let Some(number) = self.words.number(word) {
-            return Ok(number);
-        }
-        let number = self.words.next();
-        self.conn.send(migrate::ADD_WORD, params![number, word])?;
-        self.words.insert(number, word.clone());
-        self.pending.words.push(word.clone());
-        Ok(number)
-    }
-
-    fn unlearn(&mut self, keep: usize) {
-        for word in self.pending.words.split_off(keep) {
-            self.words.remove(&word);
-        }
-    }
-
-    fn publish_words(&mut self) {
-        if !self.pending.words.is_empty() {
-            self.pending.words.clear();
-            self.shared.words.store(Arc::new(self.words.clone()));
-        }
-    }
-
-    /// A new id of a space.
-    fn next_id(&mut self, space: &Name) -> Result<i64> {
-        let id = self.peek_id(space)?;
-        self.move_past(space, id)?;
-        Ok(id)
-    }
-
-    /// Makes sure that the space never gives this id.
-    fn move_past(&mut self, space: &Name, id: i64) -> Result<()> {
-        if self.peek_id(space)? <= id {
-            self.sequences.insert(space.clone(), id.saturating_add(1));
-            self.pending.spaces.insert(space.clone());
-        }
-        Ok(())
-    }
-
-    fn peek_id(&mut self, space: &Name) -> Result<i64> {
-        if let Some(next) = self.sequences.get(space) {
-            return Ok(*next);
-        }
-        let next = self.conn.number("SELECT next FROM sequence WHERE space = ?1", params![space])?.unwrap_or(1);
-        self.sequences.insert(space.clone(), next);
-        Ok(next)
-    }
-
-    /// Text that is made once.
-    fn text(&mut self, key: Vec<u8>, make: impl FnOnce() -> String) -> Arc<str> {
-        if let Some(text) = self.texts.get(&key) {
-            return text.clone();
-        }
-        let text: Arc<str> = make().into();
-        self.texts.insert(key, text.clone());
-        text
-    }
-
-    /// Rows as the open transaction sees them.
-    fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>> {
-        let rows = self.conn.reading(&self.words, &self.shared.catalogue).rows(plan);
-        rows.map_err(|error| self.conn.failure().unwrap_or_else(|| error.into()))
-    }
-
-    fn execute(&self, text: &str, params: &[Param<'_>]) -> Result<usize> {
-        self.conn.execute(text, params)
-    }
-
-    /// As [`Writer::execute`], where nobody needs to know how many rows were changed.
-    fn send(&self, text: &str, params: &[Param<'_>]) -> Result<()> {
-        self.conn.send(text, params)
-    }
-}
-
-/// How a caller hears of an error that ended a whole group.
-fn unavailable(error: &DbError) -> CommitError {
-    match error.fault {
-        Fault::Unknown => CommitError::Unknown(error.cause.clone()),
-        _ => CommitError::Unavailable(format!("the database does not take writes: {error}")),
     }
 }
 

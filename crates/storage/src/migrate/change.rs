@@ -35,3 +35,8 @@ impl fmt::Display for PendingChange {
         }
     }
 }
+
+/// How many rows hold a value, for people.
+pub fn hold_a_value(rows: i64) -> String {
+    if rows == 1 { "1 row holds a value".to_owned() } else { format!("{rows} rows hold a value") }
+}

@@ -1,17 +1,20 @@
 //! Lists of references that become columns, columns that become lists of references, and lists that are gone.
 
 use super::super::catalogue::{Catalogue, Table};
-use super::super::connection::{Result, int, params};
+use super::super::layout_table::{keep, kept};
 use super::super::plan::{ColumnDef, DbValue, Layout, Name, Reference, ReferenceValues, TableDef, ValueRule};
-use super::values::{KINDS, grouped, hold_a_value, list_text, rule_key};
-use super::{Migration, Refusal, connection, keep, kept, quoted};
+use super::super::statement::{Result, int, params};
+use super::change::{Refusal, hold_a_value};
+use super::migration::Migration;
+use super::schema::quoted;
+use super::values::{KINDS, grouped, list_text, rule_key};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 const NUMBER: &str = "(SELECT number FROM dictionary WHERE word = ?1)";
 
 /// A column that becomes a list of references.
-struct Source<'s> {
+struct LinkSource<'s> {
     table: TableDef,
     column: Name,
     rel: &'s Name,
@@ -40,13 +43,13 @@ impl Migration<'_> {
             let Some(table) = present.iter().find(|c| c.key).map(|key| own_table(reference, &key.name)) else {
                 continue;
             };
-            self.link_values(catalogue, &Source { table, column, rel, to: &reference.to })?;
+            self.link_values(catalogue, &LinkSource { table, column, rel, to: &reference.to })?;
         }
         Ok(())
     }
 
-    fn link_values(&mut self, catalogue: &Catalogue, source: &Source<'_>) -> Result<()> {
-        let Source { table, column, rel, to } = source;
+    fn link_values(&mut self, catalogue: &Catalogue, source: &LinkSource<'_>) -> Result<()> {
+        let LinkSource { table, column, rel, to } = source;
         let what = format!("make `{column}` a list of references");
         let (mut rows, mut unfit) = (Vec::new(), 0);
         let mut known = HashSet::new();
@@ -100,7 +103,7 @@ impl Migration<'_> {
             _ => String::new(),
         };
         let text = format!("SELECT 1 FROM {} WHERE {} = ?1{of_kind}", quoted(&target.name), quoted(&target.key.name));
-        connection(self.conn).exists(&text, params![key])
+        self.conn.exists(&text, params![key])
     }
 
     /// Whether a new column takes over what a list of references held, which is done then, or refused. `made`: the table
@@ -149,8 +152,7 @@ impl Migration<'_> {
 
     /// Refuses that a list of references goes while rows have some.
     pub(super) fn drop_relations(&mut self, catalogue: &Catalogue) -> Result<()> {
-        let made =
-            connection(self.conn).texts("SELECT substr(name, 10) FROM layout WHERE name LIKE 'relation:%'", &[])?;
+        let made = self.conn.texts("SELECT substr(name, 10) FROM layout WHERE name LIKE 'relation:%'", &[])?;
         for rel in &made {
             if self.relations.contains(rel) {
                 continue;

@@ -1,8 +1,11 @@
 //! References to rows of another resource: their keys mean nothing in another one.
 
-use super::super::connection::{Result, params};
+use super::super::layout_table::{keep, kept};
 use super::super::plan::{Reference, ReferenceValues};
-use super::{Migration, Refusal, connection, keep, kept, quoted};
+use super::super::statement::{Result, params};
+use super::change::Refusal;
+use super::migration::Migration;
+use super::schema::quoted;
 
 impl Migration<'_> {
     /// Refuses a reference to another kind of rows than before where there are values: they are keys of the former rows.
@@ -57,11 +60,11 @@ impl Migration<'_> {
         match values {
             ReferenceValues::Column(column) => {
                 let text = format!("SELECT count({}) FROM {}", quoted(column), quoted(table));
-                Ok(connection(self.conn).number(&text, &[])?.unwrap_or(0))
+                Ok(self.conn.number(&text, &[])?.unwrap_or(0))
             }
             ReferenceValues::Relation(rel) => {
                 let text = "SELECT count(*) FROM edge WHERE rel = (SELECT number FROM dictionary WHERE word = ?1)";
-                Ok(connection(self.conn).number(text, params![rel])?.unwrap_or(0))
+                Ok(self.conn.number(text, params![rel])?.unwrap_or(0))
             }
         }
     }

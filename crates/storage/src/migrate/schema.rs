@@ -1,10 +1,38 @@
 //! What a migration needs of a database.
 
 use super::super::catalogue::Catalogue;
-use super::super::connection::{Connection, Result};
+use super::super::connection::Connection;
 use super::super::plan::ColumnType;
+use super::super::statement::Result;
 use super::super::words::Words;
-use super::{Described, Present};
+use std::sync::Arc;
+
+/// The version of the tables that storage maintains for itself. Raised with every change of those.
+pub const META_VERSION: i64 = 5;
+
+/// The layout of the index of texts. An index with another layout is rebuilt.
+pub const SEARCH_LAYOUT: u32 = 3;
+
+/// The version since which there is a change feed.
+pub const CHANGE_FEED: i64 = 4;
+
+/// A column as the database has it.
+pub struct Present {
+    pub name: Arc<str>,
+    /// See [`type_mark`].
+    pub ty: Arc<str>,
+    pub default: Option<Arc<str>>,
+    pub key: bool,
+}
+
+/// An index as it is in a database.
+#[derive(PartialEq)]
+pub struct Described {
+    pub name: String,
+    /// `true`: descending.
+    pub columns: Vec<(String, bool)>,
+    pub unique: bool,
+}
 
 /// A connection that can change tables.
 pub trait Schema: Connection {
@@ -33,16 +61,63 @@ pub trait Schema: Connection {
         Ok(())
     }
 
+    /// The order of a column of an index. Null is the least.
+    fn index_order(&self, descending: bool) -> &'static str {
+        if descending { "DESC" } else { "ASC" }
+    }
+
     /// The statement that makes an index.
-    fn index_text(&self, table: &str, index: &Described) -> String;
+    fn index_text(&self, table: &str, index: &Described) -> String {
+        let column =
+            |(name, descending): &(String, bool)| format!("{} {}", quoted(name), self.index_order(*descending));
+        let columns: Vec<String> = index.columns.iter().map(column).collect();
+        let unique = if index.unique { "UNIQUE " } else { "" };
+        let table = quoted(&self.stored_name(table));
+        format!("CREATE {unique}INDEX {} ON {table} ({})", quoted(&index.name), columns.join(", "))
+    }
 
-    /// The version of the companion tables, and their change from an earlier one.
+    /// The version of the companion tables.
     fn version(&self) -> Result<i64>;
-    fn upgrade(&self, from: i64) -> Result<()>;
 
-    /// Marks the database as one of ours.
+    /// Changes the companion tables of an earlier version.
+    fn upgrade(&self, _from: i64) -> Result<()> {
+        Ok(())
+    }
+
+    /// Marks the database as one of ours, and stores the version.
     fn sign(&self) -> Result<()>;
 
-    /// Brings the indexes of texts to what the catalogue searches.
-    fn renew_search(&self, catalogue: &Catalogue, words: &Words) -> Result<()>;
+    /// Brings the indexes of texts to what the catalogue searches, where the engine has any.
+    fn renew_search(&self, _catalogue: &Catalogue, _words: &Words) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A name in SQL.
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// What distinguishes the types of columns, whatever SQL makes of them.
+pub fn type_mark(ty: ColumnType) -> &'static str {
+    match ty {
+        ColumnType::Int => "INTEGER",
+        ColumnType::Real => "REAL",
+        ColumnType::Text => "TEXT",
+        ColumnType::Word => "INTEGER_WORD",
+        ColumnType::Key => "TEXT_KEY",
+        ColumnType::Json => "TEXT_JSON",
+    }
+}
+
+/// The values of a column, for people.
+pub fn type_name(ty: ColumnType) -> &'static str {
+    match ty {
+        ColumnType::Int => "integers",
+        ColumnType::Real => "numbers",
+        ColumnType::Text => "text",
+        ColumnType::Word => "words",
+        ColumnType::Key => "folded text",
+        ColumnType::Json => "JSON",
+    }
 }

@@ -1,9 +1,13 @@
 //! Values whose declaration has changed: those that it takes are kept or converted, those that it refuses are counted.
 
 use super::super::catalogue::Table;
-use super::super::connection::{Connection, Result, int, params};
+use super::super::connection::Connection;
+use super::super::layout_table::{keep, kept};
 use super::super::plan::{ColumnDef, ColumnType, DbValue, Name, TableDef, VERSION, ValueRule};
-use super::{Migration, Present, Refusal, connection, keep, kept, quoted, type_mark, type_name};
+use super::super::statement::{Result, int, params};
+use super::change::{Refusal, hold_a_value};
+use super::migration::Migration;
+use super::schema::{Present, quoted, type_mark, type_name};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -117,7 +121,7 @@ impl Migration<'_> {
             }
             _ => format!("SELECT count(*) FROM {own} WHERE {column} IS NULL"),
         };
-        Ok(connection(self.conn).number(&text, &[])?.unwrap_or(0))
+        Ok(self.conn.number(&text, &[])?.unwrap_or(0))
     }
 
     /// The condition that chooses the rows of the extended table that an extension is for.
@@ -217,7 +221,7 @@ impl Migration<'_> {
     }
 
     pub(super) fn each_value(&self, def: &TableDef, column: &str, visit: &mut Visit<'_>) -> Result<()> {
-        each_value(connection(self.conn), &def.name, (&def.key.name, def.key.ty), column, visit)
+        each_value(self.conn, &def.name, (&def.key.name, def.key.ty), column, visit)
     }
 
     /// Whether a table that is no longer declared holds something: rows, or values where its rows are parts of others.
@@ -315,10 +319,6 @@ pub(super) fn text_of(key: &DbValue) -> String {
         DbValue::Text(text) => text.to_string(),
         DbValue::Real(_) | DbValue::Null => String::new(),
     }
-}
-
-pub(super) fn hold_a_value(rows: i64) -> String {
-    if rows == 1 { "1 row holds a value".to_owned() } else { format!("{rows} rows hold a value") }
 }
 
 fn get(rows: i64) -> String {

@@ -12,10 +12,10 @@ const BESIDE: Duration = Duration::from_secs(1);
 
 /// See the module.
 #[derive(Default)]
-pub struct Attempts(Mutex<State>);
+pub struct Attempts(Mutex<AttemptState>);
 
 #[derive(Default)]
-struct State {
+struct AttemptState {
     /// When the last attempt failed; `None`: it did not.
     failed: Option<Instant>,
     /// When the last attempt began.
@@ -23,7 +23,7 @@ struct State {
     under_way: usize,
 }
 
-impl State {
+impl AttemptState {
     fn may_begin(&self, now: Instant) -> bool {
         let since = |moment: Option<Instant>| moment.map(|moment| now.saturating_duration_since(moment));
         let Some(failed) = since(self.failed) else { return true };
@@ -46,7 +46,7 @@ impl Attempts {
         Some(Attempt(self))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, AttemptState> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
@@ -75,9 +75,12 @@ mod tests {
     fn few_try_while_attempts_fail() {
         let start = Instant::now();
         let at = |milliseconds| start + Duration::from_millis(milliseconds);
-        let state =
-            |failed: Option<u64>, begun, under_way| State { failed: failed.map(at), begun: Some(at(begun)), under_way };
-        assert!(State::default().may_begin(start));
+        let state = |failed: Option<u64>, begun, under_way| AttemptState {
+            failed: failed.map(at),
+            begun: Some(at(begun)),
+            under_way,
+        };
+        assert!(AttemptState::default().may_begin(start));
         assert!(state(None, 0, 7).may_begin(at(1)), "as many as there are threads, as long as it goes well");
         assert!(!state(Some(10), 0, 0).may_begin(at(209)));
         assert!(state(Some(10), 0, 0).may_begin(at(210)));

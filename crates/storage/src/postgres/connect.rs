@@ -1,9 +1,9 @@
 //! The address of a database, and connections to it. Opening one ends at the deadline of whoever waits for it, also where
 //! a server takes connections and then says nothing.
 
-use super::super::connection::{DbError, Fault};
+use super::super::statement::{DbError, Fault};
 use super::attempts::Attempts;
-use super::wire::{Driver, Session, explain, wait, with_causes};
+use super::driver::{Driver, explain, wait, with_causes};
 use std::path::PathBuf;
 use std::str::FromStr as _;
 use std::sync::Arc;
@@ -95,15 +95,15 @@ impl Address {
         Ok(Address { config, tls, driver, attempts, round_trips, shown: shown.to_string() })
     }
 
-    /// A new connection, set up by the deadline.
-    pub fn connect(self: &Arc<Address>, deadline: Option<Instant>) -> Result<Session, Refused> {
+    /// A new connection, set up by the deadline, and what drives it.
+    pub fn connect(self: &Arc<Address>, deadline: Option<Instant>) -> Result<(Client, AbortHandle), Refused> {
         let Some(attempt) = self.attempts.begin() else {
             return Err(Refused::Closed("the last attempt to connect has failed".into()));
         };
         let longest = Instant::now() + CONNECTING;
         let connected = self.attempt(deadline.map_or(longest, |deadline| deadline.min(longest)));
         attempt.end(matches!(connected, Err(Refused::Closed(_) | Refused::Full(_))));
-        Ok(Session::new(connected?, self.clone()))
+        connected
     }
 
     fn attempt(self: &Arc<Address>, until: Instant) -> Result<(Client, AbortHandle), Refused> {

@@ -1,8 +1,8 @@
 //! Functions that statements call and PostgreSQL does not bring, and the index of parts of words.
 
-use super::super::connection::{Connection, Result};
 use super::super::plan::Name;
 use super::super::sql::{FOLD, PATTERN};
+use super::super::statement::{Result, Statements as _};
 use super::writer::PgConnection;
 use unicode_normalization::char::is_combining_mark;
 
@@ -14,7 +14,7 @@ const LOWER: &str = "SELECT collname::text FROM pg_collation \
 
 /// Makes the functions.
 pub fn create(conn: &PgConnection) -> Result<()> {
-    let lower = (conn as &dyn Connection).text(LOWER, &[])?.unwrap_or_else(|| "default".into());
+    let lower = conn.text(LOWER, &[])?.unwrap_or_else(|| "default".into());
     let marks = marks();
     // Folding goes as in `cms_text::fold`. At the end of a word this sigma would become another letter.
     conn.batch(&format!(
@@ -49,13 +49,12 @@ fn marks() -> String {
 pub fn trigrams(conn: &PgConnection) -> Result<Option<Name>> {
     let schema = "SELECT n.nspname::text FROM pg_opclass o JOIN pg_namespace n ON n.oid = o.opcnamespace \
         WHERE o.opcname = 'gin_trgm_ops'";
-    let connection = conn as &dyn Connection;
-    if let Some(schema) = connection.text(schema, &[])? {
+    if let Some(schema) = conn.text(schema, &[])? {
         return Ok(Some(schema));
     }
     conn.batch("SAVEPOINT extension")?;
     // Other schemas of the database can use it there, too.
-    let public = connection.exists("SELECT 1 FROM pg_namespace WHERE nspname = 'public'", &[])?;
+    let public = conn.exists("SELECT 1 FROM pg_namespace WHERE nspname = 'public'", &[])?;
     let create = if public { "CREATE EXTENSION pg_trgm SCHEMA public" } else { "CREATE EXTENSION pg_trgm" };
     if let Err(error) = conn.batch(create) {
         conn.batch("ROLLBACK TO extension; RELEASE extension")?;
@@ -66,5 +65,5 @@ pub fn trigrams(conn: &PgConnection) -> Result<Option<Name>> {
         return Ok(None);
     }
     conn.batch("RELEASE extension")?;
-    connection.text(schema, &[])
+    conn.text(schema, &[])
 }

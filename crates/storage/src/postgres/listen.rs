@@ -13,9 +13,9 @@
 use super::super::feed::{self, News};
 use super::super::nodes::NodeFacts;
 use super::super::plan::Row;
-use super::Shared;
 use super::connect::{Address, Messages};
 use super::neighbours;
+use super::shared::PgShared;
 use super::text::for_server;
 use super::values::Cell;
 use super::writer::CHANNEL;
@@ -49,7 +49,7 @@ const LOOK: Duration = Duration::from_secs(5);
 const CONNECT: Duration = Duration::from_millis(1500);
 
 /// Listens until the database is closed.
-pub async fn follow(shared: Weak<Shared>, address: Arc<Address>) {
+pub async fn follow(shared: Weak<PgShared>, address: Arc<Address>) {
     let mut warned = false;
     while shared.strong_count() > 0 {
         let lost = match timeout(CONNECT, Listener::connect(&address)).await {
@@ -58,7 +58,7 @@ pub async fn follow(shared: Weak<Shared>, address: Arc<Address>) {
                 listener.attend(&shared).await;
                 None
             }
-            Ok(Err(error)) => Some(super::wire::with_causes(&error)),
+            Ok(Err(error)) => Some(super::driver::with_causes(&error)),
             Err(_) => Some("no answer in time".to_owned()),
         };
         if let Some(open) = shared.upgrade() {
@@ -126,7 +126,7 @@ impl Listener {
 
     /// Shows the other nodes what this one has announced, and looks at theirs, from time to time. Whether there is
     /// something due; `None` where the connection has ended.
-    async fn meet(&mut self, shared: &Shared) -> Option<bool> {
+    async fn meet(&mut self, shared: &PgShared) -> Option<bool> {
         let Some(announced) = shared.neighbours.announced() else { return Some(false) };
         let Listener { client, messages, nodes, shown, .. } = self;
         // The clock that is shown is measured, not announced.
@@ -145,7 +145,7 @@ impl Listener {
     }
 
     /// Takes up what others have committed, now and with every notification, until the connection ends.
-    async fn attend(&mut self, shared: &Weak<Shared>) {
+    async fn attend(&mut self, shared: &Weak<PgShared>) {
         let (mut due, mut told, mut poll) = (true, true, POLL);
         let (mut leads, mut attempted) = (false, None::<Instant>);
         loop {
@@ -196,7 +196,7 @@ impl Listener {
 }
 
 /// Waits for something on a connection, and takes its messages meanwhile.
-async fn during<T>(waited: impl Future<Output = T>, messages: &mut Messages, shared: &Shared) -> Heard<T> {
+async fn during<T>(waited: impl Future<Output = T>, messages: &mut Messages, shared: &PgShared) -> Heard<T> {
     let mut waited = pin!(timeout(ANSWER, waited));
     let mut due = false;
     loop {
@@ -215,14 +215,14 @@ async fn during<T>(waited: impl Future<Output = T>, messages: &mut Messages, sha
 }
 
 /// Whether a message tells of another node's commit to this site.
-fn concerns(shared: &Shared, message: &AsyncMessage) -> bool {
+fn concerns(shared: &PgShared, message: &AsyncMessage) -> bool {
     let AsyncMessage::Notification(notification) = message else { return false };
     let Some((schema, node)) = notification.payload().rsplit_once(' ') else { return false };
     notification.channel() == CHANNEL && *schema == *shared.schema && *node != *shared.node
 }
 
 /// Whether there was something new.
-async fn catch_up(shared: &Shared, client: &Client, commits: &Statement, news: &[Statement]) -> Result<bool, Error> {
+async fn catch_up(shared: &PgShared, client: &Client, commits: &Statement, news: &[Statement]) -> Result<bool, Error> {
     let known = shared.versions.known();
     let commits = client.query(commits, &[&known.mark.seq]).await?;
     let commits = commits.first().map(cells).transpose()?;
@@ -240,7 +240,7 @@ async fn catch_up(shared: &Shared, client: &Client, commits: &Statement, news: &
 
 /// Names the session after this node's facts, and takes notice of the others; what is shown.
 async fn look(
-    shared: &Shared,
+    shared: &PgShared,
     client: &Client,
     nodes: &Statement,
     announced: &NodeFacts,

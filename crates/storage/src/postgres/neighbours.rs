@@ -1,8 +1,8 @@
 //! The other nodes: what this one has announced of itself, and in what they differ.
 
-use super::super::connection::{int, text_at};
 use super::super::nodes::{Digest, NodeFacts, Nodes};
 use super::super::plan::Row;
+use super::super::statement::{int, text_at};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};

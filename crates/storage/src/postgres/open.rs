@@ -1,24 +1,26 @@
 //! Opening a database: what can go wrong and what to do about it.
 
-use super::super::backup::LISTED;
 use super::super::catalogue::Catalogue;
-use super::super::connection::{Connection, DbError, Fault, int, text_at};
-use super::super::derived;
-use super::super::engine::Common;
-use super::super::migrate::{self, Extent, META_VERSION, Outcome, PendingChange, Schema, kept};
+use super::super::common::Common;
+use super::super::connection::Connection;
+use super::super::derived::{self, LISTED};
+use super::super::layout_table::kept;
+use super::super::migrate::{self, Extent, META_VERSION, PendingChange, Schema};
 use super::super::plan::{Layout, Row};
-use super::super::sqlite::OpenError;
+use super::super::statement::{DbError, Fault, Statements as _, int, text_at};
 use super::super::versions;
 use super::super::words::Words;
-use super::super::{FeedKeep, StorageError};
-use super::Shared;
 use super::connect::{Address, BadAddress, CERTIFICATE, Refused};
 use super::neighbours::Neighbours;
 use super::pool::Pool;
 use super::schema::{PROGRAM, search_key};
+use super::shared::PgShared;
 use super::wire::{PATIENCE, Session};
 use super::writer::PgConnection;
-use std::path::PathBuf;
+use crate::error::StorageError;
+use crate::feed::Keep as FeedKeep;
+use crate::opening::OpenError;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -87,10 +89,10 @@ impl PgOptions {
 }
 
 /// What [`open`] gives.
-pub struct Opened {
+pub struct OpenedSchema {
     pub address: Arc<Address>,
     pub session: Session,
-    pub shared: Shared,
+    pub shared: PgShared,
     pub applied: Vec<PendingChange>,
 }
 
@@ -100,7 +102,7 @@ pub fn server(address: &Address, cause: &dyn std::fmt::Display, hint: &'static s
 }
 
 /// Connects, checks what is there, and brings it to the layout.
-pub fn open(options: &PgOptions, layout: &Layout) -> Result<Opened, OpenError> {
+pub fn open(options: &PgOptions, layout: &Layout) -> Result<OpenedSchema, OpenError> {
     static NEXT_ID: AtomicU64 = AtomicU64::new(0);
     let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
     let (address, conn, schema) = connected(&options.url)?;
@@ -114,7 +116,7 @@ pub fn open(options: &PgOptions, layout: &Layout) -> Result<Opened, OpenError> {
     let versions = versions::load(&conn).map_err(failed)?;
     let words = Words::load(&conn).map_err(failed)?;
     let common = Common::new(catalogue, words, versions, (options.hold, options.feed));
-    let shared = Shared {
+    let shared = PgShared {
         id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         // The writer, the mailer, the scheduler and others read beside the workers.
         pool: Arc::new(Pool::new(address.clone(), options.connections + 4)),
@@ -125,8 +127,8 @@ pub fn open(options: &PgOptions, layout: &Layout) -> Result<Opened, OpenError> {
         leads: AtomicBool::new(false),
         neighbours: Neighbours::default(),
     };
-    let session = address.connect(None).map_err(|refused| explain(&address, refused))?;
-    Ok(Opened { address, session, shared, applied })
+    let session = Session::connect(&address, None).map_err(|refused| explain(&address, refused))?;
+    Ok(OpenedSchema { address, session, shared, applied })
 }
 
 /// See [`super::Postgres::migrate`] and [`super::Postgres::rehearse`].
@@ -149,19 +151,14 @@ fn bring(
     (catalogue, layout): (&Catalogue, &Layout),
     extent: Extent<'_>,
 ) -> Result<Vec<PendingChange>, OpenError> {
-    let path = PathBuf::from(&address.shown);
     let outcome = migrate::migrate(conn, catalogue, layout, extent, &mut || Ok(()));
-    match outcome.map_err(|error| server(address, &error, explain_write(&error)))? {
-        Outcome::Done(changes) => Ok(changes),
-        Outcome::Unsafe(cause) => Err(OpenError::NotCopied { path, cause: cause.to_string() }),
-        Outcome::Pending(changes) => Err(OpenError::Pending { path, changes }),
-        Outcome::Destructive(changes) => Err(OpenError::Destructive { path, changes }),
-    }
+    let outcome = outcome.map_err(|error| server(address, &error, explain_write(&error)))?;
+    outcome.into_changes(Path::new(&address.shown))
 }
 
 /// Whether searched texts have no index, because it was not allowed when their table was made.
 fn lacks_index(conn: &PgConnection, catalogue: &Catalogue) -> Result<bool, DbError> {
-    let made = (conn as &dyn Connection).texts(INDEXED, &[])?;
+    let made = conn.texts(INDEXED, &[])?;
     let searched = catalogue.tables.iter().filter(|table| !table.searched.is_empty());
     Ok(searched.map(|table| search_key(&table.def.name)).any(|key| !made.iter().any(|made| **made == *key)))
 }
@@ -199,7 +196,7 @@ fn address(url: &str) -> Result<Arc<Address>, OpenError> {
 /// A connection to a database that this program may use, and the name of its schema.
 pub fn connected(url: &str) -> Result<(Arc<Address>, PgConnection, Arc<str>), OpenError> {
     let (address, until) = (address(url)?, Instant::now() + STARTING);
-    let connect = || address.connect(Some(until)).map_err(|refused| explain(&address, refused));
+    let connect = || Session::connect(&address, Some(until)).map_err(|refused| explain(&address, refused));
     let (session, other) = (connect()?, connect()?);
     [&session, &other].iter().for_each(|session| session.limit(Some(until)));
     if is_lent(&session, &other).map_err(|error| server(&address, &error, SYSTEM))? {
@@ -215,7 +212,8 @@ pub fn connected(url: &str) -> Result<(Arc<Address>, PgConnection, Arc<str>), Op
 /// Waits for the lock of nodes that start. The session holds it, and drives its connection by the address.
 pub fn start(url: &str, patience: Duration) -> Result<(Session, Arc<Address>), OpenError> {
     let address = address(url)?;
-    let session = address.connect(Some(Instant::now() + STARTING)).map_err(|refused| explain(&address, refused))?;
+    let session =
+        Session::connect(&address, Some(Instant::now() + STARTING)).map_err(|refused| explain(&address, refused))?;
     // The server gives up first.
     session.limit(Some(Instant::now() + patience + STARTING));
     let limits = format!("SET lock_timeout = '{0}s'; SET idle_session_timeout = '{0}s'", patience.as_secs());
@@ -296,7 +294,7 @@ fn compare_clocks(address: &Address, there: i64) {
 /// Checks that the server, the database and the schema can be used; the schema's name.
 fn check(conn: &PgConnection, address: &Address) -> Result<Arc<str>, OpenError> {
     let failed = |error: DbError| server(address, &error, SYSTEM);
-    let facts: Row = (conn as &dyn Connection).first(FACTS, &[]).map_err(failed)?.unwrap_or_default();
+    let facts: Row = conn.first(FACTS, &[]).map_err(failed)?.unwrap_or_default();
     if int(&facts, 0) < OLDEST {
         let version = text_at(&facts, 5).unwrap_or_default();
         return Err(server(
@@ -317,7 +315,7 @@ fn check(conn: &PgConnection, address: &Address) -> Result<Arc<str>, OpenError> 
         return Err(server(address, &"none of the schemas of search_path is there", RIGHTS));
     };
     if !conn.has_table("layout").map_err(failed)? {
-        let tables = (conn as &dyn Connection).number(TABLES, &[]).map_err(failed)?.unwrap_or(0);
+        let tables = conn.number(TABLES, &[]).map_err(failed)?.unwrap_or(0);
         if tables > 0 {
             return Err(server(address, &format!("the schema {schema} holds tables of another program"), FOREIGN));
         }

@@ -1,6 +1,6 @@
 //! Connections for reads, lent to one thread at a time.
 
-use super::super::connection::{DbError, Fault};
+use super::super::statement::{DbError, Fault};
 use super::connect::Address;
 use super::wire::Session;
 use std::ops::Deref;
@@ -13,13 +13,13 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// See the module.
 pub struct Pool {
     address: Arc<Address>,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     freed: Condvar,
     most: usize,
 }
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     idle: Vec<Session>,
     lent: usize,
 }
@@ -50,7 +50,7 @@ impl Pool {
         drop(state);
         let mut lease = Lease { session, pool: self.clone() };
         if lease.session.is_none() {
-            lease.session = Some(self.address.connect(deadline)?);
+            lease.session = Some(Session::connect(&self.address, deadline)?);
         }
         Ok(lease)
     }
@@ -61,7 +61,7 @@ impl Pool {
         state.idle.len() + state.lent
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

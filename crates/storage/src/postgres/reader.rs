@@ -3,30 +3,29 @@
 //! The transaction begins with the first statement, in the same round trip, and ends without waiting. It is repeatable:
 //! every statement of a request sees the same state. Nothing is sent for a snapshot that reads nothing.
 
-mod targets;
-
 use super::super::budget;
-use super::super::connection::Dialect;
-use super::super::connection::{DbError, Fault, int, text_at};
 use super::super::feed::{self, News};
 use super::super::nodes::Nodes;
 use super::super::pin;
-use super::super::plan::{DbValue, EdgePlan, Name, ReadPlan, Row};
-use super::super::sql::{Bind, Lowered, Rendered};
-use super::super::sql_reads::{Columns, Executor, Names, ReadTexts, SqlReads, read_texts};
+use super::super::plan::{DbValue, EdgePlan, ReadPlan, Row};
+use super::super::sql::{Bind, Rendered};
+use super::super::sql_reads::{Names, SqlReads};
+use super::super::statement::{DbError, Fault, int};
 use super::super::words::Words;
-use super::super::{Dependencies, ReadRequest, ReadResult, Snapshot, StorageError};
-use super::Shared;
 use super::neighbours;
 use super::pool::Lease;
-use super::values::Cell;
+use super::reads::{Found, StatementRunner, count_query, found, run_on};
+use super::shared::PgShared;
+use super::targets::{Targets, TargetsBefore};
 use super::wire::{Asked, Prepared, Session, plain};
+use crate::dependencies::Dependencies;
+use crate::error::StorageError;
+use crate::snapshot::{ReadRequest, ReadResult, Snapshot};
 use arc_swap::Guard;
 use std::cell::{Cell as Flag, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use targets::Targets;
 
 /// How long reading what other nodes have committed may take.
 const CATCHING_UP: Duration = Duration::from_secs(5);
@@ -40,17 +39,11 @@ const FEW: usize = 16;
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 thread_local! {
-    static OPEN: RefCell<Vec<(u64, Rc<Transaction>)>> = const { RefCell::new(Vec::new()) };
-    static QUERIES: Flag<u64> = const { Flag::new(0) };
-}
-
-/// See [`super::Postgres::queries`].
-pub fn queries() -> u64 {
-    QUERIES.get()
+    static OPEN: RefCell<Vec<(u64, Rc<ReadTransaction>)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A read that was sent before it was asked for.
-struct Sent {
+struct SentRead {
     key: String,
     binds: Vec<Bind>,
     prepared: Arc<Prepared>,
@@ -58,16 +51,16 @@ struct Sent {
 }
 
 /// What the snapshots of a thread share.
-struct Transaction {
+struct ReadTransaction {
     lease: RefCell<Option<Lease>>,
     /// The server has given rows, so that another connection would show another state.
     has_read: Flag<bool>,
     /// Reads that were sent and not taken yet, by statement and binds.
-    ahead: RefCell<Vec<Sent>>,
+    ahead: RefCell<Vec<SentRead>>,
     /// Outcomes of few rows: the same read finds the same in a transaction of one state.
     known: RefCell<Vec<(String, Vec<Bind>, Found)>>,
     /// Edges that were sent for with the rows at their ends.
-    targets: RefCell<Vec<Rc<Targets>>>,
+    targets: TargetsBefore,
     /// Snapshots open.
     depth: Flag<u32>,
     /// [`Versions::rising`] before the transaction began.
@@ -76,10 +69,10 @@ struct Transaction {
     rising: u64,
 }
 
-impl Transaction {
+impl ReadTransaction {
     /// Carries out a read in the transaction, which begins with the first one. Where the connection turns out to be dead
     /// then, another one is tried.
-    fn within<T>(&self, shared: &Shared, read: &dyn Fn(&Session) -> Result<T, DbError>) -> Result<T, DbError> {
+    fn within<T>(&self, shared: &PgShared, read: &dyn Fn(&Session) -> Result<T, DbError>) -> Result<T, DbError> {
         let mut lease = self.lease.borrow_mut();
         let first = !self.has_read.get();
         if lease.is_none() {
@@ -101,7 +94,7 @@ impl Transaction {
     }
 }
 
-impl Transaction {
+impl ReadTransaction {
     /// The outcome of the same read before.
     fn known(&self, key: &str, binds: &[Bind]) -> Option<Found> {
         let known = self.known.borrow();
@@ -116,8 +109,8 @@ impl Transaction {
     }
 
     /// Sends a read. Where that is not possible, the read itself will say so.
-    fn send(&self, shared: &Shared, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) {
-        let sent = |ahead: &[Sent]| ahead.iter().any(|sent| sent.key == key && sent.binds == binds);
+    fn send(&self, shared: &PgShared, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) {
+        let sent = |ahead: &[SentRead]| ahead.iter().any(|sent| sent.key == key && sent.binds == binds);
         if self.ahead.borrow().len() >= AHEAD || sent(&self.ahead.borrow()) || self.known(key, binds).is_some() {
             return;
         }
@@ -125,7 +118,7 @@ impl Transaction {
         let sent = self.within(shared, &|session| {
             let prepared = session.prepared(key, make, budget::deadline())?;
             let rows = session.ask(&prepared, binds);
-            Ok(Sent { key: key.to_owned(), binds: binds.to_vec(), prepared, rows })
+            Ok(SentRead { key: key.to_owned(), binds: binds.to_vec(), prepared, rows })
         });
         // Nothing has been seen of the server's state by this.
         self.has_read.set(has_read);
@@ -136,9 +129,9 @@ impl Transaction {
     fn sent_before(&self, key: &str, binds: &[Bind]) -> Option<Result<Found, DbError>> {
         let mut ahead = self.ahead.borrow_mut();
         let place = ahead.iter().position(|sent| sent.key == key && sent.binds == binds)?;
-        let Sent { prepared, rows, .. } = ahead.remove(place);
+        let SentRead { prepared, rows, .. } = ahead.remove(place);
         let lease = self.lease.borrow();
-        QUERIES.set(QUERIES.get() + 1);
+        count_query();
         match lease.as_deref()?.taken(rows, budget::deadline()) {
             // Another connection may show the state as well.
             Err(error) if error.fault == Fault::Unavailable && !self.has_read.get() => None,
@@ -150,13 +143,13 @@ impl Transaction {
     }
 }
 
-fn begun(shared: &Shared, fresh: bool) -> Result<Lease, DbError> {
+fn begun(shared: &PgShared, fresh: bool) -> Result<Lease, DbError> {
     let lease = shared.pool.lend(fresh, budget::deadline())?;
     lease.send_begin(BEGIN);
     Ok(lease)
 }
 
-impl Drop for Transaction {
+impl Drop for ReadTransaction {
     fn drop(&mut self) {
         if let Some(lease) = &*self.lease.borrow() {
             lease.send_text("COMMIT");
@@ -177,10 +170,10 @@ pub fn settle() {
         ended
     });
     // At the end of a thread its transactions are gone already.
-    let _: Vec<(u64, Rc<Transaction>)> = ended.unwrap_or_default();
+    let _: Vec<(u64, Rc<ReadTransaction>)> = ended.unwrap_or_default();
 }
 
-impl Shared {
+impl PgShared {
     /// See [`Storage::catch_up`](super::super::Storage::catch_up): one statement where there is nothing new, two round
     /// trips where there is.
     pub fn catch_up(&self) -> Result<(), StorageError> {
@@ -190,7 +183,7 @@ impl Shared {
     }
 
     fn catch_up_in_time(&self) -> Result<(), StorageError> {
-        let view = View::begin(self);
+        let view = PgSnapshot::begin(self);
         // What this node has written since an older state began is no sign that commits were lost.
         let begins = !view.transaction.has_read.get();
         let known = self.versions.known();
@@ -211,34 +204,34 @@ impl Shared {
     }
 }
 
-impl Shared {
+impl PgShared {
     /// See [`Database::nodes`](super::super::Database::nodes).
     pub fn nodes(&self) -> Result<Nodes, StorageError> {
-        let rows = View::begin(self).select(neighbours::NODES, &[])?;
+        let rows = PgSnapshot::begin(self).select(neighbours::NODES, &[])?;
         Ok(neighbours::nodes(&rows, &self.schema))
     }
 }
 
 /// A snapshot.
-pub struct View<'s> {
-    shared: &'s Shared,
-    transaction: Rc<Transaction>,
+pub struct PgSnapshot<'s> {
+    shared: &'s PgShared,
+    transaction: Rc<ReadTransaction>,
     words: Guard<Arc<Words>>,
 }
 
-impl<'s> View<'s> {
+impl<'s> PgSnapshot<'s> {
     /// Opens a snapshot.
-    pub fn begin(shared: &'s Shared) -> View<'s> {
+    pub fn begin(shared: &'s PgShared) -> PgSnapshot<'s> {
         let transaction = OPEN.with_borrow_mut(|open| {
             if let Some((_, transaction)) = open.iter().find(|(id, _)| *id == shared.id) {
                 return transaction.clone();
             }
-            let transaction = Rc::new(Transaction {
+            let transaction = Rc::new(ReadTransaction {
                 lease: RefCell::default(),
                 has_read: Flag::new(false),
                 ahead: RefCell::default(),
                 known: RefCell::default(),
-                targets: RefCell::default(),
+                targets: TargetsBefore::default(),
                 depth: Flag::new(0),
                 rising: shared.versions.rising(),
             });
@@ -246,14 +239,14 @@ impl<'s> View<'s> {
             transaction
         });
         transaction.depth.set(transaction.depth.get() + 1);
-        View { shared, transaction, words: shared.words.load() }
+        PgSnapshot { shared, transaction, words: shared.words.load() }
     }
 
     fn names(&self) -> Names<'_> {
         Names { words: &self.words, catalogue: &self.shared.catalogue }
     }
 
-    fn reads(&self) -> SqlReads<'_, &dyn Run> {
+    fn reads(&self) -> SqlReads<'_, &dyn StatementRunner> {
         SqlReads { executor: self, names: self.names() }
     }
 
@@ -263,49 +256,14 @@ impl<'s> View<'s> {
     }
 }
 
-impl Drop for View<'_> {
+impl Drop for PgSnapshot<'_> {
     fn drop(&mut self) {
         self.transaction.depth.set(self.transaction.depth.get() - 1);
         settle();
     }
 }
 
-/// Something that carries out statements in a transaction.
-pub trait Run {
-    /// The rows that a statement gives, and the statement.
-    fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError>;
-}
-
-/// The rows of a statement, words as their numbers.
-#[derive(Clone)]
-pub struct Found {
-    pub rows: Vec<Row>,
-    /// See [`Rendered::words`].
-    pub words: Vec<bool>,
-}
-
-/// Reads with a connection.
-pub fn run_on(session: &Session, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError> {
-    QUERIES.set(QUERIES.get() + 1);
-    let deadline = budget::deadline();
-    if budget::is_spent() {
-        return Err(DbError { fault: Fault::TimedOut, cause: "the read took too long".into() });
-    }
-    let prepared = session.prepared(key, make, deadline)?;
-    found(&session.taken(session.ask(&prepared, binds), deadline)?, &prepared)
-}
-
-fn found(rows: &[tokio_postgres::Row], prepared: &Prepared) -> Result<Found, DbError> {
-    Ok(Found { rows: rows.iter().map(cells).collect::<Result<_, _>>()?, words: prepared.rendered.words.clone() })
-}
-
-/// The values of a row.
-pub fn cells(row: &tokio_postgres::Row) -> Result<Row, DbError> {
-    let cell = |at| row.try_get::<_, Cell>(at).map(|cell| cell.0).map_err(|e| DbError::other(e.to_string()));
-    (0..row.len()).map(cell).collect()
-}
-
-impl Run for View<'_> {
+impl StatementRunner for PgSnapshot<'_> {
     fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError> {
         if let Some(found) = self.transaction.known(key, binds) {
             return Ok(found);
@@ -320,22 +278,22 @@ impl Run for View<'_> {
 }
 
 /// Sends what a read would ask for, and finds nothing.
-struct Sender<'s>(&'s View<'s>);
+struct Sender<'s>(&'s PgSnapshot<'s>);
 
-impl Run for Sender<'_> {
+impl StatementRunner for Sender<'_> {
     fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError> {
         self.0.transaction.send(self.0.shared, key, make, binds);
         Ok(Found { rows: Vec::new(), words: Vec::new() })
     }
 }
 
-impl Snapshot for View<'_> {
+impl Snapshot for PgSnapshot<'_> {
     fn read(&self, request: ReadRequest<'_>) -> Result<ReadResult, StorageError> {
         let memory = (&self.shared.remembered, &*self.shared.versions);
         let found = match request {
             ReadRequest::Count(plan) => return self.reads().cached_count(plan, memory, self.is_newest()),
-            ReadRequest::Rows(plan) => self.rows_of_targets(plan)?.map(ReadResult::Rows),
-            ReadRequest::Edges(plan) => self.edges_of_targets(plan)?.map(ReadResult::Edges),
+            ReadRequest::Rows(plan) => self.transaction.targets.rows(self, plan)?.map(ReadResult::Rows),
+            ReadRequest::Edges(plan) => self.transaction.targets.edges(self, &self.words, plan)?.map(ReadResult::Edges),
             _ => None,
         };
         found.map_or_else(|| self.reads().read(request), Ok)
@@ -347,9 +305,9 @@ impl Snapshot for View<'_> {
 
     fn prefetch(&self, requests: &[ReadRequest<'_>]) {
         let sender = Sender(self);
-        let reads = SqlReads { executor: &sender as &dyn Run, names: self.names() };
+        let reads = SqlReads { executor: &sender as &dyn StatementRunner, names: self.names() };
         for request in requests {
-            if matches!(request, ReadRequest::Edges(plan) if self.has_edges(plan)) {
+            if matches!(request, ReadRequest::Edges(plan) if self.transaction.targets.has_edges(plan)) {
                 continue;
             }
             // Nothing is found yet, and what fails fails again when it is read.
@@ -359,7 +317,10 @@ impl Snapshot for View<'_> {
 
     fn prefetch_targets(&self, edges: &EdgePlan, rows: &ReadPlan) {
         // What fails fails again when it is read.
-        let _ = self.send_targets(edges, rows);
+        let Ok(Some(targets)) = Targets::of(edges, rows, self.names()) else { return };
+        self.transaction.targets.add(targets, |text, binds| {
+            self.transaction.send(self.shared, text, &|| plain(text), binds);
+        });
     }
 
     fn dependencies(&self, request: ReadRequest<'_>, result: &ReadResult) -> Option<Dependencies> {
@@ -370,63 +331,3 @@ impl Snapshot for View<'_> {
         self.shared.versions.rising() == self.transaction.rising
     }
 }
-
-impl Executor for &dyn Run {
-    type Row<'r> = Row;
-
-    const TEXTS: ReadTexts = read_texts!("= ANY(?1)", "= ANY(?2)", "GROUP BY space, \"of\" ORDER BY \"of\"");
-
-    fn rows(&self, lowered: &Lowered<'_>, words: &Words) -> Result<Vec<Row>, StorageError> {
-        let Found { mut rows, words: are_words } = run_lowered(*self, lowered)?;
-        for place in are_words.iter().enumerate().filter_map(|(place, word)| word.then_some(place)) {
-            for row in &mut rows {
-                if let DbValue::Int(number) = row[place] {
-                    row[place] = DbValue::Text(self.word(words, number)?);
-                }
-            }
-        }
-        if are_words.is_empty() {
-            // Rows of which nothing is read have one column all the same.
-            rows.iter_mut().for_each(Vec::clear);
-        }
-        Ok(rows)
-    }
-
-    fn number(&self, lowered: &Lowered<'_>) -> Result<u64, StorageError> {
-        Ok(run_lowered(*self, lowered)?.rows.first().map_or(0, |row| int(row, 0).max(0) as u64))
-    }
-
-    fn select<T>(
-        &self,
-        text: &'static str,
-        binds: &[Bind],
-        decode: impl FnMut(&Row) -> Result<T, StorageError>,
-    ) -> Result<Vec<T>, StorageError> {
-        self.run(text, &|| plain(text), binds)?.rows.iter().map(decode).collect()
-    }
-
-    fn word(&self, words: &Words, number: i64) -> Result<Name, StorageError> {
-        if let Some(name) = words.name(number) {
-            return Ok(name.clone());
-        }
-        let found = self.select(WORD, &[Bind::One(DbValue::Int(number))], |row| Ok(text_at(row, 0)))?;
-        let missing = || StorageError::Failed(format!("the dictionary has no word {number}"));
-        found.into_iter().next().flatten().ok_or_else(missing)
-    }
-}
-
-fn run_lowered(run: &dyn Run, lowered: &Lowered<'_>) -> Result<Found, DbError> {
-    run.run(&lowered.shape(), &|| lowered.render(Dialect::Postgres), &lowered.binds)
-}
-
-impl Columns for Row {
-    fn int(&self, place: usize) -> Result<i64, StorageError> {
-        Ok(int(self, place))
-    }
-
-    fn text(&self, place: usize) -> Result<Arc<str>, StorageError> {
-        Ok(text_at(self, place).unwrap_or_default())
-    }
-}
-
-const WORD: &str = "SELECT word FROM dictionary WHERE number = ?1";

@@ -4,58 +4,28 @@
 //! declarations know of a column beyond its SQL type is its comment.
 
 use super::super::catalogue::{Catalogue, Table};
-use super::super::connection::{Connection, Result, int, params, text_at};
-use super::super::migrate::{CHANGE_FEED, Described, META_VERSION, Present, Schema, keep, kept, quoted, type_mark};
+use super::super::layout_table::{keep, kept};
+use super::super::migrate::{CHANGE_FEED, Described, META_VERSION, Present, Schema, quoted, type_mark};
 use super::super::plan::{ColumnType, Name};
+use super::super::statement::{Result, int, params, text_at};
 use super::super::words::Words;
 use super::functions;
 use super::text::stored_name;
 use super::writer::PgConnection;
+use crate::statement::Statements as _;
 
 /// What the layout table says of the program that made it.
 pub const PROGRAM: &str = "cms-server";
 
-/// The change feed: an entry for each row that a commit changes, by `seq`. `table`, `kind` and the two statuses are words,
-/// `at` is in UTC milliseconds.
-macro_rules! change_feed {
-    () => {
-        r#"
-CREATE TABLE change_feed (
-    seq bigint PRIMARY KEY, in_commit bigint NOT NULL, at bigint NOT NULL, node bigint NOT NULL, "table" bigint NOT NULL,
-    kind bigint, id bigint, key text, action text NOT NULL, status_before bigint, status_after bigint,
-    columns text, actor bigint);
-"#
+/// How PostgreSQL names the types of columns.
+macro_rules! make {
+    ($tables:ident) => {
+        $crate::companions::$tables! {
+            int: "bigint", text: "text", name: "text COLLATE \"C\"", bytes: "text", copied: " bigint",
+            nulls: " NULLS FIRST", end: "", often: " WITH (fillfactor = 50)"
+        }
     };
 }
-
-const COMPANION_TABLES: &str = concat!(
-    r#"
-CREATE TABLE layout (name text COLLATE "C" PRIMARY KEY, definition text NOT NULL);
-CREATE TABLE dictionary (number bigint PRIMARY KEY, word text COLLATE "C" NOT NULL UNIQUE);
-CREATE TABLE sequence (space text COLLATE "C" PRIMARY KEY, next bigint NOT NULL);
-CREATE TABLE version (scope text COLLATE "C" PRIMARY KEY, n bigint NOT NULL) WITH (fillfactor = 50);
-CREATE TABLE setting (key text COLLATE "C" PRIMARY KEY, json text NOT NULL);
-CREATE TABLE secret (name text COLLATE "C" PRIMARY KEY, value text NOT NULL);
-CREATE TABLE edge (
-    rel bigint NOT NULL, src bigint NOT NULL, dst bigint NOT NULL, pos bigint NOT NULL, status bigint, sort bigint,
-    PRIMARY KEY (src, rel, pos));
-CREATE INDEX edge_target ON edge (rel, dst, status NULLS FIRST, sort NULLS FIRST, src);
-CREATE TABLE meta (
-    space bigint NOT NULL, id bigint NOT NULL, key text COLLATE "C" NOT NULL, n bigint NOT NULL,
-    json text COLLATE "C" NOT NULL, PRIMARY KEY (space, id, key, n));
-CREATE TABLE slug (
-    scope text COLLATE "C" NOT NULL, slug text COLLATE "C" NOT NULL, "table" bigint NOT NULL, id bigint NOT NULL,
-    PRIMARY KEY (scope, slug));
-CREATE INDEX slug_owner ON slug ("table", id);
-CREATE TABLE slug_run (
-    scope text COLLATE "C" NOT NULL, base text COLLATE "C" NOT NULL, lo bigint NOT NULL, hi bigint NOT NULL,
-    PRIMARY KEY (scope, base, lo));
-CREATE TABLE tally (
-    "table" bigint NOT NULL, kind bigint NOT NULL, status bigint NOT NULL, author bigint NOT NULL, n bigint NOT NULL,
-    PRIMARY KEY ("table", kind, status, author)) WITH (fillfactor = 50);
-"#,
-    change_feed!()
-);
 
 const COLUMNS: &str = "SELECT a.attname::text, coalesce(col_description(a.attrelid, a.attnum), ''), \
     pg_get_expr(d.adbin, d.adrelid), (coalesce(a.attnum = ANY(k.conkey), false))::int \
@@ -76,7 +46,7 @@ impl Schema for PgConnection {
     fn has_table(&self, name: &str) -> Result<bool> {
         let text = "SELECT 1 FROM pg_class WHERE relname = ?1 AND relnamespace = current_schema()::regnamespace \
             AND relkind IN ('r', 'p')";
-        (self as &dyn Connection).exists(text, params![&*stored_name(name)])
+        self.exists(text, params![&*stored_name(name)])
     }
 
     fn columns(&self, table: &str) -> Result<Vec<Present>> {
@@ -109,7 +79,7 @@ impl Schema for PgConnection {
     }
 
     fn companion_tables(&self) -> &'static str {
-        COMPANION_TABLES
+        make!(companion_tables)
     }
 
     fn sql_type(&self, ty: ColumnType) -> &'static str {
@@ -125,14 +95,8 @@ impl Schema for PgConnection {
         self.batch(&format!("COMMENT ON COLUMN {table}.{column} IS '{}'", type_mark(ty)))
     }
 
-    fn index_text(&self, table: &str, index: &Described) -> String {
-        let column = |(name, descending): &(String, bool)| {
-            format!("{} {}", quoted(name), if *descending { "DESC NULLS LAST" } else { "ASC NULLS FIRST" })
-        };
-        let columns: Vec<String> = index.columns.iter().map(column).collect();
-        let unique = if index.unique { "UNIQUE " } else { "" };
-        let table = quoted(&stored_name(table));
-        format!("CREATE {unique}INDEX {} ON {table} ({})", quoted(&index.name), columns.join(", "))
+    fn index_order(&self, descending: bool) -> &'static str {
+        if descending { "DESC NULLS LAST" } else { "ASC NULLS FIRST" }
     }
 
     fn version(&self) -> Result<i64> {
@@ -140,7 +104,7 @@ impl Schema for PgConnection {
     }
 
     fn upgrade(&self, from: i64) -> Result<()> {
-        if from < CHANGE_FEED { self.batch(change_feed!()) } else { Ok(()) }
+        if from < CHANGE_FEED { self.batch(make!(change_feed)) } else { Ok(()) }
     }
 
     fn sign(&self) -> Result<()> {

@@ -5,8 +5,11 @@ mod silence;
 
 use super::super::fixtures::*;
 use super::super::plan::*;
-use super::super::{ReadRequest, Storage, StorageError};
 use super::*;
+use crate::database::{Database, Storage};
+use crate::dependencies::VersionSlot;
+use crate::error::StorageError;
+use crate::snapshot::ReadRequest;
 use cms_text::fold;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -93,7 +96,7 @@ fn relay(mut from: TcpStream, mut to: TcpStream, passes: impl Fn(&[u8]) -> bool)
 
 #[test]
 fn databases_that_cannot_be_used_are_told_apart() {
-    let Some(schema) = Schema::create() else { return };
+    let Some(schema) = TestSchema::create() else { return };
     let at = |change: &dyn Fn(&mut url::Url)| {
         let mut url = url::Url::parse(&schema.url).unwrap();
         change(&mut url);
@@ -125,7 +128,7 @@ fn databases_that_cannot_be_used_are_told_apart() {
 
 #[test]
 fn many_nodes_may_lay_out_a_database_at_once() {
-    let Some(schema) = Schema::create() else { return };
+    let Some(schema) = TestSchema::create() else { return };
     std::thread::scope(|scope| {
         let nodes: Vec<_> = (0..6).map(|_| scope.spawn(|| open(&schema.url))).collect();
         for node in nodes {
@@ -137,7 +140,7 @@ fn many_nodes_may_lay_out_a_database_at_once() {
 
 #[test]
 fn the_layout_changes_as_on_sqlite() {
-    let Some(schema) = Schema::create() else { return };
+    let Some(schema) = TestSchema::create() else { return };
     let db = open(&schema.url);
     commit(&db, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
     drop(db);
@@ -165,7 +168,7 @@ fn the_layout_changes_as_on_sqlite() {
 
 #[test]
 fn long_names_are_names_of_their_own() {
-    let Some(schema) = Schema::create() else { return };
+    let Some(schema) = TestSchema::create() else { return };
     let [one, other] = ["one", "other"].map(|end| format!("{}_{end}", "a_long_name".repeat(8)));
     let mut long = layout();
     let columns = vec![column(&one, ColumnType::Text), column(&other, ColumnType::Text)];
@@ -212,7 +215,7 @@ fn texts_are_folded_as_everywhere() {
 
 #[test]
 fn nodes_that_write_at_once_are_exact() {
-    let Some(schema) = Schema::create() else { return };
+    let Some(schema) = TestSchema::create() else { return };
     let nodes: Vec<Postgres> = (0..3).map(|_| open(&schema.url)).collect();
     commit(&nodes[0], vec![Change::Put(put("term", Target::New, &[]))]).unwrap();
     let write = |node: &Postgres| {
@@ -246,7 +249,7 @@ fn nodes_that_write_at_once_are_exact() {
 
 #[test]
 fn nodes_hear_of_what_others_write() {
-    let Some(schema) = Schema::create() else { return };
+    let Some(schema) = TestSchema::create() else { return };
     let (one, other) = (open(&schema.url), open(&schema.url));
     let stamp = |node: &Postgres| (node.slot_version(VersionSlot::OTHERS), node.scope_version(&name("record")));
     until(|| one.has_commit_listener() && other.has_commit_listener());
@@ -266,7 +269,7 @@ fn nodes_hear_of_what_others_write() {
 
 #[test]
 fn one_node_leads_and_another_takes_over() {
-    let Some(schema) = Schema::create() else { return };
+    let Some(schema) = TestSchema::create() else { return };
     let nodes = [open(&schema.url), open(&schema.url), open(&schema.url)];
     let leading = |nodes: &[Postgres]| nodes.iter().filter(|node| node.leads()).count();
     until(|| nodes.iter().all(Storage::has_commit_listener) && leading(&nodes) == 1);
@@ -286,7 +289,7 @@ fn one_node_leads_and_another_takes_over() {
 
 #[test]
 fn broken_connections_are_replaced() {
-    let Some(schema) = Schema::create() else { return };
+    let Some(schema) = TestSchema::create() else { return };
     let proxy = Proxy::before(&schema.url);
     let db = open(&proxy.url);
     commit(&db, vec![Change::Put(post("publish", 1, "One"))]).unwrap();
@@ -308,7 +311,7 @@ fn broken_connections_are_replaced() {
 
 #[test]
 fn a_commit_whose_answer_is_lost_is_asked_for() {
-    let Some(schema) = Schema::create() else { return };
+    let Some(schema) = TestSchema::create() else { return };
     let proxy = Proxy::before(&schema.url);
     let db = open(&proxy.url);
     commit(&db, vec![Change::Put(post("publish", 1, "One"))]).unwrap();
@@ -321,7 +324,7 @@ fn a_commit_whose_answer_is_lost_is_asked_for() {
 
 #[test]
 fn round_trips_are_few() {
-    let Some(schema) = Schema::create() else { return };
+    let Some(schema) = TestSchema::create() else { return };
     let db = open(&schema.url);
     let term = || Change::Put(put("term", Target::New, &[]));
     commit(&db, vec![term(), term()]).unwrap();

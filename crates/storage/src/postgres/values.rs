@@ -7,12 +7,12 @@ use std::error::Error;
 
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-type Outcome = Result<IsNull, Box<dyn Error + Sync + Send>>;
+type EncodeResult = Result<IsNull, Box<dyn Error + Sync + Send>>;
 
 /// A value that the server asks for in another type is taken as SQLite takes it: numbers in text are numbers, and text is
 /// no number.
 impl ToSql for Bind {
-    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Outcome {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> EncodeResult {
         match self {
             Bind::One(value) => match *ty {
                 Type::INT8 => integer(value).to_sql(ty, out),

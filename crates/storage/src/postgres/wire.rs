@@ -1,5 +1,5 @@
-//! Connections to the server: a thread that drives all of them, waiting for them on the threads that read, statements
-//! prepared once, and requests that are sent without waiting.
+//! A connection to the server: waiting for it on the thread that reads, statements prepared once, and requests that are
+//! sent without waiting.
 //!
 //! Reads are synchronous: the thread that serves a request sleeps until the rows are there. Requests that follow each
 //! other without a decision in between are sent together, so that they cost one round trip.
@@ -9,9 +9,10 @@
 //!
 //! Every wait has an end: the deadline of the read, else the limit of the connection, else [`PATIENCE`].
 
-use super::super::connection::{DbError, Fault};
 use super::super::sql::{Bind, Rendered};
-use super::connect::Address;
+use super::super::statement::{DbError, Fault};
+use super::connect::{Address, Refused};
+use super::driver::{explain, wait};
 use super::text;
 use futures_util::TryStreamExt as _;
 use quick_cache::Weighter;
@@ -22,13 +23,10 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
-use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
-use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error, Row, SimpleQueryMessage, Statement};
 
 /// Most bytes of statements that a connection has prepared, as far as their texts tell.
@@ -41,57 +39,6 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 const AT_ONCE: Duration = Duration::from_secs(3);
 /// How long to wait until a server has been told that a request is cancelled.
 const CANCELLING: Duration = Duration::from_secs(1);
-
-/// The thread on which connections live.
-pub struct Driver {
-    pub handle: Handle,
-    _stop: oneshot::Sender<()>,
-}
-
-impl Driver {
-    /// Starts the thread. It ends when the driver is dropped.
-    pub fn start() -> std::io::Result<Driver> {
-        let runtime = Builder::new_current_thread().enable_all().build()?;
-        let handle = runtime.handle().clone();
-        let (stop, stopped) = oneshot::channel::<()>();
-        thread::Builder::new().name("storage-postgres".into()).spawn(move || {
-            // An error is the sender's end.
-            let _ = runtime.block_on(stopped);
-            runtime.shutdown_timeout(Duration::from_millis(200));
-        })?;
-        Ok(Driver { handle, _stop: stop })
-    }
-}
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-thread_local! {
-    static WAKER: Waker = Waker::from(Arc::new(Unpark(thread::current())));
-}
-
-/// Sleeps until a future is ready; `None`: not by then.
-pub fn wait<T>(future: impl Future<Output = T>, until: Instant) -> Option<T> {
-    let mut future = pin!(future);
-    WAKER.with(|waker| {
-        let mut context = Context::from_waker(waker);
-        loop {
-            if let Poll::Ready(done) = future.as_mut().poll(&mut context) {
-                return Some(done);
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return None;
-            }
-            thread::park_timeout(left);
-        }
-    })
-}
 
 /// A statement that the server knows.
 pub struct Prepared {
@@ -107,9 +54,9 @@ impl Prepared {
 }
 
 #[derive(Clone)]
-struct Bytes;
+struct PreparedBytes;
 
-impl Weighter<String, Arc<Prepared>> for Bytes {
+impl Weighter<String, Arc<Prepared>> for PreparedBytes {
     fn weight(&self, key: &String, prepared: &Arc<Prepared>) -> u64 {
         (key.len() + 3 * prepared.rendered.text.len()) as u64 + STATEMENT
     }
@@ -118,7 +65,7 @@ impl Weighter<String, Arc<Prepared>> for Bytes {
 type Request = Pin<Box<dyn Future<Output = Result<Vec<Row>, Error>> + Send>>;
 
 /// A request that was sent.
-struct Sent {
+struct SentRequest {
     number: u64,
     request: Request,
     answer: Option<Result<Vec<Row>, Error>>,
@@ -136,7 +83,7 @@ enum Use {
     Rows,
 }
 
-impl Sent {
+impl SentRequest {
     fn is_open(&self) -> bool {
         self.answer.is_none()
     }
@@ -151,9 +98,9 @@ pub struct Session {
     /// What drives it.
     connection: AbortHandle,
     address: Arc<Address>,
-    statements: RefCell<Cache<String, Arc<Prepared>, Bytes>>,
+    statements: RefCell<Cache<String, Arc<Prepared>, PreparedBytes>>,
     /// Requests whose answers nobody has taken yet, in their order.
-    sent: RefCell<VecDeque<Sent>>,
+    sent: RefCell<VecDeque<SentRequest>>,
     next: Cell<u64>,
     broken: Cell<bool>,
     /// Ready when the server has been told that the last request is cancelled.
@@ -172,19 +119,21 @@ impl Drop for Session {
 }
 
 impl Session {
-    pub fn new((client, connection): (Client, AbortHandle), address: Arc<Address>) -> Session {
-        Session {
+    /// A new connection, set up by the deadline.
+    pub fn connect(address: &Arc<Address>, deadline: Option<Instant>) -> Result<Session, Refused> {
+        let (client, connection) = address.connect(deadline)?;
+        Ok(Session {
             client: Arc::new(client),
             connection,
-            address,
-            statements: RefCell::new(Cache::with_weighter(1024, STATEMENTS, Bytes)),
+            address: address.clone(),
+            statements: RefCell::new(Cache::with_weighter(1024, STATEMENTS, PreparedBytes)),
             sent: RefCell::default(),
             next: Cell::new(0),
             broken: Cell::new(false),
             cancelled: RefCell::default(),
             unheard: Cell::new(false),
             limit: Cell::new(None),
-        }
+        })
     }
 
     /// Whether nothing can be read with it any more.
@@ -245,7 +194,7 @@ impl Session {
             Poll::Pending => None,
         };
         let number = self.next.replace(self.next.get() + 1);
-        self.sent.borrow_mut().push_back(Sent { number, request, answer, use_of });
+        self.sent.borrow_mut().push_back(SentRequest { number, request, answer, use_of });
         number
     }
 
@@ -266,7 +215,7 @@ impl Session {
     /// The first failure of a request of which nobody takes the rows.
     fn failure(&self) -> Result<(), DbError> {
         let mut sent = self.sent.borrow_mut();
-        let failed = |one: &Sent| one.use_of != Use::Rows && matches!(one.answer, Some(Err(_)));
+        let failed = |one: &SentRequest| one.use_of != Use::Rows && matches!(one.answer, Some(Err(_)));
         let failed = sent.iter().position(failed).and_then(|place| sent.remove(place));
         drop(sent);
         match failed.and_then(|one| one.answer) {
@@ -280,7 +229,7 @@ impl Session {
 
     /// Waits for everything that was sent; the first failure.
     pub fn settle(&self, deadline: Option<Instant>) -> Result<(), DbError> {
-        let is_due = |one: &Sent| one.use_of != Use::Rows && one.is_open();
+        let is_due = |one: &SentRequest| one.use_of != Use::Rows && one.is_open();
         if self.sent.borrow().iter().any(is_due) {
             let settled = poll_fn(|_| match self.sent.borrow().iter().any(is_due) {
                 true => Poll::Pending,
@@ -458,45 +407,4 @@ fn in_order(rendered: &Rendered, binds: &[Bind]) -> Vec<Bind> {
 /// A text whose placeholders are in the order of its binds.
 pub fn plain(text: &str) -> Rendered {
     Rendered { text: text.to_owned(), order: (0..text::placeholders(text)).collect(), words: Vec::new() }
-}
-
-/// What kind of thing went wrong. `closed`: the connection is gone.
-pub fn explain(error: &Error, closed: bool) -> DbError {
-    let Some(db) = error.as_db_error() else {
-        let fault = if closed || error.is_closed() { Fault::Unavailable } else { Fault::Other };
-        return DbError { fault, cause: with_causes(error) };
-    };
-    let code = db.code();
-    let fault = match code.code() {
-        "23505" => Fault::Duplicate(column_of(db)),
-        "25006" => Fault::ReadOnly,
-        "55P03" | "40001" | "40P01" => Fault::Locked,
-        _ if *code == SqlState::QUERY_CANCELED => Fault::TimedOut,
-        // No connection, no resources, an operator's intervention, the system's I/O.
-        code if ["08", "53", "57", "58"].iter().any(|class| code.starts_with(class)) => Fault::Unavailable,
-        "25P03" => Fault::Unavailable,
-        // A table or column that is not there.
-        "42P01" | "42703" => Fault::Outdated,
-        _ => Fault::Other,
-    };
-    DbError { fault, cause: format!("{}: {} ({})", db.severity(), db.message(), code.code()) }
-}
-
-/// The first column, `table.column`, of the index that refused a row.
-fn column_of(error: &tokio_postgres::error::DbError) -> Option<Arc<str>> {
-    let columns = error.detail()?.split_once("Key (")?.1;
-    let first = columns.split([',', ')']).next()?.trim_matches('"');
-    Some(format!("{}.{first}", error.table()?).into())
-}
-
-/// An error with what caused it.
-pub fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        text.push_str(": ");
-        text.push_str(&next.to_string());
-        cause = next.source();
-    }
-    text
 }

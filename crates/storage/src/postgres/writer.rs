@@ -14,16 +14,17 @@
 
 use super::super::budget;
 use super::super::catalogue::Catalogue;
-use super::super::connection::{Connection, DbError, Dialect, Fault, Param, Result};
+use super::super::connection::Connection;
 use super::super::feed::{self, Written};
 use super::super::plan::{DbValue, ReadPlan, Row};
 use super::super::sql::{Bind, Rendered, Want, lower};
 use super::super::sql_reads::{Names, SqlReads};
+use super::super::statement::{DbError, Dialect, Fault, Param, Result, Statements};
 use super::super::words::Words;
-use super::super::{Snapshot, connection};
 use super::connect::Address;
-use super::reader::{Found, Run, cells, run_on};
+use super::reads::{Found, StatementRunner, cells, run_on};
 use super::wire::{PATIENCE, Prepared, Session, plain};
+use crate::snapshot::Snapshot;
 use std::cell::{Cell, Ref, RefCell};
 use std::sync::Arc;
 use std::thread;
@@ -31,6 +32,9 @@ use std::time::{Duration, Instant};
 
 /// The channel on which nodes hear of commits.
 pub const CHANNEL: &str = "cms_server_commits";
+
+/// Counts and samples the rows of all tables.
+pub const STATISTICS: &str = "ANALYZE";
 
 /// How long to ask what became of a transaction.
 const ASKING: Duration = Duration::from_secs(5);
@@ -125,7 +129,7 @@ impl PgConnection {
             *self.session.borrow_mut() = None;
             // Behind another connection may be a server that lacks commits.
             self.known.set(None);
-            let session = self.address.connect(Some(until))?;
+            let session = Session::connect(&self.address, Some(until))?;
             *self.session.borrow_mut() = Some(session);
         }
         let session = Ref::filter_map(self.session.borrow(), Option::as_ref).map_err(|_| gone())?;
@@ -207,7 +211,7 @@ impl PgConnection {
         *self.early.borrow_mut() = early;
         let first = |rows: Option<&Vec<_>>| rows.and_then(|rows| rows.first()).map(cells).transpose();
         let commits = found.first().filter(|_| self.laid_out);
-        self.there.set(first(commits)?.map_or(0, |row| connection::int(&row, 0)));
+        self.there.set(first(commits)?.map_or(0, |row| crate::statement::int(&row, 0)));
         Ok(())
     }
 
@@ -281,7 +285,7 @@ fn of_arrays(text: &str, one: &Prepared) -> Rendered {
     plain(&format!("{head} SELECT * FROM unnest({})", arrays.join(", ")))
 }
 
-impl Connection for PgConnection {
+impl Statements for PgConnection {
     fn dialect(&self) -> Dialect {
         Dialect::Postgres
     }
@@ -354,9 +358,11 @@ impl Connection for PgConnection {
         self.early.borrow_mut().clear();
         self.session()?.batch(text)
     }
+}
 
+impl Connection for PgConnection {
     fn reading<'r>(&'r self, words: &'r Words, catalogue: &'r Catalogue) -> Box<dyn Snapshot + 'r> {
-        Box::new(SqlReads { executor: self as &dyn Run, names: Names { words, catalogue } })
+        Box::new(SqlReads { executor: self as &dyn StatementRunner, names: Names { words, catalogue } })
     }
 
     fn expect(&self, text: &str, params: &[Param<'_>]) {
@@ -435,13 +441,13 @@ impl Connection for PgConnection {
 
     fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>> {
         let select = "SELECT value FROM secret WHERE name = ?1";
-        let stored = || (self as &dyn Connection).text(select, connection::params![name]);
+        let stored = || self.text(select, crate::statement::params![name]);
         let value = match stored()? {
             Some(value) => value,
             None => {
                 let value: Vec<u8> = std::iter::repeat_with(rand::random).take(len).collect();
                 let insert = "INSERT INTO secret (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
-                self.execute(insert, connection::params![name, &hexadecimal(&value)])?;
+                self.execute(insert, crate::statement::params![name, &hexadecimal(&value)])?;
                 // Another process may have created one meanwhile; then that one is used.
                 stored()?.ok_or_else(|| DbError::other("a secret was not stored"))?
             }
@@ -456,18 +462,18 @@ impl Connection for PgConnection {
     }
 
     fn gather_statistics(&self) -> Result<()> {
-        self.batch(super::STATISTICS)
+        self.batch(STATISTICS)
     }
 
     fn secrets(&self) -> Result<Vec<(Arc<str>, Vec<u8>)>> {
         let rows = self.select("SELECT name, value FROM secret ORDER BY name", &[])?;
-        let text = |row: &Row, place| connection::text_at(row, place).unwrap_or_default();
+        let text = |row: &Row, place| crate::statement::text_at(row, place).unwrap_or_default();
         rows.iter().map(|row| Ok((text(row, 0), bytes_of(&text(row, 0), &text(row, 1))?))).collect()
     }
 
     fn put_secret(&self, name: &str, value: &[u8]) -> Result<()> {
         let insert = "INSERT INTO secret (name, value) VALUES (?1, ?2)";
-        self.execute(insert, connection::params![name, &hexadecimal(value)]).map(drop)
+        self.execute(insert, crate::statement::params![name, &hexadecimal(value)]).map(drop)
     }
 
     fn close(&self) -> Result<()> {
@@ -476,7 +482,7 @@ impl Connection for PgConnection {
     }
 }
 
-impl Run for PgConnection {
+impl StatementRunner for PgConnection {
     /// A read that has a deadline may be ended by it, and the transaction goes on.
     fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found> {
         if let Some(found) = self.early(key, binds) {

@@ -2,8 +2,8 @@
 //!
 //! The functions named here that a database does not have are made by the module of that database.
 
-use super::super::connection::Dialect;
 use super::super::plan::ColumnType;
+use super::super::statement::Dialect;
 use sea_query::{
     Alias, BinOper, Expr, ExprTrait, Func, IntoIden, NullOrdering, Order, PostgresQueryBuilder, Query, SelectStatement,
     SqliteQueryBuilder, TableRef, Value, Values,

@@ -9,14 +9,14 @@
 
 use super::super::catalogue::{Catalogue, Relation, Table};
 use super::super::plan::{Cond, DbValue, Name, Op, Order, ReadPlan};
-use super::lower::{Want, has_value};
+use super::lowered::Want;
 use std::collections::BTreeSet;
 
 /// Longer lists make no ladder: its rungs are sorted together.
 const RUNGS: usize = 64;
 
 /// The condition that leads, and how.
-pub enum Driver<'p> {
+pub enum DrivingTable<'p> {
     Keys { cond: &'p Cond, keys: &'p [DbValue] },
     Edges { cond: &'p Cond, dst: i64, edges: EdgeIndex<'p>, descending: Option<bool> },
     EdgeLadder { cond: &'p Cond, dst: &'p [i64], edges: EdgeIndex<'p>, descending: bool },
@@ -31,7 +31,7 @@ pub struct EdgeIndex<'p> {
     pub status: Option<&'p DbValue>,
 }
 
-impl<'p> Driver<'p> {
+impl<'p> DrivingTable<'p> {
     /// Chooses among the conditions that must all hold.
     pub fn choose(
         plan: &'p ReadPlan,
@@ -39,14 +39,16 @@ impl<'p> Driver<'p> {
         table: &Table,
         conjuncts: &[&'p Cond],
         catalogue: &'p Catalogue,
-    ) -> Option<Driver<'p>> {
+    ) -> Option<DrivingTable<'p>> {
         let order = match want {
             Want::Rows => column_order(plan, &table.def.key.name),
             Want::Count | Want::Sum | Want::Groups => None,
         };
         let ladder = order.filter(|_| plan.limit.is_some() && extensions_named(&plan.filter).is_empty());
         let keys = |cond: &&'p Cond| match cond {
-            Cond::In(name, keys) if *name == table.def.key.name && keys.len() > 1 => Some(Driver::Keys { cond, keys }),
+            Cond::In(name, keys) if *name == table.def.key.name && keys.len() > 1 => {
+                Some(DrivingTable::Keys { cond, keys })
+            }
             _ => None,
         };
         let edges = |cond: &&'p Cond| edges(cond, order, ladder, table, conjuncts, catalogue);
@@ -58,10 +60,10 @@ impl<'p> Driver<'p> {
     /// The condition that leads.
     pub fn cond(&self) -> &'p Cond {
         match self {
-            Driver::Keys { cond, .. }
-            | Driver::Edges { cond, .. }
-            | Driver::EdgeLadder { cond, .. }
-            | Driver::ValueLadder { cond, .. } => cond,
+            DrivingTable::Keys { cond, .. }
+            | DrivingTable::Edges { cond, .. }
+            | DrivingTable::EdgeLadder { cond, .. }
+            | DrivingTable::ValueLadder { cond, .. } => cond,
         }
     }
 }
@@ -86,7 +88,7 @@ pub fn extension(conjuncts: &[&Cond], order: Option<&Name>, extensions: &[(&Tabl
         Cond::Compare(name, Op::Lt | Op::Le | Op::Gt | Op::Ge, value) if *value != DbValue::Null => indexed(name),
         _ => None,
     };
-    let ordered = || order.filter(|name| conjuncts.iter().any(|cond| has_value(cond, name))).and_then(indexed);
+    let ordered = || order.filter(|name| conjuncts.iter().any(|cond| cond.has_value(name))).and_then(indexed);
     conjuncts.iter().find_map(value).or_else(ordered).or_else(|| conjuncts.iter().find_map(range))
 }
 
@@ -134,7 +136,7 @@ fn edges<'p>(
     table: &Table,
     conjuncts: &[&'p Cond],
     catalogue: &'p Catalogue,
-) -> Option<Driver<'p>> {
+) -> Option<DrivingTable<'p>> {
     let Cond::Linked { rel, dst } = cond else { return None };
     let (_, relation) = catalogue.relation(rel).ok()?;
     if relation.src != table.id {
@@ -149,9 +151,9 @@ fn edges<'p>(
         order.filter(|(name, _)| relation.def.sort.as_ref() == Some(name)).map(|(_, descending)| descending)
     };
     match dst.as_slice() {
-        [dst] => Some(Driver::Edges { cond, dst: *dst, edges, descending: sorted(order) }),
+        [dst] => Some(DrivingTable::Edges { cond, dst: *dst, edges, descending: sorted(order) }),
         dst if (2..=RUNGS).contains(&dst.len()) => {
-            Some(Driver::EdgeLadder { cond, dst, edges, descending: sorted(ladder)? })
+            Some(DrivingTable::EdgeLadder { cond, dst, edges, descending: sorted(ladder)? })
         }
         _ => None,
     }
@@ -162,7 +164,7 @@ fn values<'p>(
     (sort, descending): (&'p Name, bool),
     table: &Table,
     conjuncts: &[&'p Cond],
-) -> Option<Driver<'p>> {
+) -> Option<DrivingTable<'p>> {
     let Cond::In(column, values) = cond else { return None };
     if !(2..=RUNGS).contains(&values.len()) {
         return None;
@@ -175,7 +177,7 @@ fn values<'p>(
             before.iter().any(|(name, _)| name == column) && before.iter().all(|(name, _)| fixed(name))
         })
     });
-    walks.then_some(Driver::ValueLadder { cond, column, values, sort, descending })
+    walks.then_some(DrivingTable::ValueLadder { cond, column, values, sort, descending })
 }
 
 /// The one value that the condition allows the column.

@@ -3,164 +3,14 @@
 //! One walk resolves every name, brings conditions into canonical form and extracts the values in order, so that the
 //! key and the text cannot disagree about what is bound where.
 
-use super::super::StorageError;
 use super::super::catalogue::{Catalogue, Table};
 use super::super::plan::{ColumnType, Cond, DbValue, Name, Op, Order, ReadPlan};
 use super::super::words::{NO_WORD, Words};
-use super::Bind;
-use super::join_order::{self, Driver, EdgeIndex};
+use super::join_order::{self, DrivingTable, EdgeIndex};
+use super::lowered::*;
+use crate::error::StorageError;
 use cms_text::fold;
 use std::collections::{BTreeSet, HashSet};
-
-/// What is selected of the rows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Want {
-    Rows,
-    Count,
-    /// The sum of the plan's one column.
-    Sum,
-    /// The values of the plan's one column, or the targets of the relation that is named in its place, each with the number
-    /// of rows that have it, the most frequent first.
-    Groups,
-}
-
-/// The number of a bind.
-pub type Param = usize;
-
-/// A lowered plan: no value left in it.
-pub struct Lowered<'p> {
-    pub table: &'p Table,
-    /// Joined on the key, with their aliases.
-    pub extensions: Vec<(&'p Table, u32)>,
-    /// Empty where rows are counted; the one that is summed where a sum is selected.
-    pub columns: Vec<Column<'p>>,
-    /// The edges whose targets rows are grouped by: the relation, and the row's own key. The one column is of them.
-    pub grouped: Option<(Param, Column<'p>)>,
-    pub lead: Option<Lead<'p>>,
-    pub filter: Vec<Test<'p>>,
-    pub order: Vec<Sort<'p>>,
-    pub limit: Option<(Param, Param)>,
-    pub want: Want,
-    /// See [`ReadPlan::width`].
-    pub width: Option<u32>,
-    pub binds: Vec<Bind>,
-}
-
-/// A column of a table with the name `alias`.
-#[derive(Clone, Copy)]
-pub struct Column<'p> {
-    pub alias: u32,
-    pub name: &'p str,
-    pub ty: ColumnType,
-    /// Read in its place where an extension has no row.
-    pub default: Option<Param>,
-}
-
-/// What leads the join (see [`super::lead`]).
-pub enum Lead<'p> {
-    Keys(Param),
-    Edges(Edges),
-    Ladder(Ladder<'p>),
-    /// An extension, by its alias.
-    Extension(u32),
-}
-
-/// Edges of one target.
-pub struct Edges {
-    pub index: EdgeParams,
-    pub dst: Param,
-    /// `Some(descending)` when the plan's order is that of the index on relation, target, status, sort and source.
-    pub descending: Option<bool>,
-}
-
-/// What edges are pinned to, their target apart.
-pub struct EdgeParams {
-    pub rel: Param,
-    pub status: Option<Param>,
-}
-
-/// The first rows for each member of a list.
-pub struct Ladder<'p> {
-    pub members: Param,
-    pub rung: Rung<'p>,
-    /// The other conditions, on the rows of a rung, which go by this alias.
-    pub alias: u32,
-    pub filter: Vec<Test<'p>>,
-    pub descending: bool,
-    /// How many rows of each rung can be in the window.
-    pub most: Param,
-}
-
-/// Where the rows for a member come from.
-pub enum Rung<'p> {
-    /// Edges to the member.
-    Edges(EdgeParams),
-    /// Rows whose first column is the member, by the second.
-    Column(Column<'p>, Column<'p>),
-}
-
-/// A lowered condition.
-pub enum Test<'p> {
-    All(Vec<Test<'p>>),
-    Any(Vec<Test<'p>>),
-    Not(Box<Test<'p>>),
-    Compare(Column<'p>, Op, Param),
-    In(Column<'p>, Param),
-    IsNull(Column<'p>),
-    Contains(Vec<Column<'p>>, Param),
-    Same(Vec<Column<'p>>, Param),
-    HasWord(Column<'p>, Param),
-    /// The list of values, and the alias of the column's members.
-    HasMember(Column<'p>, Param, u32),
-    Related {
-        table: &'p Table,
-        inner: Column<'p>,
-        outer: Column<'p>,
-        filter: Box<Test<'p>>,
-    },
-    Linked(Linked<'p>),
-    LinkedTo(LinkedTo<'p>),
-}
-
-/// Rows at the other end of edges.
-pub struct Linked<'p> {
-    /// The row's own key.
-    pub key: Column<'p>,
-    pub rel: Param,
-    pub ends: Param,
-    /// `ends` is one value, not a list.
-    pub one: bool,
-    /// The row is the source.
-    pub forward: bool,
-    /// The ends' rows are gathered first; else each row is probed.
-    pub gathered: bool,
-    pub alias: u32,
-}
-
-/// Rows at the other end of edges, by a condition.
-pub struct LinkedTo<'p> {
-    /// The row's own key.
-    pub key: Column<'p>,
-    pub rel: Param,
-    /// Alias of the edges.
-    pub edges: u32,
-    pub table: &'p Table,
-    /// The key of the rows at the other end.
-    pub end: Column<'p>,
-    pub filter: Box<Test<'p>>,
-    /// See [`Linked::gathered`].
-    pub gathered: bool,
-}
-
-/// A lowered sort key.
-pub enum Sort<'p> {
-    /// Descending; rows without a value last.
-    Column(Column<'p>, bool, bool),
-    Given(Column<'p>, Param, u32),
-    /// In the order of the keys that lead the join.
-    Keys,
-    First(Test<'p>),
-}
 
 /// Lowers a plan. Fails when it names what the layout does not have.
 pub fn lower<'p>(
@@ -180,9 +30,9 @@ pub fn lower<'p>(
         let alias = lowering.alias();
         lowering.extensions.push((extension, alias));
     }
-    let scope = Scope { table, alias: 0 };
-    let conjuncts = conjuncts(&plan.filter);
-    let leader = Driver::choose(plan, want, table, &conjuncts, catalogue);
+    let scope = FilterScope { table, alias: 0 };
+    let conjuncts = plan.filter.conjuncts();
+    let leader = DrivingTable::choose(plan, want, table, &conjuncts, catalogue);
     let (mut columns, mut order, mut limit) = (Vec::new(), Vec::new(), None);
     let mut grouped = None;
     if let (Want::Groups, [rel]) = (want, plan.columns.as_slice())
@@ -211,7 +61,7 @@ pub fn lower<'p>(
             (Some(lead), filter)
         }
     };
-    if let Some(Driver::Keys { keys, .. }) = &leader {
+    if let Some(DrivingTable::Keys { keys, .. }) = &leader {
         lowering.leading = keys;
     }
     if want == Want::Groups
@@ -236,29 +86,11 @@ fn whole(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// The conditions that must all hold, nested ones included.
-pub fn conjuncts(cond: &Cond) -> Vec<&Cond> {
-    match cond {
-        Cond::All(conds) => conds.iter().flat_map(conjuncts).collect(),
-        other => vec![other],
-    }
-}
-
 /// The column that a window is ordered by first.
 fn window_order(plan: &ReadPlan) -> Option<&Name> {
     match plan.order.first() {
         Some(Order::Column(name, _)) if plan.limit.is_some() => Some(name),
         _ => None,
-    }
-}
-
-/// Whether no row that meets a condition lacks a value of the column.
-pub fn has_value(cond: &Cond, column: &Name) -> bool {
-    match cond {
-        Cond::Compare(name, op, value) => name == column && *op != Op::Ne && *value != DbValue::Null,
-        Cond::In(name, values) => name == column && !values.contains(&DbValue::Null),
-        Cond::Not(cond) => matches!(&**cond, Cond::IsNull(name) if name == column),
-        _ => false,
     }
 }
 
@@ -271,7 +103,7 @@ impl Lead<'_> {
 
 /// Whose columns plain names are.
 #[derive(Clone, Copy)]
-struct Scope<'p> {
+struct FilterScope<'p> {
     table: &'p Table,
     alias: u32,
 }
@@ -292,17 +124,17 @@ impl<'p> Lowering<'p, '_> {
         self.aliases
     }
 
-    fn bind(&mut self, value: DbValue) -> Param {
+    fn bind(&mut self, value: DbValue) -> Placeholder {
         self.binds.push(Bind::One(value));
         self.binds.len() - 1
     }
 
-    fn bind_list(&mut self, values: Vec<DbValue>) -> Param {
+    fn bind_list(&mut self, values: Vec<DbValue>) -> Placeholder {
         self.binds.push(Bind::List(values));
         self.binds.len() - 1
     }
 
-    fn bind_word(&mut self, word: &str) -> Param {
+    fn bind_word(&mut self, word: &str) -> Placeholder {
         let number = self.words.number(word).unwrap_or(NO_WORD);
         self.bind(DbValue::Int(number))
     }
@@ -315,7 +147,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    fn column(&mut self, scope: Scope<'p>, name: &'p str) -> Result<Column<'p>, StorageError> {
+    fn column(&mut self, scope: FilterScope<'p>, name: &'p str) -> Result<Column<'p>, StorageError> {
         let Some((table, rest)) = name.split_once('.') else {
             let def = scope.table.column(name)?;
             return Ok(Column { alias: scope.alias, name, ty: def.ty, default: None });
@@ -332,36 +164,36 @@ impl<'p> Lowering<'p, '_> {
         Ok(Column { alias, name: rest, ty: def.ty, default })
     }
 
-    fn key(&self, scope: Scope<'p>) -> Column<'p> {
+    fn key(&self, scope: FilterScope<'p>) -> Column<'p> {
         let def = &scope.table.def.key;
         Column { alias: scope.alias, name: &def.name, ty: def.ty, default: None }
     }
 
     fn lead(
         &mut self,
-        scope: Scope<'p>,
+        scope: FilterScope<'p>,
         plan: &'p ReadPlan,
-        leader: &Driver<'p>,
+        leader: &DrivingTable<'p>,
         rest: &[&'p Cond],
     ) -> Result<Lead<'p>, StorageError> {
         Ok(match leader {
-            Driver::Keys { keys, .. } => {
+            DrivingTable::Keys { keys, .. } => {
                 let key = self.key(scope);
                 Lead::Keys(self.bind_members(key, keys))
             }
-            Driver::Edges { dst, edges, descending, .. } => {
+            DrivingTable::Edges { dst, edges, descending, .. } => {
                 let index = self.edge_params(scope, edges)?;
                 Lead::Edges(Edges { index, dst: self.bind(DbValue::Int(*dst)), descending: *descending })
             }
-            Driver::EdgeLadder { dst, edges, descending, .. } => {
+            DrivingTable::EdgeLadder { dst, edges, descending, .. } => {
                 let dst: BTreeSet<i64> = dst.iter().copied().collect();
                 let members = self.bind_list(dst.into_iter().map(DbValue::Int).collect());
                 let rung = Rung::Edges(self.edge_params(scope, edges)?);
-                let inside = Scope { alias: self.alias(), ..scope };
+                let inside = FilterScope { alias: self.alias(), ..scope };
                 Lead::Ladder(self.ladder(inside, plan, members, rung, *descending, rest)?)
             }
-            Driver::ValueLadder { column, values, sort, descending, .. } => {
-                let inside = Scope { alias: self.alias(), ..scope };
+            DrivingTable::ValueLadder { column, values, sort, descending, .. } => {
+                let inside = FilterScope { alias: self.alias(), ..scope };
                 let column = self.column(inside, column)?;
                 let members = self.bind_members(column, values);
                 let rung = Rung::Column(column, self.column(inside, sort)?);
@@ -372,9 +204,9 @@ impl<'p> Lowering<'p, '_> {
 
     fn ladder(
         &mut self,
-        inside: Scope<'p>,
+        inside: FilterScope<'p>,
         plan: &ReadPlan,
-        members: Param,
+        members: Placeholder,
         rung: Rung<'p>,
         descending: bool,
         rest: &[&'p Cond],
@@ -384,7 +216,7 @@ impl<'p> Lowering<'p, '_> {
         Ok(Ladder { members, rung, alias: inside.alias, filter, descending, most })
     }
 
-    fn edge_params(&mut self, scope: Scope<'p>, edges: &EdgeIndex<'p>) -> Result<EdgeParams, StorageError> {
+    fn edge_params(&mut self, scope: FilterScope<'p>, edges: &EdgeIndex<'p>) -> Result<EdgeParams, StorageError> {
         let status = match (&edges.relation.def.status, edges.status) {
             (Some(name), Some(value)) => {
                 let column = self.column(scope, name)?;
@@ -397,18 +229,23 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// A list without repetitions: what is joined to it must not occur twice.
-    fn bind_members(&mut self, column: Column<'_>, values: &[DbValue]) -> Param {
+    fn bind_members(&mut self, column: Column<'_>, values: &[DbValue]) -> Placeholder {
         let members = distinct(values).map(|value| self.stored(column, value)).collect();
         self.bind_list(members)
     }
 
     /// `free`: nothing leads the join yet.
-    fn conjuncts(&mut self, scope: Scope<'p>, conds: &[&'p Cond], free: bool) -> Result<Vec<Test<'p>>, StorageError> {
+    fn conjuncts(
+        &mut self,
+        scope: FilterScope<'p>,
+        conds: &[&'p Cond],
+        free: bool,
+    ) -> Result<Vec<Test<'p>>, StorageError> {
         conds.iter().map(|cond| self.test(scope, cond, free)).collect()
     }
 
     /// `conjunct`: the condition must hold for every row, and nothing else leads the join.
-    fn test(&mut self, scope: Scope<'p>, cond: &'p Cond, conjunct: bool) -> Result<Test<'p>, StorageError> {
+    fn test(&mut self, scope: FilterScope<'p>, cond: &'p Cond, conjunct: bool) -> Result<Test<'p>, StorageError> {
         Ok(match cond {
             Cond::All(conds) => Test::All(self.tests(scope, conds)?),
             Cond::Any(conds) => Test::Any(self.tests(scope, conds)?),
@@ -449,11 +286,17 @@ impl<'p> Lowering<'p, '_> {
         })
     }
 
-    fn tests(&mut self, scope: Scope<'p>, conds: &'p [Cond]) -> Result<Vec<Test<'p>>, StorageError> {
+    fn tests(&mut self, scope: FilterScope<'p>, conds: &'p [Cond]) -> Result<Vec<Test<'p>>, StorageError> {
         conds.iter().map(|c| self.test(scope, c, false)).collect()
     }
 
-    fn compare(&mut self, scope: Scope<'p>, name: &'p str, op: Op, value: &DbValue) -> Result<Test<'p>, StorageError> {
+    fn compare(
+        &mut self,
+        scope: FilterScope<'p>,
+        name: &'p str,
+        op: Op,
+        value: &DbValue,
+    ) -> Result<Test<'p>, StorageError> {
         let column = self.column(scope, name)?;
         Ok(match (op, value) {
             (Op::Eq, DbValue::Null) => Test::IsNull(column),
@@ -470,7 +313,7 @@ impl<'p> Lowering<'p, '_> {
 
     fn related(
         &mut self,
-        scope: Scope<'p>,
+        scope: FilterScope<'p>,
         table: &'p Name,
         inner: &'p str,
         outer: &'p str,
@@ -478,7 +321,7 @@ impl<'p> Lowering<'p, '_> {
     ) -> Result<Test<'p>, StorageError> {
         let outer = self.column(scope, outer)?;
         let table = self.catalogue.table(table)?;
-        let inside = Scope { table, alias: self.alias() };
+        let inside = FilterScope { table, alias: self.alias() };
         let inner = self.column(inside, inner)?;
         let filter = Box::new(self.test(inside, filter, false)?);
         Ok(Test::Related { table, inner, outer, filter })
@@ -486,7 +329,7 @@ impl<'p> Lowering<'p, '_> {
 
     fn linked(
         &mut self,
-        scope: Scope<'p>,
+        scope: FilterScope<'p>,
         rel: &Name,
         ends: &[i64],
         forward: bool,
@@ -506,7 +349,7 @@ impl<'p> Lowering<'p, '_> {
 
     fn linked_to(
         &mut self,
-        scope: Scope<'p>,
+        scope: FilterScope<'p>,
         rel: &Name,
         table: &'p Name,
         filter: &'p Cond,
@@ -515,14 +358,14 @@ impl<'p> Lowering<'p, '_> {
         self.catalogue.relation(rel)?;
         let (key, rel, edges) = (self.key(scope), self.bind_word(rel), self.alias());
         let table = self.catalogue.table(table)?;
-        let inside = Scope { table, alias: self.alias() };
+        let inside = FilterScope { table, alias: self.alias() };
         let (end, filter) = (self.key(inside), Box::new(self.test(inside, filter, false)?));
         Ok(Test::LinkedTo(LinkedTo { key, rel, edges, table, end, filter, gathered }))
     }
 
     fn order(
         &mut self,
-        scope: Scope<'p>,
+        scope: FilterScope<'p>,
         plan: &'p ReadPlan,
         conjuncts: &[&Cond],
     ) -> Result<Vec<Sort<'p>>, StorageError> {
@@ -533,7 +376,7 @@ impl<'p> Lowering<'p, '_> {
             match order {
                 Order::Column(name, descending) => {
                     total |= **name == *key.name;
-                    let last = scope.table.def.unset_last(name) && !conjuncts.iter().any(|cond| has_value(cond, name));
+                    let last = scope.table.def.unset_last(name) && !conjuncts.iter().any(|cond| cond.has_value(name));
                     sorts.push(Sort::Column(self.column(scope, name)?, *descending, last));
                 }
                 Order::Given(_, values) if values.is_empty() => {}

@@ -1,10 +1,11 @@
 //! Text for a lowered read plan.
 
-use super::super::connection::Dialect;
 use super::super::plan::{ColumnType, Op};
-use super::Rendered;
+use super::super::statement::Dialect;
 use super::dialect::{LIST_PLACE, LIST_VALUE, param};
-use super::lower::{Column, EdgeParams, Edges, Ladder, Lead, Linked, LinkedTo, Lowered, Rung, Sort, Test, Want};
+use super::lowered::{
+    Column, EdgeParams, Edges, Ladder, Lead, Linked, LinkedTo, Lowered, Rendered, Rung, Sort, Test, Want,
+};
 use sea_query::{Alias, BinOper, Cond, Expr, ExprTrait, JoinType, NullOrdering, Order, Query, SelectStatement};
 
 const EDGE: &str = "e";

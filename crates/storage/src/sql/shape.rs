@@ -1,6 +1,7 @@
 //! The key under which the text of a lowered plan is cached.
 
-use super::lower::{Column, EdgeParams, Lead, Lowered, Rung, Sort, Test, Want, op_text};
+use super::lower::op_text;
+use super::lowered::{Column, EdgeParams, Lead, Lowered, Rung, Sort, Test, Want};
 use std::fmt::Write;
 
 impl Lowered<'_> {

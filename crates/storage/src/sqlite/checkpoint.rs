@@ -6,8 +6,9 @@
 //!
 //! The same thread renews the statistics of tables that have grown ([`statistics`]), at the start and after writes.
 
-use super::open::checkpointing;
-use super::{Shared, statistics};
+use super::connect::checkpointing;
+use super::shared::{LONG_LOG, SqliteShared};
+use super::statistics;
 use rusqlite::Connection;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -15,10 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Pages in the log that call for a checkpoint.
-pub const PAGES: usize = 1000;
 /// Pages in the log at which the writer helps.
-const TOO_MANY: usize = 4 * PAGES;
+const TOO_MANY: usize = 4 * LONG_LOG;
 
 /// Without a commit for so long, the log is emptied.
 const QUIET: Duration = Duration::from_secs(1);
@@ -57,7 +56,7 @@ pub struct Checkpoints {
 
 impl Checkpoints {
     /// Takes over from SQLite, which would checkpoint in the writer's commits. `None` where it cannot: then it does.
-    pub fn start(writer: &mut Connection, shared: &Shared) -> Option<Checkpoints> {
+    pub fn start(writer: &mut Connection, shared: &SqliteShared) -> Option<Checkpoints> {
         let conn = checkpointing(&shared.path, &shared.settings).ok()?;
         // It waits for nobody, so that nobody waits for it.
         conn.busy_timeout(Duration::ZERO).ok()?;
@@ -94,7 +93,7 @@ impl Checkpoints {
             let _ = self.log.checkpoint(writer);
         }
         let unknown = !self.log.noticed.swap(true, Ordering::Relaxed);
-        if let (true, Some(wake)) = (unknown || pages >= PAGES, &self.wake) {
+        if let (true, Some(wake)) = (unknown || pages >= LONG_LOG, &self.wake) {
             // A call that waits already will do.
             let _ = wake.try_send(());
         }
@@ -133,7 +132,7 @@ fn keep_short(conn: &Connection, calls: &Receiver<()>, log: &Log, statistics: &m
         };
         match call {
             Err(RecvTimeoutError::Disconnected) => return,
-            Ok(()) if log.pages.load(Ordering::Relaxed) < PAGES => {}
+            Ok(()) if log.pages.load(Ordering::Relaxed) < LONG_LOG => {}
             Ok(()) => {
                 drop(log.checkpoint(conn));
                 statistics.look_again();

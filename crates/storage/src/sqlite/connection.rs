@@ -1,19 +1,24 @@
 //! SQLite's connection that writes and migrates.
 
-use super::super::Snapshot;
 use super::super::catalogue::Catalogue;
-use super::super::connection::{self, Connection, DbError, Dialect, Fault, Param, Result};
+use super::super::connection::Connection;
 use super::super::feed::Written;
-use super::super::plan::{DbValue, Row};
+use super::super::plan::Row;
 use super::super::sql_reads::{Names, SqlReads};
+use super::super::statement::{DbError, Dialect, Param, Result, Statements};
 use super::super::words::Words;
 use super::checkpoint::{self, Checkpoints};
-use super::reader::ConnectionReads;
+use super::connect::{self, Settings};
+use super::reads::ConnectionReads;
+use super::shared::SqliteShared;
 use super::statement_cache::StatementCache;
-use super::{Shared, search, statistics};
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{ErrorCode, OptionalExtension, Statement, ToSql};
+use super::statements::{bind, select};
+use super::{search, statistics};
+use crate::opening::OpenError;
+use crate::snapshot::Snapshot;
+use rusqlite::OptionalExtension;
 use std::cell::{Cell, RefCell};
+use std::path::Path;
 use std::sync::Arc;
 
 /// See the module.
@@ -38,9 +43,19 @@ impl SqliteConnection {
     }
 
     /// The writer's: it also moves the log into the file.
-    pub fn writing(mut conn: rusqlite::Connection, shared: &Shared) -> SqliteConnection {
+    pub fn writing(mut conn: rusqlite::Connection, shared: &SqliteShared) -> SqliteConnection {
         let checkpoints = Checkpoints::start(&mut conn, shared);
         SqliteConnection { checkpoints: RefCell::new(checkpoints), ..SqliteConnection::new(conn) }
+    }
+
+    /// To a file that is written, and made if there is none.
+    pub fn open(path: &Path) -> std::result::Result<SqliteConnection, OpenError> {
+        connect::in_its_folder(path, &Settings::default()).map(SqliteConnection::new)
+    }
+
+    /// To a file of ours that is only read.
+    pub fn examining(path: &Path) -> std::result::Result<SqliteConnection, OpenError> {
+        connect::examining(path).map(SqliteConnection::new)
     }
 
     /// The connection itself.
@@ -58,73 +73,7 @@ impl SqliteConnection {
     }
 }
 
-impl From<rusqlite::Error> for DbError {
-    fn from(error: rusqlite::Error) -> DbError {
-        let fault = match error.sqlite_error_code() {
-            Some(ErrorCode::ConstraintViolation) => Fault::Duplicate(column_of(&error)),
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Fault::Locked,
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => Fault::ReadOnly,
-            Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => Fault::Unavailable,
-            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Fault::Damaged,
-            // Only the progress handler interrupts.
-            Some(ErrorCode::OperationInterrupted) => Fault::TimedOut,
-            Some(ErrorCode::Unknown) if lacks_table(&error.to_string()) => Fault::Outdated,
-            _ => Fault::Other,
-        };
-        DbError { fault, cause: error.to_string() }
-    }
-}
-
-/// Whether SQLite names a table or column that is not there; it has no code for that.
-fn lacks_table(cause: &str) -> bool {
-    ["no such table", "no such column", "has no column named"].iter().any(|text| cause.contains(text))
-}
-
-/// The first column, `table.column`, of the index that refused a row.
-fn column_of(error: &rusqlite::Error) -> Option<Arc<str>> {
-    let rusqlite::Error::SqliteFailure(_, Some(message)) = error else { return None };
-    Some(message.strip_prefix("UNIQUE constraint failed: ")?.split(',').next()?.into())
-}
-
-impl ToSql for Param<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Param::Null => ValueRef::Null,
-            Param::Int(n) => ValueRef::Integer(*n),
-            Param::Real(n) => ValueRef::Real(*n),
-            Param::Text(text) => ValueRef::Text(text.as_bytes()),
-        }))
-    }
-}
-
-fn bind(statement: &mut Statement<'_>, params: &[Param<'_>]) -> rusqlite::Result<()> {
-    params.iter().enumerate().try_for_each(|(place, value)| statement.raw_bind_parameter(place + 1, value))
-}
-
-/// The rows that a statement gives.
-pub fn select(conn: &rusqlite::Connection, text: &str, params: &[Param<'_>]) -> rusqlite::Result<Vec<Row>> {
-    let mut statement = conn.prepare_cached(text)?;
-    let width = statement.column_count();
-    bind(&mut statement, params)?;
-    let mut rows = statement.raw_query();
-    let mut found = Vec::new();
-    while let Some(found_row) = rows.next()? {
-        found.push((0..width).map(|at| found_row.get_ref(at).map(raw)).collect::<rusqlite::Result<Row>>()?);
-    }
-    Ok(found)
-}
-
-/// A stored value, words as their numbers.
-fn raw(value: ValueRef<'_>) -> DbValue {
-    match value {
-        ValueRef::Null => DbValue::Null,
-        ValueRef::Integer(n) => DbValue::Int(n),
-        ValueRef::Real(n) => DbValue::Real(n),
-        ValueRef::Text(text) | ValueRef::Blob(text) => DbValue::Text(String::from_utf8_lossy(text).into()),
-    }
-}
-
-impl Connection for SqliteConnection {
+impl Statements for SqliteConnection {
     fn dialect(&self) -> Dialect {
         Dialect::Sqlite
     }
@@ -142,7 +91,9 @@ impl Connection for SqliteConnection {
     fn batch(&self, text: &str) -> Result<()> {
         Ok(self.conn.execute_batch(text)?)
     }
+}
 
+impl Connection for SqliteConnection {
     fn reading<'r>(&'r self, words: &'r Words, catalogue: &'r Catalogue) -> Box<dyn Snapshot + 'r> {
         let SqliteConnection { conn, shapes, frequent, .. } = self;
         Box::new(SqlReads { executor: ConnectionReads { conn, shapes, frequent }, names: Names { words, catalogue } })
@@ -182,7 +133,7 @@ impl Connection for SqliteConnection {
     }
 
     fn leave_for_search(&self, table: i64, id: i64) -> Result<bool> {
-        self.execute(search::NOTE, connection::params![table, id])?;
+        self.execute(search::NOTE, crate::statement::params![table, id])?;
         Ok(true)
     }
 

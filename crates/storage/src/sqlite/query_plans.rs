@@ -2,11 +2,13 @@
 //!
 //! A list that the server ships walks an index: where its plan sorts, a line here gives the reason.
 
-use super::super::connection::Dialect;
 use super::super::fixtures::*;
 use super::super::plan::*;
 use super::super::sql::{Want, lower};
+use super::super::statement::Dialect;
+use super::values::bind;
 use super::*;
+use crate::database::{Database, Storage};
 use rusqlite::Connection;
 use std::fmt::Write;
 
@@ -172,7 +174,7 @@ fn filled() -> Site {
 fn queries_walk_indexes() {
     let site = filled();
     let shared = &site.db.shared;
-    let conn = open::reading(&shared.path, &shared.settings).unwrap();
+    let conn = connect::reading(&shared.path, &shared.settings).unwrap();
     let words = shared.words.load();
     let mut texts = String::new();
     let mut walks = String::new();

@@ -8,22 +8,22 @@
 //! ([`LogIndex`]). Open transactions keep the log from starting over, so they end after [`MAX_REUSE`], when the log is
 //! long, and when the thread has nothing to do ([`end_idle_transactions`]).
 
-use super::super::connection::{Param, int};
 use super::super::feed::{self, News};
 use super::super::pin;
-use super::super::plan::{Name, ReadPlan, Row};
-use super::super::sql::{Bind, Lowered};
-use super::super::sql_reads::{Columns, Executor, Names, ReadTexts, SqlReads, read_texts};
+use super::super::sql_reads::{Names, SqlReads};
+use super::super::statement::{Param, int};
 use super::super::words::Words;
-use super::super::{Dependencies, ReadRequest, ReadResult, Snapshot, StorageError};
-use super::connection;
-use super::open;
+use super::connect;
+use super::reads::ConnectionReads;
 use super::search;
+use super::shared::SqliteShared;
 use super::statement_cache::StatementCache;
-use super::{Dictionary, Shared, bind};
+use super::statements::select;
+use crate::dependencies::Dependencies;
+use crate::error::StorageError;
+use crate::snapshot::{ReadRequest, ReadResult, Snapshot};
 use arc_swap::Guard;
-use rusqlite::{CachedStatement, Connection, Result, ToSql};
-use std::borrow::Cow;
+use rusqlite::{Connection, Result, ToSql};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
@@ -72,8 +72,6 @@ impl LogIndex {
 
 thread_local! {
     static READERS: RefCell<Vec<(u64, Rc<Reader>)>> = const { RefCell::new(Vec::new()) };
-    static QUERIES: Cell<u64> = const { Cell::new(0) };
-    static TEXT: Cell<u64> = const { Cell::new(0) };
     static REUSES: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -86,16 +84,6 @@ pub fn reuse_transactions() -> bool {
 /// Ends the transactions of this thread that no snapshot uses.
 pub fn end_idle_transactions() {
     READERS.with_borrow(|readers| readers.iter().for_each(|(_, reader)| reader.end_idle()));
-}
-
-/// See [`super::Sqlite::queries`].
-pub fn queries() -> u64 {
-    QUERIES.get()
-}
-
-/// See [`super::Sqlite::text_read`].
-pub fn text_read() -> u64 {
-    TEXT.get()
 }
 
 /// Closes this thread's connection to a database.
@@ -134,15 +122,15 @@ pub fn settle() {
 }
 
 /// A snapshot: the thread's connection with a read transaction, which ends with the last of its snapshots.
-pub struct View<'s> {
-    shared: &'s Shared,
+pub struct SqliteSnapshot<'s> {
+    shared: &'s SqliteShared,
     reader: Rc<Reader>,
     words: Guard<Arc<Words>>,
 }
 
-impl<'s> View<'s> {
+impl<'s> SqliteSnapshot<'s> {
     /// Opens a snapshot.
-    pub fn begin(shared: &'s Shared) -> std::result::Result<View<'s>, StorageError> {
+    pub fn begin(shared: &'s SqliteShared) -> std::result::Result<SqliteSnapshot<'s>, StorageError> {
         let reader = reader(shared)?;
         if !reader.reuses(shared) {
             reader.end_idle();
@@ -151,7 +139,7 @@ impl<'s> View<'s> {
             reader.begin(shared)?;
         }
         reader.depth.set(reader.depth.get() + 1);
-        Ok(View { shared, reader, words: shared.words.load() })
+        Ok(SqliteSnapshot { shared, reader, words: shared.words.load() })
     }
 
     fn reads(&self) -> SqlReads<'_, ConnectionReads<'_>> {
@@ -161,14 +149,14 @@ impl<'s> View<'s> {
     }
 }
 
-impl Drop for View<'_> {
+impl Drop for SqliteSnapshot<'_> {
     fn drop(&mut self) {
         self.reader.depth.set(self.reader.depth.get() - 1);
         self.reader.settle();
     }
 }
 
-impl Snapshot for View<'_> {
+impl Snapshot for SqliteSnapshot<'_> {
     fn read(&self, request: ReadRequest<'_>) -> std::result::Result<ReadResult, StorageError> {
         let memory = (&self.shared.remembered, &*self.shared.versions);
         match request {
@@ -186,67 +174,12 @@ impl Snapshot for View<'_> {
     }
 }
 
-/// Carries out statements on one connection, in whatever transaction it is.
-pub struct ConnectionReads<'r> {
-    pub conn: &'r Connection,
-    pub shapes: &'r StatementCache,
-    pub frequent: &'r search::FrequentTexts,
-}
-
-impl Executor for ConnectionReads<'_> {
-    type Row<'r> = rusqlite::Row<'r>;
-
-    const TEXTS: ReadTexts =
-        read_texts!("IN (SELECT value FROM rarray(?1))", "IN (SELECT value FROM rarray(?2))", "GROUP BY \"of\"");
-
-    fn rows(&self, lowered: &Lowered<'_>, words: &Words) -> std::result::Result<Vec<Row>, StorageError> {
-        self.shapes.rows(lowered, Dictionary { words, conn: self.conn })
-    }
-
-    fn number(&self, lowered: &Lowered<'_>) -> std::result::Result<u64, StorageError> {
-        let numbers = self.shapes.select(self.conn, lowered, |_, row| row.get::<_, i64>(0))?;
-        Ok(numbers.first().copied().unwrap_or(0).max(0) as u64)
-    }
-
-    fn select<T>(
-        &self,
-        text: &'static str,
-        binds: &[Bind],
-        decode: impl FnMut(&rusqlite::Row<'_>) -> std::result::Result<T, StorageError>,
-    ) -> std::result::Result<Vec<T>, StorageError> {
-        let mut statement = self.conn.prepare_cached(text)?;
-        fetch(&mut statement, binds.iter(), decode)
-    }
-
-    fn word(&self, words: &Words, number: i64) -> std::result::Result<Name, StorageError> {
-        Ok(Dictionary { words, conn: self.conn }.name(number)?)
-    }
-
-    fn narrow<'p>(
-        &self,
-        plan: &'p ReadPlan,
-        Names { words, catalogue }: Names<'_>,
-    ) -> std::result::Result<Cow<'p, ReadPlan>, StorageError> {
-        search::narrowed((self.conn, self.frequent), catalogue, words, plan)
-    }
-}
-
-impl Columns for rusqlite::Row<'_> {
-    fn int(&self, place: usize) -> std::result::Result<i64, StorageError> {
-        Ok(self.get(place)?)
-    }
-
-    fn text(&self, place: usize) -> std::result::Result<Arc<str>, StorageError> {
-        Ok(Arc::from(self.get_ref(place)?.as_str().map_err(rusqlite::Error::from)?))
-    }
-}
-
-fn reader(shared: &Shared) -> std::result::Result<Rc<Reader>, StorageError> {
+fn reader(shared: &SqliteShared) -> std::result::Result<Rc<Reader>, StorageError> {
     READERS.with_borrow_mut(|readers| {
         if let Some((_, reader)) = readers.iter().find(|(id, _)| *id == shared.id) {
             return Ok(reader.clone());
         }
-        let conn = open::reading(&shared.path, &shared.settings)?;
+        let conn = connect::reading(&shared.path, &shared.settings)?;
         let reader = Rc::new(Reader {
             conn,
             shapes: StatementCache::default(),
@@ -265,7 +198,7 @@ fn reader(shared: &Shared) -> std::result::Result<Rc<Reader>, StorageError> {
 }
 
 impl Reader {
-    fn begin(&self, shared: &Shared) -> Result<()> {
+    fn begin(&self, shared: &SqliteShared) -> Result<()> {
         if !self.conn.is_autocommit() {
             self.end();
         }
@@ -302,7 +235,7 @@ impl Reader {
     }
 
     /// Takes over an idle transaction if it still shows the newest state.
-    fn reuses(&self, shared: &Shared) -> bool {
+    fn reuses(&self, shared: &SqliteShared) -> bool {
         if !self.idle.get() || shared.versions.rising() != self.rising.get() || shared.log_is_long() {
             return false;
         }
@@ -311,7 +244,7 @@ impl Reader {
         reuses && self.idle.replace(false)
     }
 
-    fn log_head(&self, shared: &Shared) -> Option<LogHead> {
+    fn log_head(&self, shared: &SqliteShared) -> Option<LogHead> {
         (*self.log.get_or_init(|| LogIndex::beside(&shared.path)))?.head()
     }
 
@@ -323,14 +256,13 @@ impl Reader {
 
     /// Takes notice of what other processes committed; whether there was something new. (Also starts the read transaction,
     /// which `BEGIN` alone does not.)
-    fn look(&self, shared: &Shared) -> Result<bool> {
+    fn look(&self, shared: &SqliteShared) -> Result<bool> {
         let version: i64 = self.conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         if version == self.seen.get() {
             return Ok(false);
         }
-        let all = |text: &str, values: &[i64]| {
-            connection::select(&self.conn, text, &values.iter().map(Param::from).collect::<Vec<_>>())
-        };
+        let all =
+            |text: &str, values: &[i64]| select(&self.conn, text, &values.iter().map(Param::from).collect::<Vec<_>>());
         let known = shared.versions.known();
         let commits = all(feed::NUMBER_OF_COMMITS, &[])?.first().map_or(0, |row| int(row, 0));
         let is_new = commits as u64 > known.commits;
@@ -353,27 +285,4 @@ impl Reader {
 
 fn execute(conn: &Connection, text: &str, params: &[&dyn ToSql]) -> Result<usize> {
     conn.prepare_cached(text)?.execute(params)
-}
-
-/// Everything that a statement gives.
-pub(super) fn fetch<'b, T, E: From<rusqlite::Error>>(
-    statement: &mut CachedStatement<'_>,
-    binds: impl Iterator<Item = &'b Bind>,
-    mut row: impl FnMut(&rusqlite::Row<'_>) -> std::result::Result<T, E>,
-) -> std::result::Result<Vec<T>, E> {
-    QUERIES.set(QUERIES.get() + 1);
-    for (place, value) in binds.enumerate() {
-        bind(statement, place, value)?;
-    }
-    let mut rows = statement.raw_query();
-    let mut found = Vec::new();
-    while let Some(next) = rows.next()? {
-        found.push(row(next)?);
-    }
-    Ok(found)
-}
-
-/// Counts text that was read in rows.
-pub(super) fn count_text(bytes: u64) {
-    TEXT.set(TEXT.get() + bytes);
 }

@@ -1,56 +1,23 @@
 //! Tables, columns and indexes of a SQLite file.
 
 use super::super::catalogue::Catalogue;
-use super::super::connection::{Connection as _, Result};
-use super::super::migrate::{CHANGE_FEED, Described, Present, Schema, quoted, type_mark};
+use super::super::migrate::{CHANGE_FEED, Described, Present, Schema, type_mark};
 use super::super::plan::ColumnType;
+use super::super::statement::Result;
+use super::super::statement::Statements as _;
 use super::super::words::Words;
-use super::{SqliteConnection, open, search};
+use super::connection::SqliteConnection;
+use super::{connect, search};
 
-/// The change feed: an entry for each row that a commit changes, by `seq`. `table`, `kind` and the two statuses are words,
-/// `at` is in UTC milliseconds.
-macro_rules! change_feed {
-    () => {
-        r#"
-CREATE TABLE change_feed (
-    seq INTEGER PRIMARY KEY, in_commit INTEGER NOT NULL, at INTEGER NOT NULL, node INTEGER NOT NULL, "table" INTEGER NOT NULL,
-    kind INTEGER, id INTEGER, key TEXT, action TEXT NOT NULL, status_before INTEGER, status_after INTEGER,
-    columns TEXT, actor INTEGER);
-"#
+/// How SQLite names the types of columns.
+macro_rules! make {
+    ($tables:ident) => {
+        $crate::companions::$tables! {
+            int: "INTEGER", text: "TEXT", name: "TEXT", bytes: "BLOB", copied: "", nulls: "", end: " WITHOUT ROWID",
+            often: ""
+        }
     };
 }
-
-/// The tables that storage maintains beside the declared ones. Edges of one source are adjacent, whatever the relation,
-/// so that a change of its status finds them at once. `edge_target` has no descending column: walked backwards it gives
-/// the newest first with ties by source descending, walked forwards the reverse.
-const COMPANION_TABLES: &str = concat!(
-    r#"
-CREATE TABLE layout (name TEXT PRIMARY KEY, definition TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE dictionary (number INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
-CREATE TABLE sequence (space TEXT PRIMARY KEY, next INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE version (scope TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE setting (key TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE secret (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE edge (
-    rel INTEGER NOT NULL, src INTEGER NOT NULL, dst INTEGER NOT NULL, pos INTEGER NOT NULL, status, sort,
-    PRIMARY KEY (src, rel, pos)) WITHOUT ROWID;
-CREATE INDEX edge_target ON edge (rel, dst, status, sort, src);
-CREATE TABLE meta (
-    space INTEGER NOT NULL, id INTEGER NOT NULL, key TEXT NOT NULL, n INTEGER NOT NULL, json TEXT NOT NULL,
-    PRIMARY KEY (space, id, key, n)) WITHOUT ROWID;
-CREATE TABLE slug (
-    scope TEXT NOT NULL, slug TEXT NOT NULL, "table" INTEGER NOT NULL, id INTEGER NOT NULL,
-    PRIMARY KEY (scope, slug)) WITHOUT ROWID;
-CREATE INDEX slug_owner ON slug ("table", id);
-CREATE TABLE slug_run (
-    scope TEXT NOT NULL, base TEXT NOT NULL, lo INTEGER NOT NULL, hi INTEGER NOT NULL,
-    PRIMARY KEY (scope, base, lo)) WITHOUT ROWID;
-CREATE TABLE tally (
-    "table" INTEGER NOT NULL, kind INTEGER NOT NULL, status INTEGER NOT NULL, author INTEGER NOT NULL, n INTEGER NOT NULL,
-    PRIMARY KEY ("table", kind, status, author)) WITHOUT ROWID;
-"#,
-    change_feed!()
-);
 
 /// The version since which the number of a meta value is its alone. Before, it counted the values of a row's key.
 const NUMBERED_VALUES: i64 = 3;
@@ -98,21 +65,12 @@ impl Schema for SqliteConnection {
     }
 
     fn companion_tables(&self) -> &'static str {
-        COMPANION_TABLES
+        make!(companion_tables)
     }
 
     /// The part that SQLite ignores stores what else is known of the column.
     fn sql_type(&self, ty: ColumnType) -> &'static str {
         type_mark(ty)
-    }
-
-    fn index_text(&self, table: &str, index: &Described) -> String {
-        let column = |(name, descending): &(String, bool)| {
-            format!("{} {}", quoted(name), if *descending { "DESC" } else { "ASC" })
-        };
-        let columns: Vec<String> = index.columns.iter().map(column).collect();
-        let unique = if index.unique { "UNIQUE " } else { "" };
-        format!("CREATE {unique}INDEX {} ON {} ({})", quoted(&index.name), quoted(table), columns.join(", "))
     }
 
     fn version(&self) -> Result<i64> {
@@ -123,11 +81,11 @@ impl Schema for SqliteConnection {
         if from < NUMBERED_VALUES {
             self.batch(NUMBER_VALUES)?;
         }
-        if from < CHANGE_FEED { self.batch(change_feed!()) } else { Ok(()) }
+        if from < CHANGE_FEED { self.batch(make!(change_feed)) } else { Ok(()) }
     }
 
     fn sign(&self) -> Result<()> {
-        Ok(open::sign(self.inner())?)
+        Ok(connect::sign(self.inner())?)
     }
 
     fn renew_search(&self, catalogue: &Catalogue, words: &Words) -> Result<()> {

@@ -8,12 +8,13 @@
 //! rows when it has nothing else to do. A search uses the index and the rows that are not indexed yet, so it is never
 //! stale.
 
-use super::super::StorageError;
 use super::super::catalogue::{Catalogue, Table};
 use super::super::connection;
-use super::super::migrate::{keep, kept};
+use super::super::layout_table::{keep, kept};
+use super::super::migrate::SEARCH_LAYOUT;
 use super::super::plan::{Cond, DbValue, Name, ReadPlan};
 use super::super::words::Words;
+use crate::error::StorageError;
 use cms_text::fold;
 use rusqlite::{Connection, OptionalExtension, Result};
 use std::borrow::Cow;
@@ -31,9 +32,6 @@ const LETTERS: usize = 3;
 
 /// What separates the entries that the index takes for a row. Texts that contain it are found without the index.
 const SEPARATOR: char = '\u{1f}';
-
-/// The layout of the index. An index with another layout is rebuilt.
-pub(in super::super) const LAYOUT: u32 = 3;
 
 /// Most trigrams that a search uses: the first few narrow as well as all.
 const ENTRIES: usize = 24;
@@ -61,11 +59,11 @@ fn entries_name(table: &Table) -> String {
 pub(super) const TAKEN_IN: i64 = 64;
 
 /// Brings the indexes to what the catalogue searches. What is new is left for the writer to take in.
-pub(in super::super) fn renew(
+pub(super) fn renew(
     conn: &dyn connection::Connection,
     catalogue: &Catalogue,
     words: &Words,
-) -> connection::Result<()> {
+) -> crate::statement::Result<()> {
     conn.batch(
         "CREATE TABLE IF NOT EXISTS search_todo (\"table\" INTEGER NOT NULL, id INTEGER NOT NULL, \
          PRIMARY KEY (\"table\", id)) WITHOUT ROWID",
@@ -74,7 +72,7 @@ pub(in super::super) fn renew(
         let columns: Vec<&str> = table.searched.iter().map(|place| &*table.def.columns[*place].name).collect();
         let (columns, key) = (columns.join(" "), format!("search:{}", table.def.name));
         let before = kept(conn, &key)?.unwrap_or_default();
-        let layout = format!("{LAYOUT} {columns}");
+        let layout = format!("{SEARCH_LAYOUT} {columns}");
         if *before == *layout || columns.is_empty() && before.is_empty() {
             continue;
         }
@@ -197,7 +195,7 @@ fn is_entry(text: &str) -> bool {
 }
 
 /// Counts the rows of a table that neither the index knows nor the writer has before it.
-pub(in super::super) fn lost_text(table: &Table, number: i64) -> String {
+pub(super) fn lost_text(table: &Table, number: i64) -> String {
     let (name, key, index) = (&table.def.name, &table.def.key.name, index_name(table));
     format!(
         "SELECT count(*) FROM \"{name}\" AS t WHERE NOT EXISTS (SELECT 1 FROM \"{index}_docsize\" AS d WHERE d.id = t.\"{key}\") \

@@ -3,12 +3,12 @@
 //! Clients choose the shapes by their arguments, so neither the number of shapes nor the length of one bounds the
 //! memory they use.
 
-use super::super::StorageError;
-use super::super::connection::Dialect;
 use super::super::plan::{DbValue, Row};
 use super::super::sql::{Lowered, Rendered};
-use super::reader::{count_text, fetch};
-use super::{Dictionary, decode};
+use super::super::statement::Dialect;
+use super::statements::{count_text, fetch};
+use super::values::{Dictionary, decode};
+use crate::error::StorageError;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
 use rusqlite::{Connection, Result, StatementStatus};
@@ -26,7 +26,7 @@ const LARGEST: usize = 256 << 10;
 
 /// See the module.
 pub struct StatementCache {
-    texts: RefCell<Cache<String, Rc<CachedStatement>, Bytes>>,
+    texts: RefCell<Cache<String, Rc<CachedStatement>, CachedStatementBytes>>,
     /// Bytes of the statements that were prepared since the cache was empty.
     prepared: Cell<usize>,
     /// How often the connection has dropped its statements.
@@ -40,9 +40,9 @@ struct CachedStatement {
 }
 
 #[derive(Clone)]
-struct Bytes;
+struct CachedStatementBytes;
 
-impl Weighter<String, Rc<CachedStatement>> for Bytes {
+impl Weighter<String, Rc<CachedStatement>> for CachedStatementBytes {
     fn weight(&self, shape: &String, kept: &Rc<CachedStatement>) -> u64 {
         let rendered = &kept.rendered;
         (shape.len() + rendered.text.len() + size_of_val(&*rendered.order) + rendered.words.len() + 256) as u64
@@ -51,7 +51,7 @@ impl Weighter<String, Rc<CachedStatement>> for Bytes {
 
 impl Default for StatementCache {
     fn default() -> StatementCache {
-        let texts = Cache::with_weighter((TEXTS / TEXT) as usize, TEXTS, Bytes);
+        let texts = Cache::with_weighter((TEXTS / TEXT) as usize, TEXTS, CachedStatementBytes);
         StatementCache { texts: RefCell::new(texts), prepared: Cell::new(0), round: Cell::new(0) }
     }
 }
@@ -146,7 +146,7 @@ mod tests {
     fn shapes_take_bounded_memory_however_many_there_are() {
         let site = site();
         let shared = &site.db.shared;
-        let conn = super::super::open::reading(&shared.path, &shared.settings).unwrap();
+        let conn = super::super::connect::reading(&shared.path, &shared.settings).unwrap();
         let words = shared.words.load();
         let (shapes, dictionary) = (StatementCache::default(), Dictionary { words: &words, conn: &conn });
         let mut rounds = 0;

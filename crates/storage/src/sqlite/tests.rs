@@ -1,10 +1,12 @@
 //! What only SQLite is responsible for: files, locks, processes that die, other processes, the text and plan of
 //! queries.
 
-use super::super::Storage;
 use super::super::fixtures::*;
 use super::super::plan::*;
 use super::*;
+use crate::database::{CommitFuture, Database, Storage};
+use crate::dependencies::VersionSlot;
+use crate::migrate::META_VERSION;
 use rusqlite::Connection;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -695,7 +697,7 @@ fn a_search_finds_the_same_before_and_after_the_index() {
     indexed(&site);
     check("after");
     let path = site.folder.path().join("site.db");
-    assert_eq!(super::super::backup::examine(&path, &layout()).unwrap(), Vec::<String>::new());
+    assert_eq!(backup::examine(&path, &layout()).unwrap(), Vec::<String>::new());
 
     let change = put("record", existing(ids[0]), &[("title", text("A banana"))]);
     commit(&site.db, vec![Change::Put(change)]).unwrap();
@@ -757,7 +759,7 @@ fn rows_that_a_search_would_miss_are_told() {
     indexed(&site);
     other_connection(&site).execute_batch("DELETE FROM search_record WHERE rowid = 1").unwrap();
     let path = site.folder.path().join("site.db");
-    let told = super::super::backup::examine(&path, &layout()).unwrap();
+    let told = backup::examine(&path, &layout()).unwrap();
     assert_eq!(told, ["1 rows of record are not found by a search"]);
 }
 
@@ -775,7 +777,7 @@ fn a_file_from_before_the_index_gets_one() {
     assert_eq!(found(&site.db, "apple"), [apple]);
     indexed(&site);
     assert_eq!(found(&site.db, "apple"), [apple]);
-    assert_eq!(super::super::backup::examine(&path, &layout()).unwrap(), Vec::<String>::new());
+    assert_eq!(backup::examine(&path, &layout()).unwrap(), Vec::<String>::new());
     let version: i64 = other_connection(&site).pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     assert_eq!(version, META_VERSION, "an older program, which would not keep the index, is told so");
 }

@@ -6,81 +6,20 @@
 mod dependents;
 mod returned;
 mod rows;
+mod work;
 
-use super::super::StorageError;
-use super::super::catalogue::{Catalogue, Table, TableId};
-use super::super::connection::{DbError, Fault, params};
-use super::super::plan::{
-    Change, CommitError, Committed, DbValue, Name, Put, PutDone, ReadPlan, Row, Target, WritePlan,
-};
+use super::super::catalogue::{Table, TableId};
+use super::super::plan::{Change, CommitError, Committed, DbValue, Put, PutDone, ReadPlan, Row, Target, WritePlan};
 use super::super::sql::extensions_named;
-use super::Writer;
-use super::effects::{Counter, Effects, Scope};
-use returned::Returned;
-pub(super) use rows::{State, id_of};
-
-/// Why a plan stops.
-pub(super) enum Stop {
-    Refuse(CommitError),
-    Sql(DbError),
-}
-
-type Result<T> = std::result::Result<T, Stop>;
-
-impl From<DbError> for Stop {
-    fn from(error: DbError) -> Stop {
-        Stop::Sql(error)
-    }
-}
-
-impl From<StorageError> for Stop {
-    fn from(error: StorageError) -> Stop {
-        match error {
-            StorageError::Unavailable(_) => Stop::Sql(error.into()),
-            error => Stop::Refuse(CommitError::Failed(error.to_string())),
-        }
-    }
-}
-
-impl Stop {
-    /// As the caller hears of it.
-    pub fn into_commit_error(self) -> CommitError {
-        let error = match self {
-            Stop::Refuse(error) => return error,
-            Stop::Sql(error) => error,
-        };
-        match error.fault {
-            // Keys were checked before, so this is a unique index.
-            Fault::Duplicate(column) => {
-                CommitError::Refused { tag: "duplicate", row: column.map(|column| vec![DbValue::Text(column)]) }
-            }
-            Fault::Outdated => super::unavailable(&error),
-            ref fault if fault.is_temporary() => super::unavailable(&error),
-            _ => CommitError::Failed(error.cause),
-        }
-    }
-
-    /// Whether a statement failed, rather than a rule of the plan.
-    pub fn is_failure(&self) -> bool {
-        matches!(self, Stop::Sql(_))
-    }
-
-    /// As the end of the whole transaction.
-    pub fn into_error(self) -> DbError {
-        match self {
-            Stop::Sql(error) => error,
-            Stop::Refuse(why) => DbError::other(format!("the transaction was given up: {why}")),
-        }
-    }
-}
-
-fn failed<T>(why: String) -> Result<T> {
-    Err(Stop::Refuse(CommitError::Failed(why)))
-}
+use super::super::statement::params;
+use super::effects::{Counter, Effects, VersionScope};
+use super::state::Writer;
+pub(super) use work::Stop;
+use work::{PlanResult, Work, failed};
 
 impl<'c> Writer<'c> {
     /// Carries out a plan. Its effects are dropped if the savepoint is rolled back.
-    pub(super) fn apply(&mut self, plan: &WritePlan) -> Result<(Committed, Effects)> {
+    pub(super) fn apply(&mut self, plan: &WritePlan) -> PlanResult<(Committed, Effects)> {
         let catalogue = &self.shared.catalogue;
         let mut work = Work {
             writer: self,
@@ -103,23 +42,8 @@ impl<'c> Writer<'c> {
     }
 }
 
-/// A plan being carried out.
-struct Work<'w, 'c> {
-    writer: &'w mut Writer<'c>,
-    catalogue: &'c Catalogue,
-    effects: Effects,
-    committed: Committed,
-    /// The table of each put done.
-    puts: Vec<TableId>,
-    /// See [`WritePlan::returning`].
-    returning: &'w [Name],
-    returned: Option<Returned>,
-    /// The first put is being carried out, and its row can be returned.
-    first: bool,
-}
-
 impl<'c> Work<'_, 'c> {
-    fn change(&mut self, change: &Change) -> Result<()> {
+    fn change(&mut self, change: &Change) -> PlanResult<()> {
         match change {
             Change::Require { plan, found, tag } => self.require(plan, *found, tag),
             Change::Put(put) => self.put(put),
@@ -156,18 +80,18 @@ impl<'c> Work<'_, 'c> {
         }
     }
 
-    fn set_setting(&mut self, key: &str, json: Option<&str>) -> Result<()> {
+    fn set_setting(&mut self, key: &str, json: Option<&str>) -> PlanResult<()> {
         match json {
             Some(json) => self.writer.send(SET_SETTING, params![key, json])?,
             None => self.writer.send("DELETE FROM setting WHERE key = ?1", params![key])?,
         };
-        self.effects.scopes.insert(Scope::Setting);
+        self.effects.scopes.insert(VersionScope::Setting);
         self.effects.entries.settings.insert(key.into());
         self.effects.wrote = true;
         Ok(())
     }
 
-    fn require(&mut self, plan: &ReadPlan, found: bool, tag: &'static str) -> Result<()> {
+    fn require(&mut self, plan: &ReadPlan, found: bool, tag: &'static str) -> PlanResult<()> {
         let row = self.rows(&ReadPlan { limit: Some(1), ..plan.clone() })?.into_iter().next();
         if row.is_some() == found {
             return Ok(());
@@ -175,7 +99,7 @@ impl<'c> Work<'_, 'c> {
         Err(Stop::Refuse(CommitError::Refused { tag, row }))
     }
 
-    fn put(&mut self, put: &Put) -> Result<()> {
+    fn put(&mut self, put: &Put) -> PlanResult<()> {
         self.first = self.puts.is_empty() && !self.returning.is_empty();
         let (table, done) = self.carry(put)?;
         self.first = false;
@@ -184,7 +108,7 @@ impl<'c> Work<'_, 'c> {
         Ok(())
     }
 
-    fn carry(&mut self, put: &Put) -> Result<(TableId, PutDone)> {
+    fn carry(&mut self, put: &Put) -> PlanResult<(TableId, PutDone)> {
         let table = self.catalogue.table(&put.table)?;
         if table.companion {
             return failed(format!("rows of {} are made by the writer alone", put.table));
@@ -198,18 +122,18 @@ impl<'c> Work<'_, 'c> {
     }
 
     /// Rows as they are at this point of the plan, counts included.
-    fn rows(&mut self, plan: &ReadPlan) -> Result<Vec<Row>> {
+    fn rows(&mut self, plan: &ReadPlan) -> PlanResult<Vec<Row>> {
         self.write_counts()?;
         Ok(self.writer.rows(plan)?)
     }
 
     /// Writes the counts that the plan has raised so far.
-    fn write_counts(&mut self) -> Result<()> {
+    fn write_counts(&mut self) -> PlanResult<()> {
         self.doubt_counted_row();
         Ok(self.writer.write_counts(&mut self.effects)?)
     }
 
-    fn keys(&mut self, table: &Table, filter: &super::super::plan::Cond) -> Result<Vec<DbValue>> {
+    fn keys(&mut self, table: &Table, filter: &super::super::plan::Cond) -> PlanResult<Vec<DbValue>> {
         let plan = ReadPlan {
             table: table.def.name.clone(),
             extensions: extensions_named(filter).into_iter().collect(),
@@ -224,7 +148,7 @@ impl<'c> Work<'_, 'c> {
     }
 
     /// A count that a later change of the plan raised in a row put before also raised the row's version.
-    fn settle_versions(&mut self) -> Result<()> {
+    fn settle_versions(&mut self) -> PlanResult<()> {
         if self.effects.counts.is_empty() || self.puts.is_empty() {
             return Ok(());
         }

@@ -4,12 +4,12 @@
 //! or forgotten, so that a later plan of the group finds what is stored. What was not read, or is forgotten, plans read
 //! themselves.
 
-use super::super::catalogue::{Catalogue, TableId};
-use super::super::connection::{Connection, Result, int, params, text_at};
-use super::super::plan::{Change, ColumnType, DbValue, Input, Put, Target, WritePlan};
+use super::super::catalogue::{Catalogue, Table, TableId};
+use super::super::connection::Connection;
+use super::super::plan::{Change, ColumnType, DbValue, Input, Put, Row, Target, WritePlan};
 use super::super::sql::select_many_text;
+use super::super::statement::{Result, int, params, text_at};
 use super::super::words::Words;
-use super::apply::{State, id_of};
 use super::slugs::Owner;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,11 +21,38 @@ pub type Held = (Arc<str>, Arc<str>);
 /// The newest revision of a row: its time and the digest of its JSON.
 type Newest = (i64, Arc<str>);
 
+/// What is known of a row before it is written.
+#[derive(Clone)]
+pub struct RowState {
+    /// 0 for tables without versions.
+    pub version: i64,
+    /// The tracked columns as they are stored.
+    pub tracked: Vec<DbValue>,
+}
+
+impl RowState {
+    /// From the row's key and its [`Table::state_columns`].
+    pub fn of_row(table: &Table, mut row: Row) -> RowState {
+        let version = table.version.map_or(0, |_| int(&row, table.tracked.len() + 1));
+        row.truncate(table.tracked.len() + 1);
+        row.remove(0);
+        RowState { version, tracked: row }
+    }
+}
+
+/// The id of a row whose key is one.
+pub fn id_of(key: &DbValue) -> Option<i64> {
+    match key {
+        DbValue::Int(id) => Some(*id),
+        _ => None,
+    }
+}
+
 /// See the module.
 #[derive(Default)]
 pub struct Prefetched {
     /// By table and id; `None`: there is no such row.
-    states: HashMap<(TableId, i64), Option<State>>,
+    states: HashMap<(TableId, i64), Option<RowState>>,
     held: HashMap<Owner, Option<Held>>,
     /// Relation's number and target, by source.
     edges: HashMap<i64, Vec<(i64, i64)>>,
@@ -164,7 +191,7 @@ impl Wanted {
         let mut next = || reads.next().unwrap_or_default();
         for table in self.states.keys().chain(self.targets.keys()) {
             for row in next() {
-                let (id, state) = (int(&row, 0), State::of_row(&catalogue.tables[*table], row));
+                let (id, state) = (int(&row, 0), RowState::of_row(&catalogue.tables[*table], row));
                 found.states.insert((*table, id), Some(state));
             }
         }
@@ -222,12 +249,12 @@ fn states_text(catalogue: &Catalogue, table: TableId, ids: &str) -> String {
 
 impl Prefetched {
     /// The state of a row, where it is known. `Some(None)`: there is no such row.
-    pub fn state(&self, table: TableId, key: &DbValue) -> Option<&Option<State>> {
+    pub fn state(&self, table: TableId, key: &DbValue) -> Option<&Option<RowState>> {
         self.states.get(&(table, id_of(key)?))
     }
 
     /// A row that was read has another state now.
-    pub fn set_state(&mut self, table: TableId, key: &DbValue, state: State) {
+    pub fn set_state(&mut self, table: TableId, key: &DbValue, state: RowState) {
         if let Some(known) = id_of(key).and_then(|id| self.states.get_mut(&(table, id))) {
             *known = Some(state);
         }

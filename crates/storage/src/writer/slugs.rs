@@ -4,8 +4,9 @@
 //! as `base-n` (n from 2), however the claim came about. The smallest free suffix is the end of the first run plus one,
 //! so 100,000 equal titles cost one lookup each.
 
-use super::super::connection::{Connection, Dialect, Result, int, params, text_at};
+use super::super::connection::Connection;
 use super::super::plan::{Change, SlugClaim, WritePlan};
+use super::super::statement::{Dialect, Result, int, params, text_at};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -39,24 +40,27 @@ const ALL_NEAR: &str = "SELECT wanted.base, wanted.n, found.lo, found.hi \
 /// No slug has it.
 const BETWEEN: &str = "\u{1f}";
 
-type Scope = Arc<str>;
+type SlugScope = Arc<str>;
 
 /// Claims as the open transaction sees them. What it reads or writes of them is remembered until it ends.
 #[derive(Default)]
 pub struct Claims {
-    owners: HashMap<(Scope, Arc<str>), Option<Owner>>,
+    owners: HashMap<(SlugScope, Arc<str>), Option<Owner>>,
     /// Numbers that were claimed, by scope and base, and are not in `slug_run` yet.
-    numbers: BTreeSet<(Scope, Arc<str>, i64)>,
+    numbers: BTreeSet<(SlugScope, Arc<str>, i64)>,
     /// The last two runs that start at a number or before, where that was read and nothing of the base was written.
-    near: HashMap<(Scope, Arc<str>, i64), Vec<Run>>,
+    near: HashMap<(SlugScope, Arc<str>, i64), Vec<Run>>,
 }
 
 /// First and last number.
 type Run = (i64, i64);
 
 /// The slugs that plans are going to claim, by scope, where reading all of them at once saves round trips.
-pub fn wanted<'p>(conn: &dyn Connection, plans: impl Iterator<Item = &'p WritePlan>) -> BTreeMap<Scope, Vec<Arc<str>>> {
-    let mut wanted: BTreeMap<Scope, Vec<Arc<str>>> = BTreeMap::new();
+pub fn wanted<'p>(
+    conn: &dyn Connection,
+    plans: impl Iterator<Item = &'p WritePlan>,
+) -> BTreeMap<SlugScope, Vec<Arc<str>>> {
+    let mut wanted: BTreeMap<SlugScope, Vec<Arc<str>>> = BTreeMap::new();
     if conn.dialect() == Dialect::Postgres {
         let puts = plans.flat_map(|plan| &plan.changes).filter_map(|change| match change {
             Change::Put(put) => put.slug.as_ref(),
@@ -71,7 +75,7 @@ pub fn wanted<'p>(conn: &dyn Connection, plans: impl Iterator<Item = &'p WritePl
 }
 
 /// These slugs are going to be claimed in the next transaction.
-pub fn expect(conn: &dyn Connection, wanted: &BTreeMap<Scope, Vec<Arc<str>>>) {
+pub fn expect(conn: &dyn Connection, wanted: &BTreeMap<SlugScope, Vec<Arc<str>>>) {
     for (scope, slugs) in wanted {
         conn.expect(OWNERS, params![scope, &slugs.join(BETWEEN)]);
         let (bases, numbers) = numbered(slugs);
@@ -88,7 +92,7 @@ fn numbered(slugs: &[Arc<str>]) -> (Vec<&str>, Vec<String>) {
 
 impl Claims {
     /// Reads who claims the slugs that are going to be claimed.
-    pub fn read(conn: &dyn Connection, wanted: BTreeMap<Scope, Vec<Arc<str>>>) -> Result<Claims> {
+    pub fn read(conn: &dyn Connection, wanted: BTreeMap<SlugScope, Vec<Arc<str>>>) -> Result<Claims> {
         let mut claims = Claims::default();
         for (scope, slugs) in wanted {
             let found = conn.select(OWNERS, params![&scope, &slugs.join(BETWEEN)])?;
@@ -115,7 +119,7 @@ impl Claims {
     }
 
     /// Who claims a slug.
-    fn owner(&mut self, conn: &dyn Connection, scope: &Scope, slug: &Arc<str>) -> Result<Option<Owner>> {
+    fn owner(&mut self, conn: &dyn Connection, scope: &SlugScope, slug: &Arc<str>) -> Result<Option<Owner>> {
         let key = (scope.clone(), slug.clone());
         if let Some(known) = self.owners.get(&key) {
             return Ok(*known);
@@ -131,7 +135,7 @@ impl Claims {
     pub fn free(
         &mut self,
         conn: &dyn Connection,
-        scope: &Scope,
+        scope: &SlugScope,
         (candidates, claim): (&[Arc<str>], &SlugClaim),
         own: Option<&str>,
         is_own: impl Fn(&Owner) -> bool,
@@ -150,7 +154,7 @@ impl Claims {
     }
 
     /// Claims a slug that is free.
-    pub fn claim(&mut self, conn: &dyn Connection, scope: &Scope, slug: &Arc<str>, owner: Owner) -> Result<()> {
+    pub fn claim(&mut self, conn: &dyn Connection, scope: &SlugScope, slug: &Arc<str>, owner: Owner) -> Result<()> {
         let text = "INSERT INTO slug (scope, slug, \"table\", id) VALUES (?1, ?2, ?3, ?4)";
         conn.send(text, params![scope, slug, owner.table, owner.id])?;
         self.owners.insert((scope.clone(), slug.clone()), Some(owner));
@@ -161,7 +165,7 @@ impl Claims {
     }
 
     /// Gives a claim up.
-    pub fn release(&mut self, conn: &dyn Connection, scope: &Scope, slug: &Arc<str>) -> Result<()> {
+    pub fn release(&mut self, conn: &dyn Connection, scope: &SlugScope, slug: &Arc<str>) -> Result<()> {
         conn.send("DELETE FROM slug WHERE scope = ?1 AND slug = ?2", params![scope, slug])?;
         self.owners.insert((scope.clone(), slug.clone()), None);
         match split(slug) {
@@ -196,7 +200,13 @@ impl Claims {
     }
 
     /// The runs that may touch others, none of whose numbers was claimed.
-    fn near(&self, conn: &dyn Connection, scope: &Scope, base: &Arc<str>, own: &[Run]) -> Result<BTreeMap<i64, i64>> {
+    fn near(
+        &self,
+        conn: &dyn Connection,
+        scope: &SlugScope,
+        base: &Arc<str>,
+        own: &[Run],
+    ) -> Result<BTreeMap<i64, i64>> {
         let mut near = BTreeMap::new();
         let mut unread = Vec::new();
         for (_, hi) in own {

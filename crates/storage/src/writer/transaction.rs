@@ -1,9 +1,9 @@
 //! The writer's end of a transaction that is held open: it serves that one until it ends, while other plans wait.
 
-use super::super::connection::Result;
 use super::super::plan::{CommitError, WritePlan};
-use super::super::transaction::Op;
-use super::{Outcome, Writer, unavailable};
+use super::super::statement::Result;
+use super::super::transaction::TransactionStep;
+use super::state::{CommitResult, Writer, unavailable};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Receiver;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 /// A transaction that a caller requests.
 pub struct Begin {
-    pub ops: Receiver<Op>,
+    pub ops: Receiver<TransactionStep>,
     pub ready: oneshot::Sender<std::result::Result<(), CommitError>>,
     pub queued: Instant,
 }
@@ -38,8 +38,8 @@ impl Writer<'_> {
         let until = Instant::now() + self.shared.hold;
         while let Ok(op) = ops.recv_timeout(until.saturating_duration_since(Instant::now())) {
             match op {
-                Op::Read(read) => read(&*self.conn.reading(&self.words, &self.shared.catalogue)),
-                Op::Commit { plan, reply } => {
+                TransactionStep::Read(read) => read(&*self.conn.reading(&self.words, &self.shared.catalogue)),
+                TransactionStep::Commit { plan, reply } => {
                     let outcome = self.step(&plan);
                     let lost = outcome.is_err();
                     let _ = reply.send(outcome.unwrap_or_else(|error| Err(unavailable(&error))));
@@ -47,7 +47,7 @@ impl Writer<'_> {
                         return false;
                     }
                 }
-                Op::Finish { reply } => {
+                TransactionStep::Finish { reply } => {
                     let closed = self.close();
                     let committed = closed.is_ok();
                     if !committed {
@@ -62,7 +62,7 @@ impl Writer<'_> {
     }
 
     /// Carries out one plan, and writes what follows from it at once: the next read sees it.
-    fn step(&mut self, plan: &WritePlan) -> Result<Outcome> {
+    fn step(&mut self, plan: &WritePlan) -> Result<CommitResult> {
         let outcome =
             self.carry_out_one(plan, true)?.unwrap_or_else(|| Err(CommitError::Failed("a savepoint was lost".into())));
         self.flush_counts()?;

@@ -1,8 +1,10 @@
 //! A network that goes silent at any point of a conversation: nobody waits longer than they said they would, and
 //! everything goes on afterwards. And answers that come in another order than they are asked for.
 
-use super::super::super::{ReadRequest, Transaction, budget};
+use super::super::super::budget;
 use super::*;
+use crate::database::Transaction;
+use crate::snapshot::ReadRequest;
 use std::sync::Condvar;
 
 /// What a read may take.
@@ -30,17 +32,17 @@ enum Point {
 /// Stands between a node and its server.
 struct Mute {
     url: String,
-    state: Arc<State>,
+    state: Arc<ProxyState>,
     streams: Arc<Mutex<Vec<TcpStream>>>,
 }
 
 #[derive(Default)]
-struct State {
+struct ProxyState {
     now: Mutex<(Option<Point>, bool)>,
     changed: Condvar,
 }
 
-impl State {
+impl ProxyState {
     /// How many of these bytes pass before it goes silent.
     fn passing(&self, bytes: &[u8], from_server: bool) -> usize {
         let mut now = self.now.lock().unwrap();
@@ -66,7 +68,7 @@ impl State {
 /// What a request to cancel begins with, after its length.
 const CANCEL: [u8; 4] = 80_877_102_u32.to_be_bytes();
 
-fn pump(mut from: TcpStream, mut to: TcpStream, state: &State, from_server: bool) {
+fn pump(mut from: TcpStream, mut to: TcpStream, state: &ProxyState, from_server: bool) {
     let mut buffer = [0; 1 << 16];
     let mut first = !from_server;
     while let Ok(read @ 1..) = from.read(&mut buffer) {
@@ -93,7 +95,7 @@ impl Mute {
         let server = format!("{}:{}", address.host_str().unwrap(), address.port().unwrap_or(5432));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         address.set_port(Some(listener.local_addr().unwrap().port())).unwrap();
-        let (state, streams) = (Arc::new(State::default()), Arc::new(Mutex::new(Vec::new())));
+        let (state, streams) = (Arc::new(ProxyState::default()), Arc::new(Mutex::new(Vec::new())));
         let (shared, all) = (state.clone(), streams.clone());
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
@@ -167,7 +169,7 @@ fn write_in_time(db: &Postgres, title: &str) -> Result<Committed, CommitError> {
 
 /// Every request is answered at each point, and afterwards everything goes on.
 fn survives(point: Point, is_new: bool, writes_first: bool) {
-    let Some(schema) = Schema::create() else { return };
+    let Some(schema) = TestSchema::create() else { return };
     let mute = Mute::before(&schema.url);
     let db = node(&mute.url);
     let rows = (0..60).map(|n| Change::Put(post("publish", 1, &format!("title {n} of sixty")))).collect();
@@ -229,7 +231,7 @@ fn nobody_waits_longer_for_a_silent_server_than_they_said() {
 
 #[test]
 fn a_start_ends_soon_when_the_server_says_nothing() {
-    let Some(schema) = Schema::create() else { return };
+    let Some(schema) = TestSchema::create() else { return };
     let points =
         [Point::Now, Point::Sent("application_name"), Point::Sent("pg_backend_pid"), Point::Sent("server_version_num")];
     std::thread::scope(|scope| {
@@ -248,13 +250,13 @@ fn a_start_ends_soon_when_the_server_says_nothing() {
 
 #[test]
 fn a_read_ends_also_where_its_cancellation_is_not_heard() {
-    let Some(schema) = Schema::create() else { return };
+    let Some(schema) = TestSchema::create() else { return };
     let mute = Mute::before(&schema.url);
     let db = node(&mute.url);
     commit(&db, vec![Change::Put(post("publish", 1, "One"))]).unwrap();
     for point in [None, Some(Point::Cancelling)] {
         assert!(read_in_time(&db, "a read of what nobody holds").is_ok());
-        let other = Arc::new(Address::parse(&schema.url).unwrap()).connect(None).unwrap();
+        let other = Session::connect(&Arc::new(Address::parse(&schema.url).unwrap()), None).unwrap();
         let transaction = wait(db.begin()).unwrap();
         other.batch("BEGIN; LOCK TABLE record IN ACCESS EXCLUSIVE MODE").unwrap();
         if let Some(point) = point {
@@ -277,7 +279,7 @@ fn a_read_ends_also_where_its_cancellation_is_not_heard() {
 
 #[test]
 fn answers_may_be_taken_in_another_order_than_they_come() {
-    let Some(schema) = Schema::create() else { return };
+    let Some(schema) = TestSchema::create() else { return };
     let db = open(&schema.url);
     commit(&db, vec![Change::Put(put("term", Target::New, &[])); 10]).unwrap();
     let linked = |n| Put {

@@ -1,13 +1,13 @@
 //! What belongs to a row and is in other tables: slug claim, edges, meta, revisions.
 
 use super::super::super::catalogue::{META, REVISION, Relation, RelationId, Table};
-use super::super::super::connection::{int, params};
 use super::super::super::feed::{Action, Entry, Subject};
 use super::super::super::plan::{CommitError, DbValue, MetaChange, Name, Put, RevisionPut, SlugClaim};
-use super::super::effects::Scope;
+use super::super::super::statement::{int, params};
+use super::super::effects::VersionScope;
+use super::super::prefetch::id_of;
 use super::super::slugs::{self, Owner};
-use super::rows::id_of;
-use super::{Result, Stop, Work, failed};
+use super::work::{PlanResult, Stop, Work, failed};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ impl<'c> Work<'_, 'c> {
         key: &DbValue,
         tracked: &[DbValue],
         new: bool,
-    ) -> Result<Option<i64>> {
+    ) -> PlanResult<Option<i64>> {
         if put.edges.is_empty() && put.meta.is_empty() && put.revisions.is_empty() {
             return Ok(None);
         }
@@ -39,11 +39,11 @@ impl<'c> Work<'_, 'c> {
     }
 
     /// Removes what belongs to a row that is removed.
-    pub(super) fn remove_belongings(&mut self, table: &'c Table, id: i64, tracked: &[DbValue]) -> Result<()> {
+    pub(super) fn remove_belongings(&mut self, table: &'c Table, id: i64, tracked: &[DbValue]) -> PlanResult<()> {
         for (rel, ends) in self.edges_of(table, id)? {
             let relation = &self.catalogue.relations[rel];
             self.writer.send("DELETE FROM edge WHERE src = ?1 AND rel = ?2", params![id, self.number(rel)])?;
-            self.effects.scopes.insert(Scope::Relation(rel));
+            self.effects.scopes.insert(VersionScope::Relation(rel));
             if self.counted(relation, table, tracked) {
                 ends.iter().for_each(|dst| self.count_edge(relation, *dst, -1));
             }
@@ -53,7 +53,7 @@ impl<'c> Work<'_, 'c> {
             for source in self.sources(*rel, id)? {
                 self.writer.prefetched.forget_edges(source.id);
                 self.raise_version(&self.catalogue.tables[relation.src], &DbValue::Int(source.id))?;
-                self.effects.scopes.insert(Scope::Relation(*rel));
+                self.effects.scopes.insert(VersionScope::Relation(*rel));
             }
             self.writer.send("DELETE FROM edge WHERE rel = ?1 AND dst = ?2", params![self.number(*rel), id])?;
         }
@@ -81,7 +81,7 @@ impl<'c> Work<'_, 'c> {
         key: &DbValue,
         claim: &SlugClaim,
         held: bool,
-    ) -> Result<Arc<str>> {
+    ) -> PlanResult<Arc<str>> {
         let Some(id) = id_of(key) else {
             return failed(format!("rows of {} have no ids, so they can claim no slug", table.def.name));
         };
@@ -126,7 +126,7 @@ impl<'c> Work<'_, 'c> {
     }
 
     /// Targets by relation, of the relations whose sources are rows of this table.
-    fn edges_of(&mut self, table: &Table, src: i64) -> Result<BTreeMap<RelationId, Vec<i64>>> {
+    fn edges_of(&mut self, table: &Table, src: i64) -> PlanResult<BTreeMap<RelationId, Vec<i64>>> {
         let mut found: BTreeMap<RelationId, Vec<i64>> = BTreeMap::new();
         if table.outgoing.is_empty() {
             return Ok(found);
@@ -147,10 +147,13 @@ impl<'c> Work<'_, 'c> {
         Ok(found)
     }
 
-    fn sources(&mut self, rel: RelationId, dst: i64) -> Result<Vec<Source>> {
+    fn sources(&mut self, rel: RelationId, dst: i64) -> PlanResult<Vec<EdgeSource>> {
         let text = "SELECT src, status, sort FROM edge WHERE rel = ?1 AND dst = ?2";
         let rows = self.writer.conn.select(text, params![self.number(rel), dst])?;
-        Ok(rows.iter().map(|row| Source { id: int(row, 0), status: row[1].clone(), sort: row[2].clone() }).collect())
+        Ok(rows
+            .iter()
+            .map(|row| EdgeSource { id: int(row, 0), status: row[1].clone(), sort: row[2].clone() })
+            .collect())
     }
 
     fn put_edges(
@@ -161,7 +164,7 @@ impl<'c> Work<'_, 'c> {
         ends: &[i64],
         tracked: &[DbValue],
         new: bool,
-    ) -> Result<()> {
+    ) -> PlanResult<()> {
         let (rel, relation) = self.catalogue.relation(rel)?;
         if relation.src != table.id {
             return failed(format!("the relation {} does not start at {}", relation.def.name, table.def.name));
@@ -181,7 +184,7 @@ impl<'c> Work<'_, 'c> {
         }
         let number = self.number(rel);
         self.writer.prefetched.set_edges(src, number, &wanted);
-        self.effects.scopes.insert(Scope::Relation(rel));
+        self.effects.scopes.insert(VersionScope::Relation(rel));
         if self.counted(relation, table, tracked) {
             let before: HashSet<i64> = present.iter().copied().collect();
             present.iter().filter(|dst| !seen.contains(dst)).for_each(|dst| self.count_edge(relation, *dst, -1));
@@ -198,14 +201,20 @@ impl<'c> Work<'_, 'c> {
         pos: i64,
         status: &DbValue,
         sort: &DbValue,
-    ) -> Result<()> {
+    ) -> PlanResult<()> {
         let text = "INSERT INTO edge (rel, src, dst, pos, status, sort) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         self.writer.send(text, params![self.number(rel), src, dst, pos, status, sort])?;
         Ok(())
     }
 
     /// Brings the copies that edges hold of their source up to date.
-    pub(super) fn copy_to_edges(&mut self, table: &'c Table, src: i64, old: &[DbValue], new: &[DbValue]) -> Result<()> {
+    pub(super) fn copy_to_edges(
+        &mut self,
+        table: &'c Table,
+        src: i64,
+        old: &[DbValue],
+        new: &[DbValue],
+    ) -> PlanResult<()> {
         for (rel, ends) in self.edges_of(table, src)? {
             let relation = &self.catalogue.relations[rel];
             let (status, sort) = copies(relation, new);
@@ -222,7 +231,7 @@ impl<'c> Work<'_, 'c> {
         Ok(())
     }
 
-    pub(super) fn unlink(&mut self, rel: &str, dst: i64, instead: Option<i64>) -> Result<()> {
+    pub(super) fn unlink(&mut self, rel: &str, dst: i64, instead: Option<i64>) -> PlanResult<()> {
         let (rel, relation) = self.catalogue.relation(rel)?;
         let table = &self.catalogue.tables[relation.src];
         let sources = self.sources(rel, dst)?;
@@ -247,13 +256,13 @@ impl<'c> Work<'_, 'c> {
             self.raise_version(table, &DbValue::Int(source.id))?;
         }
         if !sources.is_empty() {
-            self.effects.scopes.insert(Scope::Relation(rel));
+            self.effects.scopes.insert(VersionScope::Relation(rel));
         }
         self.committed.touched += sources.len() as u64;
         Ok(())
     }
 
-    fn has_edge(&mut self, rel: RelationId, src: i64) -> Result<bool> {
+    fn has_edge(&mut self, rel: RelationId, src: i64) -> PlanResult<bool> {
         let text = "SELECT 1 FROM edge WHERE src = ?1 AND rel = ?2 LIMIT 1";
         Ok(self.writer.conn.exists(text, params![src, self.number(rel)])?)
     }
@@ -279,7 +288,7 @@ impl<'c> Work<'_, 'c> {
 
     // -------------------------------------------------------------------------------------------- meta, revisions
 
-    fn put_meta(&mut self, table: &Table, id: i64, changes: &[MetaChange], new: bool) -> Result<()> {
+    fn put_meta(&mut self, table: &Table, id: i64, changes: &[MetaChange], new: bool) -> PlanResult<()> {
         if changes.is_empty() {
             return Ok(());
         }
@@ -313,13 +322,13 @@ impl<'c> Work<'_, 'c> {
     }
 
     /// Numbers of the values under a key, in their order.
-    fn numbers_of(&mut self, space: i64, id: i64, key: &Name) -> Result<Vec<i64>> {
+    fn numbers_of(&mut self, space: i64, id: i64, key: &Name) -> PlanResult<Vec<i64>> {
         let text = "SELECT n FROM meta WHERE space = ?1 AND id = ?2 AND key = ?3 ORDER BY n";
         let rows = self.writer.conn.select(text, params![space, id, key])?;
         Ok(rows.iter().map(|row| int(row, 0)).collect())
     }
 
-    fn add_value(&mut self, space: i64, id: i64, key: &Name, json: &str) -> Result<()> {
+    fn add_value(&mut self, space: i64, id: i64, key: &Name, json: &str) -> PlanResult<()> {
         let number = self.writer.next_id(&META.into())?;
         let text = "INSERT INTO meta (space, id, key, n, json) VALUES (?1, ?2, ?3, ?4, ?5)";
         self.writer.send(text, params![space, id, key, number, json])?;
@@ -327,7 +336,7 @@ impl<'c> Work<'_, 'c> {
     }
 
     /// Stores a snapshot; the id of the row written, if one was.
-    fn put_revision(&mut self, table: &Table, of: i64, revision: &RevisionPut, new: bool) -> Result<Option<i64>> {
+    fn put_revision(&mut self, table: &Table, of: i64, revision: &RevisionPut, new: bool) -> PlanResult<Option<i64>> {
         let space = self.writer.word(&table.space)?;
         let conn = self.writer.conn;
         if new {
@@ -368,14 +377,14 @@ impl<'c> Work<'_, 'c> {
     }
 
     /// Marks the revisions of a row as changed.
-    fn revised(&mut self, table: &Table, of: i64) -> Result<()> {
+    fn revised(&mut self, table: &Table, of: i64) -> PlanResult<()> {
         self.effects.entries.add(Subject::of(table.id, &DbValue::Int(of)), Entry::new(Action::Revise, None));
         self.touch(REVISION)
     }
 
-    fn touch(&mut self, table: &str) -> Result<()> {
+    fn touch(&mut self, table: &str) -> PlanResult<()> {
         let table = self.catalogue.table(table)?;
-        self.effects.scopes.insert(Scope::Table(table.id));
+        self.effects.scopes.insert(VersionScope::Table(table.id));
         self.effects.wrote = true;
         Ok(())
     }
@@ -390,7 +399,7 @@ const TRIM: &str = "DELETE FROM revision WHERE number IN (SELECT number FROM rev
     WHERE space = ?1 AND \"of\" = ?2 AND autosave = 0 ORDER BY at DESC, number DESC LIMIT 9223372036854775807 OFFSET ?3)";
 
 /// The source of an edge, with the copies that the edge holds of it.
-struct Source {
+struct EdgeSource {
     id: i64,
     status: DbValue,
     sort: DbValue,

@@ -2,18 +2,7 @@
 
 use super::super::super::catalogue::{Table, TableId};
 use super::super::super::plan::{Change, ColumnType, DbValue, Name, Put, Target};
-use super::Work;
-
-/// Columns that a put set in one table, by their places.
-pub type SetColumns = Vec<Option<DbValue>>;
-
-/// What the first put set.
-pub struct Returned {
-    table: TableId,
-    key: DbValue,
-    /// In the order of what is wanted; `None`: as before.
-    pub row: Vec<Option<DbValue>>,
-}
+use super::work::{Returned, SetColumns, Work};
 
 impl<'c> Work<'_, 'c> {
     /// Notes what the first put set: `own` in its table, the rest in extensions. A `new` row without an extension reads

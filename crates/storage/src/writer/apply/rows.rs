@@ -1,38 +1,19 @@
 //! One row: created, updated, removed, and what its tracked columns mean for others.
 
 use super::super::super::catalogue::{Count, REVISION, Table, TableId};
-use super::super::super::connection::{Param, int, params};
 use super::super::super::derived::recount_text;
 use super::super::super::feed::{Action, Entry};
 use super::super::super::plan::{
-    ColumnDef, ColumnType, CommitError, DbValue, Input, Name, Piece, Put, PutDone, Row, Target,
+    ColumnDef, ColumnType, CommitError, DbValue, Input, Name, Piece, Put, PutDone, Target,
 };
 use super::super::super::sql::{Set, delete_text, insert_text, select_text, update_text};
+use super::super::super::statement::{Param, params};
 use super::super::super::tally::NO_AUTHOR;
 use super::super::super::versions::SLUG;
-use super::super::effects::Scope;
-use super::returned::SetColumns;
-use super::{Result, Stop, Work, failed};
+use super::super::effects::VersionScope;
+use super::super::prefetch::{RowState, id_of};
+use super::work::{PlanResult, SetColumns, Stop, Work, failed};
 use std::sync::Arc;
-
-/// What is known of a row before it is written.
-#[derive(Clone)]
-pub struct State {
-    /// 0 for tables without versions.
-    pub version: i64,
-    /// The tracked columns as they are stored.
-    pub tracked: Vec<DbValue>,
-}
-
-impl State {
-    /// From the row's key and its [`Table::state_columns`].
-    pub fn of_row(table: &Table, mut row: Row) -> State {
-        let version = table.version.map_or(0, |_| int(&row, table.tracked.len() + 1));
-        row.truncate(table.tracked.len() + 1);
-        row.remove(0);
-        State { version, tracked: row }
-    }
-}
 
 /// A put that only sets columns.
 pub fn bare_put(table: &Table, set: &[(Name, DbValue)]) -> Put {
@@ -47,15 +28,7 @@ pub fn bare_put(table: &Table, set: &[(Name, DbValue)]) -> Put {
     }
 }
 
-/// The id of a row whose key is one.
-pub fn id_of(key: &DbValue) -> Option<i64> {
-    match key {
-        DbValue::Int(id) => Some(*id),
-        _ => None,
-    }
-}
-
-fn stale<T>() -> Result<T> {
+fn stale<T>() -> PlanResult<T> {
     Err(Stop::Refuse(CommitError::Stale))
 }
 
@@ -64,7 +37,7 @@ fn number(value: &DbValue) -> i64 {
 }
 
 impl<'c> Work<'_, 'c> {
-    pub(super) fn create(&mut self, table: &'c Table, put: &Put, given: Option<&DbValue>) -> Result<PutDone> {
+    pub(super) fn create(&mut self, table: &'c Table, put: &Put, given: Option<&DbValue>) -> PlanResult<PutDone> {
         let key = self.new_key(table, given)?;
         let slug = match &put.slug {
             Some(claim) => Some(self.claim_slug(table, &key, claim, false)?),
@@ -110,8 +83,8 @@ impl<'c> Work<'_, 'c> {
         put: &Put,
         key: &DbValue,
         expect: Option<i64>,
-    ) -> Result<PutDone> {
-        let Some(State { version, tracked }) = self.state(table, key)? else { return stale() };
+    ) -> PlanResult<PutDone> {
+        let Some(RowState { version, tracked }) = self.state(table, key)? else { return stale() };
         if table.version.is_some() && expect.is_some_and(|expected| expected != version) {
             return stale();
         }
@@ -156,23 +129,23 @@ impl<'c> Work<'_, 'c> {
             |place: usize| table.tracked.iter().position(|p| *p == place).is_some_and(|at| tracked[at] == new[at]);
         let changed = (0..sets.len()).filter(|place| sets[*place].is_some() && !same(*place));
         if !table.incoming.is_empty() && table.place(SLUG).is_ok_and(|slug| sets[slug].is_some()) {
-            self.effects.scopes.insert(Scope::Slugs(table.id));
+            self.effects.scopes.insert(VersionScope::Slugs(table.id));
         }
         self.derive(table, key, (Some(&tracked), Some(&new)), changed.collect())?;
         let version = if table.version.is_some() { version + 1 } else { 0 };
         if *table.def.name == *REVISION {
             self.writer.prefetched.forget_all_revisions();
         }
-        self.writer.prefetched.set_state(table.id, key, State { version, tracked: new.clone() });
+        self.writer.prefetched.set_state(table.id, key, RowState { version, tracked: new.clone() });
         let revision = self.put_dependents(table, put, key, &new, false)?;
         Ok(PutDone { key: key.clone(), version, slug, revision })
     }
 
-    pub(super) fn remove(&mut self, table: &'c Table, key: &DbValue, expect: Option<i64>) -> Result<()> {
+    pub(super) fn remove(&mut self, table: &'c Table, key: &DbValue, expect: Option<i64>) -> PlanResult<()> {
         if table.companion {
             return failed(format!("rows of {} are removed by the writer alone", table.def.name));
         }
-        let Some(State { version, tracked }) = self.state(table, key)? else { return stale() };
+        let Some(RowState { version, tracked }) = self.state(table, key)? else { return stale() };
         if table.version.is_some() && expect.is_some_and(|expected| expected != version) {
             return stale();
         }
@@ -188,7 +161,7 @@ impl<'c> Work<'_, 'c> {
     }
 
     /// A row of which a searched column changed: the index has to hear of it.
-    fn leave_for_search(&mut self, table: &Table, key: &DbValue, changed: impl Fn(usize) -> bool) -> Result<()> {
+    fn leave_for_search(&mut self, table: &Table, key: &DbValue, changed: impl Fn(usize) -> bool) -> PlanResult<()> {
         if table.searched.iter().any(|place| changed(*place))
             && let Some(id) = id_of(key)
         {
@@ -199,7 +172,7 @@ impl<'c> Work<'_, 'c> {
     }
 
     /// The row's version and tracked columns; `None` where there is no such row.
-    pub(super) fn state(&mut self, table: &Table, key: &DbValue) -> Result<Option<State>> {
+    pub(super) fn state(&mut self, table: &Table, key: &DbValue) -> PlanResult<Option<RowState>> {
         if let Some(known) = self.writer.prefetched.state(table.id, key) {
             return Ok(known.clone());
         }
@@ -207,11 +180,11 @@ impl<'c> Work<'_, 'c> {
             let key = &*table.def.key.name;
             select_text(&table.def.name, key, std::iter::once(key).chain(table.state_columns()))
         });
-        Ok(self.writer.conn.first(&text, params![key])?.map(|row| State::of_row(table, row)))
+        Ok(self.writer.conn.first(&text, params![key])?.map(|row| RowState::of_row(table, row)))
     }
 
     /// A row that something else changed: its version rises.
-    pub(super) fn raise_version(&mut self, table: &'c Table, key: &DbValue) -> Result<()> {
+    pub(super) fn raise_version(&mut self, table: &'c Table, key: &DbValue) -> PlanResult<()> {
         if table.version.is_some() {
             let sets: Vec<Option<Resolved>> = (0..table.def.columns.len()).map(|_| None).collect();
             self.set_columns(table, key, &sets)?;
@@ -221,7 +194,7 @@ impl<'c> Work<'_, 'c> {
         Ok(())
     }
 
-    fn new_key(&mut self, table: &Table, given: Option<&DbValue>) -> Result<DbValue> {
+    fn new_key(&mut self, table: &Table, given: Option<&DbValue>) -> PlanResult<DbValue> {
         let space = table.def.space.as_ref();
         let Some(key) = given else {
             let Some(space) = space else {
@@ -239,7 +212,7 @@ impl<'c> Work<'_, 'c> {
     }
 
     /// A row whose key was given may have been referred to before it was created (or restored).
-    fn recount(&mut self, table: &Table, key: &DbValue) -> Result<()> {
+    fn recount(&mut self, table: &Table, key: &DbValue) -> PlanResult<()> {
         if table.counted.is_empty() {
             return Ok(());
         }
@@ -261,7 +234,7 @@ impl<'c> Work<'_, 'c> {
     }
 
     /// Whether a table of the same space has this key, or a revision this id.
-    fn taken(&mut self, table: &Table, space: Option<&Name>, key: &DbValue) -> Result<bool> {
+    fn taken(&mut self, table: &Table, space: Option<&Name>, key: &DbValue) -> PlanResult<bool> {
         for sibling in &self.catalogue.tables {
             let shares = space.is_some_and(|space| sibling.def.space.as_ref() == Some(space));
             if (sibling.id == table.id || shares) && self.state(sibling, key)?.is_some() {
@@ -274,7 +247,7 @@ impl<'c> Work<'_, 'c> {
     }
 
     /// A revision that a plan brings itself (an import) takes its id from the space of its row, as all do.
-    fn complete_revision(&mut self, table: &Table, values: &mut [Option<DbValue>]) -> Result<()> {
+    fn complete_revision(&mut self, table: &Table, values: &mut [Option<DbValue>]) -> PlanResult<()> {
         let (id, space) = (table.place("id")?, table.place("space")?);
         let space = match &values[space] {
             Some(DbValue::Int(number)) => self.writer.words.name(*number).cloned(),
@@ -289,7 +262,7 @@ impl<'c> Work<'_, 'c> {
     }
 
     /// A value as its column stores it; null becomes the default.
-    fn stored(&mut self, column: &ColumnDef, value: DbValue) -> Result<DbValue> {
+    fn stored(&mut self, column: &ColumnDef, value: DbValue) -> PlanResult<DbValue> {
         let value = match (value, &column.default) {
             (DbValue::Null, Some(default)) => default.clone(),
             (value, _) => value,
@@ -300,7 +273,7 @@ impl<'c> Work<'_, 'c> {
         })
     }
 
-    fn input(&mut self, column: &ColumnDef, input: &Input, key: &DbValue, slug: Option<&str>) -> Result<Resolved> {
+    fn input(&mut self, column: &ColumnDef, input: &Input, key: &DbValue, slug: Option<&str>) -> PlanResult<Resolved> {
         let value = match input {
             Input::Value(value) => value.clone(),
             Input::Add(n) => return Ok(Resolved::Add(*n)),
@@ -313,7 +286,7 @@ impl<'c> Work<'_, 'c> {
         Ok(Resolved::To(self.stored(column, value)?))
     }
 
-    fn with_defaults(&mut self, table: &Table, values: Vec<Option<DbValue>>) -> Result<Vec<DbValue>> {
+    fn with_defaults(&mut self, table: &Table, values: Vec<Option<DbValue>>) -> PlanResult<Vec<DbValue>> {
         let mut complete = Vec::with_capacity(values.len());
         for (place, (column, value)) in table.def.columns.iter().zip(values).enumerate() {
             complete.push(match value {
@@ -325,7 +298,7 @@ impl<'c> Work<'_, 'c> {
         Ok(complete)
     }
 
-    fn insert(&mut self, table: &Table, key: &DbValue, values: &[DbValue]) -> Result<()> {
+    fn insert(&mut self, table: &Table, key: &DbValue, values: &[DbValue]) -> PlanResult<()> {
         let text = self.writer.text(text_key(b'i', table), || {
             let columns = table.def.columns.iter().map(|c| &*c.name);
             insert_text(&table.def.name, columns.chain(std::iter::once(&*table.def.key.name)))
@@ -336,7 +309,7 @@ impl<'c> Work<'_, 'c> {
     }
 
     /// Sets columns of a row that there is.
-    fn set_columns(&mut self, table: &Table, key: &DbValue, sets: &[Option<Resolved>]) -> Result<()> {
+    fn set_columns(&mut self, table: &Table, key: &DbValue, sets: &[Option<Resolved>]) -> PlanResult<()> {
         if table.version.is_none() && sets.iter().all(Option::is_none) {
             return Ok(());
         }
@@ -372,7 +345,7 @@ impl<'c> Work<'_, 'c> {
         (text, sets.iter().flatten().map(value).chain([Param::from(key)]).collect())
     }
 
-    fn delete(&mut self, table: &Table, key: &DbValue) -> Result<()> {
+    fn delete(&mut self, table: &Table, key: &DbValue) -> PlanResult<()> {
         let text = self.writer.text(text_key(b'd', table), || delete_text(&table.def.name, &table.def.key.name));
         self.forget_row(table, key);
         self.writer.send(&text, params![key])?;
@@ -388,7 +361,7 @@ impl<'c> Work<'_, 'c> {
         key: &DbValue,
         slug: Option<&str>,
         new: bool,
-    ) -> Result<Vec<(TableId, SetColumns)>> {
+    ) -> PlanResult<Vec<(TableId, SetColumns)>> {
         let mut written = Vec::new();
         for extension in table.extensions.iter().map(|id| &self.catalogue.tables[*id]) {
             let mut sets: Vec<Option<Resolved>> = (0..extension.def.columns.len()).map(|_| None).collect();
@@ -441,7 +414,7 @@ impl<'c> Work<'_, 'c> {
         key: &DbValue,
         (old, new): (Option<&[DbValue]>, Option<&[DbValue]>),
         columns: Vec<usize>,
-    ) -> Result<()> {
+    ) -> PlanResult<()> {
         self.changed(table, key, (old, new), columns);
         if old == new {
             return Ok(());

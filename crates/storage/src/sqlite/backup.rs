@@ -4,19 +4,19 @@
 //! backup is restored only where nobody uses the database that it replaces, and that one is preserved. It knows no
 //! server.
 
-use super::StorageError;
-use super::catalogue::Catalogue;
-use super::derived;
-use super::plan::Layout;
-use super::sqlite::search;
-use super::sqlite::{Neighbour, OpenError, SqliteConnection, examining};
+use super::super::catalogue::Catalogue;
+use super::super::derived::{self, LISTED};
+use super::super::plan::Layout;
+use super::connect::examining;
+use super::connection::SqliteConnection;
+use super::neighbour::Neighbour;
+use super::search;
+use crate::error::StorageError;
+use crate::opening::OpenError;
 use rusqlite::{Connection, OptionalExtension, Result};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-
-/// Most findings of one kind that are listed.
-pub(super) const LISTED: usize = 20;
 
 /// Copies the database to a file that does not exist yet, and checks the copy. Its size in bytes.
 ///
