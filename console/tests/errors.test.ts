@@ -21,7 +21,7 @@ function codes(): string[] {
   return [
     ...matches(catalogue, /^ {4}\w+ = "(\w+)",/gm),
     ...matches(reasons, /=> "(\w+)"/g),
-    ...matches(source("src/request/args.rs"), /reason: Some\("(\w+)"\)/g),
+    ...matches(source("src/error.rs"), /^pub const \w+: &str = "(\w+)"/gm),
     ...declared.flatMap((name) => matches(source(`schemas/${name}`), /^(\w+) = \{ (?:status = \d+, )?message = /gm)),
   ];
 }
