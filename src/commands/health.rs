@@ -35,8 +35,8 @@ pub(super) fn health(source: &ConfigSource) -> Result<(), BootError> {
     Ok(())
 }
 
-/// What is asked, and the highest status that a server responds with while it serves: the listener for operators knows
-/// whether the database can be read; the site may want credentials of those who ask it.
+/// The address of the request, and the highest status of a server that works. The listener for operators knows whether the
+/// database can be read; the site may respond that it wants credentials.
 fn address(server: &Server, prefix: &str) -> Result<(String, u16), BootError> {
     if let Some(listen) = server.admin_listen.get() {
         return Ok((format!("http://{}/health/ready", reachable(listen)?), 200));

@@ -230,9 +230,10 @@ impl Files {
     /// The file cannot be read, or the store does not take it.
     pub async fn put_file(&self, key: &str, file: &Path) -> Result<(), FilesError> {
         let mut file = std::fs::File::open(file)?;
-        // A file that has just been written: reading a chunk of it takes less time than another thread would.
+        let size = file.metadata()?.len();
+        // Read on this thread: a buffer that a thread for files allocates stays in the heap of that thread, and there are many.
         let mut next = || {
-            let mut chunk = Vec::with_capacity(CHUNK);
+            let mut chunk = Vec::with_capacity(size.min(CHUNK as u64) as usize);
             file.by_ref().take(CHUNK as u64).read_to_end(&mut chunk).map(|_| chunk)
         };
         let first = next()?;

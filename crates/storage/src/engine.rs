@@ -13,7 +13,7 @@ use std::thread::Thread;
 use std::time::Duration;
 
 /// A database whose writes pass through a [`Queue`]: the rest of [`Storage`] and [`Database`] is the same for all.
-pub(super) trait Engine: Send + Sync {
+pub(super) trait StorageEngine: Send + Sync {
     /// Ends the read transactions of this thread that nothing needs any more.
     const SETTLE: fn();
 
@@ -62,7 +62,7 @@ pub(super) trait Engine: Send + Sync {
     }
 }
 
-impl<E: Engine> Storage for E {
+impl<E: StorageEngine> Storage for E {
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
         self.view()
     }
@@ -100,7 +100,7 @@ impl<E: Engine> Storage for E {
     }
 }
 
-impl<E: Engine> Database for E {
+impl<E: StorageEngine> Database for E {
     fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>, StorageError> {
         self.queue().secret(name, len)
     }

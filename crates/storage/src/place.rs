@@ -5,7 +5,7 @@ use super::copy::{self, Copied};
 use super::migrate::{self, PendingChange, Schema};
 use super::opening::{DatabaseOptions, Migrated, OpenError, OpenedDatabase};
 use super::plan::Layout;
-use super::server::{self, Server};
+use super::server::{self, DatabaseServer};
 use super::sqlite::{OpenOptions, Sqlite, SqliteConnection, StartLock, backup};
 use crate::database::Database;
 use crate::error::StorageError;
@@ -98,7 +98,7 @@ impl Place {
                 let lock = StartLock::of(path, STARTING).map_err(|_| OpenError::Starting { path: path.clone() })?;
                 lock.map(|lock| Box::new(lock) as _)
             }
-            Place::Server(url) => Some(Box::new(Server::start(url, STARTING)?)),
+            Place::Server(url) => Some(Box::new(DatabaseServer::start(url, STARTING)?)),
         };
         Ok(StartTurn { _held: held })
     }
@@ -119,7 +119,7 @@ impl Place {
                 let applied = opened.applied().to_vec();
                 (Arc::new(opened), applied)
             }
-            Place::Server(url) => Server::serve(url, options, layout)?,
+            Place::Server(url) => DatabaseServer::serve(url, options, layout)?,
         };
         for change in applied {
             tracing::info!("tables follow the declarations: {change}");
@@ -134,7 +134,7 @@ impl Place {
     pub fn rehearse(&self, layout: &Layout) -> Result<Vec<PendingChange>, OpenError> {
         match self {
             Place::File(path) => Sqlite::rehearse(path, layout),
-            Place::Server(url) => Server::rehearse(url, layout),
+            Place::Server(url) => DatabaseServer::rehearse(url, layout),
         }
     }
 
@@ -145,7 +145,9 @@ impl Place {
     pub fn migrate(&self, layout: &Layout, drops: &[String], copy: bool) -> Result<Migrated, OpenError> {
         match self {
             Place::File(path) => Sqlite::migrate(path, layout, drops, copy),
-            Place::Server(url) => Server::migrate(url, layout, drops).map(|changes| Migrated { changes, copy: None }),
+            Place::Server(url) => {
+                DatabaseServer::migrate(url, layout, drops).map(|changes| Migrated { changes, copy: None })
+            }
         }
     }
 
@@ -162,7 +164,7 @@ impl Place {
         Ok(match self {
             Place::File(path) if reading => Box::new(SqliteConnection::examining(path)?),
             Place::File(path) => Box::new(SqliteConnection::open(path)?),
-            Place::Server(url) => Server::connection(url)?,
+            Place::Server(url) => DatabaseServer::connection(url)?,
         })
     }
 
@@ -173,7 +175,7 @@ impl Place {
     pub fn examine(&self, layout: &Layout) -> Result<Vec<String>, StorageError> {
         match self {
             Place::File(path) => backup::examine(path, layout),
-            Place::Server(url) => Server::examine(url, layout),
+            Place::Server(url) => DatabaseServer::examine(url, layout),
         }
     }
 

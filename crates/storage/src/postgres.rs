@@ -25,7 +25,7 @@ mod writer;
 
 pub use open::PgOptions;
 
-use super::engine::Engine;
+use super::engine::StorageEngine;
 use super::migrate::{Extent, PendingChange, Schema};
 use super::nodes::{NodeFacts, Nodes};
 use super::plan::Layout;
@@ -143,7 +143,7 @@ pub(super) fn execute(url: &str, text: &str) {
     Session::connect(&Arc::new(Address::parse(url).unwrap()), None).unwrap().batch(text).unwrap();
 }
 
-impl Engine for Postgres {
+impl StorageEngine for Postgres {
     const SETTLE: fn() = reader::settle;
 
     fn queue(&self) -> &Queue {

@@ -26,14 +26,14 @@ pub fn name(url: &str) -> String {
 }
 
 #[cfg(feature = "postgres")]
-pub use super::postgres::Postgres as Server;
+pub use super::postgres::Postgres as DatabaseServer;
 
 /// Refuses every address.
 #[cfg(not(feature = "postgres"))]
-pub struct Server;
+pub struct DatabaseServer;
 
 #[cfg(not(feature = "postgres"))]
-impl Server {
+impl DatabaseServer {
     fn absent<T>(url: &str) -> Result<T, OpenError> {
         Err(OpenError::Server {
             at: shown(url),
@@ -43,26 +43,26 @@ impl Server {
     }
 
     pub fn start(url: &str, _: Duration) -> Result<(), OpenError> {
-        Server::absent(url)
+        DatabaseServer::absent(url)
     }
 
     pub fn serve(url: &str, _: DatabaseOptions, _: &Layout) -> Result<OpenedDatabase, OpenError> {
-        Server::absent(url)
+        DatabaseServer::absent(url)
     }
 
     pub fn rehearse(url: &str, _: &Layout) -> Result<Vec<PendingChange>, OpenError> {
-        Server::absent(url)
+        DatabaseServer::absent(url)
     }
 
     pub fn migrate(url: &str, _: &Layout, _: &[String]) -> Result<Vec<PendingChange>, OpenError> {
-        Server::absent(url)
+        DatabaseServer::absent(url)
     }
 
     pub fn connection(url: &str) -> Result<Box<dyn Schema>, OpenError> {
-        Server::absent(url)
+        DatabaseServer::absent(url)
     }
 
     pub fn examine(url: &str, _: &Layout) -> Result<Vec<String>, StorageError> {
-        Server::absent(url).map_err(|error| StorageError::Failed(error.to_string()))
+        DatabaseServer::absent(url).map_err(|error| StorageError::Failed(error.to_string()))
     }
 }

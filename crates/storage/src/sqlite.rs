@@ -31,7 +31,7 @@ pub use open::OpenOptions;
 pub use reader::{end_idle_transactions, reuse_transactions};
 use shared::SqliteShared;
 
-use super::engine::Engine;
+use super::engine::StorageEngine;
 use super::migrate::{Extent, PendingChange};
 use super::plan::Layout;
 use super::queue::Queue;
@@ -114,7 +114,7 @@ impl Sqlite {
     }
 }
 
-impl Engine for Sqlite {
+impl StorageEngine for Sqlite {
     const SETTLE: fn() = reader::settle;
 
     fn queue(&self) -> &Queue {

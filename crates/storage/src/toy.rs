@@ -7,7 +7,7 @@ use super::budget;
 use super::catalogue::Catalogue;
 use super::common::Common;
 use super::connection::Connection;
-use super::engine::Engine;
+use super::engine::StorageEngine;
 use super::feed::Written;
 use super::layout_table::{keep, kept};
 use super::migrate::{self, Described, Extent, META_VERSION, Present, Schema, type_mark};
@@ -201,13 +201,7 @@ impl Schema for ToyConnection {
 
     fn columns(&self, table: &str) -> Result<Vec<Present>> {
         let rows = self.select("SELECT name, type, dflt_value, pk FROM pragma_table_info(?1)", params![table])?;
-        let column = |row: &Row| Present {
-            name: text_at(row, 0).unwrap_or_default(),
-            ty: text_at(row, 1).unwrap_or_default(),
-            default: text_at(row, 2),
-            key: int(row, 3) > 0,
-        };
-        Ok(rows.iter().map(column).collect())
+        Ok(rows.iter().map(Present::of_row).collect())
     }
 
     fn indexes(&self, table: &str) -> Result<Vec<Described>> {
@@ -358,7 +352,7 @@ impl Toy {
     }
 }
 
-impl Engine for Toy {
+impl StorageEngine for Toy {
     const SETTLE: fn() = settle;
 
     fn queue(&self) -> &Queue {

@@ -1,9 +1,9 @@
-//! What a migration needs of a database.
+//! The tables of a database, as a migration sees and changes them.
 
 use super::super::catalogue::Catalogue;
 use super::super::connection::Connection;
-use super::super::plan::ColumnType;
-use super::super::statement::Result;
+use super::super::plan::{ColumnType, Row};
+use super::super::statement::{Result, int, text_at};
 use super::super::words::Words;
 use std::sync::Arc;
 
@@ -23,6 +23,18 @@ pub struct Present {
     pub ty: Arc<str>,
     pub default: Option<Arc<str>>,
     pub key: bool,
+}
+
+impl Present {
+    /// Of a row of name, type, default, and whether it is part of the key.
+    pub fn of_row(row: &Row) -> Present {
+        Present {
+            name: text_at(row, 0).unwrap_or_default(),
+            ty: text_at(row, 1).unwrap_or_default(),
+            default: text_at(row, 2),
+            key: int(row, 3) > 0,
+        }
+    }
 }
 
 /// An index as it is in a database.

@@ -12,7 +12,7 @@ const BESIDE: Duration = Duration::from_secs(1);
 
 /// See the module.
 #[derive(Default)]
-pub struct Attempts(Mutex<AttemptState>);
+pub struct ConnectAttempts(Mutex<AttemptState>);
 
 #[derive(Default)]
 struct AttemptState {
@@ -34,7 +34,7 @@ impl AttemptState {
     }
 }
 
-impl Attempts {
+impl ConnectAttempts {
     /// Begins an attempt; `None`: it is not the time for one.
     pub fn begin(&self) -> Option<Attempt<'_>> {
         let (mut state, now) = (self.lock(), Instant::now());
@@ -52,7 +52,7 @@ impl Attempts {
 }
 
 /// An attempt that is under way.
-pub struct Attempt<'a>(&'a Attempts);
+pub struct Attempt<'a>(&'a ConnectAttempts);
 
 impl Attempt<'_> {
     /// The outcome is known.
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn an_attempt_is_over_whatever_becomes_of_it() {
-        let attempts = Attempts::default();
+        let attempts = ConnectAttempts::default();
         attempts.begin().expect("the first").end(true);
         assert!(attempts.begin().is_none(), "it has just failed");
         attempts.lock().failed = None;

@@ -2,7 +2,7 @@
 //! a server takes connections and then says nothing.
 
 use super::super::statement::{DbError, Fault};
-use super::attempts::Attempts;
+use super::attempts::ConnectAttempts;
 use super::driver::{Driver, explain, wait, with_causes};
 use std::path::PathBuf;
 use std::str::FromStr as _;
@@ -38,7 +38,7 @@ pub struct Address {
     config: Config,
     tls: Option<MakeRustlsConnect>,
     driver: Driver,
-    attempts: Attempts,
+    attempts: ConnectAttempts,
     /// How often a thread has waited for the server.
     pub round_trips: AtomicU64,
     /// Without the password.
@@ -91,7 +91,7 @@ impl Address {
         config.ssl_mode(ssl);
         let tls = verify.map(|verify| tls(roots.filter(|_| verify))).transpose().map_err(BadAddress)?;
         let driver = Driver::start().map_err(|e| bad(&e))?;
-        let (attempts, round_trips) = (Attempts::default(), AtomicU64::new(0));
+        let (attempts, round_trips) = (ConnectAttempts::default(), AtomicU64::new(0));
         Ok(Address { config, tls, driver, attempts, round_trips, shown: shown.to_string() })
     }
 

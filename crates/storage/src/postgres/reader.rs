@@ -277,10 +277,10 @@ impl StatementRunner for PgSnapshot<'_> {
     }
 }
 
-/// Sends what a read would ask for, and finds nothing.
-struct Sender<'s>(&'s PgSnapshot<'s>);
+/// Sends the statements of a read ahead, and finds nothing.
+struct PrefetchRunner<'s>(&'s PgSnapshot<'s>);
 
-impl StatementRunner for Sender<'_> {
+impl StatementRunner for PrefetchRunner<'_> {
     fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError> {
         self.0.transaction.send(self.0.shared, key, make, binds);
         Ok(Found { rows: Vec::new(), words: Vec::new() })
@@ -304,7 +304,7 @@ impl Snapshot for PgSnapshot<'_> {
     }
 
     fn prefetch(&self, requests: &[ReadRequest<'_>]) {
-        let sender = Sender(self);
+        let sender = PrefetchRunner(self);
         let reads = SqlReads { executor: &sender as &dyn StatementRunner, names: self.names() };
         for request in requests {
             if matches!(request, ReadRequest::Edges(plan) if self.transaction.targets.has_edges(plan)) {

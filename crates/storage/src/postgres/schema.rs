@@ -51,13 +51,7 @@ impl Schema for PgConnection {
 
     fn columns(&self, table: &str) -> Result<Vec<Present>> {
         let rows = self.select(COLUMNS, params![&*stored_name(table)])?;
-        let column = |row: &Vec<_>| Present {
-            name: text_at(row, 0).unwrap_or_default(),
-            ty: text_at(row, 1).unwrap_or_default(),
-            default: text_at(row, 2),
-            key: int(row, 3) > 0,
-        };
-        Ok(rows.iter().map(column).collect())
+        Ok(rows.iter().map(Present::of_row).collect())
     }
 
     fn indexes(&self, table: &str) -> Result<Vec<Described>> {

@@ -17,22 +17,22 @@ const STATEMENTS: usize = 512;
 /// Instructions of SQLite's virtual machine between two checks of the clock: some ten microseconds.
 const STEPS: i32 = 1000;
 
-/// What every connection is set to.
-pub struct Settings {
+/// The settings of every connection.
+pub struct ConnectionSettings {
     /// How long to wait for another process's lock.
     pub busy: Duration,
     /// Bytes of the file that are read through memory mapping.
     pub mmap: u64,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings { busy: Duration::from_secs(5), mmap: 1 << 30 }
+impl Default for ConnectionSettings {
+    fn default() -> ConnectionSettings {
+        ConnectionSettings { busy: Duration::from_secs(5), mmap: 1 << 30 }
     }
 }
 
 /// The writing connection to a file, whose folder is there.
-pub fn in_its_folder(path: &Path, settings: &Settings) -> std::result::Result<Connection, OpenError> {
+pub fn in_its_folder(path: &Path, settings: &ConnectionSettings) -> std::result::Result<Connection, OpenError> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
     if folder.is_some_and(|p| !p.is_dir()) {
         return Err(OpenError::DirectoryMissing { path: path.to_owned() });
@@ -53,7 +53,7 @@ pub fn recover(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
-fn writing(path: &Path, settings: &Settings) -> std::result::Result<Connection, OpenError> {
+fn writing(path: &Path, settings: &ConnectionSettings) -> std::result::Result<Connection, OpenError> {
     let fail = |e| explain(path, e);
     create_private(path);
     let conn =
@@ -112,7 +112,7 @@ pub fn sign(conn: &Connection) -> Result<()> {
 }
 
 /// A connection that only reads.
-pub fn reading(path: &Path, settings: &Settings) -> Result<Connection> {
+pub fn reading(path: &Path, settings: &ConnectionSettings) -> Result<Connection> {
     connect(path, settings, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
@@ -121,7 +121,7 @@ pub fn reading(path: &Path, settings: &Settings) -> Result<Connection> {
 /// # Errors
 /// There is no such file, its beginning is damaged, or it belongs to another program.
 pub fn examining(path: &Path) -> std::result::Result<Connection, OpenError> {
-    let settings = Settings { busy: Duration::from_secs(30), mmap: 0 };
+    let settings = ConnectionSettings { busy: Duration::from_secs(30), mmap: 0 };
     if !path.is_file() {
         return Err(OpenError::Other { path: path.to_owned(), cause: "there is no such file".into() });
     }
@@ -135,11 +135,11 @@ pub fn examining(path: &Path) -> std::result::Result<Connection, OpenError> {
 }
 
 /// A connection for checkpoints.
-pub fn checkpointing(path: &Path, settings: &Settings) -> Result<Connection> {
+pub fn checkpointing(path: &Path, settings: &ConnectionSettings) -> Result<Connection> {
     connect(path, settings, OpenFlags::SQLITE_OPEN_READ_WRITE)
 }
 
-fn connect(path: &Path, settings: &Settings, flags: OpenFlags) -> Result<Connection> {
+fn connect(path: &Path, settings: &ConnectionSettings, flags: OpenFlags) -> Result<Connection> {
     let mut conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     // The busy timeout is set first: everything after it may meet another process's lock.
     conn.busy_timeout(settings.busy)?;

@@ -8,7 +8,7 @@ use super::super::sql_reads::{Names, SqlReads};
 use super::super::statement::{DbError, Dialect, Param, Result, Statements};
 use super::super::words::Words;
 use super::checkpoint::{self, Checkpoints};
-use super::connect::{self, Settings};
+use super::connect::{self, ConnectionSettings};
 use super::reads::ConnectionReads;
 use super::shared::SqliteShared;
 use super::statement_cache::StatementCache;
@@ -50,7 +50,7 @@ impl SqliteConnection {
 
     /// To a file that is written, and made if there is none.
     pub fn open(path: &Path) -> std::result::Result<SqliteConnection, OpenError> {
-        connect::in_its_folder(path, &Settings::default()).map(SqliteConnection::new)
+        connect::in_its_folder(path, &ConnectionSettings::default()).map(SqliteConnection::new)
     }
 
     /// To a file of ours that is only read.

@@ -7,7 +7,7 @@ use super::super::plan::Layout;
 use super::super::versions;
 use super::super::words::Words;
 use super::backup;
-use super::connect::{Settings, explain, in_its_folder};
+use super::connect::{ConnectionSettings, explain, in_its_folder};
 use super::connection::SqliteConnection;
 use super::shared::SqliteShared;
 use crate::feed::Keep as FeedKeep;
@@ -42,7 +42,7 @@ pub struct OpenOptions {
 impl OpenOptions {
     /// The usual settings.
     pub fn new(path: impl Into<PathBuf>) -> OpenOptions {
-        let Settings { busy, mmap } = Settings::default();
+        let ConnectionSettings { busy, mmap } = ConnectionSettings::default();
         OpenOptions {
             path: path.into(),
             migrate: true,
@@ -69,7 +69,7 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
     static NEXT_ID: AtomicU64 = AtomicU64::new(0);
     let path = &options.path;
     let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
-    let settings = Settings { busy: options.busy, mmap: options.mmap };
+    let settings = ConnectionSettings { busy: options.busy, mmap: options.mmap };
     let connection = SqliteConnection::new(in_its_folder(path, &settings)?);
     let extent = if options.migrate { Extent::Apply { drops: &[] } } else { Extent::Refuse };
     let Migrated { changes: applied, copy: copied } =

@@ -1,7 +1,7 @@
 //! What readers and the writer of a file have in common.
 
 use super::super::common::Common;
-use super::connect::Settings;
+use super::connect::ConnectionSettings;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ pub(in super::super) struct SqliteShared {
     /// Distinguishes databases that one thread reads.
     pub id: u64,
     pub path: PathBuf,
-    pub settings: Settings,
+    pub settings: ConnectionSettings,
     pub common: Arc<Common>,
     /// Pages in the log.
     pub log_pages: Arc<AtomicUsize>,

@@ -15,13 +15,13 @@ use super::super::statement::params;
 use super::effects::{Counter, Effects, VersionScope};
 use super::state::Writer;
 pub(super) use work::Stop;
-use work::{PlanResult, Work, failed};
+use work::{PlanExecution, PlanResult, failed};
 
 impl<'c> Writer<'c> {
     /// Carries out a plan. Its effects are dropped if the savepoint is rolled back.
     pub(super) fn apply(&mut self, plan: &WritePlan) -> PlanResult<(Committed, Effects)> {
         let catalogue = &self.shared.catalogue;
-        let mut work = Work {
+        let mut work = PlanExecution {
             writer: self,
             catalogue,
             effects: Effects::default(),
@@ -42,7 +42,7 @@ impl<'c> Writer<'c> {
     }
 }
 
-impl<'c> Work<'_, 'c> {
+impl<'c> PlanExecution<'_, 'c> {
     fn change(&mut self, change: &Change) -> PlanResult<()> {
         match change {
             Change::Require { plan, found, tag } => self.require(plan, *found, tag),

@@ -7,11 +7,11 @@ use super::super::super::statement::{int, params};
 use super::super::effects::VersionScope;
 use super::super::prefetch::id_of;
 use super::super::slugs::{self, Owner};
-use super::work::{PlanResult, Stop, Work, failed};
+use super::work::{PlanExecution, PlanResult, Stop, failed};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-impl<'c> Work<'_, 'c> {
+impl<'c> PlanExecution<'_, 'c> {
     /// Writes edges, meta and revisions of a row. `new`: the row was just created, so it has none of them yet.
     pub(super) fn put_dependents(
         &mut self,

@@ -2,9 +2,9 @@
 
 use super::super::super::catalogue::{Table, TableId};
 use super::super::super::plan::{Change, ColumnType, DbValue, Name, Put, Target};
-use super::work::{Returned, SetColumns, Work};
+use super::work::{PlanExecution, Returned, SetColumns};
 
-impl<'c> Work<'_, 'c> {
+impl<'c> PlanExecution<'_, 'c> {
     /// Notes what the first put set: `own` in its table, the rest in extensions. A `new` row without an extension reads
     /// as the defaults of that.
     pub fn note_row(

@@ -12,7 +12,7 @@ use super::super::super::tally::NO_AUTHOR;
 use super::super::super::versions::SLUG;
 use super::super::effects::VersionScope;
 use super::super::prefetch::{RowState, id_of};
-use super::work::{PlanResult, SetColumns, Stop, Work, failed};
+use super::work::{PlanExecution, PlanResult, SetColumns, Stop, failed};
 use std::sync::Arc;
 
 /// A put that only sets columns.
@@ -36,7 +36,7 @@ fn number(value: &DbValue) -> i64 {
     id_of(value).unwrap_or(0)
 }
 
-impl<'c> Work<'_, 'c> {
+impl<'c> PlanExecution<'_, 'c> {
     pub(super) fn create(&mut self, table: &'c Table, put: &Put, given: Option<&DbValue>) -> PlanResult<PutDone> {
         let key = self.new_key(table, given)?;
         let slug = match &put.slug {

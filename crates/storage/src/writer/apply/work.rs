@@ -80,7 +80,7 @@ pub struct Returned {
 }
 
 /// A plan being carried out.
-pub struct Work<'w, 'c> {
+pub struct PlanExecution<'w, 'c> {
     pub writer: &'w mut Writer<'c>,
     pub catalogue: &'c Catalogue,
     pub effects: Effects,
