@@ -9,8 +9,10 @@ use crate::registry::{Endpoint, Registry, Route, name};
 use cms_base::network;
 use cms_base::pool::JobOwner;
 use cms_config::declaration::SecureContext;
+use cms_config::translations::Dictionary;
 use cms_storage::plan::Name;
 use cms_storage::{ReadBudget, Snapshot, Storage, StorageError};
+use cms_text::phrase::fill;
 use cms_text::time::Zone;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
@@ -252,6 +254,16 @@ impl Scope {
     pub fn secure(&self) -> bool {
         let always = self.registry.declaration.site.secure_context == SecureContext::Always;
         always || self.peer.https || self.peer.localhost
+    }
+
+    /// A text of the program that readers of the site see, in the site's language where `translations` has it.
+    pub fn phrase<'s>(&'s self, text: &'s str) -> &'s str {
+        Dictionary::of(&self.registry.declaration.translations, self.settings.text("language")).translate(text)
+    }
+
+    /// A text for one, or for so many: `{count}` in it.
+    pub fn plural(&self, one: &str, many: &str, count: u64) -> String {
+        fill(self.phrase(if count == 1 { one } else { many }), &[("count", &count.to_string())])
     }
 
     /// The site's wall clock now.

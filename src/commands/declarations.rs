@@ -2,7 +2,7 @@
 
 use super::{linked, present, print};
 use crate::boot::{self, BootError, ConfigSource};
-use crate::features::console::texts::{self, Dictionary};
+use crate::features::console::texts;
 use crate::model::Method;
 use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Registry};
@@ -11,6 +11,7 @@ use cms_config::check::nearest;
 use cms_config::declaration::Family;
 use cms_config::load::{LoadedDeclaration, load};
 use cms_config::shipped;
+use cms_config::translations::Dictionary;
 
 use cms_storage::place::Place;
 use cms_storage::{Migrated, OpenError, PendingChange};
@@ -132,15 +133,18 @@ fn translations(loaded: &LoadedDeclaration, registry: &Registry) -> Vec<String> 
         warnings.extend(lost.map(|text| {
             let near = nearest(text, known.iter().map(String::as_str));
             let hint = near.map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
-            format!("`translations.{language}` has `{text}`, which is no text of the console{hint}")
+            format!("`translations.{language}` has `{text}`, which is no text of the console or of a block{hint}")
         }));
-        let dictionary = Dictionary::of(registry, language);
+        let dictionary = Dictionary::of(&registry.declaration.translations, language);
         let lacks = texts::all(registry, true).into_iter().filter(|text| dictionary.get(text).is_none());
         let lacks: Vec<String> = lacks.collect();
         if !lacks.is_empty() {
             let first: Vec<String> = lacks.iter().take(MOST_NAMED).map(|text| format!("`{text}`")).collect();
             let first = first.join(", ");
-            warnings.push(format!("`translations.{language}` lacks {} texts of the console: {first} …", lacks.len()));
+            warnings.push(format!(
+                "`translations.{language}` lacks {} texts of the console and the blocks: {first} …",
+                lacks.len()
+            ));
         }
     }
     warnings

@@ -32,9 +32,9 @@ use crate::request::conditional::Preconditions;
 use crate::request::{BodyParams, body_params};
 use crate::scope::{Principal, Scope};
 use cms_config::declaration::{self, Family};
+use cms_config::translations::{Dictionary, Translations};
 use cms_storage::plan::{Change, DbValue, WritePlan};
 use cms_text::sanitize::{escape, unescape};
-use indexmap::IndexMap;
 use minijinja::{AutoEscape, Environment, State, escape_formatter};
 pub use profile::SHORTEST_PASSWORD;
 use replies::{found, headers, see_other};
@@ -83,9 +83,6 @@ pub struct Pages {
     templates: Environment<'static>,
 }
 
-/// See `translations` in the declarations.
-type Translations = IndexMap<String, IndexMap<String, String>>;
-
 /// Members of what a page shows that are texts of the program, or lists of them.
 const TEXTS: [&str; 5] = ["problem", "notice", "purpose", "lines", "link_text"];
 
@@ -133,7 +130,7 @@ impl Pages {
         let texts = translations.clone();
         templates.add_filter("t", move |state: &State<'_, '_>, text: String| {
             let language = state.lookup("lang").map(|language| language.to_string()).unwrap_or_default();
-            translated(&texts, &language, &text)
+            Dictionary::of(&texts, &language).translate(&text).to_owned()
         });
         templates.set_formatter(|out, state, value| match state.auto_escape() {
             AutoEscape::Html if !value.is_safe() && !value.is_undefined() && !value.is_none() => {
@@ -520,12 +517,13 @@ impl<'a> PageContext<'a> {
         let pages = &self.pages.declared;
         let caller = &self.scope.principal;
         let language = console::language(self);
-        let common = json!({"lang": language, "title": translated(&self.pages.translations, &language, title), "site": self.site_name(), "assets": pages.assets, "caller": &*caller.login, "console": self.console_of(caller), "profile": pages.profile, "logout": pages.logout, "token": self.known().then(|| self.engine.identity().nonce(caller, Purpose::Form, self.scope.now))});
+        let dictionary = Dictionary::of(&self.pages.translations, &language);
+        let common = json!({"lang": language, "title": dictionary.translate(title), "site": self.site_name(), "assets": pages.assets, "caller": &*caller.login, "console": self.console_of(caller), "profile": pages.profile, "logout": pages.logout, "token": self.known().then(|| self.engine.identity().nonce(caller, Purpose::Form, self.scope.now))});
         let mut shown = common.as_object().cloned().unwrap_or_default();
         shown.extend(data.as_object().cloned().unwrap_or_default());
         for member in TEXTS {
             if let Some(value) = shown.get_mut(member) {
-                in_language(value, &|text| translated(&self.pages.translations, &language, text));
+                in_language(value, &|text| dictionary.translate(text).to_owned());
             }
         }
         match self.pages.render(template, Value::Object(shown)) {
@@ -539,7 +537,7 @@ impl<'a> PageContext<'a> {
 
     /// A text of the program in the language of the browser.
     fn translate(&self, text: &str) -> String {
-        translated(&self.pages.translations, &console::language(self), text)
+        Dictionary::of(&self.pages.translations, &console::language(self)).translate(text).to_owned()
     }
 
     fn site_name(&self) -> String {
@@ -554,12 +552,6 @@ impl<'a> PageContext<'a> {
     fn failure(&self, error: &ApiError) -> Reply {
         self.message(error.status(), "That did not work", &[error.message()])
     }
-}
-
-/// A text in a language; where that has no translation, as it is.
-fn translated(translations: &Translations, language: &str, text: &str) -> String {
-    let found = translations.get(language).and_then(|texts| texts.get(text));
-    found.map_or_else(|| text.to_owned(), Clone::clone)
 }
 
 /// Replaces a text, or each of a list.

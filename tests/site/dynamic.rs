@@ -397,3 +397,55 @@ fn comments_and_notes_are_shown() {
     assert!(text.contains("<ol class=\"wp-block-footnotes\"><li id=\"n1\">See <em>there</em>"), "{text}");
     assert!(text.contains("<a href=\"#n1-link\"") && !text.contains("<script"), "{text}");
 }
+
+#[test]
+fn blocks_speak_the_language_of_the_site() {
+    let server = server();
+    let of = made(
+        &server,
+        "/wp/v2/posts",
+        &json!({"title": "Fluss", "status": "publish", "date": "2019-03-01T00:00:00", "content": "<p>Text</p>"}),
+    );
+    for author in ["Ann", "Ben"] {
+        let body = json!({"post": of, "author_name": author, "author_email": "a@example.com", "content": author, "status": "approve"});
+        made(&server, "/wp/v2/comments", &body);
+    }
+    let holder = record(
+        &server,
+        "<!-- wp:archives {\"displayAsDropdown\":true,\"type\":\"monthly\"} /--><!-- wp:latest-comments /-->\
+         <!-- wp:query {\"query\":{\"postType\":\"post\",\"search\":\"Fluss\"}} --><!-- wp:post-template -->\
+         <!-- wp:post-date {\"format\":\"j. F Y\"} /--><!-- wp:post-comments-link /--><!-- wp:read-more /-->\
+         <!-- wp:post-time-to-read /--><!-- /wp:post-template --><!-- wp:query-total /--><!-- /wp:query -->\
+         <!-- wp:search /--><!-- wp:calendar {\"month\":3,\"year\":2019} /-->",
+    );
+    let english = shown(&server, holder);
+    let parts = [
+        (">Archives</label>", ">Archiv</label>"),
+        (">Select Month</option>", ">Monat auswählen</option>"),
+        ("> March 2019</option>", "> März 2019</option>"),
+        (">1. March 2019</time>", ">1. März 2019</time>"),
+        (">2 comments<span", ">2 Kommentare<span"),
+        ("screen-reader-text\"> on Fluss</span>", "screen-reader-text\"> zu Fluss</span>"),
+        (">Read more<span", ">Weiterlesen<span"),
+        ("1–2 minutes", "1–2 Minuten"),
+        (">2 results found</div>", ">2 Ergebnisse gefunden</div>"),
+        (">Search</label>", ">Suche</label>"),
+        (">March 2019</caption>", ">März 2019</caption>"),
+        ("aria-label=\"Monday\">M</th>", "aria-label=\"Montag\">M</th>"),
+        ("aria-label=\"Posts published on March 1, 2019\"", "aria-label=\"Beiträge vom 1. März 2019\""),
+        (
+            "</span> on <a class=\"wp-block-latest-comments__comment-link\"",
+            "</span> zu <a class=\"wp-block-latest-comments__comment-link\"",
+        ),
+    ];
+    for (text, _) in parts {
+        assert!(english.contains(text), "{text} in\n{english}");
+    }
+    // A document that was cached before is made again.
+    let changed = server.admin("POST", "/wp/v2/settings", Some(&json!({"language": "de_DE"})));
+    assert_eq!(changed.status, 200, "{}", changed.text);
+    let german = shown(&server, holder);
+    for (_, text) in parts {
+        assert!(german.contains(text), "{text} in\n{german}");
+    }
+}

@@ -128,11 +128,11 @@ fn every_shipped_text_is_there_in_german() {
 fn check_tells_what_a_language_lacks() {
     for (site, expected) in [
         ("[translations.de]\n\"Content\" = \"Inhalt\"\n", &[][..]),
-        ("[translations.de]\n\"Contnt\" = \"Inhalt\"\n", &["no text of the console: did you mean `Content`?"][..]),
         (
-            "[translations.fr]\n\"Content\" = \"Contenu\"\n",
-            &["`translations.fr` lacks ", "`Abilities`, `Ability`, "][..],
+            "[translations.de]\n\"Contnt\" = \"Inhalt\"\n",
+            &["no text of the console or of a block: did you mean `Content`?"][..],
         ),
+        ("[translations.fr]\n\"Content\" = \"Contenu\"\n", &["`translations.fr` lacks ", "`(no title)`, "][..]),
     ] {
         for prefix in ["cms", "wp"] {
             let folder = own(site);

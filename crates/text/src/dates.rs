@@ -20,14 +20,18 @@ pub fn format_for_language(local: i64, language: &str) -> String {
     }
 }
 
-/// A wall clock's moment in English, as `strftime` forms it (`%B %-d, %Y`).
-pub fn format_strftime(local: i64, form: &str) -> String {
-    formatted(moment(local), form)
+/// A wall clock's moment as `strftime` forms it (`%B %-d, %Y`), with the names of months and days in a language.
+pub fn format_strftime(local: i64, form: &str, language: &str) -> String {
+    let moment = moment(local);
+    match locale(language) {
+        Some(locale) if form.contains(['a', 'A', 'b', 'B']) => formatted(moment, &with_names(form, locale, moment)),
+        _ => formatted(moment, form),
+    }
 }
 
-/// A wall clock's moment in English, in the form of the site's settings: letters of `date` in PHP. Letters for the zone
-/// are left out.
-pub fn format_php_date(local: i64, form: &str) -> String {
+/// A wall clock's moment in the form of the site's settings: letters of `date` in PHP; names of months and days are in a
+/// language. Letters for the zone are left out.
+pub fn format_php_date(local: i64, form: &str, language: &str) -> String {
     const MOST: usize = 100;
     let moment = moment(local);
     let mut out = String::new();
@@ -92,7 +96,7 @@ pub fn format_php_date(local: i64, form: &str) -> String {
                 continue;
             }
         };
-        out.push_str(&formatted(moment, part));
+        out.push_str(&format_strftime(local, part, language));
     }
     out
 }
@@ -108,16 +112,21 @@ fn ordinal(day: u8) -> &'static str {
     }
 }
 
-/// Units of distances in seconds, the largest first.
-const UNITS: [(i64, &str); 7] = [
-    (31_536_000, "year"),
-    (2_592_000, "month"),
-    (604_800, "week"),
-    (86_400, "day"),
-    (3_600, "hour"),
-    (60, "minute"),
-    (1, "second"),
+/// Units of distances in seconds, the largest first, and the texts for one of them and for several.
+const UNITS: [(i64, [&str; 2]); 7] = [
+    (31_536_000, ["1 year ago", "{count} years ago"]),
+    (2_592_000, ["1 month ago", "{count} months ago"]),
+    (604_800, ["1 week ago", "{count} weeks ago"]),
+    (86_400, ["1 day ago", "{count} days ago"]),
+    (3_600, ["1 hour ago", "{count} hours ago"]),
+    (60, ["1 minute ago", "{count} minutes ago"]),
+    (1, ["1 second ago", "{count} seconds ago"]),
 ];
+
+/// The texts of [`time_ago`].
+pub fn time_ago_texts() -> impl Iterator<Item = &'static str> {
+    UNITS.iter().flat_map(|(_, texts)| *texts)
+}
 
 /// The place in [`UNITS`] of the largest unit that fits, and how many there are of it, rounded.
 fn in_units(seconds: i64) -> (usize, i64) {
@@ -127,10 +136,10 @@ fn in_units(seconds: i64) -> (usize, i64) {
     (place, seconds.saturating_add(length / 2) / length)
 }
 
-/// How long ago something was, in the largest unit that fits.
-pub fn time_ago(seconds: i64) -> String {
+/// How long ago something was, in the largest unit that fits: the texts for one and for several, and how many.
+pub fn time_ago(seconds: i64) -> ([&'static str; 2], u64) {
     let (place, count) = in_units(seconds);
-    format!("{count} {}{}", UNITS[place].1, if count == 1 { "" } else { "s" })
+    (UNITS[place].1, count.unsigned_abs())
 }
 
 /// For how many seconds from now [`distance`] says the same of something that was so long ago (or, below 0, is to come).
@@ -152,12 +161,17 @@ fn formatted(moment: OffsetDateTime, form: &str) -> String {
     parse_strftime_owned(form).ok().and_then(|form| moment.format(&form).ok()).unwrap_or_default()
 }
 
-/// How a language writes a date, with the names of this one's month and day of the week put in. Numbers are written in
-/// Western digits, years in the Gregorian calendar.
+/// How a language writes a date, with its names. Numbers are written in Western digits, years in the Gregorian calendar.
 fn date_form(locale: Locale, moment: OffsetDateTime) -> String {
+    let form = locale_match!(locale => LC_TIME::D_FMT).replace("%E", "%").replace("%O", "%").replace("%y", "%Y");
+    with_names(&form, locale, moment)
+}
+
+/// A form with the names of the moment's month and day of the week in a language.
+fn with_names(form: &str, locale: Locale, moment: OffsetDateTime) -> String {
     let month = usize::from(u8::from(moment.month())) - 1;
     let day = usize::from(moment.weekday().number_days_from_sunday());
-    let mut form = locale_match!(locale => LC_TIME::D_FMT).replace("%E", "%").replace("%O", "%").replace("%y", "%Y");
+    let mut form = form.to_owned();
     for (place, names, number) in [
         ("%b", locale_match!(locale => LC_TIME::ABMON), month),
         ("%B", locale_match!(locale => LC_TIME::MON), month),
@@ -208,7 +222,8 @@ mod tests {
 
     #[test]
     fn dates_have_the_form_of_the_settings() {
-        let check = |form: &str, expected: &str| assert_eq!(format_php_date(1_769_850_309, form), expected, "{form}");
+        let check =
+            |form: &str, expected: &str| assert_eq!(format_php_date(1_769_850_309, form, "en_US"), expected, "{form}");
         check("F j, Y", "January 31, 2026");
         check("l jS \\o\\f M y", "Saturday 31st of Jan 26");
         check("d.m.Y H:i:s", "31.01.2026 09:05:09");
@@ -217,13 +232,26 @@ mod tests {
         check("c", "2026-01-31T09:05:09");
         check("T%", "%");
         check("", "");
+        for (language, expected) in
+            [("de_DE", "Samstag, 31. Januar"), ("el_GR", "Σάββατο, 31. Ιανουαρίου"), ("xx", "Saturday, 31. January")]
+        {
+            assert_eq!(format_php_date(1_769_850_309, "l, j. F", language), expected, "{language}");
+        }
     }
 
     #[test]
     fn distances_have_one_unit() {
-        let cases = [(0, "1 second"), (59, "59 seconds"), (90, "2 minutes"), (7_200, "2 hours"), (-86_400, "1 day")];
-        for (seconds, expected) in cases.into_iter().chain([(i64::MIN, "292471208677 years")]) {
-            assert_eq!(time_ago(seconds), expected);
+        let cases = [
+            (0, "1 second ago", 1),
+            (59, "1 second ago", 59),
+            (90, "1 minute ago", 2),
+            (7_200, "1 hour ago", 2),
+            (-86_400, "1 day ago", 1),
+            (i64::MIN, "1 year ago", 292_471_208_677),
+        ];
+        for (seconds, unit, expected) in cases {
+            let (texts, count) = time_ago(seconds);
+            assert_eq!((texts[0], count), (unit, expected));
         }
     }
 

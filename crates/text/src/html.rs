@@ -5,7 +5,8 @@
 //! what the markup means.
 
 use super::html_policy::{Policy, sanitise};
-use super::sanitize::esc_html;
+use super::phrase::pieces;
+use super::sanitize::{esc_html, push_esc_html};
 use std::fmt::{Display, Write as _};
 
 /// A stretch of HTML under construction.
@@ -39,7 +40,7 @@ impl Html {
 
     /// Text between tags. Entities in it stay what they are.
     pub fn text(&mut self, text: &str) -> &mut Html {
-        self.0.push_str(&esc_html(text));
+        push_esc_html(&mut self.0, text);
         self
     }
 
@@ -102,6 +103,17 @@ impl Html {
         self.quoted(name, value, '\'')
     }
 
+    /// Text with HTML in its places, such as `{title}`.
+    pub fn phrase(&mut self, text: &str, values: &[(&str, &Html)]) -> &mut Html {
+        for (before, name) in pieces(text) {
+            self.text(before);
+            if let Some((_, value)) = values.iter().find(|(known, _)| Some(*known) == name) {
+                self.html(value);
+            }
+        }
+        self
+    }
+
     /// A number, between tags or within a value that [`Html::raw`] opened.
     pub fn number(&mut self, number: impl Number) -> &mut Html {
         let _ = write!(self.0, "{number}");
@@ -134,7 +146,7 @@ impl Html {
         self.0.push_str(name);
         self.0.push('=');
         self.0.push(quote);
-        self.0.push_str(&esc_html(value));
+        push_esc_html(&mut self.0, value);
         self.0.push(quote);
         self
     }

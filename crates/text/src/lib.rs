@@ -30,6 +30,7 @@ pub mod layout;
 mod markup;
 pub mod permalink;
 pub mod php;
+pub mod phrase;
 pub mod render;
 pub mod sanitize;
 pub mod search;

@@ -114,16 +114,27 @@ pub fn escape(text: &str) -> String {
 /// `<`, `>`, `&`, quotes as entities; entities that are there stay.
 pub fn esc_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
-    for c in escape_amp(text).chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#039;"),
-            _ => out.push(c),
-        }
-    }
+    push_esc_html(&mut out, text);
     out
+}
+
+/// Appends a text as [`esc_html`] makes it.
+pub fn push_esc_html(out: &mut String, text: &str) {
+    let text = escape_amp(text);
+    let mut from = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let entity = match byte {
+            b'<' => "&lt;",
+            b'>' => "&gt;",
+            b'"' => "&quot;",
+            b'\'' => "&#039;",
+            _ => continue,
+        };
+        out.push_str(&text[from..at]);
+        out.push_str(entity);
+        from = at + 1;
+    }
+    out.push_str(&text[from..]);
 }
 
 /// The value of an attribute between double quotes.

@@ -7,8 +7,8 @@ use crate::registry::name;
 use cms_storage::plan::{Cond, DbValue, Op};
 use cms_text::block_css::inline;
 use cms_text::block_styles::WrapperStyles;
-use cms_text::dates;
 use cms_text::html::Html;
+use cms_text::phrase::fill;
 use cms_text::time::CivilDateTime;
 use std::collections::BTreeSet;
 
@@ -65,31 +65,30 @@ pub fn month(part: &DynamicPart<'_>) -> Option<Html> {
     own.extend(colours_links(part).then(|| "has-link-color".to_owned()));
     html.raw("<table").attr_if("style", &inline(&part.attributes, only, None));
     html.raw(" id=\"wp-calendar\"").attr("class", &own.join(" ")).raw(">\n\t<caption>");
-    html.text(&dates::format_strftime(month.begins, "%B %Y")).raw("</caption>\n\t<thead>\n\t<tr>");
+    html.text(&part.format_date(month.begins, "%B %Y")).raw("</caption>\n\t<thead>\n\t<tr>");
     let first = scope.settings.int("start_of_week").rem_euclid(7);
     for place in 0..7 {
         // The fourth of January 1970 was a Sunday.
-        let name = dates::format_strftime((3 + first + place) * DAY, "%A");
-        html.raw("\n\t\t<th scope=\"col\"").attr("aria-label", &name).raw(">").text(&name[..1]).raw("</th>");
+        let name = part.format_date((3 + first + place) * DAY, "%A");
+        let initial: String = name.chars().take(1).collect();
+        html.raw("\n\t\t<th scope=\"col\"").attr("aria-label", &name).raw(">").text(&initial).raw("</th>");
     }
     html.raw("\n\t</tr>\n\t</thead>\n\t<tbody>");
     weeks(part, month, first, &days, today, &mut html);
-    html.raw("\n\t</tbody>\n\t</table><nav aria-label=\"Previous and next months\" class=\"wp-calendar-nav\">");
+    html.raw("\n\t</tbody>\n\t</table><nav").attr("aria-label", scope.phrase("Previous and next months"));
+    html.raw(" class=\"wp-calendar-nav\">");
     html.raw("\n\t\t<span class=\"wp-calendar-nav-prev\">");
     match before {
         Some(local) => {
             html.raw("<a").attr("href", &address(part, local, false)).raw(">&laquo; ");
-            html.text(&dates::format_strftime(local, "%b")).raw("</a>")
+            html.text(&part.format_date(local, "%b")).raw("</a>")
         }
         None => html.raw("&nbsp;"),
     };
     html.raw("</span>\n\t\t<span class=\"pad\">&nbsp;</span>\n\t\t<span class=\"wp-calendar-nav-next\">");
     match after {
         Some(local) => {
-            html.raw("<a")
-                .attr("href", &address(part, local, false))
-                .raw(">")
-                .text(&dates::format_strftime(local, "%b"));
+            html.raw("<a").attr("href", &address(part, local, false)).raw(">").text(&part.format_date(local, "%b"));
             html.raw(" &raquo;</a>")
         }
         None => html.raw("&nbsp;"),
@@ -116,7 +115,8 @@ fn weeks(part: &DynamicPart<'_>, month: Month, first: i64, days: &BTreeSet<u8>, 
         html.raw(if current { "<td id=\"today\">" } else { "<td>" });
         match days.contains(&number) {
             true => {
-                let label = format!("Posts published on {}", dates::format_strftime(begins, "%B %-d, %Y"));
+                let date = part.format_date(begins, part.item.scope.phrase("%B %-d, %Y"));
+                let label = fill(part.item.scope.phrase("Posts published on {date}"), &[("date", &date)]);
                 html.raw("<a").attr("href", &address(part, begins, true)).attr("aria-label", &label).raw(">");
                 html.number(u32::from(number)).raw("</a>")
             }
@@ -134,7 +134,7 @@ fn weeks(part: &DynamicPart<'_>, month: Month, first: i64, days: &BTreeSet<u8>, 
 /// The address of a month's records, or of a day's.
 fn address(part: &DynamicPart<'_>, local: i64, day: bool) -> String {
     let form = if day { "%Y/%m/%d" } else { "%Y/%m" };
-    format!("{}/{}/", part.item.scope.registry.site.url, dates::format_strftime(local, form))
+    format!("{}/{}/", part.item.scope.registry.site.url, part.format_date(local, form))
 }
 
 /// The wall clock of the record that is next to a month.

@@ -9,6 +9,7 @@ use crate::registry::name;
 use cms_config::declaration::Family;
 use cms_storage::plan::{Cond, DbValue, Op, Order};
 use cms_text::html::Html;
+use cms_text::phrase::fill;
 use cms_text::sanitize::clean_url;
 use cms_text::slug;
 use serde_json::Value;
@@ -43,6 +44,7 @@ pub fn count(part: &DynamicPart<'_>) -> Option<Html> {
 
 /// A link to the comments of a record that takes more of them.
 pub fn link_to_all(part: &DynamicPart<'_>) -> Option<Html> {
+    let scope = part.item.scope;
     let (count, _) = discussion(part).filter(|(_, open)| *open)?;
     let document = document_of(part, "link,title")?;
     let mut html = Html::new();
@@ -50,11 +52,11 @@ pub fn link_to_all(part: &DynamicPart<'_>) -> Option<Html> {
     let place = if count == 0 { "#respond" } else { "#comments" };
     html.raw("<a href=").text(&clean_url(document["link"].as_str()?)).raw(place).raw(">");
     match count {
-        0 => html.raw("No comments"),
-        1 => html.raw("1 comment"),
-        count => html.number(count).raw(" comments"),
+        0 => html.text(scope.phrase("No comments")),
+        count => html.text(&scope.plural("1 comment", "{count} comments", count)),
     };
-    html.raw("<span class=\"screen-reader-text\"> on ").html(&title_of(&document)).raw("</span></a>");
+    html.raw("<span class=\"screen-reader-text\"> ");
+    html.phrase(scope.phrase("on {title}"), &[("title", &title_of(part, &document))]).raw("</span></a>");
     Some(boxed(&wrapper(part, &text_classes(part, "")), &html))
 }
 
@@ -67,14 +69,13 @@ pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
     let (open, close) = heading(part.number("level", 2).max(1));
     let mut html = Html::new();
     html.raw(open).raw(" id=\"comments\"").attrs(&wrapper(part, &text_classes(part, ""))).raw(">");
-    match (counted, count) {
-        (true, 1) => html.raw("One response"),
-        (true, count) => html.number(count).raw(" responses"),
-        (false, 1) => html.raw("Response"),
-        (false, _) => html.raw("Responses"),
-    };
+    let scope = part.item.scope;
+    html.text(&match counted {
+        true => scope.plural("One response", "{count} responses", count),
+        false => scope.plural("Response", "Responses", count),
+    });
     if named {
-        html.raw(" to &#8220;").html(&title_of(&document)).raw("&#8221;");
+        html.raw(" ").phrase(scope.phrase("to &#8220;{title}&#8221;"), &[("title", &title_of(part, &document))]);
     }
     html.raw(close);
     Some(html)
@@ -84,7 +85,8 @@ pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
 pub fn pages(part: &DynamicPart<'_>) -> Option<Html> {
     let inside = part.inside(part.within);
     let mut html = Html::new();
-    html.raw("<nav").attrs(&wrapper(part, &link_classes(part, ""))).raw(" aria-label=\"Comments pagination\">");
+    html.raw("<nav").attrs(&wrapper(part, &link_classes(part, "")));
+    html.attr("aria-label", part.item.scope.phrase("Comments pagination")).raw(">");
     html.html(&inside).raw("</nav>");
     (!inside.as_str().trim().is_empty()).then_some(html)
 }
@@ -207,7 +209,8 @@ impl CommentThread<'_, '_> {
 /// Who wrote a comment, as a link where there is an address.
 pub fn author(part: &DynamicPart<'_>) -> Option<Html> {
     let comment = part.within.comment?;
-    let name = comment["author_name"].as_str().filter(|name| !name.is_empty()).unwrap_or("Anonymous");
+    let name =
+        comment["author_name"].as_str().filter(|name| !name.is_empty()).unwrap_or(part.item.scope.phrase("Anonymous"));
     let link = clean_url(comment["author_url"].as_str().unwrap_or(""));
     let mut html = Html::new();
     match link.is_empty() || part.attributes["isLink"] == false {
@@ -246,13 +249,16 @@ pub fn reply(part: &DynamicPart<'_>) -> Option<Html> {
     let id = comment["id"].as_i64()?;
     let post = comment["post"].as_i64()?;
     let link = comment["link"].as_str()?.split('#').next().unwrap_or_default();
-    let label = format!("Reply to {}", comment["author_name"].as_str().unwrap_or(""));
+    let scope = part.item.scope;
+    let name = comment["author_name"].as_str().unwrap_or("");
+    let label = fill(scope.phrase("Reply to {name}"), &[("name", name)]);
     let between = if link.contains('?') { '&' } else { '?' };
     let mut html = Html::new();
     html.raw("<a rel=\"nofollow\" class=\"comment-reply-link\"");
     html.address("href", &format!("{link}{between}replytocom={id}#respond"));
     html.raw(" data-commentid=\"").number(id).raw("\" data-postid=\"").number(post);
     html.raw("\" data-belowelement=\"comment-").number(id).raw("\" data-respondelement=\"respond\"");
-    html.attr("data-replyto", &label).attr("aria-label", &label).raw(">Reply</a>");
+    html.attr("data-replyto", &label).attr("aria-label", &label).raw(">");
+    html.text(scope.phrase("Reply")).raw("</a>");
     Some(boxed(&wrapper(part, &text_classes(part, "")), &html))
 }

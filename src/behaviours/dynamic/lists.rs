@@ -7,9 +7,9 @@ use super::{DynamicPart, MOST_DEPTH, MOST_ROWS, MOST_SPANS, published, time_of, 
 use crate::records::{self, eq, is_in, txt};
 use crate::registry::name;
 use cms_storage::plan::{Cond, DbValue, Op, Order};
-use cms_text::dates;
 use cms_text::html::Html;
 use cms_text::html_policy::Policy;
+use cms_text::phrase::fill;
 use cms_text::render::{first_words, render_title};
 use cms_text::sanitize::clean_url;
 use cms_text::time::CivilDateTime;
@@ -67,9 +67,10 @@ pub fn latest(part: &DynamicPart<'_>) -> Option<Html> {
         }
         let link = record["link"].as_str().unwrap_or("");
         html.raw("<li><a class=\"wp-block-latest-posts__post-title\"").attr("href", link).raw(">");
-        html.html(&title_of(record)).raw("</a>");
+        html.html(&title_of(part, record)).raw("</a>");
         if let Some(author) = authors.get(&record["author"].as_i64().unwrap_or(0)) {
-            html.raw("<div class=\"wp-block-latest-posts__post-author\">by ").text(author).raw("</div>");
+            let by = fill(part.item.scope.phrase("by {name}"), &[("name", author)]);
+            html.raw("<div class=\"wp-block-latest-posts__post-author\">").text(&by).raw("</div>");
         }
         if part.flag("displayPostDate") {
             html.html(&time_of(part, &record["date"], "wp-block-latest-posts__post-date", None));
@@ -93,28 +94,32 @@ fn authors_of(part: &DynamicPart<'_>, found: &[Value]) -> HashMap<i64, String> {
 }
 
 /// A month or a year that records were published in.
-struct ArchivePeriod {
+pub struct ArchivePeriod {
     address: String,
     label: String,
-    /// How many, where that is shown.
-    count: Option<u64>,
+    /// How many records.
+    count: u64,
 }
 
 /// The months, or years, that records were published in, the newest first.
 pub fn archive(part: &DynamicPart<'_>) -> Option<Html> {
-    let spans = spans(part);
+    let scope = part.item.scope;
+    let yearly = part.text("type") == "yearly";
+    let periods = part.within.budget.archive(part.of?, yearly, || periods(part, yearly));
+    let counted = part.flag("showPostCounts");
     let mut html = Html::new();
     if part.flag("displayAsDropdown") {
         let own = wrapper(part, "wp-block-archives-dropdown");
         let id = format!("wp-block-archives-{}", part.within.budget.unique.number());
         html.raw("<div").attrs(&own).raw("><label").attr("for", &id);
-        html.attr("class", &label_class(part, "wp-block-archives__label")).raw(">Archives</label>\n\t\t<select");
+        html.attr("class", &label_class(part, "wp-block-archives__label")).raw(">");
+        html.text(scope.phrase("Archives")).raw("</label>\n\t\t<select");
         html.attr("id", &id).raw(" name=\"archive-dropdown\">\n\t\t<option value=\"\">");
-        html.raw(if part.text("type") == "yearly" { "Select Year" } else { "Select Month" }).raw("</option>");
-        for span in &spans {
-            html.raw("\t<option").attr_in_single_quotes("value", &span.address).raw("> ").text(&span.label);
-            if let Some(count) = span.count {
-                html.raw(" &nbsp;(").number(count).raw(")");
+        html.text(if yearly { scope.phrase("Select Year") } else { scope.phrase("Select Month") }).raw("</option>");
+        for period in &*periods {
+            html.raw("\t<option").attr_in_single_quotes("value", &period.address).raw("> ").text(&period.label);
+            if counted {
+                html.raw(" &nbsp;(").number(period.count).raw(")");
             }
             html.raw("</option>\n");
         }
@@ -122,10 +127,10 @@ pub fn archive(part: &DynamicPart<'_>) -> Option<Html> {
         return Some(html);
     }
     html.raw("<ul").attrs(&wrapper(part, "wp-block-archives-list")).raw(">");
-    for span in &spans {
-        html.raw("\t<li><a").attr_in_single_quotes("href", &span.address).raw(">").text(&span.label).raw("</a>");
-        if let Some(count) = span.count {
-            html.raw("&nbsp;(").number(count).raw(")");
+    for period in &*periods {
+        html.raw("\t<li><a").attr_in_single_quotes("href", &period.address).raw(">").text(&period.label).raw("</a>");
+        if counted {
+            html.raw("&nbsp;(").number(period.count).raw(")");
         }
         html.raw("</li>\n");
     }
@@ -138,34 +143,33 @@ fn label_class(part: &DynamicPart<'_>, own: &str) -> String {
     if part.attributes["showLabel"] == false { format!("{own} screen-reader-text") } else { own.to_owned() }
 }
 
-fn spans(part: &DynamicPart<'_>) -> Vec<ArchivePeriod> {
-    let (yearly, counted) = (part.text("type") == "yearly", part.flag("showPostCounts"));
+fn periods(part: &DynamicPart<'_>, yearly: bool) -> Vec<ArchivePeriod> {
     let begins = |day: i64| CivilDateTime {
         day: 1,
         month: if yearly { 1 } else { CivilDateTime::of(day).month },
         ..CivilDateTime::of(day)
     };
-    let mut spans: Vec<(CivilDateTime, u64)> = Vec::new();
+    let mut periods: Vec<(CivilDateTime, u64)> = Vec::new();
     for (day, count) in part.days(published(part)).into_iter().rev() {
-        let full = spans.len() == MOST_SPANS;
-        match spans.last_mut() {
-            Some((span, all)) if *span == begins(day) => *all += count,
+        let full = periods.len() == MOST_SPANS;
+        match periods.last_mut() {
+            Some((period, all)) if *period == begins(day) => *all += count,
             _ if full => break,
-            _ => spans.push((begins(day), count)),
+            _ => periods.push((begins(day), count)),
         }
     }
     let site = &part.item.scope.registry.site.url;
-    let span = |(span, count): (CivilDateTime, u64)| {
+    let period = |(period, count): (CivilDateTime, u64)| {
         let (path, label) = match yearly {
-            true => (format!("{:04}", span.year), format!("{:04}", span.year)),
+            true => (format!("{:04}", period.year), format!("{:04}", period.year)),
             false => {
-                let label = dates::format_strftime(span.seconds().unwrap_or(0), "%B %Y");
-                (format!("{:04}/{:02}", span.year, span.month), label)
+                let label = part.format_date(period.seconds().unwrap_or(0), "%B %Y");
+                (format!("{:04}/{:02}", period.year, period.month), label)
             }
         };
-        ArchivePeriod { address: format!("{site}/{path}/"), label, count: counted.then_some(count) }
+        ArchivePeriod { address: format!("{site}/{path}/"), label, count }
     };
-    spans.into_iter().map(span).collect()
+    periods.into_iter().map(period).collect()
 }
 
 /// The terms of records, by name, those below others nested where that is wanted.
@@ -199,8 +203,9 @@ pub fn terms(part: &DynamicPart<'_>) -> Option<Html> {
     html.attr("class", &label_class(part, "wp-block-categories__label")).attr("for", &id).raw(">");
     html.html(&Html::sanitised(given.unwrap_or(label("name")), Policy::posts())).raw("</label><select ");
     html.attr_in_single_quotes("name", resource.declared.query_var.as_deref().unwrap_or(&resource.api_name));
-    html.attr_in_single_quotes("id", &id).raw(" class='postform'>\n\t<option value='-1'>Select ");
-    html.text(label("singular_name")).raw("</option>\n");
+    html.attr_in_single_quotes("id", &id).raw(" class='postform'>\n\t<option value='-1'>");
+    let select = part.item.scope.phrase("Select {name}");
+    html.text(&fill(select, &[("name", label("singular_name"))])).raw("</option>\n");
     terms.options(0, 0, &mut html);
     html.raw("</select>\n</div>");
     Some(html)
@@ -291,7 +296,7 @@ pub fn cloud(part: &DynamicPart<'_>) -> Option<Html> {
         let (count, name) = (term["count"].as_f64().unwrap_or(0.0), term["name"].as_str().unwrap_or(""));
         let classes =
             format!("tag-cloud-link tag-link-{} tag-link-position-{}", term["id"].as_i64().unwrap_or(0), place + 1);
-        let label = format!("{name} ({count} {})", if count == 1.0 { "item" } else { "items" });
+        let label = format!("{name} {}", part.item.scope.plural("({count} item)", "({count} items)", count as u64));
         html.raw(if place == 0 { "<a" } else { "\n<a" }).attr("href", term["link"].as_str().unwrap_or(""));
         html.attr("class", &classes)
             .raw(" style=\"font-size: ")
@@ -335,7 +340,7 @@ fn list_pages(part: &DynamicPart<'_>, tree: &DocumentTree<'_>, above: i64, depth
         html.raw("<li class=\"wp-block-pages-list__item").raw(if parent { " has-child" } else { "" });
         html.raw(if depth > 0 { " \"><a" } else { "\"><a" });
         html.raw(" class=\"wp-block-pages-list__item__link\"").attr("href", page["link"].as_str().unwrap_or(""));
-        html.raw(">").html(&title_of(page)).raw("</a>");
+        html.raw(">").html(&title_of(part, page)).raw("</a>");
         if parent {
             html.raw("<ul class=\"wp-block-navigation__submenu-container\">");
             list_pages(part, tree, id, depth + 1, html);
@@ -387,7 +392,7 @@ pub fn comments(part: &DynamicPart<'_>) -> Option<Html> {
     let mut html = Html::new();
     if found.is_empty() {
         html.raw("<div").attrs(&wrapper(part, "no-comments"));
-        html.raw(">There are no comments yet.</div>");
+        html.raw(">").text(part.item.scope.phrase("There are no comments yet.")).raw("</div>");
         return Some(html);
     }
     html.raw("<ol").attrs(&wrapper(part, &own.join(" "))).raw(">");
@@ -399,11 +404,15 @@ pub fn comments(part: &DynamicPart<'_>) -> Option<Html> {
         if let Some(picture) = comment["author_avatar_urls"]["48"].as_str().filter(|_| avatars) {
             html.html(&Avatar { address: picture, size: 48, alt: "", class: AVATAR, style: "" }.html());
         }
-        html.raw("<article><footer class=\"wp-block-latest-comments__comment-meta\">")
-            .html(&author(comment))
-            .raw(" on ");
-        html.raw("<a class=\"wp-block-latest-comments__comment-link\"");
-        html.attr("href", comment["link"].as_str().unwrap_or("")).raw(">").html(&heading(&comment["post"])).raw("</a>");
+        let mut record = Html::new();
+        record.raw("<a class=\"wp-block-latest-comments__comment-link\"");
+        record.attr("href", comment["link"].as_str().unwrap_or(""));
+        record.raw(">").html(&heading(&comment["post"])).raw("</a>");
+        html.raw("<article><footer class=\"wp-block-latest-comments__comment-meta\">");
+        html.phrase(
+            part.item.scope.phrase("{name} on {title}"),
+            &[("name", &author(part, comment)), ("title", &record)],
+        );
         if dates {
             html.html(&time_of(part, &comment["date"], "wp-block-latest-comments__comment-date", None));
         }
@@ -435,8 +444,9 @@ fn told(comment: &Value, content: &str) -> Html {
 }
 
 /// Who wrote a comment, as a link where there is an address.
-fn author(comment: &Value) -> Html {
-    let name = comment["author_name"].as_str().filter(|name| !name.is_empty()).unwrap_or("Somebody");
+fn author(part: &DynamicPart<'_>, comment: &Value) -> Html {
+    let name =
+        comment["author_name"].as_str().filter(|name| !name.is_empty()).unwrap_or(part.item.scope.phrase("Somebody"));
     let mut html = Html::new();
     match comment["author_url"].as_str().map(clean_url).filter(|url| !url.is_empty()) {
         Some(url) => {
@@ -462,7 +472,8 @@ pub fn notes(part: &DynamicPart<'_>) -> Option<Html> {
         html.raw("<li").attr("id", id).raw(">");
         html.html(&Html::sanitised(note["content"].as_str()?, Policy::posts())).raw(" <a");
         html.attr("href", &format!("#{id}-link"));
-        html.attr("aria-label", &format!("Back to where note {} is named", place + 1)).raw(">↩︎</a></li>");
+        let label = part.item.scope.phrase("Back to where note {number} is named");
+        html.attr("aria-label", &fill(label, &[("number", &(place + 1).to_string())])).raw(">↩︎</a></li>");
     }
     html.raw("</ol>");
     (!notes.is_empty()).then_some(html)

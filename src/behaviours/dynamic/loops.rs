@@ -265,10 +265,13 @@ pub fn linked(part: &DynamicPart<'_>, document: &Value, inside: Html) -> Html {
 }
 
 /// A record's title, and whether a password protects it.
-fn whole_title(document: &Value) -> Html {
+fn whole_title(part: &DynamicPart<'_>, document: &Value) -> Html {
     let locked = document["class_list"].as_array().is_some_and(|all| all.iter().any(|class| class == LOCKED));
     let mut html = Html::new();
-    html.raw(if locked { "Protected: " } else { "" }).html(&title_of(document));
+    match locked {
+        true => html.phrase(part.item.scope.phrase("Protected: {title}"), &[("title", &title_of(part, document))]),
+        false => html.html(&title_of(part, document)),
+    };
     html
 }
 
@@ -279,7 +282,7 @@ pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
     let (open, close) = heading(part.number("level", 2));
     let mut html = Html::new();
     html.raw(open).attrs(&wrapper(part, &text_classes(part, ""))).raw(">");
-    html.html(&linked(part, &document, whole_title(&document))).raw(close);
+    html.html(&linked(part, &document, whole_title(part, &document))).raw(close);
     Some(html)
 }
 
@@ -405,10 +408,11 @@ pub fn terms(part: &DynamicPart<'_>) -> Option<Html> {
 /// A link to a record.
 pub fn link(part: &DynamicPart<'_>) -> Option<Html> {
     let (_, document) = subject(part)?;
-    let text = Some(part.text("content")).filter(|text| !text.is_empty()).unwrap_or("Read more");
+    let text =
+        Some(part.text("content")).filter(|text| !text.is_empty()).unwrap_or(part.item.scope.phrase("Read more"));
     let mut html = Html::new();
     html.raw("<a").attrs(&wrapper(part, "")).attr("href", document["link"].as_str()?);
     html.attr("target", target(part)).raw(">").text(text).raw("<span class=\"screen-reader-text\">: ");
-    html.html(&title_of(&document)).raw("</span></a>");
+    html.html(&title_of(part, &document)).raw("</span></a>");
     Some(html)
 }

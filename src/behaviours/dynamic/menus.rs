@@ -89,7 +89,7 @@ fn leads_nowhere(part: &DynamicPart<'_>) -> bool {
 /// A link to the site's home.
 pub fn home(part: &DynamicPart<'_>) -> Option<Html> {
     let given = Some(part.text("label")).filter(|given| !given.trim().is_empty());
-    let label = Html::sanitised(given.unwrap_or("Home"), Policy::phrases());
+    let label = Html::sanitised(given.unwrap_or(part.item.scope.phrase("Home")), Policy::phrases());
     let own = wrapper(part, "wp-block-navigation-item");
     let mut html = Html::new();
     html.raw("<li").attrs(&own);

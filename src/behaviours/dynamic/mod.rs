@@ -2,7 +2,7 @@
 //!
 //! Files: `makers` is the table of renderers; `bindings` values that a block takes from a record, `players` pictures and
 //! players, `lists` lists of rows, `loops` a query and the blocks inside it for each record, `paging` its pages, `terms` a query
-//! of terms, `comments` those of a record, `people` authors, `trail` the way to a record, `rows` what parts read, `reading` how long it is, `menus`
+//! of terms, `comments` those of a record, `people` authors, `phrases` the program's own texts, `trail` the way to a record, `rows` what parts read, `reading` how long it is, `menus`
 //! navigation, `calendar` a month, `social` drawings and links to accounts, `site` what the site itself shows, `wrapper` the
 //! style and classes of a block. Which blocks and shortcodes there are, their renderers and resources is declared
 //! (`[blocks]`, `[shortcodes]`). Each reads for itself, so a record with such parts
@@ -20,6 +20,7 @@ mod makers;
 mod menus;
 mod paging;
 mod people;
+mod phrases;
 mod players;
 mod reading;
 mod rows;
@@ -30,6 +31,7 @@ mod trail;
 mod wrapper;
 
 pub use self::makers::MAKERS;
+pub use self::phrases::phrases;
 use crate::access::policy;
 use crate::records::{Record, eq, txt};
 use crate::registry::resource::Resource;
@@ -45,6 +47,7 @@ use cms_text::shortcode::Shortcode;
 use cms_text::time::{format_local, parse_datetime};
 use serde_json::Value;
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Pieces in pieces in pieces: beyond that, nothing is shown.
@@ -162,6 +165,8 @@ struct Budget<'a> {
     unique: &'a UniqueNames,
     /// What was read of dates: a content may show the same archive many times.
     dates: RefCell<Vec<(ReadPlan, Rc<[Row]>)>>,
+    /// The archives that it has shown, by resource and whether by year.
+    archives: RefCell<HashMap<(String, bool), Rc<[lists::ArchivePeriod]>>>,
 }
 
 impl<'a> Budget<'a> {
@@ -176,6 +181,7 @@ impl<'a> Budget<'a> {
             cut: Cell::new(false),
             unique: item.unique,
             dates: RefCell::default(),
+            archives: RefCell::default(),
         }
     }
 
@@ -206,6 +212,22 @@ impl<'a> Budget<'a> {
         let within = bytes <= self.bytes.get();
         self.cut.set(self.cut.get() || !within);
         within
+    }
+
+    /// The periods of an archive, read and formatted once for a content.
+    fn archive(
+        &self,
+        of: &Resource,
+        yearly: bool,
+        read: impl FnOnce() -> Vec<lists::ArchivePeriod>,
+    ) -> Rc<[lists::ArchivePeriod]> {
+        let key = (of.name.clone(), yearly);
+        let known = self.archives.borrow().get(&key).cloned();
+        known.unwrap_or_else(|| {
+            let made: Rc<[lists::ArchivePeriod]> = read().into();
+            self.archives.borrow_mut().insert(key, made.clone());
+            made
+        })
     }
 
     /// Counts the HTML that a part makes: each byte once, also where it was made by a part within. What is too large is
@@ -360,6 +382,11 @@ impl DynamicPart<'_> {
         value.as_u64().or_else(whole).or_else(|| value.as_str()?.trim().parse().ok()).unwrap_or(otherwise)
     }
 
+    /// A moment of the wall clock as `strftime` forms it, in the site's language.
+    fn format_date(&self, local: i64, form: &str) -> String {
+        dates::format_strftime(local, form, self.item.scope.settings.text("language"))
+    }
+
     /// The record that the block shows.
     fn reference(&self) -> Option<i64> {
         i64::try_from(self.number("ref", 0)).ok().filter(|id| *id != 0)
@@ -399,9 +426,14 @@ fn published(part: &DynamicPart<'_>) -> Cond {
 }
 
 /// The title of a document, which is HTML.
-fn title_of(document: &Value) -> Html {
+fn title_of(part: &DynamicPart<'_>, document: &Value) -> Html {
     let title = document["title"]["rendered"].as_str().filter(|title| !title.is_empty());
-    Html::rendered(title.unwrap_or("(no title)"))
+    let mut html = Html::new();
+    match title {
+        Some(title) => html.html(&Html::rendered(title)),
+        None => html.text(part.item.scope.phrase("(no title)")),
+    };
+    html
 }
 
 /// HTML in a box.
@@ -439,10 +471,11 @@ fn date_of(part: &DynamicPart<'_>, local: i64) -> String {
         AGO => {
             let seconds = scope.local_now() - local;
             scope.storage.limit_validity(scope.now.saturating_add(dates::time_ago_lifetime(seconds)));
-            format!("{} ago", dates::time_ago(seconds))
+            let ([one, many], count) = dates::time_ago(seconds);
+            scope.plural(one, many, count)
         }
-        "" => dates::format_php_date(local, scope.settings.text("date_format")),
-        form => dates::format_php_date(local, form),
+        "" => dates::format_php_date(local, scope.settings.text("date_format"), scope.settings.text("language")),
+        form => dates::format_php_date(local, form, scope.settings.text("language")),
     }
 }
 

@@ -6,6 +6,7 @@ use super::wrapper::{link_classes, text_classes, wrapper};
 use super::{DynamicPart, PartContext, boxed, heading};
 use cms_text::html::Html;
 use cms_text::html_policy::Policy;
+use cms_text::phrase::fill;
 
 /// Links that are shown beside the first, the last and the current page.
 const BESIDE: u64 = 2;
@@ -17,7 +18,8 @@ pub fn pages(part: &DynamicPart<'_>) -> Option<Html> {
     let frame = BlockFrame { attributes: &part.attributes, outer: part.within.around };
     let inside = part.inside(PartContext { around: Some(&frame), ..part.within });
     let mut html = Html::new();
-    html.raw("<nav").attrs(&wrapper(part, &link_classes(part, ""))).raw(" aria-label=\"Pagination\">");
+    html.raw("<nav").attrs(&wrapper(part, &link_classes(part, "")));
+    html.attr("aria-label", part.item.scope.phrase("Pagination")).raw(">");
     html.html(&inside).raw("</nav>");
     (!inside.as_str().trim().is_empty()).then_some(html)
 }
@@ -37,7 +39,8 @@ pub fn next(part: &DynamicPart<'_>) -> Option<Html> {
     if found.pages(found.total(part)) < 2 {
         return None;
     }
-    let label = Some(part.text("label")).filter(|label| !label.is_empty()).unwrap_or("Next Page");
+    let label =
+        Some(part.text("label")).filter(|label| !label.is_empty()).unwrap_or(part.item.scope.phrase("Next Page"));
     let labelled = part.within.around("showLabel").is_none_or(|shows| *shows != false);
     let arrow = part.within.around("paginationArrow").and_then(serde_json::Value::as_str).unwrap_or("");
     let mut html = Html::new();
@@ -90,12 +93,14 @@ pub fn total(part: &DynamicPart<'_>) -> Option<Html> {
     let total = found.as_ref().map_or(0, |found| found.total(part));
     let last = found.map_or(0, |found| found.per_page.min(total));
     let mut html = Html::new();
-    match (part.text("displayType"), total) {
-        ("range-display", total) if last < 2 => html.raw("Displaying ").number(last).raw(" of ").number(total),
-        ("range-display", total) => html.raw("Displaying 1 – ").number(last).raw(" of ").number(total),
-        (_, 1) => html.raw("1 result found"),
-        (_, total) => html.number(total).raw(" results found"),
-    };
+    let scope = part.item.scope;
+    let (last_number, all) = (last.to_string(), total.to_string());
+    let values = [("last", last_number.as_str()), ("total", all.as_str())];
+    html.text(&match part.text("displayType") {
+        "range-display" if last < 2 => fill(scope.phrase("Displaying {last} of {total}"), &values),
+        "range-display" => fill(scope.phrase("Displaying 1 – {last} of {total}"), &values),
+        _ => scope.plural("1 result found", "{count} results found", total),
+    });
     Some(boxed(&wrapper(part, ""), &html))
 }
 
@@ -115,7 +120,7 @@ pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
     html.raw(open).attrs(&wrapper(part, &text_classes(part, ""))).raw(">");
     match part.attributes["showPrefix"] == false {
         true => html.html(&name),
-        false => html.raw("Post Type: &#8220;").html(&name).raw("&#8221;"),
+        false => html.phrase(part.item.scope.phrase("Post Type: &#8220;{name}&#8221;"), &[("name", &name)]),
     };
     html.raw(close);
     Some(html)

@@ -10,6 +10,7 @@ use cms_storage::plan::DbValue;
 use cms_text::block_css::border_of;
 use cms_text::html::Html;
 use cms_text::html_policy::Policy;
+use cms_text::phrase::fill;
 use cms_text::sanitize::clean_url;
 use serde_json::Value;
 
@@ -157,7 +158,7 @@ pub fn avatar(part: &DynamicPart<'_>) -> Option<Html> {
         css if css.is_empty() => css,
         css => format!("{css};"),
     };
-    let alt = format!("{name} Avatar");
+    let alt = fill(part.item.scope.phrase("{name} Avatar"), &[("name", name)]);
     let (size, class) = (part.number("size", SIZE), "wp-block-avatar__image");
     let image = Avatar { address: picture_of(urls)?, size, alt: &alt, class, style: &style }.html();
     let link = clean_url(link.as_str().filter(|_| part.flag("isLink")).unwrap_or(""));
@@ -165,10 +166,15 @@ pub fn avatar(part: &DynamicPart<'_>) -> Option<Html> {
         return Some(boxed(&wrapper(part, ""), &image));
     }
     let mut html = Html::new();
-    html.raw("<a").attr("href", &link).attr("target", target(part)).raw(" ");
+    html.raw("<a").attr("href", &link).attr("target", target(part));
+    html.raw(if target(part) == "_blank" { "" } else { " " });
     if target(part) == "_blank" {
-        let place = if comment.is_some() { "website link" } else { "author archive" };
-        html.raw("aria-label=\"(").text(name).raw(" ").text(place).raw(", opens in a new tab)\"");
+        let scope = part.item.scope;
+        let label = match comment {
+            Some(_) => scope.phrase("({name} website link, opens in a new tab)"),
+            None => scope.phrase("({name} author archive, opens in a new tab)"),
+        };
+        html.attr("aria-label", &fill(label, &[("name", name)]));
     }
     html.raw(" class=\"wp-block-avatar__link\">").html(&image).raw("</a>");
     Some(boxed(&wrapper(part, ""), &html))

@@ -58,7 +58,7 @@ pub fn gallery(part: &DynamicPart<'_>) -> Option<Html> {
         };
         let shown = match (picture["media_type"] == "image", target) {
             (true, _) => image(picture, size, &file, &described),
-            (false, Some(_)) => title_of(picture),
+            (false, Some(_)) => title_of(part, picture),
             (false, None) => Html::new(),
         };
         html.raw("<figure class='gallery-item'>\n\t\t\t<div class='gallery-icon ").raw(shape(picture));

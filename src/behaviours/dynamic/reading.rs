@@ -4,6 +4,7 @@ use super::wrapper::{text_classes, wrapper};
 use super::{DynamicPart, boxed};
 use crate::records;
 use cms_text::html::Html;
+use cms_text::phrase::fill;
 use cms_text::words::count_words;
 
 /// Words that people read in a minute.
@@ -18,14 +19,15 @@ pub fn time(part: &DynamicPart<'_>) -> Option<Html> {
     let speed = part.attributes["averageReadingSpeed"].as_f64().filter(|speed| *speed >= 1.0).unwrap_or(SPEED);
     let minutes = |factor: f64| ((words as f64 / speed * factor).round() as u64).max(1);
     let mut html = Html::new();
-    match (part.text("displayMode") == "words", part.attributes["displayAsRange"] != false) {
-        (true, _) => html.number(words).raw(if words == 1 { " word" } else { " words" }),
+    let scope = part.item.scope;
+    html.text(&match (part.text("displayMode") == "words", part.attributes["displayAsRange"] != false) {
+        (true, _) => scope.plural("1 word", "{count} words", words as u64),
         (false, true) => {
             let (least, most) = (minutes(0.8), minutes(1.2));
-            html.number(least).raw("–").number(most.max(least + 1)).raw(" minutes")
+            let (least, most) = (least.to_string(), most.max(least + 1).to_string());
+            fill(scope.phrase("{least}–{most} minutes"), &[("least", &least), ("most", &most)])
         }
-        (false, false) if minutes(1.0) == 1 => html.raw("1 minute"),
-        (false, false) => html.number(minutes(1.0)).raw(" minutes"),
-    };
+        (false, false) => scope.plural("1 minute", "{count} minutes", minutes(1.0)),
+    });
     Some(boxed(&wrapper(part, &text_classes(part, "")), &html))
 }

@@ -48,7 +48,7 @@ pub fn search(part: &DynamicPart<'_>) -> Option<Html> {
         let given = part.attributes[key].as_str().filter(|given| !given.is_empty());
         cms_text::strip::strip_all_tags(given.unwrap_or(otherwise))
     };
-    let label = text("label", "Search");
+    let label = text("label", part.item.scope.phrase("Search"));
     let placed = match part.text("buttonPosition") {
         placed @ ("button-inside" | "no-button" | "button-only") => placed,
         _ => "button-outside",
@@ -76,7 +76,7 @@ pub fn search(part: &DynamicPart<'_>) -> Option<Html> {
     html.raw(" class=\"wp-block-search__input\"").attr("id", &id).attr("placeholder", &text("placeholder", ""));
     html.raw(" value=\"\" type=\"search\" name=\"s\" required />");
     if placed != "no-button" {
-        let button = text("buttonText", "Search");
+        let button = text("buttonText", part.item.scope.phrase("Search"));
         html.raw("<button").attr("aria-label", &button);
         html.raw(" class=\"wp-block-search__button wp-element-button\" type=\"submit\" >").text(&button);
         html.raw("</button>");
@@ -95,7 +95,7 @@ pub fn login(part: &DynamicPart<'_>) -> Option<Html> {
     let own = if known { "logged-in" } else { "logged-out" };
     html.raw("<div").attrs(&wrapper(part, own)).raw("><a");
     html.address("href", &format!("{}{page}", scope.registry.site.url));
-    html.raw(if known { ">Log out</a></div>" } else { ">Log in</a></div>" });
+    html.raw(">").text(if known { scope.phrase("Log out") } else { scope.phrase("Log in") }).raw("</a></div>");
     Some(html)
 }
 
@@ -126,7 +126,7 @@ pub fn logo(part: &DynamicPart<'_>) -> Option<Html> {
             html.raw("<a").attr("href", &format!("{}/", scope.registry.site.url)).raw(" class=\"custom-logo-link\"");
             html.raw(" rel=\"home\"");
             if part.text("linkTarget") == "_blank" {
-                html.raw(" aria-label=\"(Home link, opens in a new tab)\" target=\"_blank\"");
+                html.attr("aria-label", scope.phrase("(Home link, opens in a new tab)")).raw(" target=\"_blank\"");
             }
             html.raw(">").html(&image).raw("</a>")
         }

@@ -26,7 +26,7 @@ pub fn path(part: &DynamicPart<'_>) -> Option<Html> {
     let mut steps: Vec<Breadcrumb> = Vec::new();
     if shows("showHomeItem") {
         let mut home = Html::new();
-        home.raw("Home");
+        home.text(part.item.scope.phrase("Home"));
         steps.push((home, format!("{}/", part.item.scope.registry.site.url)));
     }
     let above = records_above(part, resource, document);
@@ -40,7 +40,7 @@ pub fn path(part: &DynamicPart<'_>) -> Option<Html> {
         html.raw("<li><a").attr("href", &clean_url(address)).raw(">").html(name).raw("</a></li>");
     }
     if shows("showCurrentItem") {
-        html.raw("<li><span aria-current=\"page\">").html(&title_of(document)).raw("</span></li>");
+        html.raw("<li><span aria-current=\"page\">").html(&title_of(part, document)).raw("</span></li>");
     }
     if html.is_empty() {
         return None;
@@ -48,7 +48,7 @@ pub fn path(part: &DynamicPart<'_>) -> Option<Html> {
     let separator = part.attributes["separator"].as_str().unwrap_or("/").replace('\\', "\\\\").replace('"', "\\\"");
     let mut list = Html::new();
     list.raw("<nav").attrs(&styled_wrapper(part, "", &format!("--separator: \"{separator}\"")));
-    list.raw(" aria-label=\"Breadcrumbs\"><ol>").html(&html).raw("</ol></nav>");
+    list.attr("aria-label", part.item.scope.phrase("Breadcrumbs")).raw("><ol>").html(&html).raw("</ol></nav>");
     Some(list)
 }
 
@@ -60,7 +60,7 @@ fn records_above(part: &DynamicPart<'_>, resource: &Resource, document: &Value) 
     while let Some((above, parent)) = at.filter(|_| steps.len() < MOST_STEPS) {
         let found = part.documents_of(above, eq("id", DbValue::Int(parent)), Vec::new(), (0, 1), "title,link");
         let Some(document) = found.first() else { break };
-        steps.push((title_of(document), document["link"].as_str().unwrap_or("").to_owned()));
+        steps.push((title_of(part, document), document["link"].as_str().unwrap_or("").to_owned()));
         at = parent_of(part, above, parent);
     }
     steps.reverse();

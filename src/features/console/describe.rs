@@ -1,7 +1,7 @@
 //! The description: the site, the states, and the resources that the caller may list or edit, with the operations that they
 //! may use for some records at least. Its texts are in the language that the caller asks for, where there are translations.
 
-use super::texts::{self, Dictionary};
+use super::texts;
 use crate::error::ApiError;
 use crate::features::HANDLERS;
 use crate::features::service_description::{may_use, may_use_with};
@@ -14,6 +14,7 @@ use crate::registry::views::{self, humanize_name, state_label};
 use crate::registry::vocabulary::HandlerRole;
 use crate::registry::{Endpoint, Registry, Route};
 use cms_config::declaration::{Action, CommentStatus, Family};
+use cms_config::translations::Dictionary;
 use cms_text::sanitize::unescape;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -46,7 +47,8 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         "resources": resources,
         "states": states(registry),
     });
-    let dictionary = work.allowed.args().text("lang").map(|tag| Dictionary::of(registry, tag));
+    let dictionary =
+        work.allowed.args().text("lang").map(|tag| Dictionary::of(&registry.declaration.translations, tag));
     if let Some(dictionary) = dictionary.filter(|dictionary| !dictionary.is_empty()) {
         texts::translate(registry, &mut description, &dictionary);
     }

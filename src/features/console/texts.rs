@@ -4,43 +4,22 @@
 //! The interface itself stays in the language of the declarations.
 
 use super::{describe, fields};
+use crate::behaviours::dynamic::phrases;
 use crate::model::Method;
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
 use crate::registry::views::{self, humanize_name};
+use cms_config::translations::Dictionary;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Translations into a language, the nearest ones first.
-pub struct Dictionary<'r>(Vec<&'r IndexMap<String, String>>);
-
-impl<'r> Dictionary<'r> {
-    /// Those of a tag such as `de-AT`: of itself, then of its first part.
-    pub fn of(registry: &'r Registry, tag: &str) -> Dictionary<'r> {
-        let languages = &registry.declaration.translations;
-        let named = |wanted: &str| languages.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
-        let first = tag.split('-').next().filter(|first| *first != tag);
-        Dictionary([Some(tag), first].into_iter().flatten().filter_map(named).map(|(_, texts)| texts).collect())
-    }
-
-    /// The translation of a text.
-    pub fn get(&self, text: &str) -> Option<&'r String> {
-        self.0.iter().find_map(|texts| texts.get(text))
-    }
-
-    /// There are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
 
 /// Labels that the console shows, as `labels` of a resource names them. A test compares the list with its source.
 pub const LABELS: [&str; 5] = ["add_new_item", "items_list", "not_found", "not_found_in_trash", "search_items"];
 
 /// Translates a description. A text that has no translation stays as it is declared.
 pub fn translate(registry: &Registry, description: &mut Value, dictionary: &Dictionary<'_>) {
-    let mut listed: BTreeMap<String, &String> = BTreeMap::new();
+    let mut listed: BTreeMap<String, &str> = BTreeMap::new();
     for document in description["resources"].as_array().into_iter().flatten() {
         let said = outlined(registry, document).into_iter();
         listed.extend(said.filter_map(|text| dictionary.get(&text).map(|translated| (text, translated))));
@@ -48,12 +27,13 @@ pub fn translate(registry: &Registry, description: &mut Value, dictionary: &Dict
     description["texts"] = json!(listed);
     each(description, &mut |text| {
         if let Some(translated) = dictionary.get(text) {
-            text.clone_from(translated);
+            translated.clone_into(text);
         }
     });
 }
 
-/// Every text that a translation can have: of what the console shows to somebody, or of all that is declared.
+/// Every text that a translation can have: of dynamic blocks, and of what the console shows to somebody, or of all that is
+/// declared.
 pub fn all(registry: &Registry, shown: bool) -> BTreeSet<String> {
     let is_shown = |resource: &&Resource| {
         let mut endpoints = describe::endpoints(registry, resource, true);
@@ -66,7 +46,9 @@ pub fn all(registry: &Registry, shown: bool) -> BTreeSet<String> {
     let groups = registry.declaration.view_groups.iter();
     let groups: Vec<Value> = groups.map(|(name, group)| json!({"name": name, "label": group.label})).collect();
     let mut description = json!({"groups": groups, "resources": documents, "states": describe::states(registry)});
-    of(registry, &mut description)
+    let mut found = of(registry, &mut description);
+    found.extend(phrases().map(str::to_owned));
+    found
 }
 
 /// The texts of a description, and of what it leads to.

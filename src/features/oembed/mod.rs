@@ -15,6 +15,7 @@ use cms_storage::Snapshot;
 use cms_storage::plan::{DbValue, Row};
 use cms_text::html::Html;
 use cms_text::permalink::Captures;
+use cms_text::phrase::fill;
 use cms_text::render::render_title;
 use cms_text::sanitize::esc_html;
 use cms_text::strip::strip_tags;
@@ -67,7 +68,10 @@ fn describe(work: &Work<'_>, record: Record<'_>) -> Result<Value, ApiError> {
     batch.load_above(&*work.scope.snapshot()?, work.scope, record.resource, std::slice::from_ref(record.row))?;
     let link = address::of(work.scope, record, &batch, record.text("slug"));
     let title = render_title(record.text("title"));
-    let title = if record.text("password").is_empty() { title } else { format!("Protected: {title}") };
+    let title = match record.text("password").is_empty() {
+        true => title,
+        false => fill(work.scope.phrase("Protected: {title}"), &[("title", &title)]),
+    };
     let (author, author_url) = author(work, record.int("author"))?;
     let mut html = Html::new();
     html.raw("<blockquote class=\"embedded-record\"><a").attr("href", &link).raw(">");

@@ -32,6 +32,7 @@ pub use server::*;
 pub use site::*;
 pub use views::*;
 
+use super::translations::Translations;
 use super::xmlrpc::XmlRpc;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -181,10 +182,10 @@ pub struct Declaration {
     /// Sections of the console's navigation by name, in their order.
     #[serde(default)]
     pub view_groups: IndexMap<String, ViewGroup>,
-    /// Texts of the console in other languages: by language, such as `de`, and by the text that is translated. Labels, help,
-    /// descriptions of properties and the like; the interface keeps the texts of the declarations.
+    /// Texts of the console, the pages and the dynamic blocks in other languages: by language, such as `de`, and by the text
+    /// that is translated. Labels, help, descriptions of properties and the like; the interface keeps the texts of the declarations.
     #[serde(default)]
-    pub translations: IndexMap<String, IndexMap<String, String>>,
+    pub translations: Translations,
     /// Overlays of schema files: `schemas.<file stem>` is merged into the schema file of that name. Empty once loaded:
     /// the loader has merged them.
     #[serde(default)]
