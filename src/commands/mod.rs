@@ -42,7 +42,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// What [`Command::Init`] writes for people to edit.
+/// The file that [`Command::Init`] writes for people to edit.
 const CONFIG: &str = "routes.toml";
 
 /// Serves a content site's REST contract from declarations.

@@ -24,7 +24,7 @@ use columns as col;
 /// Most ancestors of a comment that are searched for a loop.
 const DEEPEST: usize = 1000;
 
-/// What is set of a comment.
+/// The values that a write sets on a comment.
 #[derive(Default)]
 struct CommentDraft {
     set: BTreeMap<&'static str, DbValue>,
@@ -77,7 +77,7 @@ pub fn plan_creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let status = given.and_then(|word| transition(&edit.scope.registry, first, "", &word));
     draft.set_status(status.unwrap_or_else(|| (first.into(), None)));
     let mut changes = vec![on_a_record(&draft)];
-    // What is imported was accepted before.
+    // An imported comment was accepted before.
     if declared.is_none() && edit.scope.imported.is_none() {
         changes.push(twice(&edit.scope.registry, &draft));
         changes.extend(too_soon(edit, &draft));
@@ -163,7 +163,7 @@ fn has_state(resource: &Resource, of: &CommentType, draft: &CommentDraft) -> boo
     value.is_some_and(|value| known.is_some_and(|known| known.contains(&value)))
 }
 
-/// What is done about a comment that is deleted: replies to it move up.
+/// The change that the deletion of a comment makes to its replies: they move up.
 pub fn leaving(record: Record<'_>) -> Change {
     Change::UpdateWhere {
         table: record.resource.table.clone(),
@@ -218,7 +218,7 @@ const SETTABLE: [&str; 8] = [
     col::CONTENT,
 ];
 
-/// What a comment takes from the user who wrote it.
+/// The columns that a comment copies from its author's user row.
 const SIGNATURE: [(&str, &str); 3] =
     [(col::AUTHOR_NAME, user::NAME), (col::AUTHOR_EMAIL, user::EMAIL), (col::AUTHOR_URL, user::URL)];
 
@@ -247,7 +247,7 @@ fn sign(scope: &Scope, draft: &mut CommentDraft, id: i64) -> Result<bool, ApiErr
 }
 
 /// A new comment without an author belongs to the caller; an author that is given is given completely.
-/// What is imported says itself whose it is.
+/// An imported comment names its author itself.
 fn signed(edit: &RowEdit<'_>, draft: &mut CommentDraft) -> Result<(), ApiError> {
     if edit.scope.imported.is_some() && edit.args.explicit("author").is_some() {
         return Ok(());
@@ -281,7 +281,7 @@ fn dates(edit: &RowEdit<'_>, draft: &mut CommentDraft) {
     let zone = &scope.settings.zone;
     let parsed = |name: &str| edit.given_text(name).and_then(time::parse_datetime);
     let (local, utc) = match (parsed("date"), parsed("date_gmt")) {
-        // What is imported may have been written in another zone.
+        // An imported comment may have been written in another zone.
         (Some(local), Some(utc)) if scope.imported.is_some() => (local.in_zone(zone).0, utc.as_utc()),
         (Some(moment), _) => moment.in_zone(zone),
         (None, Some(moment)) => (zone.utc_to_local(moment.as_utc()), moment.as_utc()),

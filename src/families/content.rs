@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use columns as col;
 
-/// What a file contributes to its record, where nothing else is given.
+/// Values that a file contributes to its record, where nothing else is given.
 #[derive(Default)]
 pub struct FileDefaults {
     /// Texts by column.
@@ -37,11 +37,11 @@ pub struct FileDefaults {
     pub guid: String,
     /// Members of `extra`.
     pub extra: Map<String, Value>,
-    /// What else is written in the same commit; the record is its first put.
+    /// Other changes of the same commit; the record is its first put.
     pub changes: Vec<Change>,
 }
 
-/// What a record is about to be: its columns, in part from what is given, in part as they were.
+/// The draft of a record: its columns, in part from the request, in part as they were.
 struct ContentDraft<'a> {
     resource: &'a Resource,
     before: Option<&'a Row>,
@@ -53,7 +53,7 @@ struct ContentDraft<'a> {
     meta: Vec<MetaChange>,
     /// A new record's identifier; empty: its address.
     guid: String,
-    /// What has to hold of the records above.
+    /// Conditions on the records above, which have to hold at the commit.
     unmoved: Vec<Change>,
 }
 
@@ -307,7 +307,7 @@ pub fn slug_before(trashed: &str) -> &str {
     trashed.trim_end_matches(TRASHED_SLUG)
 }
 
-/// What is done about a record that is deleted: its children and attached records move up.
+/// The change that the deletion of a record makes: its children and attached records move up.
 pub fn leaving(registry: &Registry, record: Record<'_>) -> Change {
     let resource = record.resource;
     let id = DbValue::Int(record.id());

@@ -79,11 +79,11 @@ pub struct FileSource<'a> {
     /// Metadata that replace those of the file.
     pub meta: Option<Value>,
     pub making: PictureOptions,
-    /// What it keeps of another site.
+    /// Data to preserve from another site.
     pub kept: Option<ImportedFile>,
 }
 
-/// What a file keeps of the site that it comes from.
+/// The data that a file preserves from the site that it comes from.
 pub struct ImportedFile {
     /// Its name, which nothing is changed in; where it is taken, the file gets another one.
     pub key: String,
@@ -91,7 +91,7 @@ pub struct ImportedFile {
     pub sizes: Map<String, Value>,
 }
 
-/// What is made of a picture in addition to storing it.
+/// The processing of a picture in addition to storing it.
 #[derive(Clone, Debug)]
 pub struct PictureOptions {
     /// Copies in the declared sizes.
@@ -141,14 +141,14 @@ pub struct StoredFiles {
     /// The key of the file that represents the record.
     pub file: String,
     pub mime: String,
-    /// What the picture shows, in the words of its metadata.
+    /// The description of the picture in its metadata.
     pub alternative: String,
     pub keys: Vec<String>,
     /// Members of the record's `extra`.
     pub extra: Map<String, Value>,
 }
 
-/// What a file is to be called and what it is; `None` when it is not taken.
+/// The name and the kind of a file; `None` when the file is refused.
 pub fn recognised(given: &str, file: &Path, media: &Media) -> Option<(String, FileKind)> {
     let alone = |mime: &str| media.types.get(mime).is_some_and(|of| of.alone);
     any_recognised(given, file, media).filter(|(_, kind)| alone(&kind.mime))

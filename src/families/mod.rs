@@ -1,4 +1,4 @@
-//! What a row of each family is: the draft that becomes a write plan, states, slugs, removal, and the error for a write
+//! The rules of each family's rows: the draft that becomes a write plan, states, slugs, removal, and the error for a write
 //! that the database refuses.
 //!
 //! Handlers, imports, startup and the scheduler share it. It knows a caller where a rule depends on one, but no request
@@ -106,7 +106,7 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     Ok(changes)
 }
 
-/// What an update of a row reads beside the row is sent with the read of that. `given`: properties that the request has.
+/// Prefetches the reads that an update makes beside the row. `given`: properties that the request has.
 pub fn ahead_of_update(
     scope: &Scope,
     resource: &Resource,

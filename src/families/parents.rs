@@ -41,7 +41,7 @@ pub fn above<'s>(
     })
 }
 
-/// What a row would have above itself.
+/// The rows above a row at its proposed place.
 pub struct Placement {
     /// Itself: it would be below itself.
     pub looped: bool,

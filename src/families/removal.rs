@@ -36,7 +36,7 @@ impl From<StorageError> for RemovalError {
     }
 }
 
-/// What deletions are decided on.
+/// The inputs of a decision about deletions.
 #[derive(Clone, Copy)]
 pub struct RemovalContext<'a> {
     pub registry: &'a Registry,
@@ -200,7 +200,7 @@ impl<'a> Removal<'a> {
         Some(Cond::All(all))
     }
 
-    /// What is done about rows that stay, and about what belongs to rows that go.
+    /// Adds the changes to dependent rows: those that stay, and those that belong to deleted rows.
     fn changes(&self, changes: &mut Vec<Change>) -> Result<(), RemovalError> {
         for (index, rows) in &self.rows {
             self.plan_dependents(self.resource(*index), rows, changes)?;
@@ -241,7 +241,7 @@ impl<'a> Removal<'a> {
         Ok(())
     }
 
-    /// What takes the place of a deleted row: the heir of a user, the default term.
+    /// The replacement for a deleted row: the heir of a user, the default term.
     fn replacement(&self, target: &Resource, relation: &Relation) -> Option<i64> {
         let reassigned = relation.on_delete == OnDelete::Reassign;
         match target.family {
@@ -255,7 +255,7 @@ impl<'a> Removal<'a> {
         taxonomy.declared.default_setting.as_deref().map_or(0, |setting| self.by.settings.int(setting))
     }
 
-    /// What belongs to rows that go, beside relations: their children move up, their comments are deleted.
+    /// Plans for dependents that no relation names: children of deleted rows move up, their comments are deleted.
     fn plan_dependents(
         &self,
         resource: &Resource,

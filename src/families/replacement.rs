@@ -17,7 +17,7 @@ pub struct Replacement {
 }
 
 impl Replacement {
-    /// What replaces the file `shown`, described by `old`, with what was stored of the new one.
+    /// The replacement of the file `shown`, described by `old`, by the stored files of the new one.
     pub fn of(shown: &str, old: &Value, new: &StoredFiles) -> Replacement {
         let mut details = new.extra.get("media_details").cloned().unwrap_or_else(|| json!({}));
         let folder = shown.rsplit_once('/').map_or("", |(folder, _)| folder);

@@ -193,7 +193,7 @@ fn unlike(resource: &Resource, title: &str, parent: i64, own: i64) -> Change {
     Change::Require { plan: records::columns(col::TABLE, &[ID], same_name), found: false, tag: EXISTS }
 }
 
-/// What is done about a term that is deleted: its children move up.
+/// The change that the deletion of a term makes: its children move up.
 pub fn leaving(record: Record<'_>) -> Change {
     let resource = record.resource;
     let children = Cond::All(vec![records::own_rows(resource), eq(col::PARENT, DbValue::Int(record.id()))]);

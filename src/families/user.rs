@@ -152,7 +152,7 @@ pub fn confirmation(before: Option<&str>) -> Columns {
     ]
 }
 
-/// What follows from a new password: other sessions end, but for the one named, and so do links to set one; the owner is
+/// Changes that follow a new password: other sessions end, but for the one named, and so do links to set one; the owner is
 /// notified.
 pub fn new_password(scope: &Scope, record: Record<'_>, but: Option<&str>) -> Vec<Change> {
     let mut changes = vec![end_sessions(record.value(ID), but), links::ended(record.value(ID))];
@@ -171,7 +171,7 @@ pub fn set_password(changes: &mut [Change], hash: &str) {
     }
 }
 
-/// What a user leaves: records are reassigned, or deleted with the user but for those `left`; passwords and sessions end.
+/// Changes when a user is deleted: records are reassigned, or deleted but for those `left`; passwords and sessions end.
 pub fn ending(registry: &Registry, record: Record<'_>, heir: Option<i64>, left: &[i64]) -> Vec<Change> {
     let key = record.value(ID);
     let own = own_records(key, left);

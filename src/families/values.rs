@@ -1,4 +1,4 @@
-//! What a given value is stored as: columns by the write behaviours, relations by what they lead to, meta by its
+//! The stored form of given values: columns by the write behaviours, relations by their targets, meta by its
 //! declaration.
 
 use super::RowEdit;
@@ -39,7 +39,7 @@ pub fn stored(scope: &Scope, property: &Property, value: &Value) -> Result<Optio
         _ => (property, value),
     };
     let Some(column) = &writable.column else { return Ok(None) };
-    // What is unset is null, whatever the behaviour makes of texts.
+    // An unset value is null, whatever the behaviour makes of texts.
     if writable.own && writable.nullable && value.is_null() {
         return Ok(Some((column.clone(), DbValue::Null)));
     }
@@ -61,7 +61,7 @@ pub fn stored(scope: &Scope, property: &Property, value: &Value) -> Result<Optio
     Ok(Some((column.clone(), if none { DbValue::Null } else { value })))
 }
 
-/// What a behaviour makes of a text fits the schema as what was sent has to.
+/// The text that a behaviour returns has to fit the schema, as the sent text has to.
 fn check_stored(property: &Property, given: &Value, written: &DbValue) -> Result<(), ApiError> {
     let (Some(schema), DbValue::Text(text)) = (&property.stored, written) else { return Ok(()) };
     if given.as_str() == Some(text) {

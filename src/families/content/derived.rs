@@ -1,4 +1,4 @@
-//! What follows from what is given for a record: its dates, state in time, slug, terms, identifier and revision.
+//! Values derived from those given for a record: its dates, state in time, slug, terms, identifier and revision.
 
 use super::{
     ContentDraft, RevisionContent, col, date_columns, default_terms, missing_terms, modified_columns, slug_scope,
@@ -29,7 +29,7 @@ pub(super) fn finish(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result
     }
     dates(edit, draft);
     restore(edit.scope, draft);
-    // What only readers of private records see needs no password as well.
+    // A record that only readers of private records see needs no password as well.
     if edit.scope.registry.status(&draft.text(col::STATUS)).is_some_and(|s| s.private)
         && !draft.text(col::PASSWORD).is_empty()
     {
@@ -96,7 +96,7 @@ fn dates(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) {
     let mut chosen = None;
     if let Some(moment) = parsed(local) {
         let mut pair = moment.in_zone(zone);
-        // What is imported may have been written in another zone.
+        // An imported record may have been written in another zone.
         if scope.imported.is_some() {
             pair.1 = parsed(utc).map_or(pair.1, |moment| moment.as_utc());
         }
@@ -146,7 +146,7 @@ fn slug_claim(edit: &RowEdit<'_>, draft: &ContentDraft<'_>) -> Option<SlugClaim>
     let (scope, resource) = (edit.scope, draft.resource);
     let status = draft.text(col::STATUS);
     let property = resource.property_of_column(col::SLUG)?;
-    // What a record is found by stays.
+    // The slug of an existing record stays where it is the record's key.
     let fixed = resource.declared.key != ItemKey::Id && draft.before.is_some();
     let given = edit.given_text(&property.name).filter(|_| !fixed).map(slug::sanitize_title);
     let claims = scope.registry.status(&status).is_some_and(|s| s.claims_slug);

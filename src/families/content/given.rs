@@ -24,7 +24,7 @@ pub(super) fn check(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<
     required(draft)
 }
 
-/// What the row refers to has to exist, unless its kind is given as well.
+/// The target of the row's reference has to exist, unless its kind is given as well.
 fn stands(scope: &Scope, draft: &ContentDraft<'_>) -> Result<(), ApiError> {
     let Some(declared) = &draft.resource.declared.reference else { return Ok(()) };
     let (class, kind) = (draft.text(&declared.class), draft.text(&declared.kind));
@@ -77,7 +77,7 @@ fn titled(scope: &Scope, draft: &mut ContentDraft<'_>) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// What the declaration does not let be empty.
+/// The columns that the declaration requires must not be empty.
 fn required(draft: &ContentDraft<'_>) -> Result<(), ApiError> {
     let holds = |(column, wanted): (&String, &String)| draft.text(column) == *wanted;
     let empty = |(required, _): &&(RequiredColumn, Code)| {
@@ -191,7 +191,7 @@ fn parent(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiErr
     }
     let snapshot = edit.scope.snapshot()?;
     let found = records::first(&*snapshot, record::TABLE, &[ID], eq(ID, DbValue::Int(wanted)))?;
-    // What the caller may not read is to the caller as if it were not there, unless it is the parent already.
+    // A parent that the caller may not read counts as missing, unless it is the parent already.
     if found.is_none() || !(draft.has_already(col::PARENT, wanted) || readable(edit.scope, wanted)?) {
         return Err(ApiError::new(Code::PostInvalidId)
             .with_status(status::BAD_REQUEST)

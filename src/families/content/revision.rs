@@ -1,4 +1,4 @@
-//! What a revision or an autosave holds of a record: its texts and, unless the dialect says otherwise, everything else
+//! The content of a revision or an autosave: the record's texts and, unless the dialect says otherwise, everything else
 //! that a form edits.
 
 use super::{ContentDraft, col};
@@ -22,7 +22,7 @@ const EDGES: &str = "edges";
 const META: &str = "meta";
 
 impl RevisionContent {
-    /// What is stored as a text.
+    /// The content stored as JSON text.
     pub fn parse(text: &str) -> RevisionContent {
         RevisionContent(serde_json::from_str(text).unwrap_or_default())
     }
@@ -32,7 +32,7 @@ impl RevisionContent {
         Value::Object(self.0.clone()).to_string().into()
     }
 
-    /// What a record holds now.
+    /// The present content of a record.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -168,7 +168,7 @@ impl RevisionContent {
     }
 }
 
-/// What [`RevisionContent::of`] reads beside the row is sent with the read of that.
+/// Prefetches the reads that [`RevisionContent::of`] makes beside the row.
 pub(super) fn ahead(scope: &Scope, resource: &Resource, snapshot: &dyn Snapshot, id: i64) {
     let rels = relations(scope, resource);
     if !rels.is_empty() {
