@@ -47,7 +47,7 @@ struct FetchedReads {
     alone: Vec<ReadPlan>,
 }
 
-/// What was read for many ids at once, in the order of the statement.
+/// The rows read for many ids at once, in the order of the statement.
 struct GroupedRows<T> {
     ids: HashSet<i64>,
     found: Vec<T>,
@@ -82,7 +82,7 @@ impl<T> GroupedRows<T> {
         GroupedRows { ids, found, places }
     }
 
-    /// What was found for these ids; `None` when not all of them were read.
+    /// The rows found for these ids; `None` when not all of them were read.
     fn of(&self, ids: &[i64]) -> Option<Vec<&T>> {
         if !ids.iter().all(|id| self.ids.contains(id)) {
             return None;
@@ -339,7 +339,7 @@ struct BatchedSnapshot<'s> {
 }
 
 impl BatchedSnapshot<'_> {
-    /// What has been read, or a record of what is needed.
+    /// Looks up a fetched read, or records it as missed.
     fn look_up<T>(
         &self,
         known: impl FnOnce(&FetchedReads) -> Option<T>,
@@ -405,7 +405,7 @@ impl Snapshot for BatchedSnapshot<'_> {
     forward!(inner: dependencies is_newest);
 }
 
-/// What was fetched for all of these ids, from the first group of its kind that has them.
+/// A copy of the rows of all of these ids, from the first group of its kind that has them.
 fn copied<K, T: Clone>(groups: &[(K, GroupedRows<T>)], is: impl Fn(&K) -> bool, ids: &[i64]) -> Option<Vec<T>> {
     let found = groups.iter().filter(|(kind, _)| is(kind)).find_map(|(_, rows)| rows.of(ids))?;
     Some(found.into_iter().cloned().collect())

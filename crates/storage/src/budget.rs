@@ -42,7 +42,7 @@ pub(super) fn until<T>(deadline: Option<Instant>, run: impl FnOnce() -> T) -> T 
     run()
 }
 
-/// What one request may spend on reads, and what it has spent.
+/// The time that one request may spend on reads, and has spent.
 pub struct ReadBudget {
     /// For the log: which request it is.
     request: Arc<str>,
@@ -76,7 +76,7 @@ impl ReadBudget {
         self.spent.store(0, Ordering::Relaxed);
     }
 
-    /// What may still be spent. A request that has written gets the budget once more, so that it can respond.
+    /// The rest of the budget. A request that has written gets the budget once more, so that it can respond.
     fn left(&self) -> Duration {
         let limit = if self.committed.load(Ordering::Relaxed) { self.limit * 2 } else { self.limit };
         limit.saturating_sub(Duration::from_nanos(self.spent.load(Ordering::Relaxed)))

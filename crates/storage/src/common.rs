@@ -1,4 +1,4 @@
-//! What every database has in common: the layout, the dictionary and the versions in memory, and the queue of the one
+//! The common parts of every database: the layout, the dictionary and the versions in memory, and the queue of the one
 //! writer.
 
 use super::catalogue::Catalogue;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
 use std::time::Duration;
 
-/// What readers and the writer have in common.
+/// State that readers and the writer share.
 pub(super) struct Common {
     /// How long a transaction may make other writers wait. What takes longer is rolled back.
     pub hold: Duration,
@@ -33,7 +33,7 @@ pub(super) struct Common {
     taking_up: Mutex<()>,
 }
 
-/// What the writer has done.
+/// Counts of the writer's work.
 pub(super) struct WriteCounts {
     /// Writes and transactions that wait.
     pub queue: Gauge,
@@ -125,7 +125,7 @@ impl Common {
         self.sleepers.load().iter().for_each(Thread::unpark);
     }
 
-    /// What `/metrics` shows of the writer.
+    /// The writer's readings for `/metrics`.
     pub fn readings(&self) -> Vec<metrics::Reading> {
         use metrics::Reading;
         let counts = &self.counts;

@@ -1,4 +1,4 @@
-//! What a database does: the traits that engines and what stands around them implement.
+//! The interface of a database: the traits that engines and their wrappers implement.
 
 use crate::dependencies::VersionSlot;
 use crate::error::StorageError;
@@ -144,7 +144,7 @@ pub trait Database: Storage {
         Ok(())
     }
 
-    /// What `/metrics` shows of the database and its writer.
+    /// The readings of the database and its writer for `/metrics`.
     fn readings(&self) -> Vec<metrics::Reading>;
 }
 

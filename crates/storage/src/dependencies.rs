@@ -1,4 +1,4 @@
-//! What a read depends on, finer than by kinds: single rows, the columns that a plan filters and sorts by, which rows
+//! Dependencies of a read, finer than kinds: single rows, the columns that a plan filters and sorts by, which rows
 //! there are at all.
 //!
 //! Each of these has a version slot, a number in memory that grows when it is written. There are some thousand, shared by
@@ -25,7 +25,7 @@ pub(super) const ANY_KIND: i64 = i64::MIN;
 pub struct VersionSlot(u16);
 
 impl VersionSlot {
-    /// What other processes write.
+    /// The slot for writes of other processes.
     pub(super) const OTHERS: VersionSlot = VersionSlot(0);
     /// Revisions that are written for themselves, not with their row.
     pub(super) const REVISIONS: VersionSlot = VersionSlot(1);
@@ -69,7 +69,7 @@ fn hash(parts: [u64; 3]) -> usize {
     (parts.into_iter().fold(0x51_7C_C1_B7, mix) >> 20) as usize
 }
 
-/// What the outcome of a read depends on.
+/// The dependencies of a read's outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dependencies {
     /// Scopes of versions.

@@ -35,7 +35,7 @@ impl Default for Keep {
     }
 }
 
-/// What happened to a row.
+/// The kind of change to a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     Create,
@@ -229,7 +229,7 @@ pub const FIND: &str = "SELECT 1 FROM change_feed WHERE seq = ?1 AND in_commit =
 pub const PRUNE: &str = "DELETE FROM change_feed WHERE seq IN (SELECT seq FROM \
     (SELECT seq, at FROM change_feed ORDER BY seq LIMIT ?3) AS oldest WHERE at < ?1 OR seq <= ?2)";
 
-/// What all entries of a commit have in common.
+/// The common part of all entries of a commit.
 pub struct Commit {
     /// Its number among the commits of all processes.
     pub number: u64,
@@ -345,7 +345,7 @@ impl Mark {
     }
 }
 
-/// What a process knows already.
+/// The state of the feed that a process has taken up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known {
     /// The newest entry that it has taken up.
@@ -360,7 +360,7 @@ impl Known {
     }
 }
 
-/// What other processes have committed since.
+/// Commits of other processes since then.
 pub struct News {
     known: Known,
     pub words: Words,

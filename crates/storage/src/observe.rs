@@ -33,7 +33,7 @@ pub(super) fn of(
     }
 }
 
-/// What the rows of a plan, or their number, depend on; `None` where a table has no versions.
+/// The dependencies of a plan's rows, or of their number; `None` where a table has no versions.
 pub(super) fn of_plan(
     plan: &ReadPlan,
     rows: Option<&[Row]>,
@@ -55,7 +55,7 @@ pub(super) fn of_plan(
     Some(found)
 }
 
-/// What the numbers of revisions of rows depend on.
+/// The dependencies of the numbers of revisions of rows.
 fn of_revisions(space: &Name, ids: &[i64], words: &Words) -> Dependencies {
     match words.number(space).filter(|_| ids.len() <= MOST_ROWS) {
         Some(space) => {
@@ -102,7 +102,7 @@ fn marked(table: &Table) -> bool {
     !table.companion && table.def.extends.is_none() && *table.def.name != *REVISION
 }
 
-/// What decides which rows meet a filter, and their order by these columns.
+/// The version slots that decide which rows meet a filter, and their order by these columns.
 fn frame(filter: &Cond, mut columns: Vec<usize>, table: &Table, words: &Words) -> Option<Vec<VersionSlot>> {
     named(filter, table, &mut columns)?;
     let pinned = filter.conjuncts().into_iter().find_map(kinds).filter(|_| table.kind.is_some());
@@ -214,13 +214,13 @@ fn related(
     });
     match related {
         Some(slots) => found.slots.extend(slots),
-        // What an extension holds is written with its row.
+        // An extension's columns are written with its row.
         None => found.scopes.push(table(catalogue.table(name).ok()?.def.extends.as_ref().unwrap_or(name))?),
     }
     condition(filter, catalogue, words, found)
 }
 
-/// What a condition reads beside the plan's own table.
+/// Adds the dependencies of a condition beside the plan's own table.
 fn condition(cond: &Cond, catalogue: &Catalogue, words: &Words, found: &mut Dependencies) -> Option<()> {
     match cond {
         Cond::All(conds) | Cond::Any(conds) => conds.iter().try_for_each(|c| condition(c, catalogue, words, found)),

@@ -46,14 +46,14 @@ pub struct ColumnDef {
     pub default: Option<DbValue>,
     /// The column's name before it was renamed in the declarations.
     pub was: Option<Name>,
-    /// What values the declaration takes; `None`: any of the type.
+    /// The rule for declared values; `None`: any value of the type.
     pub rule: Option<ValueRule>,
 }
 
 /// See [`ValueRule::convert`].
 pub type Convert = dyn Fn(&str, &DbValue) -> Option<DbValue> + Send + Sync;
 
-/// What values a declared column takes. A change of the declaration makes those that are stored be looked at again.
+/// The rule for values of a declared column. A change of the declaration makes stored values be checked again.
 #[derive(Clone)]
 pub struct ValueRule {
     /// The declaration, as far as it decides about values. Two rules with one definition are equal.
@@ -63,14 +63,14 @@ pub struct ValueRule {
     pub convert: Arc<Convert>,
     /// Rows have to have a value.
     pub required: bool,
-    /// What rows get that have none when the column is made, or begins to be required.
+    /// The value of rows that have none when the column is made, or begins to be required.
     pub fill: Option<DbValue>,
 }
 
 impl ValueRule {
     /// The definition of lists of references: their values are given as JSON lists of keys.
     pub const LINKS: &str = "links";
-    /// What the definition of a column begins with of which only the type is known, which follows.
+    /// The prefix of a column's definition of which only the type is known, which follows.
     pub const OF_TYPE: &str = "type ";
 }
 
@@ -469,7 +469,7 @@ pub enum Target {
     Existing { key: DbValue, expect: Option<i64> },
 }
 
-/// What a column is set to.
+/// The value that a column is set to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     Value(DbValue),
@@ -531,13 +531,13 @@ pub struct RevisionPut {
     pub skip_same: bool,
 }
 
-/// What a commit did, one entry per [`Change::Put`], in order.
+/// The result of a commit, one entry per [`Change::Put`], in order.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Committed {
     pub puts: Vec<PutDone>,
     /// Rows that [`Change::UpdateWhere`], [`Change::RemoveWhere`] and [`Change::Unlink`] touched, summed.
     pub touched: u64,
-    /// What the first put's row has in the columns of [`WritePlan::returning`]; `None` for a column that is as it was
+    /// The first put's row in the columns of [`WritePlan::returning`]; `None` for a column that is as it was
     /// before. `None` for all where the row has to be read.
     pub row: Option<Vec<Option<DbValue>>>,
 }

@@ -30,7 +30,7 @@ struct Noted {
     until: Option<i64>,
 }
 
-/// What a response was made from, and the sum of the versions then. They only grow, so equal sums are equal versions.
+/// The dependencies of a response, and the sum of the versions then. They only grow, so equal sums are equal versions.
 #[derive(Debug)]
 pub struct ReadSet {
     scopes: Box<[Name]>,
@@ -78,7 +78,7 @@ impl TrackedStorage {
         TrackedStorage { inner, noted: Mutex::default() }
     }
 
-    /// What was read so far; `None` when it cannot be determined whether that is still current.
+    /// The reads so far; `None` when it cannot be determined whether they are still current.
     pub fn seen(&self) -> Option<ReadSet> {
         let mut noted = self.lock();
         noted.slots.sort_unstable();

@@ -1,4 +1,4 @@
-//! What follows from writes and can wait for the end of the group: counts, tallies, sequences, versions.
+//! Effects of writes that can wait for the end of the group: counts, tallies, sequences, versions.
 //!
 //! Gathered in memory, so that 256 plans raising the same number cost one statement.
 
@@ -35,7 +35,7 @@ pub type TallyKey = (TableId, i64, i64, i64);
 #[derive(Default)]
 pub struct Effects {
     pub scopes: HashSet<VersionScope>,
-    /// What happened to rows.
+    /// Feed entries of changed rows.
     pub entries: Entries,
     pub tallies: HashMap<TallyKey, i64>,
     pub counts: HashMap<Counter, i64>,

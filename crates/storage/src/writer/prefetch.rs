@@ -1,4 +1,4 @@
-//! What a group of plans is going to read of single rows, read for all plans at once when the transaction begins.
+//! Reads of single rows for a group of plans, made for all plans at once when the transaction begins.
 //!
 //! Where each read costs a round trip, a group then costs two, however many plans it has. What a plan writes is noted here
 //! or forgotten, so that a later plan of the group finds what is stored. What was not read, or is forgotten, plans read
@@ -21,7 +21,7 @@ pub type Held = (Arc<str>, Arc<str>);
 /// The newest revision of a row: its time and the digest of its JSON.
 type Newest = (i64, Arc<str>);
 
-/// What is known of a row before it is written.
+/// The known state of a row before a write.
 #[derive(Clone)]
 pub struct RowState {
     /// 0 for tables without versions.
@@ -63,7 +63,7 @@ pub struct Prefetched {
 /// Ids of rows.
 type Ids = BTreeSet<i64>;
 
-/// What plans are going to read.
+/// The reads that plans are going to make.
 #[derive(Default)]
 pub struct Wanted {
     states: BTreeMap<TableId, Ids>,
@@ -97,7 +97,7 @@ fn joined(ids: &Ids) -> String {
 }
 
 impl Wanted {
-    /// What plans are going to read of rows that they name.
+    /// The reads that plans are going to make of rows that they name.
     pub fn of(plans: &[WritePlan], catalogue: &Catalogue, words: &Words) -> Wanted {
         let mut wanted = Wanted::default();
         for change in plans.iter().flat_map(|plan| &plan.changes) {

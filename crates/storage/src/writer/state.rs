@@ -49,11 +49,11 @@ pub(in super::super) struct Writer<'c> {
     pub texts: Cache<Vec<u8>, Arc<str>, TextBytes>,
     /// The numbers of the catalogue's relations.
     pub relation_numbers: Vec<i64>,
-    /// What the open transaction still has to write.
+    /// Effects that the open transaction still has to write.
     pub pending: Effects,
     /// Slugs in the open transaction.
     pub claims: Claims,
-    /// What was read of rows when it began.
+    /// Row data read when it began.
     pub prefetched: Prefetched,
     /// The words in memory may have numbers that are not in the database.
     pub words_unsure: bool,

@@ -1,4 +1,4 @@
-//! What belongs to a row and is in other tables: slug claim, edges, meta, revisions.
+//! The dependents of a row in other tables: slug claim, edges, meta, revisions.
 
 use super::super::super::catalogue::{META, REVISION, Relation, RelationId, Table};
 use super::super::super::feed::{Action, Entry, Subject};
@@ -405,7 +405,7 @@ struct EdgeSource {
     sort: DbValue,
 }
 
-/// What an edge of the relation copies from its source: status and sort value.
+/// The columns that an edge of the relation copies from its source: status and sort value.
 fn copies(relation: &Relation, tracked: &[DbValue]) -> (DbValue, DbValue) {
     let copy = |at: Option<usize>| at.map_or(DbValue::Null, |at| tracked[at].clone());
     (copy(relation.status), copy(relation.sort))

@@ -1,4 +1,4 @@
-//! What the caller learns of the row that a plan put first, so that it need not be read again.
+//! The row that a plan put first, as returned to the caller, so that it need not be read again.
 
 use super::super::super::catalogue::{Table, TableId};
 use super::super::super::plan::{Change, ColumnType, DbValue, Name, Put, Target};

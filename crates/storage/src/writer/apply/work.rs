@@ -71,7 +71,7 @@ pub fn failed<T>(why: String) -> PlanResult<T> {
 /// Columns that a put set in one table, by their places.
 pub type SetColumns = Vec<Option<DbValue>>;
 
-/// What the first put set.
+/// The columns that the first put set.
 pub struct Returned {
     pub table: TableId,
     pub key: DbValue,
