@@ -45,7 +45,7 @@ pub(super) struct Table {
     columns: HashMap<Name, usize>,
     /// Tables that extend this one.
     pub extensions: Vec<TableId>,
-    /// What companion rows of this table's rows are filed under.
+    /// The space of the companion rows of this table's rows.
     pub space: Name,
     /// Columns whose change has consequences elsewhere: places in `def.columns`.
     pub tracked: Vec<usize>,

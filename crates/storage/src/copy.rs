@@ -39,7 +39,7 @@ pub struct CopiedTable {
     pub digest: String,
 }
 
-/// What [`copy`] did.
+/// The result of [`copy`].
 #[derive(Clone, Debug, Default)]
 pub struct Copied {
     pub tables: Vec<CopiedTable>,

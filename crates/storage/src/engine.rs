@@ -1,4 +1,4 @@
-//! What distinguishes one engine from another, and the database that each is by it.
+//! The differences between engines, and the database that each is by them.
 
 use super::nodes::{NodeFacts, Nodes};
 use super::plan::{Name, WritePlan};
@@ -56,7 +56,7 @@ pub(super) trait StorageEngine: Send + Sync {
         Ok(())
     }
 
-    /// What `/metrics` shows of this engine alone.
+    /// Readings for `/metrics` of this engine alone.
     fn own_readings(&self) -> Vec<Reading> {
         Vec::new()
     }

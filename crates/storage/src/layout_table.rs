@@ -3,7 +3,7 @@
 use super::statement::{Result, Statements, params};
 use std::sync::Arc;
 
-/// What is stored under a name.
+/// The definition stored under a name.
 pub(super) fn kept(conn: &dyn Statements, name: &str) -> Result<Option<Arc<str>>> {
     conn.text("SELECT definition FROM layout WHERE name = ?1", params![name])
 }

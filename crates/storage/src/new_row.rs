@@ -44,7 +44,7 @@ impl RelatedRows {
 pub struct NewRowSnapshot<'s> {
     pub inner: Box<dyn Snapshot + 's>,
     pub id: i64,
-    /// What its companion rows are filed under.
+    /// The space of its companion rows.
     pub space: Name,
     /// Relations that begin at rows of its table.
     pub relations: Vec<Name>,

@@ -1,4 +1,4 @@
-//! What processes that serve one database have to agree on, as short as they can show each other.
+//! The facts that processes on one database have to agree on, as short as they can show each other.
 //!
 //! Each node names the session on which it listens after its facts. The server lists the sessions that there are, so
 //! nobody has to write that a node lives, and nothing is left of one that has ended. A name has 63 bytes, so facts are
@@ -20,7 +20,7 @@ const VERSION: usize = 10;
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// What is shown of a fact that a node does not know.
+/// The text for a fact that a node does not know.
 const UNKNOWN: &str = "...";
 
 /// Three letters that differ, most likely, where texts do.
@@ -117,7 +117,7 @@ impl NodeFacts {
         found
     }
 
-    /// What to tell an operator of another node, if it differs.
+    /// The warning to an operator about another node, if it differs.
     pub fn warning(&self, other: &NodeFacts) -> Option<String> {
         let found = self.differences(other);
         (!found.is_empty()).then(|| format!("the node {} {}", other.name, found.join("; it ")))

@@ -90,7 +90,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// What to do about it.
+    /// The advice for the error.
     pub fn hint(&self) -> &'static str {
         match self {
             OpenError::DirectoryMissing { .. } => "Create the folder, or name another file.",
@@ -161,7 +161,7 @@ impl fmt::Display for OpenError {
 
 impl std::error::Error for OpenError {}
 
-/// What was changed in an existing file.
+/// The changes made to an existing file.
 pub struct Migrated {
     pub changes: Vec<PendingChange>,
     /// The file as it was before.
@@ -169,7 +169,7 @@ pub struct Migrated {
 }
 
 impl MigrationOutcome {
-    /// What was changed in the database at an address, or why it is not opened.
+    /// The changes made to the database at an address, or the reason why it is not opened.
     pub(super) fn into_changes(self, at: &Path) -> Result<Vec<PendingChange>, OpenError> {
         let path = at.to_owned();
         match self {

@@ -79,7 +79,7 @@ impl Place {
         }
     }
 
-    /// What files of the site are named after.
+    /// The base of the names of the site's files.
     pub fn base(&self) -> PathBuf {
         match self {
             Place::File(path) => path.clone(),

@@ -121,7 +121,7 @@ impl Postgres {
         open::examine(url, layout)
     }
 
-    /// What [`Postgres::open`] changed in an existing database.
+    /// The changes that [`Postgres::open`] made to an existing database.
     pub fn applied(&self) -> &[PendingChange] {
         &self.applied
     }

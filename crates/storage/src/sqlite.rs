@@ -93,7 +93,7 @@ impl Sqlite {
         open::migrated(path, layout, Extent::Apply { drops }, copy)
     }
 
-    /// What [`Sqlite::open`] changed in an existing file.
+    /// The changes that [`Sqlite::open`] made to an existing file.
     pub fn applied(&self) -> &[PendingChange] {
         &self.applied
     }

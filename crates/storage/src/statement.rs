@@ -63,7 +63,7 @@ macro_rules! params {
 }
 pub(super) use params;
 
-/// What kind of thing went wrong.
+/// The kind of an error.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Fault {
     /// A unique index refused a row: the first of its columns, as `table.column`, where that is known.
@@ -143,7 +143,7 @@ pub(super) enum Dialect {
     Postgres,
 }
 
-/// What carries out statements.
+/// An executor of statements.
 pub(super) trait Statements {
     fn dialect(&self) -> Dialect;
 

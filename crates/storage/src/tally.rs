@@ -14,7 +14,7 @@ pub(super) const NO_AUTHOR: i64 = -2;
 /// Plans whose one column sums up to the number of rows.
 pub(super) struct Tallied {
     pub of: ReadPlan,
-    /// What is to be subtracted from it.
+    /// The rows to be subtracted from it.
     pub without: Option<Without>,
 }
 

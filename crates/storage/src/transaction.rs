@@ -26,7 +26,7 @@ type Look = Box<dyn FnOnce(&dyn Snapshot) + Send>;
 /// An outcome that a caller waits for.
 type Waiting<T> = Pin<Box<dyn Future<Output = Result<T, CommitError>> + Send>>;
 
-/// What the thread that holds the transaction is to do.
+/// A step for the thread that holds the transaction.
 pub(super) enum TransactionStep {
     Commit { plan: WritePlan, reply: oneshot::Sender<Result<Committed, CommitError>> },
     Read(Look),

@@ -1,4 +1,4 @@
-//! What a migration changes, or refuses to change, as people and programs see it.
+//! Changes that a migration makes, or refuses to make, as people and programs see them.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingChange {
     pub table: String,
-    /// What would be done, e.g. ``add the column `isbn` ``.
+    /// The change as a phrase, e.g. ``add the column `isbn` ``.
     pub what: String,
     /// Only what is remembered of the declarations changes: every stored value stays as it is.
     pub remembered: bool,
@@ -22,7 +22,7 @@ pub struct Refusal {
     pub drop: Option<String>,
     /// New columns of the same type, of which one may be the new name of the removed one.
     pub new_names: Vec<String>,
-    /// What else resolves it.
+    /// Another way to resolve it.
     pub remedy: Option<String>,
 }
 

@@ -110,7 +110,7 @@ pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// What distinguishes the types of columns, whatever SQL makes of them.
+/// The mark that distinguishes types of columns, whatever SQL makes of them.
 pub fn type_mark(ty: ColumnType) -> &'static str {
     match ty {
         ColumnType::Int => "INTEGER",

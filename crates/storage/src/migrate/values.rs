@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Rows that are read at once.
 const PAGE: usize = 1000;
-/// What a column is called while its values are converted.
+/// The name of a column while its values are converted.
 const FORMER: &str = "_former";
 
 /// What becomes of the values of a column.
@@ -242,7 +242,7 @@ impl Migration<'_> {
 /// Columns in which tables say what kind a row is of.
 pub(super) const KINDS: [&str; 2] = ["kind", "taxonomy"];
 
-/// What is done with a key and a value.
+/// A visitor of a key and a value.
 pub(super) type Visit<'v> = dyn FnMut(&DbValue, &DbValue) -> Result<ControlFlow<()>> + 'v;
 
 /// Visits the values of a column, some rows at a time.

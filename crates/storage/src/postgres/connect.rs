@@ -25,10 +25,10 @@ use tokio_rustls::rustls::{self, ClientConfig, DigitallySignedStruct, RootCertSt
 pub const CONNECTING: Duration = Duration::from_secs(5);
 /// How long asking the server to end something may take.
 const CANCELLING: Duration = Duration::from_secs(5);
-/// What the cause says where the server's certificate does not hold.
+/// The text of the cause where the server's certificate is not valid.
 pub const CERTIFICATE: &str = "invalid peer certificate";
 
-/// What every connection is set to. A server that is cut off must not hold what others wait for.
+/// The settings of every connection. A server that is cut off must not hold what others wait for.
 const SETTINGS: &str = "SET client_min_messages = warning; SET standard_conforming_strings = on; \
     SET idle_in_transaction_session_timeout = '20s'; SET lock_timeout = '20s'; SET tcp_keepalives_idle = 5; \
     SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3";

@@ -63,7 +63,7 @@ pub fn wait<T>(future: impl Future<Output = T>, until: Instant) -> Option<T> {
     })
 }
 
-/// What kind of thing went wrong. `closed`: the connection is gone.
+/// The kind and the cause of an error. `closed`: the connection is gone.
 pub fn explain(error: &Error, closed: bool) -> DbError {
     let Some(db) = error.as_db_error() else {
         let fault = if closed || error.is_closed() { Fault::Unavailable } else { Fault::Other };

@@ -49,7 +49,7 @@ impl Neighbours {
         self.announced.store(Some(Arc::new(facts)));
     }
 
-    /// What this node shows of itself, once it serves.
+    /// The facts that this node announces, once it serves.
     pub fn announced(&self) -> Option<Arc<NodeFacts>> {
         self.announced.load_full()
     }

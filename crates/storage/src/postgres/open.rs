@@ -88,7 +88,7 @@ impl PgOptions {
     }
 }
 
-/// What [`open`] gives.
+/// The result of [`open`].
 pub struct OpenedSchema {
     pub address: Arc<Address>,
     pub session: Session,
@@ -176,7 +176,7 @@ fn add_indexes(conn: &PgConnection, catalogue: &Catalogue) -> Result<(), DbError
     }
 }
 
-/// What to do about a failure while tables are made.
+/// The advice for a failure while tables are made.
 fn explain_write(error: &DbError) -> &'static str {
     let code = |code: &str| error.cause.ends_with(&format!("({code})"));
     match () {

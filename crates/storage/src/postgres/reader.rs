@@ -50,7 +50,7 @@ struct SentRead {
     rows: Asked,
 }
 
-/// What the snapshots of a thread share.
+/// State that the snapshots of a thread share.
 struct ReadTransaction {
     lease: RefCell<Option<Lease>>,
     /// The server has given rows, so that another connection would show another state.
@@ -316,7 +316,7 @@ impl Snapshot for PgSnapshot<'_> {
     }
 
     fn prefetch_targets(&self, edges: &EdgePlan, rows: &ReadPlan) {
-        // What fails fails again when it is read.
+        // A read that fails here fails again when it is made.
         let Ok(Some(targets)) = Targets::of(edges, rows, self.names()) else { return };
         self.transaction.targets.add(targets, |text, binds| {
             self.transaction.send(self.shared, text, &|| plain(text), binds);

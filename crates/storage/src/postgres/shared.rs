@@ -1,4 +1,4 @@
-//! What readers and the writer of a database have in common.
+//! State that readers and the writer of a database share.
 
 use super::super::common::Common;
 use super::neighbours::Neighbours;
@@ -6,13 +6,13 @@ use super::pool::Pool;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What readers and the writer have in common.
+/// State that readers and the writer share.
 pub(in super::super) struct PgShared {
     /// Distinguishes databases that one thread reads.
     pub id: u64,
     pub pool: Arc<Pool>,
     pub common: Arc<Common>,
-    /// What other nodes know this one by.
+    /// The name of this node for other nodes.
     pub node: Arc<str>,
     pub schema: Arc<str>,
     /// See [`crate::Storage::has_commit_listener`].

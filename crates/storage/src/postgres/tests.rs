@@ -1,4 +1,4 @@
-//! What only PostgreSQL is responsible for: several nodes, connections that break, round trips, a server that cannot be
+//! Tests of PostgreSQL alone: several nodes, connections that break, round trips, a server that cannot be
 //! used, names and letters. Without `CMS_TEST_POSTGRES` there is nothing to test on.
 
 mod silence;

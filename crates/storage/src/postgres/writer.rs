@@ -52,7 +52,7 @@ const BEGIN_ASKING: &str = "BEGIN; SET LOCAL lock_timeout = '1s'";
 /// See the module.
 pub struct PgConnection {
     address: Arc<Address>,
-    /// What other nodes know this one by.
+    /// The name of this node for other nodes.
     node: Arc<str>,
     session: RefCell<Option<Session>>,
     /// How long a transaction may take, and a statement outside of one.
@@ -62,9 +62,9 @@ pub struct PgConnection {
     open: Cell<bool>,
     changes: Cell<u64>,
     failure: RefCell<Option<DbError>>,
-    /// What the next transaction reads first.
+    /// The reads that the next transaction makes first.
     expected: RefCell<Vec<Expected>>,
-    /// What the open transaction has read of that, as long as nothing is written.
+    /// The rows of those reads in the open transaction, as long as nothing is written.
     early: RefCell<Vec<Early>>,
     /// The tables are there.
     laid_out: bool,
@@ -137,7 +137,7 @@ impl PgConnection {
         Ok(session)
     }
 
-    /// What was read when the transaction began.
+    /// The rows read when the transaction began.
     fn early(&self, key: &str, binds: &[Bind]) -> Option<Found> {
         let mut early = self.early.borrow_mut();
         let place = early.iter().position(|early| early.key == key && early.binds == binds)?;
@@ -215,7 +215,7 @@ impl PgConnection {
         Ok(())
     }
 
-    /// What became of a transaction whose COMMIT was not answered.
+    /// The outcome of a transaction whose COMMIT was not answered.
     fn outcome(&self, written: Written, lost: DbError) -> Result<()> {
         let until = Instant::now() + ASKING;
         self.until.set(Some(until));

@@ -21,7 +21,7 @@ pub struct Rendered {
     pub words: Vec<bool>,
 }
 
-/// What is selected of the rows.
+/// The selection made of the rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Want {
     Rows,
@@ -65,7 +65,7 @@ pub struct Column<'p> {
     pub default: Option<Placeholder>,
 }
 
-/// What leads the join (see [`super::lead`]).
+/// The lead of the join (see [`super::lead`]).
 pub enum Lead<'p> {
     Keys(Placeholder),
     Edges(Edges),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What the files' names end with, after that of the database.
+/// The ending of the files' names, after that of the database.
 const END: &str = "-lock";
 const START_END: &str = "-start";
 

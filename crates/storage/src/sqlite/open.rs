@@ -56,7 +56,7 @@ impl OpenOptions {
     }
 }
 
-/// What [`open`] gives.
+/// The result of [`open`].
 pub struct OpenedFile {
     pub connection: Connection,
     pub shared: SqliteShared,

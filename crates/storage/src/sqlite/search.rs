@@ -30,7 +30,7 @@ const FEW: usize = 64;
 /// Letters of an entry of the index.
 const LETTERS: usize = 3;
 
-/// What separates the entries that the index takes for a row. Texts that contain it are found without the index.
+/// The separator of the entries that the index takes for a row. Texts that contain it are found without the index.
 const SEPARATOR: char = '\u{1f}';
 
 /// Most trigrams that a search uses: the first few narrow as well as all.

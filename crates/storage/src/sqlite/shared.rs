@@ -1,4 +1,4 @@
-//! What readers and the writer of a file have in common.
+//! State that readers and the writer of a file share.
 
 use super::super::common::Common;
 use super::connect::ConnectionSettings;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Pages in the log that call for a checkpoint.
 pub const LONG_LOG: usize = 1000;
 
-/// What readers and the writer have in common.
+/// State that readers and the writer share.
 pub(in super::super) struct SqliteShared {
     /// Distinguishes databases that one thread reads.
     pub id: u64,

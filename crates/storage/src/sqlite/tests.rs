@@ -1,4 +1,4 @@
-//! What only SQLite is responsible for: files, locks, processes that die, other processes, the text and plan of
+//! Tests of SQLite alone: files, locks, processes that die, other processes, the text and plan of
 //! queries.
 
 use super::super::fixtures::*;
