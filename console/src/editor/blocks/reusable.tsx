@@ -1,4 +1,4 @@
-/** Reusable blocks: content that several records share. */
+/** Synced patterns: content that several records share. */
 import type { Node } from "prosemirror-model";
 import { useState } from "preact/hooks";
 import { t, textsOf } from "../../i18n";
@@ -13,8 +13,8 @@ import type { ReusablePiece, ReusablePieces } from "../types";
 import { ObjectView, element } from "../views";
 
 const say = textsOf({
-  en: { reusable: "Reusable block", gone: "Block has been deleted or is unavailable", named: "Reusable block: {title}" },
-  de: { reusable: "Wiederverwendbarer Block", gone: "Der Block wurde gelöscht oder ist nicht verfügbar", named: "Wiederverwendbarer Block: {title}" },
+  en: { reusable: "Synced pattern", gone: "Pattern has been deleted or is unavailable", named: "Synced pattern: {title}" },
+  de: { reusable: "Synchronisiertes Muster", gone: "Das Muster wurde gelöscht oder ist nicht verfügbar", named: "Synchronisiertes Muster: {title}" },
 });
 const label = () => say("reusable");
 
