@@ -255,6 +255,15 @@ fn every_file_says_what_it_is() {
 }
 
 #[test]
+fn comments_begin_with_a_subject() {
+    let comment = regex::Regex::new(r"^\s*//[/!]? What [^?]*$").expect("a pattern");
+    for (path, text) in sources() {
+        let found: Vec<&str> = text.lines().filter(|line| comment.is_match(line)).collect();
+        assert!(found.is_empty(), "{}: name the subject: {found:?}", path.display());
+    }
+}
+
+#[test]
 fn sql_is_written_in_storage_alone_and_actix_named_in_http_alone() {
     let sql = regex::Regex::new(r"SELECT |INSERT INTO|DELETE FROM|\bUPDATE\s[^;]{1,200}?\bSET\b").expect("a pattern");
     for (path, text) in sources() {

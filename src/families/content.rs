@@ -228,7 +228,7 @@ pub fn from_original(edit: &RowEdit<'_>, original: Record<'_>) -> Result<Vec<Cha
     Ok(vec![Change::Require { plan, found: false, tag: super::parents::MOVED }, Change::Put(put)])
 }
 
-/// What a text that a file brings is stored as: what the caller's own text would be, where a client may write the column.
+/// The stored form of a text from a file: that of the caller's own text, where a client may write the column.
 fn as_if_sent(edit: &RowEdit<'_>, column: &str, value: &str) -> Result<DbValue, ApiError> {
     let writes = |property: &Property| match &property.source {
         PropertySource::Object(children) => children.iter().any(|c| !c.readonly && c.column.as_deref() == Some(column)),
@@ -328,7 +328,7 @@ pub fn slug_scope(resource: &Resource, parent: i64) -> Arc<str> {
     if resource.declared.hierarchical { format!("{}:{parent}", resource.kind).into() } else { resource.kind.clone() }
 }
 
-/// What an autosave holds that an edit makes: what the edit gives, and what `base` has of the rest. `None`: the edit
+/// The content of an autosave: the values that the edit gives, and those of `base` for the rest. `None`: the edit
 /// gives nothing that autosaves hold.
 ///
 /// # Errors

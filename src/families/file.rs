@@ -319,7 +319,7 @@ impl FileStore<'_> {
         Ok(StoredFiles { title: base, url, file: shown, mime, alternative, keys, extra })
     }
 
-    /// What is made of a picture, and of which kind that is; nothing of other files.
+    /// The copies of a picture, with its media type; none of other files.
     async fn prepared(
         &self,
         source: &FileSource<'_>,

@@ -155,7 +155,7 @@ pub fn related(edit: &RowEdit<'_>, property: &Property, index: usize, value: &Va
     Ok(wanted)
 }
 
-/// What a relation may lead to: rows that the caller may not read are as if they were not there, unless they are linked
+/// The rows that a relation may lead to: those that the caller may not read count as absent, unless they are linked
 /// already. Terms are not hidden, and users not from those who name them.
 fn seen_or_linked(
     edit: &RowEdit<'_>,

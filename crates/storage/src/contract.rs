@@ -1,4 +1,4 @@
-//! What every backend has to do, whatever the database: each test takes a `&dyn Storage` laid out as the fixtures say.
+//! The contract of every backend, whatever the database: each test takes a `&dyn Storage` laid out as the fixtures say.
 
 use super::fixtures::*;
 use super::opening::DatabaseOptions;
@@ -773,7 +773,7 @@ fn several_revisions_of_a_put_are_stored_in_their_order() {
         };
         assert_eq!(write(vec![revision(1, "before"), revision(5, "after")]), Some(3));
         assert_eq!(rows(db, &plan), [[int(1), text("before")], [int(5), text("after")]]);
-        // What the newest one holds is not stored again, and the oldest go.
+        // A revision equal to the newest is not stored again, and the oldest go.
         assert_eq!(write(vec![revision(5, "after"), revision(6, "after")]), None);
         assert_eq!(write(vec![revision(5, "after"), revision(6, "later")]), Some(4));
         assert_eq!(rows(db, &plan), [[int(5), text("after")], [int(6), text("later")]]);

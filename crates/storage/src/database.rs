@@ -78,7 +78,7 @@ pub trait Storage: Send + Sync {
     /// where each version has to be read because that is recorded.
     fn version_epoch(&self) -> Option<u64>;
 
-    /// What is being made is true until this time (UTC seconds), whatever is written: so long it may be cached.
+    /// Limits the response in progress: it is true until this time (UTC seconds) at most, and is cached no longer.
     fn limit_validity(&self, _until: i64) {}
 
     /// Takes notice of everything that other processes have committed so far: what their commits concern has other
@@ -88,7 +88,7 @@ pub trait Storage: Send + Sync {
     /// The database cannot be read.
     fn catch_up(&self) -> Result<(), StorageError>;
 
-    /// What other processes commit is taken up soon, without [`Storage::catch_up`]. Otherwise nothing that is cached may be
+    /// Whether commits of other processes arrive soon, without [`Storage::catch_up`]. Otherwise nothing that is cached may be
     /// used before that.
     fn has_commit_listener(&self) -> bool;
 

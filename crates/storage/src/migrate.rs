@@ -139,7 +139,7 @@ fn lay_out(
     Ok(migration.changes)
 }
 
-/// What depends on the tables.
+/// Renews derived values and the search index, and stores the fingerprint of the layout.
 fn complete(conn: &dyn Schema, catalogue: &Catalogue, words: &Words, fingerprint: &str) -> Result<()> {
     derived::renew(conn, catalogue, words)?;
     conn.renew_search(catalogue, words)?;

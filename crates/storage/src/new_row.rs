@@ -1,4 +1,4 @@
-//! What belongs to a row that was just created is known from the plan that made it: it need not be read.
+//! Companion rows of a row that was just created: they are known from the plan that made it, and need not be read.
 
 use super::forward::forward;
 use super::plan::{Change, Edge, Name, Put, Target};

@@ -197,7 +197,7 @@ fn table(name: &Name) -> Option<Name> {
     (![SLUG, TALLY, CHANGE_FEED].contains(&&**name)).then(|| name.clone())
 }
 
-/// What a condition on rows of another table reads: the column that they are found by (their key without one) and those
+/// The columns that a condition on rows of another table reads: the one that they are found by (their key without one) and those
 /// of the condition.
 fn related(
     name: &Name,

@@ -26,7 +26,7 @@ pub type Row = Vec<DbValue>;
 
 // ------------------------------------------------------------------------------------------------ tables
 
-/// What a column contains. `Word` is text from a small closed vocabulary (kind, status, relation), stored as a number
+/// The type of a column's values. `Word` is text from a small closed vocabulary (kind, status, relation), stored as a number
 /// of the dictionary table and read back as its name. `Key` is text that was folded by the caller for comparing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {

@@ -113,7 +113,7 @@ impl Postgres {
         open::connected(url).map(|(_, connection, _)| Box::new(connection) as _)
     }
 
-    /// What stored values differ from recomputed ones, in sentences.
+    /// Stored values that differ from recomputed ones, in sentences.
     ///
     /// # Errors
     /// The database cannot be read.

@@ -17,7 +17,7 @@ pub struct TrackedStorage {
     noted: Mutex<Noted>,
 }
 
-/// What was read.
+/// One read.
 #[derive(Default)]
 struct Noted {
     /// Each scope with its scope version before it was first read.
@@ -56,7 +56,7 @@ impl ReadSet {
             if now >= until {
                 return false;
             }
-            // What uses it is true for no longer.
+            // A response that uses it is true for no longer.
             storage.limit_validity(until);
         }
         let epoch = storage.version_epoch();

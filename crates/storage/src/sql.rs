@@ -1,5 +1,5 @@
 //! Plans into SQL. A plan is first lowered: names resolved, conditions put into one canonical form, values extracted.
-//! What is left is its shape; equal shapes have equal text, so text is rendered once per shape and cached.
+//! The rest is its shape; equal shapes have equal text, so text is rendered once per shape and cached.
 //!
 //! Knows columns and conditions, no connection. What differs between databases is in `dialect` alone.
 //!

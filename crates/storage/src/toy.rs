@@ -88,7 +88,7 @@ struct ToyConnection {
     conn: rusqlite::Connection,
     newest: NewestState,
     secrets: RefCell<BTreeMap<Arc<str>, Vec<u8>>>,
-    /// What the writer remembers is what the database holds.
+    /// Whether the writer's memory is that of the database.
     is_known: Cell<bool>,
 }
 
@@ -147,7 +147,7 @@ impl Connection for ToyConnection {
     fn rollback(&self) {
         self.is_known.set(false);
         if self.in_transaction() {
-            // What fails shows when the next one begins.
+            // A failure shows when the next one begins.
             let _ = self.batch("ROLLBACK");
         }
     }

@@ -87,7 +87,7 @@ impl Versions {
         self.commits.load(Ordering::Acquire)
     }
 
-    /// What was taken up of the database.
+    /// The state of the database that was taken up.
     pub fn known(&self) -> Known {
         // The number of commits is raised first and read last: entries after the mark are there for all commits after it.
         let mark = **self.mark.load();
@@ -101,7 +101,7 @@ impl Versions {
 
     /// See [`Storage::version_epoch`](crate::database::Storage::version_epoch).
     pub fn epoch(&self) -> Option<u64> {
-        // What has begun is read last: if it is as much as has ended, nothing was under way at that moment.
+        // The number that has begun is read last: if it is as much as has ended, nothing was under way at that moment.
         let risen = self.risen.load(Ordering::Acquire);
         (self.rising() == risen).then_some(risen)
     }

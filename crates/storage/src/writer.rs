@@ -147,7 +147,7 @@ impl Pace {
 struct Group {
     plans: Vec<WritePlan>,
     replies: Vec<oneshot::Sender<CommitResult>>,
-    /// What follows them, in a transaction of its own.
+    /// The plan that follows them, in a transaction of its own.
     then: Option<Begin>,
     /// They are the last.
     close: Option<Sender<std::result::Result<(), StorageError>>>,
@@ -247,7 +247,7 @@ impl Writer<'_> {
         Ok(Some(outcomes))
     }
 
-    /// What plans are going to read of single rows, where reading all of it at once saves round trips.
+    /// The single rows that plans are going to read, where reading all of them at once saves round trips.
     fn wanted(&self, plans: &[WritePlan]) -> Wanted {
         match self.conn.dialect() {
             Dialect::Sqlite => Wanted::default(),
@@ -255,7 +255,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What a plan requires is read before anything is written.
+    /// Reads the requirements of a plan before anything is written.
     fn expect(&self, plan: &WritePlan) {
         for change in &plan.changes {
             let Change::Require { plan, .. } = change else { return };

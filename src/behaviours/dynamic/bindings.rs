@@ -80,7 +80,7 @@ fn value(part: &DynamicPart<'_>, declared: &BlockBindings, (attribute, binding):
     match (source, argument("field"), argument("key")) {
         (BindingSource::Record, Some(field @ ("date" | "modified")), _) => {
             let document = document("date,modified")?;
-            // What was never changed has no such date.
+            // A record that was never changed has no such date.
             match field == "modified" && document["modified"].as_str() <= document["date"].as_str() {
                 true => Some(String::new()),
                 false => Some(moment_of(part.item, &document[field]).1),

@@ -187,7 +187,7 @@ impl CommentThread<'_, '_> {
         }
     }
 
-    /// What a comment is, who wrote it, and where it is in the list.
+    /// Classes of a comment: its type, its author, and its place in the list.
     fn classes(&self, comment: &Value, depth: u32) -> String {
         let mut all = vec![slug::sanitize_title(comment["type"].as_str().unwrap_or("comment"))];
         if let Some(author) = comment["author"].as_i64().filter(|author| *author != 0) {

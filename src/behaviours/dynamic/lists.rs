@@ -424,7 +424,7 @@ pub fn comments(part: &DynamicPart<'_>) -> Option<Html> {
     Some(html)
 }
 
-/// What a list shows of a comment's text: its beginning, all of it, or nothing.
+/// The part of a comment's text that a list shows: its beginning, all of it, or nothing.
 fn told(comment: &Value, content: &str) -> Html {
     const WORDS: usize = 20;
     let rendered = comment["content"]["rendered"].as_str().unwrap_or("");

@@ -47,7 +47,7 @@ impl<'a> LoopRecord<'a> {
     }
 }
 
-/// What the query around a part finds.
+/// The query around a part: its filter, order and page.
 pub struct LoopQuery<'a> {
     pub resource: &'a Resource,
     /// Which records.
@@ -84,14 +84,14 @@ impl LoopQuery<'_> {
     }
 }
 
-/// What the query around finds; nothing where it is the page's own query, which contents do not have.
+/// The query around a part; `None` where it is the page's own query, which contents do not have.
 pub fn found<'a>(part: &'a DynamicPart<'_>) -> Option<LoopQuery<'a>> {
     let query = part.within.around("query").filter(|query| query["inherit"] != true)?;
     let text = |key: &str| query[key].as_str().unwrap_or("");
     let registry = &part.item.scope.registry;
     let resource = match text("postType") {
         "" => part.of?,
-        // What everybody may search for, everybody may see.
+        // Records that everybody may search for are public.
         api_name => {
             registry.resource_by_api_name(api_name).filter(|r| r.family == Family::Content && r.declared.searchable)?
         }
@@ -224,7 +224,7 @@ pub fn records(part: &DynamicPart<'_>) -> Option<Html> {
     Some(html)
 }
 
-/// What a query shows that finds nothing.
+/// The blocks that a query without results shows.
 pub fn nothing(part: &DynamicPart<'_>) -> Option<Html> {
     if found(part).is_some_and(|found| !found.documents(part).is_empty()) {
         return None;

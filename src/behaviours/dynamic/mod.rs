@@ -65,7 +65,7 @@ const MOST_ROWS: u64 = 100;
 /// Months or years of an archive at most.
 const MOST_SPANS: usize = 1000;
 
-/// What a maker is given: what the author wrote, and where the rows are.
+/// A dynamic block or shortcode as its renderer gets it: the author's attributes, and where the rows are.
 pub struct DynamicPart<'a> {
     item: &'a Item<'a>,
     /// The full name of the block, or the name of the shortcode.
@@ -149,7 +149,7 @@ impl<'a> PartContext<'a> {
     }
 }
 
-/// What the parts of one content may still use. A small content can request a large page: a query in a query shows
+/// The limits that the parts of one content have left. A small content can request a large page: a query in a query shows
 /// its content ten thousand times.
 struct Budget<'a> {
     parts: Cell<u32>,
@@ -163,7 +163,7 @@ struct Budget<'a> {
     cut: Cell<bool>,
     /// The names that the document has used.
     unique: &'a UniqueNames,
-    /// What was read of dates: a content may show the same archive many times.
+    /// Dates that were read: a content may show the same calendar many times.
     dates: RefCell<Vec<(ReadPlan, Rc<[Row]>)>>,
     /// The archives that it has shown, by resource and whether by year.
     archives: RefCell<HashMap<(String, bool), Rc<[lists::ArchivePeriod]>>>,
@@ -279,7 +279,7 @@ pub fn block(item: &Item<'_>, block_name: &str, attributes: Value) -> Option<Str
     Some(dress::apply_block_attributes(block_name, &attributes, html, &block_options(item, None, &budget)).into())
 }
 
-/// What renders a block; `None`: nothing but what is written inside it.
+/// The declared renderer of a block; `None`: only the markup inside it is shown.
 fn made_of<'d>(declared: &'d Declaration, block: &Block<'_>) -> Option<&'d DynamicBlock> {
     let made = declared.blocks.get(block.name.as_deref()?)?;
     let wanted = |key: &String| {
@@ -319,7 +319,7 @@ fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: PartC
     )
 }
 
-/// What a block shows; `None`: nothing makes such a block.
+/// The HTML of a block; `None`: no renderer is declared for it.
 fn of_block(item: &Item<'_>, block: &Block<'_>, added: &str, within: PartContext<'_>) -> Option<Html> {
     let Some(made) = made_of(&item.scope.registry.declaration, block) else {
         return bindings::of(block).and_then(|bound| bindings::shown(item, block, &bound, within));
@@ -377,7 +377,7 @@ impl DynamicPart<'_> {
 
     fn number(&self, key: &str, otherwise: u64) -> u64 {
         let value = &self.attributes[key];
-        // What is a number to a block's type may be written with a fraction.
+        // Numbers of a block's type may be written with a fraction.
         let whole = || value.as_f64().filter(|n| n.fract() == 0.0 && (0.0..1e9).contains(n)).map(|n| n as u64);
         value.as_u64().or_else(whole).or_else(|| value.as_str()?.trim().parse().ok()).unwrap_or(otherwise)
     }
@@ -504,7 +504,7 @@ fn render_reusable_block(part: &DynamicPart<'_>) -> Option<Html> {
     content_of(part, part.of?, part.reference()?, within, true)
 }
 
-/// What another record holds, if everybody may see it; `inline`: as a part of the content around it.
+/// The content of another record, if everybody may see it; `inline`: as a part of the content around it.
 fn content_of(
     part: &DynamicPart<'_>,
     resource: &Resource,

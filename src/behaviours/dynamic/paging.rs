@@ -104,7 +104,7 @@ pub fn total(part: &DynamicPart<'_>) -> Option<Html> {
     Some(boxed(&wrapper(part, ""), &html))
 }
 
-/// What kind of records a query finds, or which kind the content is of. Titles of archives and of searches belong to pages.
+/// The name of the type of record that a query finds, or of the content's own. Titles of archives and of searches belong to pages.
 pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
     if part.text("type") != "post-type" {
         return None;

@@ -127,7 +127,7 @@ fn description(user: &Value) -> Html {
     Html::sanitised(user["description"].as_str().unwrap_or(""), Policy::posts())
 }
 
-/// What who wrote a record says about themselves.
+/// The biography of a record's author.
 pub fn biography(part: &DynamicPart<'_>) -> Option<Html> {
     let text = description(&author_of(part, "description")?);
     (!text.is_empty()).then(|| boxed(&wrapper(part, &text_classes(part, "")), &text))

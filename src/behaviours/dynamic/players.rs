@@ -79,7 +79,7 @@ pub fn gallery(part: &DynamicPart<'_>) -> Option<Html> {
     Some(html)
 }
 
-/// What authors wrote below pictures, by their numbers.
+/// Captions of pictures, by their ids.
 fn captions(part: &DynamicPart<'_>, pictures: &[Value]) -> HashMap<i64, String> {
     let ids = pictures.iter().filter_map(|picture| picture["id"].as_i64());
     let plan = records::columns("record", &["id", "excerpt"], is_in("id", ids));

@@ -1,4 +1,4 @@
-//! What parts of a content read: documents, dates and numbers of rows, within the budget of the content.
+//! Reads of the parts of a content: documents, dates and numbers of rows, within the budget of the content.
 
 use super::loops::LoopRecord;
 use super::{DynamicPart, MOST_ROWS};
@@ -249,7 +249,7 @@ impl<'d> DocumentTree<'d> {
         DocumentTree(tree)
     }
 
-    /// What is below a number, in the order of the documents.
+    /// The children of a document's id, in the order of the documents.
     pub fn children(&self, above: i64) -> &[&'d Value] {
         self.0.get(&above).map_or(&[], Vec::as_slice)
     }

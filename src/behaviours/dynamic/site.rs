@@ -1,4 +1,4 @@
-//! What the site itself shows: its title and tagline, a form that searches it.
+//! Blocks of the site itself: its title and tagline, a form that searches it.
 
 use super::wrapper::{text_classes, wrapper};
 use super::{DynamicPart, heading};
@@ -9,7 +9,7 @@ use cms_text::html::Html;
 use cms_text::sanitize::clean_url;
 use cms_text::slug;
 
-/// What the site is called, as a link to it unless the author wants none.
+/// The title of the site, as a link to it unless the author wants none.
 pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
     let scope = part.item.scope;
     let title = scope.settings.text("title");

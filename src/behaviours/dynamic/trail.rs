@@ -67,7 +67,7 @@ fn records_above(part: &DynamicPart<'_>, resource: &Resource, document: &Value) 
     steps
 }
 
-/// What a record is below, if everybody may see it.
+/// The parent of a record, if everybody may see it.
 fn parent_of<'r>(part: &'r DynamicPart<'_>, resource: &Resource, id: i64) -> Option<(&'r Resource, i64)> {
     resource.column("parent")?;
     let scope = part.item.scope;

@@ -18,7 +18,7 @@ pub struct PendingChange {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refusal {
     pub why: String,
-    /// What a migration has to be asked to delete: a table, or `table.column`.
+    /// A table, or `table.column`, that a migration deletes only when it is named.
     pub drop: Option<String>,
     /// New columns of the same type, of which one may be the new name of the removed one.
     pub new_names: Vec<String>,

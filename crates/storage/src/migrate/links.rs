@@ -159,7 +159,7 @@ impl Migration<'_> {
             }
             let definition = kept(self.conn, &format!("reference:{rel}"))?.unwrap_or_default();
             let table = definition.split(' ').next().unwrap_or_default().to_owned();
-            // What belongs to a table goes with it.
+            // Companion rows go with their table.
             if catalogue.table(&table).is_err() {
                 continue;
             }
@@ -192,7 +192,7 @@ impl Migration<'_> {
         self.conn.send("DELETE FROM layout WHERE name = ?1", params![key])
     }
 
-    /// What is kept about a column, under its new name.
+    /// Moves the facts that are stored about a column to its new name.
     pub(super) fn rename_kept(&self, table: &str, was: &str, now: &str) -> Result<()> {
         for what in ["rule", "reference"] {
             let former = format!("{what}:{table}.{was}");

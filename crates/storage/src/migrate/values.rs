@@ -16,7 +16,7 @@ const PAGE: usize = 1000;
 /// The name of a column while its values are converted.
 const FORMER: &str = "_former";
 
-/// What becomes of the values of a column.
+/// Counts of a column's values by what a change does to them.
 #[derive(Default)]
 struct Judgement {
     fitting: i64,
@@ -31,7 +31,7 @@ impl Judgement {
         self.fitting + self.converted
     }
 
-    /// What a change makes of the values, where there are any.
+    /// The outcome of a change for the values, where there are any.
     fn outcome(&self) -> String {
         match (self.held(), self.converted) {
             (0, _) => String::new(),

@@ -82,14 +82,14 @@ struct Listener {
     news: Vec<Statement>,
     lead: Statement,
     nodes: Statement,
-    /// What the session is named after, and when it was looked at others.
+    /// The facts that the session is named after, and when those of other nodes were read.
     shown: Option<(Arc<NodeFacts>, Instant)>,
 }
 
 const LISTEN: &str = "SET idle_session_timeout = '3s'; LISTEN cms_server_commits";
 const LEAD: &str = "SELECT pg_try_advisory_lock(hashtextextended('cms-server leader ' || current_schema(), 0))";
 
-/// What happened while something was waited for.
+/// The outcome of waiting.
 enum Heard<T> {
     Done(T),
     /// A notification of another node's commit came meanwhile.

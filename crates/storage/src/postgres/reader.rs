@@ -81,7 +81,7 @@ impl ReadTransaction {
         let outcome = lease.as_deref().map(read);
         let outcome = match outcome {
             Some(Err(error)) if first && error.fault == Fault::Unavailable => {
-                // What was sent is lost with its connection.
+                // Statements that were sent are lost with their connection.
                 self.ahead.borrow_mut().clear();
                 *lease = None;
                 *lease = Some(begun(shared, true)?);
@@ -184,7 +184,7 @@ impl PgShared {
 
     fn catch_up_in_time(&self) -> Result<(), StorageError> {
         let view = PgSnapshot::begin(self);
-        // What this node has written since an older state began is no sign that commits were lost.
+        // Writes of this node since an older state began are no sign that commits were lost.
         let begins = !view.transaction.has_read.get();
         let known = self.versions.known();
         let binds = |values: &[i64]| values.iter().map(|n| Bind::One(DbValue::Int(*n))).collect::<Vec<_>>();

@@ -14,7 +14,7 @@ use super::text::stored_name;
 use super::writer::PgConnection;
 use crate::statement::Statements as _;
 
-/// What the layout table says of the program that made it.
+/// The name of the program that the layout table holds.
 pub const PROGRAM: &str = "cms-server";
 
 /// How PostgreSQL names the types of columns.

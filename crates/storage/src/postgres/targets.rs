@@ -61,7 +61,7 @@ impl Targets {
     }
 }
 
-/// What a transaction has sent for of this kind.
+/// Reads of this kind that a transaction has sent.
 #[derive(Default)]
 pub struct TargetsBefore(RefCell<Vec<Rc<Targets>>>);
 

@@ -31,7 +31,7 @@ use tokio_postgres::{Client, Error, Row, SimpleQueryMessage, Statement};
 
 /// Most bytes of statements that a connection has prepared, as far as their texts tell.
 const STATEMENTS: u64 = 2 << 20;
-/// What a prepared statement takes beside its texts.
+/// Bytes of a prepared statement beside its texts.
 const STATEMENT: u64 = 2 << 10;
 /// A request that has no deadline of its own ends after this.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -72,7 +72,7 @@ struct SentRequest {
     use_of: Use,
 }
 
-/// What an answer is for.
+/// The purpose of an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     /// Only a failure matters.
@@ -95,7 +95,7 @@ pub struct Asked(u64);
 /// A connection of one thread at a time.
 pub struct Session {
     client: Arc<Client>,
-    /// What drives it.
+    /// The task that drives it.
     connection: AbortHandle,
     address: Arc<Address>,
     statements: RefCell<Cache<String, Arc<Prepared>, PreparedBytes>>,

@@ -8,7 +8,7 @@ use super::super::plan::{ColumnType, DbValue, Op};
 pub enum Bind {
     One(DbValue),
     List(Vec<DbValue>),
-    /// What the members of JSON lists are compared with.
+    /// Values that the members of JSON lists are compared with.
     Members(Vec<DbValue>),
 }
 
@@ -82,7 +82,7 @@ pub struct Edges {
     pub descending: Option<bool>,
 }
 
-/// What edges are pinned to, their target apart.
+/// The parameters that edges are pinned to, their target apart.
 pub struct EdgeParams {
     pub rel: Placeholder,
     pub status: Option<Placeholder>,

@@ -251,7 +251,7 @@ fn closed(path: &Path) -> std::result::Result<(), StorageError> {
         {
             Err(used())
         }
-        // What is damaged is put aside as it is.
+        // A damaged file is put aside as it is.
         Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => Ok(()),
         Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) => Ok(()),
         Err(error) => Err(error.into()),

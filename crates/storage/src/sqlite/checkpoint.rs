@@ -28,7 +28,7 @@ const LOOK: Duration = Duration::from_secs(5);
 const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 const EMPTY: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
-/// What the writer reports.
+/// The writer's reports about the log.
 #[derive(Default)]
 struct Log {
     pages: Arc<AtomicUsize>,
@@ -141,7 +141,7 @@ fn keep_short(conn: &Connection, calls: &Receiver<()>, log: &Log, statistics: &m
                 let before = std::mem::replace(&mut commits, log.commits.load(Ordering::Relaxed));
                 if before == commits {
                     statistics.look_again();
-                    // What is committed from here on calls again.
+                    // A commit from here on calls again.
                     log.noticed.store(false, Ordering::Relaxed);
                     if log.checkpoint(conn).and_then(|()| empty(conn)).is_err() {
                         log.noticed.store(true, Ordering::Relaxed);

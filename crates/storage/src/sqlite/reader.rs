@@ -209,7 +209,7 @@ impl Reader {
         execute(&self.conn, "BEGIN", &[])?;
         match self.look(shared) {
             Ok(took_up) => {
-                // What this transaction sees is the newest state if only its own look has raised versions.
+                // This transaction sees the newest state if only its own look has raised versions.
                 if took_up && shared.versions.rising() == rising + 1 {
                     self.rising.set(rising + 1);
                 }

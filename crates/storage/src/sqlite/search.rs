@@ -339,7 +339,7 @@ fn sought<'p>(filter: &'p Cond, table: &Table, needles: &mut Vec<&'p str>) -> bo
     }
 }
 
-/// What texts are looked up by.
+/// The terms that texts are looked up by.
 struct Sought {
     /// The query for the index: every trigram of every text.
     trigrams: String,

@@ -78,7 +78,7 @@ impl StatementCache {
         })?)
     }
 
-    /// What the statement of a lowered plan gives. The connection is always the same one.
+    /// The rows of a lowered plan's statement. The connection is always the same one.
     pub fn select<T>(
         &self,
         conn: &Connection,

@@ -1,4 +1,4 @@
-//! What SQLite knows of the shape of its tables. Without it, a list takes the index of a state that has two values, and sorts
+//! SQLite's statistics of its tables. Without them, a list takes the index of a state that has two values, and sorts
 //! every row.
 //!
 //! Tables are analysed when they have no statistics, or ten times or a tenth of the rows that they had. `ANALYZE` keeps the writer

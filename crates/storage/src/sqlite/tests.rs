@@ -181,7 +181,7 @@ fn a_thread_that_ends_leaves_the_locks_of_its_process() {
     let site = site();
     let open = wait(site.db.begin()).unwrap();
     wait(open.commit(WritePlan::new(vec![Change::Put(post("draft", 1, "x"))]))).unwrap();
-    // What a worker does: it reads often, and looks at the index of the log.
+    // A worker reads often, and looks at the index of the log.
     std::thread::scope(|scope| {
         scope.spawn(|| {
             reader::reuse_transactions();

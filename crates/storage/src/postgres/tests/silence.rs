@@ -7,9 +7,9 @@ use crate::database::Transaction;
 use crate::snapshot::ReadRequest;
 use std::sync::Condvar;
 
-/// What a read may take.
+/// The time limit of a read.
 const READ: Duration = Duration::from_secs(1);
-/// What a write may take that the server does not answer.
+/// The time limit of a write that the server does not answer.
 const WRITE: Duration = Duration::from_secs(4);
 /// How long it is asked what became of a commit.
 const ASKING: Duration = Duration::from_secs(5);
@@ -65,7 +65,7 @@ impl ProxyState {
     }
 }
 
-/// What a request to cancel begins with, after its length.
+/// The code of a cancel request, after its length.
 const CANCEL: [u8; 4] = 80_877_102_u32.to_be_bytes();
 
 fn pump(mut from: TcpStream, mut to: TcpStream, state: &ProxyState, from_server: bool) {
@@ -146,7 +146,7 @@ fn everything() -> ReadPlan {
     read("record", &["id", "title"], Cond::All(vec![]))
 }
 
-/// What a read gives within its time, and something that takes longer is no test of it.
+/// The result of a read within its time; a test that takes longer fails.
 fn in_time<T>(what: &str, limit: Duration, run: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let outcome = run();
@@ -185,7 +185,7 @@ fn survives(point: Point, is_new: bool, writes_first: bool) {
         if (round == 0) == writes_first {
             acknowledged += usize::from(write_in_time(&db, &format!("a write at {what}")).is_ok());
         } else {
-            // What was read before does not matter: the connection may be silent from the next request on.
+            // Earlier reads do not matter: the connection may be silent from the next request on.
             let _ = read_in_time(&db, &what);
         }
     }

@@ -65,7 +65,7 @@ impl<'c> PlanExecution<'_, 'c> {
             self.recount(table, &key)?;
         }
         let extensions = self.put_extensions(table, put, &key, slug.as_deref(), true)?;
-        // What refers to a key that was given was counted before there was the row.
+        // References to a given key were counted before the row existed.
         if self.first && (given.is_none() || table.counted.is_empty()) {
             let own: Vec<Option<DbValue>> = values.iter().cloned().map(Some).collect();
             self.note_row(table, &key, &own, &extensions, true);
@@ -225,7 +225,7 @@ impl<'c> PlanExecution<'_, 'c> {
         Ok(())
     }
 
-    /// What was read of a row before is no longer so.
+    /// Drops earlier reads of a row.
     fn forget_row(&mut self, table: &Table, key: &DbValue) {
         self.writer.prefetched.forget_state(table.id, key);
         if *table.def.name == *REVISION {
@@ -385,7 +385,7 @@ impl<'c> PlanExecution<'_, 'c> {
                 };
                 self.forget_row(extension, key);
                 if found {
-                    // What was added to is not known.
+                    // A column that was added to has no known value.
                     self.first &= !sets.iter().flatten().any(Resolved::adds);
                     written.push((extension.id, sets.into_iter().map(|set| set.map(Resolved::alone)).collect()));
                     continue;
@@ -406,7 +406,7 @@ impl<'c> PlanExecution<'_, 'c> {
         Ok(written)
     }
 
-    /// What the difference between a row's tracked columns before and after means for others. `columns`: the places of
+    /// Derives the effects of a change of a row's tracked columns on other rows. `columns`: the places of
     /// those that have other values.
     fn derive(
         &mut self,
