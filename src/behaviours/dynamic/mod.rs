@@ -2,14 +2,13 @@
 //!
 //! Files: `makers` is the table of renderers; `bindings` values that a block takes from a record, `players` pictures and
 //! players, `lists` lists of rows, `loops` a query and the blocks inside it for each record, `paging` its pages, `terms` a query
-//! of terms, `comments` those of a record, `people` authors, `phrases` the program's own texts, `trail` the way to a record, `rows` what parts read, `reading` how long it is, `menus`
-//! navigation, `calendar` a month, `social` drawings and links to accounts, `site` what the site itself shows, `wrapper` the
-//! style and classes of a block. Which blocks and shortcodes there are, their renderers and resources is declared
-//! (`[blocks]`, `[shortcodes]`). Each reads for itself, so a record with such parts
-//! costs statements of its own, and its document is cached in responses only (`asks`). Of records and patterns only
-//! published ones are shown, to every caller; of pictures those that the reader may see. What an author wrote into a
-//! part is a value: [`Html`] escapes it where it is written, and no address is a script. What the parts of one content
-//! may use is limited ([`Budget`]).
+//! of terms, `comments` those of a record, `people` authors, `phrases` the program's own texts, `trail` the way to a record,
+//! `rows` reads of rows, `reading` how long a record takes to read, `menus` navigation, `calendar` a month, `social` drawings
+//! and links to accounts, `site` the site itself, `wrapper` the style and classes of a block. The blocks and shortcodes, their
+//! renderers and resources are declared (`[blocks]`, `[shortcodes]`). Each reads for itself, so a record with such parts costs
+//! statements of its own, and its document is cached in responses only (`asks`). Of records and patterns only published ones
+//! are shown, to every caller; of pictures those that the reader may see. An author's text in a part is a value: [`Html`]
+//! escapes it where it is written, and no address is a script. The parts of one content are limited ([`Budget`]).
 
 mod bindings;
 mod calendar;
