@@ -4,7 +4,9 @@ use super::super::resource::{Property, PropertySource, Resource};
 use super::super::views::NAMING;
 use super::{Linker, escape};
 use cms_config::shipped;
+use cms_text::phrase::pieces;
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
 /// Icons of the console. A test compares these lists with its source.
 pub const ICONS: &[&str] = &[
@@ -142,6 +144,11 @@ const MEMBERS: &[&str] = &[
     "showLevels",
 ];
 
+/// The names in braces of a text.
+fn places(text: &str) -> BTreeSet<&str> {
+    pieces(text).filter_map(|(_, name)| name).collect()
+}
+
 /// Characters of a translation.
 const LONGEST_TRANSLATION: usize = 1_000;
 
@@ -165,6 +172,9 @@ impl Linker<'_> {
                 } else if translation.chars().count() > LONGEST_TRANSLATION {
                     let message = format!("the translation has more than {LONGEST_TRANSLATION} characters");
                     self.problem(&place, message, None);
+                } else if let Some(name) = places(text).symmetric_difference(&places(translation)).next() {
+                    let hint = format!("write `{{{name}}}` in both or in neither: a value stands there");
+                    self.problem(&place, "the translation has other places in braces than the text", Some(hint));
                 }
             }
         }
