@@ -15,7 +15,7 @@ use crate::xmlrpc::Rpc;
 use cms_base::clock::{Clock, SystemClock};
 use cms_base::pool::{JobOwner, Pool};
 use cms_config::Problem;
-use cms_config::declaration::{Declaration, Family, Migrate};
+use cms_config::declaration::{Declaration, Migrate};
 use cms_config::load::{self, LoadedDeclaration};
 use cms_storage::nodes::{Digest, NodeFacts};
 use cms_storage::place::{CopyError, Place};
@@ -353,7 +353,7 @@ impl Services {
     /// # Errors
     /// The database cannot be written.
     pub fn seed(&self, registry: &Registry) -> Result<(), BootError> {
-        for taxonomy in registry.family(Family::Term) {
+        for taxonomy in registry.taxonomies() {
             let Some(setting) = &taxonomy.declared.default_setting else { continue };
             let id = registry.declaration.settings.get(setting).and_then(|v| v.as_i64()).unwrap_or(1);
             let snapshot = self.storage.snapshot()?;
@@ -374,7 +374,7 @@ impl Services {
     pub fn complete(&self, registry: &Registry) -> Result<(), BootError> {
         let now = self.clock.now();
         let any = self.has_records()?;
-        for resource in registry.family(Family::Content).filter(|r| any && !r.declared.seed.is_empty()) {
+        for resource in registry.content_types().filter(|r| any && !r.declared.seed.is_empty()) {
             let snapshot = self.storage.snapshot()?;
             let found = records::first(&*snapshot, &resource.table, &["id"], records::own_rows(resource))?;
             drop(snapshot);
@@ -449,7 +449,7 @@ impl Services {
     /// Settings that are e-mail addresses and that nobody has set name this one.
     fn reached_at(&self, registry: &Registry, email: &str) -> Result<Option<Change>, BootError> {
         let mut values = crate::scope::stored_settings(&*self.storage.snapshot()?)?;
-        let settings = registry.family(Family::Singleton).find_map(|r| r.schema["properties"].as_object());
+        let settings = registry.singletons().find_map(|r| r.schema["properties"].as_object());
         let open: Vec<&String> = settings
             .into_iter()
             .flatten()

@@ -18,7 +18,6 @@ use crate::scope::read_settings;
 use arc_swap::ArcSwap;
 use cms_base::clock::Clock;
 use cms_base::metrics::{Counter, Reading};
-use cms_config::declaration::Family;
 use cms_storage::Database;
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, ReadPlan, Row, Target, WritePlan};
 use cms_text::dates;
@@ -238,7 +237,7 @@ impl MailContext {
         if subject == MessageSubject::Reset && now - waiting.created > STALE {
             return Ok(Err("the request is too old"));
         }
-        let Some(users) = self.registry.family(Family::User).next() else { return Ok(Err("there are no accounts")) };
+        let Some(users) = self.registry.users() else { return Ok(Err("there are no accounts")) };
         let snapshot = self.storage.snapshot()?;
         let named = match waiting.data.get("login").and_then(Value::as_str) {
             Some(login) => {
@@ -277,7 +276,7 @@ impl MailContext {
         mut data: Map<String, Value>,
         now: i64,
     ) -> Result<Result<OutgoingMail, &'static str>, BootError> {
-        let Some(users) = self.registry.family(Family::User).next() else { return Ok(Err("there are no accounts")) };
+        let Some(users) = self.registry.users() else { return Ok(Err("there are no accounts")) };
         let row = records::find(&*self.storage.snapshot()?, users, &DbValue::Int(waiting.user))?;
         let Some(row) = row else { return Ok(Err("there is no such account")) };
         let account = Record { resource: users, row: &row };

@@ -15,7 +15,7 @@ use crate::scope::read_settings;
 use arc_swap::ArcSwap;
 use cms_base::clock::Clock;
 use cms_base::metrics::{Counter, Reading};
-use cms_config::declaration::{Family, Moment};
+use cms_config::declaration::Moment;
 use cms_storage::plan::{Change, CommitError, Committed, Cond, DbValue, Name, Op, ReadPlan, WritePlan};
 use cms_storage::{Database, Storage};
 use std::collections::HashSet;
@@ -91,7 +91,7 @@ fn rules(registry: &Registry) -> Vec<TransitionRule<'_>> {
             after,
             to: transition.to.as_deref(),
             // A record that stands for a file is deleted with its file.
-            resources: registry.family(Family::Content).filter(|r| !r.supports("files")).collect(),
+            resources: registry.content_types().filter(|r| !r.supports("files")).collect(),
         })
         .collect()
 }

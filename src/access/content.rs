@@ -4,7 +4,7 @@ use super::{Decision, GuardInput, GuardRows, policy, target};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record};
 use crate::registry::resource::{Context, Resource};
-use cms_config::declaration::{Action, Family, ItemKey};
+use cms_config::declaration::{Action, ItemKey};
 use cms_storage::plan::DbValue;
 use serde_json::Value;
 
@@ -141,7 +141,7 @@ fn assigned_terms(input: &GuardInput<'_>, resource: &Resource) -> Result<(), Api
     };
     for relation in &resource.relations {
         let taxonomy = &input.registry().resources[relation.to];
-        if taxonomy.family == Family::Term
+        if taxonomy.is_taxonomy()
             && let Some(given) = input.args.explicit(&relation.property)
             && (none(given) || relation.many && !policy::may_assign(&input.scope.principal, taxonomy))
         {

@@ -19,7 +19,6 @@ use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
 use cms_base::metrics::Counter;
 use cms_config::declaration::AppPasswords;
-use cms_config::declaration::Family;
 use cms_storage::Storage;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
 use cms_text::base64;
@@ -266,7 +265,7 @@ impl Identity {
         if ended(expires, scope.now) {
             return Ok(Err(CredentialError::Expired));
         }
-        let Some(users) = scope.registry.family(Family::User).next() else {
+        let Some(users) = scope.registry.users() else {
             return Ok(Err(CredentialError::OtherUser));
         };
         let Some(row) = records::find(&*snapshot, users, &found[1])? else {
@@ -303,7 +302,7 @@ impl Identity {
         (login, password): (&str, &str),
         LoginContext { patience, path }: LoginContext<'_>,
     ) -> Result<Option<(Principal, bool)>, ApiError> {
-        let Some(users) = scope.registry.family(Family::User).next() else { return Ok(None) };
+        let Some(users) = scope.registry.users() else { return Ok(None) };
         if !readable(&scope.registry, login, password) {
             return Ok(None);
         }

@@ -19,7 +19,6 @@ use crate::registry::resource::Resource;
 use crate::scope::Scope;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use cms_config::declaration::Family;
 use cms_config::units::Duration;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Put, Row, Target};
 use cms_storage::{Snapshot, StorageError};
@@ -68,7 +67,7 @@ impl Identity {
         if token.len() != LENGTH {
             return Ok(None);
         }
-        let Some(users) = scope.registry.family(Family::User).next() else { return Ok(None) };
+        let Some(users) = scope.registry.users() else { return Ok(None) };
         let hash = self.link_key(token);
         let snapshot = scope.snapshot()?;
         let wanted = [col::HASH, col::USER, col::EXPIRES, col::BOUND];
@@ -119,7 +118,7 @@ impl Identity {
     pub fn confirmed(&self, scope: &Scope, token: &str) -> Result<Option<Row>, ApiError> {
         let mut parts = token.splitn(3, '.').map(str::parse::<i64>);
         let (Some(Ok(id)), Some(Ok(expires))) = (parts.next(), parts.next()) else { return Ok(None) };
-        let Some(users) = scope.registry.family(Family::User).next() else { return Ok(None) };
+        let Some(users) = scope.registry.users() else { return Ok(None) };
         if expires <= scope.now {
             return Ok(None);
         }

@@ -43,10 +43,11 @@ use crate::records::{self, Record};
 use crate::registry::args::{Arg, ArgRole, Filter};
 use crate::registry::resource::{Context, Resource, Sort};
 use crate::registry::vocabulary::{AnonymousAccess, BehaviourEntry, joined, rows};
+use crate::registry::vocabulary::{COMMENTS, CONTENT, PLAIN, TAXONOMY, USERS};
 use crate::registry::{Endpoint, Registry, Route};
 use crate::request::args::{ArgSources, ArgValues};
 use crate::scope::Scope;
-use cms_config::declaration::{Action, Family};
+use cms_config::declaration::Action;
 use cms_storage::plan::{DbValue, Row};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -172,14 +173,14 @@ const OWN: &[BehaviourEntry<Guard>] = &[
         "Allows every caller, for the rows that the caller may read; the edit context needs `edit`.",
     )
     .anonymous(AnonymousAccess::Perhaps)
-    .on(&[Family::Content]),
+    .on(CONTENT),
     guard(
         "content.read",
         content_read,
         "Allows callers who may read the record; the edit context needs the right to edit it.",
     )
     .anonymous(AnonymousAccess::Perhaps)
-    .on(&[Family::Content])
+    .on(CONTENT)
     .item(),
     guard(
         "content.create",
@@ -187,39 +188,39 @@ const OWN: &[BehaviourEntry<Guard>] = &[
         "Allows callers with the capability `create` who may set the given author, stickiness and terms.",
     )
     .needs(Action::Create)
-    .on(&[Family::Content]),
+    .on(CONTENT),
     guard("content.update", content_update, "Allows callers who may edit the record in its state.")
         .needs(Action::Edit)
-        .on(&[Family::Content])
+        .on(CONTENT)
         .item(),
     guard("content.delete", content_delete, "Allows callers who may delete the record in its state.")
         .needs(Action::Delete)
-        .on(&[Family::Content])
+        .on(CONTENT)
         .item(),
     guard("file.edit", file_edit, "Allows callers who may create files and edit this one.")
         .needs(Action::Create)
-        .on(&[Family::Content])
+        .on(CONTENT)
         .item(),
     guard("term.list", term_list, "Allows every caller; the edit context needs the capability `edit`.")
         .anonymous(AnonymousAccess::Perhaps)
-        .on(&[Family::Term]),
+        .on(TAXONOMY),
     guard("term.read", term_read, "Allows every caller; the edit context needs the capability `edit`.")
         .anonymous(AnonymousAccess::Perhaps)
-        .on(&[Family::Term])
+        .on(TAXONOMY)
         .item(),
     guard(
         "term.create",
         term_create,
         "Allows callers with the capability `edit`, or `assign` where the taxonomy is flat.",
     )
-    .on(&[Family::Term]),
+    .on(TAXONOMY),
     guard("term.update", term_update, "Allows callers with the capability `edit`.")
         .needs(Action::Edit)
-        .on(&[Family::Term])
+        .on(TAXONOMY)
         .item(),
     guard("term.delete", term_delete, "Allows callers with the capability `delete`; never the default term.")
         .needs(Action::Delete)
-        .on(&[Family::Term])
+        .on(TAXONOMY)
         .item(),
     guard(
         "user.list",
@@ -227,34 +228,32 @@ const OWN: &[BehaviourEntry<Guard>] = &[
         "Allows every caller, for users with published records; the edit context needs `list`.",
     )
     .anonymous(AnonymousAccess::Perhaps)
-    .on(&[Family::User]),
+    .on(USERS),
     guard(
         "user.read",
         user_read,
         "Allows the user, callers who may list users, and everybody for users with published records.",
     )
     .anonymous(AnonymousAccess::Perhaps)
-    .on(&[Family::User])
+    .on(USERS)
     .item(),
     guard("user.create", user_create, "Allows callers with the capability `create`, for roles that they may give.")
         .needs(Action::Create)
-        .on(&[Family::User]),
+        .on(USERS),
     guard("user.update", user_update, "Allows the user, and callers who may edit users and have their rights.")
-        .on(&[Family::User])
+        .on(USERS)
         .item(),
-    guard("user.delete", user_delete, "Allows callers who may delete users and have their rights.")
-        .on(&[Family::User])
-        .item(),
+    guard("user.delete", user_delete, "Allows callers who may delete users and have their rights.").on(USERS).item(),
     guard(
         "comment.list",
         comments::list,
         "Allows callers who may read the named records; filters by author or status are for editors.",
     )
     .anonymous(AnonymousAccess::Perhaps)
-    .on(&[Family::Comment]),
+    .on(COMMENTS),
     guard("comment.read", comments::read, "Allows callers who may read the comment and its record.")
         .anonymous(AnonymousAccess::Perhaps)
-        .on(&[Family::Comment])
+        .on(COMMENTS)
         .item(),
     guard(
         "comment.create",
@@ -262,32 +261,30 @@ const OWN: &[BehaviourEntry<Guard>] = &[
         "Allows callers who may comment on the record, as far as author and state are theirs to set.",
     )
     .anonymous(AnonymousAccess::Perhaps)
-    .on(&[Family::Comment]),
+    .on(COMMENTS),
     guard("comment.update", comments::update, "Allows moderators and callers who may edit the record.")
         .editors()
-        .on(&[Family::Comment])
+        .on(COMMENTS)
         .item(),
     guard("comment.delete", comments::delete, "Allows moderators and callers who may edit the record.")
         .editors()
-        .on(&[Family::Comment])
+        .on(COMMENTS)
         .item(),
     guard("plain.list", plain_list, "Allows callers with the capability `read`, or everybody where none is declared.")
         .anonymous(AnonymousAccess::WhereReadable)
-        .on(&[Family::Plain]),
+        .on(PLAIN),
     guard("plain.read", plain_read, "Allows callers with the capability `read`, or everybody where none is declared.")
         .anonymous(AnonymousAccess::WhereReadable)
-        .on(&[Family::Plain])
+        .on(PLAIN)
         .item(),
-    guard("plain.create", plain_create, "Allows callers with the capability `create`.")
-        .needs(Action::Create)
-        .on(&[Family::Plain]),
+    guard("plain.create", plain_create, "Allows callers with the capability `create`.").needs(Action::Create).on(PLAIN),
     guard(
         "plain.update",
         plain_update,
         "Allows callers with `edit`; rows of others need `edit_others` where the resource has an owner.",
     )
     .needs(Action::Edit)
-    .on(&[Family::Plain])
+    .on(PLAIN)
     .item(),
     guard(
         "plain.delete",
@@ -295,7 +292,7 @@ const OWN: &[BehaviourEntry<Guard>] = &[
         "Allows callers with `delete`; rows of others need `delete_others` where there is an owner.",
     )
     .needs(Action::Delete)
-    .on(&[Family::Plain])
+    .on(PLAIN)
     .item(),
 ];
 

@@ -76,7 +76,7 @@ pub fn visible_among(scope: &Scope, resource: &Resource, filter: &Cond) -> Cond 
             _ => false,
         }
     }
-    let open = resource.family == Family::Content && reads(scope, resource) && asks_for_states(filter, &public);
+    let open = resource.is_content() && reads(scope, resource) && asks_for_states(filter, &public);
     if open { always() } else { visible(scope, resource) }
 }
 
@@ -138,7 +138,7 @@ fn visible_parent(scope: &Scope) -> Cond {
 
 /// Records of every declared kind, by a condition for each.
 fn records_of_all_kinds(scope: &Scope, of: impl Fn(&Resource) -> Cond) -> Cond {
-    any(scope.registry.family(Family::Content).map(|resource| match of(resource) {
+    any(scope.registry.content_types().map(|resource| match of(resource) {
         filter if filter == never() => filter,
         filter => all([records::own_rows(resource), filter]),
     }))
@@ -182,7 +182,7 @@ fn edits_all(scope: &Scope, resource: &Resource) -> bool {
 
 /// Records whose text no password hides from the caller; `None` where that is all of them.
 pub fn unlocked(scope: &Scope, resource: &Resource) -> Option<Cond> {
-    if resource.family != Family::Content || edits_all(scope, resource) {
+    if !resource.is_content() || edits_all(scope, resource) {
         return None;
     }
     let open = [Cond::IsNull(name("password")), eq("password", txt(""))];
@@ -218,7 +218,7 @@ pub fn with_record<T>(scope: &Scope, id: i64, ask: impl FnOnce(Record<'_>) -> T)
 
 /// Whether the caller moderates comments, on whatever record.
 pub fn moderates(scope: &Scope) -> bool {
-    scope.registry.family(Family::Comment).any(|comments| has(scope, comments, Action::Moderate))
+    scope.registry.comment_resources().any(|comments| has(scope, comments, Action::Moderate))
 }
 
 /// Comments that the caller may see: moderators all; others those below records that they enter, as far as these are
@@ -231,7 +231,7 @@ pub fn readable_comments(scope: &Scope, opened: Option<i64>) -> Cond {
     let edited = records_of_all_kinds(scope, |resource| {
         all([fully_readable(scope, resource, opened), changeable_content(scope, resource, Action::Edit)])
     });
-    let types = scope.registry.family(Family::Comment).flat_map(|resource| resource.declared.comment_types.keys());
+    let types = scope.registry.comment_resources().flat_map(|resource| resource.declared.comment_types.keys());
     let shown = all([
         words("status", scope.registry.declaration.comment_statuses_where(|status| status.public)),
         not(words("kind", types.map(String::as_str))),
@@ -336,7 +336,7 @@ pub fn listed_users(scope: &Scope, users: &Resource) -> Cond {
 /// Users who have published something, of these kinds or of any that is shown to the public.
 pub fn published_authors(scope: &Scope, kinds: Option<Vec<&str>>) -> Cond {
     let kinds = kinds.unwrap_or_else(|| {
-        let public = scope.registry.family(Family::Content).filter(|r| !r.capabilities.contains_key(&Action::Read));
+        let public = scope.registry.content_types().filter(|r| !r.capabilities.contains_key(&Action::Read));
         public.filter(|r| r.supports("author")).map(|r| &*r.kind).collect()
     });
     Cond::Related {
@@ -373,7 +373,7 @@ fn plain(scope: &Scope, resource: &Resource, action: Action) -> Cond {
 /// Whether the caller edits records of any kind: who does may see how kinds are declared.
 pub fn edits_something(scope: &Scope) -> bool {
     let caller = &scope.principal;
-    scope.registry.family(Family::Content).any(|r| caller.can(r.capability(Action::Edit)))
+    scope.registry.content_types().any(|r| caller.can(r.capability(Action::Edit)))
 }
 
 /// Whether the caller may see a state.

@@ -12,7 +12,6 @@ use crate::records::{self, Record, columns, eq, int, ordered, text, txt};
 use crate::registry::name;
 use crate::request::{BodyParams, body_params};
 use crate::scope::{Principal, Scope};
-use cms_config::declaration::Family;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Put, ReadPlan, Target, WritePlan};
 use rand::RngExt;
 use serde_json::{Map, Value};
@@ -95,7 +94,7 @@ impl Identity {
         let Some(row) = row.filter(|row| same_text(text(&row[0]), &key) && int(&row[2]) > scope.now) else {
             return Ok(None);
         };
-        let Some(users) = scope.registry.family(Family::User).next() else { return Ok(None) };
+        let Some(users) = scope.registry.users() else { return Ok(None) };
         let Some(user) = records::find(&*snapshot, users, &row[1])? else { return Ok(None) };
         if scope.now - int(&row[3]) >= REFRESH {
             let seen = Put {

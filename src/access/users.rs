@@ -6,7 +6,7 @@ use crate::records::Record;
 use crate::registry::Registry;
 use crate::registry::resource::{Context, Resource};
 use crate::request::args::ArgValues;
-use cms_config::declaration::{Action, Family};
+use cms_config::declaration::Action;
 use cms_storage::plan::{DbValue, Row};
 use cms_text::slug;
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub(super) fn user_list(input: &GuardInput<'_>) -> Decision {
         return Err(input.refuse(Code::ForbiddenContext));
     }
     if input.args.text("who") == Some("authors") {
-        let mut content = input.registry().family(Family::Content).filter(|r| r.supports("author"));
+        let mut content = input.registry().content_types().filter(|r| r.supports("author"));
         if !lists && !content.any(|r| caller.can(r.capability(Action::Edit))) {
             return Err(input.refuse(Code::ForbiddenWho));
         }
@@ -60,7 +60,7 @@ pub fn path_user<'a>(input: &GuardInput<'a>) -> Option<&'a Value> {
 const USER_CAPTURES: [&str; 2] = ["user_id", "id"];
 
 pub fn user_resource<'a>(input: &GuardInput<'a>) -> Result<&'a Resource, ApiError> {
-    input.registry().family(Family::User).next().ok_or_else(|| ApiError::new(Code::Internal))
+    input.registry().users().ok_or_else(|| ApiError::new(Code::Internal))
 }
 
 pub(super) fn user_read(input: &GuardInput<'_>) -> Decision {

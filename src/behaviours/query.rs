@@ -8,9 +8,10 @@ use crate::registry::args::{Arg, Filter};
 use crate::registry::name;
 use crate::registry::resource::{ColumnClock, Resource};
 use crate::registry::vocabulary::{BehaviourEntry, ListEffect, ROWS};
+use crate::registry::vocabulary::{COMMENTS, CONTENT, TAXONOMY, USERS};
 use crate::registry::words::SizesWord;
 use crate::scope::Scope;
-use cms_config::declaration::{Action, Family};
+use cms_config::declaration::Action;
 use cms_schema::ParamFailure;
 use cms_schema::Reason;
 use cms_storage::plan::{Cond, DbValue, Op};
@@ -25,38 +26,37 @@ const fn query(name: &'static str, run: QueryBehaviour, doc: &'static str) -> Be
 /// Every query behaviour by name.
 pub const QUERIES: &[BehaviourEntry<QueryBehaviour>] = &[
     query("status", status, "Records in one of these statuses; `any` is every listed one.")
-        .on(&[Family::Content])
+        .on(CONTENT)
         .effect(ListEffect::States),
     query("terms", terms, "Records with one of these terms, or all of them.")
-        .on(&[Family::Content])
+        .on(CONTENT)
         .effect(ListEffect::Terms)
         .options(&[("to", "The taxonomy's resource."), ("exclude", "`true`: records without the terms.")]),
-    query("sticky", sticky, "Sticky records, or the others.").on(&[Family::Content]).effect(ListEffect::Content),
+    query("sticky", sticky, "Sticky records, or the others.").on(CONTENT).effect(ListEffect::Content),
     query("format", format, "Records of these post formats; `standard` are those without one.")
-        .on(&[Family::Content])
+        .on(CONTENT)
         .effect(ListEffect::Content),
     query("slug", slugs, "Rows with one of these slugs.").on(ROWS),
     query("date", date, "Rows before or after a date and time.")
         .options(&[("column", "The column that is compared."), ("op", "`lt` (default), `le`, `gt` or `ge`.")]),
-    query("term_post", term_post, "Terms of this record.").on(&[Family::Term]),
+    query("term_post", term_post, "Terms of this record.").on(TAXONOMY),
     query("hide_empty", hide_empty, "Terms that published records have, and the terms above them.")
-        .on(&[Family::Term])
+        .on(TAXONOMY)
         .effect(ListEffect::HidesEmpty),
-    query("user_roles", user_roles, "Users with one of these roles.").on(&[Family::User]),
-    query("user_capabilities", user_capabilities, "Users with all of these capabilities.").on(&[Family::User]),
-    query("who", who, "`authors`: users who may write records.").on(&[Family::User]).effect(ListEffect::Authors),
+    query("user_roles", user_roles, "Users with one of these roles.").on(USERS),
+    query("user_capabilities", user_capabilities, "Users with all of these capabilities.").on(USERS),
+    query("who", who, "`authors`: users who may write records.").on(USERS).effect(ListEffect::Authors),
     query("published_authors", published_authors, "`true`, or a list of types: users who have published such records.")
-        .on(&[Family::User]),
+        .on(USERS),
     query("file_types", file_types, "Files of these classes (`image`) and MIME types (`image/png`).")
-        .on(&[Family::Content])
+        .on(CONTENT)
         .options(&[
             ("other", "The argument that gives the rest of the types."),
             ("second", "`true`: the other argument decides for both where it is given."),
         ]),
     query("comment_status", comment_status, "Comments in this status; `all` is every one that is not removed.")
-        .on(&[Family::Comment]),
-    query("comment_type", comment_type, "Comments of this type; `pings` is pingbacks and trackbacks.")
-        .on(&[Family::Comment]),
+        .on(COMMENTS),
+    query("comment_type", comment_type, "Comments of this type; `pings` is pingbacks and trackbacks.").on(COMMENTS),
     query("meta", meta, "Rows with this value, or one of several, under a meta key.")
         .example(r#""colour": {"type": "string", "x-filter": {"query": "meta", "key": "colour"}}"#)
         .on(ROWS)
@@ -345,7 +345,7 @@ fn used_by_column(asked: &QueryContext<'_>) -> Vec<Cond> {
             }),
         })
     };
-    asked.scope.registry.family(Family::Content).filter_map(of_kind).collect()
+    asked.scope.registry.content_types().filter_map(of_kind).collect()
 }
 
 fn has_one_of<'w>(column: &str, words: impl Iterator<Item = &'w str>) -> Cond {
@@ -377,7 +377,7 @@ fn who(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     if value.as_str() != Some("authors") {
         return Ok(None);
     }
-    let content = asked.scope.registry.family(Family::Content).filter(|r| r.supports("author"));
+    let content = asked.scope.registry.content_types().filter(|r| r.supports("author"));
     let needed: Vec<&str> = content.map(|r| r.capability(Action::Edit)).collect();
     Ok(Some(with_capability(asked, &needed)))
 }

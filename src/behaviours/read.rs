@@ -5,7 +5,6 @@ use crate::records::{self, text};
 use crate::registry::resource::Property;
 use crate::registry::vocabulary::BehaviourEntry;
 use crate::render::{Item, Needs, PropertyReader, address, column_value};
-use cms_config::declaration::Family;
 use cms_storage::plan::DbValue;
 use cms_text::hex::hex;
 use cms_text::render::{self, RenderOptions};
@@ -337,7 +336,7 @@ fn class_list(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     classes.push("hentry".into());
     for relation in resource.relations.iter().filter(|r| r.many) {
         let taxonomy = &item.scope.registry.resources[relation.to];
-        if taxonomy.family == Family::Term {
+        if taxonomy.is_taxonomy() {
             let targets = item.batch.edges.get(&(relation.rel.clone(), record.id()));
             let word = taxonomy.kind.strip_prefix("post_").unwrap_or(&taxonomy.kind);
             let slugs = targets.into_iter().flatten().filter_map(|id| Some((id, item.batch.term_slugs.get(id)?)));

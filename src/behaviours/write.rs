@@ -6,7 +6,6 @@ use crate::records;
 use crate::registry::resource::{Property, PropertyKind, Resource};
 use crate::registry::vocabulary::BehaviourEntry;
 use crate::scope::Scope;
-use cms_config::declaration::Family;
 use cms_schema::ParamFailure;
 use cms_storage::plan::DbValue;
 use cms_text::html_policy::{self, Policy};
@@ -257,7 +256,7 @@ fn page_size(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
 
 fn default_term(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let id = DbValue::Int(value.as_i64().unwrap_or_default());
-    let mut taxonomies = writing.scope.registry.family(Family::Term);
+    let mut taxonomies = writing.scope.registry.taxonomies();
     let default = |taxonomy: &&Resource| taxonomy.declared.default_setting.as_deref() == Some(&writing.property.name);
     if let Some(taxonomy) = taxonomies.find(default)
         && records::find(&*writing.scope.snapshot()?, taxonomy, &id)?.is_none()

@@ -233,7 +233,7 @@ fn plan(registry: &Registry, resource: &Resource) -> CachePlan {
     let readable: Vec<usize> = resource.links.iter().filter_map(Link::must_be_readable).collect();
     let users = (by_author || needs.author_names).then(|| name("user")).into_iter();
     let related = resource.relations.iter().map(|relation| &registry.resources[relation.to]);
-    let tables: BTreeSet<&Name> = related.filter(|to| to.family == Family::Term).map(|to| &to.table).collect();
+    let tables: BTreeSet<&Name> = related.filter(|to| to.is_taxonomy()).map(|to| &to.table).collect();
     let terms = tables.into_iter().filter(|_| needs.term_slugs).map(slugs);
     let own = [&*resource.key, VERSION, "parent"].into_iter().filter_map(|column| resource.column(column));
     CachePlan {

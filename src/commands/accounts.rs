@@ -17,7 +17,6 @@ use crate::registry::Registry;
 use crate::request::BodyParams;
 use crate::request::call::Call;
 use crate::scope::{Principal, Scope};
-use cms_config::declaration::Family;
 use cms_storage::plan::{DbValue, WritePlan};
 use cms_text::slug::title_key;
 use serde_json::{Value, json};
@@ -87,7 +86,7 @@ impl OperatorClient {
     }
 
     fn users_path(&self) -> Result<&str, BootError> {
-        let users = self.registry.family(Family::User).next();
+        let users = self.registry.users();
         users.map(|users| users.path.as_str()).ok_or_else(|| BootError::Other("no resource has users".into()))
     }
 

@@ -8,7 +8,6 @@ use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Registry};
 use cms_config::Problem;
 use cms_config::check::nearest;
-use cms_config::declaration::Family;
 use cms_config::load::{LoadedDeclaration, load};
 use cms_config::shipped;
 use cms_config::translations::Dictionary;
@@ -83,7 +82,7 @@ fn checked(source: &ConfigSource, data: bool) -> Result<CheckReport, BootError> 
         format!("the role `{role}` has the capability `{capability}`, which nothing asks for{hint}")
     });
     let flat = registry.resources.iter().filter(|r| r.declared.hierarchical && r.property("parent").is_none());
-    let flat = flat.filter(|resource| resource.family == Family::Term).map(|resource| {
+    let flat = flat.filter(|resource| resource.is_taxonomy()).map(|resource| {
         format!(
             "resources.{} is hierarchical, and its schema has no property `parent`: nobody sees or sets what is above a \
              term; declare one, or take `schema = \"schemas/category.json\"`",
@@ -270,7 +269,7 @@ fn resolved(registry: &Registry, place: &Place, drops: &[String]) -> Result<Vec<
 /// The name of a table or of `table.column` for `--drop`, by resource where the table is one resource's own.
 fn drop_name(registry: &Registry, drop: &str) -> String {
     let (table, rest) = drop.split_at(drop.find('.').unwrap_or(drop.len()));
-    let own = |r: &&Resource| r.extension.as_deref() == Some(table) || r.family == Family::Plain && &*r.table == table;
+    let own = |r: &&Resource| r.extension.as_deref() == Some(table) || r.is_plain() && &*r.table == table;
     let resource = registry.resources.iter().find(own);
     resource.map_or_else(|| drop.to_owned(), |resource| format!("{}{rest}", resource.name))
 }

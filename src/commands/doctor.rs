@@ -10,7 +10,6 @@ use crate::mailer;
 use crate::records::{self, eq, txt};
 use crate::registry::{Registry, name};
 use crate::scope::CredentialLimits;
-use cms_config::declaration::Family;
 use cms_storage::nodes::NodeFacts;
 use cms_storage::plan::{Change, WritePlan};
 use serde_json::{Value, json};
@@ -237,7 +236,7 @@ impl SiteProbe<'_> {
 
     /// Conditional requests save work only when entity tags are passed on unchanged.
     fn tags(&self, findings: &mut Vec<Finding>) {
-        let Some(resource) = self.registry.family(Family::Content).next() else { return };
+        let Some(resource) = self.registry.content_types().next() else { return };
         let url = self.rest(&resource.path);
         let tag = self.ask("GET", &url, &[]).ok().and_then(|answer| {
             let tag = answer.headers().get(header::ETAG)?.to_str().ok()?;
@@ -267,7 +266,7 @@ impl SiteProbe<'_> {
 
     /// An application password has to authenticate.
     fn credentials(&self, services: &Services, findings: &mut Vec<Finding>) -> Result<(), BootError> {
-        let Some(users) = self.registry.family(Family::User).next() else { return Ok(()) };
+        let Some(users) = self.registry.users() else { return Ok(()) };
         let Some(login) = services.any_login(self.registry)? else { return Ok(()) };
         let title = format!("doctor {}", app_passwords::new_secret());
         let limits = CredentialLimits { read_only: true, resources: vec![users.name.as_str().into()] };
@@ -303,7 +302,7 @@ impl Services {
     /// # Errors
     /// The database cannot be read.
     fn any_login(&self, registry: &Registry) -> Result<Option<String>, BootError> {
-        let Some(users) = registry.family(Family::User).next() else { return Ok(None) };
+        let Some(users) = registry.users() else { return Ok(None) };
         let snapshot = self.storage.snapshot()?;
         let mut plan = records::plan(users, records::always());
         plan.limit = Some(MOST_USERS);

@@ -6,7 +6,6 @@ use crate::boot::{BootError, ConfigSource, wait};
 use crate::mcp::{Mcp, McpHeaders, McpResponse};
 use crate::records::{self, Record, eq, txt};
 use crate::scope::{CredentialLimits, Principal};
-use cms_config::declaration::Family;
 use cms_text::slug::title_key;
 use std::io::{BufRead, Read as _, Write};
 use std::sync::Arc;
@@ -20,7 +19,7 @@ pub(super) fn mcp(source: &ConfigSource, login: &str, read_only: bool, resources
     let failed = |error: crate::error::ApiError| BootError::Other(error.message().to_owned());
     let mut caller = {
         let scope = engine.scope_of(Principal::default()).map_err(failed)?;
-        let users = registry.family(Family::User).next();
+        let users = registry.users();
         let users = users.ok_or_else(|| BootError::Other("no resource has users".to_owned()))?;
         let found = records::plan(users, eq("login_key", txt(&title_key(login))));
         let rows = scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&found)?)).map_err(failed)?;

@@ -3,6 +3,7 @@
 //! Where the contract is silent, the recorded behaviour applies. Whether a comment is too fast or a duplicate is
 //! decided inside the commit, so that two simultaneous requests cannot both pass.
 
+use super::failures::Failures;
 use super::values::{meta, stored};
 use super::{RowEdit, existing, parents};
 use crate::access::{failure, policy};
@@ -13,13 +14,51 @@ use crate::registry::columns::{ID, record, user};
 use crate::registry::resource::{PropertySource, Resource};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
-use cms_config::declaration::{Action, CommentType, Family};
+use cms_config::declaration::{Action, CommentType};
 use cms_storage::plan::{Change, Cond, DbValue, MetaChange, Op, Put, Row, Target};
 use cms_text::time;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 use columns as col;
+
+/// The errors that end requests for these rows.
+pub const FAILURES: Failures = Failures {
+    list: &[Code::CannotRead, Code::CannotReadPost, Code::ForbiddenContext, Code::ForbiddenParam],
+    get: &[Code::CannotRead, Code::CannotReadPost, Code::CommentInvalidId, Code::ForbiddenContext, Code::PostInvalidId],
+    create: &[
+        Code::CannotCreate,
+        Code::CannotReadPost,
+        Code::CommentAuthorInvalid,
+        Code::CommentAuthorRequired,
+        Code::CommentClosed,
+        Code::CommentContentInvalid,
+        Code::CommentDraftPost,
+        Code::CommentDuplicate,
+        Code::CommentExists,
+        Code::CommentFlood,
+        Code::CommentInvalidAuthor,
+        Code::CommentInvalidAuthorIp,
+        Code::CommentInvalidPostId,
+        Code::CommentInvalidStatus,
+        Code::CommentInvalidType,
+        Code::CommentLoginRequired,
+        Code::CommentNotSupported,
+        Code::CommentTrashPost,
+    ],
+    update: &[
+        Code::CannotEdit,
+        Code::CommentAuthorInvalid,
+        Code::CommentContentInvalid,
+        Code::CommentInvalidAuthor,
+        Code::CommentInvalidAuthorIp,
+        Code::CommentInvalidId,
+        Code::CommentInvalidPostId,
+        Code::CommentTypeFixed,
+        Code::PreconditionFailed,
+    ],
+    delete: &[Code::AlreadyTrashed, Code::CannotDelete, Code::CommentInvalidId, Code::PreconditionFailed],
+};
 
 /// Most ancestors of a comment that are searched for a loop.
 const DEEPEST: usize = 1000;
@@ -236,7 +275,7 @@ fn author(edit: &RowEdit<'_>, draft: &mut CommentDraft) -> Result<(), ApiError> 
 
 /// Puts a user's data into a comment; false when there is no such user.
 fn sign(scope: &Scope, draft: &mut CommentDraft, id: i64) -> Result<bool, ApiError> {
-    let Some(users) = scope.registry.family(Family::User).next() else { return Ok(false) };
+    let Some(users) = scope.registry.users() else { return Ok(false) };
     let Some(row) = records::find(&*scope.snapshot()?, users, &DbValue::Int(id))? else { return Ok(false) };
     let user = Record { resource: users, row: &row };
     draft.set.insert(col::AUTHOR, DbValue::Int(id));

@@ -8,6 +8,7 @@ mod given;
 mod revision;
 
 pub use self::revision::RevisionContent;
+use super::failures::Failures;
 use super::values::{self, stored};
 use super::{Columns, RowEdit, column, existing, text_column};
 use crate::behaviours::{WRITES, WriteContext};
@@ -18,7 +19,6 @@ use crate::registry::columns::{ID, VERSION};
 use crate::registry::resource::{Property, PropertySource, Resource};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
-use cms_config::declaration::Family;
 use cms_storage::plan::{Change, Cond, DbValue, EdgePlan, MetaChange, Name, Put, ReadPlan, Row, SlugClaim, Target};
 use cms_storage::{ReadRequest, Snapshot};
 use cms_text::slug;
@@ -27,6 +27,71 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use columns as col;
+
+/// The errors that end requests for these rows.
+pub const FAILURES: Failures = Failures {
+    list: &[
+        Code::CannotView,
+        Code::ForbiddenContext,
+        Code::ForbiddenOrderby,
+        Code::ForbiddenParam,
+        Code::NoSearchTerm,
+        Code::OrderbyIncludeMissing,
+        Code::PostInvalidPageNumber,
+    ],
+    get: &[
+        Code::CannotRead,
+        Code::CannotView,
+        Code::Forbidden,
+        Code::ForbiddenContext,
+        Code::PostIncorrectPassword,
+        Code::PostInvalidId,
+        Code::PostInvalidParent,
+    ],
+    create: &[
+        Code::CannotAssignSticky,
+        Code::CannotAssignTerm,
+        Code::CannotCreate,
+        Code::CannotEditOthers,
+        Code::CannotPublish,
+        Code::CustomCssMarkup,
+        Code::CustomCssType,
+        Code::DuplicateValue,
+        Code::EmptyContent,
+        Code::InvalidAuthor,
+        Code::InvalidField,
+        Code::PostExists,
+        Code::PostInvalidType,
+        Code::TermInvalidId,
+    ],
+    update: &[
+        Code::OriginalInvalid,
+        Code::CannotAssignSticky,
+        Code::CannotAssignTerm,
+        Code::CannotEdit,
+        Code::CannotEditOthers,
+        Code::CannotPublish,
+        Code::CustomCssMarkup,
+        Code::CustomCssType,
+        Code::DuplicateValue,
+        Code::EmptyContent,
+        Code::InvalidAuthor,
+        Code::InvalidField,
+        Code::PostInvalidId,
+        Code::PostInvalidType,
+        Code::PreconditionFailed,
+        Code::TermInvalidId,
+    ],
+    delete: &[
+        Code::OriginalInvalid,
+        Code::AlreadyTrashed,
+        Code::CannotDelete,
+        Code::CannotDeleteStored,
+        Code::PostInvalidId,
+        Code::PreconditionFailed,
+        Code::TrashNotSupported,
+    ],
+};
 
 /// Values that a file contributes to its record, where nothing else is given.
 #[derive(Default)]
@@ -314,7 +379,7 @@ pub fn leaving(registry: &Registry, record: Record<'_>) -> Change {
     // A parent that may be missing stays what it is.
     let own = if resource.declared.loose_parent { Cond::Any(Vec::new()) } else { records::own_rows(resource) };
     let children = Cond::All(vec![own, eq(col::PARENT, id.clone())]);
-    let hanging = registry.family(Family::Content).filter(|r| r.supports("attached")).map(|r| &*r.kind);
+    let hanging = registry.content_types().filter(|r| r.supports("attached")).map(|r| &*r.kind);
     let hanging = Cond::All(vec![records::words(col::KIND, hanging), eq(col::PARENT, id)]);
     Change::UpdateWhere {
         table: resource.table.clone(),

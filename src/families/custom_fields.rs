@@ -10,7 +10,6 @@ use crate::records::meta_space;
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::request::call::CustomField;
-use cms_config::declaration::Family;
 use cms_storage::plan::{Change, MetaChange, MetaRow};
 use serde_json::{Value, json};
 
@@ -20,7 +19,7 @@ const NAME: &str = "custom_fields";
 /// Whether a key is for people: those of terms all are.
 pub fn is_open(resource: &Resource, key: &str) -> bool {
     let shown = key.trim_start_matches(|c: char| c.is_control() || (!c.is_ascii() && !c.is_alphabetic()));
-    resource.family != Family::Content || !shown.starts_with('_')
+    !resource.is_content() || !shown.starts_with('_')
 }
 
 /// Adds the edit's changes of single values to those of its row. A change that names what is not there, or is under a

@@ -7,6 +7,7 @@
 pub mod comment;
 pub mod content;
 pub mod custom_fields;
+pub mod failures;
 pub mod file;
 pub mod parents;
 pub mod plain;
@@ -114,7 +115,7 @@ pub fn ahead_of_update(
     id: i64,
     given: &dyn Fn(&str) -> bool,
 ) {
-    if resource.family == Family::Content {
+    if resource.is_content() {
         content::ahead_of_update(scope, resource, snapshot, id, given);
     }
 }
@@ -158,8 +159,8 @@ pub fn removal(scope: &Scope, record: Record<'_>, heir: Option<i64>) -> Result<V
     let snapshot = scope.snapshot()?;
     let mut left = Vec::new();
     let mut changes = Vec::new();
-    if record.resource.family == Family::User && heir.is_none() {
-        for resource in scope.registry.family(Family::Content).filter(|resource| resource.declared.trash_with_author) {
+    if record.resource.is_users() && heir.is_none() {
+        for resource in scope.registry.content_types().filter(|resource| resource.declared.trash_with_author) {
             let trash = scope.registry.trash_status();
             let others = Cond::Not(Box::new(eq(columns::record::STATUS, txt(trash))));
             let own = eq(columns::record::AUTHOR, DbValue::Int(record.id()));

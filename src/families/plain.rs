@@ -1,8 +1,9 @@
 //! Rows of resources that are their properties and nothing more.
 
+use super::failures::Failures;
 use super::values::{check_reference, related, stored};
 use super::{Columns, RowEdit};
-use crate::error::ApiError;
+use crate::error::{ApiError, Code};
 use crate::records::{self, txt};
 use crate::registry::name;
 use crate::registry::resource::{PropertySource, Resource};
@@ -10,6 +11,15 @@ use crate::request::args::ArgValues;
 use cms_storage::plan::{Change, DbValue, Input, Name, Put, SlugClaim, Target};
 use cms_text::{sanitize, slug};
 use std::sync::Arc;
+
+/// The errors that end requests for these rows.
+pub const FAILURES: Failures = Failures {
+    list: &[Code::Forbidden, Code::ForbiddenContext, Code::ForbiddenOrderby, Code::ForbiddenParam],
+    get: &[Code::Forbidden, Code::ForbiddenContext, Code::RecordInvalidId],
+    create: &[Code::CannotCreate, Code::DuplicateValue],
+    update: &[Code::CannotEdit, Code::DuplicateValue, Code::PreconditionFailed, Code::RecordInvalidId],
+    delete: &[Code::CannotDelete, Code::PreconditionFailed, Code::RecordInvalidId],
+};
 
 /// The column of plain rows that claims a slug.
 const SLUG: &str = "slug";

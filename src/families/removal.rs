@@ -68,7 +68,7 @@ impl<'a> RemovalContext<'a> {
         }
         removal.gather()?;
         removal.changes(&mut changes)?;
-        if root.resource.family != Family::Content {
+        if !root.resource.is_content() {
             changes.push(deletion(root));
         }
         // After the row itself: what goes with it may be in lists of the row, whose version that raises.
@@ -132,7 +132,7 @@ impl<'a> Removal<'a> {
             return Ok(());
         }
         let registry = self.by.registry;
-        for resource in registry.family(Family::Content) {
+        for resource in registry.content_types() {
             if registry.resources.iter().flat_map(|other| &other.relations).any(|r| leads_to(registry, r, resource)) {
                 let rows = self.read(resource, user::own_records(&DbValue::Int(user), self.by.left))?;
                 self.add(resource, rows);
@@ -274,7 +274,7 @@ impl<'a> Removal<'a> {
             let standing = self.by.registry.resources.iter();
             changes.extend(standing.filter_map(|other| standing_for(other, resource, record.id())));
         }
-        if resource.family == Family::Content {
+        if resource.is_content() {
             let filter = Cond::In(name(comment::POST), self.keys(resource));
             changes.push(Change::RemoveWhere { table: name(comment::TABLE), filter });
         }
@@ -323,7 +323,7 @@ fn column_of(resource: &Resource, relation: &Relation) -> Option<Name> {
 /// Rows of `other` that stand for a deleted row: they are deleted, too.
 fn standing_for(other: &Resource, resource: &Resource, id: i64) -> Option<Change> {
     let declared = other.declared.reference.as_ref()?;
-    let class = if resource.family == Family::Term { &declared.term } else { &declared.record };
+    let class = if resource.is_taxonomy() { &declared.term } else { &declared.record };
     let same = vec![
         records::own_rows(other),
         Cond::Compare(other.plan_column(&declared.class)?, Op::Eq, txt(class)),

@@ -1,5 +1,6 @@
 //! Terms: names unique below a parent, slugs unique in the taxonomy, parents without loops.
 
+use super::failures::Failures;
 use super::values::{given_meta, stored};
 use super::{Columns, RowEdit, column, existing, parents, text_column};
 use crate::access::failure;
@@ -17,6 +18,29 @@ use serde_json::Value;
 use std::sync::Arc;
 
 use columns as col;
+
+/// The errors that end requests for these rows.
+pub const FAILURES: Failures = Failures {
+    list: &[Code::CannotView, Code::ForbiddenContext],
+    get: &[Code::CannotView, Code::ForbiddenContext, Code::TermInvalid],
+    create: &[Code::CannotCreate, Code::EmptyTermName, Code::TaxonomyNotHierarchical, Code::TermExists],
+    update: &[
+        Code::CannotUpdate,
+        Code::DuplicateTermSlug,
+        Code::EmptyTermName,
+        Code::PreconditionFailed,
+        Code::TaxonomyNotHierarchical,
+        Code::TermExists,
+        Code::TermInvalid,
+    ],
+    delete: &[
+        Code::CannotDelete,
+        Code::CannotDeleteStored,
+        Code::PreconditionFailed,
+        Code::TermInvalid,
+        Code::TrashNotSupported,
+    ],
+};
 
 /// The tag of the refusal when a term with the name is there already; the row of the refusal is its id.
 pub const EXISTS: &str = Code::TermExists.as_str();

@@ -1,5 +1,6 @@
 //! Accounts: logins, addresses, names, roles, and what becomes of a user's records.
 
+use super::failures::Failures;
 use super::values::{given_meta, stored};
 use super::{Columns, RowEdit, column, text_column, text_of};
 use crate::access::outbox::{self, MessageSubject};
@@ -17,6 +18,47 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 use columns as col;
+
+/// The errors that end requests for these rows.
+pub const FAILURES: Failures = Failures {
+    list: &[
+        Code::ForbiddenContext,
+        Code::ForbiddenOrderby,
+        Code::ForbiddenParam,
+        Code::ForbiddenWho,
+        Code::UserCannotView,
+    ],
+    get: &[Code::ForbiddenContext, Code::UserCannotView, Code::UserInvalidId],
+    create: &[
+        Code::CannotCreateUser,
+        Code::CannotEditRoles,
+        Code::EmptyUserNicename,
+        Code::ExistingUserEmail,
+        Code::ExistingUserLogin,
+        Code::UserExists,
+        Code::UserInvalidRole,
+    ],
+    update: &[
+        Code::CannotEdit,
+        Code::CannotEditRoles,
+        Code::LastAdministrator,
+        Code::PreconditionFailed,
+        Code::UserInvalidArgument,
+        Code::UserInvalidEmail,
+        Code::UserInvalidId,
+        Code::UserInvalidRole,
+        Code::UserInvalidSlug,
+    ],
+    delete: &[
+        Code::CannotDeleteStored,
+        Code::LastAdministrator,
+        Code::PreconditionFailed,
+        Code::TrashNotSupported,
+        Code::UserCannotDelete,
+        Code::UserInvalidId,
+        Code::UserInvalidReassign,
+    ],
+};
 
 /// The tags of refusals when another user has the login or the address.
 pub const LOGIN_TAKEN: &str = Code::ExistingUserLogin.as_str();

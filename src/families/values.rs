@@ -136,12 +136,12 @@ pub fn related(edit: &RowEdit<'_>, property: &Property, index: usize, value: &Va
     let seen = seen_or_linked(edit, property, relation, target)?;
     let filter = Cond::All(vec![records::own_rows(target), is_in(&target.key, wanted.iter().copied()), seen]);
     let mut plan = columns(&target.table, &[&target.key], filter);
-    if target.family == Family::Term {
+    if target.is_taxonomy() {
         plan.order = vec![Order::Column(name(term::NAME_KEY), false)];
     }
     let rows = edit.scope.snapshot()?.rows(&plan)?;
     let found: IndexSet<i64> = rows.iter().map(|row| records::int(&row[0])).collect();
-    if target.family == Family::Term {
+    if target.is_taxonomy() {
         return Ok(found.into_iter().collect());
     }
     let exists = |id: &i64| found.contains(id);

@@ -36,7 +36,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         Some(text) => Outcome { text: Some(RenderedJson::One(text)), ..Outcome::of_row(Value::Null, record) },
         None => Outcome::of_row(show(work, resource, row, work.allowed.context(), work.fields)?, record),
     };
-    if resource.family == Family::Content && resource.viewable() {
+    if resource.is_content() && resource.viewable() {
         let page = page(work, resource, row)?;
         outcome.headers.push(("Link".into(), format!("<{page}>; rel=\"alternate\"; type=text/html")));
     }
@@ -221,11 +221,11 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         _ => {}
     }
     let changes = families::plan_creation(&work.edit(resource, None))?;
-    if resource.family == Family::Term {
+    if resource.is_taxonomy() {
         terms::check(work, resource)?;
     }
     let written = work.insert(resource, changes).await?;
-    if resource.family == Family::Content {
+    if resource.is_content() {
         auto_add::add_to_menus(work, resource, &written, "").await?;
     }
     created(work, resource, &written)
@@ -276,7 +276,7 @@ pub fn created(work: &Work<'_>, resource: &Resource, written: &WrittenRow) -> Re
     let document = show_on(work, &*written.snapshot(work, resource)?, resource, &row, context, work.fields)?;
     let made = Outcome::created(document, work.scope.registry.rest(&path));
     // Recorded: a caller who may only comment needs permission to read.
-    let edited = resource.family != Family::Comment || context == Context::EDIT;
+    let edited = !resource.is_comments() || context == Context::EDIT;
     Ok(Outcome { version: record.version(), modified: record.modified(), edited, ..made })
 }
 
@@ -286,7 +286,7 @@ pub fn created(work: &Work<'_>, resource: &Resource, written: &WrittenRow) -> Re
 /// The family's rules.
 pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    if resource.family == Family::User {
+    if resource.is_users() {
         return users::update(work).await;
     }
     if let Some(row) = work.allowed.target().filter(|row| Record { resource, row }.is_original()) {
@@ -312,12 +312,12 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let written = with_target(work, resource, async |row| {
         let record = Record { resource, row };
-        if resource.family == Family::Comment {
+        if resource.is_comments() {
             comments::check_change(work, record)?;
         }
         let changes = families::update(&work.edit(resource, Some(row)), record);
         let changes = changes.map_err(|error| unexpected(resource, error))?;
-        if resource.family == Family::Term {
+        if resource.is_taxonomy() {
             terms::check(work, resource)?;
         }
         let written = work.rewrite(record, changes).await;
@@ -327,7 +327,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
         })
     })
     .await?;
-    if resource.family == Family::Content
+    if resource.is_content()
         && let Some(row) = work.allowed.target()
     {
         auto_add::add_to_menus(work, resource, &written, Record { resource, row }.text("status")).await?;
@@ -346,7 +346,7 @@ fn unexpected(resource: &Resource, error: ApiError) -> ApiError {
 /// The family's rules.
 pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    if resource.family == Family::User {
+    if resource.is_users() {
         return users::delete(work).await;
     }
     let force = work.allowed.args().role(&work.endpoint.args, ArgRole::Force).and_then(Value::as_bool).unwrap_or(false);

@@ -140,7 +140,7 @@ impl<'w> CollectionRequest<'w> {
         let (args, set) = (work.allowed.args(), &work.endpoint.args);
         let context = work.allowed.context();
         let mut filter = filter(work.scope, resource, args, set, context)?;
-        if resource.family == Family::Comment {
+        if resource.is_comments() {
             filter = Cond::All(vec![filter, policy::unhidden_comments(work.scope)]);
         }
         let mut window = PageWindow::of(args, set);
@@ -558,7 +558,7 @@ pub fn searched(scope: &Scope, resource: &Resource, context: Context, chosen: &[
 /// both count.
 fn decided_columns<'a>(resource: &'a Resource, args: &ArgValues, set: &'a ArgSet) -> (Vec<&'a Name>, Vec<&'a Name>) {
     let (mut chosen, mut ruled_out) = (Vec::new(), Vec::new());
-    if resource.family == Family::Comment {
+    if resource.is_comments() {
         return (chosen, ruled_out);
     }
     for arg in &set.args {

@@ -9,7 +9,6 @@ mod comparisons;
 mod criteria;
 pub(crate) mod cursor;
 mod echo;
-pub mod failures;
 mod fetched;
 pub mod files;
 pub mod items;

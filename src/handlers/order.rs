@@ -39,19 +39,19 @@ pub fn order(
         None => vec![Order::Column(resource.key.clone(), descending)],
         // Recorded: among comments that are equal in the sort order the newest comes first, whatever the direction.
         Some(Sort::Column(column))
-            if resource.family == Family::Comment && !column.starts_with("date") && *column != resource.key =>
+            if resource.is_comments() && !column.starts_with("date") && *column != resource.key =>
         {
             vec![Order::Column(column.clone(), descending), Order::Column(resource.key.clone(), true)]
         }
         Some(Sort::Column(column)) => vec![Order::Column(column.clone(), descending)],
         Some(Sort::Include) => {
             let ids = list(ArgRole::Include);
-            if ids.is_empty() && resource.family == Family::Content {
+            if ids.is_empty() && resource.is_content() {
                 return Err(ApiError::new(Code::OrderbyIncludeMissing));
             }
             let ids = ids.iter().filter_map(Value::as_i64).map(|i| DbValue::Int(i.saturating_abs())).collect();
             // Recorded: the direction turns the list of people around.
-            let turned = resource.family == Family::User && descending || turns(resource, args, set);
+            let turned = resource.is_users() && descending || turns(resource, args, set);
             listed(resource, set, descending, (&resource.key, ids), turned)
         }
         Some(Sort::Slugs) => {
@@ -92,7 +92,7 @@ fn listed(
 /// Recorded: a direction that the request names turns lists of terms around, and of records never.
 fn turns(resource: &Resource, args: &ArgValues, set: &ArgSet) -> bool {
     let given = set.role(ArgRole::Order).and_then(|arg| args.explicit(&arg.name)).and_then(Value::as_str);
-    resource.family == Family::Term && given == Some("desc")
+    resource.is_taxonomy() && given == Some("desc")
 }
 
 /// The order by several sort keys; `-` is before those that descend.

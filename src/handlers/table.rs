@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::error::{Code, status};
+use crate::families::failures;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ROWS, ResponseKind};
-use cms_config::declaration::Family;
+use crate::registry::vocabulary::{CONTENT, SINGLETON, USERS};
 
 /// A row of a table of handlers.
 pub const fn handler(name: &'static str, run: Handler, doc: &'static str) -> BehaviourEntry<Handler> {
@@ -73,7 +74,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
             Code::UploadTypeRefused,
         ])
         .responds(ResponseKind::Created)
-        .on(&[Family::Content]),
+        .on(CONTENT),
     handler(
         "file.edit",
         |w| Box::pin(files::edit(w)),
@@ -89,7 +90,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         Code::UploadTooLarge,
     ])
     .responds(ResponseKind::Created)
-    .on(&[Family::Content])
+    .on(CONTENT)
     .item(),
     handler(
         "file.create_with",
@@ -105,11 +106,11 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         Code::PostInvalidParent,
     ])
     .responds(ResponseKind::Created)
-    .on(&[Family::Content])
+    .on(CONTENT)
     .settings(&["uploads"]),
     handler("file.process", |w| Box::pin(files::process(w)), "Makes the sizes of a picture that are still missing.")
         .fails(&[Code::CannotEdit, Code::PostInvalidId])
-        .on(&[Family::Content])
+        .on(CONTENT)
         .item(),
     handler(
         "singleton.get",
@@ -117,17 +118,17 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         "Responds with the one document of settings.",
     )
     .fails(&[Code::Forbidden])
-    .on(&[Family::Singleton]),
+    .on(SINGLETON),
     handler("singleton.update", |w| Box::pin(singleton::update(w)), "Changes settings.")
         .fails(&[Code::Forbidden])
-        .on(&[Family::Singleton]),
+        .on(SINGLETON),
     handler("current_user.get", |w| Box::pin(async move { users::me(w) }), "Responds with the caller's own user.")
         .fails(&[Code::NotLoggedIn])
-        .on(&[Family::User]),
+        .on(USERS),
     handler("current_user.update", |w| Box::pin(users::update(w)), "Changes the caller's own user.")
         .fails_of(failures::UPDATE)
         .fails_at(failures::UPDATE_AT)
-        .on(&[Family::User])
+        .on(USERS)
         .item(),
     handler(
         "current_user.delete",
@@ -136,7 +137,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     )
     .fails(&[Code::UserCannotDelete, Code::UserInvalidId])
     .responds(ResponseKind::Deleted)
-    .on(&[Family::User])
+    .on(USERS)
     .item(),
     handler(
         "echo",

@@ -16,7 +16,6 @@ use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
 use crate::scope::read_settings;
 use cms_base::pool::JobOwner;
-use cms_config::declaration::Family;
 use cms_storage::Storage;
 use cms_storage::plan::{Change, Cond, DbValue, Op, Order, Put, Row, Target, WritePlan};
 use cms_text::php;
@@ -110,7 +109,7 @@ pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Re
     let store = FileStore { registry, storage, media, owner: JobOwner::PROGRAM, now };
     let uploads = UploadFolder::at(folder);
     let mut bringing = AttachmentImport { store, language, uploads, report: AttachmentReport::default() };
-    for resource in registry.family(Family::Content).filter(|r| r.supports("files")) {
+    for resource in registry.content_types().filter(|r| r.supports("files")) {
         let mut last = 0;
         loop {
             let rows = page(storage, resource, last)?;

@@ -10,7 +10,6 @@ use crate::records::{self, columns, eq, int, text, txt};
 use crate::registry::columns::VERSION;
 use crate::registry::resource::{Relation, Resource};
 use crate::registry::{Registry, name};
-use cms_config::declaration::Family;
 use cms_storage::Storage;
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, EdgePlan, Input, Op, Order, Put, Row, Target, WritePlan};
 use std::collections::BTreeMap;
@@ -51,8 +50,8 @@ impl Importer<'_> {
 /// The database cannot be read, or refuses.
 pub fn carry_out(registry: &Registry, storage: &dyn Storage) -> Result<u64, BootError> {
     let mut done = 0;
-    for resource in registry.family(Family::Content) {
-        let to_terms = |relation: &&Relation| registry.resources[relation.to].family == Family::Term;
+    for resource in registry.content_types() {
+        let to_terms = |relation: &&Relation| registry.resources[relation.to].is_taxonomy();
         for relation in resource.relations.iter().filter(to_terms) {
             let taxonomy = &registry.resources[relation.to].kind;
             let mut last = 0;

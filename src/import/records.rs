@@ -8,7 +8,7 @@ use crate::files::kinds;
 use crate::records::txt;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use cms_config::declaration::{Family, ImportFormat};
+use cms_config::declaration::ImportFormat;
 use cms_storage::plan::{Change, DbValue, Input, MetaChange, Name, Put, SlugClaim, Target};
 use cms_text::{html_policy, php, slug};
 use serde_json::json;
@@ -259,7 +259,7 @@ impl<'a> Importer<'a> {
             value(col::DATE_LOCAL, local),
             value(col::DATE_UTC, utc),
         ];
-        self.judge_meta(self.registry.family(Family::Comment).next(), &from.meta, &[]);
+        self.judge_meta(self.registry.comment_resources().next(), &from.meta, &[]);
         let put = Put::new(col::TABLE, Target::Keyed(DbValue::Int(id)), set);
         self.pending.push(Change::Put(Put { meta: meta(&from.meta), ..put }));
         self.report.comments += 1;

@@ -5,7 +5,6 @@ use super::wxr::ExportSummary;
 use crate::boot::{BootError, Services, wait};
 use crate::registry::{Registry, name};
 use crate::scope::{read_settings, stored_settings};
-use cms_config::declaration::Family;
 use cms_storage::plan::{Change, WritePlan};
 use cms_text::sanitize::sanitize_text_field;
 use serde_json::{Map, Value};
@@ -24,7 +23,7 @@ pub(super) fn take(
     let storage = &*services.storage;
     let present = read_settings(registry, storage)?;
     let own = stored_settings(&*storage.snapshot()?)?;
-    let schema = registry.family(Family::Singleton).find_map(|resource| resource.schema["properties"].as_object());
+    let schema = registry.singletons().find_map(|resource| resource.schema["properties"].as_object());
     // Feeds separate the parts of a language by dashes.
     let language = summary.language.replace('-', "_");
     let mut members = Map::new();

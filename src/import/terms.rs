@@ -7,7 +7,6 @@ use crate::boot::BootError;
 use crate::families::{term, text_column, user};
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use cms_config::declaration::Family;
 use cms_storage::plan::{Change, DbValue, Put, Target};
 use cms_text::slug;
 
@@ -93,7 +92,7 @@ impl<'a> Importer<'a> {
 
     /// The resource of a taxonomy, if one is declared for it.
     pub(super) fn taxonomy(&self, exported: &str) -> Option<&'a Resource> {
-        self.registry.family(Family::Term).find(|r| *r.kind == *exported || *r.kind == *neutral(exported))
+        self.registry.taxonomies().find(|r| *r.kind == *exported || *r.kind == *neutral(exported))
     }
 
     /// The stored name of a taxonomy: one that is not declared keeps its name.

@@ -7,7 +7,6 @@ use super::{PageContext, addresses, said};
 use crate::access::identity::available;
 use crate::error::status;
 use crate::model::{Method, Reply};
-use cms_config::declaration::Family;
 use serde_json::{Value, json};
 use url::Url;
 
@@ -123,5 +122,5 @@ fn unavailable(visit: &PageContext<'_>) -> Option<Reply> {
 
 /// Path of the people's routes.
 pub(super) fn users_path(visit: &PageContext<'_>) -> String {
-    visit.scope.registry.family(Family::User).next().map(|users| users.path.clone()).unwrap_or_default()
+    visit.scope.registry.users().map(|users| users.path.clone()).unwrap_or_default()
 }

@@ -31,7 +31,7 @@ use crate::request::call::{Call, SubResponse};
 use crate::request::conditional::Preconditions;
 use crate::request::{BodyParams, body_params};
 use crate::scope::{Principal, Scope};
-use cms_config::declaration::{self, Family};
+use cms_config::declaration::{self};
 use cms_config::translations::{Dictionary, Translations};
 use cms_storage::plan::{Change, DbValue, WritePlan};
 use cms_text::sanitize::{escape, unescape};
@@ -322,7 +322,7 @@ impl<'a> PageContext<'a> {
 
     /// Whether a user may have application passwords; nothing when there is no such user.
     fn available_for(&self, user: i64) -> Option<bool> {
-        let users = self.scope.registry.family(Family::User).next()?;
+        let users = self.scope.registry.users()?;
         let row = records::find(&*self.scope.snapshot().ok()?, users, &DbValue::Int(user)).ok()??;
         Some(identity::available_for(&self.scope.registry, Record { resource: users, row: &row }))
     }

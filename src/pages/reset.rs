@@ -17,7 +17,6 @@ use crate::families::user;
 use crate::model::Reply;
 use crate::pages::SHORTEST_PASSWORD;
 use crate::records::Record;
-use cms_config::declaration::Family;
 use cms_storage::plan::{Change, CommitError, Put, Target, WritePlan};
 use cms_text::slug::title_key;
 use serde_json::json;
@@ -124,7 +123,7 @@ fn is_confirmation(token: &str) -> bool {
 
 /// The form that confirms an e-mail address: programs open addresses in messages without being asked to.
 fn confirmation(visit: &PageContext<'_>, token: &str) -> Reply {
-    let users = visit.scope.registry.family(Family::User).next();
+    let users = visit.scope.registry.users();
     match (visit.engine.identity().confirmed(&visit.scope, token), users) {
         (Ok(Some(row)), Some(users)) => {
             let account = Record { resource: users, row: &row };
@@ -139,7 +138,7 @@ fn confirmation(visit: &PageContext<'_>, token: &str) -> Reply {
 
 /// Confirms the address.
 async fn confirm(visit: &PageContext<'_>, token: &str) -> Reply {
-    let (scope, users) = (&visit.scope, visit.scope.registry.family(Family::User).next());
+    let (scope, users) = (&visit.scope, visit.scope.registry.users());
     let (row, users) = match (visit.engine.identity().confirmed(scope, token), users) {
         (Ok(Some(row)), Some(users)) => (row, users),
         (Ok(_), _) => return void(visit),
@@ -177,7 +176,7 @@ impl From<ApiError> for ResetFailure {
 /// Uses the link up, sets the password, ends every session, notes it in the audit trail and notifies the owner, in one
 /// plan.
 async fn write(visit: &PageContext<'_>, link: &PasswordLink, password: &str) -> Result<(), ResetFailure> {
-    let users = visit.scope.registry.family(Family::User).next().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let users = visit.scope.registry.users().ok_or_else(|| ApiError::new(Code::Internal))?;
     let account = Record { resource: users, row: &link.row };
     let (engine, key) = (visit.engine, account.key());
     let hash = engine.identity().hash_new(&visit.scope, &engine.shared().hasher, (&key, password)).await?;
@@ -220,7 +219,7 @@ fn refused(visit: &PageContext<'_>, error: &ApiError, text: &str) -> Reply {
 /// The address of this page holds the token, so that browsers tell nobody more of it than the site. (With `no-referrer`
 /// they would not tell with our own form that it comes from this site.)
 fn form(visit: &PageContext<'_>, link: &PasswordLink, token: &str, status: u16, problem: Option<&str>) -> Reply {
-    let Some(users) = visit.scope.registry.family(Family::User).next() else { return void(visit) };
+    let Some(users) = visit.scope.registry.users() else { return void(visit) };
     let login = Record { resource: users, row: &link.row }.text("login");
     let data = json!({"action": visit.pages.declared.reset, "link": token, "login": login, "problem": problem, "shortest": SHORTEST_PASSWORD, "programs": available(&visit.scope.registry, &visit.scope.peer)});
     with_origin(visit.page(status, "Set a password", "reset.html", data))

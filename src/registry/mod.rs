@@ -203,6 +203,31 @@ impl Registry {
         self.resources.iter().filter(move |r| r.family == family)
     }
 
+    /// Content types, in declaration order.
+    pub fn content_types(&self) -> impl Iterator<Item = &Resource> {
+        self.family(declaration::Family::Content)
+    }
+
+    /// Taxonomies, in declaration order.
+    pub fn taxonomies(&self) -> impl Iterator<Item = &Resource> {
+        self.family(declaration::Family::Term)
+    }
+
+    /// Resources of comments, in declaration order.
+    pub fn comment_resources(&self) -> impl Iterator<Item = &Resource> {
+        self.family(declaration::Family::Comment)
+    }
+
+    /// Resources of one document each, in declaration order.
+    pub fn singletons(&self) -> impl Iterator<Item = &Resource> {
+        self.family(declaration::Family::Singleton)
+    }
+
+    /// The resource of the accounts.
+    pub fn users(&self) -> Option<&Resource> {
+        self.family(declaration::Family::User).next()
+    }
+
     /// The resources of a family, one for each kind: where several show the same rows, the first declared one
     /// represents it.
     pub fn kinds(&self, family: declaration::Family) -> impl Iterator<Item = &Resource> {

@@ -381,6 +381,36 @@ pub struct Resource {
 }
 
 impl Resource {
+    /// Whether it is a content type.
+    pub fn is_content(&self) -> bool {
+        self.family == Family::Content
+    }
+
+    /// Whether it is a taxonomy.
+    pub fn is_taxonomy(&self) -> bool {
+        self.family == Family::Term
+    }
+
+    /// Whether its rows are accounts.
+    pub fn is_users(&self) -> bool {
+        self.family == Family::User
+    }
+
+    /// Whether its rows are comments.
+    pub fn is_comments(&self) -> bool {
+        self.family == Family::Comment
+    }
+
+    /// Whether it has a table of its own.
+    pub fn is_plain(&self) -> bool {
+        self.family == Family::Plain
+    }
+
+    /// Whether it is one document of settings.
+    pub fn is_singleton(&self) -> bool {
+        self.family == Family::Singleton
+    }
+
     /// Whether it has rows of its own.
     pub fn stores_rows(&self) -> bool {
         !self.table.is_empty()

@@ -221,7 +221,7 @@ impl<'r> ViewDefaults<'r> {
         let title = self.title();
         let key = &*self.resource.key;
         let by_column = |column: &str| holder(self.resource, column).map(|property| property.name.as_str());
-        let terms = || self.shown().filter(|p| self.related(p).is_some_and(|(to, _)| to.family == Family::Term));
+        let terms = || self.shown().filter(|p| self.related(p).is_some_and(|(to, _)| to.is_taxonomy()));
         let usual = ["status", "author"].into_iter().filter_map(by_column);
         let usual = usual.chain(terms().map(|p| p.name.as_str())).chain(by_column("date_local"));
         let mut columns: Vec<&str> = usual.collect();
@@ -348,7 +348,7 @@ impl<'r> ViewDefaults<'r> {
             let held = holder(self.resource, column).map(|property| property.name.as_str());
             fields.extend(take(&|property| Some(property.name.as_str()) == held).into_iter().map(|name| json!(name)));
         }
-        if self.resource.family != Family::Content {
+        if !self.resource.is_content() {
             fields.extend(take(&|_| true).into_iter().map(|name| json!(name)));
         }
         let own = take(&|property| property.own && property.name != "meta");
@@ -357,7 +357,7 @@ impl<'r> ViewDefaults<'r> {
             let column = property.column.as_deref().map_or(property.name.as_str(), bare);
             STATE.contains(&column) || STATE.contains(&property.name.as_str())
         });
-        let terms = take(&|property| self.related(property).is_some_and(|(to, _)| to.family == Family::Term));
+        let terms = take(&|property| self.related(property).is_some_and(|(to, _)| to.is_taxonomy()));
         let rest = take(&|_| true);
         for (id, label, names) in [("state", "State", state), ("terms", "Terms", terms), ("details", "Details", rest)] {
             let children = self.folded(id, names.into_iter().map(|name| json!(name)).collect());

@@ -9,6 +9,23 @@ use cms_config::declaration::{Action, Family};
 /// Families whose resources have rows.
 pub const ROWS: &[Family] = &[Family::Content, Family::Plain, Family::Term, Family::Comment, Family::User];
 
+/// Content types: posts, pages, files and others of their kind.
+pub const CONTENT: &[Family] = &[Family::Content];
+/// Taxonomies.
+pub const TAXONOMY: &[Family] = &[Family::Term];
+/// Accounts.
+pub const USERS: &[Family] = &[Family::User];
+/// Comments.
+pub const COMMENTS: &[Family] = &[Family::Comment];
+/// Resources with a table of their own.
+pub const PLAIN: &[Family] = &[Family::Plain];
+/// Settings.
+pub const SINGLETON: &[Family] = &[Family::Singleton];
+/// The declarations themselves.
+pub const CATALOGUE: &[Family] = &[Family::Catalogue];
+/// Responses that a handler composes.
+pub const VIRTUAL: &[Family] = &[Family::Virtual];
+
 /// A function that declarations name.
 #[derive(Clone, Copy)]
 pub struct BehaviourEntry<F> {

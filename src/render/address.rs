@@ -4,7 +4,6 @@ use crate::records::Record;
 use crate::registry::resource::Resource;
 use crate::render::{Batch, Item};
 use crate::scope::Scope;
-use cms_config::declaration::Family;
 use cms_text::permalink::Parts;
 use cms_text::time::CivilDateTime;
 use std::sync::Arc;
@@ -20,7 +19,7 @@ pub fn of(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> Strin
     let resource = record.resource;
     let shape = resource.declared.address.as_deref().unwrap_or("plain");
     let status = record.text("status");
-    if shape == "plain" || (resource.family == Family::Content && forced_plain(scope, status)) {
+    if shape == "plain" || (resource.is_content() && forced_plain(scope, status)) {
         return plain(scope, resource, record.id());
     }
     match shape {

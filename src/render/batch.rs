@@ -186,7 +186,7 @@ impl Batch {
         for ((rel, _), targets) in &self.edges {
             let relation = resource.relations.iter().find(|relation| relation.rel == *rel);
             let taxonomy = relation.map(|relation| &scope.registry.resources[relation.to]);
-            if let Some(taxonomy) = taxonomy.filter(|taxonomy| taxonomy.family == Family::Term) {
+            if let Some(taxonomy) = taxonomy.filter(|taxonomy| taxonomy.is_taxonomy()) {
                 by_table.entry(&taxonomy.table).or_default().extend(targets);
             }
         }
@@ -277,7 +277,7 @@ impl Batch {
         for (id, kind) in records::kinds(snapshot, posts)? {
             by_kind.entry(kind).or_default().push(id);
         }
-        for content in scope.registry.family(Family::Content) {
+        for content in scope.registry.content_types() {
             let Some(ids) = by_kind.remove(&content.kind) else { continue };
             let short = all_but_spared(content, &HashSet::new());
             let found = records::read(snapshot, content, records::plan(content, is_in("id", ids)), &short)?;
@@ -326,7 +326,7 @@ impl Batch {
     ) -> Result<(), ApiError> {
         let parent = |row: &Row| Record { resource, row }.int("parent");
         let mut wanted: HashSet<i64> = rows.iter().map(parent).filter(|p| *p != 0).collect();
-        let states = resource.family == Family::Content;
+        let states = resource.is_content();
         let public: HashSet<&str> = if states { public_states(scope) } else { HashSet::new() };
         while !wanted.is_empty() {
             let state = if states { "status" } else { "slug" };
@@ -352,7 +352,7 @@ fn taxonomies<'s>(scope: &'s Scope, resource: &Resource) -> HashMap<&'s Name, Ve
     let mut by_table: HashMap<&Name, Vec<Name>> = HashMap::new();
     for relation in resource.relations.iter().filter(|relation| relation.many) {
         let taxonomy = &scope.registry.resources[relation.to];
-        if taxonomy.family == Family::Term {
+        if taxonomy.is_taxonomy() {
             by_table.entry(&taxonomy.table).or_default().push(relation.rel.clone());
         }
     }

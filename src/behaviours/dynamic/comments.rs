@@ -6,7 +6,6 @@ use super::wrapper::{link_classes, text_classes, wrapper};
 use super::{DynamicPart, PartContext, boxed, date_of, frame, heading, moment_of, title_of};
 use crate::records::{self, eq, txt};
 use crate::registry::name;
-use cms_config::declaration::Family;
 use cms_storage::plan::{Cond, DbValue, Op, Order};
 use cms_text::html::Html;
 use cms_text::phrase::fill;
@@ -101,7 +100,7 @@ pub fn list(part: &DynamicPart<'_>) -> Option<Html> {
         outer: name("post"),
         filter: Box::new(eq("password", txt(""))),
     };
-    let types = scope.registry.family(Family::Comment).flat_map(|resource| resource.declared.comment_types.keys());
+    let types = scope.registry.comment_resources().flat_map(|resource| resource.declared.comment_types.keys());
     let special = types.map(|kind| Cond::Not(Box::new(eq("kind", txt(kind)))));
     let mut filter = vec![
         eq("post", DbValue::Int(part.within.record())),
@@ -138,7 +137,7 @@ pub fn list(part: &DynamicPart<'_>) -> Option<Html> {
 fn slugs(part: &DynamicPart<'_>, comments: &[Value]) -> HashMap<i64, String> {
     let ids: BTreeSet<i64> =
         comments.iter().filter_map(|comment| comment["author"].as_i64()).filter(|id| *id != 0).collect();
-    let Some(users) = part.item.scope.registry.family(Family::User).next().filter(|_| !ids.is_empty()) else {
+    let Some(users) = part.item.scope.registry.users().filter(|_| !ids.is_empty()) else {
         return HashMap::new();
     };
     let most = ids.len() as u64;

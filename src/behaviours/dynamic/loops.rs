@@ -8,7 +8,6 @@ use super::{
 use crate::records::{always, eq, is_in, txt};
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use cms_config::declaration::Family;
 use cms_storage::plan::{Cond, DbValue, Order};
 use cms_text::html::Html;
 use cms_text::html_policy::Policy;
@@ -92,9 +91,7 @@ pub fn found<'a>(part: &'a DynamicPart<'_>) -> Option<LoopQuery<'a>> {
     let resource = match text("postType") {
         "" => part.of?,
         // Records that everybody may search for are public.
-        api_name => {
-            registry.resource_by_api_name(api_name).filter(|r| r.family == Family::Content && r.declared.searchable)?
-        }
+        api_name => registry.resource_by_api_name(api_name).filter(|r| r.is_content() && r.declared.searchable)?,
     };
     let mut filter = vec![published(part)];
     let author = match &query["author"] {

@@ -3,7 +3,6 @@
 use super::wrapper::wrapper;
 use super::{DynamicPart, content_of, published};
 use crate::records::{self, eq};
-use cms_config::declaration::Family;
 use cms_storage::plan::{Cond, DbValue};
 use cms_text::html::Html;
 use cms_text::html_policy::Policy;
@@ -76,7 +75,7 @@ pub fn item(part: &DynamicPart<'_>, branch: bool) -> Option<Html> {
 fn leads_nowhere(part: &DynamicPart<'_>) -> bool {
     let Some(id) = part.attributes["id"].as_i64() else { return false };
     let named = part.item.scope.registry.resource_by_api_name(part.text("type"));
-    let of_records = || named.is_some_and(|resource| resource.family == Family::Content);
+    let of_records = || named.is_some_and(|resource| resource.is_content());
     let to_record = part.text("kind") == "post-type" || of_records();
     let filter = Cond::All(vec![eq("id", DbValue::Int(id)), published(part)]);
     let there = || {

@@ -5,7 +5,6 @@ use super::wrapper::{text_classes, wrapper};
 use super::{DynamicPart, boxed};
 use crate::access::policy;
 use crate::records::{always, eq};
-use cms_config::declaration::Family;
 use cms_storage::plan::DbValue;
 use cms_text::block_css::border_of;
 use cms_text::html::Html;
@@ -62,12 +61,12 @@ pub fn picture_of(urls: &Value) -> Option<&str> {
 /// Fields of a record's author.
 fn author_of(part: &DynamicPart<'_>, fields: &str) -> Option<Value> {
     let (resource, document) = subject(part)?;
-    let users = part.item.scope.registry.family(Family::User).next().filter(|_| resource.supports("author"))?;
+    let users = part.item.scope.registry.users().filter(|_| resource.supports("author"))?;
     part.related((&document, "author"), (users, always()), Vec::new(), &format!("id,{fields}")).pop()
 }
 
 fn user(part: &DynamicPart<'_>, id: i64, fields: &str) -> Option<Value> {
-    let users = part.item.scope.registry.family(Family::User).next()?;
+    let users = part.item.scope.registry.users()?;
     part.documents_of(users, eq("id", DbValue::Int(id)), Vec::new(), (0, 1), fields).into_iter().next()
 }
 

@@ -4,7 +4,6 @@ use super::wrapper::{link_classes, text_classes, wrapper};
 use super::{DynamicPart, MOST_DEPTH, PartContext, boxed, heading};
 use crate::records::{eq, is_in};
 use crate::registry::name;
-use cms_config::declaration::Family;
 use cms_storage::plan::{Cond, DbValue, Op, Order};
 use cms_text::html::Html;
 use cms_text::html_policy::Policy;
@@ -20,8 +19,8 @@ pub fn list(part: &DynamicPart<'_>) -> Option<Html> {
     let registry = &part.item.scope.registry;
     // A query that names no taxonomy is of the first one.
     let taxonomy = match query["taxonomy"].as_str() {
-        Some(wanted) => registry.resource_by_api_name(wanted).filter(|r| r.family == Family::Term),
-        None => registry.family(Family::Term).find(|r| r.viewable()),
+        Some(wanted) => registry.resource_by_api_name(wanted).filter(|r| r.is_taxonomy()),
+        None => registry.taxonomies().find(|r| r.viewable()),
     };
     let taxonomy = taxonomy.filter(|r| r.viewable())?;
     let include: Vec<i64> = query["include"].as_array().into_iter().flatten().filter_map(Value::as_i64).collect();

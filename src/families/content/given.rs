@@ -7,7 +7,7 @@ use crate::families::{RowEdit, parents};
 use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::columns::{ID, record, term};
 use crate::scope::Scope;
-use cms_config::declaration::{Action, Family, RequiredColumn};
+use cms_config::declaration::{Action, RequiredColumn};
 use cms_storage::plan::DbValue;
 use serde_json::Value;
 
@@ -95,7 +95,7 @@ fn author(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiErr
     }
     match draft.set.get(col::AUTHOR) {
         Some(given) if int(given) != caller && draft.resource.supports("author") => {
-            let users = edit.scope.registry.family(Family::User).next();
+            let users = edit.scope.registry.users();
             let users = users.ok_or_else(|| ApiError::new(Code::Internal))?;
             if records::find(&*edit.scope.snapshot()?, users, given)?.is_none() {
                 return Err(ApiError::new(Code::InvalidAuthor));

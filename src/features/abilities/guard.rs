@@ -5,9 +5,9 @@ use crate::error::Code;
 use crate::model::Method;
 use crate::registry::abilities::{Ability, AbilityInput};
 use crate::registry::vocabulary::BehaviourEntry;
+use crate::registry::vocabulary::VIRTUAL;
 use crate::request::args::ArgSources;
 use crate::scope::Scope;
-use cms_config::declaration::Family;
 use serde_json::{Map, Value};
 
 /// Its rows of the table of guards.
@@ -16,7 +16,7 @@ pub const GUARDS: &[BehaviourEntry<Guard>] = &[guard(
     run,
     "Allows callers who hold the ability's capability; before that, method and input have to be what it takes.",
 )
-.on(&[Family::Virtual])];
+.on(VIRTUAL)];
 
 /// The ability that the path names, if the request may run it.
 pub fn named<'s>(scope: &'s Scope, sources: &ArgSources<'_>) -> Option<&'s Ability> {

@@ -11,12 +11,13 @@ use crate::registry::abilities::{Ability, AbilityInput, RequestTemplate};
 use crate::registry::codes::code_named;
 use crate::registry::operations::{ETAG, FIELDS};
 use crate::registry::templates::TemplateReference;
+use crate::registry::vocabulary::VIRTUAL;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
 use crate::request::BodyParams;
 use crate::request::call::Call;
 use crate::request::conditional::Preconditions;
 use crate::scope::Scope;
-use cms_config::declaration::{Fact, Family, ResultSource};
+use cms_config::declaration::{Fact, ResultSource};
 use serde_json::{Map, Value, json};
 use std::future::Future;
 use std::pin::Pin;
@@ -37,7 +38,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] =
             Code::Cancelled,
         ])
         .responds(ResponseKind::Json(status::OK, "{}"))
-        .on(&[Family::Virtual])];
+        .on(VIRTUAL)];
 
 /// A result, ready perhaps only after a request.
 type AbilityFuture<'a> = Pin<Box<dyn Future<Output = Result<AbilityResult, ApiError>> + 'a>>;

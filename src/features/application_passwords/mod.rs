@@ -16,7 +16,6 @@ use crate::registry::name;
 use crate::registry::resource::PropertyKind;
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use crate::scope::CredentialLimits;
-use cms_config::declaration::Family;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
 use cms_text::{sanitize, time};
 use serde_json::{Map, Value, json};
@@ -189,7 +188,7 @@ fn user(work: &Work<'_>) -> Result<i64, ApiError> {
 
 /// The user whose passwords these are.
 fn account<'a>(work: &Work<'a>) -> Result<Record<'a>, ApiError> {
-    let users = work.scope.registry.family(Family::User).next();
+    let users = work.scope.registry.users();
     let row = work.allowed.parent();
     let (users, row) = users.zip(row).ok_or_else(|| ApiError::new(Code::Internal))?;
     Ok(Record { resource: users, row })
@@ -280,5 +279,5 @@ fn document(work: &Work<'_>, row: &Row, user: i64, secret: Option<String>) -> Re
 }
 
 fn users_path(work: &Work<'_>) -> String {
-    work.scope.registry.family(Family::User).next().map(|r| r.path.clone()).unwrap_or_default()
+    work.scope.registry.users().map(|r| r.path.clone()).unwrap_or_default()
 }

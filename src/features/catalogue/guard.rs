@@ -3,17 +3,17 @@
 use crate::access::{Decision, Guard, GuardInput, GuardRows, guard, policy};
 use crate::error::{ApiError, Code};
 use crate::registry::resource::Context;
+use crate::registry::vocabulary::CATALOGUE;
 use crate::registry::vocabulary::{AnonymousAccess, BehaviourEntry};
-use cms_config::declaration::Family;
 
 /// Its rows of the table of guards.
 pub const GUARDS: &[BehaviourEntry<Guard>] = &[
     guard("catalogue.list", list, "Allows every caller; the edit context needs the right to edit any content.")
         .anonymous(AnonymousAccess::Perhaps)
-        .on(&[Family::Catalogue]),
+        .on(CATALOGUE),
     guard("catalogue.read", read, "Allows every caller; a status must be one that the caller may see.")
         .anonymous(AnonymousAccess::Perhaps)
-        .on(&[Family::Catalogue]),
+        .on(CATALOGUE),
 ];
 
 fn list(input: &GuardInput<'_>) -> Decision {

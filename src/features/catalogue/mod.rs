@@ -9,6 +9,7 @@ use crate::error::{ApiError, Code};
 use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::registry::Registry;
 use crate::registry::resource::{Context, Resource, label_of};
+use crate::registry::vocabulary::CATALOGUE;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
 use crate::scope::Scope;
 use cms_config::declaration::{Action, Family, Labels, Status};
@@ -23,7 +24,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     )
     .fails(&[Code::CannotView])
     .responds(ResponseKind::ByKey)
-    .on(&[Family::Catalogue])
+    .on(CATALOGUE)
     .settings(&["autosave_feature", "labels"]),
     handler(
         "catalogue.get",
@@ -39,7 +40,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         Code::TaxonomyInvalid,
         Code::TypeInvalid,
     ])
-    .on(&[Family::Catalogue])
+    .on(CATALOGUE)
     .settings(&["hidden", "autosave_feature", "labels"]),
 ];
 
@@ -245,7 +246,7 @@ fn taxonomy(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String
 
 fn state(scope: &Scope, name: &str, status: &Status) -> Map<String, Value> {
     // The first kind of content is what a site's archive shows.
-    let archive = scope.registry.family(Family::Content).next().map_or("", |r| &r.path);
+    let archive = scope.registry.content_types().next().map_or("", |r| &r.path);
     let query = if status.public { String::new() } else { format!("?status={name}") };
     let document = json!({
         "name": status.label,

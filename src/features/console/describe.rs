@@ -189,7 +189,7 @@ impl<'r> ConsoleResource<'r> {
 /// document that there is.
 fn looks_after(work: &Work<'_>, resource: &Resource, operations: &Map<String, Value>) -> bool {
     let Some((route, endpoint)) = views::endpoint(&work.scope.registry, resource, "list") else {
-        return resource.family == Family::Singleton && operations.contains_key("update");
+        return resource.is_singleton() && operations.contains_key("update");
     };
     let edit = endpoint.args.role(ArgRole::Context).map(|arg| (arg.name.clone(), json!("edit")));
     operations.contains_key("list") && may_use_with(work, route, endpoint, &edit.into_iter().collect())

@@ -8,8 +8,8 @@ pub mod texts;
 
 use crate::error::Code;
 use crate::handlers::{Handler, handler};
+use crate::registry::vocabulary::VIRTUAL;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
-use cms_config::declaration::Family;
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
@@ -19,7 +19,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         "Responds with what the console shows to the caller: resources, their operations, fields and views.",
     )
     .role(HandlerRole::ConsoleDescription)
-    .on(&[Family::Virtual]),
+    .on(VIRTUAL),
     handler(
         "console.health",
         |w| Box::pin(async move { health::get(w) }),
@@ -27,18 +27,18 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     )
     .role(HandlerRole::SiteHealth)
     .responds(ResponseKind::List)
-    .on(&[Family::Virtual]),
+    .on(VIRTUAL),
     handler(
         "console.declarations",
         |w| Box::pin(async move { health::declarations(w) }),
         "Responds with what is declared and where, and why the newest declarations are refused.",
     )
-    .on(&[Family::Virtual]),
+    .on(VIRTUAL),
     handler(
         "console.presence",
         |w| Box::pin(presence::presence(w)),
         "Notes which record a window of the console has open, and responds with who else has it open.",
     )
     .fails(&[Code::InvalidParam])
-    .on(&[Family::Virtual]),
+    .on(VIRTUAL),
 ];

@@ -13,7 +13,6 @@ use crate::registry::resource::Resource;
 use crate::registry::{name, views};
 use crate::request::BodyParams;
 use crate::request::args::{ArgSources, ArgValues};
-use cms_config::declaration::Family;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Put, ReadPlan, Row, Target, WritePlan};
 use cms_text::time::format_local;
 use serde_json::{Map, Value, json};
@@ -185,7 +184,7 @@ fn shown(
             kept.push(entry);
         }
     }
-    let users = work.scope.registry.family(Family::User).next().map_or("", |users| &users.table);
+    let users = work.scope.registry.users().map_or("", |users| &users.table);
     let wanted = columns(users, &["id", "name"], is_in("id", kept.iter().map(|entry| entry.user)));
     let named = if kept.is_empty() { Vec::new() } else { work.scope.snapshot()?.rows(&wanted)? };
     let name_of = |id: i64| named.iter().find(|row| int(&row[0]) == id).map_or("", |row| text(&row[1]));

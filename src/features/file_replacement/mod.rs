@@ -18,7 +18,7 @@ use crate::handlers::{Handler, Outcome, Work, WriteRefusal, WrittenRow, handler,
 use crate::records::Record;
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::BehaviourEntry;
-use cms_config::declaration::Family;
+use crate::registry::vocabulary::CONTENT;
 use cms_storage::plan::{Change, Put, Row, Target};
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
     Code::UploadTooLarge,
     Code::UploadTypeRefused,
 ])
-.on(&[Family::Content])
+.on(CONTENT)
 .item()];
 
 /// See the module's description.

@@ -44,7 +44,7 @@ pub fn references<'r>(scope: &'r Scope, resource: &'r Resource) -> Vec<ItemRefer
         _ => false,
     };
     let above = resource.property_of_column(record::PARENT).filter(|_| placed).map(|property| {
-        let filter = if resource.family == Family::Term { records::own_rows(resource) } else { records::always() };
+        let filter = if resource.is_taxonomy() { records::own_rows(resource) } else { records::always() };
         ItemReference { property: &property.name, table: &resource.table, key: ID, filter, own: true }
     });
     relations.chain(above).collect()

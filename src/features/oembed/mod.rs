@@ -10,7 +10,7 @@ use crate::registry::resource::Resource;
 use crate::registry::vocabulary::BehaviourEntry;
 use crate::render::address;
 use crate::render::{Batch, Item};
-use cms_config::declaration::{Action, Family};
+use cms_config::declaration::Action;
 use cms_storage::Snapshot;
 use cms_storage::plan::{DbValue, Row};
 use cms_text::html::Html;
@@ -98,7 +98,7 @@ fn describe(work: &Work<'_>, record: Record<'_>) -> Result<Value, ApiError> {
 
 /// The picture of the record, or the record itself where it is one, no wider than `most`.
 fn picture(work: &Work<'_>, record: Record<'_>, most: i64) -> Result<Option<Map<String, Value>>, ApiError> {
-    let Some(media) = work.scope.registry.family(Family::Content).find(|r| r.supports("files")) else {
+    let Some(media) = work.scope.registry.content_types().find(|r| r.supports("files")) else {
         return Ok(None);
     };
     let own = *record.resource.kind == *media.kind;
@@ -164,7 +164,7 @@ fn write_xml(value: &Value, out: &mut String) {
 }
 
 fn author(work: &Work<'_>, id: i64) -> Result<(String, String), ApiError> {
-    let Some(users) = work.scope.registry.family(Family::User).next() else { return Ok(Default::default()) };
+    let Some(users) = work.scope.registry.users() else { return Ok(Default::default()) };
     let row = records::find(&*work.scope.snapshot()?, users, &DbValue::Int(id))?;
     Ok(row.map_or_else(Default::default, |row| {
         let record = Record { resource: users, row: &row };
@@ -181,7 +181,7 @@ fn resolve<'a>(work: &Work<'a>, url: &str) -> Result<Option<(&'a Resource, Row)>
     let (path, query) = below.split_once('?').unwrap_or((below, ""));
     let by_query = query.split('&').find_map(|pair| {
         let (name, value) = pair.split_once('=')?;
-        let known = registry.family(Family::Content).any(|r| r.declared.query_var.as_deref().unwrap_or("p") == name);
+        let known = registry.content_types().any(|r| r.declared.query_var.as_deref().unwrap_or("p") == name);
         if known { value.parse::<i64>().ok() } else { None }
     });
     let id = match by_query {
@@ -211,7 +211,7 @@ fn by_path(work: &Work<'_>, path: &str) -> Result<Option<i64>, ApiError> {
         if let Some(id) = found.post_id {
             return Ok(Some(id));
         }
-        for resource in registry.family(Family::Content) {
+        for resource in registry.content_types() {
             if resource.declared.address.as_deref() == Some("permalinks")
                 && let Some(slug) = found.postname
                 && let Some(id) = snapshot.slug(&resource.kind, slug)?
@@ -221,7 +221,7 @@ fn by_path(work: &Work<'_>, path: &str) -> Result<Option<i64>, ApiError> {
             }
         }
     }
-    for resource in registry.family(Family::Content).filter(|r| r.declared.address.as_deref() == Some("path")) {
+    for resource in registry.content_types().filter(|r| r.declared.address.as_deref() == Some("path")) {
         let mut at = 0;
         let mut whole = true;
         for slug in path.split('/').filter(|s| !s.is_empty()) {
@@ -235,7 +235,7 @@ fn by_path(work: &Work<'_>, path: &str) -> Result<Option<i64>, ApiError> {
         }
     }
     let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or("");
-    for resource in registry.family(Family::Content).filter(|r| r.declared.address.as_deref() == Some("attached")) {
+    for resource in registry.content_types().filter(|r| r.declared.address.as_deref() == Some("attached")) {
         if let Some(id) = snapshot.slug(&resource.kind, last)? {
             return Ok(Some(id));
         }

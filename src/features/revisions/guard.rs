@@ -5,39 +5,28 @@ use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::BehaviourEntry;
-use cms_config::declaration::{Action, Family};
+use crate::registry::vocabulary::VIRTUAL;
+use cms_config::declaration::Action;
 use cms_storage::plan::{Cond, DbValue, Row};
 use serde_json::Value;
 
 /// Its rows of the table of guards.
 pub const GUARDS: &[BehaviourEntry<Guard>] = &[
-    guard("revision.list", read, "Allows callers who may edit the record.")
-        .needs(Action::Edit)
-        .on(&[Family::Virtual])
-        .parent(),
-    guard("revision.read", read, "Allows callers who may edit the record.")
-        .needs(Action::Edit)
-        .on(&[Family::Virtual])
-        .parent(),
+    guard("revision.list", read, "Allows callers who may edit the record.").needs(Action::Edit).on(VIRTUAL).parent(),
+    guard("revision.read", read, "Allows callers who may edit the record.").needs(Action::Edit).on(VIRTUAL).parent(),
     guard(
         "revision.delete",
         delete,
         "Allows callers who may delete the record where it says `deletes_revisions`, otherwise nobody.",
     )
     .needs(Action::Delete)
-    .on(&[Family::Virtual])
+    .on(VIRTUAL)
     .parent(),
-    guard("autosave.list", read, "Allows callers who may edit the record.")
-        .needs(Action::Edit)
-        .on(&[Family::Virtual])
-        .parent(),
-    guard("autosave.read", read, "Allows callers who may edit the record.")
-        .needs(Action::Edit)
-        .on(&[Family::Virtual])
-        .parent(),
+    guard("autosave.list", read, "Allows callers who may edit the record.").needs(Action::Edit).on(VIRTUAL).parent(),
+    guard("autosave.read", read, "Allows callers who may edit the record.").needs(Action::Edit).on(VIRTUAL).parent(),
     guard("autosave.create", autosave, "Allows callers who may edit the record.")
         .needs(Action::Edit)
-        .on(&[Family::Virtual])
+        .on(VIRTUAL)
         .item()
         .parent(),
 ];

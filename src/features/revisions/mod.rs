@@ -12,19 +12,20 @@ use crate::access::hints;
 use crate::behaviours::READS;
 use crate::error::{ApiError, Code};
 use crate::families::content::RevisionContent;
+use crate::families::failures;
 use crate::families::{self, content};
 use crate::handlers::lists::{PageWindow, paging_headers, words_within};
-use crate::handlers::{Handler, Outcome, Work, failures, handler};
+use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::records::{self, Record, columns, eq, int, is_in, text, txt};
 use crate::registry::args::ArgRole;
 use crate::registry::columns::{ID, user};
 use crate::registry::name;
 use crate::registry::resource::{Context, Property, PropertySource};
+use crate::registry::vocabulary::VIRTUAL;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
 use crate::render::address;
 use crate::render::{Batch, Item};
 use crate::scope::Scope;
-use cms_config::declaration::Family;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Order, Put, ReadPlan, RevisionPut, Row, Target, WritePlan};
 use cms_text::fold;
 use cms_text::time;
@@ -47,7 +48,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
             Code::RevisionInvalidPageNumber,
         ])
         .responds(ResponseKind::Page)
-        .on(&[Family::Virtual])
+        .on(VIRTUAL)
         .parent(),
     handler("revision.get", |w| Box::pin(async move { get(w) }), "Responds with one revision of a record.")
         .fails(&[
@@ -57,7 +58,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
             Code::PostInvalidParent,
             Code::RevisionParentMismatch,
         ])
-        .on(&[Family::Virtual])
+        .on(VIRTUAL)
         .parent(),
     handler("revision.delete", |w| Box::pin(delete(w)), "Deletes a revision.")
         .fails(&[
@@ -68,16 +69,16 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
             Code::TrashNotSupported,
         ])
         .responds(ResponseKind::Deleted)
-        .on(&[Family::Virtual])
+        .on(VIRTUAL)
         .parent(),
     handler("autosave.list", |w| Box::pin(async move { autosaves(w) }), "Lists the autosaves of a record.")
         .fails(&[Code::PostInvalidParent, Code::OriginalInvalid, Code::CannotRead])
         .responds(ResponseKind::List)
-        .on(&[Family::Virtual])
+        .on(VIRTUAL)
         .parent(),
     handler("autosave.get", |w| Box::pin(async move { autosave(w) }), "Responds with one autosave of a record.")
         .fails(&[Code::PostInvalidParent, Code::OriginalInvalid, Code::CannotRead, Code::NoAutosave])
-        .on(&[Family::Virtual])
+        .on(VIRTUAL)
         .parent(),
     handler(
         "autosave.create",
@@ -88,7 +89,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     .fails(&[Code::AutosaveNoChanges])
     .fails_of(failures::UPDATE)
     .fails_at(failures::UPDATE_AT)
-    .on(&[Family::Virtual])
+    .on(VIRTUAL)
     .item()
     .parent(),
 ];

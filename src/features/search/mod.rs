@@ -215,7 +215,7 @@ fn documents(
 }
 
 fn is_of(kind: &Resource, row: &Row) -> bool {
-    let column = if kind.family == Family::Content { "kind" } else { "taxonomy" };
+    let column = if kind.is_content() { "kind" } else { "taxonomy" };
     Record { resource: kind, row }.value(column) == &DbValue::Text(kind.kind.clone())
 }
 
@@ -229,7 +229,7 @@ fn document(
     let registry = &work.scope.registry;
     let record = Record { resource: kind, row };
     let mut map = Map::new();
-    let content = kind.family == Family::Content;
+    let content = kind.is_content();
     let title = if content { render_title(record.text("title")) } else { record.text("name").to_owned() };
     map.insert("id".into(), json!(record.id()));
     map.insert("title".into(), json!(title));

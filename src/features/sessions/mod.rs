@@ -12,7 +12,6 @@ use crate::records::{Record, columns, eq, int, ordered, text, txt};
 use crate::registry::columns::user;
 use crate::registry::name;
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
-use cms_config::declaration::Family;
 use cms_storage::plan::{Change, Cond, DbValue, Op, Row, WritePlan};
 use cms_text::browsers;
 use cms_text::time::format_local;
@@ -99,7 +98,7 @@ pub async fn invite(work: &Work<'_>) -> Result<Outcome, ApiError> {
 
 /// The user that the path names.
 fn account<'a>(work: &Work<'a>) -> Result<Record<'a>, ApiError> {
-    let users = work.scope.registry.family(Family::User).next();
+    let users = work.scope.registry.users();
     let (resource, row) = users.zip(work.allowed.parent()).ok_or_else(|| ApiError::new(Code::Internal))?;
     Ok(Record { resource, row })
 }

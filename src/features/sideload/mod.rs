@@ -16,8 +16,8 @@ use crate::handlers::{Handler, Outcome, Work, WriteRefusal, WrittenRow, handler,
 use crate::model::UploadFile;
 use crate::records::Record;
 use crate::registry::resource::Resource;
+use crate::registry::vocabulary::CONTENT;
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
-use cms_config::declaration::Family;
 use cms_pictures::PictureError;
 use cms_storage::plan::{Change, Put, Row, Target};
 use serde_json::{Value, json};
@@ -47,11 +47,11 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     ])
     .fails_at(&[(None, Code::PostInvalidId, status::BAD_REQUEST)])
     .responds(ResponseKind::Json(status::OK, ADDED))
-    .on(&[Family::Content])
+    .on(CONTENT)
     .item(),
     handler("file.finalize", |w| Box::pin(finish(w)), "Describes the files that were added to a record, in one write.")
         .fails(&[Code::PostInvalidId, Code::CannotEdit, Code::CannotEditImage, Code::InvalidSubSizeFile])
-        .on(&[Family::Content])
+        .on(CONTENT)
         .item(),
 ];
 

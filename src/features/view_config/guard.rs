@@ -5,12 +5,13 @@ use crate::error::{ApiError, Code};
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::BehaviourEntry;
-use cms_config::declaration::{Action, EntityKind, Family, Views};
+use crate::registry::vocabulary::VIRTUAL;
+use cms_config::declaration::{Action, EntityKind, Views};
 
 /// Its rows of the table of guards.
 pub const GUARDS: &[BehaviourEntry<Guard>] =
     &[guard("view_config.read", read, "Allows callers who may edit the entity that `kind` and `name` name.")
-        .on(&[Family::Virtual])];
+        .on(VIRTUAL)];
 
 /// The resource that an entity is, where its kind is one of resources.
 pub fn entity<'r>(registry: &'r Registry, kind: &EntityKind, name: &str) -> Option<&'r Resource> {

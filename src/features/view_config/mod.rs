@@ -9,8 +9,9 @@ use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::model::Method;
 use crate::registry::views::view;
 use crate::registry::vocabulary::BehaviourEntry;
+use crate::registry::vocabulary::VIRTUAL;
 use crate::request::BodyParams;
-use cms_config::declaration::{Family, ViewChange, ViewParts, ViewSource, ViewTemplate};
+use cms_config::declaration::{ViewChange, ViewParts, ViewSource, ViewTemplate};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
@@ -21,7 +22,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
     "Responds with the declared look of an entity's lists and forms.",
 )
 .fails(&[Code::RecordInvalidId, Code::CannotRead])
-.on(&[Family::Virtual])
+.on(VIRTUAL)
 .settings(&["views"])];
 
 /// Version of the configuration's shape.

@@ -14,12 +14,13 @@ use crate::features::static_entries::{self, ENTRIES};
 use crate::handlers::{Handler, Outcome, Work, handler, items};
 use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::resource::{Context, Resource};
+use crate::registry::vocabulary::PLAIN;
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use crate::render;
 use crate::request::decode_query;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use cms_config::declaration::{Family, WidgetOptions};
+use cms_config::declaration::WidgetOptions;
 use cms_storage::WRITE_PATIENCE;
 use cms_storage::plan::{Change, CommitError, DbValue, Put, Row, Target, WritePlan};
 use cms_text::html::Html;
@@ -35,21 +36,21 @@ const PREVIEW: &str =
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     handler("widget.list", |w| Box::pin(async move { list(w) }), "Lists widgets, in the order of their places.")
         .responds(ResponseKind::List)
-        .on(&[Family::Plain])
+        .on(PLAIN)
         .settings(&["widgets"]),
     handler("widget.get", |w| Box::pin(async move { get(w) }), "Responds with one widget.")
-        .on(&[Family::Plain])
+        .on(PLAIN)
         .fails(&[Code::RecordInvalidId]),
     handler("widget.create", |w| Box::pin(create(w)), "Makes a widget of a declared type.")
         .responds(ResponseKind::Created)
-        .on(&[Family::Plain])
+        .on(PLAIN)
         .fails(&[Code::InvalidField]),
     handler("widget.update", |w| Box::pin(update(w)), "Changes the settings or the place of a widget.")
-        .on(&[Family::Plain])
+        .on(PLAIN)
         .fails(&[Code::InvalidField, Code::RecordInvalidId]),
     handler("widget.delete", |w| Box::pin(delete(w)), "Deletes a widget, or moves it to the unused ones.")
         .responds(ResponseKind::Trashed)
-        .on(&[Family::Plain])
+        .on(PLAIN)
         .fails(&[Code::RecordInvalidId]),
     handler("widget.places", |w| Box::pin(async move { places(w) }), "Lists the declared places with their widgets.")
         .responds(ResponseKind::List)

@@ -10,7 +10,7 @@ use super::super::vocabulary::{HandlerRole, names as names_of};
 use super::super::{Behaviour, Endpoint, Route};
 use super::{ArgOrigin, Linker, extend};
 use crate::model::Method;
-use cms_config::declaration::{self, AbilityStep, EntrySource, Family, SchemaDoc};
+use cms_config::declaration::{self, AbilityStep, EntrySource, SchemaDoc};
 use cms_schema::Schema;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -96,7 +96,7 @@ impl Linker<'_> {
         let requests = self.ability_requests(&at, ability, &inputs, routes);
         let settings: Vec<&str> = resources
             .iter()
-            .filter(|resource| resource.family == Family::Singleton)
+            .filter(|resource| resource.is_singleton())
             .flat_map(|resource| resource.properties.iter().map(|property| property.name.as_str()))
             .collect();
         for (member, source) in &ability.result {

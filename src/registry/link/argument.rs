@@ -7,7 +7,7 @@ use super::super::{bounds, edit_only, locked, without_x_words};
 use super::filter::word_limit;
 use super::shown::{meta_properties, show_no_meta, without_bounds};
 use super::{ArgOrigin, Linker, escape};
-use cms_config::declaration::{self, Family, SchemaDoc};
+use cms_config::declaration::{self, SchemaDoc};
 use cms_schema::{Dialect, Schema};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -119,7 +119,7 @@ impl Linker<'_> {
             if texts_as_objects(&arg) {
                 arg.insert("x-also-types".to_owned(), json!(["string"]));
             }
-            if resource.family == Family::Singleton {
+            if resource.is_singleton() {
                 // Null takes a field back to its default.
                 let accepts = arg.entry("x-also-types".to_owned()).or_insert_with(|| json!([]));
                 accepts.as_array_mut().into_iter().for_each(|types| types.push(json!("null")));
@@ -170,7 +170,7 @@ impl Linker<'_> {
         }
         let aliases: Vec<(String, String)> = words.value_map.into_iter().collect();
         let accepts = words.also_types;
-        if let Some(resource) = resource.filter(|resource| resource.family == Family::Content) {
+        if let Some(resource) = resource.filter(|resource| resource.is_content()) {
             self.check_states(&doc, resource, filter.as_ref(), &aliases, place);
         }
         let (default_null, meta) = (words.default_null, doc.get("x-meta") == Some(&json!(true)));

@@ -11,7 +11,7 @@ use super::super::edit_only;
 use super::super::resource::*;
 use super::super::views::holder;
 use super::{Linker, escape};
-use cms_config::declaration::{Family, SchemaDoc};
+use cms_config::declaration::SchemaDoc;
 use serde_json::{Map, Value, json};
 
 /// Criteria that one request may have.
@@ -52,7 +52,7 @@ fn filterable(resource: &Resource) -> Vec<FilterProperty<'_>> {
 
 /// The state of a resource's records. Tabs and counts of lists need it, whichever properties are marked.
 fn state(resource: &Resource) -> Option<FilterProperty<'_>> {
-    let property = (resource.family == Family::Content).then(|| holder(resource, "status")).flatten()?;
+    let property = (resource.is_content()).then(|| holder(resource, "status")).flatten()?;
     let plain = matches!(property.source, PropertySource::Column(_)) && property.kind == PropertyKind::Text;
     let pointer = format!("/properties/{}", escape(&property.name));
     plain.then(|| FilterProperty { property, name: property.name.clone(), pointer })
@@ -237,6 +237,6 @@ fn sorts_as_text(doc: &Value) -> bool {
 /// Whether documents show what is made of the value in place of the value. States are declared, so a stored one shows
 /// nothing that documents hide.
 fn is_made(resource: &Resource, property: &Property) -> bool {
-    let state = resource.family != Family::Plain && property.column.as_deref() == Some(comment::STATUS);
+    let state = !resource.is_plain() && property.column.as_deref() == Some(comment::STATUS);
     matches!(property.source, PropertySource::Read(..)) && !state
 }

@@ -34,7 +34,7 @@ impl Linker<'_> {
             }
             for relation in resource.relations.iter().filter(|r| r.many) {
                 let target = &resources[relation.to];
-                let content = resource.family == Family::Content;
+                let content = resource.is_content();
                 let leads_there = |r: &&Relation| r.many && r.to == relation.to;
                 let sole = resources.iter().flat_map(|r| &r.relations).filter(leads_there).count() == 1;
                 let def = RelationDef {
@@ -43,7 +43,7 @@ impl Linker<'_> {
                     dst: target.table.clone(),
                     status: content.then(|| name("status")),
                     sort: content.then(|| name("date_local")),
-                    counted: (content && target.family == Family::Term).then(|| tables::term_count(self.declared)),
+                    counted: (content && target.is_taxonomy()).then(|| tables::term_count(self.declared)),
                     only_kind: sole.then(|| resource.kind.clone()),
                 };
                 if !layout.relations.iter().any(|r| r.name == def.name) {
@@ -55,7 +55,7 @@ impl Linker<'_> {
     }
 
     pub(super) fn own_table(&mut self, resource: &Resource) -> Option<cms_storage::plan::TableDef> {
-        let plain = resource.family == Family::Plain;
+        let plain = resource.is_plain();
         let table = if plain { resource.table.clone() } else { resource.extension.clone()? };
         let prefix = format!("{table}.");
         let docs = self.loaded.schemas.get(&resource.declared.schema)?.get("properties")?.as_object()?;
@@ -160,7 +160,7 @@ impl Linker<'_> {
 /// shares are not declared.
 fn own_column(resource: &Resource, property: &str, words: &PropertyWords) -> Option<(Name, Name)> {
     let column = resource.plan_column(words.column.as_deref().unwrap_or(property))?;
-    if resource.family == Family::Plain {
+    if resource.is_plain() {
         return Some((resource.table.clone(), column));
     }
     let table = resource.extension.clone()?;

@@ -4,7 +4,7 @@ use super::super::Route;
 use super::super::resource::*;
 use super::super::vocabulary::{Description, names as names_of};
 use super::{Linker, extend};
-use cms_config::declaration::{Family, HandlerOptions};
+use cms_config::declaration::HandlerOptions;
 use cms_text::shortcode;
 
 impl Linker<'_> {
@@ -130,7 +130,7 @@ impl Linker<'_> {
         let Some(wanted) = self.declared.site.audit.get() else { return };
         let Some(index) = self.resource_named(&["site", "audit"], wanted) else { return };
         let resource = &resources[index];
-        if resource.family != Family::Plain {
+        if !resource.is_plain() {
             let message = format!("`{wanted}` has no table of its own, which the audit trail needs");
             self.problem(&["site", "audit"], message, Some("declare it with family = \"plain\"".into()));
             return;

@@ -5,7 +5,7 @@
 use super::super::resource::*;
 use super::{Linker, extend, nearest};
 use crate::files::Files;
-use cms_config::declaration::{Action, CapabilityMap, Declaration, Family};
+use cms_config::declaration::{Action, CapabilityMap, Declaration};
 use cms_schema::Schema;
 use cms_storage::place::Place;
 use cms_text::time::Zone;
@@ -152,7 +152,7 @@ impl Linker<'_> {
 
     /// Settings that no schema describes, or that their schema refuses.
     pub(super) fn settings(&mut self, resources: &[Resource]) {
-        let Some(settings) = resources.iter().find(|r| r.family == Family::Singleton) else { return };
+        let Some(settings) = resources.iter().find(|r| r.is_singleton()) else { return };
         let names: Vec<&str> = settings.properties.iter().map(|property| property.name.as_str()).collect();
         for (key, value) in &self.declared.settings {
             let place = ["settings", key.as_str()];

@@ -60,7 +60,7 @@ impl Linker<'_> {
     ) -> Property {
         let (words, kind) = (PropertyWords::of(doc), kind_of(doc));
         let composed = doc["properties"].as_object().is_some_and(|c| c.values().any(has_source));
-        let owns_columns = tables::family_table(resource.family).is_some() || resource.family == Family::Plain;
+        let owns_columns = tables::family_table(resource.family).is_some() || resource.is_plain();
         let mut column_name = words.column.clone();
         let source = if let Some(read) = &words.read {
             let index = words.column.as_deref().and_then(|c| self.place(resource, c, pointer));
@@ -199,11 +199,8 @@ impl Linker<'_> {
             }
             return None;
         }
-        let full = if resource.family == Family::Plain {
-            name(column)
-        } else {
-            name(&format!("x_{}.{column}", ident(&resource.kind)))
-        };
+        let full =
+            if resource.is_plain() { name(column) } else { name(&format!("x_{}.{column}", ident(&resource.kind))) };
         resource.columns.push(full);
         let index = resource.columns.len() - 1;
         resource.column_index.insert(column.to_owned(), index);
@@ -254,7 +251,7 @@ fn without_column(words: &PropertyWords) -> Option<PropertySource> {
 
 /// Whether a record's password locks a property that does not say so (`x-password-protected`): long texts and meta.
 pub(super) fn is_content(resource: &Resource, words: &PropertyWords) -> bool {
-    resource.family == Family::Content
+    resource.is_content()
         && (words.meta
             || matches!(words.column.as_deref(), Some("content" | "excerpt"))
             || matches!(words.read.as_deref(), Some("content.rendered" | "excerpt.rendered")))

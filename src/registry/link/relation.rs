@@ -67,7 +67,7 @@ impl Linker<'_> {
         if on_delete == OnDelete::Reassign && !matches!(family, Family::User | Family::Term) {
             wrong(place, format!("items of `{to}` have no replacement"), "only those of users and terms have one");
         }
-        if on_delete == OnDelete::Cascade && resource.family == Family::User {
+        if on_delete == OnDelete::Cascade && resource.is_users() {
             wrong(place, "users are not deleted with other rows".into(), "set on_delete to `restrict` or `clear`");
         }
         let list = is_list(doc);

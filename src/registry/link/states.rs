@@ -4,7 +4,7 @@ use super::{ArgOrigin, Linker, extend, nearest};
 use crate::registry::args::Filter;
 use crate::registry::columns;
 use crate::registry::resource::Resource;
-use cms_config::declaration::{CommentStatus, Family, Role, SchemaDoc, Status};
+use cms_config::declaration::{CommentStatus, Role, SchemaDoc, Status};
 use serde_json::Value;
 
 /// The query behaviour that selects records by their states.
@@ -44,8 +44,8 @@ impl Linker<'_> {
     /// Checks that the states and roles that the families need are declared.
     pub(super) fn needed(&mut self, resources: &[Resource]) {
         let declared = self.declared;
-        let content = || resources.iter().filter(|r| r.family == Family::Content);
-        let comments = resources.iter().any(|r| r.family == Family::Comment);
+        let content = || resources.iter().filter(|r| r.is_content());
+        let comments = resources.iter().any(|r| r.is_comments());
         let record = |wanted: fn(&Status) -> bool| declared.statuses_where(wanted).next().is_some();
         let comment = |wanted: fn(&CommentStatus) -> bool| declared.comment_statuses_where(wanted).next().is_some();
         let trash = content().any(|r| r.declared.trash && !r.supports("attached"));
@@ -131,7 +131,7 @@ impl Linker<'_> {
                 self.column(resource, &extend(&path, column), column);
             }
             let named = resource.declared.seed.get(columns::term::NAME).is_some_and(|name| !name.is_empty());
-            if resource.family == Family::Term && resource.declared.default_setting.is_some() && !named {
+            if resource.is_taxonomy() && resource.declared.default_setting.is_some() && !named {
                 let message = format!("the default term of `{}` has no name", resource.name);
                 self.problem(&path[..2], message, Some("declare seed = { name = \"…\" }".to_owned()));
             }
