@@ -230,22 +230,3 @@ fn every_text_of_the_pages_is_there_in_german() {
     let missing: Vec<&String> = texts.iter().filter(|text| !german.contains_key(text.as_str())).collect();
     assert!(missing.is_empty(), "{missing:#?}");
 }
-
-/// A translation that cannot be shown is a problem with its place.
-#[test]
-fn check_refuses_translations_that_say_nothing_or_lose_a_value() {
-    let long = format!("[translations.de]\n\"Content\" = \"{}\"\n", "x".repeat(1_001));
-    for (site, expected) in [
-        ("[translations.german]\n\"Content\" = \"Inhalt\"\n", "`german` is no language"),
-        ("[translations.de]\n\"Content\" = \" \"\n", "the translation is empty"),
-        (long.as_str(), "the translation has more than 1000 characters"),
-        ("[translations.fr]\n\"{count} comments\" = \"commentaires\"\n", "write `{count}` in both or in neither"),
-        ("[translations.fr]\n\"Reply\" = \"{name}\"\n", "write `{name}` in both or in neither"),
-    ] {
-        let folder = own(site);
-        let config = folder.path().join("routes.toml");
-        let told = run(&["check", "--config", config.to_str().expect("a path")], "");
-        let said = String::from_utf8_lossy(&told.stderr).into_owned() + &String::from_utf8_lossy(&told.stdout);
-        assert!(!told.status.success() && said.contains(expected) && said.contains("site.toml"), "{said}");
-    }
-}

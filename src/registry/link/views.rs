@@ -173,7 +173,7 @@ impl Linker<'_> {
                     let message = format!("the translation has more than {LONGEST_TRANSLATION} characters");
                     self.problem(&place, message, None);
                 } else if let Some(name) = places(text).symmetric_difference(&places(translation)).next() {
-                    let hint = format!("write `{{{name}}}` in both or in neither: a value stands there");
+                    let hint = format!("write `{name}` in braces in both or in neither: a value stands there");
                     self.problem(&place, "the translation has other places in braces than the text", Some(hint));
                 }
             }
