@@ -72,7 +72,7 @@ impl Default for Server {
             keep_alive: OptionalSetting::on(Duration::seconds_of(30)),
             shutdown_timeout: Duration::seconds_of(30),
             trusted_proxies: Vec::new(),
-            max_rendered: Size::mib(4),
+            max_rendered: Size::mib(2),
             node: OptionalSetting::OFF,
             admin_listen: OptionalSetting::OFF,
             access_log: true,
