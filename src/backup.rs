@@ -15,6 +15,7 @@ use crate::files::Files;
 use crate::registry::columns::file;
 use cms_base::clock::Clock;
 use cms_base::metrics::{Counter, Reading};
+use cms_base::platform;
 use cms_config::declaration::Backup;
 use cms_storage::sqlite::backup;
 use cms_text::time::format_local;
@@ -23,7 +24,6 @@ use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -388,7 +388,7 @@ pub fn put_back(snapshot: &Path, files: &Files) -> Result<usize, BootError> {
 }
 
 fn private_folder(path: &Path) -> Result<(), BootError> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| failed(path, error))
+    platform::make_private_folder(path).map_err(|error| failed(path, error))
 }
 
 /// A new name is safe once its folder is on disk.

@@ -7,7 +7,7 @@
 //!
 //! | layer | crate or module | responsibility, and what it must not know |
 //! | --- | --- | --- |
-//! | 0 | [`cms_base`] | metrics, threads behind a bounded queue, networks of addresses, the time of day; no logic of ours |
+//! | 0 | [`cms_base`] | metrics, threads behind a bounded queue, networks of addresses, the time of day, files and signals of each system; no logic of ours |
 //! | 0 | [`cms_text`] | pure functions on text, time and addresses |
 //! | 1 | [`cms_schema`] | a JSON Schema compiled: check, coerce, describe; not where values come from |
 //! | 1 | [`cms_config`] | `routes.toml` as written, with the place of every value; not what it means |

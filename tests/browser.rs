@@ -406,10 +406,11 @@ fn agent() -> ureq::Agent {
 /// A command; its value. A failed one returns, too: the caller finds nothing in it.
 fn ask(url: &str, body: Option<&Value>) -> Value {
     let answer = match body {
-        Some(body) => agent().post(url).send_json(body),
+        Some(body) => agent().post(url).content_type("application/json").send(body.to_string()),
         None => agent().get(url).call(),
     };
     let mut answer = answer.unwrap_or_else(|e| panic!("{url}: {e}"));
-    let mut value: Value = answer.body_mut().read_json().unwrap_or_else(|e| panic!("{url}: {e}"));
+    let mut value: Value =
+        serde_json::from_reader(answer.body_mut().as_reader()).unwrap_or_else(|e| panic!("{url}: {e}"));
     value["value"].take()
 }

@@ -20,6 +20,7 @@ use crate::registry::Registry;
 use crate::scheduler::Scheduler;
 use crate::xmlrpc::Rpc;
 use cms_base::metrics::Reading;
+use cms_base::platform;
 use cms_config::declaration::Workers;
 use cms_config::load::{LoadedDeclaration, attempt, environment};
 use cms_config::source::Origin;
@@ -184,7 +185,7 @@ impl Service for SiteService {
 /// Anything that is wrong with the declarations, the address or the database; nothing is left half-started.
 pub fn serve(source: &ConfigSource) -> Result<(), BootError> {
     let start = Instant::now();
-    outlive_file_limits().map_err(|e| BootError::Other(format!("signals cannot be handled: {e}")))?;
+    platform::outlive_file_limits().map_err(|e| BootError::Other(format!("signals cannot be handled: {e}")))?;
     let (outcome, files) = load(source);
     let loaded = outcome?;
     log::start(&loaded.declaration.log);
@@ -307,17 +308,6 @@ fn claim(database: &Path) -> Option<Claim> {
         );
     }
     Some(claim)
-}
-
-/// A write beyond a limit on the size of files fails like one to a full disk; by default it would end the process.
-#[cfg(unix)]
-fn outlive_file_limits() -> std::io::Result<()> {
-    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default()).map(drop)
-}
-
-#[cfg(not(unix))]
-fn outlive_file_limits() -> std::io::Result<()> {
-    Ok(())
 }
 
 fn start_sweeper(services: Services, after: units::Duration) -> Result<(), BootError> {

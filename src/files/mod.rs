@@ -8,6 +8,7 @@ pub mod kinds;
 pub mod names;
 
 use bytes::Bytes;
+use cms_base::platform;
 use futures_util::StreamExt as _;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
@@ -341,13 +342,7 @@ fn private_folder(folder: &Path) -> std::io::Result<()> {
     if let Some(above) = folder.parent() {
         std::fs::create_dir_all(above)?;
     }
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    match builder.create(folder) {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        other => other,
-    }
+    platform::make_private_folder(folder)
 }
 
 /// Removes what a crash has left of a file that was being written: the folder's store writes to `name#1` (or the next

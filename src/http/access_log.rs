@@ -214,8 +214,6 @@ impl RequestIds {
 mod tests {
     use super::*;
     use serde_json::{Value, json};
-    use time::OffsetDateTime;
-    use time::format_description::well_known::Rfc3339;
 
     #[test]
     fn secrets_are_not_written() {
@@ -276,7 +274,8 @@ mod tests {
         let lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).expect("a JSON object")).collect();
         assert_eq!(lines.len(), 2);
         let ts = lines[1]["ts"].as_str().expect("a text");
-        assert!(ts.len() == 24 && OffsetDateTime::parse(ts, &Rfc3339).is_ok(), "{ts}");
+        let form = regex::Regex::new(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$").expect("a pattern");
+        assert!(form.is_match(ts), "{ts}");
         let expected = json!(["r-1", "a=1&token=***", 200, 12, 34, "::1"]);
         let seen = ["id", "query", "status", "us", "bytes", "ip"].map(|key| lines[1][key].clone());
         assert_eq!(json!(seen), expected);

@@ -1,15 +1,13 @@
 //! Sockets that are listened on: addresses, Unix sockets, sockets that systemd has opened; and the streams of both kinds.
 
+use super::platform::{self, UnixListener, UnixStream};
 use super::tls::Certificates;
-use actix_web::rt::net::{TcpStream, UnixStream};
+use actix_web::rt::net::TcpStream;
 use cms_config::declaration::Server;
 use listenfd::ListenFd;
 use socket2::{Domain, Protocol, SockAddr, Type};
-use std::fs::Permissions;
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
-use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
-use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,9 +17,6 @@ use tokio_rustls::server::TlsStream;
 
 /// The beginning of a `server.listen` that names a file.
 const UNIX: &str = "unix:";
-
-/// The owner and the group may connect: a proxy joins the group.
-const MODE: u32 = 0o660;
 
 /// Everything that is listened on.
 pub struct Listeners {
@@ -49,7 +44,11 @@ impl Listeners {
         let public = match inherited()? {
             Some(socket) => socket,
             None => match server.listen.strip_prefix(UNIX) {
-                Some(path) => unix(Path::new(path))?,
+                Some(path) => {
+                    let listener =
+                        platform::open(Path::new(path)).map_err(|error| explained(&server.listen, &error))?;
+                    Socket::Unix(listener, Some(path.into()))
+                }
                 None => Socket::Tcp(bind(&server.listen)?),
             },
         };
@@ -85,7 +84,7 @@ fn inherited() -> io::Result<Option<Socket>> {
     if sockets.len() == 0 {
         return Ok(None);
     }
-    if let Ok(Some(listener)) = sockets.take_unix_listener(0) {
+    if let Some(listener) = platform::inherited(&mut sockets) {
         return Ok(Some(Socket::Unix(listener, None)));
     }
     let text = "systemd has passed on a socket that is no stream: write ListenStream= into its unit";
@@ -115,13 +114,14 @@ fn explained(address: &str, error: &io::Error) -> io::Error {
         io::ErrorKind::AddrNotAvailable => "this machine has no such address".into(),
         io::ErrorKind::InvalidInput => "an address looks like 127.0.0.1:8080 or unix:/run/cms-server/http.sock".into(),
         io::ErrorKind::NotFound => "there is no such folder".into(),
+        io::ErrorKind::Unsupported => "this system has no sockets in the file system".into(),
         _ => error.to_string(),
     };
     io::Error::new(error.kind(), format!("cannot listen on {address}: {cause}"))
 }
 
 /// Connections that may wait to be accepted; the standard library's 128 is too few for a burst of clients.
-const BACKLOG: i32 = 4096;
+pub const BACKLOG: i32 = 4096;
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = socket2::Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
@@ -130,22 +130,6 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.bind(&SockAddr::from(address))?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
-}
-
-/// Opens a socket in the file system. A socket that a former server has left there is replaced.
-fn unix(path: &Path) -> io::Result<Socket> {
-    let fail = |error: io::Error| explained(&format!("{UNIX}{}", path.display()), &error);
-    if path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket()) {
-        match std::os::unix::net::UnixStream::connect(path) {
-            Ok(_) => return Err(fail(io::ErrorKind::AddrInUse.into())),
-            Err(_) => std::fs::remove_file(path).map_err(fail)?,
-        }
-    }
-    let socket = socket2::Socket::new(Domain::UNIX, Type::STREAM, None).map_err(fail)?;
-    socket.bind(&SockAddr::unix(path).map_err(fail)?).map_err(fail)?;
-    std::fs::set_permissions(path, Permissions::from_mode(MODE)).map_err(fail)?;
-    socket.listen(BACKLOG).map_err(fail)?;
-    Ok(Socket::Unix(socket.into(), Some(path.to_owned())))
 }
 
 /// A connection's stream.

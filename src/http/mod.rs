@@ -17,6 +17,7 @@ mod guard;
 mod lines;
 mod listen;
 pub(crate) mod memory;
+mod platform;
 mod proxies;
 mod receive;
 mod respond;
@@ -29,6 +30,7 @@ use crate::log;
 use crate::model::{Method, Payload, Peer, Reply, Request, StopSignal};
 use crate::request::effective_method;
 use cms_base::metrics::Reading;
+use cms_base::platform::signal;
 use cms_base::pool::JobOwner;
 use cms_config::declaration::{Cors, Media, Server, Workers};
 
@@ -39,13 +41,14 @@ use actix_http::header::{self, HeaderValue};
 use actix_http::{ConnectionType, HttpMessage as _, HttpService, KeepAlive, Method as HttpMethod, Protocol};
 use actix_http::{Request as HttpRequest, Response};
 use actix_service::{ServiceFactoryExt as _, fn_service};
-use actix_web::rt::net::{TcpStream, UnixStream};
+use actix_web::rt::net::TcpStream;
 use admin::Metrics;
 use arc_swap::ArcSwap;
 use bodies::{Bodies, BodyLimits};
 use bytes::Bytes;
 use connection::{BusyGuard, Connection, ConnectionState, Timeouts};
 use listen::{Socket, SocketStream};
+use platform::UnixStream;
 use receive::{Destination, IncomingBody, ReceivedRequest};
 use respond::{JsonFormat, RequestFacts};
 use std::convert::Infallible;
@@ -204,27 +207,6 @@ pub async fn termination() {
     });
 }
 
-#[cfg(unix)]
-async fn signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
-        return std::future::pending().await;
-    };
-    std::future::poll_fn(|context| match interrupt.poll_recv(context) {
-        std::task::Poll::Ready(_) => std::task::Poll::Ready(()),
-        std::task::Poll::Pending => terminate.poll_recv(context).map(|_| ()),
-    })
-    .await;
-}
-
-#[cfg(not(unix))]
-async fn signal() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
-    }
-}
-
 /// Serves until `stop` is ready ([`termination`], usually), then lets requests in flight finish within
 /// `shutdown_timeout`. `ready` is called when requests are served and a signal would be heard. Blocks; call it outside any
 /// async runtime. Fails when threads cannot be had.
@@ -349,7 +331,7 @@ fn public_server(
             watched.and_then(http())
         })?,
         // Nobody reads along on a socket of this machine.
-        (Socket::Unix(listener, _), _) => builder.listen_uds("edge", listener.try_clone()?, move || {
+        (Socket::Unix(listener, _), _) => platform::listen(builder, listener, move || {
             let edge = Arc::clone(&edge);
             let watched = fn_service(move |stream: UnixStream| {
                 let connection = Connection::new(SocketStream::Unix(stream), patience, Arc::clone(&edge), None);

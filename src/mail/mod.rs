@@ -7,6 +7,7 @@ mod letters;
 
 pub use letters::{MailContent, render};
 
+use cms_base::platform;
 use cms_config::declaration::Mail as Declared;
 use lettre::message::header::{ContentType, HeaderName, HeaderValue, MIME_VERSION_1_0};
 use lettre::message::{Mailbox, Message};
@@ -17,7 +18,6 @@ use lettre::{SmtpTransport, Transport as _};
 use percent_encoding::percent_decode_str;
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use url::{Host, Url};
@@ -204,7 +204,8 @@ impl Sender {
     pub fn probe(&self) -> Result<(), SendError> {
         match &self.transport {
             MailTransport::Folder(folder) => {
-                let written = private_folder(folder).and_then(|()| tempfile::NamedTempFile::new_in(folder));
+                let written =
+                    platform::make_private_folder(folder).and_then(|()| tempfile::NamedTempFile::new_in(folder));
                 written.map(drop).map_err(|error| SendError::new(false, error))
             }
             MailTransport::Smtp(smtp) => match smtp.test_connection()? {
@@ -280,16 +281,12 @@ fn connector(server: Server, declared: &Declared, host: &str) -> Result<SmtpTran
 
 /// Writes a message into the folder, under its final name only when it is whole.
 fn deposit(folder: &Path, message: &Message) -> std::io::Result<()> {
-    private_folder(folder)?;
+    platform::make_private_folder(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(&message.formatted())?;
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let name = format!("{:010}-{:09}.eml", since.as_secs(), since.subsec_nanos());
     file.persist_noclobber(folder.join(name)).map(drop).map_err(|error| error.error)
-}
-
-fn private_folder(path: &Path) -> std::io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 #[cfg(test)]

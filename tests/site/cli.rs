@@ -234,13 +234,7 @@ fn an_empty_database_gets_an_administrator_and_the_demo_site() {
     }
     let url = said.rsplit_once("ms: ").expect("the address").1.trim().to_owned();
     assert!(said.contains("administrator is `admin` with the password"), "{said}");
-    let posts: serde_json::Value = ureq::get(format!("{url}cms/v2/posts?per_page=100"))
-        .call()
-        .expect("an answer")
-        .body_mut()
-        .read_json()
-        .expect("JSON");
-    assert_eq!(posts.as_array().map(Vec::len), Some(12));
+    assert_eq!(posts(&url), 12, "the demo site");
     child.kill().expect("a running process");
     child.wait().expect("a killed process");
 }
@@ -387,6 +381,13 @@ fn accounts_are_managed_from_the_command_line() {
     assert!(status.contains("version") && status.contains("database") && status.contains("posts"), "{status}");
 }
 
+/// How many posts a site shows.
+fn posts(url: &str) -> usize {
+    let mut found = ureq::get(format!("{url}cms/v2/posts?per_page=100")).call().expect("an answer");
+    let found: serde_json::Value = serde_json::from_reader(found.body_mut().as_reader()).expect("JSON");
+    found.as_array().expect("a list").len()
+}
+
 /// Serves a database until it is ready; what was said until then, with the address.
 fn first_start(db: &str, sets: &[&str]) -> (std::process::Child, String, String) {
     let mut args = vec!["--set", "server.listen=127.0.0.1:0", "--set", "site.bcrypt_cost=4", "--set", db];
@@ -414,11 +415,6 @@ fn a_user_who_is_there_before_the_first_start_changes_nothing_of_it() {
         String::from_utf8_lossy(&added.stderr).into_owned()
     };
     assert!(add("admin", "editor").contains("x.db: a new database"), "the wrong folder is noticed");
-    let posts = |url: &str| -> usize {
-        let mut found = ureq::get(format!("{url}cms/v2/posts?per_page=100")).call().expect("an answer");
-        let found: serde_json::Value = found.body_mut().read_json().expect("JSON");
-        found.as_array().expect("a list").len()
-    };
     let (mut child, said, url) = first_start(&db, &["site.demo=true"]);
     assert!(said.contains("administrator is `admin2` with the password"), "{said}");
     assert_eq!(posts(&url), 12, "the demo site");

@@ -5,11 +5,9 @@
 //! detects what subscriptions miss: files that are replaced by renaming, directories and optional files that appear,
 //! links that change. It costs one `stat` per file. Nothing here knows what a reload does.
 
+use cms_base::platform::{self, Hangups};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -21,23 +19,20 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub struct Watch {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
-    signal: signal_hook::SigId,
 }
 
 /// Starts to watch. `on_change` returns the files to watch from then on; an empty list leaves SIGHUP alone.
 pub fn watch(files: Vec<PathBuf>, on_change: impl FnMut() -> Vec<PathBuf> + Send + 'static) -> io::Result<Watch> {
-    let hangup = Arc::new(AtomicBool::new(false));
-    let signal = signal_hook::flag::register(signal_hook::consts::SIGHUP, hangup.clone())?;
+    let hangups = Hangups::new()?;
     let (stop, stopped) = channel();
     let looked = look(&files);
     let name = thread::Builder::new().name("watch".into());
-    let thread = name.spawn(move || run(files, looked, on_change, &hangup, &stopped))?;
-    Ok(Watch { stop: Some(stop), thread: Some(thread), signal })
+    let thread = name.spawn(move || run(files, looked, on_change, &hangups, &stopped))?;
+    Ok(Watch { stop: Some(stop), thread: Some(thread) })
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        signal_hook::low_level::unregister(self.signal);
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
             // It ends with its next pause; a panic in `on_change` was reported when it happened.
@@ -54,7 +49,7 @@ fn run(
     mut files: Vec<PathBuf>,
     mut loaded: Vec<FileState>,
     mut on_change: impl FnMut() -> Vec<PathBuf>,
-    hangup: &AtomicBool,
+    hangups: &Hangups,
     stopped: &Receiver<()>,
 ) {
     let mut last = loaded.clone();
@@ -62,7 +57,7 @@ fn run(
         let now = look(&files);
         let settled = now != loaded && now == last;
         last = now;
-        if hangup.swap(false, Ordering::Relaxed) || settled {
+        if hangups.take() || settled {
             // Taken before the reload, so that what changes during it is detected afterwards.
             let before: Vec<(PathBuf, FileState)> = files.drain(..).zip(last).collect();
             files = on_change();
@@ -78,18 +73,7 @@ fn look(files: &[PathBuf]) -> Vec<FileState> {
 }
 
 fn look_at(file: &Path) -> FileState {
-    let about = file.metadata().ok();
-    FileState(about.map(|about| {
-        [
-            about.dev() as i64,
-            about.ino() as i64,
-            about.size() as i64,
-            about.mtime(),
-            about.mtime_nsec(),
-            about.ctime(),
-            about.ctime_nsec(),
-        ]
-    }))
+    FileState(file.metadata().ok().as_ref().map(platform::state))
 }
 
 #[cfg(test)]

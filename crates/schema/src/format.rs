@@ -289,7 +289,7 @@ fn is_hex_color(text: &str) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use time::macros::{date, offset, time};
+    use time::Month;
 
     #[test]
     fn days_and_times_of_day_are_checked() {
@@ -355,15 +355,17 @@ mod tests {
             let expected = expected.map(|(date, time, offset)| DateTime { date, time, offset });
             assert_eq!(DateTime::parse(text), expected, "{text:?}");
         };
-        check("2019-03-04T05:06:07", Some((date!(2019 - 03 - 04), time!(05:06:07), None)));
-        check("2019-03-04 05:06:07z", Some((date!(2019 - 03 - 04), time!(05:06:07), Some(offset!(UTC)))));
-        check("2019-03-04T05:06:07.25-03:30", Some((date!(2019 - 03 - 04), time!(05:06:07.25), Some(offset!(-3:30)))));
-        check("1998-12-31T23:59:60Z", Some((date!(1998 - 12 - 31), time!(23:59:59.999_999_999), Some(offset!(UTC)))));
-        check(
-            "1998-12-31T15:59:60-08:00",
-            Some((date!(1998 - 12 - 31), time!(15:59:59.999_999_999), Some(offset!(-8)))),
-        );
-        check("2024-02-29T00:00:00.1234567891", Some((date!(2024 - 02 - 29), time!(0:00:00.123_456_789), None)));
+        let date = |year, month, day| Date::from_calendar_date(year, month, day).expect("a date");
+        let time = |hour, minute, second, nano| Time::from_hms_nano(hour, minute, second, nano).expect("a time");
+        let offset = |hours, minutes| Some(UtcOffset::from_hms(hours, minutes, 0).expect("an offset"));
+        let (march, eve) = (date(2019, Month::March, 4), date(1998, Month::December, 31));
+        check("2019-03-04T05:06:07", Some((march, time(5, 6, 7, 0), None)));
+        check("2019-03-04 05:06:07z", Some((march, time(5, 6, 7, 0), offset(0, 0))));
+        check("2019-03-04T05:06:07.25-03:30", Some((march, time(5, 6, 7, 250_000_000), offset(-3, -30))));
+        check("1998-12-31T23:59:60Z", Some((eve, time(23, 59, 59, 999_999_999), offset(0, 0))));
+        check("1998-12-31T15:59:60-08:00", Some((eve, time(15, 59, 59, 999_999_999), offset(-8, 0))));
+        let leap_day = date(2024, Month::February, 29);
+        check("2024-02-29T00:00:00.1234567891", Some((leap_day, time(0, 0, 0, 123_456_789), None)));
         for refused in [
             "",
             "x",

@@ -13,6 +13,7 @@ use super::neighbour::Neighbour;
 use super::search;
 use crate::error::StorageError;
 use crate::opening::OpenError;
+use cms_base::platform;
 use rusqlite::{Connection, OptionalExtension, Result};
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -270,12 +271,7 @@ fn free_name(path: &Path) -> PathBuf {
 }
 
 fn private(path: &Path) -> std::result::Result<(), StorageError> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(|e| failed(path, &e))?;
-    }
-    Ok(())
+    platform::make_private(path).map_err(|e| failed(path, &e))
 }
 
 /// A new name is safe once its folder is on disk. Where folders cannot be synced the name follows soon.

@@ -5,6 +5,7 @@ use super::super::migrate::META_VERSION;
 use super::super::statement::{DbError, Fault};
 use super::functions;
 use crate::opening::OpenError;
+use cms_base::platform;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Result};
 use std::path::Path;
@@ -83,10 +84,7 @@ fn writing(path: &Path, settings: &ConnectionSettings) -> std::result::Result<Co
 /// A new file contains secrets, so only its owner may read it. Where that fails, opening the file reports why.
 fn create_private(path: &Path) {
     let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let _ = options.open(path);
+    let _ = platform::private(options.write(true).create_new(true)).open(path);
 }
 
 fn check_origin(path: &Path, conn: &Connection) -> std::result::Result<(), OpenError> {

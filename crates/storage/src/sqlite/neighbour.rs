@@ -4,6 +4,7 @@
 //! The operating system releases the locks with the process, however that ends, so a file that is left behind means
 //! nothing. The first lock warns and keeps nobody out; SQLite's own locks keep the data whole.
 
+use cms_base::platform;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -102,10 +103,7 @@ fn beside(database: &Path, end: &str) -> PathBuf {
 
 fn opened(path: &Path) -> Option<File> {
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).ok()
+    platform::private(options.read(true).write(true).create(true).truncate(false)).open(path).ok()
 }
 
 /// Whoever else holds the lock.

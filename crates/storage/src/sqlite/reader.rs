@@ -23,10 +23,10 @@ use crate::dependencies::Dependencies;
 use crate::error::StorageError;
 use crate::snapshot::{ReadRequest, ReadResult, Snapshot};
 use arc_swap::Guard;
+use cms_base::platform;
 use rusqlite::{Connection, Result, ToSql};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fs::{self, File};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -53,9 +53,8 @@ impl LogIndex {
         let mut path = fs::canonicalize(database).ok()?.into_os_string();
         path.push("-shm");
         let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-        let there = fs::metadata(&path).ok()?;
-        let is_there =
-            |one: &&LogIndex| one.0.metadata().is_ok_and(|m| (m.dev(), m.ino()) == (there.dev(), there.ino()));
+        let there = platform::identity(&fs::metadata(&path).ok()?)?;
+        let is_there = |one: &&LogIndex| one.0.metadata().is_ok_and(|m| platform::identity(&m) == Some(there));
         if let Some(known) = opened.iter().find(is_there) {
             return Some(*known);
         }
@@ -66,7 +65,7 @@ impl LogIndex {
 
     fn head(self) -> Option<LogHead> {
         let mut head = [0; size_of::<LogHead>()];
-        self.0.read_exact_at(&mut head, 0).ok().map(|()| head)
+        platform::read_exact_at(self.0, &mut head, 0).ok().map(|()| head)
     }
 }
 
