@@ -59,7 +59,7 @@ mod system {
         Some((about.dev(), about.ino()))
     }
 
-    /// What changes when a file is written or replaced.
+    /// The facts of a file that change when it is written or replaced.
     pub fn state(about: &Metadata) -> [i64; 7] {
         let [device, number, size] = [about.dev(), about.ino(), about.size()].map(u64::cast_signed);
         [device, number, size, about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()]
