@@ -148,6 +148,9 @@ impl<'a> PartContext<'a> {
     }
 }
 
+/// Periods of archives, by the resource and whether they are years.
+type Archives = HashMap<(String, bool), Rc<[lists::ArchivePeriod]>>;
+
 /// The limits that the parts of one content have left. A small content can request a large page: a query in a query shows
 /// its content ten thousand times.
 struct Budget<'a> {
@@ -165,7 +168,7 @@ struct Budget<'a> {
     /// Dates that were read: a content may show the same calendar many times.
     dates: RefCell<Vec<(ReadPlan, Rc<[Row]>)>>,
     /// The archives that it has shown, by resource and whether by year.
-    archives: RefCell<HashMap<(String, bool), Rc<[lists::ArchivePeriod]>>>,
+    archives: RefCell<Archives>,
 }
 
 impl<'a> Budget<'a> {
