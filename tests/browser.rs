@@ -349,9 +349,9 @@ impl Browser<'_> {
         self.post("goog/cdp/execute", &json!({"cmd": command, "params": parameters}))
     }
 
-    /// Waits until there is a result.
+    /// Waits until there is a result, at most a minute: other lanes may keep the machine busy.
     fn until<T>(&self, ask: impl Fn() -> Option<T>) -> T {
-        let end = Instant::now() + Duration::from_secs(10);
+        let end = Instant::now() + Duration::from_secs(60);
         loop {
             if let Some(answer) = ask() {
                 return answer;
