@@ -9,7 +9,7 @@ use crate::registry::{Endpoint, Registry, Route, name};
 use cms_base::network;
 use cms_base::pool::JobOwner;
 use cms_config::declaration::SecureContext;
-use cms_config::translations::Dictionary;
+use cms_config::translations::Translator;
 use cms_storage::plan::Name;
 use cms_storage::{ReadBudget, Snapshot, Storage, StorageError};
 use cms_text::phrase::fill;
@@ -258,7 +258,7 @@ impl Scope {
 
     /// A text of the program that readers of the site see, in the site's language where `translations` has it.
     pub fn phrase<'s>(&'s self, text: &'s str) -> &'s str {
-        Dictionary::of(&self.registry.declaration.translations, self.settings.text("language")).translate(text)
+        Translator::of(&self.registry.declaration.translations, self.settings.text("language")).translate(text)
     }
 
     /// A text for one, or for so many: `{count}` in it.

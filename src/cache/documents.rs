@@ -22,8 +22,8 @@ use crate::scope::Scope;
 use cms_config::declaration::Family;
 use cms_storage::plan::Name;
 use cms_storage::{ReadSet, Snapshot, slugs};
-use quick_cache::Weighter;
-use quick_cache::sync::Cache;
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use std::collections::BTreeSet;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -96,6 +96,15 @@ struct CachePlan {
     columns: Vec<usize>,
 }
 
+/// In how many parts a cache of so many bytes is locked: as many as processors want, as long as each has room for a document
+/// with the largest content. The costliest documents would otherwise be made again for each request.
+fn shards(bytes: u64, largest: u64) -> usize {
+    // JSON escapes, and a document has other members.
+    let room = bytes / (largest + largest / 4).max(1);
+    let wanted = std::thread::available_parallelism().map_or(4, |processors| processors.get() * 4).next_power_of_two();
+    usize::try_from(room).unwrap_or(usize::MAX).checked_ilog2().map_or(1, |most| wanted.min(1 << most))
+}
+
 /// See the module's description.
 pub struct DocumentCache {
     cache: Cache<DocumentKey, CachedDocument, DocumentWeight>,
@@ -109,8 +118,20 @@ impl DocumentCache {
     /// An empty store of at most `bytes` for the resources of a registry.
     pub fn new(registry: &Registry, bytes: u64) -> DocumentCache {
         let documents = usize::try_from(bytes / 2048).unwrap_or(1024).max(1024);
+        let shards = shards(bytes, registry.declaration.server.max_rendered.as_usize() as u64);
+        let options = OptionsBuilder::new()
+            .estimated_items_capacity(documents)
+            .weight_capacity(bytes)
+            .shards(shards)
+            .build()
+            .expect("both capacities are set");
         DocumentCache {
-            cache: Cache::with_weighter(documents, bytes, DocumentWeight),
+            cache: Cache::with_options(
+                options,
+                DocumentWeight,
+                DefaultHashBuilder::default(),
+                DefaultLifecycle::default(),
+            ),
             plans: registry.resources.iter().map(|r| plan(registry, r)).collect(),
             asked: HitCounts::default(),
             field_sets: RandomState::new(),
@@ -251,5 +272,22 @@ fn gather(property: &Property, needs: &mut Needs) {
         PropertySource::Read(behaviour, _) => needs.add(READS[behaviour.0].run.1),
         PropertySource::Object(children) => children.iter().for_each(|c| gather(c, needs)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shards;
+
+    #[test]
+    fn each_part_has_room_for_the_largest_document() {
+        for (bytes, largest) in
+            [(21 << 20, 2 << 20), (8 << 20, 2 << 20), (1 << 20, 2 << 20), (0, 2 << 20), (21 << 20, 0)]
+        {
+            let shards = shards(bytes, largest) as u64;
+            assert!(shards.is_power_of_two());
+            assert!(shards == 1 || bytes / shards >= largest + largest / 4, "{bytes} / {largest}: {shards}");
+        }
+        assert_eq!(shards(8 << 20, 2 << 20), 2);
     }
 }

@@ -10,7 +10,7 @@ use cms_config::Problem;
 use cms_config::check::nearest;
 use cms_config::load::{LoadedDeclaration, load};
 use cms_config::shipped;
-use cms_config::translations::Dictionary;
+use cms_config::translations::Translator;
 
 use cms_storage::place::Place;
 use cms_storage::{Migrated, OpenError, PendingChange};
@@ -134,8 +134,8 @@ fn translations(loaded: &LoadedDeclaration, registry: &Registry) -> Vec<String> 
             let hint = near.map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
             format!("`translations.{language}` has `{text}`, which is no text of the console or of a block{hint}")
         }));
-        let dictionary = Dictionary::of(&registry.declaration.translations, language);
-        let lacks = texts::all(registry, true).into_iter().filter(|text| dictionary.get(text).is_none());
+        let translator = Translator::of(&registry.declaration.translations, language);
+        let lacks = texts::all(registry, true).into_iter().filter(|text| translator.get(text).is_none());
         let lacks: Vec<String> = lacks.collect();
         if !lacks.is_empty() {
             let first: Vec<String> = lacks.iter().take(MOST_NAMED).map(|text| format!("`{text}`")).collect();

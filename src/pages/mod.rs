@@ -31,8 +31,8 @@ use crate::request::call::{Call, SubResponse};
 use crate::request::conditional::Preconditions;
 use crate::request::{BodyParams, body_params};
 use crate::scope::{Principal, Scope};
-use cms_config::declaration::{self};
-use cms_config::translations::{Dictionary, Translations};
+use cms_config::declaration;
+use cms_config::translations::{Translations, Translator};
 use cms_storage::plan::{Change, DbValue, WritePlan};
 use cms_text::sanitize::{escape, unescape};
 use minijinja::{AutoEscape, Environment, State, escape_formatter};
@@ -130,7 +130,7 @@ impl Pages {
         let texts = translations.clone();
         templates.add_filter("t", move |state: &State<'_, '_>, text: String| {
             let language = state.lookup("lang").map(|language| language.to_string()).unwrap_or_default();
-            Dictionary::of(&texts, &language).translate(&text).to_owned()
+            Translator::of(&texts, &language).translate(&text).to_owned()
         });
         templates.set_formatter(|out, state, value| match state.auto_escape() {
             AutoEscape::Html if !value.is_safe() && !value.is_undefined() && !value.is_none() => {
@@ -517,13 +517,13 @@ impl<'a> PageContext<'a> {
         let pages = &self.pages.declared;
         let caller = &self.scope.principal;
         let language = console::language(self);
-        let dictionary = Dictionary::of(&self.pages.translations, &language);
-        let common = json!({"lang": language, "title": dictionary.translate(title), "site": self.site_name(), "assets": pages.assets, "caller": &*caller.login, "console": self.console_of(caller), "profile": pages.profile, "logout": pages.logout, "token": self.known().then(|| self.engine.identity().nonce(caller, Purpose::Form, self.scope.now))});
+        let translator = Translator::of(&self.pages.translations, &language);
+        let common = json!({"lang": language, "title": translator.translate(title), "site": self.site_name(), "assets": pages.assets, "caller": &*caller.login, "console": self.console_of(caller), "profile": pages.profile, "logout": pages.logout, "token": self.known().then(|| self.engine.identity().nonce(caller, Purpose::Form, self.scope.now))});
         let mut shown = common.as_object().cloned().unwrap_or_default();
         shown.extend(data.as_object().cloned().unwrap_or_default());
         for member in TEXTS {
             if let Some(value) = shown.get_mut(member) {
-                in_language(value, &|text| dictionary.translate(text).to_owned());
+                in_language(value, &|text| translator.translate(text).to_owned());
             }
         }
         match self.pages.render(template, Value::Object(shown)) {
@@ -537,7 +537,7 @@ impl<'a> PageContext<'a> {
 
     /// A text of the program in the language of the browser.
     fn translate(&self, text: &str) -> String {
-        Dictionary::of(&self.pages.translations, &console::language(self)).translate(text).to_owned()
+        Translator::of(&self.pages.translations, &console::language(self)).translate(text).to_owned()
     }
 
     fn site_name(&self) -> String {

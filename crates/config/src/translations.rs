@@ -5,18 +5,18 @@ use indexmap::IndexMap;
 /// By language, such as `de`, and by the text that is translated.
 pub type Translations = IndexMap<String, IndexMap<String, String>>;
 
-/// Translations into a language, the nearest ones first.
-pub struct Dictionary<'t>(Vec<&'t IndexMap<String, String>>);
+/// Translates texts into a language, by the nearest translations first.
+pub struct Translator<'t>(Vec<&'t IndexMap<String, String>>);
 
-impl<'t> Dictionary<'t> {
+impl<'t> Translator<'t> {
     /// Those of a tag such as `de-AT` or `de_AT`: of itself, then of its first part.
-    pub fn of(translations: &'t Translations, tag: &str) -> Dictionary<'t> {
+    pub fn of(translations: &'t Translations, tag: &str) -> Translator<'t> {
         let same = |a: u8, b: u8| a.eq_ignore_ascii_case(&b) || (matches!(a, b'-' | b'_') && matches!(b, b'-' | b'_'));
         let is_tag =
             |name: &str, tag: &str| name.len() == tag.len() && name.bytes().zip(tag.bytes()).all(|(a, b)| same(a, b));
         let named = |tag: &str| translations.iter().find(|(name, _)| is_tag(name, tag)).map(|(_, texts)| texts);
         let first = tag.split(['-', '_']).next().filter(|first| *first != tag);
-        Dictionary([Some(tag), first].into_iter().flatten().filter_map(named).collect())
+        Translator([Some(tag), first].into_iter().flatten().filter_map(named).collect())
     }
 
     /// The translation of a text.

@@ -22,8 +22,12 @@ pub fn format_for_language(local: i64, language: &str) -> String {
 
 /// A wall clock's moment as `strftime` forms it (`%B %-d, %Y`), with the names of months and days in a language.
 pub fn format_strftime(local: i64, form: &str, language: &str) -> String {
-    let moment = moment(local);
-    match locale(language) {
+    named(moment(local), form, locale(language))
+}
+
+/// A moment in a form, with the names of a locale; English ones without one.
+fn named(moment: OffsetDateTime, form: &str, locale: Option<Locale>) -> String {
+    match locale {
         Some(locale) if form.contains(['a', 'A', 'b', 'B']) => formatted(moment, &with_names(form, locale, moment)),
         _ => formatted(moment, form),
     }
@@ -33,7 +37,7 @@ pub fn format_strftime(local: i64, form: &str, language: &str) -> String {
 /// language. Letters for the zone are left out.
 pub fn format_php_date(local: i64, form: &str, language: &str) -> String {
     const MOST: usize = 100;
-    let moment = moment(local);
+    let (moment, locale) = (moment(local), locale(language));
     let mut out = String::new();
     let mut letters = form.chars().take(MOST);
     while let Some(letter) = letters.next() {
@@ -96,7 +100,7 @@ pub fn format_php_date(local: i64, form: &str, language: &str) -> String {
                 continue;
             }
         };
-        out.push_str(&format_strftime(local, part, language));
+        out.push_str(&named(moment, part, locale));
     }
     out
 }

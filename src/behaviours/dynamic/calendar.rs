@@ -7,6 +7,7 @@ use crate::registry::name;
 use cms_storage::plan::{Cond, DbValue, Op};
 use cms_text::block_css::inline;
 use cms_text::block_styles::WrapperStyles;
+use cms_text::dates;
 use cms_text::html::Html;
 use cms_text::phrase::fill;
 use cms_text::time::CivilDateTime;
@@ -134,7 +135,7 @@ fn weeks(part: &DynamicPart<'_>, month: Month, first: i64, days: &BTreeSet<u8>, 
 /// The address of a month's records, or of a day's.
 fn address(part: &DynamicPart<'_>, local: i64, day: bool) -> String {
     let form = if day { "%Y/%m/%d" } else { "%Y/%m" };
-    format!("{}/{}/", part.item.scope.registry.site.url, part.format_date(local, form))
+    format!("{}/{}/", part.item.scope.registry.site.url, dates::format_strftime(local, form, ""))
 }
 
 /// The wall clock of the record that is next to a month.

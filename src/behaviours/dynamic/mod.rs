@@ -6,7 +6,7 @@
 //! `rows` reads of rows, `reading` how long a record takes to read, `menus` navigation, `calendar` a month, `social` drawings
 //! and links to accounts, `site` the site itself, `wrapper` the style and classes of a block. The blocks and shortcodes, their
 //! renderers and resources are declared (`[blocks]`, `[shortcodes]`). Each reads for itself, so a record with such parts costs
-//! statements of its own, and its document is cached in responses only (`asks`). Of records and patterns only published ones
+//! statements of its own, and its document is cached until a row that was read for it changes. Of records and patterns only published ones
 //! are shown, to every caller; of pictures those that the reader may see. An author's text in a part is a value: [`Html`]
 //! escapes it where it is written, and no address is a script. The parts of one content are limited ([`Budget`]).
 

@@ -14,7 +14,7 @@ use crate::registry::views::{self, humanize_name, state_label};
 use crate::registry::vocabulary::HandlerRole;
 use crate::registry::{Endpoint, Registry, Route};
 use cms_config::declaration::{Action, CommentStatus, Family};
-use cms_config::translations::Dictionary;
+use cms_config::translations::Translator;
 use cms_text::sanitize::unescape;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -47,10 +47,10 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         "resources": resources,
         "states": states(registry),
     });
-    let dictionary =
-        work.allowed.args().text("lang").map(|tag| Dictionary::of(&registry.declaration.translations, tag));
-    if let Some(dictionary) = dictionary.filter(|dictionary| !dictionary.is_empty()) {
-        texts::translate(registry, &mut description, &dictionary);
+    let translator =
+        work.allowed.args().text("lang").map(|tag| Translator::of(&registry.declaration.translations, tag));
+    if let Some(translator) = translator.filter(|translator| !translator.is_empty()) {
+        texts::translate(registry, &mut description, &translator);
     }
     Ok(Outcome::ok(description))
 }

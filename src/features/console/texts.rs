@@ -9,7 +9,7 @@ use crate::model::Method;
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
 use crate::registry::views::{self, humanize_name};
-use cms_config::translations::Dictionary;
+use cms_config::translations::Translator;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,15 +18,15 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const LABELS: [&str; 5] = ["add_new_item", "items_list", "not_found", "not_found_in_trash", "search_items"];
 
 /// Translates a description. A text that has no translation stays as it is declared.
-pub fn translate(registry: &Registry, description: &mut Value, dictionary: &Dictionary<'_>) {
+pub fn translate(registry: &Registry, description: &mut Value, translator: &Translator<'_>) {
     let mut listed: BTreeMap<String, &str> = BTreeMap::new();
     for document in description["resources"].as_array().into_iter().flatten() {
         let said = outlined(registry, document).into_iter();
-        listed.extend(said.filter_map(|text| dictionary.get(&text).map(|translated| (text, translated))));
+        listed.extend(said.filter_map(|text| translator.get(&text).map(|translated| (text, translated))));
     }
     description["texts"] = json!(listed);
     each(description, &mut |text| {
-        if let Some(translated) = dictionary.get(text) {
+        if let Some(translated) = translator.get(text) {
             translated.clone_into(text);
         }
     });

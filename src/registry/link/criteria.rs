@@ -52,7 +52,7 @@ fn filterable(resource: &Resource) -> Vec<FilterProperty<'_>> {
 
 /// The state of a resource's records. Tabs and counts of lists need it, whichever properties are marked.
 fn state(resource: &Resource) -> Option<FilterProperty<'_>> {
-    let property = (resource.is_content()).then(|| holder(resource, "status")).flatten()?;
+    let property = resource.is_content().then(|| holder(resource, "status")).flatten()?;
     let plain = matches!(property.source, PropertySource::Column(_)) && property.kind == PropertyKind::Text;
     let pointer = format!("/properties/{}", escape(&property.name));
     plain.then(|| FilterProperty { property, name: property.name.clone(), pointer })
