@@ -90,6 +90,11 @@ impl LoadedDeclaration {
         self.sources.problem(self.root.locate(path), message, hint)
     }
 
+    /// The file that gives the value at a path.
+    pub fn file(&self, path: &[&str]) -> &str {
+        self.sources.name(self.root.locate(path).source)
+    }
+
     /// A problem inside a schema file: its key in [`LoadedDeclaration::schemas`] and a JSON pointer.
     pub fn schema_problem(
         &self,

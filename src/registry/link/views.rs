@@ -218,7 +218,7 @@ impl Linker<'_> {
         let Some(word) = word else { return };
         let path = [path, &[key]].concat();
         if what == PROPERTY && !known.contains(&word) {
-            let file = self.loaded.problem(&path, "", None).file;
+            let file = self.loaded.file(&path);
             if shipped::FILES.iter().any(|(name, _)| file.ends_with(name)) {
                 return;
             }
