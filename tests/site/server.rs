@@ -109,6 +109,17 @@ impl Prepared {
         };
         all.entry(prefix.to_owned()).or_insert_with(made).clone()
     }
+
+    /// Puts files into a folder, and the database where that is none of them.
+    fn put(&self, folder: &TempDir, wanted: impl Fn(&Path) -> bool) {
+        for file in self.files.iter().filter(|file| wanted(&file.path)) {
+            let path = folder.path().join(&file.path);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            std::fs::write(&path, &file.bytes).expect("a file");
+            std::fs::set_permissions(&path, file.permissions.clone()).expect("permissions");
+        }
+        postgres::create(folder.path(), Some(&self.name));
+    }
 }
 
 fn gather(root: &Path, folder: &Path, files: &mut Vec<PreparedFile>) {
@@ -216,13 +227,22 @@ pub mod postgres {
     }
 }
 
+fn has_database(folder: &Path) -> bool {
+    match postgres::server() {
+        Some(_) => postgres::exists(folder),
+        None => folder.join("test.db").exists(),
+    }
+}
+
+/// Whether overrides decide what a new database holds.
+fn decide_first_content(sets: &[&str]) -> bool {
+    let own = |set: &&str| ["site.", "storage.", "settings."].iter().any(|key| set.starts_with(key));
+    sets.iter().filter(|set| !set.starts_with("site.prefix=")).any(own)
+}
+
 /// An application password of the administrator, who is added to a new database.
 fn administrator(folder: &TempDir, args: &[String]) -> String {
-    let there = match postgres::server() {
-        Some(_) => postgres::exists(folder.path()),
-        None => folder.path().join("test.db").exists(),
-    };
-    if !there {
+    if !has_database(folder.path()) {
         postgres::create(folder.path(), None);
         let mut add = refs(args);
         add.extend(["user", "add", "admin", "admin@example.org", "--role", "administrator", "--password-stdin"]);
@@ -242,28 +262,27 @@ impl Server {
     /// The shipped declarations with further overrides.
     pub fn with(sets: &[&str]) -> Server {
         let folder = TempDir::new().expect("a temporary folder");
-        // Other overrides may decide what the database holds at first.
-        let own = |set: &&str| ["site.", "storage.", "settings."].iter().any(|key| set.starts_with(key));
-        if sets.iter().filter(|set| !set.starts_with("site.prefix=")).any(own) {
+        if decide_first_content(sets) {
             stdout(&["init", folder.path().to_str().expect("a path")], "");
             return Server::over(folder, sets);
         }
         let prepared = Prepared::with(prefix_of(sets));
-        for file in &prepared.files {
-            let path = folder.path().join(&file.path);
-            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-            std::fs::write(&path, &file.bytes).expect("a file");
-            std::fs::set_permissions(&path, file.permissions.clone()).expect("permissions");
-        }
-        postgres::create(folder.path(), Some(&prepared.name));
+        prepared.put(&folder, |_| true);
         let args = arguments(&folder, sets);
         Server::run(folder, args, sets, prepared.secret.clone())
     }
 
-    /// With the declarations of the folder.
+    /// With the declarations of the folder. A new database is one that was made under the shipped ones, unless the overrides
+    /// decide what it holds at first.
     pub fn over(folder: TempDir, sets: &[&str]) -> Server {
         let args = arguments(&folder, sets);
-        let secret = administrator(&folder, &args);
+        let secret = if decide_first_content(sets) || has_database(folder.path()) {
+            administrator(&folder, &args)
+        } else {
+            let prepared = Prepared::with(prefix_of(sets));
+            prepared.put(&folder, |path| path.to_string_lossy().starts_with("test.db"));
+            prepared.secret.clone()
+        };
         Server::run(folder, args, sets, secret)
     }
 
@@ -280,8 +299,10 @@ impl Server {
     /// Ends the process and serves the same folder with other overrides.
     pub fn restart_with(mut self, sets: &[&str]) -> Server {
         let folder = std::mem::replace(&mut self.folder, TempDir::new().expect("a temporary folder"));
+        let secret = self.admin.1.clone();
         drop(self);
-        Server::over(folder, sets)
+        let args = arguments(&folder, sets);
+        Server::run(folder, args, sets, secret)
     }
 
     /// Kills the process without warning.
