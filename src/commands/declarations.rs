@@ -121,8 +121,7 @@ fn checked(source: &ConfigSource, data: bool) -> Result<CheckReport, BootError> 
 fn translations(loaded: &LoadedDeclaration, registry: &Registry) -> Vec<String> {
     let mut warnings = Vec::new();
     for (language, texts) in &registry.declaration.translations {
-        let file = |text: &String| loaded.file(&["translations", language, text]);
-        let own = |text: &&String| !shipped::FILES.iter().any(|(name, _)| file(text).ends_with(name));
+        let own = |text: &&String| !loaded.is_shipped(&["translations", language, text]);
         let own: Vec<&String> = texts.keys().filter(own).collect();
         if own.is_empty() {
             continue;

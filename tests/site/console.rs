@@ -1,11 +1,12 @@
 //! The console's page and files, what the server describes to it, and its own endpoints.
 
 use super::pages::{Browser, PASSWORD};
-use super::server::{Answer, Server, stdout};
+use super::server::{Answer, Server, run, stdout};
 use expect_test::expect_file;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use tempfile::TempDir;
 
 type User = (String, String);
@@ -679,6 +680,23 @@ fn the_documented_view_is_sound() {
     assert_eq!(events["fields"]["price"]["label"], "Entry fee");
     assert_eq!(events["view"]["default_view"]["sort"], json!({"field": "starts", "direction": "asc"}));
     assert!(events["states"].as_array().is_some_and(|all| all.contains(&json!("cancelled"))), "{}", events["states"]);
+}
+
+/// `routes.toml` is the user's, too.
+#[test]
+fn check_finds_unknown_properties_of_views_in_every_file_of_the_user() {
+    let view = "\n[resources.recipes]\nextends = \"plain\"\nschema = \"schemas/plain.json\"\n\
+                [resources.recipes.view.default_view]\nfields = [\"titel\"]\n";
+    for file in ["site.toml", "routes.toml"] {
+        let folder = own("", &[]);
+        let mut declared = OpenOptions::new().append(true).open(folder.path().join(file)).expect("a file");
+        declared.write_all(view.as_bytes()).expect("a file");
+        let config = folder.path().join("routes.toml");
+        let told = run(&["check", "--config", config.to_str().expect("a path")], "");
+        let said = String::from_utf8_lossy(&told.stderr).into_owned();
+        assert!(!told.status.success(), "{file}: {said}");
+        assert!(said.contains(&format!("/{file}:")) && said.contains("unknown property `titel`"), "{file}: {said}");
+    }
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use super::server::{Server, run, stdout};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use tempfile::TempDir;
 
 fn describe(server: &Server, query: &str) -> Value {
@@ -134,9 +135,11 @@ fn check_tells_what_a_language_lacks() {
         ),
         ("[translations.fr]\n\"Content\" = \"Contenu\"\n", &["`translations.fr` lacks ", "`(no title)`, "][..]),
     ] {
-        for prefix in ["cms", "wp"] {
-            let folder = own(site);
+        for (prefix, file) in [("cms", "site.toml"), ("wp", "site.toml"), ("cms", "routes.toml")] {
+            let folder = own("");
             let config = folder.path().join("routes.toml");
+            let mut declared = OpenOptions::new().append(true).open(folder.path().join(file)).expect("a file");
+            declared.write_all(site.as_bytes()).expect("a file");
             let args =
                 ["check", "--config", config.to_str().expect("a path"), "--set", &format!("site.prefix={prefix}")];
             let told = run(&args, "");

@@ -90,9 +90,9 @@ impl LoadedDeclaration {
         self.sources.problem(self.root.locate(path), message, hint)
     }
 
-    /// The file that gives the value at a path.
-    pub fn file(&self, path: &[&str]) -> &str {
-        self.sources.name(self.root.locate(path).source)
+    /// Whether a shipped file gives the value at a path, and not one of the user's.
+    pub fn is_shipped(&self, path: &[&str]) -> bool {
+        shipped::is_shipped(self.sources.name(self.root.locate(path).source))
     }
 
     /// A problem inside a schema file: its key in [`LoadedDeclaration::schemas`] and a JSON pointer.

@@ -59,6 +59,11 @@ pub fn init(directory: &Path) -> Result<Vec<PathBuf>, InitError> {
     write_files(directory, &files_of_init())
 }
 
+/// Whether a file is one that an upgrade replaces, by the name that problems show. `routes.toml` is the user's.
+pub fn is_shipped(file: &str) -> bool {
+    FILES.iter().any(|(name, _)| name.starts_with(SCHEMAS) && file.ends_with(name))
+}
+
 fn files_of_init() -> Vec<(&'static str, &'static str)> {
     FILES.iter().copied().chain([(VERSION_FILE, VERSION)]).collect()
 }
@@ -186,6 +191,21 @@ mod tests {
         assert!(error.to_string().ends_with("schemas/deep/a.json"), "{error}");
         assert!(!written[0].exists());
         assert_eq!(fs::read_to_string(&written[1]).expect("is there"), "mine");
+    }
+
+    #[test]
+    fn what_an_upgrade_replaces_is_shipped() {
+        for (file, expected) in [
+            ("schemas/core/20-posts.toml", true),
+            ("/site/schemas/core/20-posts.toml", true),
+            ("(shipped) schemas/translations/de.toml", true),
+            ("/site/schemas/mine.toml", false),
+            ("/site/site.toml", false),
+            ("/site/routes.toml", false),
+            ("routes.toml", false),
+        ] {
+            assert_eq!(is_shipped(file), expected, "{file}");
+        }
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use super::super::resource::{Property, PropertySource, Resource};
 use super::super::views::NAMING;
 use super::{Linker, escape};
-use cms_config::shipped;
 use cms_text::phrase::pieces;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -217,11 +216,8 @@ impl Linker<'_> {
     fn word(&mut self, path: &[&str], key: &str, what: &str, word: Option<&str>, known: &[&str]) {
         let Some(word) = word else { return };
         let path = [path, &[key]].concat();
-        if what == PROPERTY && !known.contains(&word) {
-            let file = self.loaded.file(&path);
-            if shipped::FILES.iter().any(|(name, _)| file.ends_with(name)) {
-                return;
-            }
+        if what == PROPERTY && !known.contains(&word) && self.loaded.is_shipped(&path) {
+            return;
         }
         self.known(&path, what, word, known);
     }
