@@ -79,9 +79,14 @@ pub fn stdout(args: &[&str], input: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// The file of a folder's database; files beside it have its name at the beginning of theirs.
+const DATABASE: &str = "test.db";
+
 /// The shipped declarations and a database with an administrator, which every server of a prefix begins with.
 struct Prepared {
-    files: Vec<PreparedFile>,
+    declarations: Vec<PreparedFile>,
+    /// Empty on a PostgreSQL server.
+    database: Vec<PreparedFile>,
     secret: String,
     /// On a PostgreSQL server: the database.
     name: String,
@@ -104,21 +109,30 @@ impl Prepared {
             let secret = administrator(&folder, &arguments(&folder, &[&format!("site.prefix={prefix}")]));
             let mut files = Vec::new();
             gather(folder.path(), folder.path(), &mut files);
+            let (database, declarations) =
+                files.into_iter().partition(|file| file.path.to_string_lossy().starts_with(DATABASE));
             let name = postgres::name(folder.path());
-            Arc::new(Prepared { files, secret, name })
+            Arc::new(Prepared { declarations, database, secret, name })
         };
         all.entry(prefix.to_owned()).or_insert_with(made).clone()
     }
 
-    /// Puts files into a folder, and the database where that is none of them.
-    fn put(&self, folder: &TempDir, wanted: impl Fn(&Path) -> bool) {
-        for file in self.files.iter().filter(|file| wanted(&file.path)) {
-            let path = folder.path().join(&file.path);
-            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-            std::fs::write(&path, &file.bytes).expect("a file");
-            std::fs::set_permissions(&path, file.permissions.clone()).expect("permissions");
-        }
-        postgres::create(folder.path(), Some(&self.name));
+    fn copy_declarations(&self, folder: &Path) {
+        self.declarations.iter().for_each(|file| file.copy(folder));
+    }
+
+    fn copy_database(&self, folder: &Path) {
+        self.database.iter().for_each(|file| file.copy(folder));
+        postgres::create(folder, Some(&self.name));
+    }
+}
+
+impl PreparedFile {
+    fn copy(&self, folder: &Path) {
+        let path = folder.join(&self.path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(&path, &self.bytes).expect("a file");
+        std::fs::set_permissions(&path, self.permissions.clone()).expect("permissions");
     }
 }
 
@@ -158,7 +172,7 @@ fn arguments(folder: &TempDir, sets: &[&str]) -> Vec<String> {
 pub fn storage(folder: &Path) -> String {
     match postgres::server() {
         Some(server) => format!("storage.url={}", postgres::url(&server, &postgres::name(folder))),
-        None => format!("storage.url=sqlite:{}", folder.join("test.db").display()),
+        None => format!("storage.url=sqlite:{}", folder.join(DATABASE).display()),
     }
 }
 
@@ -230,7 +244,7 @@ pub mod postgres {
 fn has_database(folder: &Path) -> bool {
     match postgres::server() {
         Some(_) => postgres::exists(folder),
-        None => folder.join("test.db").exists(),
+        None => folder.join(DATABASE).exists(),
     }
 }
 
@@ -262,14 +276,8 @@ impl Server {
     /// The shipped declarations with further overrides.
     pub fn with(sets: &[&str]) -> Server {
         let folder = TempDir::new().expect("a temporary folder");
-        if decide_first_content(sets) {
-            stdout(&["init", folder.path().to_str().expect("a path")], "");
-            return Server::over(folder, sets);
-        }
-        let prepared = Prepared::with(prefix_of(sets));
-        prepared.put(&folder, |_| true);
-        let args = arguments(&folder, sets);
-        Server::run(folder, args, sets, prepared.secret.clone())
+        Prepared::with(prefix_of(sets)).copy_declarations(folder.path());
+        Server::over(folder, sets)
     }
 
     /// With the declarations of the folder. A new database is one that was made under the shipped ones, unless the overrides
@@ -280,7 +288,7 @@ impl Server {
             administrator(&folder, &args)
         } else {
             let prepared = Prepared::with(prefix_of(sets));
-            prepared.put(&folder, |path| path.to_string_lossy().starts_with("test.db"));
+            prepared.copy_database(folder.path());
             prepared.secret.clone()
         };
         Server::run(folder, args, sets, secret)
