@@ -120,6 +120,14 @@ impl Inheritance<'_, '_> {
     }
 }
 
+/// Whether a resource has the value at a path from the one that it extends: then both have it from one place in a file.
+pub fn is_inherited(root: &Node, path: &[&str]) -> bool {
+    let [table, name, below @ ..] = path else { return false };
+    let Some((from, _)) = root.at(&[table, name]).and_then(extended) else { return false };
+    let place = root.locate(path);
+    TABLES.iter().any(|table| root.locate(&[&[table, from.as_str()], below].concat()) == place)
+}
+
 /// The name of what a resource extends, and where it says so.
 fn extended(resource: &Node) -> Option<(String, Span)> {
     let extends = resource.child("extends")?;

@@ -95,6 +95,11 @@ impl LoadedDeclaration {
         shipped::is_shipped(self.sources.name(self.root.locate(path).source))
     }
 
+    /// Whether a resource has the value at a path from the one that it extends.
+    pub fn is_inherited(&self, path: &[&str]) -> bool {
+        inherit::is_inherited(&self.root, path)
+    }
+
     /// A problem inside a schema file: its key in [`LoadedDeclaration::schemas`] and a JSON pointer.
     pub fn schema_problem(
         &self,

@@ -120,9 +120,6 @@ pub const DISPLAYS: &[&str] = &[
     "json",
 ];
 
-/// The word for names of properties in problems.
-const PROPERTY: &str = "property";
-
 /// How a list is arranged.
 const LAYOUTS: &[&str] = &["table", "list", "grid", "tree"];
 
@@ -181,9 +178,10 @@ impl Linker<'_> {
 
     /// The words of `view` of every resource, and of `x-view` of its properties.
     pub(super) fn views(&mut self, resources: &[Resource]) {
+        let all = resources.iter().flat_map(|resource| names_of(&resource.properties)).collect();
         for resource in resources {
-            let names = names_of(&resource.properties);
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let own = names_of(&resource.properties);
+            let names = PropertyNames { own: own.iter().map(String::as_str).collect(), all: &all };
             let path = ["resources", resource.name.as_str(), "view"];
             let view = resource.declared.view.clone();
             let groups: Vec<&str> = self.declared.view_groups.keys().map(String::as_str).collect();
@@ -191,7 +189,7 @@ impl Linker<'_> {
             self.word(&path, "icon", "icon", view.icon.as_deref(), ICONS);
             for (name, field) in &view.fields {
                 let path = [&path[..], &["fields", name]].concat();
-                self.word(&path[..path.len() - 1], name, PROPERTY, Some(name), &names);
+                self.property_name(&path[..path.len() - 1], name, Some(name), &names);
                 self.word(&path, "control", "control", field.control.as_deref(), CONTROLS);
                 self.word(&path, "display", "display", field.display.as_deref(), DISPLAYS);
             }
@@ -211,48 +209,54 @@ impl Linker<'_> {
         }
     }
 
-    /// A word of a closed list; nothing where there is none. Shipped views may name a property that a schema of one's
-    /// own does not have: views leave it out.
+    /// A word of a closed list; nothing where there is none.
     fn word(&mut self, path: &[&str], key: &str, what: &str, word: Option<&str>, known: &[&str]) {
         let Some(word) = word else { return };
-        let path = [path, &[key]].concat();
-        if what == PROPERTY && !known.contains(&word) && self.loaded.is_shipped(&path) {
-            return;
-        }
-        self.known(&path, what, word, known);
+        self.known(&[path, &[key]].concat(), what, word, known);
     }
 
-    fn list_view(&mut self, path: &[&str], view: &Map<String, Value>, names: &[&str]) {
+    /// The name of a property; nothing where there is none. Views leave out what a resource does not have: a shipped view may
+    /// name a property that a schema of one's own lacks, and an inherited one what only others of its heirs have.
+    fn property_name(&mut self, path: &[&str], key: &str, name: Option<&str>, names: &PropertyNames<'_>) {
+        let Some(name) = name.filter(|name| !names.own.contains(name)) else { return };
+        let path = [path, &[key]].concat();
+        let is_inherited = || names.all.contains(name) && self.loaded.is_inherited(&path);
+        if !self.loaded.is_shipped(&path) && !is_inherited() {
+            self.known(&path, "property", name, &names.own);
+        }
+    }
+
+    fn list_view(&mut self, path: &[&str], view: &Map<String, Value>, names: &PropertyNames<'_>) {
         for (member, value) in view {
             self.word(path, member, "member of a view", Some(member), MEMBERS);
             if NAMING.contains(&member.as_str()) {
-                self.word(path, member, PROPERTY, value.as_str(), names);
+                self.property_name(path, member, value.as_str(), names);
             }
         }
         self.word(path, "type", "layout", view.get("type").and_then(Value::as_str), LAYOUTS);
         let list = |member: &str| view.get(member).and_then(Value::as_array).cloned().unwrap_or_default();
         for (i, field) in list("fields").iter().enumerate() {
-            self.word(&[path, &["fields"]].concat(), &i.to_string(), PROPERTY, field.as_str(), names);
+            self.property_name(&[path, &["fields"]].concat(), &i.to_string(), field.as_str(), names);
         }
         for (i, filter) in list("filters").iter().enumerate() {
             let i = i.to_string();
             let path = [path, &["filters", i.as_str()]].concat();
-            self.word(&path, "field", PROPERTY, filter["field"].as_str(), names);
+            self.property_name(&path, "field", filter["field"].as_str(), names);
         }
         let sort = view.get("sort").cloned().unwrap_or_default();
-        self.word(&[path, &["sort"]].concat(), "field", PROPERTY, sort["field"].as_str(), names);
+        self.property_name(&[path, &["sort"]].concat(), "field", sort["field"].as_str(), names);
         self.word(&[path, &["sort"]].concat(), "direction", "direction", sort["direction"].as_str(), &["asc", "desc"]);
     }
 
     /// Names of properties, and groups of them.
-    fn form_fields(&mut self, path: &[&str], fields: &Value, names: &[&str]) {
+    fn form_fields(&mut self, path: &[&str], fields: &Value, names: &PropertyNames<'_>) {
         for (i, field) in fields.as_array().into_iter().flatten().enumerate() {
             let i = i.to_string();
             let below = [path, &[i.as_str()]].concat();
             match &field["children"] {
                 Value::Array(_) => self.form_fields(&[&below[..], &["children"]].concat(), &field["children"], names),
-                _ if field.is_string() => self.word(path, &i, PROPERTY, field.as_str(), names),
-                _ => self.word(&below, "id", PROPERTY, field["id"].as_str(), names),
+                _ if field.is_string() => self.property_name(path, &i, field.as_str(), names),
+                _ => self.property_name(&below, "id", field["id"].as_str(), names),
             }
         }
     }
@@ -272,6 +276,13 @@ impl Linker<'_> {
             }
         }
     }
+}
+
+/// What a view of a resource may name.
+struct PropertyNames<'a> {
+    own: Vec<&'a str>,
+    /// Those of every resource.
+    all: &'a BTreeSet<String>,
 }
 
 /// The names of properties; `a.b` of what is nested.
