@@ -278,7 +278,7 @@ impl Linker<'_> {
     }
 }
 
-/// What a view of a resource may name.
+/// Names of properties that views of one resource may have.
 struct PropertyNames<'a> {
     own: Vec<&'a str>,
     /// Those of every resource.
