@@ -8,7 +8,6 @@ use super::read::Reader;
 use super::tree::{Data, Member, Node, Span, Table, dotted};
 use super::{merge, parse_toml};
 use serde_json::Value;
-use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -17,6 +16,18 @@ pub struct Layer {
     root: Node,
     overlays: Vec<Entry>,
     removals: Vec<Removal>,
+}
+
+impl Layer {
+    /// A copy of the tables of these names, with all removals.
+    fn part(&self, names: &HashSet<&str>) -> Layer {
+        let mut root = Node::table(self.root.span);
+        if let (Data::Table(all), Data::Table(part)) = (&self.root.data, &mut root.data) {
+            let named = all.iter().filter(|(key, _)| names.contains(key.trim_start_matches('+')));
+            part.extend(named.map(|(key, member)| (key.clone(), member.clone())));
+        }
+        Layer { root, overlays: Vec::new(), removals: self.removals.clone() }
+    }
 }
 
 /// An overlay that a file names.
@@ -76,8 +87,10 @@ pub fn layers(reader: &mut Reader<'_>, settings: &[Node]) -> Vec<Layer> {
     }
     // Conditions see everything that does not itself depend on conditions, so that their order does not matter.
     let told = reader.problems.len();
-    let unconditional: Vec<&Layer> = std::iter::once(&base).chain(loaded.iter().flatten()).collect();
-    let mut seen = merge(reader, &unconditional, settings).root;
+    let named: HashSet<&str> =
+        entries.iter().flat_map(|entry| &entry.when).flat_map(|c| c.path.first()).map(String::as_str).collect();
+    let unconditional = std::iter::once(&base).chain(loaded.iter().flatten()).map(|layer| layer.part(&named)).collect();
+    let mut seen = merge(reader, unconditional, settings).root;
     merge::resolve_appends(&mut seen);
     reader.problems.truncate(told);
     for (entry, slot) in entries.iter().zip(&mut loaded) {
@@ -89,16 +102,15 @@ pub fn layers(reader: &mut Reader<'_>, settings: &[Node]) -> Vec<Layer> {
 }
 
 /// Merges the layers and then the settings over each other.
-pub fn merge<L: Borrow<Layer>>(reader: &mut Reader<'_>, layers: &[L], settings: &[Node]) -> MergeResult {
-    let span = layers.first().map_or(NOWHERE, |layer| layer.borrow().root.span);
+pub fn merge(reader: &mut Reader<'_>, layers: Vec<Layer>, settings: &[Node]) -> MergeResult {
+    let span = layers.first().map_or(NOWHERE, |layer| layer.root.span);
     let root = Node::table(span);
     let mut merged = MergeResult { root, edits: Vec::new(), waiting: Vec::new(), schema_stems: HashSet::new() };
     for layer in layers {
-        let layer = layer.borrow();
-        for removal in &layer.removals {
+        for removal in layer.removals {
             remove(reader, &mut merged, removal);
         }
-        lay_over(reader, &mut merged, layer.root.clone());
+        lay_over(reader, &mut merged, layer.root);
     }
     for setting in settings {
         lay_over(reader, &mut merged, setting.clone());
@@ -301,7 +313,7 @@ fn lay_over(reader: &mut Reader<'_>, merged: &mut MergeResult, mut root: Node) {
     }
 }
 
-fn remove(reader: &mut Reader<'_>, merged: &mut MergeResult, removal: &Removal) {
+fn remove(reader: &mut Reader<'_>, merged: &mut MergeResult, removal: Removal) {
     let place = removal.place;
     match removal.path.as_slice() {
         [first, stem, rest @ ..] if first == "schemas" && !rest.is_empty() => {
@@ -309,7 +321,7 @@ fn remove(reader: &mut Reader<'_>, merged: &mut MergeResult, removal: &Removal) 
         }
         path if merge::remove(&mut merged.root, path) => {}
         [table, name, _, ..] if merged.root.at(&[table, name]).is_some() && table.ends_with("resources") => {
-            merged.waiting.push(removal.clone());
+            merged.waiting.push(removal);
         }
         path => nothing_to_remove(reader, &merged.root, path, place, ""),
     }

@@ -60,7 +60,7 @@ pub fn attempt(origin: Origin<'_>, sets: &[String], env: impl IntoIterator<Item 
     let mut reader = Reader::new(origin);
     let settings = settings(&mut reader, sets, env);
     let layers = layers::layers(&mut reader, &settings);
-    let mut merged = layers::merge(&mut reader, &layers, &settings);
+    let mut merged = layers::merge(&mut reader, layers, &settings);
     inherit::inherit(&mut reader, &mut merged);
     let prefix = prefix::prefix_of(&merged.root);
     prefix::fill(&mut reader, &mut merged.root, &prefix);

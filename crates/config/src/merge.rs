@@ -45,6 +45,12 @@ fn appended<'k>(key: &'k str, node: &Node) -> Option<&'k str> {
     key.strip_prefix('+').filter(|_| node.as_array().is_some())
 }
 
+/// Whether any table below a node appends to an array.
+fn appends(node: &Node) -> bool {
+    let Data::Table(table) = &node.data else { return false };
+    table.iter().any(|(key, member)| appended(key, &member.node).is_some() || appends(&member.node))
+}
+
 /// Removes what a path names: a key of a table, or the elements of an array that equal this text or have it as their
 /// `name`, `rel` or `path`. False when nothing is there.
 pub fn remove(base: &mut Node, path: &[String]) -> bool {
@@ -130,12 +136,13 @@ impl Merge<'_> {
         match base.get_mut(&key) {
             Some(existing) if self.removes(&existing.node, &member.node) => drop(base.shift_remove(&key)),
             Some(existing) => self.overlay(&mut existing.node, member.node),
-            None => {
-                // A new table goes through the same steps, so that `+key` means the same in it.
+            // A new table goes through the same steps, so that `+key` means the same in it.
+            None if appends(&member.node) => {
                 let mut node = Node::table(member.node.span);
                 self.overlay(&mut node, member.node);
                 base.insert(key, Member { key: member.key, node });
             }
+            None => drop(base.insert(key, member)),
         }
         self.path.pop();
     }
