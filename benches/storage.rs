@@ -138,6 +138,7 @@ fn layout() -> Layout {
         versioned: true,
         extends: None,
         kind: None,
+        states: None,
     };
     let record = [
         ("kind", Word),

@@ -122,7 +122,12 @@ impl SortKeys {
                 (true, _) | (false, true) => Some(NullPlacement::Last),
                 (false, false) => Some(NullPlacement::First),
             };
-            let indexed = holder.indexes.iter().any(|index| index.columns.first().is_some_and(|(own, _)| own == short));
+            let state = holder.states.as_ref().map(|states| &states.column);
+            let indexed = holder.indexes.iter().any(|index| match index.columns.as_slice() {
+                [(first, _), (second, _), ..] if Some(first) == state => second == short,
+                [(first, _), ..] => first == short,
+                [] => false,
+            });
             Some(SortKey { column: name.clone(), ty: column.ty, descending, unset, indexed })
         };
         let mut keys: Vec<SortKey> = Vec::new();

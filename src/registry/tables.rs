@@ -6,7 +6,9 @@
 use super::columns::{ID, VERSION, comment, file, link, outbox, record, term, user};
 use super::resource::PropertyKind;
 use cms_config::declaration::{Declaration, Family};
-use cms_storage::plan::{ColumnDef, ColumnType, CountDef, Counted, DbValue, IndexDef, Name, TableDef, ValueRule};
+use cms_storage::plan::{
+    ColumnDef, ColumnType, CountDef, Counted, DbValue, IndexDef, Name, States, TableDef, ValueRule,
+};
 use std::sync::Arc;
 
 use ColumnType::{Int, Json, Key, Text, Word};
@@ -185,6 +187,7 @@ fn app_password() -> TableDef {
         versioned: false,
         extends: None,
         kind: None,
+        states: None,
     }
 }
 
@@ -200,6 +203,7 @@ fn session() -> TableDef {
         versioned: false,
         extends: None,
         kind: None,
+        states: None,
     }
 }
 
@@ -220,6 +224,7 @@ fn presence() -> TableDef {
         versioned: false,
         extends: None,
         kind: None,
+        states: None,
     }
 }
 
@@ -235,6 +240,7 @@ fn links() -> TableDef {
         versioned: false,
         extends: None,
         kind: None,
+        states: None,
     }
 }
 
@@ -258,6 +264,7 @@ fn messages() -> TableDef {
         versioned: false,
         extends: None,
         kind: None,
+        states: None,
     }
 }
 
@@ -281,6 +288,7 @@ fn files() -> TableDef {
         versioned: false,
         extends: None,
         kind: None,
+        states: None,
     }
 }
 
@@ -374,28 +382,44 @@ pub struct DeclaredColumn {
     pub name: String,
     pub kind: PropertyKind,
     pub indexed: bool,
+    /// Lists can be sorted by it.
+    pub sorted: bool,
     pub unique: bool,
     pub was: Option<String>,
     pub rule: Option<ValueRule>,
 }
 
-/// The table of a plain resource, or the extension table of a kind of the other families.
+/// The table of a plain resource, or the extension table of a kind of the other families. `states`: with whether lists always
+/// select by them.
 pub fn declared(
     (table, kind): (&str, &Name),
     key: &str,
     key_is_text: bool,
     extends: Option<&str>,
     columns: &[DeclaredColumn],
+    states: Option<(States, bool)>,
 ) -> TableDef {
-    let indexes = columns
-        .iter()
-        .filter(|c| c.indexed || c.unique)
-        .map(|c| IndexDef {
-            name: n(&format!("{table}_{}", c.name)),
-            columns: vec![(n(&c.name), false)],
-            unique: c.unique,
+    let state = states.as_ref().map(|(states, _)| &*states.column);
+    let within = |c: &&DeclaredColumn| c.sorted && state.is_some_and(|state| *c.name != *state);
+    // An index that begins with the state serves every list that selects by states.
+    let replaced = |c: &&DeclaredColumn| match &states {
+        Some((_, true)) if state == Some(&c.name) => columns.iter().any(|c| within(&c)),
+        Some((_, true)) => !c.indexed,
+        _ => false,
+    };
+    let single = columns.iter().filter(|c| c.unique || (c.indexed || c.sorted) && !replaced(c)).map(|c| IndexDef {
+        name: n(&format!("{table}_{}", c.name)),
+        columns: vec![(n(&c.name), false)],
+        unique: c.unique,
+    });
+    let of_states = state.into_iter().flat_map(|state| {
+        columns.iter().filter(within).map(move |c| IndexDef {
+            name: n(&format!("{table}_{state}.{}", c.name)),
+            columns: vec![(n(state), false), (n(&c.name), false)],
+            unique: false,
         })
-        .collect();
+    });
+    let indexes = single.chain(of_states).collect();
     TableDef {
         name: n(table),
         key: column(key, if key_is_text { Text } else { Int }),
@@ -412,6 +436,7 @@ pub fn declared(
         versioned: extends.is_none(),
         extends: extends.map(n),
         kind: Some(kind.clone()),
+        states: states.map(|(states, _)| states),
     }
 }
 
@@ -444,6 +469,7 @@ fn table(name: &str, space: &str, columns: &[(&str, ColumnType)], indexes: Index
         versioned: true,
         extends: None,
         kind: None,
+        states: None,
     }
 }
 

@@ -66,10 +66,10 @@ pub(super) struct Table {
     pub companion: bool,
 }
 
-/// Places in `tracked` of what the table's rows are tallied by.
+/// Places in `tracked` of what the table's rows are tallied by; without any of them, all rows are one number.
 pub(super) struct Tally {
-    pub kind: usize,
-    pub status: usize,
+    pub kind: Option<usize>,
+    pub status: Option<usize>,
     pub author: Option<usize>,
 }
 
@@ -100,6 +100,9 @@ impl Catalogue {
             if tables_by_name.insert(table.def.name.clone(), id).is_some() {
                 return Err(StorageError::Failed(format!("the table {} is declared twice", table.def.name)));
             }
+        }
+        for table in &mut tables {
+            table.track_states()?;
         }
         let mut catalogue =
             Catalogue { tables, relations: Vec::new(), tables_by_name, relations_by_name: HashMap::new() };
@@ -137,6 +140,7 @@ impl Catalogue {
             words.push(table.def.name.clone());
             words.push(table.space.clone());
             words.extend(table.counts.iter().flat_map(|c| c.def.statuses.iter().cloned()));
+            words.extend(table.def.states.iter().flat_map(|states| states.values.iter().cloned()));
         }
         for relation in &self.relations {
             words.push(relation.def.name.clone());
@@ -261,9 +265,19 @@ impl Table {
         if of_type(self, "status", ColumnType::Word) {
             let author = of_type(self, "author", ColumnType::Int).then(|| self.track("author").ok()).flatten();
             if let (Some(kind), Ok(status)) = (self.kind, self.track("status")) {
-                self.tally = Some(Tally { kind, status, author });
+                self.tally = Some(Tally { kind: Some(kind), status: Some(status), author });
             }
         }
+    }
+
+    /// Declared tables with rows of their own are tallied by their states.
+    fn track_states(&mut self) -> Result<(), StorageError> {
+        if self.def.is_declared() && self.def.extends.is_none() {
+            let states = self.def.states.as_ref().map(|states| states.column.clone());
+            let status = states.map(|column| self.track(&column)).transpose()?;
+            self.tally = Some(Tally { kind: None, status, author: None });
+        }
+        Ok(())
     }
 }
 
@@ -366,7 +380,17 @@ fn change_feed_table() -> TableDef {
 }
 
 fn table(name: &str, key: ColumnDef, columns: Vec<ColumnDef>, indexes: Vec<IndexDef>) -> TableDef {
-    TableDef { name: name.into(), key, space: None, columns, indexes, versioned: false, extends: None, kind: None }
+    TableDef {
+        name: name.into(),
+        key,
+        space: None,
+        columns,
+        indexes,
+        versioned: false,
+        extends: None,
+        kind: None,
+        states: None,
+    }
 }
 
 fn column(name: &str, ty: ColumnType) -> ColumnDef {

@@ -1,10 +1,10 @@
 //! Derived values computed from scratch: copies in edges, counts, tallies. The writer updates them by differences;
 //! this is for when there is no previous value.
 
-use super::catalogue::{Catalogue, Relation, Table, TableId};
+use super::catalogue::{Catalogue, Relation, Table, TableId, Tally};
 use super::connection::Connection;
 use super::layout_table::{keep, kept};
-use super::plan::{ColumnType, Name};
+use super::plan::{ColumnType, Name, States};
 use super::statement::{Result, int};
 use super::tally::{ALL_AUTHORS, NO_AUTHOR};
 use super::words::{NO_WORD, Words};
@@ -18,7 +18,9 @@ pub(super) fn renew(conn: &dyn Connection, catalogue: &Catalogue, words: &Words)
     let mut recount: BTreeSet<(Name, Name)> = BTreeSet::new();
     for relation in &catalogue.relations {
         let def = &relation.def;
-        if changed(conn, &format!("relation:{}", def.name), &format!("{def:?}"))? {
+        let definition = format!("{def:?}{}", rule_of_states(&catalogue.tables[relation.src]));
+        if changed(conn, &format!("relation:{}", def.name), &definition)? {
+            number_states(conn, &catalogue.tables[relation.src])?;
             copy_to_edges(conn, catalogue, words, relation)?;
             recount.extend(def.counted.iter().map(|c| (def.dst.clone(), c.column.clone())));
         }
@@ -35,9 +37,15 @@ pub(super) fn renew(conn: &dyn Connection, catalogue: &Catalogue, words: &Words)
     }
     for table in &catalogue.tables {
         let Some(tally) = &table.tally else { continue };
-        let definition = if tally.author.is_some() { "kind status author" } else { "kind status" };
-        if changed(conn, &format!("tally:{}", table.def.name), definition)? {
-            conn.batch(&tally_text(table, words, tally.author.is_some()))?;
+        let definition = match (&table.def.states, tally.author) {
+            (Some(states), _) => format!("{}{}", states.column, rule_of_states(table)),
+            (None, _) if tally.kind.is_none() => "rows".to_owned(),
+            (None, Some(_)) => "kind status author".to_owned(),
+            (None, None) => "kind status".to_owned(),
+        };
+        if changed(conn, &format!("tally:{}", table.def.name), &definition)? {
+            number_states(conn, table)?;
+            conn.batch(&tally_text(table, tally, words))?;
         }
     }
     Ok(())
@@ -70,8 +78,10 @@ pub(super) fn differences(conn: &dyn Connection, catalogue: &Catalogue, most: us
                 "SELECT coalesce((SELECT n FROM tally WHERE \"table\" = {number} AND kind = k AND status = s AND author = a), 0)"
             );
             let text = format!(
-                "SELECT count(*) FROM (SELECT coalesce(kind, 0) AS k, coalesce(status, 0) AS s, {author} AS a, count(*) AS c \
-                 FROM \"{name}\" GROUP BY 1, 2, 3) AS t WHERE c IS DISTINCT FROM ({kept})"
+                "SELECT count(*) FROM (SELECT {} AS k, {} AS s, {author} AS a, count(*) AS c \
+                 FROM \"{name}\" GROUP BY 1, 2, 3) AS t WHERE c IS DISTINCT FROM ({kept})",
+                tallied_by(table, tally.kind),
+                tallied_by(table, tally.status),
             );
             let n = conn.number(&text, &[])?.unwrap_or(0);
             if n > 0 {
@@ -91,17 +101,14 @@ fn changed(conn: &dyn Connection, name: &str, definition: &str) -> Result<bool> 
 }
 
 fn copy_to_edges(conn: &dyn Connection, catalogue: &Catalogue, words: &Words, relation: &Relation) -> Result<()> {
-    let src = &catalogue.tables[relation.src].def;
-    let copy = |column: &Option<Name>| match column {
-        Some(column) => {
-            format!("(SELECT \"{column}\" FROM \"{}\" WHERE \"{}\" = edge.src)", src.name, src.key.name)
-        }
-        None => "NULL".to_owned(),
+    let table = &catalogue.tables[relation.src];
+    let copy = |value: String| {
+        format!("(SELECT {value} FROM \"{}\" WHERE \"{}\" = edge.src)", table.def.name, table.def.key.name)
     };
     let text = format!(
         "UPDATE edge SET status = {}, sort = {} WHERE rel = {}",
-        copy(&relation.def.status),
-        copy(&relation.def.sort),
+        relation.status.map_or("NULL".to_owned(), |status| copy(as_word(table, status))),
+        relation.def.sort.as_ref().map_or("NULL".to_owned(), |sort| copy(format!("\"{sort}\""))),
         number(words, &relation.def.name)
     );
     conn.batch(&text)
@@ -153,19 +160,52 @@ fn recount_terms(catalogue: &Catalogue, words: &Words, table: &str, column: &str
     terms
 }
 
-fn tally_text(table: &Table, words: &Words, by_author: bool) -> String {
+/// Takes the stored states that are not declared into the dictionary.
+fn number_states(conn: &dyn Connection, table: &Table) -> Result<()> {
+    let Some(States { column, .. }) = &table.def.states else { return Ok(()) };
+    let name = &table.def.name;
+    conn.batch(&format!(
+        "INSERT INTO dictionary (number, word) \
+         SELECT (SELECT coalesce(max(number), 0) FROM dictionary) + row_number() OVER (ORDER BY state), state \
+         FROM (SELECT DISTINCT \"{column}\" AS state FROM \"{name}\") AS found \
+         WHERE state IS NOT NULL AND state NOT IN (SELECT word FROM dictionary)"
+    ))
+}
+
+/// Values of a column of states can change with its rule.
+fn rule_of_states(table: &Table) -> &str {
+    let column = table.def.states.as_ref().and_then(|states| table.column(&states.column).ok());
+    column.and_then(|column| column.rule.as_ref()).map_or("", |rule| &rule.definition)
+}
+
+/// The number under which a tally has a tracked column; `at` is its place.
+fn tallied_by(table: &Table, at: Option<usize>) -> String {
+    at.map_or("0".to_owned(), |at| format!("coalesce({}, 0)", as_word(table, at)))
+}
+
+/// A tracked column as a number of the dictionary.
+fn as_word(table: &Table, at: usize) -> String {
+    let column = &table.def.columns[table.tracked[at]];
+    match column.ty {
+        ColumnType::Word => format!("\"{}\"", column.name),
+        _ => format!("(SELECT number FROM dictionary WHERE word = \"{}\".\"{}\")", table.def.name, column.name),
+    }
+}
+
+fn tally_text(table: &Table, tally: &Tally, words: &Words) -> String {
     let number = number(words, &table.def.name);
     let name = &table.def.name;
     let mut text = format!("DELETE FROM tally WHERE \"table\" = {number};");
     let mut count = |author: &str| {
         text += &format!(
             "INSERT INTO tally (\"table\", kind, status, author, n) \
-             SELECT {number}, coalesce(kind, 0) AS k, coalesce(status, 0) AS s, {author} AS a, count(*) \
-             FROM \"{name}\" GROUP BY 2, 3, 4;"
+             SELECT {number}, {} AS k, {} AS s, {author} AS a, count(*) FROM \"{name}\" GROUP BY 2, 3, 4;",
+            tallied_by(table, tally.kind),
+            tallied_by(table, tally.status),
         );
     };
     count(&ALL_AUTHORS.to_string());
-    if by_author {
+    if tally.author.is_some() {
         count(&format!("coalesce(author, {NO_AUTHOR})"));
     }
     text

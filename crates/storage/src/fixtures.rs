@@ -110,6 +110,7 @@ pub fn table(name: &str, space: Option<&str>, columns: Vec<ColumnDef>, indexes: 
         versioned: true,
         extends: None,
         kind: None,
+        states: None,
     }
 }
 
@@ -169,7 +170,13 @@ pub fn layout() -> Layout {
         vec![column("post", Int), column("status", Word), column("content", Text), column("date_local", Int)],
         vec![index("post", &["post", "status", "date_local"])],
     );
-    let order = table("x_order", Some("x_order"), vec![column("note", Text), column_or("total", Int, int(0))], vec![]);
+    let mut order = table(
+        "x_order",
+        Some("x_order"),
+        vec![column("note", Text), column_or("total", Int, int(0)), column("state", Text), column("placed", Int)],
+        vec![index("placed", &["state", "placed"])],
+    );
+    order.states = Some(States { column: "state".into(), values: names(&["open", "paid"]) });
     let mut option = table("option", None, vec![column("value", Text)], vec![]);
     option.key = column("name", Text);
     option.versioned = false;
@@ -193,8 +200,8 @@ pub fn layout() -> Layout {
                 name: "order.items".into(),
                 src: "x_order".into(),
                 dst: "record".into(),
-                status: None,
-                sort: None,
+                status: Some("state".into()),
+                sort: Some("placed".into()),
                 counted: None,
                 only_kind: None,
             },

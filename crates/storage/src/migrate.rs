@@ -206,6 +206,7 @@ mod tests {
     use super::super::plan::*;
     use super::super::sqlite::{OpenOptions, Sqlite};
     use super::PendingChange;
+    use crate::database::Storage;
     use std::path::Path;
 
     type Edit = fn(&mut Layout);
@@ -478,6 +479,9 @@ mod tests {
         for relation in &mut plain.relations {
             (relation.counted, relation.status, relation.sort) = (None, None, None);
         }
+        for table in &mut plain.tables {
+            table.states = None;
+        }
         let db = open(&plain);
         let linked = |status: &str| Put {
             edges: vec![(name("post.categories"), vec![1]), (name("post.tags"), vec![1, 2])],
@@ -485,10 +489,27 @@ mod tests {
         };
         let term = || Change::Put(put("term", Target::New, &[]));
         let comment = put("comment", Target::New, &[("post", int(1)), ("status", text("approved"))]);
-        let puts = [linked("publish"), linked("private"), comment].map(Change::Put);
-        commit(&db, [vec![term(), term()], puts.to_vec()].concat()).unwrap();
+        let order = |state: &str| Put {
+            edges: vec![(name("order.items"), vec![1])],
+            ..put("x_order", Target::New, &[("state", text(state)), ("placed", int(5))])
+        };
+        let records = [linked("publish"), linked("private"), comment];
+        let orders = [order("open"), order("lost"), order("lost")];
+        let puts: Vec<Change> = records.into_iter().chain(orders).map(Change::Put).collect();
+        commit(&db, [vec![term(), term()], puts].concat()).unwrap();
         drop(db);
         let db = open(&layout());
+        // States are known that no declaration names.
+        let of = |state: &str| {
+            Cond::All(vec![eq("state", text(state)), Cond::Linked { rel: name("order.items"), dst: vec![1] }])
+        };
+        for (filter, n) in [(of("lost"), 2), (of("open"), 1), (of("paid"), 0), (eq("state", text("lost")), 2)] {
+            let plan = read("x_order", &["id"], filter);
+            assert_eq!((rows(&db, &plan).len(), db.snapshot().unwrap().count(&plan).unwrap()), (n, n as u64));
+        }
+        commit(&db, vec![Change::Put(order("found")), Change::Put(order("lost"))]).unwrap();
+        assert_eq!(rows(&db, &read("x_order", &["id"], of("lost"))).len(), 3);
+        assert_eq!(db.snapshot().unwrap().count(&read("x_order", &["id"], Cond::All(vec![]))).unwrap(), 5);
         let all = |table: &str, column: &str| ints(rows(&db, &read(table, &[column], Cond::All(vec![]))));
         assert_eq!(all("term", "count"), [3, 2]);
         assert_eq!(all("record", "comment_count"), [1, 0]);

@@ -110,6 +110,17 @@ pub struct TableDef {
     pub extends: Option<Name>,
     /// The kind of the rows of a declared table.
     pub kind: Option<Name>,
+    /// The states of the rows of a declared table.
+    pub states: Option<States>,
+}
+
+/// A text column with few values by which lists select rows, such as `draft` and `publish`. Rows are counted by it as they
+/// are written, and relations can copy it into their edges.
+#[derive(Clone, Debug, PartialEq)]
+pub struct States {
+    pub column: Name,
+    /// The values that are declared.
+    pub values: Vec<Name>,
 }
 
 impl TableDef {

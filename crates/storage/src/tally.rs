@@ -1,7 +1,7 @@
 //! Counting without counting: a filter on columns that the writer has tallies for becomes a sum of them.
 //!
-//! The writer maintains a number for each kind, status and author of a table that has such columns, and one of the
-//! sources of a relation at each of its targets.
+//! The writer maintains a number for each kind, status and author of a table that has such columns, one for each state of a
+//! declared table, and one of the sources of a relation at each of its targets.
 
 use super::catalogue::{Catalogue, TALLY, Table};
 use super::plan::{Cond, DbValue, Name, Op, ReadPlan};
@@ -120,7 +120,7 @@ fn pins(cond: &Cond) -> Option<(&Name, &[DbValue])> {
 /// The tally's column for a column of the table.
 fn column(table: &Table, name: &Name) -> Option<&'static str> {
     let tally = table.tally.as_ref()?;
-    let places = [("kind", Some(tally.kind)), ("status", Some(tally.status)), ("author", tally.author)];
+    let places = [("kind", tally.kind), ("status", tally.status), ("author", tally.author)];
     let of_table = |place: usize| table.def.columns[table.tracked[place]].name == *name;
     places.into_iter().find(|(_, place)| place.is_some_and(of_table)).map(|(column, _)| column)
 }

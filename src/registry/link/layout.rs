@@ -8,7 +8,7 @@ use super::property::kind_of;
 use super::values::rule;
 use super::{Linker, escape};
 use cms_config::declaration::{self, Family};
-use cms_storage::plan::{Layout, Name, Reference, ReferenceValues, RelationDef, VERSION};
+use cms_storage::plan::{ColumnType, Layout, Name, Reference, ReferenceValues, RelationDef, States, VERSION};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -35,14 +35,15 @@ impl Linker<'_> {
             for relation in resource.relations.iter().filter(|r| r.many) {
                 let target = &resources[relation.to];
                 let content = resource.is_content();
+                let states = layout.table(&resource.table).and_then(|table| table.states.as_ref());
                 let leads_there = |r: &&Relation| r.many && r.to == relation.to;
                 let sole = resources.iter().flat_map(|r| &r.relations).filter(leads_there).count() == 1;
                 let def = RelationDef {
                     name: relation.rel.clone(),
                     src: resource.table.clone(),
                     dst: target.table.clone(),
-                    status: content.then(|| name("status")),
-                    sort: content.then(|| name("date_local")),
+                    status: if content { Some(name("status")) } else { states.map(|states| states.column.clone()) },
+                    sort: if content { Some(name("date_local")) } else { default_sort(resource, &layout) },
                     counted: (content && target.is_taxonomy()).then(|| tables::term_count(self.declared)),
                     only_kind: sole.then(|| resource.kind.clone()),
                 };
@@ -59,7 +60,7 @@ impl Linker<'_> {
         let table = if plain { resource.table.clone() } else { resource.extension.clone()? };
         let prefix = format!("{table}.");
         let docs = self.loaded.schemas.get(&resource.declared.schema)?.get("properties")?.as_object()?;
-        let filtered = filtered_columns(&resource.declared);
+        let (sorted, selected) = (sorted_columns(&resource.declared), selected_columns(&resource.declared));
         let read = docs.iter().map(|(property, doc)| {
             let words = PropertyWords::of(doc);
             (words.column.clone().unwrap_or_else(|| property.clone()), (doc, words))
@@ -91,7 +92,8 @@ impl Linker<'_> {
             };
             columns.push(DeclaredColumn {
                 kind,
-                indexed: words.index || filtered.contains(&short),
+                indexed: words.index || selected.contains(&short),
+                sorted: sorted.contains(&short),
                 unique: words.unique,
                 was: words.was,
                 name: short,
@@ -99,7 +101,34 @@ impl Linker<'_> {
             });
         }
         let extends = (!plain).then_some(&*resource.table);
-        Some(tables::declared((&table, &resource.kind), &resource.key, resource.key_is_text, extends, &columns))
+        let states = if plain { self.states(resource) } else { None };
+        Some(tables::declared((&table, &resource.kind), &resource.key, resource.key_is_text, extends, &columns, states))
+    }
+
+    /// The states of a plain resource's rows, and whether lists select by them without being told to: the values of the first
+    /// property of that kind, or else of the first one by which lists can select.
+    fn states(&self, resource: &Resource) -> Option<(States, bool)> {
+        let docs = self.loaded.schemas.get(&resource.declared.schema)?.get("properties")?.as_object()?;
+        let selecting = |column: &Name| {
+            let args = resource.declared.endpoints.values().flat_map(|args| args.values()).filter_map(Value::as_object);
+            let by_column = args.filter(|doc| {
+                let filter = ArgumentWords::of(doc).filter;
+                filter.is_some_and(|filter| filter.get("column").and_then(Value::as_str) == Some(column))
+            });
+            by_column.map(|doc| doc.get("default").is_some_and(|default| !default.is_null())).max()
+        };
+        let found = resource.properties.iter().filter_map(|property| {
+            let PropertySource::Column(place) = property.source else { return None };
+            let column = &resource.columns[place];
+            let listed = docs.get(&property.name)?.get("enum")?.as_array()?;
+            let texts = listed.iter().all(|value| value.is_string() || value.is_null());
+            let few =
+                texts && property.kind == PropertyKind::Text && property.aliases.is_empty() && !property.open_enum;
+            let values = listed.iter().filter_map(Value::as_str).map(name).collect();
+            let always = selecting(column).filter(|_| few)?;
+            Some((States { column: column.clone(), values }, always))
+        });
+        found.reduce(|first, next| if next.1 && !first.1 { next } else { first })
     }
 
     /// References in lists, and in columns of declared tables: those of shared tables lead where their family says.
@@ -183,9 +212,27 @@ pub(super) fn searched(resources: &[Resource]) -> Vec<(Name, Vec<Name>)> {
     all.into_iter().filter(|(_, columns)| !columns.is_empty()).collect()
 }
 
+/// The column that lists are sorted by where nothing else is requested, if it holds numbers or times.
+fn default_sort(resource: &Resource, layout: &Layout) -> Option<Name> {
+    let by = resource.declared.endpoints.get("list")?.get("orderby")?.get("default")?.as_str()?;
+    let column = resource.declared.sort.get(by)?;
+    let (_, def) = layout.column(&resource.table, column)?;
+    (def.ty == ColumnType::Int && **column != *resource.key).then(|| def.name.clone())
+}
+
 /// Columns that an argument of the resource filters or sorts by.
 pub(super) fn filtered_columns(declared: &declaration::Resource) -> HashSet<String> {
-    let mut columns: HashSet<String> = declared.sort.values().filter(|c| !c.starts_with('@')).cloned().collect();
+    sorted_columns(declared).union(&selected_columns(declared)).cloned().collect()
+}
+
+/// Columns that an argument of the resource sorts by.
+fn sorted_columns(declared: &declaration::Resource) -> HashSet<String> {
+    declared.sort.values().filter(|c| !c.starts_with('@')).cloned().collect()
+}
+
+/// Columns that an argument of the resource filters by, and that of its owner.
+fn selected_columns(declared: &declaration::Resource) -> HashSet<String> {
+    let mut columns = HashSet::new();
     for args in declared.endpoints.values() {
         for doc in args.values() {
             let filter = doc.as_object().and_then(|doc| ArgumentWords::of(doc).filter);

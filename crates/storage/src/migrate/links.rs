@@ -217,6 +217,7 @@ fn own_table(reference: &Reference, key: &Name) -> TableDef {
         versioned: false,
         extends: None,
         kind: None,
+        states: None,
     }
 }
 

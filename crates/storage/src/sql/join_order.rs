@@ -28,6 +28,7 @@ pub enum DrivingTable<'p> {
 pub struct EdgeIndex<'p> {
     pub rel: &'p Name,
     pub relation: &'p Relation,
+    /// `None`: any, or the relation copies none.
     pub status: Option<&'p DbValue>,
 }
 
@@ -57,14 +58,19 @@ impl<'p> DrivingTable<'p> {
         all().find_map(keys).or_else(|| all().find_map(edges)).or_else(|| all().find_map(values))
     }
 
-    /// The condition that leads.
-    pub fn cond(&self) -> &'p Cond {
-        match self {
-            DrivingTable::Keys { cond, .. }
-            | DrivingTable::Edges { cond, .. }
-            | DrivingTable::EdgeLadder { cond, .. }
-            | DrivingTable::ValueLadder { cond, .. } => cond,
-        }
+    /// Whether the leading table selects by the condition, so that nothing is left of it to test.
+    pub fn answers(&self, cond: &Cond) -> bool {
+        let (leads, edges) = match self {
+            DrivingTable::Keys { cond, .. } | DrivingTable::ValueLadder { cond, .. } => (cond, None),
+            DrivingTable::Edges { cond, edges, .. } | DrivingTable::EdgeLadder { cond, edges, .. } => {
+                (cond, Some(edges))
+            }
+        };
+        let copied = |edges: &&EdgeIndex<'p>| {
+            let status = edges.relation.def.status.as_ref().and_then(|column| pinned(cond, column));
+            edges.status.is_some_and(|value| status.is_some_and(|status| std::ptr::eq(status, value)))
+        };
+        std::ptr::eq(cond, *leads) || edges.filter(copied).is_some()
     }
 }
 
@@ -142,13 +148,19 @@ fn edges<'p>(
     if relation.src != table.id {
         return None;
     }
-    let status = match &relation.def.status {
-        Some(column) => Some(conjuncts.iter().find_map(|c| pinned(c, column))?),
-        None => None,
-    };
+    let column = relation.def.status.as_ref();
+    let status = column.and_then(|column| conjuncts.iter().find_map(|c| pinned(c, column)));
+    let of_any = column.is_some() && status.is_none();
+    // Rows of the shared tables have other indexes then.
+    if of_any && table.def.states.is_none() {
+        return None;
+    }
     let edges = EdgeIndex { rel, relation, status };
     let sorted = |order: Option<(&'p Name, bool)>| {
-        order.filter(|(name, _)| relation.def.sort.as_ref() == Some(name)).map(|(_, descending)| descending)
+        let (name, descending) = order.filter(|_| !of_any)?;
+        // Edges without a sort value come first when they ascend.
+        let agrees = descending || !table.def.unset_last(name);
+        (agrees && relation.def.sort.as_ref() == Some(name)).then_some(descending)
     };
     match dst.as_slice() {
         [dst] => Some(DrivingTable::Edges { cond, dst: *dst, edges, descending: sorted(order) }),

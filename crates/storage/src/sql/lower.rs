@@ -51,7 +51,7 @@ pub fn lower<'p>(
             (lead, filter)
         }
         Some(leader) => {
-            let rest: Vec<&Cond> = conjuncts.iter().copied().filter(|c| !std::ptr::eq(*c, leader.cond())).collect();
+            let rest: Vec<&Cond> = conjuncts.iter().copied().filter(|c| !leader.answers(c)).collect();
             let lead = lowering.lead(scope, plan, leader, &rest)?;
             let filter = match &lead {
                 // Its rungs are filtered already.
@@ -218,12 +218,15 @@ impl<'p> Lowering<'p, '_> {
 
     fn edge_params(&mut self, scope: FilterScope<'p>, edges: &EdgeIndex<'p>) -> Result<EdgeParams, StorageError> {
         let status = match (&edges.relation.def.status, edges.status) {
+            (None, _) => EdgeStatus::Unset,
+            (Some(_), None) => EdgeStatus::Any,
+            // Edges have every status as a word.
+            (Some(_), Some(DbValue::Text(status))) => EdgeStatus::Of(self.bind_word(status)),
             (Some(name), Some(value)) => {
                 let column = self.column(scope, name)?;
                 let stored = self.stored(column, value);
-                Some(self.bind(stored))
+                EdgeStatus::Of(self.bind(stored))
             }
-            _ => None,
         };
         Ok(EdgeParams { rel: self.bind_word(edges.rel), status })
     }

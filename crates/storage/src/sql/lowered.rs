@@ -85,7 +85,17 @@ pub struct Edges {
 /// The parameters that edges are pinned to, their target apart.
 pub struct EdgeParams {
     pub rel: Placeholder,
-    pub status: Option<Placeholder>,
+    pub status: EdgeStatus,
+}
+
+/// Which of the edges of a target are looked at.
+pub enum EdgeStatus {
+    /// Those whose sources have this status.
+    Of(Placeholder),
+    /// All, of a relation that copies no status.
+    Unset,
+    /// All, whatever status they copy.
+    Any,
 }
 
 /// The first rows for each member of a list.

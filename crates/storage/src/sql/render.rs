@@ -4,7 +4,7 @@ use super::super::plan::{ColumnType, Op};
 use super::super::statement::Dialect;
 use super::dialect::{LIST_PLACE, LIST_VALUE, param};
 use super::lowered::{
-    Column, EdgeParams, Edges, Ladder, Lead, Linked, LinkedTo, Lowered, Rendered, Rung, Sort, Test, Want,
+    Column, EdgeParams, EdgeStatus, Edges, Ladder, Lead, Linked, LinkedTo, Lowered, Rendered, Rung, Sort, Test, Want,
 };
 use sea_query::{Alias, BinOper, Cond, Expr, ExprTrait, JoinType, NullOrdering, Order, Query, SelectStatement};
 
@@ -77,9 +77,17 @@ impl Lowered<'_> {
                 select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
             }
             Some(Lead::Edges(edges)) => {
-                select.from_as("edge", EDGE);
-                select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
-                select.and_where(edges_test(&edges.index, param(edges.dst))).and_where(at(0, key).eq(edge("src")));
+                let of_target = edges_test(&edges.index, param(edges.dst));
+                // Every edge has its row, so that edges alone can be counted.
+                if self.want == Want::Count && self.filter.iter().all(|test| self.tests_key(test)) {
+                    let mut keys = Query::select();
+                    keys.expr_as(edge("src"), Alias::new(key)).from_as("edge", EDGE).and_where(of_target);
+                    select.from_subquery(keys, alias(0));
+                } else {
+                    select.from_as("edge", EDGE);
+                    select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
+                    select.and_where(of_target).and_where(at(0, key).eq(edge("src")));
+                }
             }
             Some(Lead::Ladder(ladder)) => self.select_from_ladder(select, ladder, dialect),
         }
@@ -154,6 +162,16 @@ impl Lowered<'_> {
         rung.limit(ladder.most as u64).take()
     }
 
+    /// Whether a condition looks at nothing but the key of the rows.
+    fn tests_key(&self, test: &Test<'_>) -> bool {
+        match test {
+            Test::All(tests) | Test::Any(tests) => tests.iter().all(|test| self.tests_key(test)),
+            Test::Not(test) => self.tests_key(test),
+            Test::Compare(of, ..) | Test::In(of, _) | Test::IsNull(of) => of.alias == 0 && self.is_key(of),
+            _ => false,
+        }
+    }
+
     /// Whether the column is the key of the rows, which none of them lacks.
     fn is_key(&self, column: &Column<'_>) -> bool {
         *column.name == *self.table.def.key.name
@@ -191,8 +209,9 @@ impl Lowered<'_> {
 fn edges_test(index: &EdgeParams, dst: Expr) -> Expr {
     let ends = edge("rel").eq(param(index.rel)).and(edge("dst").eq(dst));
     match index.status {
-        Some(status) => ends.and(edge("status").eq(param(status))),
-        None => ends.and(edge("status").is_null()),
+        EdgeStatus::Of(status) => ends.and(edge("status").eq(param(status))),
+        EdgeStatus::Unset => ends.and(edge("status").is_null()),
+        EdgeStatus::Any => ends,
     }
 }
 

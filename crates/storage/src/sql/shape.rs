@@ -1,7 +1,7 @@
 //! The key under which the text of a lowered plan is cached.
 
 use super::lower::op_text;
-use super::lowered::{Column, EdgeParams, Lead, Lowered, Rung, Sort, Test, Want};
+use super::lowered::{Column, EdgeParams, EdgeStatus, Lead, Lowered, Rung, Sort, Test, Want};
 use std::fmt::Write;
 
 impl Lowered<'_> {
@@ -69,7 +69,11 @@ impl Shape {
     }
 
     fn edge_params(&mut self, index: &EdgeParams) {
-        self.tag(if index.status.is_some() { "=" } else { "null" });
+        self.tag(match index.status {
+            EdgeStatus::Of(_) => "=",
+            EdgeStatus::Unset => "null",
+            EdgeStatus::Any => "any",
+        });
     }
 
     fn tests(&mut self, tests: &[Test<'_>]) {

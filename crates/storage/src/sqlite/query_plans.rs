@@ -33,6 +33,19 @@ fn linked(dst: &[i64]) -> Cond {
     Cond::Linked { rel: name("post.categories"), dst: dst.to_vec() }
 }
 
+/// Ten orders, newest first.
+fn orders(conds: Vec<Cond>) -> ReadPlan {
+    ReadPlan {
+        order: vec![Order::Column(name("placed"), true)],
+        limit: Some(10),
+        ..read("x_order", &["id", "note"], Cond::All(conds))
+    }
+}
+
+fn of_item(dst: &[i64]) -> Cond {
+    Cond::Linked { rel: name("order.items"), dst: dst.to_vec() }
+}
+
 fn order(order: Vec<Order>, plan: ReadPlan) -> ReadPlan {
     ReadPlan { order, ..plan }
 }
@@ -72,6 +85,19 @@ fn shapes() -> Vec<(&'static str, ReadPlan)> {
         ),
         ("by slug", list(vec![posts(), published(), Cond::In(name("id"), vec![int(4)])])),
         ("search", list(vec![posts(), published(), Cond::Contains(names(&["title", "content"]), "word".into())])),
+        ("orders in a state", orders(vec![eq("state", text("open"))])),
+        ("orders in states", orders(vec![Cond::In(name("state"), vec![text("open"), text("paid")])])),
+        ("orders of an item", orders(vec![eq("state", text("open")), of_item(&[7])])),
+        ("orders of several items", orders(vec![eq("state", text("open")), of_item(&[7, 8])])),
+        (
+            "orders of an item, without some",
+            orders(vec![eq("state", text("open")), of_item(&[7]), not(many("id", &[1, 2]))]),
+        ),
+        ("orders of an item, in any state", orders(vec![of_item(&[7])])),
+        (
+            "orders of an item, first ones first",
+            order(vec![by("placed", false)], orders(vec![eq("state", text("open")), of_item(&[7])])),
+        ),
         (
             "own column",
             ReadPlan {
@@ -164,8 +190,13 @@ fn filled() -> Site {
     let edge = "INSERT INTO edge (rel, src, dst, pos, status, sort) \
         SELECT (SELECT number FROM dictionary WHERE word = 'post.categories'), id, id % 50, 0, status, date_local \
         FROM record";
+    let orders = "INSERT INTO x_order (id, note, state, placed, _version) \
+        SELECT n, 'Order', CASE n % 3 WHEN 0 THEN 'open' ELSE 'paid' END, n * 60, 1 FROM n WHERE n < 20000";
+    let items = "INSERT INTO edge (rel, src, dst, pos, status, sort) \
+        SELECT (SELECT number FROM dictionary WHERE word = 'order.items'), id, 1 + id % 50, 0, \
+            (SELECT number FROM dictionary WHERE word = state), placed FROM x_order";
     let conn = Connection::open(site.folder.path().join("site.db")).unwrap();
-    conn.execute_batch(&format!("BEGIN; {rows}{record}; {edge}; COMMIT")).unwrap();
+    conn.execute_batch(&format!("BEGIN; {rows}{record}; {edge}; {rows}{orders}; {items}; COMMIT")).unwrap();
     site.db.gather_statistics().unwrap();
     site
 }

@@ -446,8 +446,10 @@ mod derived {
     use super::*;
     use proptest::prelude::*;
     use proptest::sample::{select, subsequence};
+    use std::collections::BTreeSet;
 
     const STATUSES: [&str; 4] = ["publish", "private", "draft", "trash"];
+    const ORDERS: [&str; 3] = ["open", "paid", "lost"];
 
     fn record() -> impl Strategy<Value = Put> {
         let edges = || subsequence(vec![1i64, 2, 3], 0..=3);
@@ -467,6 +469,16 @@ mod derived {
                 put
             },
         )
+    }
+
+    /// An order in a state that is declared, in another one, or in none.
+    fn order() -> impl Strategy<Value = Put> {
+        let states = || proptest::option::of(select(ORDERS.to_vec()));
+        (states(), 0..5i64, subsequence(vec![1i64, 2, 3], 0..=3)).prop_map(|(state, placed, items)| {
+            let state = state.map_or(DbValue::Null, text);
+            let put = put("x_order", Target::New, &[("state", state), ("placed", int(placed))]);
+            Put { edges: vec![(name("order.items"), items)], ..put }
+        })
     }
 
     fn comment() -> impl Strategy<Value = Put> {
@@ -515,6 +527,12 @@ mod derived {
             3 => (record(), id(), 0..5usize).prop_map(|(put, id, keep)| Change::Put(changed(put, id, keep))),
             1 => (record(), id()).prop_map(|(put, id)| keyed(put, id)),
             1 => Just(keyed(put("term", Target::New, &[]), 3)),
+            2 => order().prop_map(Change::Put),
+            2 => (order(), id(), 0..3usize).prop_map(|(put, id, keep)| Change::Put(changed(put, id, keep))),
+            1 => id().prop_map(remove("x_order")),
+            1 => select(ORDERS.to_vec()).prop_map(|s| Change::UpdateWhere {
+                table: name("x_order"), filter: eq("state", text(s)), set: vec![(name("state"), text("paid"))],
+            }),
             1 => id().prop_map(remove("record")),
             1 => id().prop_map(remove("comment")),
             1 => (3..4i64).prop_map(remove("term")),
@@ -533,7 +551,7 @@ mod derived {
     }
 
     /// Each counts the rows that contain something else than a recount gives.
-    const RECOUNTS: [&str; 7] = [
+    const RECOUNTS: [&str; 9] = [
         "SELECT count(*) FROM term WHERE count IS NOT (SELECT count(*) FROM edge JOIN record ON record.id = edge.src
             WHERE edge.dst = term.id AND (
                 edge.rel = (SELECT number FROM dictionary WHERE word = 'post.categories') AND record.status IN
@@ -543,8 +561,17 @@ mod derived {
         "SELECT count(*) FROM record WHERE comment_count IS NOT (SELECT count(*) FROM comment
             WHERE post = record.id AND status = (SELECT number FROM dictionary WHERE word = 'approved'))",
         "SELECT count(*) FROM edge JOIN record ON record.id = edge.src
-            WHERE edge.status IS NOT record.status OR edge.sort IS NOT record.date_local",
-        "SELECT count(*) FROM edge WHERE src NOT IN (SELECT id FROM record)",
+            WHERE edge.rel <> (SELECT number FROM dictionary WHERE word = 'order.items')
+                AND (edge.status IS NOT record.status OR edge.sort IS NOT record.date_local)",
+        "SELECT count(*) FROM edge LEFT JOIN x_order ON x_order.id = edge.src
+                LEFT JOIN dictionary ON dictionary.word = x_order.state
+            WHERE edge.rel = (SELECT number FROM dictionary WHERE word = 'order.items')
+                AND (x_order.id IS NULL OR edge.status IS NOT dictionary.number OR edge.sort IS NOT x_order.placed)",
+        "SELECT count(*) FROM edge WHERE rel <> (SELECT number FROM dictionary WHERE word = 'order.items')
+            AND src NOT IN (SELECT id FROM record)",
+        "SELECT count(*) FROM tally WHERE \"table\" = (SELECT number FROM dictionary WHERE word = 'x_order')
+            AND n IS NOT (SELECT count(*) FROM x_order LEFT JOIN dictionary ON dictionary.word = x_order.state
+                WHERE coalesce(dictionary.number, 0) = tally.status)",
         "SELECT count(*) FROM tally WHERE \"table\" = (SELECT number FROM dictionary WHERE word = 'record')
             AND n IS NOT (SELECT count(*) FROM record WHERE record.kind = tally.kind AND record.status = tally.status
                 AND (tally.author = -1 OR record.author = tally.author))",
@@ -578,6 +605,23 @@ mod derived {
                 let plan = read("record", &["id"], eq("status", text(status)));
                 let snapshot = site.db.snapshot().unwrap();
                 prop_assert_eq!(snapshot.count(&plan).unwrap(), snapshot.rows(&plan).unwrap().len() as u64);
+            }
+            let of = |states: &[&str]| Cond::In(name("state"), states.iter().map(|state| text(state)).collect());
+            let item = || Cond::Linked { rel: name("order.items"), dst: vec![2] };
+            for states in [Cond::All(vec![]), of(&["open"]), of(&["lost"]), of(&["open", "paid"]), of(&["unknown"])] {
+                for filter in [states.clone(), Cond::All(vec![states, item()])] {
+                    let snapshot = site.db.snapshot().unwrap();
+                    let plan = ReadPlan {
+                        order: vec![Order::Column(name("placed"), true)],
+                        ..read("x_order", &["id"], filter.clone())
+                    };
+                    // No index and no number of edges has a part in this.
+                    let tested = Cond::Not(Box::new(Cond::Not(Box::new(filter))));
+                    let sorted = |plan: &ReadPlan| ints(rows(&site.db, plan)).into_iter().collect::<BTreeSet<i64>>();
+                    let all = sorted(&read("x_order", &["id"], tested));
+                    prop_assert_eq!(snapshot.count(&plan).unwrap(), all.len() as u64);
+                    prop_assert_eq!(sorted(&plan), all);
+                }
             }
         }
     }

@@ -178,7 +178,7 @@ impl<'c> PlanExecution<'_, 'c> {
         if !present.is_empty() {
             self.writer.send("DELETE FROM edge WHERE src = ?1 AND rel = ?2", params![src, self.number(rel)])?;
         }
-        let (status, sort) = copies(relation, tracked);
+        let (status, sort) = self.copies(relation, tracked)?;
         for (pos, dst) in wanted.iter().enumerate() {
             self.insert_edge(rel, src, *dst, pos as i64, &status, &sort)?;
         }
@@ -217,8 +217,8 @@ impl<'c> PlanExecution<'_, 'c> {
     ) -> PlanResult<()> {
         for (rel, ends) in self.edges_of(table, src)? {
             let relation = &self.catalogue.relations[rel];
-            let (status, sort) = copies(relation, new);
-            if copies(relation, old) == (status.clone(), sort.clone()) {
+            let (status, sort) = self.copies(relation, new)?;
+            if self.copies(relation, old)? == (status.clone(), sort.clone()) {
                 continue;
             }
             let text = "UPDATE edge SET status = ?1, sort = ?2 WHERE src = ?3 AND rel = ?4";
@@ -260,6 +260,12 @@ impl<'c> PlanExecution<'_, 'c> {
         }
         self.committed.touched += sources.len() as u64;
         Ok(())
+    }
+
+    /// The columns that an edge of the relation copies from its source: status and sort value.
+    fn copies(&mut self, relation: &Relation, tracked: &[DbValue]) -> PlanResult<(DbValue, DbValue)> {
+        let status = relation.status.map_or(Ok(DbValue::Null), |at| self.as_word(&tracked[at]))?;
+        Ok((status, relation.sort.map_or(DbValue::Null, |at| tracked[at].clone())))
     }
 
     fn has_edge(&mut self, rel: RelationId, src: i64) -> PlanResult<bool> {
@@ -403,10 +409,4 @@ struct EdgeSource {
     id: i64,
     status: DbValue,
     sort: DbValue,
-}
-
-/// The columns that an edge of the relation copies from its source: status and sort value.
-fn copies(relation: &Relation, tracked: &[DbValue]) -> (DbValue, DbValue) {
-    let copy = |at: Option<usize>| at.map_or(DbValue::Null, |at| tracked[at].clone());
-    (copy(relation.status), copy(relation.sort))
 }

@@ -423,7 +423,9 @@ impl<'c> PlanExecution<'_, 'c> {
             for (state, n) in [(old, -1), (new, 1)] {
                 let Some(state) = state else { continue };
                 let author = tally.author.map(|a| id_of(&state[a]).unwrap_or(NO_AUTHOR));
-                self.effects.tally(table.id, number(&state[tally.kind]), number(&state[tally.status]), author, n);
+                let kind = tally.kind.map_or(0, |kind| number(&state[kind]));
+                let status = tally.status.map(|status| self.as_word(&state[status])).transpose()?;
+                self.effects.tally(table.id, kind, status.as_ref().map_or(0, number), author, n);
             }
         }
         for count in &table.counts {
@@ -448,7 +450,7 @@ impl<'c> PlanExecution<'_, 'c> {
         columns: Vec<usize>,
     ) {
         let kind = |state: &[DbValue]| table.kind.map(|kind| number(&state[kind]));
-        let status = |state: &[DbValue]| table.tally.as_ref().and_then(|tally| id_of(&state[tally.status]));
+        let status = |state: &[DbValue]| table.tally.as_ref()?.status.and_then(|status| id_of(&state[status]));
         let entry = |action, state: &[DbValue]| Entry {
             status: [old.and_then(status), new.and_then(status)],
             columns: columns.clone(),
@@ -461,6 +463,14 @@ impl<'c> PlanExecution<'_, 'c> {
         for entry in entries.into_iter().flatten() {
             self.effects.changed(table.id, key, entry);
         }
+    }
+
+    /// A kind, status or state as tallies and edges have it: a text by its number in the dictionary.
+    pub(super) fn as_word(&mut self, value: &DbValue) -> PlanResult<DbValue> {
+        Ok(match value {
+            DbValue::Text(text) => DbValue::Int(self.writer.word(text)?),
+            number => number.clone(),
+        })
     }
 
     fn counted_parent(&self, table: &Table, count: &Count, state: &[DbValue]) -> Option<i64> {
