@@ -729,3 +729,109 @@ fn own_documents_can_be_sent_back() {
         }
     }
 }
+
+// ------------------------------------------------------------------------------------------------ states
+
+/// Articles in two states that lists select by, with a date that they are sorted by, below topics.
+fn articles() -> TempDir {
+    let folder = folder(&[("topics", "plain", json!({}), "")]);
+    let schema = json!({"title": "article", "type": "object", "properties": {
+        "id": {"type": "integer", "description": "Id.", "readonly": true},
+        "state": {"type": "string", "description": "State.", "enum": ["draft", "live"], "default": "draft"},
+        "published": {"type": "string", "format": "date-time", "description": "Date."},
+        "topics": {"type": "array", "description": "Topics.", "items": {"type": "integer"}, "x-relation": {"to": "topics"}}
+    }});
+    fs::write(folder.path().join("schemas/article.json"), schema.to_string()).expect("a file");
+    let more = r#"
+[resources.articles]
+extends = "plain"
+namespace = "own"
+schema = "schemas/article.json"
+kind = "article"
+capabilities = "own"
+sort = { published = "published" }
+search = {}
+
+[resources.articles.endpoints.list]
+orderby = { enum = ["id", "published"], default = "published" }
+order = { default = "desc" }
+state = { type = "array", items = { type = "string", enum = ["draft", "live"] }, default = ["live"], x-filter = { column = "state", op = "in" } }
+topic = { type = "array", items = { type = "integer" }, x-filter = { column = "topics", op = "in" } }
+"#;
+    let site = folder.path().join("site.toml");
+    fs::write(&site, fs::read_to_string(&site).expect("a file") + more).expect("a file");
+    folder
+}
+
+/// What is counted as it is written is what there is, whatever is done to it.
+#[test]
+fn states_are_counted_and_lists_of_a_topic_are_in_order() {
+    let mut server = Server::over(articles(), &[]);
+    let topics: Vec<i64> = ["A", "B"].iter().map(|title| make(&server, "topics", json!({"title": title}))).collect();
+    let [a, b] = topics[..] else { panic!("two topics") };
+    let article = |server: &Server, day: Option<u32>, state: &str, topics: &[i64]| {
+        let published = day.map(|day| format!("2026-01-{day:02}T10:00:00"));
+        make(server, "articles", json!({"published": published, "state": state, "topics": topics}))
+    };
+    let first = article(&server, Some(1), "live", &[a]);
+    let third = article(&server, Some(3), "live", &[a, b]);
+    let second = article(&server, Some(2), "live", &[a]);
+    let undated = article(&server, None, "live", &[a]);
+    let draft = article(&server, Some(4), "draft", &[a]);
+    let list = |server: &Server, query: &str| {
+        let answer = server.get(&format!("/own/v1/articles?{query}"));
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        let ids: Vec<i64> = answer.body.as_array().expect("a list").iter().map(|a| a["id"].as_i64().unwrap()).collect();
+        (ids, answer.header("x-cms-total").and_then(|n| n.parse::<usize>().ok()).expect("a total"))
+    };
+    let cases = |server: &Server, cases: &[(&str, &[i64], usize)]| {
+        for (query, ids, total) in cases {
+            assert_eq!(list(server, query), (ids.to_vec(), *total), "{query}");
+        }
+    };
+    let topic = format!("topic={a}");
+    let in_topic = |more: &str| format!("{topic}&{more}");
+    cases(
+        &server,
+        &[
+            ("", &[third, second, first, undated], 4),
+            ("order=asc", &[first, second, third, undated], 4),
+            ("per_page=2&page=2", &[first, undated], 4),
+            ("state=draft", &[draft], 1),
+            ("state=draft,live", &[draft, third, second, first, undated], 5),
+            (&topic, &[third, second, first, undated], 4),
+            (&in_topic("order=asc"), &[first, second, third, undated], 4),
+            (&in_topic("per_page=1&page=2"), &[second], 4),
+            (&in_topic("state=draft,live"), &[draft, third, second, first, undated], 5),
+            (&in_topic(&format!("exclude={third},{draft}")), &[second, first, undated], 3),
+            (&format!("topic={a},{b}"), &[third, second, first, undated], 4),
+            (&format!("topic={b}"), &[third], 1),
+        ],
+    );
+    let change = |server: &Server, method: &str, id: i64, body: Value| {
+        let answer = server.admin(method, &format!("/own/v1/articles/{id}"), Some(&body));
+        assert_eq!(answer.status, 200, "{}", answer.text);
+    };
+    change(&server, "POST", draft, json!({"state": "live", "published": "2025-12-31T10:00:00"}));
+    change(&server, "POST", first, json!({"state": "draft", "topics": [b]}));
+    change(&server, "DELETE", second, json!({"force": true}));
+    let after: [(&str, &[i64], usize); 4] = [
+        ("", &[third, draft, undated], 3),
+        (&topic, &[third, draft, undated], 3),
+        ("state=draft", &[first], 1),
+        (&format!("topic={b}&state=draft"), &[first], 1),
+    ];
+    cases(&server, &after);
+    // A column that gets another name takes its numbers along.
+    let schema = server.path("schemas/article.json");
+    let text = fs::read_to_string(&schema).expect("a file");
+    fs::write(&schema, text.replace("\"state\":{", "\"phase\":{\"x-was\":\"state\",")).expect("a file");
+    let site = server.path("site.toml");
+    let text = fs::read_to_string(&site).expect("a file");
+    fs::write(&site, text.replace("column = \"state\"", "column = \"phase\"")).expect("a file");
+    server.end();
+    let server = server.restart_with(&[]);
+    cases(&server, &after);
+    let (good, out, _) = super::migrate::command(&server, &["check", "--data"]);
+    assert!(good, "{out}");
+}
