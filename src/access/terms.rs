@@ -4,7 +4,9 @@ use super::{Decision, GuardInput, GuardRows, policy, target};
 use crate::error::{ApiError, Code, status};
 use crate::records::Record;
 use crate::registry::resource::Context;
+use crate::scope::Scope;
 use cms_config::declaration::Action;
+use cms_storage::StorageError;
 
 pub(super) fn term_list(input: &GuardInput<'_>) -> Decision {
     let resource = input.resource()?;
@@ -12,13 +14,20 @@ pub(super) fn term_list(input: &GuardInput<'_>) -> Decision {
         return Err(input.refuse(Code::ForbiddenContext));
     }
     if let Some(post) = input.args.int("post").filter(|post| *post != 0) {
-        match policy::parent_content(input.scope, post, Action::Read)? {
+        match policy::with_record(input.scope, post, |record| reads_terms_of(input.scope, record))?.transpose()? {
             None => return Err(ApiError::new(Code::PostInvalidId).with_status(status::BAD_REQUEST)),
             Some(false) => return Err(input.refuse(Code::ForbiddenContext)),
             Some(true) => {}
         }
     }
     Ok(GuardRows::default())
+}
+
+/// Whether the caller may read which terms a record has. Records without a page of their own show them to those alone who are
+/// logged in.
+fn reads_terms_of(scope: &Scope, record: Record<'_>) -> Result<bool, StorageError> {
+    let opened = record.resource.viewable() || scope.principal.is_logged_in();
+    Ok(opened && policy::may(scope, Action::Read, record)?)
 }
 
 pub(super) fn term_read(input: &GuardInput<'_>) -> Decision {

@@ -12,6 +12,7 @@ pub mod console;
 pub mod file_replacement;
 pub mod import;
 pub mod link_previews;
+pub mod menu_tree;
 pub mod navigation_fallback;
 pub mod oembed;
 pub mod revisions;
@@ -39,6 +40,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     file_replacement::HANDLERS,
     import::HANDLERS,
     link_previews::HANDLERS,
+    menu_tree::HANDLERS,
     navigation_fallback::HANDLERS,
     oembed::HANDLERS,
     revisions::HANDLERS,

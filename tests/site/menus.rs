@@ -118,6 +118,20 @@ fn a_place_shows_one_menu() {
     assert_eq!((place("primary"), place("footer")), (second, first.clone()));
     let left = server.admin("GET", &format!("/wp/v2/menus/{first}"), None).body;
     assert_eq!(left["locations"], json!(["footer"]), "what another menu got is gone here");
+    server.admin("DELETE", &format!("/wp/v2/menus/{first}?force=true"), None);
+    let places = server.admin("GET", "/wp/v2/menu-locations", None).body;
+    let names: Vec<&String> = places.as_object().expect("an object").keys().collect();
+    assert_eq!(names, ["primary", "footer"]);
+    let menu = |name: &str| places[name]["_links"]["wp:menu"][0]["href"].clone();
+    assert_eq!(menu("primary"), format!("{}/wp-json/wp/v2/menus/{}", server.site, place("primary")));
+    assert_eq!((menu("footer"), &places["footer"]["menu"]), (Value::Null, &json!(0)), "no menu is there");
+    assert_eq!(places["primary"]["_links"]["wp:menu"][0]["embeddable"], true);
+    assert_eq!(
+        places["primary"]["_links"]["collection"][0]["href"],
+        format!("{}/wp-json/wp/v2/menu-locations", server.site)
+    );
+    let embedded = server.admin("GET", "/wp/v2/menu-locations/primary?_embed", None).body;
+    assert_eq!(embedded["_embedded"]["wp:menu"][0]["name"], "Two");
 }
 
 #[test]
@@ -302,4 +316,123 @@ fn a_block_shows_whether_it_is_followed_as_a_member_of_its_own() {
         assert_eq!(shown(plain, query), (json!(""), Value::Null), "{query}");
     }
     assert_eq!(shown(own, "_fields=wp_pattern_sync_status"), (json!(""), Value::Null), "without the meta it is empty");
+}
+
+/// A menu with a page, a draft below it, an address below that, a term, and an item that is no longer shown.
+fn menu_of(server: &Server) -> Value {
+    let menu = made(server, "menus", json!({"name": "Main", "locations": ["primary"]}));
+    let page = made(server, "pages", json!({"title": "About us", "slug": "about", "status": "publish"}));
+    let hidden = made(server, "pages", json!({"title": "Plans"}));
+    let term = made(server, "categories", json!({"name": "News"}));
+    let item = |order: i64, mut body: Value| {
+        body["menus"] = menu["id"].clone();
+        body["menu_order"] = json!(order);
+        made(server, "menu-items", body)["id"].clone()
+    };
+    let top = item(2, json!({"type": "post_type", "object": "page", "object_id": page["id"]}));
+    let draft = item(3, json!({"type": "post_type", "object": "page", "object_id": hidden["id"], "parent": top}));
+    item(4, json!({"title": "Secret", "url": "https://example.org/secret", "parent": draft}));
+    let elsewhere = item(
+        5,
+        json!({"title": "Elsewhere", "url": "https://example.org/", "parent": top, "target": "_blank", "classes": ["x"]}),
+    );
+    item(1, json!({"type": "taxonomy", "object": "category", "object_id": term["id"], "title": "All news"}));
+    item(6, json!({"title": "Later", "url": "https://example.org/later", "status": "draft"}));
+    item(7, json!({"type": "post_type", "object": "page", "object_id": 987654}));
+    json!({"menu": menu["id"], "page": page["id"], "draft": hidden["id"], "elsewhere": elsewhere})
+}
+
+/// Titles, addresses and what is below them.
+fn outline(items: &Value) -> Value {
+    let all = items.as_array().expect("items").iter();
+    all.map(|item| json!([item["title"], item["url"], outline(&item["items"])])).collect()
+}
+
+#[test]
+fn everybody_gets_a_menu_as_a_tree() {
+    let server = site();
+    let ids = menu_of(&server);
+    let site = server.site.clone();
+    let tree = |path: &str| server.get(&format!("/server/v1/menus/{path}"));
+    let expected = |about: &str, more: &Value| {
+        json!([["All news", format!("{site}/category/news/"), []], [about, format!("{site}/about/"), more],])
+    };
+    let below = json!([["Elsewhere", "https://example.org/", []]]);
+    for path in ["primary", "main"] {
+        let answer = tree(path);
+        assert_eq!((answer.status, &answer.body["id"]), (200, &ids["menu"]), "{}", answer.text);
+        assert_eq!(outline(&answer.body["items"]), expected("About us", &below));
+    }
+    let elsewhere = tree("main").body["items"][1]["items"][0].clone();
+    assert_eq!(
+        (&elsewhere["id"], &elsewhere["target"], &elsewhere["classes"], &elsewhere["type"]),
+        (&ids["elsewhere"], &json!("_blank"), &json!(["x"]), &json!("custom"))
+    );
+    // Editors get the same, and everybody gets what is new.
+    let same = server.admin("GET", "/server/v1/menus/primary", None);
+    assert_eq!(outline(&same.body["items"]), expected("About us", &below));
+    let page = format!("/wp/v2/pages/{}", ids["page"]);
+    server.admin("POST", &page, Some(&json!({"title": "About"})));
+    server.admin(
+        "POST",
+        &format!("/wp/v2/pages/{}", ids["draft"]),
+        Some(&json!({"status": "publish", "slug": "plans"})),
+    );
+    let below = json!([
+        ["Plans", format!("{site}/plans/"), [["Secret", "https://example.org/secret", []]]],
+        ["Elsewhere", "https://example.org/", []],
+    ]);
+    assert_eq!(outline(&tree("primary").body["items"]), expected("About", &below));
+    server.admin("DELETE", &page, None);
+    assert_eq!(outline(&tree("primary").body["items"]), json!([["All news", format!("{site}/category/news/"), []]]));
+    for path in ["footer", "other", "1", "%2e%2e"] {
+        let answer = tree(path);
+        assert_eq!((answer.status, answer.code()), (404, "rest_invalid_id"), "{path}: {}", answer.text);
+    }
+}
+
+#[test]
+fn menus_are_opened_by_a_setting() {
+    let server = site();
+    let ids = menu_of(&server);
+    let someone = server.user("someone", "subscriber");
+    let menu = format!("/wp/v2/menus/{}", ids["menu"]);
+    let item = format!("/wp/v2/menu-items/{}", ids["elsewhere"]);
+    let reads =
+        ["/wp/v2/menus", &menu, "/wp/v2/menu-items", &item, "/wp/v2/menu-locations", "/wp/v2/menu-locations/primary"];
+    for route in reads {
+        assert_eq!(server.get(route).status, 401, "{route}");
+        assert_eq!(server.ask("GET", route, Some(&someone), None).status, 403, "{route}");
+    }
+    let server = server.restart_with(&["site.prefix=wp", "site.public_menus=true"]);
+    let drafts = server.admin("GET", "/wp/v2/menu-items?status=draft", None);
+    let draft = format!("/wp/v2/menu-items/{}", drafts.body[0]["id"]);
+    for (caller, refused) in [(None, 401), (Some(&someone), 403)] {
+        let ask = |method: &str, route: &str| {
+            let body = (method != "GET").then(|| json!({"name": "x", "title": "x"}));
+            let answer = server.ask(method, route, caller, body.as_ref());
+            (answer.status, if answer.status == 200 { String::new() } else { answer.code().to_owned() })
+        };
+        for route in reads {
+            assert_eq!(ask("GET", route), (200, String::new()), "{route}");
+        }
+        let items = server.ask("GET", "/wp/v2/menu-items", caller, None);
+        assert!(items.body.as_array().expect("items").iter().all(|item| item["status"] == "publish"), "{}", items.text);
+        // Recorded: which terms an item has is no stranger's to know.
+        let embedded = server.ask("GET", &format!("{item}?_embed=wp:term"), caller, None).body["_embedded"].clone();
+        let told = embedded["wp:term"][0].clone();
+        match caller {
+            None => assert_eq!(told["code"], "rest_forbidden_context", "{told}"),
+            Some(_) => assert_eq!(told[0]["name"], "Main", "{told}"),
+        }
+        for (method, route, code) in [
+            ("GET", draft.as_str(), "rest_forbidden"),
+            ("GET", &format!("{item}?context=edit"), "rest_forbidden_context"),
+            ("GET", &format!("{menu}?context=edit"), "rest_forbidden_context"),
+            ("POST", &menu, "rest_cannot_update"),
+            ("POST", "/wp/v2/menu-items", "rest_cannot_create"),
+        ] {
+            assert_eq!(ask(method, route), (refused, code.to_owned()), "{method} {route}");
+        }
+    }
 }

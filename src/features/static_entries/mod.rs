@@ -17,12 +17,23 @@ use serde_json::{Map, Value, json};
 pub const ENTRIES: &[&str] =
     &["entries", "entries_from", "key", "key_parts", "links", "links_where", "embeddable_links", "holder", "filters"];
 
+/// Stands for the id of the row that names an entry. Entries that no row names have no link with it.
+const HOLDER: &str = "{holder}";
+
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     handler("static.list", |w| Box::pin(async move { list(w) }), "Lists the entries that `options.entries` declares.")
         .fails(&[Code::RecordInvalidId, Code::CannotRead, Code::CannotView, Code::Forbidden, Code::ThemeNotFound])
         .responds(ResponseKind::List)
         .settings(ENTRIES),
+    handler(
+        "static.by_key",
+        |w| Box::pin(async move { by_key(w) }),
+        "Responds with an object of the entries that `options.entries` declares, by their keys.",
+    )
+    .fails(&[Code::CannotView])
+    .responds(ResponseKind::ByKey)
+    .settings(ENTRIES),
     handler("static.get", |w| Box::pin(async move { get(w) }), "Responds with one declared entry.")
         .fails(&[Code::RecordInvalidId, Code::CannotRead, Code::CannotView, Code::Forbidden, Code::ThemeNotFound])
         .settings(ENTRIES),
@@ -61,6 +72,19 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
         paging_headers(work, &mut outcome, entries.len() as u64, &window);
     }
     Ok(outcome)
+}
+
+/// The declared entries: an object with a member for each, and an empty list where none are.
+///
+/// # Errors
+/// As [`list`].
+pub fn by_key(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let key = key_name(work.resource()?);
+    let entries = work.resource()?.entries().iter();
+    let named = entries.filter_map(|entry| Some((entry.get(key)?.as_str()?.to_owned(), entry)));
+    let all: Map<String, Value> =
+        named.map(|(name, entry)| Ok((name, shown(work, entry)?))).collect::<Result<_, ApiError>>()?;
+    Ok(Outcome::ok(if all.is_empty() { json!([]) } else { Value::Object(all) }))
 }
 
 /// The entry whose `options.key` is the last value of the path.
@@ -177,7 +201,7 @@ fn has_part(whole: &Value, part: &Value) -> bool {
     }
 }
 
-/// Declared links (`options.links`): templates with `{key}` and the names of the key's parts.
+/// Declared links (`options.links`): templates with `{key}`, the names of the key's parts, and `{holder}`.
 fn links(work: &Work<'_>, entry: &Value) -> Result<Option<Value>, ApiError> {
     let resource = work.resource()?;
     let declared = &resource.declared.options.links;
@@ -185,9 +209,12 @@ fn links(work: &Work<'_>, entry: &Value) -> Result<Option<Value>, ApiError> {
         return Ok(None);
     }
     let key = entry.get(key_name(resource)).and_then(Value::as_str).unwrap_or("");
+    let holder = resource.declared.options.holder.as_ref();
+    let holder = holder.and_then(|holder| entry.get(&holder.shown_as)?.as_i64()).unwrap_or(0);
     let fill = |template: &str| {
         let named = parts(resource).zip(key.split('/'));
-        named.fold(template.replace("{key}", key), |text, (part, value)| text.replace(&format!("{{{part}}}"), value))
+        let text = template.replace("{key}", key).replace(HOLDER, &holder.to_string());
+        named.fold(text, |text, (part, value)| text.replace(&format!("{{{part}}}"), value))
     };
     let registry = &work.scope.registry;
     let mut links = Map::new();
@@ -195,7 +222,7 @@ fn links(work: &Work<'_>, entry: &Value) -> Result<Option<Value>, ApiError> {
         Some(member) => entry.get(member.as_str()) == Some(&Value::Bool(true)),
         None => true,
     };
-    for (rel, template) in declared.iter().filter(|(rel, _)| has(rel)) {
+    for (rel, template) in declared.iter().filter(|(rel, to)| has(rel) && (holder != 0 || !to.contains(HOLDER))) {
         let (of, below) = match link_parts(template) {
             (None, below) => (Some(resource), below),
             (Some(name), below) => (registry.resource(name), below),
@@ -242,6 +269,18 @@ fn shown(work: &Work<'_>, entry: &Value) -> Result<Value, ApiError> {
         properties.filter_map(|p| entry.get(&p.name).map(|v| (p.name.clone(), v.clone()))).collect();
     members.extend(links(work, &entry)?.map(|links| ("_links".to_owned(), links)));
     Ok(Value::Object(members))
+}
+
+/// The row that names an entry of the resource, such as the menu that has a place; `None`: there is no such entry, or no row
+/// names it.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn holder_of(work: &Work<'_>, resource: &Resource, entry: &str) -> Result<Option<i64>, ApiError> {
+    let Some(holder) = resource.declared.options.holder.as_ref().filter(|_| resource.entry(entry).is_some()) else {
+        return Ok(None);
+    };
+    Ok(Some(held_by(work, &holder.resource, &holder.property, entry)?).filter(|id| *id != 0))
 }
 
 /// The row that names an entry among its words; 0 when none does.

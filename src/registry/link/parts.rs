@@ -38,6 +38,9 @@ impl Linker<'_> {
                 (options.types.as_ref(), vec!["types"]),
                 (options.widgets.as_ref().map(|o| &o.types), vec!["widgets", "types"]),
                 (options.widgets.as_ref().map(|o| &o.places), vec!["widgets", "places"]),
+                (options.menu_tree.as_ref().map(|o| &o.menus), vec!["menu_tree", "menus"]),
+                (options.menu_tree.as_ref().map(|o| &o.items), vec!["menu_tree", "items"]),
+                (options.menu_tree.as_ref().map(|o| &o.places), vec!["menu_tree", "places"]),
                 (options.navigation.as_ref().map(|o| &o.resource), vec!["navigation", "resource"]),
                 (options.navigation.as_ref().map(|o| &o.menus), vec!["navigation", "menus"]),
                 (options.navigation.as_ref().map(|o| &o.items), vec!["navigation", "items"]),
@@ -67,6 +70,11 @@ impl Linker<'_> {
                 if let Some(among) = &filter.among {
                     self.resource_named(&below(owner, &["filters", arg, "among"]), among);
                 }
+            }
+            if let Some(menu_tree) = &options.menu_tree
+                && let Some(items) = resources.iter().find(|r| r.name == menu_tree.items)
+            {
+                self.column(items, &below(owner, &["menu_tree", "menu"]), &menu_tree.menu);
             }
             if let Some(holder) = &options.holder
                 && let Some(of) = resources.iter().find(|r| r.name == holder.resource)

@@ -218,7 +218,7 @@ impl Linker<'_> {
             guard: Behaviour(guard?),
             guard_param: guard_param.to_owned(),
             codes,
-            editors_only: endpoint.editors_only,
+            editors_only: endpoint.editors_only && resource.is_none_or(|resource| resource.declared.editors_only),
             cache: endpoint
                 .cache_control
                 .as_ref()

@@ -90,7 +90,7 @@ pub struct HandlerOptions {
     /// `static.*`: names of the parts of a key with several parts, separated by slashes.
     pub key_parts: Vec<String>,
     /// `static.*`: links of an entry by relation: paths below the collection, or below that of another resource where
-    /// they begin with `@NAME`, with `{key}` and `{PART}`.
+    /// they begin with `@NAME`, with `{key}`, `{PART}` and `{holder}`, the row that names the entry.
     pub links: IndexMap<String, String>,
     /// `static.*`: relations whose targets may be embedded.
     pub embeddable_links: Vec<String>,
@@ -122,6 +122,8 @@ pub struct HandlerOptions {
     /// `view_config.get`: how lists and forms of entities look.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub views: Option<Views>,
+    /// `menu_tree.get`: where menus and their items are.
+    pub menu_tree: Option<MenuTree>,
     /// `navigation_fallback.get`: what a navigation is made from.
     pub navigation: Option<NavigationFallback>,
 }
@@ -222,6 +224,20 @@ pub struct UploadedMembers {
     pub folder: String,
     /// MIME types that are accepted.
     pub types: Vec<String>,
+}
+
+/// See [`HandlerOptions::menu_tree`].
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct MenuTree {
+    /// Resource of menus.
+    pub menus: String,
+    /// Resource of their items.
+    pub items: String,
+    /// Property of an item with its menu.
+    pub menu: String,
+    /// Resource of the places of menus.
+    pub places: String,
 }
 
 /// See [`HandlerOptions::navigation`].

@@ -108,6 +108,9 @@ pub struct Resource {
     /// Columns that may not be empty in some rows.
     #[serde(default)]
     pub not_empty: Vec<RequiredColumn>,
+    /// Whether endpoints with `editors_only` are for editors alone; `false`: what they read is for everybody.
+    #[serde(default = "yes")]
+    pub editors_only: bool,
     /// The item above a record need not exist.
     #[serde(default)]
     pub loose_parent: bool,

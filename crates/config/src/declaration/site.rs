@@ -22,6 +22,8 @@ pub struct Site {
     pub demo: bool,
     /// Whether anonymous callers may list the authors of published content.
     pub list_authors: bool,
+    /// Under `wp`: whether everybody may read menus, their published items, and the places of menus.
+    pub public_menus: bool,
     /// Whether anonymous callers may comment, with a name and an e-mail address.
     pub anonymous_comments: bool,
     /// Application passwords: `https` (only where nobody can intercept them), `on`, `off`.
@@ -58,6 +60,7 @@ impl Default for Site {
             permalinks: "/%year%/%monthnum%/%postname%/".into(),
             demo: false,
             list_authors: true,
+            public_menus: false,
             anonymous_comments: false,
             application_passwords: AppPasswords::Https,
             secure_context: SecureContext::Https,
