@@ -274,6 +274,8 @@ catalogue! {
     UnlabelledJson = "rest_unsupported_media_type", Fixed(415), "The body is JSON, but its Content-Type is another: send `Content-Type: application/json`.";
     InvalidNonce = "rest_cookie_invalid_nonce", Fixed(403), "The nonce does not fit this session.";
     NoResponse = "no_response", Fixed(404), "No page was found there.";
+    NoBlocks = "vip-block-data-api-no-blocks", Fixed(400), "The content has no blocks.";
+    BlockFilters = "vip-block-data-api-invalid-params", Fixed(400), "Only one of include and exclude can be given.";
     OembedInvalidUrl = "oembed_invalid_url", Fixed(404), "Nothing on this site has this address.";
     SettingInvalidDefaultCategory = "rest_invalid_default_category", Fixed(400), "The default category must be a category.";
     JsonpDisabled = "rest_callback_disabled", Fixed(400), "JSONP is switched off here.";

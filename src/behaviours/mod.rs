@@ -14,6 +14,7 @@ mod write;
 
 use crate::error::ApiError;
 use crate::registry::resource::{Property, Resource};
+use crate::render::BlockReader;
 use crate::scope::Scope;
 use cms_storage::plan::{Cond, DbValue};
 use serde_json::{Map, Value};
@@ -39,6 +40,9 @@ pub struct QueryContext<'a> {
 
 /// Turns an argument's value into a condition; `None` selects everything.
 pub type QueryBehaviour = fn(&QueryContext<'_>, &Value) -> Result<Option<Cond>, ApiError>;
+
+/// Shows contents as blocks.
+pub const BLOCKS: BlockReader = dynamic::data::shown;
 
 pub use query::{QUERIES, check_argument, effect};
 pub use read::{READS, options as text_options};

@@ -164,7 +164,7 @@ impl DocumentCache {
     /// A number for the members that a text has; 0 for all of them. `alone`: the text is no part of a list, which decides
     /// about its links.
     pub fn field_set(&self, fields: &Fields, alone: bool) -> u64 {
-        if fields.is_all() { 0 } else { self.field_sets.hash_one((fields, alone)) | 1 }
+        if fields.is_all() && fields.blocks().is_none() { 0 } else { self.field_sets.hash_one((fields, alone)) | 1 }
     }
 
     /// Positions of the columns by which a text is found.

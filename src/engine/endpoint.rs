@@ -6,7 +6,7 @@ use super::password::PasswordAttempt;
 use super::routing::RoutedCall;
 use crate::access::unlock::RecordPassword;
 use crate::access::{self, Authorization, GuardInput, LoadedRows};
-use crate::behaviours::{READS, check_argument};
+use crate::behaviours::{BLOCKS, READS, check_argument};
 use crate::error::{ApiError, Code, status};
 use crate::families;
 use crate::features::HANDLERS;
@@ -124,6 +124,7 @@ impl<'a> EndpointCall<'a> {
             links: true,
             readable: true,
             reads: READS,
+            blocks: BLOCKS,
             excerpt_words: None,
             unique: &UniqueNames::default(),
         };

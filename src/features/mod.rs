@@ -6,6 +6,7 @@
 pub mod abilities;
 pub mod application_passwords;
 pub mod batch;
+pub mod block_data;
 pub mod block_rendering;
 pub mod catalogue;
 pub mod console;
@@ -34,6 +35,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     abilities::HANDLERS,
     application_passwords::HANDLERS,
     batch::HANDLERS,
+    block_data::HANDLERS,
     block_rendering::HANDLERS,
     catalogue::HANDLERS,
     console::HANDLERS,

@@ -34,7 +34,7 @@ use crate::access::hashing::Hasher;
 use crate::access::identity::Identity;
 use crate::access::unlock::RecordPassword;
 use crate::access::{Authorization, audit};
-use crate::behaviours::READS;
+use crate::behaviours::{BLOCKS, READS};
 use crate::cache::descriptions::Descriptions;
 use crate::cache::documents::DocumentCache;
 use crate::error::{ApiError, Code};
@@ -238,6 +238,7 @@ impl<'a> Work<'a> {
             links: true,
             readable: true,
             reads: READS,
+            blocks: BLOCKS,
             excerpt_words: None,
             unique: &self.unique,
         }

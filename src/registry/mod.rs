@@ -31,6 +31,7 @@ use args::ArgSet;
 use cms_config::declaration::{self, Declaration};
 use cms_schema::Dialect;
 use cms_storage::plan::{Layout, Name};
+use cms_text::block_source::BlockType;
 use cms_text::block_styles::BlockStyles;
 use indexmap::{IndexMap, IndexSet};
 use path_template::PathTemplate;
@@ -174,6 +175,8 @@ pub struct Registry {
     /// Schemas shown of the root and the namespaces, by path.
     pub index_schemas: HashMap<String, Value>,
     pub layout: Layout,
+    /// How the attributes of each type of blocks are read, by its full name.
+    pub block_types: HashMap<String, BlockType>,
     /// `block_classes`, `block_supports` and `block_styles`.
     pub block_styles: BlockStyles,
     /// Changes whenever a declaration does; part of what caches are keyed by.

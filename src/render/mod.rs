@@ -22,7 +22,7 @@ use crate::error::ApiError;
 use crate::records::Record;
 use crate::registry::resource::{Context, Property, PropertySource, Resource};
 use crate::registry::vocabulary::BehaviourEntry;
-use crate::request::fields::Fields;
+use crate::request::fields::{BlockWish, Fields};
 use crate::scope::Scope;
 use cms_storage::plan::{DbValue, Row};
 use cms_storage::{ReadSet, Snapshot, TrackedStorage};
@@ -38,6 +38,9 @@ pub type PropertyReader = fn(&Item<'_>, &Property, &DbValue) -> Option<Value>;
 /// it needs from other rows.
 pub type PropertyReaders = &'static [BehaviourEntry<(PropertyReader, Needs)>];
 
+/// Shows the content of an item as blocks.
+pub type BlockReader = fn(&Item<'_>, BlockWish) -> Value;
+
 /// How rows are shown.
 pub struct View<'a> {
     pub context: Context,
@@ -49,6 +52,7 @@ pub struct View<'a> {
     /// That the caller may read the rows has been decided already.
     pub readable: bool,
     pub reads: PropertyReaders,
+    pub blocks: BlockReader,
     /// Words of excerpts that are made from contents, where the request says how many.
     pub excerpt_words: Option<usize>,
     /// The names that the documents of the response have used.
@@ -183,6 +187,13 @@ fn document(
         if let Some(value) = item.value(property) {
             map.insert(property.name.clone(), value);
         }
+    }
+    if let Some(wish) = view.fields.blocks()
+        && let Some(content) = map.get_mut("content").and_then(Value::as_object_mut)
+        && resource.is_content()
+        && item.open()
+    {
+        content.insert("blocks".into(), (view.blocks)(&item, wish));
     }
     let meta = shown(&resource.properties, view).any(|property| matches!(property.source, PropertySource::Meta));
     map.extend(item.beside(meta, |member| view.fields.wants(member)));

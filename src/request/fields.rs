@@ -19,8 +19,30 @@ pub struct FieldOptions {
     pub positions: bool,
     /// Something is embedded.
     pub embeds: bool,
+    /// Contents are requested as blocks (`_blocks`).
+    pub blocks: Option<BlockWish>,
     /// The links of a lone document are included whatever is requested.
     pub keeps_links: bool,
+}
+
+/// A content as blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BlockWish {
+    /// With the blocks of synced patterns inside them.
+    Resolved,
+    /// As they are written: a synced pattern is named.
+    Written,
+}
+
+impl BlockWish {
+    /// Reads `_blocks`: `raw`, or anything but `0`, `false` and nothing.
+    pub fn of(value: Option<&Value>) -> Option<BlockWish> {
+        match value? {
+            Value::String(text) if text == "raw" => Some(BlockWish::Written),
+            Value::String(text) => (!matches!(text.as_str(), "" | "0" | "false")).then_some(BlockWish::Resolved),
+            other => (*other != Value::Bool(false) && !other.is_null()).then_some(BlockWish::Resolved),
+        }
+    }
 }
 
 impl Fields {
@@ -62,6 +84,13 @@ impl Fields {
     pub fn wants(&self, member: &str) -> bool {
         let there = member != "_embedded" || !self.way.positions || self.way.embeds;
         self.is_all() || there && self.paths.iter().any(|p| p[0] == member)
+    }
+
+    /// Whether the content is requested as blocks: by a parameter, or as a field.
+    pub fn blocks(&self) -> Option<BlockWish> {
+        let named =
+            || self.paths.iter().any(|path| matches!(path.as_slice(), [a, b, ..] if a == "content" && b == "blocks"));
+        self.way.blocks.or_else(|| named().then_some(BlockWish::Resolved))
     }
 
     /// Leaves out of a document what was not requested; `alone`: it is no part of a list.

@@ -10,6 +10,7 @@ mod bad_input;
 mod batches;
 mod below_path;
 mod block_costs;
+mod block_data;
 mod blocks_made;
 mod blocks_shown;
 mod books;

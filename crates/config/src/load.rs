@@ -22,6 +22,7 @@ use crate::Problem;
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A valid declaration and the place of everything in it.
 #[derive(Clone, Debug)]
@@ -30,9 +31,9 @@ pub struct LoadedDeclaration {
     pub declaration: Declaration,
     /// Schema files by path relative to the main file, overlays merged, `{prefix}` filled in.
     pub schemas: IndexMap<String, Value>,
-    pub(super) sources: Sources,
-    pub(super) root: Node,
-    pub(super) schema_trees: IndexMap<String, Node>,
+    pub(super) sources: Arc<Sources>,
+    pub(super) root: Arc<Node>,
+    pub(super) schema_trees: Arc<IndexMap<String, Node>>,
 }
 
 /// Loads the declaration that starts in a file, or the shipped one.
@@ -135,7 +136,8 @@ fn finish(
         vec![Problem { file, place: None, excerpt: None, message: error.to_string(), hint: None }]
     })?;
     let schemas = schema_trees.iter().map(|(key, tree)| (key.clone(), tree.to_value())).collect();
-    Ok(LoadedDeclaration { declaration, schemas, sources: reader.sources, root, schema_trees })
+    let (sources, root, schema_trees) = (Arc::new(reader.sources), Arc::new(root), Arc::new(schema_trees));
+    Ok(LoadedDeclaration { declaration, schemas, sources, root, schema_trees })
 }
 
 #[cfg(test)]

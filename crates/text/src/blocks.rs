@@ -81,6 +81,29 @@ impl<'a> Block<'a> {
         })
     }
 
+    /// As it is written in a content, delimiters included.
+    pub fn written(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out);
+        out
+    }
+
+    fn write(&self, out: &mut String) {
+        let name = self.name.as_deref().map(short_name);
+        if let Some(name) = name {
+            out.extend(["<!-- wp:", name, " ", self.attrs.unwrap_or(""), " -->"]);
+        }
+        for chunk in &self.chunks {
+            match chunk {
+                Chunk::Html(html) => out.push_str(html),
+                Chunk::Inner(inner) => inner.write(out),
+            }
+        }
+        if let Some(name) = name {
+            out.extend(["<!-- /wp:", name, " -->"]);
+        }
+    }
+
     /// Whether its attributes hide it.
     pub fn is_hidden(&self) -> bool {
         self.name.is_some() && dress::has_decoration(self.attrs, None) && dress::is_hidden(&self.attributes())

@@ -8,6 +8,7 @@ pub mod balance;
 pub mod base64;
 pub mod block_css;
 mod block_sizes;
+pub mod block_source;
 pub mod block_styles;
 pub mod blocks;
 #[cfg(test)]

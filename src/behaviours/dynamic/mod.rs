@@ -13,6 +13,7 @@
 mod bindings;
 mod calendar;
 mod comments;
+pub mod data;
 mod lists;
 mod loops;
 mod makers;

@@ -2,7 +2,7 @@
 
 use super::loops::LoopRecord;
 use super::{DynamicPart, MOST_ROWS};
-use crate::behaviours::READS;
+use crate::behaviours::{BLOCKS, READS};
 use crate::records::{self, Record, is_in};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
@@ -147,6 +147,7 @@ impl DynamicPart<'_> {
             links: false,
             readable: true,
             reads: READS,
+            blocks: BLOCKS,
             excerpt_words: None,
             unique: &UniqueNames::default(),
         };

@@ -1,11 +1,61 @@
-//! The declared styles of blocks, by block.
+//! The declared types and styles of blocks, by block.
 
+use super::super::resource::Resource;
+use super::Linker;
+use cms_config::check::suggestion;
 use cms_config::declaration::{BlockSupports, Declaration, ExcerptPart, StyleGroup};
 use cms_text::block_css::FluidWidths;
+use cms_text::block_source::BlockType;
 use cms_text::block_styles::{BlockClass, BlockStyle, BlockStyles, Excerpt, WrapperStyles};
 use cms_text::layout::{BlockLayout, LayoutRules};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
+
+impl Linker<'_> {
+    /// The types of blocks that the declaration names (`block_types`), with their attributes.
+    pub(super) fn block_types(&mut self, resources: &[Resource]) -> HashMap<String, BlockType> {
+        let mut types = HashMap::new();
+        let Some(wanted) = &self.declared.block_types else { return types };
+        let Some(at) = self.resource_named(&["block_types"], wanted) else { return types };
+        let resource = &resources[at];
+        for (i, entry) in resource.entries().iter().enumerate() {
+            let Some(name) = entry["name"].as_str() else { continue };
+            match BlockType::compile(&self.block_attributes(name, entry["attributes"].as_object())) {
+                Ok(compiled) => drop(types.insert(name.to_owned(), compiled)),
+                Err((attribute, why)) => {
+                    let place = ["resources", wanted, "options", "entries", &i.to_string(), "attributes", &attribute];
+                    self.problem(&place, format!("the attribute `{attribute}` of `{name}`: {why}"), None);
+                }
+            }
+        }
+        for name in self.declared.block_attributes.keys().filter(|name| *name != "*") {
+            if !types.contains_key(name) {
+                let message = format!("there is no type of blocks `{name}`");
+                let hint = suggestion(name, types.keys().map(String::as_str));
+                self.problem(&["block_attributes", name], message, hint);
+            }
+        }
+        types
+    }
+
+    /// The attributes of a type with the changes that are declared.
+    fn block_attributes(&self, name: &str, own: Option<&Map<String, Value>>) -> Map<String, Value> {
+        let mut all = own.cloned().unwrap_or_default();
+        for (of, changes) in &self.declared.block_attributes {
+            for (attribute, change) in changes {
+                if of != name && (of != "*" || !all.contains_key(attribute)) {
+                    continue;
+                }
+                if let Some(doc) =
+                    all.entry(attribute.clone()).or_insert_with(|| Value::Object(Map::new())).as_object_mut()
+                {
+                    doc.extend(change.clone());
+                }
+            }
+        }
+        all
+    }
+}
 
 /// `block_classes`, `block_supports` and `block_styles` in one.
 pub(super) fn block_styles(declared: &Declaration) -> BlockStyles {

@@ -93,11 +93,9 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     linker.settings(&resources);
     linker.views(&resources);
     linker.translations();
+    let block_types = linker.block_types(&resources);
     let problems = linker.problems;
-    let Some(site) = site else { return Err(Problem::sorted(problems)) };
-    if !problems.is_empty() {
-        return Err(Problem::sorted(problems));
-    }
+    let Some(site) = site.filter(|_| problems.is_empty()) else { return Err(Problem::sorted(problems)) };
     let item_routes = resources.iter().map(|resource| item_route(resource, &routes)).collect();
     Ok(Registry {
         item_routes,
@@ -110,6 +108,7 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
         abilities,
         index_schemas,
         layout,
+        block_types,
         block_styles: blocks::block_styles(&loaded.declaration),
         fingerprint: fingerprint(loaded),
         shared: shared(loaded),

@@ -100,7 +100,8 @@ impl Linker<'_> {
             own.flat_map(|route| &route.endpoints).map(|endpoint| &vocabulary.handlers[endpoint.handler.0]).collect();
         let chosen_from =
             resources.iter().flat_map(|other| &other.properties).any(|p| p.among.as_ref() == Some(&resource.name));
-        let shown_by = self.declared.blocks.values().any(|block| block.resource.as_ref() == Some(&resource.name));
+        let named = |of: &Option<String>| of.as_ref() == Some(&resource.name);
+        let shown_by = named(&self.declared.block_types) || self.declared.blocks.values().any(|b| named(&b.resource));
         for (option, value) in given.as_object().into_iter().flatten() {
             let read = (chosen_from || shown_by) && ENTRY_OPTIONS.contains(&option.as_str())
                 || handlers.iter().any(|handler| handler.settings.contains(&option.as_str()));

@@ -131,6 +131,13 @@ pub struct Declaration {
     /// one namespace, `/*` every namespace without an entry.
     #[serde(default)]
     pub route_schemas: IndexMap<String, String>,
+    /// Resource whose entries are the types of blocks, with the attributes that `content.blocks` shows.
+    #[serde(default)]
+    pub block_types: Option<String>,
+    /// Changes to the attributes of types of blocks as `content.blocks` reads them, by type and attribute; `*` is every type that
+    /// has the attribute.
+    #[serde(default)]
+    pub block_attributes: IndexMap<String, IndexMap<String, Map<String, Value>>>,
     /// Blocks that the server renders from other rows, by their full name (`core/latest-posts`).
     #[serde(default)]
     pub blocks: IndexMap<String, DynamicBlock>,

@@ -1,0 +1,150 @@
+//! A content as data: its blocks in their order, with their attributes and as HTML.
+
+use super::{Budget, PartContext, nested};
+use crate::access::policy;
+use crate::records::{self, Record, eq, txt};
+use crate::registry::resource::Resource;
+use crate::render::Item;
+use crate::request::fields::BlockWish;
+use cms_storage::plan::{Cond, DbValue, ReadPlan, Row};
+use cms_text::block_source::SourceReading;
+use cms_text::blocks::{Block, parse};
+use cms_text::render::RenderOptions;
+use serde_json::{Map, Value, json};
+use std::cell::{Cell, OnceCell};
+
+/// Most blocks of a content, those of synced patterns included. Further ones are left out.
+const MOST_BLOCKS: usize = 10_000;
+
+/// How deep synced patterns are in each other.
+const DEEPEST: usize = 8;
+
+/// The name of content that is outside of any block.
+pub const FREEFORM: &str = "core/freeform";
+
+/// A block with its attributes.
+pub struct BlockData {
+    /// With its namespace: `core/heading`.
+    pub name: String,
+    pub attributes: Map<String, Value>,
+    pub inner: Vec<BlockData>,
+    /// As the server shows it; `None` where that was not requested, or where it exceeds what a content may make.
+    html: Option<String>,
+    /// Its type is not declared.
+    pub unknown: bool,
+}
+
+/// How a content is read.
+#[derive(Clone, Copy)]
+pub struct BlockReading {
+    pub reading: SourceReading,
+    /// Whether blocks are shown as HTML, too.
+    pub html: bool,
+    /// Whether a synced pattern has its blocks inside it.
+    pub patterns: bool,
+}
+
+/// The blocks of the content that an item shows: `{name, attributes, inner, html}` each.
+pub fn shown(item: &Item<'_>, wish: BlockWish) -> Value {
+    let reading = BlockReading { reading: SourceReading::Editor, html: true, patterns: wish == BlockWish::Resolved };
+    blocks(item, item.record.text("content"), reading).iter().map(document).collect()
+}
+
+fn document(block: &BlockData) -> Value {
+    let inner: Vec<Value> = block.inner.iter().map(document).collect();
+    json!({"name": block.name, "attributes": block.attributes, "inner": inner, "html": block.html})
+}
+
+/// The blocks of a content. Text outside of blocks is a `core/freeform`; blocks that are hidden are left out.
+pub fn blocks(item: &Item<'_>, raw: &str, how: BlockReading) -> Vec<BlockData> {
+    let budget = Budget::of(item);
+    let reader = Reader { how, budget: &budget, left: Cell::new(MOST_BLOCKS) };
+    reader.level(item, &parse(raw), &[item.record.id()])
+}
+
+struct Reader<'r> {
+    how: BlockReading,
+    budget: &'r Budget<'r>,
+    /// How many further blocks are read.
+    left: Cell<usize>,
+}
+
+impl Reader<'_> {
+    /// `within`: the records whose contents are being read.
+    fn level(&self, item: &Item<'_>, blocks: &[Block<'_>], within: &[i64]) -> Vec<BlockData> {
+        // A content without blocks gets its paragraphs, what is between blocks does not.
+        let part = !matches!(blocks, [Block { name: None, .. }]);
+        let shown = blocks.iter().filter(|block| !block.is_hidden());
+        shown.map_while(|block| self.block(item, block, part, within)).flatten().collect()
+    }
+
+    /// `None`: there are too many; nothing in it: what is outside of blocks is blank. `part`: it is a part of a content.
+    fn block(&self, item: &Item<'_>, block: &Block<'_>, part: bool, within: &[i64]) -> Option<Option<BlockData>> {
+        let Some(name) = block.name.as_deref() else {
+            let text = block.inside();
+            let text = text.trim();
+            if text.is_empty() {
+                return Some(None);
+            }
+            let attributes = Map::from_iter([("content".to_owned(), json!(text))]);
+            let name = FREEFORM.to_owned();
+            self.left.set(self.left.get().checked_sub(1)?);
+            let html = self.html(item, text, part);
+            return Some(Some(BlockData { name, attributes, inner: Vec::new(), html, unknown: false }));
+        };
+        self.left.set(self.left.get().checked_sub(1)?);
+        let declared = item.scope.registry.block_types.get(name);
+        let attributes = match (declared, block.attributes()) {
+            (Some(declared), _) => declared.read(block, self.how.reading),
+            (None, Value::Object(own)) => own,
+            (None, _) => Map::new(),
+        };
+        let html = self.html(item, &block.written(), true);
+        let inner: Vec<Block<'_>> = block.inner().cloned().collect();
+        let inner = match self.how.patterns.then(|| pattern(item, name, &attributes, within)).flatten() {
+            None => self.level(item, &inner, within),
+            Some((resource, row)) => {
+                let record = Record { resource, row: &row };
+                let item = Item { resource, record, rendered: OnceCell::new(), ..*item };
+                self.level(&item, &parse(record.text("content")), &[within, &[record.id()]].concat())
+            }
+        };
+        Some(Some(BlockData { name: name.to_owned(), attributes, inner, html, unknown: declared.is_none() }))
+    }
+
+    /// A piece of the content as the server shows it.
+    fn html(&self, item: &Item<'_>, piece: &str, part: bool) -> Option<String> {
+        if !self.how.html || !self.budget.allows(piece.len()) {
+            return None;
+        }
+        let options = RenderOptions { part, ..super::super::read::options(item) };
+        let before = self.budget.bytes.get();
+        let html = nested(item, piece, &options, PartContext::top(item, self.budget));
+        // Dynamic blocks have counted their part already.
+        let counted = before - self.budget.bytes.get();
+        let rest = html.len().saturating_sub(counted);
+        let within = self.budget.allows(rest);
+        self.budget.bytes.set(self.budget.bytes.get().saturating_sub(rest));
+        within.then(|| html.trim().to_owned())
+    }
+}
+
+/// The record whose content a block shows, if everybody may see it and it is not within itself.
+fn pattern<'a>(
+    item: &Item<'a>,
+    name: &str,
+    attributes: &Map<String, Value>,
+    within: &[i64],
+) -> Option<(&'a Resource, Row)> {
+    let made = item.scope.registry.declaration.blocks.get(name).filter(|made| made.renderer == "reusable_block")?;
+    let resource = item.scope.registry.resource(made.resource.as_deref()?)?;
+    let id = attributes.get("ref").and_then(Value::as_i64).filter(|id| !within.contains(id))?;
+    if within.len() > DEEPEST {
+        return None;
+    }
+    let filter = [eq(&resource.key, DbValue::Int(id)), policy::published(item.scope), eq("password", txt(""))];
+    let plan = records::plan(resource, Cond::All([vec![records::own_rows(resource)], filter.to_vec()].concat()));
+    // A database that cannot be read shows nothing, as in contents.
+    let rows = item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&ReadPlan { limit: Some(1), ..plan })?));
+    Some((resource, rows.unwrap_or_default().pop()?))
+}
