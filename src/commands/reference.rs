@@ -9,7 +9,9 @@ use crate::registry::vocabulary::{BehaviourKind, Description, families};
 use crate::registry::words;
 use cms_base::metrics::METRICS;
 use cms_config::grammar::Grammar;
-use cms_config::load::{LoadedDeclaration, load};
+use cms_config::load::{LoadedDeclaration, attempt, load};
+use cms_config::shipped;
+use cms_config::source::Origin;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -86,13 +88,18 @@ const SECTIONS: [ReferenceSection; 7] = [
     },
 ];
 
-/// The shipped declarations under both prefixes, which examples are taken from.
+/// Declarations that are shipped for those who include them.
+const OPTIONAL: &str = "include = [\"schemas/dialects/block-data.toml\"]\nsite.prefix = \"wp\"\n";
+
+/// The shipped declarations under both prefixes, and with what can be included, which examples are taken from.
 struct ShippedDeclarations(Vec<LoadedDeclaration>);
 
 impl ShippedDeclarations {
     fn read() -> ShippedDeclarations {
         let under = |prefix: &str| load(None, &[format!("site.prefix={prefix}")], []).ok();
-        ShippedDeclarations(["cms", "wp"].into_iter().filter_map(under).collect())
+        let files: Vec<(&str, &str)> = shipped::FILES.iter().copied().chain([("site.toml", OPTIONAL)]).collect();
+        let optional = attempt(Origin::Texts { label: "", files: &files }, &[], []).outcome.ok();
+        ShippedDeclarations(["cms", "wp"].into_iter().filter_map(under).chain(optional).collect())
     }
 
     /// The first example that a search finds.

@@ -167,7 +167,10 @@ impl FieldContext<'_> {
             LabelSource::Types => self.registry.kinds(Family::Content).map(of).collect(),
             LabelSource::Taxonomies => self.registry.kinds(Family::Term).map(of).collect(),
             LabelSource::Resources => {
-                let rows = self.registry.resources.iter();
+                let served = |own: &&Resource| {
+                    self.registry.routes.iter().any(|route| [route.owner, route.resource].contains(&Some(own.index)))
+                };
+                let rows = self.registry.resources.iter().filter(served);
                 rows.map(|own| (own.name.clone(), humanize_name(&own.name))).collect()
             }
             LabelSource::Templates => {
