@@ -194,6 +194,11 @@ pub fn published(scope: &Scope) -> Cond {
     words("status", scope.registry.declaration.statuses_where(|status| status.public))
 }
 
+/// The same, and files, which are as visible as what they are attached to.
+pub fn published_or_inherited(scope: &Scope) -> Cond {
+    words("status", scope.registry.declaration.statuses_where(|status| status.public || status.inherits))
+}
+
 /// Whether the caller may do an act to the record with this id; `None` when there is none.
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use crate::request::BodyParams;
 use crate::request::args::ArgSources;
 use crate::request::call::Call;
 use crate::request::conditional::http_date;
-use crate::request::fields::{BlockWish, FieldOptions, Fields};
+use crate::request::fields::{FieldOptions, Fields, PatternView};
 use crate::scope::Scope;
 use bytes::Bytes;
 use serde_json::value::RawValue;
@@ -119,7 +119,7 @@ impl Engine {
         let way = FieldOptions {
             positions: self.registry.declaration.dialect.select_positions,
             embeds: parameter("_embed").is_some(),
-            blocks: BlockWish::of(parameter("_blocks")),
+            blocks: PatternView::of(parameter("_blocks")),
             keeps_links: declared.is_some_and(|declared| declared.keeps_links),
         };
         Fields::read(parameter("_fields"), way, declared.map_or(&[], |declared| &declared.whole_fields))

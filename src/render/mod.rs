@@ -22,7 +22,7 @@ use crate::error::ApiError;
 use crate::records::Record;
 use crate::registry::resource::{Context, Property, PropertySource, Resource};
 use crate::registry::vocabulary::BehaviourEntry;
-use crate::request::fields::{BlockWish, Fields};
+use crate::request::fields::{Fields, PatternView};
 use crate::scope::Scope;
 use cms_storage::plan::{DbValue, Row};
 use cms_storage::{ReadSet, Snapshot, TrackedStorage};
@@ -39,7 +39,7 @@ pub type PropertyReader = fn(&Item<'_>, &Property, &DbValue) -> Option<Value>;
 pub type PropertyReaders = &'static [BehaviourEntry<(PropertyReader, Needs)>];
 
 /// Shows the content of an item as blocks.
-pub type BlockReader = fn(&Item<'_>, BlockWish) -> Value;
+pub type BlockReader = fn(&Item<'_>, PatternView) -> Value;
 
 /// How rows are shown.
 pub struct View<'a> {
@@ -188,12 +188,12 @@ fn document(
             map.insert(property.name.clone(), value);
         }
     }
-    if let Some(wish) = view.fields.blocks()
+    if let Some(patterns) = view.fields.blocks()
         && let Some(content) = map.get_mut("content").and_then(Value::as_object_mut)
         && resource.is_content()
         && item.open()
     {
-        content.insert("blocks".into(), (view.blocks)(&item, wish));
+        content.insert("blocks".into(), (view.blocks)(&item, patterns));
     }
     let meta = shown(&resource.properties, view).any(|property| matches!(property.source, PropertySource::Meta));
     map.extend(item.beside(meta, |member| view.fields.wants(member)));

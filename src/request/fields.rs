@@ -20,27 +20,27 @@ pub struct FieldOptions {
     /// Something is embedded.
     pub embeds: bool,
     /// Contents are requested as blocks (`_blocks`).
-    pub blocks: Option<BlockWish>,
+    pub blocks: Option<PatternView>,
     /// The links of a lone document are included whatever is requested.
     pub keeps_links: bool,
 }
 
-/// A content as blocks.
+/// How contents that are requested as blocks show synced patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BlockWish {
-    /// With the blocks of synced patterns inside them.
+pub enum PatternView {
+    /// With their blocks inside them.
     Resolved,
-    /// As they are written: a synced pattern is named.
+    /// By their ids, as they are written.
     Written,
 }
 
-impl BlockWish {
+impl PatternView {
     /// Reads `_blocks`: `raw`, or anything but `0`, `false` and nothing.
-    pub fn of(value: Option<&Value>) -> Option<BlockWish> {
+    pub fn of(value: Option<&Value>) -> Option<PatternView> {
         match value? {
-            Value::String(text) if text == "raw" => Some(BlockWish::Written),
-            Value::String(text) => (!matches!(text.as_str(), "" | "0" | "false")).then_some(BlockWish::Resolved),
-            other => (*other != Value::Bool(false) && !other.is_null()).then_some(BlockWish::Resolved),
+            Value::String(text) if text == "raw" => Some(PatternView::Written),
+            Value::String(text) => (!matches!(text.as_str(), "" | "0" | "false")).then_some(PatternView::Resolved),
+            other => (*other != Value::Bool(false) && !other.is_null()).then_some(PatternView::Resolved),
         }
     }
 }
@@ -87,10 +87,10 @@ impl Fields {
     }
 
     /// Whether the content is requested as blocks: by a parameter, or as a field.
-    pub fn blocks(&self) -> Option<BlockWish> {
+    pub fn blocks(&self) -> Option<PatternView> {
         let named =
             || self.paths.iter().any(|path| matches!(path.as_slice(), [a, b, ..] if a == "content" && b == "blocks"));
-        self.way.blocks.or_else(|| named().then_some(BlockWish::Resolved))
+        self.way.blocks.or_else(|| named().then_some(PatternView::Resolved))
     }
 
     /// Leaves out of a document what was not requested; `alone`: it is no part of a list.

@@ -418,7 +418,7 @@ fn menus_are_opened_by_a_setting() {
         }
         let items = server.ask("GET", "/wp/v2/menu-items", caller, None);
         assert!(items.body.as_array().expect("items").iter().all(|item| item["status"] == "publish"), "{}", items.text);
-        // Recorded: which terms an item has is no stranger's to know.
+        // Recorded: anonymous callers may not read the terms of an item.
         let embedded = server.ask("GET", &format!("{item}?_embed=wp:term"), caller, None).body["_embedded"].clone();
         let told = embedded["wp:term"][0].clone();
         match caller {

@@ -37,11 +37,11 @@ struct Source {
     selector: Option<Selector>,
     /// The selector is `*`.
     is_any: bool,
-    what: Sought,
+    kind: SourceKind,
 }
 
 #[derive(Clone, Debug)]
-enum Sought {
+enum SourceKind {
     Attribute(String),
     Html,
     /// The elements of this name inside, each with itself.
@@ -105,25 +105,25 @@ fn source(doc: &Value, depth: usize) -> Result<Option<Source>, String> {
         None => None,
     };
     let text = |key: &str| doc.get(key).and_then(Value::as_str).map(str::to_owned);
-    let what = match named {
+    let kind = match named {
         "attribute" | "property" => {
-            Sought::Attribute(text("attribute").or_else(|| text("property")).unwrap_or_default())
+            SourceKind::Attribute(text("attribute").or_else(|| text("property")).unwrap_or_default())
         }
-        "html" | "rich-text" | "children" | "text" => text("multiline").map_or(Sought::Html, Sought::Lines),
-        "raw" => Sought::Raw,
-        "tag" => Sought::Tag,
+        "html" | "rich-text" | "children" | "text" => text("multiline").map_or(SourceKind::Html, SourceKind::Lines),
+        "raw" => SourceKind::Raw,
+        "tag" => SourceKind::Tag,
         "query" if depth >= DEEPEST => return Err(format!("more than {DEEPEST} lists are in each other")),
         "query" => {
             let inner =
                 doc.get("query").and_then(Value::as_object).ok_or("a `query` names the attributes of its items")?;
-            Sought::Query(compile(inner, depth + 1).map_err(|(name, why)| format!("{name}: {why}"))?)
+            SourceKind::Query(compile(inner, depth + 1).map_err(|(name, why)| format!("{name}: {why}"))?)
         }
         // Stored with the record, not in its markup.
         "meta" => return Ok(None),
         other => return Err(format!("`{other}` is not a source")),
     };
     let is_any = doc["selector"] == "*";
-    Ok(Some(Source { selector, is_any, what }))
+    Ok(Some(Source { selector, is_any, kind }))
 }
 
 impl Source {
@@ -135,7 +135,7 @@ impl Source {
         attribute: &SourceAttribute,
         reading: SourceReading,
     ) -> Option<Value> {
-        if let Sought::Query(inner) = &self.what {
+        if let SourceKind::Query(inner) = &self.kind {
             let selector = self.selector.as_ref()?;
             let item = |element| Value::Object(item(inner, element, reading));
             return Some(within.select(selector).map(item).collect());
@@ -144,9 +144,9 @@ impl Source {
             Some(selector) => within.select(selector).next(),
             None => Some(within),
         };
-        match &self.what {
-            Sought::Attribute(_) if self.is_any && reading == SourceReading::Vip => None,
-            Sought::Attribute(name) => {
+        match &self.kind {
+            SourceKind::Attribute(_) if self.is_any && reading == SourceReading::Vip => None,
+            SourceKind::Attribute(name) => {
                 let value = element.and_then(|element| element.value().attr(name));
                 match attribute.types.iter().any(|ty| ty == "boolean") && reading == SourceReading::Editor {
                     true => element.map(|_| Value::Bool(value.is_some())),
@@ -154,17 +154,17 @@ impl Source {
                 }
             }
             // The editor reads a text that is not there as an empty one.
-            Sought::Html if element.is_none() && reading == SourceReading::Editor => Some(Value::from("")),
-            Sought::Html => Some(Value::from(element?.inner_html())),
-            Sought::Lines(tag) => {
+            SourceKind::Html if element.is_none() && reading == SourceReading::Editor => Some(Value::from("")),
+            SourceKind::Html => Some(Value::from(element?.inner_html())),
+            SourceKind::Lines(tag) => {
                 let lines = element?.child_elements().filter(|child| child.value().name() == tag);
                 Some(Value::from(lines.map(|line| line.html()).collect::<String>()))
             }
-            Sought::Raw => {
+            SourceKind::Raw => {
                 markup.filter(|_| reading == SourceReading::Editor).map(|markup| json!(markup.trim_matches('\n')))
             }
-            Sought::Tag => Some(Value::from(element?.value().name())),
-            Sought::Query(_) => None,
+            SourceKind::Tag => Some(Value::from(element?.value().name())),
+            SourceKind::Query(_) => None,
         }
     }
 }
@@ -202,7 +202,7 @@ impl SourceAttribute {
 }
 
 /// The markup of a block without that of the blocks in it.
-pub fn own_markup(block: &Block<'_>) -> String {
+fn own_markup(block: &Block<'_>) -> String {
     let mut markup = String::new();
     for chunk in &block.chunks {
         if let Chunk::Html(html) = chunk {

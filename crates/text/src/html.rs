@@ -156,6 +156,12 @@ fn esc_address(address: &str) -> String {
     esc_html(address).replace("&amp;", "&#038;")
 }
 
+impl AsRef<str> for Html {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
 impl From<Html> for String {
     fn from(html: Html) -> String {
         html.0

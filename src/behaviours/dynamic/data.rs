@@ -1,11 +1,10 @@
 //! A content as data: its blocks in their order, with their attributes and as HTML.
 
-use super::{Budget, PartContext, nested};
-use crate::access::policy;
-use crate::records::{self, Record, eq, txt};
+use super::{Budget, PartContext, nested, seen_by_all};
+use crate::records::{self, Record, eq};
 use crate::registry::resource::Resource;
 use crate::render::Item;
-use crate::request::fields::BlockWish;
+use crate::request::fields::PatternView;
 use cms_storage::plan::{Cond, DbValue, ReadPlan, Row};
 use cms_text::block_source::SourceReading;
 use cms_text::blocks::{Block, parse};
@@ -45,8 +44,9 @@ pub struct BlockReading {
 }
 
 /// The blocks of the content that an item shows: `{name, attributes, inner, html}` each.
-pub fn shown(item: &Item<'_>, wish: BlockWish) -> Value {
-    let reading = BlockReading { reading: SourceReading::Editor, html: true, patterns: wish == BlockWish::Resolved };
+pub fn shown(item: &Item<'_>, patterns: PatternView) -> Value {
+    let reading =
+        BlockReading { reading: SourceReading::Editor, html: true, patterns: patterns == PatternView::Resolved };
     blocks(item, item.record.text("content"), reading).iter().map(document).collect()
 }
 
@@ -58,41 +58,49 @@ fn document(block: &BlockData) -> Value {
 /// The blocks of a content. Text outside of blocks is a `core/freeform`; blocks that are hidden are left out.
 pub fn blocks(item: &Item<'_>, raw: &str, how: BlockReading) -> Vec<BlockData> {
     let budget = Budget::of(item);
-    let reader = Reader { how, budget: &budget, left: Cell::new(MOST_BLOCKS) };
-    reader.level(item, &parse(raw), &[item.record.id()])
+    let reader = ContentReader { how, budget: &budget, left: Cell::new(MOST_BLOCKS) };
+    reader.content(item, raw, &[item.record.id()])
 }
 
-struct Reader<'r> {
+/// Reads the blocks of one content.
+struct ContentReader<'r> {
     how: BlockReading,
     budget: &'r Budget<'r>,
     /// How many further blocks are read.
     left: Cell<usize>,
 }
 
-impl Reader<'_> {
-    /// `within`: the records whose contents are being read.
-    fn level(&self, item: &Item<'_>, blocks: &[Block<'_>], within: &[i64]) -> Vec<BlockData> {
-        // A content without blocks gets its paragraphs, what is between blocks does not.
-        let part = !matches!(blocks, [Block { name: None, .. }]);
-        let shown = blocks.iter().filter(|block| !block.is_hidden());
-        shown.map_while(|block| self.block(item, block, part, within)).flatten().collect()
+impl ContentReader<'_> {
+    /// The blocks of a text that is a content of its own. `within`: the records whose contents are being read.
+    fn content(&self, item: &Item<'_>, text: &str, within: &[i64]) -> Vec<BlockData> {
+        let blocks = parse(text);
+        // A content without blocks gets its paragraphs, text between blocks does not.
+        let part = !matches!(blocks.as_slice(), [Block { name: None, .. }]);
+        self.level(item, &mut blocks.iter(), part, within)
     }
 
-    /// `None`: there are too many; nothing in it: what is outside of blocks is blank. `part`: it is a part of a content.
-    fn block(&self, item: &Item<'_>, block: &Block<'_>, part: bool, within: &[i64]) -> Option<Option<BlockData>> {
+    fn level<'b>(
+        &self,
+        item: &Item<'_>,
+        blocks: &mut dyn Iterator<Item = &'b Block<'b>>,
+        part: bool,
+        within: &[i64],
+    ) -> Vec<BlockData> {
+        let blank = |block: &Block<'_>| block.name.is_none() && block.inside().trim().is_empty();
+        let shown = blocks.filter(|block| !block.is_hidden() && !blank(block));
+        shown.map_while(|block| self.block(item, block, part, within)).collect()
+    }
+
+    /// `None`: there are too many.
+    fn block(&self, item: &Item<'_>, block: &Block<'_>, part: bool, within: &[i64]) -> Option<BlockData> {
+        self.left.set(self.left.get().checked_sub(1)?);
         let Some(name) = block.name.as_deref() else {
             let text = block.inside();
             let text = text.trim();
-            if text.is_empty() {
-                return Some(None);
-            }
             let attributes = Map::from_iter([("content".to_owned(), json!(text))]);
-            let name = FREEFORM.to_owned();
-            self.left.set(self.left.get().checked_sub(1)?);
             let html = self.html(item, text, part);
-            return Some(Some(BlockData { name, attributes, inner: Vec::new(), html, unknown: false }));
+            return Some(BlockData { name: FREEFORM.to_owned(), attributes, inner: Vec::new(), html, unknown: false });
         };
-        self.left.set(self.left.get().checked_sub(1)?);
         let declared = item.scope.registry.block_types.get(name);
         let attributes = match (declared, block.attributes()) {
             (Some(declared), _) => declared.read(block, self.how.reading),
@@ -100,32 +108,25 @@ impl Reader<'_> {
             (None, _) => Map::new(),
         };
         let html = self.html(item, &block.written(), true);
-        let inner: Vec<Block<'_>> = block.inner().cloned().collect();
         let inner = match self.how.patterns.then(|| pattern(item, name, &attributes, within)).flatten() {
-            None => self.level(item, &inner, within),
+            None => self.level(item, &mut block.inner(), true, within),
             Some((resource, row)) => {
                 let record = Record { resource, row: &row };
                 let item = Item { resource, record, rendered: OnceCell::new(), ..*item };
-                self.level(&item, &parse(record.text("content")), &[within, &[record.id()]].concat())
+                self.content(&item, record.text("content"), &[within, &[record.id()]].concat())
             }
         };
-        Some(Some(BlockData { name: name.to_owned(), attributes, inner, html, unknown: declared.is_none() }))
+        Some(BlockData { name: name.to_owned(), attributes, inner, html, unknown: declared.is_none() })
     }
 
-    /// A piece of the content as the server shows it.
+    /// A piece of the content as the server shows it; `None`: the content has made as much as it may.
     fn html(&self, item: &Item<'_>, piece: &str, part: bool) -> Option<String> {
         if !self.how.html || !self.budget.allows(piece.len()) {
             return None;
         }
         let options = RenderOptions { part, ..super::super::read::options(item) };
-        let before = self.budget.bytes.get();
-        let html = nested(item, piece, &options, PartContext::top(item, self.budget));
-        // Dynamic blocks have counted their part already.
-        let counted = before - self.budget.bytes.get();
-        let rest = html.len().saturating_sub(counted);
-        let within = self.budget.allows(rest);
-        self.budget.bytes.set(self.budget.bytes.get().saturating_sub(rest));
-        within.then(|| html.trim().to_owned())
+        let shown = || Some(nested(item, piece, &options, PartContext::top(item, self.budget)));
+        self.budget.count(shown).map(|html| html.trim().to_owned())
     }
 }
 
@@ -142,8 +143,8 @@ fn pattern<'a>(
     if within.len() > DEEPEST {
         return None;
     }
-    let filter = [eq(&resource.key, DbValue::Int(id)), policy::published(item.scope), eq("password", txt(""))];
-    let plan = records::plan(resource, Cond::All([vec![records::own_rows(resource)], filter.to_vec()].concat()));
+    let filter = [records::own_rows(resource), eq(&resource.key, DbValue::Int(id)), seen_by_all(item.scope)];
+    let plan = records::plan(resource, Cond::All(filter.to_vec()));
     // A database that cannot be read shows nothing, as in contents.
     let rows = item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&ReadPlan { limit: Some(1), ..plan })?));
     Some((resource, rows.unwrap_or_default().pop()?))

@@ -3,7 +3,7 @@
 use super::people::Avatar;
 use super::rows::DocumentTree;
 use super::wrapper::wrapper;
-use super::{DynamicPart, MOST_DEPTH, MOST_ROWS, MOST_SPANS, published, time_of, title_of, unwrapped};
+use super::{DynamicPart, MOST_DEPTH, MOST_ROWS, MOST_SPANS, published, seen_by_all, time_of, title_of, unwrapped};
 use crate::records::{self, eq, is_in, txt};
 use crate::registry::name;
 use cms_storage::plan::{Cond, DbValue, Op, Order};
@@ -359,7 +359,7 @@ pub fn comments(part: &DynamicPart<'_>) -> Option<Html> {
         table: name("record"),
         inner: name("id"),
         outer: name("post"),
-        filter: Box::new(Cond::All(vec![published(part), eq("password", txt(""))])),
+        filter: Box::new(seen_by_all(part.item.scope)),
     };
     let filter = Cond::All(vec![
         eq("status", txt(part.item.scope.registry.approved_comment_status())),

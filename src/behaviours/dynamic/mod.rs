@@ -36,6 +36,7 @@ use crate::access::policy;
 use crate::records::{Record, eq, txt};
 use crate::registry::resource::Resource;
 use crate::render::Item;
+use crate::scope::Scope;
 use cms_config::declaration::{Declaration, DynamicBlock};
 use cms_storage::plan::{Cond, ReadPlan, Row};
 use cms_text::blocks::{self, Block, BlockOptions, DynamicRenderer, has_blocks, parse};
@@ -235,11 +236,11 @@ impl<'a> Budget<'a> {
 
     /// Counts the HTML that a part makes: each byte once, also where it was made by a part within. What is too large is
     /// left out.
-    fn count(&self, make: impl FnOnce() -> Option<Html>) -> Option<Html> {
+    fn count<T: AsRef<str>>(&self, make: impl FnOnce() -> Option<T>) -> Option<T> {
         let before = self.bytes.get();
         let html = make()?;
         let counted = before - self.bytes.get();
-        let rest = html.len().saturating_sub(counted);
+        let rest = html.as_ref().len().saturating_sub(counted);
         let within = self.allows(rest);
         self.bytes.set(self.bytes.get().saturating_sub(rest));
         within.then_some(html)
@@ -423,6 +424,11 @@ fn render_inner(item: &Item<'_>, block: &Block<'_>, within: PartContext<'_>) -> 
     blocks::render_inside(block, &block_options(item, Some(&dynamic), within.budget))
 }
 
+/// Records that everybody sees whole: published ones without a password.
+fn seen_by_all(scope: &Scope) -> Cond {
+    Cond::All(vec![policy::published(scope), eq("password", txt(""))])
+}
+
 /// Rows in a state that everybody sees.
 fn published(part: &DynamicPart<'_>) -> Cond {
     policy::published(part.item.scope)
@@ -518,7 +524,7 @@ fn content_of(
     if within.is_showing(wanted) || within.depth >= MOST_DEPTH {
         return None;
     }
-    let row = part.whole_row(resource, wanted, &Cond::All(vec![published(part), eq("password", txt(""))]))?;
+    let row = part.whole_row(resource, wanted, &seen_by_all(part.item.scope))?;
     let record = Record { resource, row: &row };
     within.budget.render(record.text("content").len())?;
     let item = Item { resource, record, rendered: OnceCell::new(), ..*part.item };

@@ -2,9 +2,8 @@
 
 use super::loops::subject;
 use super::wrapper::styled_wrapper;
-use super::{DynamicPart, title_of};
-use crate::access::policy;
-use crate::records::{eq, is_in, txt};
+use super::{DynamicPart, seen_by_all, title_of};
+use crate::records::{eq, is_in};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use cms_storage::plan::{Cond, DbValue, Order};
@@ -76,7 +75,7 @@ fn parent_of<'r>(part: &'r DynamicPart<'_>, resource: &Resource, id: i64) -> Opt
         scope.snapshot().ok()?.rows(&plan).ok()?.into_iter().next()
     };
     let parent = crate::records::int(&rows(&["parent"], eq("id", DbValue::Int(id)))?[0]);
-    let visible = vec![eq("id", DbValue::Int(parent)), policy::published(scope), eq("password", txt(""))];
+    let visible = vec![eq("id", DbValue::Int(parent)), seen_by_all(scope)];
     let found = rows(&["kind"], Cond::All(visible)).filter(|_| parent != 0)?;
     let kind = crate::records::text(&found[0]).to_owned();
     let above = scope.registry.resources.iter().find(|resource| &*resource.kind == kind.as_str())?;

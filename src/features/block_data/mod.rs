@@ -5,8 +5,8 @@ use crate::behaviours::READS;
 use crate::behaviours::dynamic::data::{self, BlockData, BlockReading, FREEFORM};
 use crate::error::{ApiError, Code};
 use crate::handlers::{Handler, Outcome, Work, handler};
-use crate::records::{self, Record, is_in, words};
-use crate::registry::columns::{ID, record};
+use crate::records::{self, Record, is_in};
+use crate::registry::columns::ID;
 use crate::registry::vocabulary::BehaviourEntry;
 use crate::render::{Batch, Item};
 use cms_config::declaration::Action;
@@ -32,7 +32,7 @@ const IMAGE: &str = "core/image";
 /// # Errors
 /// A record that the caller may not read, or that a password locks; a content without blocks; arguments that do not fit.
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let names = Names::asked(work)?;
+    let names = BlockFilter::asked(work)?;
     let id = work.allowed.args().int("id").unwrap_or(0);
     let unreadable = || ApiError::invalid_one("id", "Not the id of a record that you may read.");
     let found = policy::with_record(work.scope, id, |record| {
@@ -74,17 +74,17 @@ fn read(work: &Work<'_>, record: Record<'_>) -> Option<Vec<BlockData>> {
 }
 
 /// The blocks that a request names.
-struct Names {
+struct BlockFilter {
     include: Option<Vec<String>>,
     exclude: Vec<String>,
 }
 
-impl Names {
+impl BlockFilter {
     /// Reads the arguments.
     ///
     /// # Errors
     /// A value is not names with commas between them; both arguments are given.
-    fn asked(work: &Work<'_>) -> Result<Names, ApiError> {
+    fn asked(work: &Work<'_>) -> Result<BlockFilter, ApiError> {
         let read = |arg: &str| -> Result<Option<Vec<String>>, ApiError> {
             let Some(given) = work.allowed.args().explicit(arg).and_then(Value::as_str) else { return Ok(None) };
             let names: Vec<String> = given.split(',').map(|name| name.trim().to_owned()).collect();
@@ -101,7 +101,7 @@ impl Names {
         if include.is_some() && exclude.is_some() {
             return Err(ApiError::new(Code::BlockFilters));
         }
-        Ok(Names { include, exclude: exclude.unwrap_or_default() })
+        Ok(BlockFilter { include, exclude: exclude.unwrap_or_default() })
     }
 
     fn shown(&self, blocks: &[BlockData], sizes: &HashMap<i64, [Value; 2]>, unknown: &mut BTreeSet<String>) -> Value {
@@ -152,8 +152,7 @@ fn sizes(work: &Work<'_>, blocks: &[BlockData]) -> Result<HashMap<i64, [Value; 2
     ids(blocks, &mut wanted);
     let files = work.scope.registry.content_types().find(|resource| resource.supports("files"));
     let Some(files) = files.filter(|_| !wanted.is_empty()) else { return Ok(HashMap::new()) };
-    let open = work.scope.registry.declaration.statuses_where(|status| status.public || status.inherits);
-    let filter = [records::own_rows(files), is_in(ID, wanted), words(record::STATUS, open)];
+    let filter = [records::own_rows(files), is_in(ID, wanted), policy::published_or_inherited(work.scope)];
     let rows = work.scope.snapshot()?.rows(&records::plan(files, Cond::All(filter.to_vec())))?;
     let batch = Batch::default();
     let size = |row: &Row| {

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 pub const ENTRIES: &[&str] =
     &["entries", "entries_from", "key", "key_parts", "links", "links_where", "embeddable_links", "holder", "filters"];
 
-/// Stands for the id of the row that names an entry. Entries that no row names have no link with it.
+/// Placeholder for the id of the row that names an entry. An entry without such a row has no link with it.
 const HOLDER: &str = "{holder}";
 
 /// Its rows of the table of handlers.

@@ -1,5 +1,6 @@
 //! Tables, columns and relations of the database.
 
+use super::super::args::ArgRole;
 use super::super::name;
 use super::super::resource::*;
 use super::super::tables::{self, DeclaredColumn};
@@ -7,7 +8,7 @@ use super::super::words::{ArgumentWords, PropertyWords};
 use super::property::kind_of;
 use super::values::rule;
 use super::{Linker, escape};
-use cms_config::declaration::{self, Family};
+use cms_config::declaration::{self, Family, SchemaDoc};
 use cms_storage::plan::{ColumnType, Layout, Name, Reference, ReferenceValues, RelationDef, States, VERSION};
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -43,7 +44,7 @@ impl Linker<'_> {
                     src: resource.table.clone(),
                     dst: target.table.clone(),
                     status: if content { Some(name("status")) } else { states.map(|states| states.column.clone()) },
-                    sort: if content { Some(name("date_local")) } else { default_sort(resource, &layout) },
+                    sort: if content { Some(name("date_local")) } else { self.default_sort(resource, &layout) },
                     counted: (content && target.is_taxonomy()).then(|| tables::term_count(self.declared)),
                     only_kind: sole.then(|| resource.kind.clone()),
                 };
@@ -103,6 +104,20 @@ impl Linker<'_> {
         let extends = (!plain).then_some(&*resource.table);
         let states = if plain { self.states(resource) } else { None };
         Some(tables::declared((&table, &resource.kind), &resource.key, resource.key_is_text, extends, &columns, states))
+    }
+
+    /// The column that lists of a plain resource are sorted by where nothing else is requested, if it holds numbers or times.
+    fn default_sort(&self, resource: &Resource, layout: &Layout) -> Option<Name> {
+        let role = |doc: &SchemaDoc| ArgumentWords::of(doc).param.as_deref().and_then(ArgRole::parse);
+        let sorts = |doc: &SchemaDoc| role(doc) == Some(ArgRole::Orderby);
+        let declared = |arg: &String| self.declared.args.values().any(|group| group.get(arg).is_some_and(sorts));
+        let args =
+            resource.declared.endpoints.values().flatten().filter_map(|(arg, doc)| Some((arg, doc.as_object()?)));
+        let mut orders = args.filter(|(arg, doc)| sorts(doc) || declared(arg));
+        let by = orders.find_map(|(_, doc)| doc.get("default")?.as_str())?;
+        let column = resource.declared.sort.get(by)?;
+        let (_, def) = layout.column(&resource.table, column)?;
+        (def.ty == ColumnType::Int && **column != *resource.key).then(|| def.name.clone())
     }
 
     /// The states of a plain resource's rows, and whether lists select by them without being told to: the values of the first
@@ -210,14 +225,6 @@ pub(super) fn searched(resources: &[Resource]) -> Vec<(Name, Vec<Name>)> {
         columns.sort();
     }
     all.into_iter().filter(|(_, columns)| !columns.is_empty()).collect()
-}
-
-/// The column that lists are sorted by where nothing else is requested, if it holds numbers or times.
-fn default_sort(resource: &Resource, layout: &Layout) -> Option<Name> {
-    let by = resource.declared.endpoints.get("list")?.get("orderby")?.get("default")?.as_str()?;
-    let column = resource.declared.sort.get(by)?;
-    let (_, def) = layout.column(&resource.table, column)?;
-    (def.ty == ColumnType::Int && **column != *resource.key).then(|| def.name.clone())
 }
 
 /// Columns that an argument of the resource filters or sorts by.
