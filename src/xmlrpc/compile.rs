@@ -1,4 +1,4 @@
-//! From the `[xmlrpc]` section to methods that can run: every expression compiled, every name known, every problem
+//! From the `[xmlrpc]` section to methods that can run: every expression checked, every name known, every problem
 //! reported.
 
 use super::shape::{ListShape, MemberSelection, ValueShape};
@@ -14,6 +14,7 @@ use cms_config::Problem;
 use cms_config::load::LoadedDeclaration;
 use cms_config::xmlrpc::{self as declared, XmlRpc};
 use indexmap::IndexMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Names that every expression may use.
@@ -26,7 +27,8 @@ pub const GLOBALS: [&str; 12] =
 /// Every problem at once.
 pub fn compile(loaded: &LoadedDeclaration) -> Result<IndexMap<String, RpcMethod>, Vec<Problem>> {
     let declared = &loaded.declaration.xmlrpc;
-    let mut compiler = Compiler { loaded, declared, problems: Vec::new(), open: Vec::new() };
+    let mut compiler =
+        Compiler { loaded, declared, problems: Vec::new(), open: Vec::new(), expressions: HashMap::new() };
     compiler.path();
     compiler.faults();
     let mut methods = IndexMap::new();
@@ -63,6 +65,8 @@ struct Compiler<'a> {
     problems: Vec<Problem>,
     /// Routines and shapes that are being compiled, so that a circle is noticed.
     open: Vec<String>,
+    /// Those that were checked, by text.
+    expressions: HashMap<String, Expression>,
 }
 
 impl Compiler<'_> {
@@ -417,16 +421,19 @@ impl Compiler<'_> {
     }
 
     fn expression(&mut self, place: &KeyPath, text: &str, known: &VisibleNames) -> Option<Expression> {
-        let expression = match Expression::compile(text) {
-            Ok(expression) => expression,
-            Err(error) => {
-                self.problem(place, format!("`{text}` is no expression: {error}"), None);
-                return None;
-            }
+        let expression = match self.expressions.get(text) {
+            Some(checked) => checked.clone(),
+            None => match Expression::check(text) {
+                Ok(expression) => self.expressions.entry(text.to_owned()).or_insert(expression).clone(),
+                Err(error) => {
+                    self.problem(place, format!("`{text}` is no expression: {error}"), None);
+                    return None;
+                }
+            },
         };
         for name in expression.names() {
-            if !known.iter().any(|known| **known == *name) {
-                let hint = nearest(&name, known.iter().map(|known| &**known));
+            if !known.iter().any(|known| **known == **name) {
+                let hint = nearest(name, known.iter().map(|known| &**known));
                 self.problem(place, format!("`{name}` is not known here"), hint);
                 return None;
             }

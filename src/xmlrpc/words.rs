@@ -9,10 +9,11 @@ use cms_text::strip::strip_tags;
 use cms_text::time::Zone;
 use minijinja::value::ValueKind;
 use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
+use once_cell::sync::OnceCell;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 static LANGUAGE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut language = Environment::new();
@@ -45,33 +46,41 @@ static LANGUAGE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     language
 });
 
-/// A compiled expression.
-pub struct Expression(minijinja::Expression<'static, 'static>);
+/// An expression that compiles. It is compiled again when it is first used, and shared by all places with its text: most
+/// calls never come, and each compiled expression takes 7 KB.
+#[derive(Clone)]
+pub struct Expression(Arc<CheckedExpression>);
+
+struct CheckedExpression {
+    text: String,
+    names: Vec<String>,
+    compiled: OnceCell<minijinja::Expression<'static, 'static>>,
+}
 
 impl fmt::Debug for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Expression")
+        f.write_str(&self.0.text)
     }
 }
 
 impl Expression {
-    /// Compiles a text.
+    /// Checks a text.
     ///
     /// # Errors
     /// The problem, in a sentence; unknown filters are found, too.
-    pub fn compile(text: &str) -> Result<Expression, String> {
-        let compiled = LANGUAGE.compile_expression_owned(text.to_owned()).map_err(|error| explain(&error))?;
-        match filters(text).find(|name| !known_filter(name)) {
-            Some(name) => Err(format!("unknown filter: `{name}`")),
-            None => Ok(Expression(compiled)),
+    pub fn check(text: &str) -> Result<Expression, String> {
+        let compiled = LANGUAGE.compile_expression(text).map_err(|error| explain(&error))?;
+        if let Some(name) = filters(text).find(|name| !known_filter(name)) {
+            return Err(format!("unknown filter: `{name}`"));
         }
+        let mut names: Vec<String> = compiled.undeclared_variables(false).into_iter().collect();
+        names.sort();
+        Ok(Expression(Arc::new(CheckedExpression { text: text.to_owned(), names, compiled: OnceCell::new() })))
     }
 
-    /// The names that it takes from outside.
-    pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.0.undeclared_variables(false).into_iter().collect();
-        names.sort();
-        names
+    /// The names that it takes from outside, sorted.
+    pub fn names(&self) -> &[String] {
+        &self.0.names
     }
 
     /// Its value.
@@ -79,7 +88,8 @@ impl Expression {
     /// # Errors
     /// A value had another type than the expression needs.
     pub fn eval(&self, names: Value) -> Result<Value, Error> {
-        self.0.eval(names)
+        let compile = || LANGUAGE.compile_expression_owned(self.0.text.clone());
+        self.0.compiled.get_or_try_init(compile)?.eval(names)
     }
 }
 
@@ -262,7 +272,7 @@ mod tests {
         let names = json!({"p": {"title": {"raw": "T"}, "date": "2031-01-02T03:04:05", "n": 7}, "list": [{"k": "a", "v": 1}],
             "blog": "<title>A</title><category>1,2</category>text", "no": "0"});
         let check = |text: &str, expected: serde_json::Value| {
-            let value = Expression::compile(text).and_then(|e| e.eval(from_json(&names)).map_err(|e| e.to_string()));
+            let value = Expression::check(text).and_then(|e| e.eval(from_json(&names)).map_err(|e| e.to_string()));
             assert_eq!(value.map(|v| to_json(&v).unwrap_or(json!("undefined"))), Ok(expected), "{text}");
         };
         check("p.title.raw", json!("T"));
@@ -289,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_text_has_so_many_words() {
-        let words = Expression::compile("t|words").expect("fine");
+        let words = Expression::check("t|words").expect("fine");
         let eval = |text: Value, most: Option<usize>| {
             let mut names = vec![("t", text)];
             names.extend(most.map(|most| (MOST_WORDS, Value::from(most))));
@@ -307,21 +317,21 @@ mod tests {
         assert!(eval(Value::from("a,b,c"), Some(3)).is_ok() && eval(Value::from("a,b,c"), Some(2)).is_err());
         // Spaces and repetitions are no words, however many there are.
         assert_eq!(eval(Value::from(", a".repeat(200_000)), None).ok(), Some(Some(1)));
-        let other = Expression::compile("t|join(1, 2, 3, 4)").expect("fine");
+        let other = Expression::check("t|join(1, 2, 3, 4)").expect("fine");
         assert!(other.eval(Value::from_pairs([("t", Value::from("x"))])).is_err_and(|error| !is_too_long(&error)));
     }
 
     #[test]
     fn what_is_wrong_is_told() {
         let check = |text: &str, expected: &str| {
-            let error = Expression::compile(text).expect_err(text);
+            let error = Expression::check(text).expect_err(text);
             assert!(error.contains(expected), "{text}: {error}");
         };
         check("a +", "syntax error");
         check("a|nosuch", "nosuch");
         check("a if b else 'x|y'|nosuch", "`nosuch`");
         check("", "syntax error");
-        let known = Expression::compile("a.b + (c|default(d))").expect("fine").names();
-        assert_eq!(known, ["a", "c", "d"]);
+        let sum = Expression::check("a.b + (c|default(d))").expect("fine");
+        assert_eq!(sum.names(), ["a", "c", "d"]);
     }
 }
