@@ -270,26 +270,7 @@ fn block_version(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
 }
 
 fn permalink_template(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
-    let site = &item.scope.registry.site;
-    let record = item.record;
-    let template = match item
-        .resource
-        .declared
-        .address
-        .as_deref()
-        .filter(|a| *a != "permalinks" || !item.scope.registry.status_is(record.text("status"), |s| s.trash))
-    {
-        Some("permalinks") => {
-            format!("{}{}", site.url, site.permalinks.render(&address::parts(record, item.batch, "%postname%")))
-        }
-        Some("attached") if record.int("parent") != 0 => address::of(item.scope, record, item.batch, "%postname%"),
-        Some("path") => match address::path(record, item.batch, "%pagename%") {
-            Some(path) => format!("{}/{path}/", site.url),
-            None => address::plain(item.scope, item.resource, record.id()),
-        },
-        _ => address::plain(item.scope, item.resource, record.id()),
-    };
-    Some(Value::String(template))
+    Some(Value::String(address::template(item)))
 }
 
 /// The slug that the title gives. The record's own is one of those that the title gave, when it differs from it in a number.

@@ -83,7 +83,7 @@ pub fn root(scope: &Scope, discovery: &Discovery, authentication: Value) -> Valu
     root.insert("name".into(), json!(settings.text("title")));
     root.insert("description".into(), json!(settings.text("description")));
     root.insert("url".into(), json!(registry.site.url));
-    root.insert("home".into(), json!(registry.site.url));
+    root.insert("home".into(), json!(registry.site.front));
     root.insert("gmt_offset".into(), offset);
     let zone = if settings.zone.is_named() { settings.zone.name() } else { "" };
     root.insert("timezone_string".into(), json!(zone));

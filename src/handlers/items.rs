@@ -51,9 +51,7 @@ fn excerpt_words(work: &Work<'_>) -> Option<usize> {
 
 /// The address of the item on the site.
 fn page(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<String, ApiError> {
-    let by_itself = resource.declared.address.as_deref() == Some("permalinks")
-        && !work.scope.registry.site.permalinks.structure().contains("%author%");
-    if by_itself {
+    if resource.address.is_of_row() {
         let record = Record { resource, row };
         return Ok(address::of(work.scope, record, &Batch::default(), record.text("slug")));
     }

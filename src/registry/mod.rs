@@ -4,6 +4,7 @@
 //! clock and no behaviour, only which one is named where: the tables of behaviours sit above it.
 
 pub mod abilities;
+pub mod addresses;
 pub mod args;
 mod bounds;
 mod capabilities;
@@ -31,6 +32,7 @@ use args::ArgSet;
 use cms_config::declaration::{self, Declaration};
 use cms_schema::Dialect;
 use cms_storage::plan::{Layout, Name};
+use cms_text::address::AddressTemplate;
 use cms_text::block_source::BlockType;
 use cms_text::block_styles::BlockStyles;
 use indexmap::{IndexMap, IndexSet};
@@ -59,7 +61,9 @@ pub struct Site {
     /// The REST base's address without a final slash.
     pub rest_url: String,
     /// Shape of a record's address, compiled.
-    pub permalinks: cms_text::permalink::Permalink,
+    pub permalinks: AddressTemplate,
+    /// Address of the front end without a final slash; without one, the site's own.
+    pub front: String,
 }
 
 impl Site {

@@ -1,6 +1,7 @@
 //! A resource compiled from its schema and its block in `routes.toml`.
 
 use super::Behaviour;
+use super::addresses::ItemAddress;
 use super::meta::MetaType;
 use super::path_template::PathTemplate;
 use super::words::DerivedWord;
@@ -370,6 +371,8 @@ pub struct Resource {
     pub not_empty: Vec<(declaration::RequiredColumn, Code)>,
     /// The item that the path names above, with the code for an item below another one.
     pub within: Option<(declaration::ParentProperty, Code)>,
+    /// Shapes of the addresses of its items.
+    pub address: ItemAddress,
     /// Rows of the declared `originals`; their keys are negative numbers.
     pub originals: Vec<Row>,
     /// Types of registered meta, by key.

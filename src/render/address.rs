@@ -1,60 +1,81 @@
-//! Addresses of items on the site.
+//! Addresses of items, where the site is read.
 
 use crate::records::Record;
-use crate::registry::resource::Resource;
+use crate::registry::addresses::AddressShape;
+use crate::registry::resource::PropertySource;
 use crate::render::{Batch, Item};
 use crate::scope::Scope;
-use cms_text::permalink::Parts;
-use cms_text::time::CivilDateTime;
+use cms_storage::plan::DbValue;
+use cms_text::address::{AUTHOR, AddressValues, DATE, ID, PATH, SLUG};
+use cms_text::time::{self, CivilDateTime};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use std::borrow::Cow;
 use std::sync::Arc;
+
+/// Characters that a part of a path has as they are, beside letters and digits.
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// The address of an item, as visitors use it.
 pub fn address(item: &Item<'_>) -> String {
     of(item.scope, item.record, item.batch, item.record.text("slug"))
 }
 
-/// The address that a record has (or would have with this slug).
+/// The address that a record has (or would have with this slug) where the site is read.
 pub fn of(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> String {
     let site = &scope.registry.site;
-    let resource = record.resource;
-    let shape = resource.declared.address.as_deref().unwrap_or("plain");
-    let status = record.text("status");
-    if shape == "plain" || (resource.is_content() && forced_plain(scope, status)) {
-        return plain(scope, resource, record.id());
-    }
-    match shape {
-        "permalinks" => format!("{}{}", site.url, site.permalinks.render(&parts(record, batch, slug))),
-        "attached" => below(scope, record, batch, slug),
-        shape => {
-            let Some(path) = path(record, batch, slug) else { return plain(scope, resource, record.id()) };
-            if shape == "path" {
-                return format!("{}/{path}/", site.url);
-            }
-            let filled = shape.replace("{path}", &path).replace("{slug}", slug).replace("{id}", &record.key());
-            let filled = filled.replace("{api_name}", &resource.api_name);
-            format!("{}{}", site.url, filled)
-        }
-    }
+    let path = shown(scope, record).then(|| in_shape(&site.front, true, record, batch, slug)).flatten();
+    path.unwrap_or_else(|| format!("{}{}", site.front, by_number(record)))
 }
 
-/// The address of an attached record: below the other record's, or by id where that one has none that
-/// everybody may know.
-fn below(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> String {
-    let parent = record.int("parent");
-    if parent == 0 {
-        return format!("{}/{slug}/", scope.registry.site.url);
-    }
-    let place = batch.places.get(&parent).filter(|place| place.open);
-    match place.map(|place| &place.address).filter(|address| !address.contains('?')) {
-        Some(address) => format!("{address}{slug}/"),
-        None => plain(scope, record.resource, record.id()),
-    }
+/// The address at the site itself, which does not change with the front end.
+pub fn on_site(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> String {
+    let site = &scope.registry.site;
+    let path = shown(scope, record).then(|| in_shape(&site.url, false, record, batch, slug)).flatten();
+    path.unwrap_or_else(|| format!("{}{}", site.url, by_number(record)))
 }
 
-/// Addresses by id, for what has no public address yet.
-pub fn plain(scope: &Scope, resource: &Resource, id: i64) -> String {
-    let query = resource.declared.query_var.as_deref().unwrap_or("p");
-    format!("{}/?{query}={id}", scope.registry.site.url)
+/// The address that an item would have, with a tag in place of its slug.
+pub fn template(item: &Item<'_>) -> String {
+    let (site, record) = (&item.scope.registry.site, item.record);
+    let deep = record.resource.address.has(PATH);
+    let trashed = item.scope.registry.status_is(record.text("status"), |s| s.trash);
+    let named = match &record.resource.address.on_site {
+        AddressShape::Attached => record.int("parent") != 0 && shown(item.scope, record),
+        _ => deep || !trashed,
+    };
+    let slug = if deep { "%pagename%" } else { "%postname%" };
+    let path = named.then(|| in_shape(&site.front, true, record, item.batch, slug)).flatten();
+    path.unwrap_or_else(|| format!("{}{}", site.front, by_number(record)))
+}
+
+/// Whether a record is in a state in which its address has the site's shape.
+fn shown(scope: &Scope, record: Record<'_>) -> bool {
+    !record.resource.is_content() || !forced_plain(scope, record.text("status"))
+}
+
+/// The address in the shape of its resource; `None` where it has none.
+fn in_shape(base: &str, front: bool, record: Record<'_>, batch: &Batch, slug: &str) -> Option<String> {
+    let address = &record.resource.address;
+    let template = match (address.in_front.as_ref().filter(|_| front), &address.on_site) {
+        (Some(template), _) | (None, AddressShape::Template(template)) => template,
+        (None, AddressShape::Plain) => return None,
+        (None, AddressShape::Attached) => match record.int("parent") {
+            0 => return Some(format!("{base}/{slug}/")),
+            parent => return below(batch, parent, slug),
+        },
+    };
+    Some(format!("{base}{}", template.render(&AddressParts { record, batch, slug })?))
+}
+
+/// The address of an attached record: below the other record's; `None` where that one has none that everybody may know.
+fn below(batch: &Batch, parent: i64, slug: &str) -> Option<String> {
+    let place = batch.places.get(&parent).filter(|place| place.open && !place.address.contains('?'))?;
+    Some(format!("{}/{slug}/", place.address.trim_end_matches('/')))
+}
+
+/// The path by number, for what has no public address yet.
+fn by_number(record: Record<'_>) -> String {
+    format!("/?{}={}", record.resource.declared.query_var.as_deref().unwrap_or("p"), record.id())
 }
 
 /// Unpublished records have no address in the site's shape.
@@ -62,20 +83,55 @@ pub fn forced_plain(scope: &Scope, status: &str) -> bool {
     !scope.registry.status_is(status, |s| s.public || s.private || s.inherits)
 }
 
-/// The values that fill a permalink structure.
-pub fn parts<'a>(record: Record<'a>, batch: &'a Batch, slug: &'a str) -> Parts<'a> {
-    Parts {
-        date: CivilDateTime::of(record.int("date_local")),
-        postname: slug,
-        post_id: record.id(),
-        author: batch.authors.get(&record.int("author")).map_or("", |a| a),
-        category: "",
+/// The values that fill the template of a record's address.
+struct AddressParts<'a> {
+    record: Record<'a>,
+    batch: &'a Batch,
+    slug: &'a str,
+}
+
+impl AddressValues for AddressParts<'_> {
+    fn text(&self, member: &str) -> Cow<'_, str> {
+        match member {
+            SLUG => Cow::Borrowed(self.slug),
+            PATH => Cow::Owned(path(self.record, self.batch, self.slug).unwrap_or_default()),
+            ID => Cow::Owned(self.record.key()),
+            AUTHOR => Cow::Borrowed(self.batch.authors.get(&self.record.int("author")).map_or("", |slug| slug)),
+            member => match self.value(member) {
+                DbValue::Text(text) => utf8_percent_encode(text, UNRESERVED).into(),
+                DbValue::Int(number) => Cow::Owned(number.to_string()),
+                _ => Cow::Borrowed(""),
+            },
+        }
+    }
+
+    fn date(&self, member: &str) -> Option<CivilDateTime> {
+        if member == DATE && self.record.resource.is_content() {
+            return Some(CivilDateTime::of(self.record.int("date_local")));
+        }
+        match self.value(member) {
+            DbValue::Int(seconds) => Some(CivilDateTime::of(*seconds)),
+            DbValue::Text(text) => time::parse_datetime(text).map(|moment| CivilDateTime::of(moment.as_utc())),
+            _ => None,
+        }
+    }
+}
+
+impl AddressParts<'_> {
+    /// The stored value of a property.
+    fn value(&self, member: &str) -> &DbValue {
+        let property = self.record.resource.property(member);
+        let column = property.and_then(|property| match property.source {
+            PropertySource::Column(column) | PropertySource::Read(_, Some(column)) => Some(column),
+            _ => None,
+        });
+        column.and_then(|column| self.record.row.get(column)).unwrap_or(&DbValue::Null)
     }
 }
 
 /// Slugs from the topmost ancestor down, but for ancestors without one; `None` where one of them is not for everybody: an
 /// address is the same for every caller and never names what some of them may not read.
-pub fn path(record: Record<'_>, batch: &Batch, slug: &str) -> Option<String> {
+fn path(record: Record<'_>, batch: &Batch, slug: &str) -> Option<String> {
     let mut slugs: Vec<Arc<str>> = Vec::new();
     let mut parent = record.int("parent");
     while let Some(above) = batch.above.get(&parent) {

@@ -1,16 +1,18 @@
 //! Parts of other rows that a list shows, loaded once for all of it.
 
-use super::columns::all_but_spared;
+use super::columns::short_columns;
 use super::{Needs, View, address, links};
 use crate::access::policy;
 use crate::error::ApiError;
 use crate::records::{self, Record, columns, int, is_in, meta_space, text};
+use crate::registry::addresses::AddressShape;
 use crate::registry::name;
 use crate::registry::resource::{Link, LinkTarget, PropertySource, Resource};
 use crate::scope::Scope;
 use cms_config::declaration::{Action, Family};
 use cms_storage::plan::{Cond, EdgePlan, Name, ReadPlan, Row};
 use cms_storage::{ReadRequest, Snapshot};
+use cms_text::address::AUTHOR;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -233,7 +235,7 @@ impl Batch {
         if needs.above && !is_attached(resource) {
             self.load_above(snapshot, scope, resource, rows)?;
         }
-        if needs.authors && scope.registry.site.permalinks.structure().contains("%author%") {
+        if needs.authors && resource.address.has(AUTHOR) {
             let authors: HashSet<i64> = rows.iter().map(|row| Record { resource, row }.int("author")).collect();
             let plan = columns("user", &["id", "slug"], is_in("id", authors));
             self.authors = snapshot.rows(&plan)?.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))).collect();
@@ -279,7 +281,7 @@ impl Batch {
         }
         for content in scope.registry.content_types() {
             let Some(ids) = by_kind.remove(&content.kind) else { continue };
-            let short = all_but_spared(content, &HashSet::new());
+            let short = short_columns(content);
             let found = records::read(snapshot, content, records::plan(content, is_in("id", ids)), &short)?;
             let mut batch = Batch::default();
             batch.load_above(snapshot, scope, content, &found)?;
@@ -366,7 +368,7 @@ fn slugs_of(table: &Name, ids: HashSet<i64>) -> ReadPlan {
 
 /// Whether addresses of the resource depend on other records.
 fn is_attached(resource: &Resource) -> bool {
-    resource.declared.address.as_deref() == Some("attached")
+    matches!(resource.address.on_site, AddressShape::Attached) && resource.address.in_front.is_none()
 }
 
 /// The ids in a column, without the one that means none.

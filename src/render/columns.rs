@@ -18,6 +18,9 @@ pub fn columns_for(resource: &Resource, view: &View<'_>) -> Option<Vec<usize>> {
         return None;
     }
     let mut used = HashSet::new();
+    if needs.above {
+        used.extend(&resource.address.columns);
+    }
     // The source of a derived value is read although it is not shown.
     if let Some(reference) = resource.declared.reference.as_ref().filter(|_| needs.referenced) {
         used.extend(
@@ -35,9 +38,10 @@ pub fn columns_for(resource: &Resource, view: &View<'_>) -> Option<Vec<usize>> {
     Some(all_but_spared(resource, &used))
 }
 
-/// Positions of the columns that every row has and that cannot be long: what decisions about a row need.
+/// Positions of the columns that every row has and that cannot be long, and of those that addresses show: what decisions
+/// about a row and links to it need.
 pub fn short_columns(resource: &Resource) -> Vec<usize> {
-    all_but_spared(resource, &HashSet::new())
+    all_but_spared(resource, &resource.address.columns.iter().copied().collect())
 }
 
 /// Positions of the columns without those that can be long and are not used.

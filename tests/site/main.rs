@@ -30,6 +30,7 @@ mod examples;
 mod export;
 mod faults;
 mod fonts;
+mod front_end;
 mod golden;
 mod hints;
 mod home;

@@ -3,6 +3,7 @@
 //! Nothing here knows of requests, storage or declarations. The reference is `rendered` in WordPress; the corpus in
 //! `fixtures/render` contains its results for sentences of ours, and where we differ on purpose.
 
+pub mod address;
 pub mod autop;
 pub mod balance;
 pub mod base64;
@@ -29,7 +30,7 @@ pub mod html;
 pub mod html_policy;
 pub mod layout;
 mod markup;
-pub mod permalink;
+
 pub mod php;
 pub mod phrase;
 pub mod render;

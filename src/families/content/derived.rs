@@ -227,13 +227,9 @@ fn guid(scope: &Scope, draft: &ContentDraft<'_>) -> Result<Vec<Piece>, ApiError>
         })
         .collect();
     let record = Record { resource, row: &row };
-    let text = if address::forced_plain(scope, &draft.text(col::STATUS)) {
-        address::plain(scope, resource, NUMBER)
-    } else {
-        let mut batch = Batch::default();
-        batch.load_above(&*scope.snapshot()?, scope, resource, std::slice::from_ref(&row))?;
-        address::of(scope, record, &batch, SLUG)
-    };
+    let mut batch = Batch::default();
+    batch.load_above(&*scope.snapshot()?, scope, resource, std::slice::from_ref(&row))?;
+    let text = address::on_site(scope, record, &batch, SLUG);
     Ok(pieces(&text, &NUMBER.to_string(), SLUG))
 }
 

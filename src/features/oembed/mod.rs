@@ -13,8 +13,8 @@ use crate::render::{Batch, Item};
 use cms_config::declaration::Action;
 use cms_storage::Snapshot;
 use cms_storage::plan::{DbValue, Row};
+use cms_text::address::{AddressMatch, DATE, ID, SLUG};
 use cms_text::html::Html;
-use cms_text::permalink::Captures;
 use cms_text::phrase::fill;
 use cms_text::render::render_title;
 use cms_text::sanitize::esc_html;
@@ -208,12 +208,13 @@ fn by_path(work: &Work<'_>, path: &str) -> Result<Option<i64>, ApiError> {
     let registry = &work.scope.registry;
     let snapshot = work.scope.snapshot()?;
     if let Some(found) = registry.site.permalinks.match_path(path) {
-        if let Some(id) = found.post_id {
-            return Ok(Some(id));
+        if let Some(id) = found.text(ID) {
+            // An id that does not fit is nobody's.
+            return Ok(id.parse().ok());
         }
         for resource in registry.content_types() {
             if resource.declared.address.as_deref() == Some("permalinks")
-                && let Some(slug) = found.postname
+                && let Some(slug) = found.text(SLUG)
                 && let Some(id) = snapshot.slug(&resource.kind, slug)?
                 && of_that_date(&*snapshot, id, &found)?
             {
@@ -244,16 +245,9 @@ fn by_path(work: &Work<'_>, path: &str) -> Result<Option<i64>, ApiError> {
 }
 
 /// Whether a record's date is the one in its address, as far as the address has one.
-fn of_that_date(snapshot: &dyn Snapshot, id: i64, found: &Captures<'_>) -> Result<bool, ApiError> {
+fn of_that_date(snapshot: &dyn Snapshot, id: i64, found: &AddressMatch<'_>) -> Result<bool, ApiError> {
     let row = records::first(snapshot, "record", &["date_local"], eq("id", DbValue::Int(id)))?;
-    let date = CivilDateTime::of(row.map_or(0, |row| records::int(&row[0])));
-    let same = |given: Option<u8>, own: u8| given.is_none_or(|given| given == own);
-    Ok(found.year.is_none_or(|year| year == date.year)
-        && same(found.month, date.month)
-        && same(found.day, date.day)
-        && same(found.hour, date.hour)
-        && same(found.minute, date.minute)
-        && same(found.second, date.second))
+    Ok(found.is_on(DATE, &CivilDateTime::of(row.map_or(0, |row| records::int(&row[0])))))
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::registry::tables;
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
-use crate::render::Batch;
 use crate::render::address;
+use crate::render::{self, Batch};
 use cms_config::declaration::Family;
 use cms_storage::Snapshot;
 use cms_storage::plan::{Cond, DbValue, Order, ReadPlan, Row};
@@ -57,6 +57,7 @@ pub fn search(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let rows = snapshot.rows(&plan)?;
         // Beyond the last page the number of results is unknown.
         total = if rows.is_empty() { 0 } else { snapshot.count(&plan)? };
+        let rows = with_address_columns(&*snapshot, &kinds, rows)?;
         outcome.body = Value::Array(documents(work, &*snapshot, &kinds, &rows)?);
     }
     paging_headers(work, &mut outcome, total, &window);
@@ -212,6 +213,26 @@ fn documents(
             document
         })
         .collect())
+}
+
+/// The rows with what addresses show of each kind's own columns: a query for each kind that has such.
+fn with_address_columns(
+    snapshot: &dyn Snapshot,
+    kinds: &[&Resource],
+    mut rows: Vec<Row>,
+) -> Result<Vec<Row>, ApiError> {
+    for kind in kinds.iter().filter(|kind| !kind.address.columns.is_empty()) {
+        let id = |row: &Row| Record { resource: kind, row }.id();
+        let plan = records::plan(kind, records::is_in("id", rows.iter().filter(|row| is_of(kind, row)).map(id)));
+        let found = records::read(snapshot, kind, plan, &render::short_columns(kind))?;
+        for whole in found {
+            if let Some(row) = rows.iter_mut().find(|row| is_of(kind, row) && id(row) == id(&whole)) {
+                row.resize(kind.columns.len(), DbValue::Null);
+                kind.address.columns.iter().for_each(|column| row[*column] = whole[*column].clone());
+            }
+        }
+    }
+    Ok(rows)
 }
 
 fn is_of(kind: &Resource, row: &Row) -> bool {

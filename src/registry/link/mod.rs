@@ -3,6 +3,7 @@
 //! Nothing here reads files or a database; [`link`] returns the whole registry or the whole list of problems.
 
 mod abilities;
+mod addresses;
 mod argument;
 mod blocks;
 mod criteria;
@@ -74,6 +75,7 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     linker.seeds(&resources);
     if let Some(site) = &site {
         schema_links(&mut resources, &site.rest_url);
+        linker.item_addresses(&mut resources, site);
     }
     linker.relations(&mut resources, &targets);
     linker.links(&mut resources);

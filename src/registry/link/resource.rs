@@ -1,5 +1,6 @@
 //! One resource: names, table, columns, capabilities, sort keys, codes.
 
+use super::super::addresses::ItemAddress;
 use super::super::columns::VERSION;
 use super::super::meta::MetaType;
 use super::super::path_template::PathTemplate;
@@ -104,6 +105,7 @@ impl Linker<'_> {
             status_of_codes: HashMap::new(),
             bare_in_updates: HashSet::new(),
             schema: Value::Null,
+            address: ItemAddress::default(),
             originals: Vec::new(),
             meta: declared.meta.iter().map(|(key, meta)| (key.clone(), MetaType::of(meta, self.dialect))).collect(),
             declared: declared.clone(),

@@ -8,7 +8,7 @@ use crate::outbound::pattern;
 use cms_base::network::Network;
 use cms_config::declaration::FileType;
 use cms_pictures::format_of;
-use cms_text::permalink::Permalink;
+use cms_text::address::AddressTemplate;
 use indexmap::IndexMap;
 use std::sync::Arc;
 use url::Url;
@@ -23,7 +23,7 @@ impl Linker<'_> {
             self.problem(&["site", "url"], message, Some("write https://example.org".into()));
         }
         let base = self.base(&url);
-        let permalinks = match Permalink::compile(&site.permalinks) {
+        let permalinks = match AddressTemplate::permalinks(&site.permalinks) {
             Ok(permalinks) => permalinks,
             Err(error) => {
                 self.problem(&["site", "permalinks"], error.to_string(), None);
@@ -32,7 +32,8 @@ impl Linker<'_> {
         };
         let rest_path = format!("/{}-json", site.prefix);
         let (prefix, rest_url) = (site.prefix.clone(), format!("{url}{rest_path}"));
-        Some(Site { prefix, rest_url, rest_path, url, base, permalinks })
+        let front = self.front_end().unwrap_or_else(|| url.clone());
+        Some(Site { prefix, rest_url, rest_path, url, base, permalinks, front })
     }
 
     /// The path of the site's address. Pages and cookies have it as it is written.

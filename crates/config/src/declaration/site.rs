@@ -18,6 +18,8 @@ pub struct Site {
     pub url: Option<String>,
     /// Shape of the address of a record.
     pub permalinks: String,
+    /// The front end: where the site is read.
+    pub front: FrontEnd,
     /// Load the demo site into an empty database.
     pub demo: bool,
     /// Whether anonymous callers may list the authors of published content.
@@ -58,6 +60,7 @@ impl Default for Site {
             prefix: "cms".into(),
             url: None,
             permalinks: "/%year%/%monthnum%/%postname%/".into(),
+            front: FrontEnd::default(),
             demo: false,
             list_authors: true,
             public_menus: false,
@@ -75,6 +78,18 @@ impl Default for Site {
             jsonp: true,
         }
     }
+}
+
+/// Where the site is read. Links of items lead there; files and the REST interface stay at the site's address.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FrontEnd {
+    /// Its address, such as `https://www.example.org`; absent: links lead to the site's own address.
+    pub url: Option<String>,
+    /// Paths of items there, by resource: `posts = "/blog/{slug}"`. In braces stands a member of the item, or `path` (slugs from
+    /// the topmost ancestor down), `author` (the author's slug) or `date` with a part of it: `{date:%Y}`, `{start:%Y-%m}`.
+    /// `{topic|general}` has a text for items without that member. Other resources have the paths that they have on the site.
+    pub paths: IndexMap<String, String>,
 }
 
 /// How values are read and responses are shaped, where the contract and WordPress differ.

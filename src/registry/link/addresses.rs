@@ -1,0 +1,141 @@
+//! Shapes of the addresses of items, at the site's own address and in the front end.
+
+use super::super::Site;
+use super::super::addresses::{AddressShape, ItemAddress};
+use super::super::resource::{Property, PropertyKind, PropertySource, Resource};
+use super::{Linker, nearest};
+use cms_text::address::{self, AddressPiece, AddressTemplate};
+use serde_json::Value;
+use url::Url;
+
+/// Members of addresses that are no properties.
+const BUILT_IN: [&str; 6] =
+    [address::SLUG, address::PATH, address::ID, address::AUTHOR, address::DATE, address::CATEGORY];
+
+impl Linker<'_> {
+    /// The address of the front end, without a final slash.
+    pub(super) fn front_end(&mut self) -> Option<String> {
+        let front = &self.declared.site.front;
+        let Some(url) = front.url.as_deref().filter(|url| !url.is_empty()) else {
+            if !front.paths.is_empty() {
+                let hint = "write url = \"https://www.example.org\" in [site.front]";
+                self.problem(&["site", "front", "paths"], "these paths are in no front end", Some(hint.into()));
+            }
+            return None;
+        };
+        let url = url.trim_end_matches('/');
+        let parsed = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        if !parsed.is_some_and(|url| url.query().is_none() && url.fragment().is_none() && url.username().is_empty()) {
+            let message = format!("`{url}` is not an http or https address");
+            self.problem(&["site", "front", "url"], message, Some("write https://www.example.org".into()));
+        }
+        Some(url.to_owned())
+    }
+
+    /// Compiles the address of each resource's items.
+    pub(super) fn item_addresses(&mut self, resources: &mut [Resource], site: &Site) {
+        for resource in resources.iter_mut() {
+            resource.address.on_site = self.on_site(resource, site);
+        }
+        let declared = self.declared;
+        let mut known: Vec<(&str, AddressTemplate)> = Vec::new();
+        for (name, source) in &declared.site.front.paths {
+            let path = ["site", "front", "paths", name];
+            let Some(position) = self.resource_named(&path, name) else { continue };
+            let template = match AddressTemplate::compile(source) {
+                Ok(template) => template,
+                Err(error) => {
+                    self.problem(&path, error.to_string(), None);
+                    continue;
+                }
+            };
+            let columns = self.member_columns(&path, &resources[position], &template);
+            if let Some((other, _)) = known.iter().find(|(_, other)| other.is_ambiguous_with(&template)) {
+                let message = format!("a path can be one of `{name}` and one of `{other}`");
+                let hint = "begin one of them with a text of its own, such as /blog/{slug}";
+                self.problem(&path, message, Some(hint.into()));
+            }
+            known.push((name, template.clone()));
+            let on_site = std::mem::take(&mut resources[position].address.on_site);
+            resources[position].address = ItemAddress { on_site, in_front: Some(template), columns };
+        }
+    }
+
+    fn on_site(&mut self, resource: &Resource, site: &Site) -> AddressShape {
+        let template = match resource.declared.address.as_deref().unwrap_or("plain") {
+            "plain" => return AddressShape::Plain,
+            "attached" => return AddressShape::Attached,
+            "permalinks" => return AddressShape::Template(site.permalinks.clone()),
+            "path" => AddressTemplate::compile("/{path}/"),
+            template => AddressTemplate::compile(&template.replace("{api_name}", &resource.api_name)),
+        };
+        match template {
+            Ok(template) => AddressShape::Template(template),
+            Err(error) => {
+                self.problem(&[self.table, &resource.name, "address"], error.to_string(), None);
+                AddressShape::Plain
+            }
+        }
+    }
+
+    /// The columns that the members of a template are read from. Every member has to be there, and those that an item may
+    /// lack need a text for that case.
+    fn member_columns(&mut self, path: &[&str], resource: &Resource, template: &AddressTemplate) -> Vec<usize> {
+        let mut columns = Vec::new();
+        for piece in template.pieces() {
+            let (name, dated, fallback) = match piece {
+                AddressPiece::Text(_) => continue,
+                AddressPiece::Member(name, fallback) => (name, false, fallback.is_some()),
+                AddressPiece::Date(name, _) => (name, true, false),
+            };
+            let own = BUILT_IN.contains(&&**name) && (dated == (name == address::DATE));
+            if own && (name != address::DATE || resource.is_content()) {
+                continue;
+            }
+            let Some((property, column)) = column_of(resource, name, dated) else {
+                let names = resource.properties.iter().filter(|p| column_of(resource, &p.name, dated).is_some());
+                let names = names.map(|property| property.name.as_str()).chain(BUILT_IN);
+                let what = if dated { "date" } else { "member that an address can show" };
+                let message = format!("`{name}` is no {what} of `{}`", resource.name);
+                self.problem(path, message, nearest(name, names));
+                continue;
+            };
+            if !fallback && !is_always_there(resource, property) {
+                let hint = match dated {
+                    true => format!("make `{name}` required"),
+                    false => format!("make `{name}` required, or write {{{name}|none}}"),
+                };
+                self.problem(path, format!("`{name}` may be empty, and then there is no address"), Some(hint));
+            }
+            columns.push(column);
+        }
+        columns
+    }
+}
+
+/// The property that is a member of addresses, and its column.
+fn column_of<'r>(resource: &'r Resource, name: &str, dated: bool) -> Option<(&'r Property, usize)> {
+    let property = resource.properties.iter().find(|property| property.name == name)?;
+    let column = match &property.source {
+        PropertySource::Column(column) => *column,
+        PropertySource::Read(_, Some(column)) if property.kind == PropertyKind::Time => *column,
+        _ => return None,
+    };
+    let fits = match property.kind {
+        PropertyKind::Time => dated,
+        PropertyKind::Text => true,
+        PropertyKind::Integer | PropertyKind::Boolean => !dated,
+        PropertyKind::Number | PropertyKind::Json => false,
+    };
+    fits.then_some((property, column)).filter(|(property, _)| !property.hidden && !property.locked)
+}
+
+/// Whether items always have the property.
+fn is_always_there(resource: &Resource, property: &Property) -> bool {
+    let required = resource.schema.get("required").and_then(Value::as_array);
+    let required = required.is_some_and(|names| names.iter().any(|name| name.as_str() == Some(&property.name)));
+    let flagged =
+        resource.schema.pointer(&format!("/properties/{}/required", property.name)) == Some(&Value::Bool(true));
+    let unset = property.unset.as_ref().is_some_and(|value| !value.is_null() && value != "");
+    unset || (required || flagged) && !property.nullable
+}
