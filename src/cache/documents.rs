@@ -251,7 +251,7 @@ fn plan(registry: &Registry, resource: &Resource) -> CachePlan {
         || needs.referenced
         || resource.properties.iter().any(refers)
         || resource.links.iter().any(|link| link.when.children);
-    let by_author = needs.authors && resource.address.has(AUTHOR);
+    let by_author = needs.above && resource.address.has(AUTHOR);
     let readable: Vec<usize> = resource.links.iter().filter_map(Link::must_be_readable).collect();
     let users = (by_author || needs.author_names).then(|| name("user")).into_iter();
     let related = resource.relations.iter().map(|relation| &registry.resources[relation.to]);

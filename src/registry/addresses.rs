@@ -26,23 +26,36 @@ pub enum AddressShape {
 }
 
 impl ItemAddress {
-    /// The templates of addresses where the site is read, the present one first.
+    /// The templates of addresses, first of those where the site is read.
     pub fn templates(&self) -> impl Iterator<Item = &AddressTemplate> {
-        let own = match &self.on_site {
-            AddressShape::Template(template) => Some(template),
-            AddressShape::Plain | AddressShape::Attached => None,
-        };
-        self.in_front.iter().chain(own)
+        self.in_front.iter().chain(self.template_on_site())
     }
 
-    /// Whether an item's address has a member.
+    /// The template of addresses where the site is read.
+    pub fn template(&self) -> Option<&AddressTemplate> {
+        self.templates().next()
+    }
+
+    /// The template of addresses at the site's own address.
+    pub fn template_on_site(&self) -> Option<&AddressTemplate> {
+        match &self.on_site {
+            AddressShape::Template(template) => Some(template),
+            AddressShape::Plain | AddressShape::Attached => None,
+        }
+    }
+
+    /// Whether addresses where the site is read are below those of the records that items are attached to.
+    pub fn is_attached(&self) -> bool {
+        self.in_front.is_none() && matches!(self.on_site, AddressShape::Attached)
+    }
+
+    /// Whether addresses where the site is read have a member.
     pub fn has(&self, member: &str) -> bool {
-        self.templates().any(|template| template.has(member))
+        self.template().is_some_and(|template| template.has(member))
     }
 
     /// Whether the item's own row decides about its address.
     pub fn is_of_row(&self) -> bool {
-        let others = [address::PATH, address::AUTHOR, address::CATEGORY].iter().any(|member| self.has(member));
-        matches!(self.on_site, AddressShape::Template(_)) && !others
+        self.template().is_some_and(|template| !template.has(address::PATH) && !template.has(address::AUTHOR))
     }
 }

@@ -23,14 +23,14 @@ pub fn address(item: &Item<'_>) -> String {
 /// The address that a record has (or would have with this slug) where the site is read.
 pub fn of(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> String {
     let site = &scope.registry.site;
-    let path = shown(scope, record).then(|| in_shape(&site.front, true, record, batch, slug)).flatten();
+    let path = has_shape(scope, record).then(|| in_shape(&site.front, true, record, batch, slug)).flatten();
     path.unwrap_or_else(|| format!("{}{}", site.front, by_number(record)))
 }
 
 /// The address at the site itself, which does not change with the front end.
 pub fn on_site(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> String {
     let site = &scope.registry.site;
-    let path = shown(scope, record).then(|| in_shape(&site.url, false, record, batch, slug)).flatten();
+    let path = has_shape(scope, record).then(|| in_shape(&site.url, false, record, batch, slug)).flatten();
     path.unwrap_or_else(|| format!("{}{}", site.url, by_number(record)))
 }
 
@@ -40,7 +40,7 @@ pub fn template(item: &Item<'_>) -> String {
     let deep = record.resource.address.has(PATH);
     let trashed = item.scope.registry.status_is(record.text("status"), |s| s.trash);
     let named = match &record.resource.address.on_site {
-        AddressShape::Attached => record.int("parent") != 0 && shown(item.scope, record),
+        AddressShape::Attached => record.int("parent") != 0 && has_shape(item.scope, record),
         _ => deep || !trashed,
     };
     let slug = if deep { "%pagename%" } else { "%postname%" };
@@ -48,18 +48,19 @@ pub fn template(item: &Item<'_>) -> String {
     path.unwrap_or_else(|| format!("{}{}", site.front, by_number(record)))
 }
 
-/// Whether a record is in a state in which its address has the site's shape.
-fn shown(scope: &Scope, record: Record<'_>) -> bool {
-    !record.resource.is_content() || !forced_plain(scope, record.text("status"))
+/// Whether a record is in a state in which its address has the shape of its resource; others are named by their number.
+pub fn has_shape(scope: &Scope, record: Record<'_>) -> bool {
+    let published = |status: &str| scope.registry.status_is(status, |s| s.public || s.private || s.inherits);
+    !record.resource.is_content() || published(record.text("status"))
 }
 
 /// The address in the shape of its resource; `None` where it has none.
 fn in_shape(base: &str, front: bool, record: Record<'_>, batch: &Batch, slug: &str) -> Option<String> {
     let address = &record.resource.address;
-    let template = match (address.in_front.as_ref().filter(|_| front), &address.on_site) {
-        (Some(template), _) | (None, AddressShape::Template(template)) => template,
-        (None, AddressShape::Plain) => return None,
-        (None, AddressShape::Attached) => match record.int("parent") {
+    let template = match if front { address.template() } else { address.template_on_site() } {
+        Some(template) => template,
+        None if !matches!(address.on_site, AddressShape::Attached) => return None,
+        None => match record.int("parent") {
             0 => return Some(format!("{base}/{slug}/")),
             parent => return below(batch, parent, slug),
         },
@@ -76,11 +77,6 @@ fn below(batch: &Batch, parent: i64, slug: &str) -> Option<String> {
 /// The path by number, for what has no public address yet.
 fn by_number(record: Record<'_>) -> String {
     format!("/?{}={}", record.resource.declared.query_var.as_deref().unwrap_or("p"), record.id())
-}
-
-/// Unpublished records have no address in the site's shape.
-pub fn forced_plain(scope: &Scope, status: &str) -> bool {
-    !scope.registry.status_is(status, |s| s.public || s.private || s.inherits)
 }
 
 /// The values that fill the template of a record's address.
@@ -106,7 +102,7 @@ impl AddressValues for AddressParts<'_> {
     }
 
     fn date(&self, member: &str) -> Option<CivilDateTime> {
-        if member == DATE && self.record.resource.is_content() {
+        if member == DATE && self.record.resource.column("date_local").is_some() {
             return Some(CivilDateTime::of(self.record.int("date_local")));
         }
         match self.value(member) {

@@ -5,7 +5,6 @@ use super::{Needs, View, address, links};
 use crate::access::policy;
 use crate::error::ApiError;
 use crate::records::{self, Record, columns, int, is_in, meta_space, text};
-use crate::registry::addresses::AddressShape;
 use crate::registry::name;
 use crate::registry::resource::{Link, LinkTarget, PropertySource, Resource};
 use crate::scope::Scope;
@@ -86,9 +85,14 @@ impl Batch {
         if needs.members {
             batch.load_members(snapshot, scope, resource, rows)?;
         }
-        batch.load_address_parts(snapshot, scope, resource, rows, needs)?;
+        if needs.above {
+            batch.load_address_parts(snapshot, scope, resource, rows)?;
+        }
+        if needs.author_names {
+            batch.load_author_names(snapshot, resource, rows)?;
+        }
         let named = |column| named_by(resource, rows, column);
-        if needs.above && is_attached(resource) {
+        if needs.above && resource.address.is_attached() {
             batch.load_places(snapshot, scope, named("parent"))?;
         }
         if needs.posts {
@@ -223,28 +227,15 @@ impl Batch {
         Ok(())
     }
 
-    /// Loads the rows above and the authors that the rows' own addresses are made from.
-    fn load_address_parts(
+    /// Loads the names of the authors.
+    fn load_author_names(
         &mut self,
         snapshot: &dyn Snapshot,
-        scope: &Scope,
         resource: &Resource,
         rows: &[Row],
-        needs: Needs,
     ) -> Result<(), ApiError> {
-        if needs.above && !is_attached(resource) {
-            self.load_above(snapshot, scope, resource, rows)?;
-        }
-        if needs.authors && resource.address.has(AUTHOR) {
-            let authors: HashSet<i64> = rows.iter().map(|row| Record { resource, row }.int("author")).collect();
-            let plan = columns("user", &["id", "slug"], is_in("id", authors));
-            self.authors = snapshot.rows(&plan)?.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))).collect();
-        }
-        if needs.author_names {
-            let authors: HashSet<i64> = rows.iter().map(|row| Record { resource, row }.int("author")).collect();
-            let named = snapshot.rows(&columns("user", &["id", "name"], is_in("id", authors)))?;
-            self.author_names = named.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))).collect();
-        }
+        let plan = columns("user", &["id", "name"], is_in("id", named_by(resource, rows, "author")));
+        self.author_names = snapshot.rows(&plan)?.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))).collect();
         Ok(())
     }
 
@@ -257,7 +248,7 @@ impl Batch {
             let plan = records::plan(taxonomy, is_in("id", ids.iter().copied()));
             let found = snapshot.rows(&plan)?;
             let mut batch = Batch::default();
-            batch.load_above(snapshot, scope, taxonomy, &found)?;
+            batch.load_address_parts(snapshot, scope, taxonomy, &found)?;
             for row in &found {
                 let record = Record { resource: taxonomy, row };
                 let address = address::of(scope, record, &batch, record.text("slug"));
@@ -284,7 +275,7 @@ impl Batch {
             let short = short_columns(content);
             let found = records::read(snapshot, content, records::plan(content, is_in("id", ids)), &short)?;
             let mut batch = Batch::default();
-            batch.load_above(snapshot, scope, content, &found)?;
+            batch.load_address_parts(snapshot, scope, content, &found)?;
             let open = |record: Record<'_>| {
                 let public = scope.registry.status(record.text("status")).is_some_and(|status| status.public);
                 public && !content.capabilities.contains_key(&Action::Read)
@@ -315,11 +306,27 @@ impl Batch {
         Ok(())
     }
 
-    /// Climbs level by level: as many queries as the deepest row is deep, however many rows there are.
+    /// Loads what the addresses of rows are made of beside the rows: the rows above, and slugs of authors.
     ///
     /// # Errors
     /// The database cannot be read.
-    pub fn load_above(
+    pub fn load_address_parts(
+        &mut self,
+        snapshot: &dyn Snapshot,
+        scope: &Scope,
+        resource: &Resource,
+        rows: &[Row],
+    ) -> Result<(), ApiError> {
+        if resource.address.has(AUTHOR) {
+            let plan = columns("user", &["id", "slug"], is_in("id", named_by(resource, rows, "author")));
+            let found = snapshot.rows(&plan)?;
+            self.authors.extend(found.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))));
+        }
+        if resource.address.is_attached() { Ok(()) } else { self.load_above(snapshot, scope, resource, rows) }
+    }
+
+    /// Climbs level by level: as many queries as the deepest row is deep, however many rows there are.
+    fn load_above(
         &mut self,
         snapshot: &dyn Snapshot,
         scope: &Scope,
@@ -364,11 +371,6 @@ fn taxonomies<'s>(scope: &'s Scope, resource: &Resource) -> HashMap<&'s Name, Ve
 /// The plan that reads slugs of terms.
 fn slugs_of(table: &Name, ids: HashSet<i64>) -> ReadPlan {
     columns(table, &["id", "slug"], is_in("id", ids))
-}
-
-/// Whether addresses of the resource depend on other records.
-fn is_attached(resource: &Resource) -> bool {
-    matches!(resource.address.on_site, AddressShape::Attached) && resource.address.in_front.is_none()
 }
 
 /// The ids in a column, without the one that means none.

@@ -11,9 +11,9 @@ pub struct Needs {
     pub term_slugs: bool,
     pub meta: bool,
     pub revisions: bool,
+    /// The rows above and the authors, as far as addresses show them.
     pub above: bool,
     pub children: bool,
-    pub authors: bool,
     /// The names of the authors.
     pub author_names: bool,
     /// The records of comments.
@@ -35,7 +35,6 @@ impl Needs {
         revisions: false,
         above: false,
         children: false,
-        authors: false,
         author_names: false,
         posts: false,
         referenced: false,
@@ -47,7 +46,7 @@ impl Needs {
     /// The row with its long texts.
     pub const TEXTS: Needs = Needs { texts: true, ..Needs::ROW };
     /// The sources of an address.
-    pub const ADDRESS: Needs = Needs { above: true, authors: true, ..Needs::ROW };
+    pub const ADDRESS: Needs = Needs { above: true, ..Needs::ROW };
 
     /// Both.
     pub fn add(&mut self, other: Needs) {
@@ -57,7 +56,6 @@ impl Needs {
         self.revisions |= other.revisions;
         self.above |= other.above;
         self.children |= other.children;
-        self.authors |= other.authors;
         self.author_names |= other.author_names;
         self.posts |= other.posts;
         self.referenced |= other.referenced;

@@ -11,7 +11,6 @@ use std::fmt;
 /// A compiled template such as `/events/{start:%Y}/{slug}`.
 #[derive(Clone, Debug)]
 pub struct AddressTemplate {
-    source: String,
     pieces: Vec<AddressPiece>,
     pattern: Regex,
 }
@@ -198,12 +197,7 @@ impl AddressTemplate {
             return Err(AddressError { position: source.len(), kind: AddressProblem::NamesNoItem(names) });
         }
         let pattern = Regex::new(&pattern(&pieces)).expect("escaped text and fixed groups are a pattern");
-        Ok(AddressTemplate { source: source.to_owned(), pieces, pattern })
-    }
-
-    /// The template as written.
-    pub fn source(&self) -> &str {
-        &self.source
+        Ok(AddressTemplate { pieces, pattern })
     }
 
     /// The parts in their order.
@@ -239,7 +233,7 @@ impl AddressTemplate {
 
     /// The path of an item; `None`: a member that has no text and nothing for that case.
     pub fn render(&self, values: &impl AddressValues) -> Option<String> {
-        let mut out = String::with_capacity(self.source.len() + 32);
+        let mut out = String::with_capacity(64);
         for piece in &self.pieces {
             match piece {
                 AddressPiece::Text(text) => out.push_str(text),
@@ -264,12 +258,11 @@ impl AddressTemplate {
     /// Whether some path has the shape of both templates and neither begins with more fixed text, so that nothing decides
     /// which of them it is.
     pub fn is_ambiguous_with(&self, other: &AddressTemplate) -> bool {
-        let (ours, theirs) = (self.segments(), other.segments());
-        let fixed = |segments: &[Segment<'_>]| segments.iter().take_while(|s| matches!(s, Segment::Fixed(_))).count();
-        fixed(&ours) == fixed(&theirs) && overlap(&ours, &theirs)
+        self.fixed_segments() == other.fixed_segments() && overlap(&self.segments(), &other.segments())
     }
 
-    /// How many segments are fixed before the first that is not: of two templates that match a path, the one with more is meant.
+    /// How many segments are fixed before the first that is not. Of two templates that match a path, the one with more is
+    /// meant.
     pub fn fixed_segments(&self) -> usize {
         self.segments().iter().take_while(|segment| matches!(segment, Segment::Fixed(_))).count()
     }
@@ -277,23 +270,18 @@ impl AddressTemplate {
     fn segments(&self) -> Vec<Segment<'_>> {
         let mut segments = vec![Segment::Fixed("")];
         for piece in &self.pieces {
+            let last = segments.len() - 1;
             match piece {
                 AddressPiece::Text(text) => {
-                    for (at, part) in text.split('/').enumerate() {
-                        match segments.last_mut().filter(|_| at == 0) {
-                            Some(last) if *last == Segment::Fixed("") => *last = Segment::Fixed(part),
-                            Some(_) => {}
-                            None => segments.push(Segment::Fixed(part)),
-                        }
+                    let mut parts = text.split('/').map(Segment::Fixed);
+                    // A text after a member of the same segment changes nothing.
+                    if let Some(first) = parts.next().filter(|_| segments[last] == Segment::Fixed("")) {
+                        segments[last] = first;
                     }
+                    segments.extend(parts);
                 }
-                AddressPiece::Member(name, _) => {
-                    let any = if is_deep(name) { Segment::Several } else { Segment::Any };
-                    if let Some(last) = segments.last_mut() {
-                        *last = any;
-                    }
-                }
-                AddressPiece::Date(..) => segments.last_mut().into_iter().for_each(|last| *last = Segment::Any),
+                AddressPiece::Member(name, _) if is_deep(name) => segments[last] = Segment::Several,
+                AddressPiece::Member(..) | AddressPiece::Date(..) => segments[last] = Segment::Any,
             }
         }
         segments.retain(|segment| *segment != Segment::Fixed(""));
@@ -389,6 +377,10 @@ fn parse(
         let end = rest[at + 1..].find(close).ok_or_else(|| error(AddressProblem::Lone(open)))?;
         let written = &rest[at..at + end + 2];
         for piece in read(&written[1..=end]).map_err(error)? {
+            match &piece {
+                AddressPiece::Text(text) | AddressPiece::Member(_, Some(text)) => fits_path(text, position)?,
+                _ => {}
+            }
             if !matches!(piece, AddressPiece::Text(_)) && pieces.contains(&piece) {
                 return Err(error(AddressProblem::Repeated(written.to_owned())));
             }
@@ -402,14 +394,20 @@ fn parse(
 }
 
 fn push_text(pieces: &mut Vec<AddressPiece>, text: &str, position: usize) -> Result<(), AddressError> {
-    let bad = |c: &char| c.is_whitespace() || c.is_control() || NOT_IN_PATHS.contains(*c);
-    if let Some((at, c)) = text.char_indices().find(|(_, c)| bad(c)) {
-        return Err(AddressError { position: position + at, kind: AddressProblem::BadCharacter(c) });
-    }
+    fits_path(text, position)?;
     if !text.is_empty() {
         pieces.push(AddressPiece::Text(text.to_owned()));
     }
     Ok(())
+}
+
+/// Whether a path can have a text that stands at a position of the template.
+fn fits_path(text: &str, position: usize) -> Result<(), AddressError> {
+    let bad = |c: &char| c.is_whitespace() || c.is_control() || NOT_IN_PATHS.contains(*c);
+    match text.char_indices().find(|(_, c)| bad(c)) {
+        Some((at, c)) => Err(AddressError { position: position + at, kind: AddressProblem::BadCharacter(c) }),
+        None => Ok(()),
+    }
 }
 
 fn pattern(pieces: &[AddressPiece]) -> String {
@@ -530,6 +528,8 @@ mod tests {
         check("/{start:year}/{slug}", 1, AddressProblem::UnknownDatePart("year".into()));
         check("/{slug}/{slug}", 8, AddressProblem::Repeated("{slug}".into()));
         check("/{a b}/{slug}", 1, AddressProblem::BadCharacter(' '));
+        check("/{topic|any#}/{slug}", 4, AddressProblem::BadCharacter('#'));
+        check("/{start:%Y #%m}/{slug}", 1, AddressProblem::BadCharacter(' '));
     }
 
     #[test]

@@ -30,7 +30,6 @@ pub mod html;
 pub mod html_policy;
 pub mod layout;
 mod markup;
-
 pub mod php;
 pub mod phrase;
 pub mod render;

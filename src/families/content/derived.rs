@@ -228,7 +228,9 @@ fn guid(scope: &Scope, draft: &ContentDraft<'_>) -> Result<Vec<Piece>, ApiError>
         .collect();
     let record = Record { resource, row: &row };
     let mut batch = Batch::default();
-    batch.load_above(&*scope.snapshot()?, scope, resource, std::slice::from_ref(&row))?;
+    if address::has_shape(scope, record) {
+        batch.load_address_parts(&*scope.snapshot()?, scope, resource, std::slice::from_ref(&row))?;
+    }
     let text = address::on_site(scope, record, &batch, SLUG);
     Ok(pieces(&text, &NUMBER.to_string(), SLUG))
 }

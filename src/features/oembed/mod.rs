@@ -13,7 +13,7 @@ use crate::render::{Batch, Item};
 use cms_config::declaration::Action;
 use cms_storage::Snapshot;
 use cms_storage::plan::{DbValue, Row};
-use cms_text::address::{AddressMatch, DATE, ID, SLUG};
+use cms_text::address::{AddressMatch, DATE, ID, PATH, SLUG};
 use cms_text::html::Html;
 use cms_text::phrase::fill;
 use cms_text::render::render_title;
@@ -21,6 +21,7 @@ use cms_text::sanitize::esc_html;
 use cms_text::strip::strip_tags;
 use cms_text::time::CivilDateTime;
 use serde_json::{Map, Value, json};
+use std::cmp::Reverse;
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
@@ -54,7 +55,8 @@ pub fn embed(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// The database cannot be read.
 pub fn own_title(work: &Work<'_>, address: &str) -> Result<Option<String>, ApiError> {
-    if address == work.scope.registry.site.url {
+    let site = &work.scope.registry.site;
+    if address == site.url || address == site.front {
         return Ok(Some(work.scope.settings.text("title").to_owned()));
     }
     let found = resolve(work, address)?;
@@ -65,7 +67,12 @@ fn describe(work: &Work<'_>, record: Record<'_>) -> Result<Value, ApiError> {
     let width = width(work.allowed.args().get("maxwidth"));
     let height = ((width * 9 + 15) / 16).max(200);
     let mut batch = Batch::default();
-    batch.load_above(&*work.scope.snapshot()?, work.scope, record.resource, std::slice::from_ref(record.row))?;
+    batch.load_address_parts(
+        &*work.scope.snapshot()?,
+        work.scope,
+        record.resource,
+        std::slice::from_ref(record.row),
+    )?;
     let link = address::of(work.scope, record, &batch, record.text("slug"));
     let title = render_title(record.text("title"));
     let title = match record.text("password").is_empty() {
@@ -176,7 +183,10 @@ fn author(work: &Work<'_>, id: i64) -> Result<(String, String), ApiError> {
 /// The published record that an address leads to.
 fn resolve<'a>(work: &Work<'a>, url: &str) -> Result<Option<(&'a Resource, Row)>, ApiError> {
     let registry = &work.scope.registry;
-    let Some(below) = url.strip_prefix(&registry.site.url) else { return Ok(None) };
+    let site = &registry.site;
+    let below_site =
+        |base: &str| url.strip_prefix(base).filter(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']));
+    let Some(below) = below_site(&site.front).or_else(|| below_site(&site.url)) else { return Ok(None) };
     let below = below.split('#').next().unwrap_or("");
     let (path, query) = below.split_once('?').unwrap_or((below, ""));
     let by_query = query.split('&').find_map(|pair| {
@@ -204,44 +214,41 @@ fn resolve<'a>(work: &Work<'a>, url: &str) -> Result<Option<(&'a Resource, Row)>
     Ok(open.then_some((resource, row)))
 }
 
+/// The id of the record that a path names, in the front end or at the site's own address.
 fn by_path(work: &Work<'_>, path: &str) -> Result<Option<i64>, ApiError> {
-    let registry = &work.scope.registry;
     let snapshot = work.scope.snapshot()?;
-    if let Some(found) = registry.site.permalinks.match_path(path) {
-        if let Some(id) = found.text(ID) {
-            // An id that does not fit is nobody's.
-            return Ok(id.parse().ok());
-        }
-        for resource in registry.content_types() {
-            if resource.declared.address.as_deref() == Some("permalinks")
-                && let Some(slug) = found.text(SLUG)
-                && let Some(id) = snapshot.slug(&resource.kind, slug)?
-                && of_that_date(&*snapshot, id, &found)?
-            {
-                return Ok(Some(id));
-            }
-        }
-    }
-    for resource in registry.content_types().filter(|r| r.declared.address.as_deref() == Some("path")) {
-        let mut at = 0;
-        let mut whole = true;
-        for slug in path.split('/').filter(|s| !s.is_empty()) {
-            match snapshot.slug(&content::slug_scope(resource, at), slug)? {
-                Some(id) => at = id,
-                None => whole = false,
-            }
-        }
-        if whole && at != 0 {
-            return Ok(Some(at));
+    let types = || work.scope.registry.content_types();
+    let all = types().flat_map(|resource| resource.address.templates().map(move |template| (resource, template)));
+    let mut fitting: Vec<_> = all.filter_map(|(of, by)| Some((of, by, by.match_path(path)?))).collect();
+    fitting.sort_by_key(|(_, template, _)| Reverse(template.fixed_segments()));
+    for (resource, _, found) in &fitting {
+        if let Some(id) = named(&*snapshot, resource, found)? {
+            return Ok(Some(id));
         }
     }
     let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or("");
-    for resource in registry.content_types().filter(|r| r.declared.address.as_deref() == Some("attached")) {
+    for resource in types().filter(|resource| resource.address.is_attached()) {
         if let Some(id) = snapshot.slug(&resource.kind, last)? {
             return Ok(Some(id));
         }
     }
     Ok(None)
+}
+
+/// The id of the record of a type that the parts of a path name.
+fn named(snapshot: &dyn Snapshot, resource: &Resource, found: &AddressMatch<'_>) -> Result<Option<i64>, ApiError> {
+    if let Some(id) = found.text(ID) {
+        // An id that does not fit is nobody's.
+        return Ok(id.parse().ok());
+    }
+    let mut at = 0;
+    for slug in found.text(PATH).or_else(|| found.text(SLUG)).unwrap_or("").split('/') {
+        match snapshot.slug(&content::slug_scope(resource, at), slug)? {
+            Some(id) => at = id,
+            None => return Ok(None),
+        }
+    }
+    Ok(of_that_date(snapshot, at, found)?.then_some(at))
 }
 
 /// Whether a record's date is the one in its address, as far as the address has one.

@@ -207,7 +207,7 @@ fn preview(work: &Work<'_>, record: Record<'_>, autosave: bool) -> String {
     let mut above = Batch::default();
     if let Ok(snapshot) = work.scope.snapshot() {
         // Without the records above, the address is shorter and no worse.
-        let _ = above.load_above(&*snapshot, work.scope, record.resource, std::slice::from_ref(record.row));
+        let _ = above.load_address_parts(&*snapshot, work.scope, record.resource, std::slice::from_ref(record.row));
     }
     let address = address::of(work.scope, record, &above, record.text("slug"));
     let join = if address.contains('?') { '&' } else { '?' };

@@ -196,7 +196,7 @@ fn documents(
     let (mut batch, mut hints) = (Batch::default(), HashMap::new());
     for kind in kinds {
         let own: Vec<Row> = rows.iter().filter(|row| is_of(kind, row)).cloned().collect();
-        batch.load_above(snapshot, work.scope, kind, &own)?;
+        batch.load_address_parts(snapshot, work.scope, kind, &own)?;
         let of = |row| Record { resource: kind, row }.id();
         hints.extend(own.iter().map(of).zip(hints::of_rows(work.scope, kind, &own, true)?));
     }

@@ -2,15 +2,21 @@
 
 use super::super::Site;
 use super::super::addresses::{AddressShape, ItemAddress};
+use super::super::columns::{ID, record as col};
 use super::super::resource::{Property, PropertyKind, PropertySource, Resource};
 use super::{Linker, nearest};
 use cms_text::address::{self, AddressPiece, AddressTemplate};
 use serde_json::Value;
 use url::Url;
 
-/// Members of addresses that are no properties.
-const BUILT_IN: [&str; 6] =
-    [address::SLUG, address::PATH, address::ID, address::AUTHOR, address::DATE, address::CATEGORY];
+/// Members of addresses that are no properties, and the column without which a resource lacks them.
+const BUILT_IN: [(&str, &str); 5] = [
+    (address::SLUG, col::SLUG),
+    (address::PATH, col::SLUG),
+    (address::AUTHOR, col::AUTHOR),
+    (address::DATE, col::DATE_LOCAL),
+    (address::ID, ID),
+];
 
 impl Linker<'_> {
     /// The address of the front end, without a final slash.
@@ -88,13 +94,16 @@ impl Linker<'_> {
                 AddressPiece::Member(name, fallback) => (name, false, fallback.is_some()),
                 AddressPiece::Date(name, _) => (name, true, false),
             };
-            let own = BUILT_IN.contains(&&**name) && (dated == (name == address::DATE));
-            if own && (name != address::DATE || resource.is_content()) {
+            let here = |(member, column): &(&str, &str)| {
+                resource.column(column).is_some() && (*member == address::DATE) == dated
+            };
+            let mut built_in = BUILT_IN.iter().filter(|entry| here(entry)).map(|(member, _)| *member);
+            if built_in.any(|member| member == name) {
                 continue;
             }
             let Some((property, column)) = column_of(resource, name, dated) else {
                 let names = resource.properties.iter().filter(|p| column_of(resource, &p.name, dated).is_some());
-                let names = names.map(|property| property.name.as_str()).chain(BUILT_IN);
+                let names = names.map(|property| property.name.as_str()).chain(BUILT_IN.map(|(member, _)| member));
                 let what = if dated { "date" } else { "member that an address can show" };
                 let message = format!("`{name}` is no {what} of `{}`", resource.name);
                 self.problem(path, message, nearest(name, names));
