@@ -189,6 +189,7 @@ catalogue! {
     PostInvalidParent = "rest_post_invalid_parent", Fixed(404), "The parent record does not exist.";
     PostInvalidPageNumber = "rest_post_invalid_page_number", Fixed(400), "There are fewer pages than that.";
     PostIncorrectPassword = "rest_post_incorrect_password", Fixed(403), "This is not the password of the record.";
+    PreviewInvalid = "rest_preview_invalid", Fixed(401), "This preview link is not for this record, or it has ended.";
     PostExists = "rest_post_exists", Fixed(400), "A record that exists cannot be created.";
     InvalidField = "rest_invalid_field", Fixed(400), "These fields cannot be combined.";
     InvalidAuthor = "rest_invalid_author", Fixed(400), "There is no such author.";

@@ -5,12 +5,13 @@
 
 use crate::error::{ApiError, Code};
 use crate::model::{Method, Peer};
+use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Registry, Route, name};
 use cms_base::network;
 use cms_base::pool::JobOwner;
 use cms_config::declaration::SecureContext;
 use cms_config::translations::Translator;
-use cms_storage::plan::Name;
+use cms_storage::plan::{Name, Row};
 use cms_storage::{ReadBudget, Snapshot, Storage, StorageError};
 use cms_text::phrase::fill;
 use cms_text::time::Zone;
@@ -173,6 +174,21 @@ pub struct Scope {
     pub progress: Option<Arc<Progress>>,
     /// Hashes of passwords that were made before a transaction, by the passwords.
     pub hashes: Arc<HashMap<String, String>>,
+    /// The record that is shown as it is being edited, to a caller who is anonymous otherwise.
+    pub preview: Option<Arc<PreviewedRecord>>,
+}
+
+/// A content record as a preview shows it, in place of what is stored. Everything else is as anonymous callers see it, and
+/// nothing that is made of it is cached.
+#[derive(Clone, Debug)]
+pub struct PreviewedRecord {
+    pub id: i64,
+    /// The columns of its resource.
+    pub row: Row,
+    /// Targets by relation, where they are not those that are stored.
+    pub edges: HashMap<Name, Vec<i64>>,
+    /// Meta values with their keys, where they are not those that are stored.
+    pub meta: Option<Vec<(Arc<str>, Value)>>,
 }
 
 /// Options of an imported item outside its document.
@@ -264,6 +280,11 @@ impl Scope {
     /// A text for one, or for so many: `{count}` in it.
     pub fn plural(&self, one: &str, many: &str, count: u64) -> String {
         fill(self.phrase(if count == 1 { one } else { many }), &[("count", &count.to_string())])
+    }
+
+    /// The record with this id as a preview shows it, where that is the one that the request shows.
+    pub fn previewed(&self, resource: &Resource, id: i64) -> Option<&PreviewedRecord> {
+        self.preview.as_deref().filter(|preview| resource.is_content() && preview.id == id)
     }
 
     /// The site's wall clock now.

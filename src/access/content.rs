@@ -22,6 +22,9 @@ pub(super) fn content_read(input: &GuardInput<'_>) -> Decision {
     if asks_to_edit(input, record.resource) && !input.sees_edited(record)? {
         return Err(input.refuse(Code::ForbiddenContext));
     }
+    if let Some(preview) = input.scope.previewed(record.resource, record.id()) {
+        return target(preview.row.clone());
+    }
     if input.given.is_some_and(|given| !given.opens(record.text("password"))) {
         return Err(ApiError::new(Code::PostIncorrectPassword));
     }

@@ -17,6 +17,7 @@ mod meter;
 pub mod outbox;
 mod plain;
 pub mod policy;
+pub mod preview_links;
 pub mod sessions;
 mod terms;
 pub mod throttle;
@@ -34,6 +35,7 @@ use crate::error::{ApiError, Code};
 use crate::features::abilities::guard as abilities;
 use crate::features::application_passwords::guard as application_passwords;
 use crate::features::catalogue::guard as catalogue;
+use crate::features::preview_links::guard as preview_link_guards;
 use crate::features::revisions::guard as revisions;
 use crate::features::sessions::guard as account_sessions;
 use crate::features::themes::guard as themes;
@@ -300,6 +302,7 @@ const OWN: &[BehaviourEntry<Guard>] = &[
 const TABLES: &[&[BehaviourEntry<Guard>]] = &[
     OWN,
     revisions::GUARDS,
+    preview_link_guards::GUARDS,
     catalogue::GUARDS,
     themes::GUARDS,
     application_passwords::GUARDS,

@@ -133,7 +133,9 @@ fn readable_content(scope: &Scope, resource: &Resource, parents: bool) -> Cond {
 /// Rows that are attached to nothing, or to a record that the caller may see by its own state.
 fn visible_parent(scope: &Scope) -> Cond {
     let readable = records_of_all_kinds(scope, |resource| readable_content(scope, resource, false));
-    any([eq("parent", DbValue::Int(0)), below("parent", readable), not(below("parent", always()))])
+    // Files that are attached to a previewed record are shown with it.
+    let previewed = scope.preview.as_ref().map_or_else(never, |preview| eq("parent", DbValue::Int(preview.id)));
+    any([eq("parent", DbValue::Int(0)), previewed, below("parent", readable), not(below("parent", always()))])
 }
 
 /// Records of every declared kind, by a condition for each.
@@ -271,6 +273,10 @@ pub fn reads_commented(
     id: i64,
     password: Option<&RecordPassword<'_>>,
 ) -> Result<Option<bool>, StorageError> {
+    // A preview shows that there is a list, and none of it: comments are below what their readers may read.
+    if scope.preview.as_ref().is_some_and(|preview| preview.id == id) {
+        return Ok(Some(true));
+    }
     let reads = with_record(scope, id, |record| {
         let opened = password.filter(|given| given.opens(record.text("password"))).map(|_| id);
         records::meets(&*scope.storage, record, &fully_readable(scope, record.resource, opened))

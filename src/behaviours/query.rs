@@ -285,13 +285,19 @@ fn date(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
 /// Terms that a record carries.
 fn term_post(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     let Some(post) = value.as_i64().filter(|post| *post != 0) else { return Ok(None) };
-    let mut any: Vec<Cond> = relations_to(asked).map(|rel| Cond::LinkedFrom { rel, src: vec![post] }).collect();
+    let preview = asked.scope.preview.as_deref().filter(|preview| preview.id == post);
+    let linked = |rel| match preview.and_then(|preview| preview.edges.get(&rel)) {
+        Some(ends) => is_in("id", ends.iter().copied()),
+        None => Cond::LinkedFrom { rel, src: vec![post] },
+    };
+    let mut any: Vec<Cond> = relations_to(asked).map(linked).collect();
     for other in &asked.scope.registry.resources {
         // Kinds whose records carry one term at most, in a column.
         let single = other.relations.iter().find(|r| !r.many && r.to == asked.resource.index);
         if let Some(index) = single.and_then(|relation| other.column(&relation.property))
             && let Some(row) = records::find(&*asked.scope.snapshot()?, other, &DbValue::Int(post))?
         {
+            let row = asked.scope.previewed(other, post).map_or(&row, |preview| &preview.row);
             any.push(eq("id", row[index].clone()));
         }
     }

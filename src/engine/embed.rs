@@ -334,14 +334,15 @@ async fn fetch_all<'a>(
                 continue;
             }
             let key = EmbedKeyRef { href, caller: &caller, way };
-            match snapshot.as_ref().and_then(|snapshot| engine.embedded().get(scope, &**snapshot, &key)) {
+            let shared = snapshot.as_ref().filter(|_| scope.preview.is_none());
+            match shared.and_then(|snapshot| engine.embedded().get(scope, &**snapshot, &key)) {
                 Some(text) => drop(found.insert(href, text)),
                 None => missing.push(href),
             }
         }
     }
     let keep = |href: &str, answer: &LinkedResponse, observed: &TrackedStorage| {
-        if let Some(seen) = observed.seen().filter(|_| answer.lasting) {
+        if let Some(seen) = observed.seen().filter(|_| answer.lasting && scope.preview.is_none()) {
             let key = EmbedKey { href: href.to_owned(), caller: caller.clone(), way };
             let entry = EmbedEntry { text: answer.text.clone(), seen: Arc::new(seen), at: scope.now };
             engine.embedded().cache.insert(key, entry);

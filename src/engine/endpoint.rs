@@ -198,7 +198,11 @@ impl<'a> EndpointCall<'a> {
         };
         let handler = HANDLERS[endpoint.handler.0].run;
         let mut outcome = handler(&work).await?;
-        outcome.private |= self.password.is_some();
+        outcome.private |= self.password.is_some() || scope.preview.is_some();
+        if scope.preview.is_some() {
+            // They are those of what is stored.
+            (outcome.version, outcome.modified) = (None, None);
+        }
         self.say_how_long_it_keeps(&mut outcome);
         Ok(outcome)
     }
@@ -271,7 +275,7 @@ impl<'a> EndpointCall<'a> {
             allow(&self.sources)
         };
         engine.report_password(scope, self.password);
-        CallOutcome { result, allow, route: Some(matched.index) }
+        CallOutcome { result, allow, route: Some(matched.index), preview: None }
     }
 }
 

@@ -31,12 +31,15 @@ enum ResponseDraft {
 
 impl Engine {
     /// Makes the response from the outcome of a call.
-    pub(super) async fn finish(&self, scope: &Scope, call: &Call, call_outcome: CallOutcome) -> FinalResponse {
+    pub(super) async fn finish(&self, scope: &Scope, call: &Call, mut call_outcome: CallOutcome) -> FinalResponse {
+        let preview = call_outcome.preview.take();
+        let scope = preview.as_deref().unwrap_or(scope);
         let lines = call_outcome.result.as_ref().ok().and_then(|outcome| outcome.lines.clone());
         let (private, version, modified) = match &call_outcome.result {
             Ok(outcome) => (outcome.private, outcome.version, outcome.modified),
             Err(_) => (false, None, None),
         };
+        let private = private || preview.is_some();
         let failed = call_outcome.result.as_ref().is_err_and(|error| status::is_server_error(error.status()));
         let mut reply = self.shaped(scope, call, call_outcome).await;
         if private {

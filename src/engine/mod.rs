@@ -14,6 +14,7 @@ mod finish;
 mod outside;
 mod part;
 mod password;
+mod preview;
 mod routing;
 mod stages;
 
@@ -78,6 +79,8 @@ pub struct CallOutcome {
     pub allow: Vec<&'static str>,
     /// Position of the route, where there is one.
     pub route: Option<usize>,
+    /// The scope of a preview, in which what is linked is embedded. Nothing of it may be cached.
+    pub preview: Option<Box<Scope>>,
 }
 
 /// Requests from outside by route and class of status.
@@ -117,7 +120,7 @@ pub fn vocabulary() -> Vocabulary {
 impl CallOutcome {
     /// A response without an endpoint.
     fn early(result: Result<Outcome, ApiError>) -> CallOutcome {
-        CallOutcome { result, allow: Vec::new(), route: None }
+        CallOutcome { result, allow: Vec::new(), route: None, preview: None }
     }
 }
 
@@ -289,6 +292,7 @@ impl Engine {
             tool: false,
             progress: None,
             hashes: Arc::default(),
+            preview: None,
         })
     }
 
@@ -313,6 +317,7 @@ impl Engine {
             tool: false,
             progress: None,
             hashes: Arc::default(),
+            preview: None,
         })
     }
 

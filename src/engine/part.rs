@@ -22,7 +22,7 @@ impl Engine {
         let refused = batch.then(|| self.takes_part(call).err()).flatten();
         let call_outcome = match refused {
             None => self.dispatch(scope, call).await,
-            Some(error) => CallOutcome { result: Err(error), allow: self.allow_refused(scope, call), route: None },
+            Some(error) => CallOutcome { allow: self.allow_refused(scope, call), ..CallOutcome::early(Err(error)) },
         };
         let mut headers = Vec::new();
         if !call_outcome.allow.is_empty() {

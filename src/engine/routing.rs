@@ -35,7 +35,7 @@ impl Engine {
             return Break(self.describe(scope, call, matches));
         }
         if let Some(outcome) = self.index(scope, call) {
-            return Break(CallOutcome { result: Ok(outcome), allow: vec!["GET"], route: None });
+            return Break(CallOutcome { result: Ok(outcome), allow: vec!["GET"], route: None, preview: None });
         }
         let found = matches.into_iter().find_map(|m| route::endpoint(m.route, call.method).map(|e| (m, e)));
         let Some((matched, endpoint)) = found else {
@@ -48,7 +48,7 @@ impl Engine {
                 let method = call.method;
                 let asked = AllowContext { scope, matched: &matched, method, sources: &sources, given: None };
                 let allow = asked.allow(Some(endpoint), None, &LoadedRows::default());
-                Break(CallOutcome { result: Err(error.clone()), allow, route: Some(matched.index) })
+                Break(CallOutcome { result: Err(error.clone()), allow, route: Some(matched.index), preview: None })
             }
         }
     }
@@ -100,10 +100,12 @@ impl Engine {
                 None => Outcome::of_text(text.into_bytes()),
             };
             let outcome = Outcome { private: given.is_some(), ..outcome };
-            return CallOutcome { result: Ok(outcome), allow, route: Some(matched.index) };
+            return CallOutcome { result: Ok(outcome), allow, route: Some(matched.index), preview: None };
         }
         match self.discovery.index_options(&call.path) {
-            Some(document) => CallOutcome { result: Ok(Outcome::ok(document)), allow: vec!["GET"], route: None },
+            Some(document) => {
+                CallOutcome { result: Ok(Outcome::ok(document)), allow: vec!["GET"], route: None, preview: None }
+            }
             None if self.registry.declaration.dialect.options_without_route => {
                 CallOutcome::early(Ok(Outcome::ok(json!([]))))
             }

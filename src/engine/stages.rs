@@ -6,6 +6,7 @@
 
 use super::endpoint::EndpointCall;
 use super::outside::OuterRequest;
+use super::routing::RoutedCall;
 use super::{CallOutcome, Engine};
 use crate::access::LoadedRows;
 use crate::model::{Method, Reply, Request};
@@ -43,6 +44,8 @@ impl Engine {
         let (scope, call) = (&*scope, &*call);
         let call_outcome = async {
             let found = self.route(scope, call)?;
+            let preview = found.preview()?;
+            let found = RoutedCall { scope: preview.as_deref().unwrap_or(scope), ..found };
             let password = found.count_password()?;
             let endpoint_call = EndpointCall::new(&found, password.as_ref());
             let loaded = LoadedRows::default();
@@ -54,7 +57,8 @@ impl Engine {
                 endpoint_call.handle(&allowed).await
             };
             let result = result.await;
-            Continue(endpoint_call.conclude(result, &loaded))
+            let call_outcome = endpoint_call.conclude(result, &loaded);
+            Continue(CallOutcome { preview, ..call_outcome })
         };
         // Pinned where it is made: it has several thousand bytes.
         let answered = pin!(async {

@@ -4,7 +4,7 @@ use super::failures::Failures;
 use super::values::{given_meta, stored};
 use super::{Columns, RowEdit, column, text_column, text_of};
 use crate::access::outbox::{self, MessageSubject};
-use crate::access::{failure, links, policy};
+use crate::access::{failure, links, policy, preview_links};
 use crate::error::{ApiError, Code, status};
 use crate::records::{self, Record, eq, join_words, split_words, txt};
 pub use crate::registry::columns::user as columns;
@@ -244,6 +244,7 @@ pub fn ending(registry: &Registry, record: Record<'_>, heir: Option<i64>, left: 
     changes.push(Change::RemoveWhere { table: name("app_password"), filter: eq("user", key.clone()) });
     changes.push(end_sessions(key, None));
     changes.push(links::ended(key));
+    changes.push(preview_links::ended(key));
     changes
 }
 

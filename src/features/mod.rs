@@ -16,6 +16,7 @@ pub mod link_previews;
 pub mod menu_tree;
 pub mod navigation_fallback;
 pub mod oembed;
+pub mod preview_links;
 pub mod revisions;
 pub mod search;
 pub mod service_description;
@@ -45,6 +46,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     menu_tree::HANDLERS,
     navigation_fallback::HANDLERS,
     oembed::HANDLERS,
+    preview_links::HANDLERS,
     revisions::HANDLERS,
     search::HANDLERS,
     service_description::HANDLERS,

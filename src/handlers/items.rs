@@ -106,7 +106,7 @@ pub fn show_alone(work: &Work<'_>, resource: &Resource, row: &Row, context: Cont
 /// [`DocumentCache::columns`]: crate::cache::documents::DocumentCache::columns
 pub fn has_cached_text(work: &Work<'_>, resource: &Resource, view: &View<'_>) -> bool {
     let own = view.password.is_some() || view.context == Context::EDIT || view.excerpt_words.is_some();
-    work.as_text && !own && work.shared.documents.keeps(work.scope, resource)
+    work.as_text && !own && work.scope.preview.is_none() && work.shared.documents.keeps(work.scope, resource)
 }
 
 /// The rows' documents as text, each rendered at most once; `None` where they depend on this request. `alone`: it is one

@@ -184,7 +184,7 @@ fn redacted(query: &str) -> String {
 fn names_secret(name: &str) -> bool {
     let Some(name) = percent_decode(name) else { return true };
     let name = name.to_ascii_lowercase();
-    ["password", "pwd", "nonce", "token", "secret"].iter().any(|word| name.contains(word))
+    ["password", "pwd", "nonce", "token", "secret", "preview"].iter().any(|word| name.contains(word))
 }
 
 /// Makes ids that are short, and different between runs too.

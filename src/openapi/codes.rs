@@ -4,6 +4,7 @@ use super::DescriptionBuilder;
 use super::parameters::has_body;
 use crate::error::{Code, CodeStatus, status};
 use crate::model::Method;
+use crate::registry::args::ArgRole;
 use crate::registry::resource::{Property, PropertySource};
 use crate::registry::{Endpoint, Route};
 use cms_config::declaration::ItemKey;
@@ -49,6 +50,7 @@ impl DescriptionBuilder<'_> {
         if endpoint.args.args.iter().any(|arg| arg.required) {
             codes.push(Code::MissingParam);
         }
+        codes.extend(endpoint.args.role(ArgRole::Preview).map(|_| Code::PreviewInvalid));
         if has_body(method) {
             codes.extend([Code::InvalidJson, Code::PayloadTooLarge]);
             codes.extend(self.registry.declaration.dialect.refuse_unlabelled_json.then_some(Code::UnlabelledJson));

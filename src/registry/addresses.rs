@@ -59,3 +59,13 @@ impl ItemAddress {
         self.template().is_some_and(|template| !template.has(address::PATH) && !template.has(address::AUTHOR))
     }
 }
+
+/// The `{names}` of the front end's address of previews.
+pub mod preview {
+    pub const TOKEN: &str = "{token}";
+    pub const PATH: &str = "{path}";
+    pub const TYPE: &str = "{type}";
+    pub const ID: &str = "{id}";
+    /// All of them.
+    pub const NAMES: [&str; 4] = [TOKEN, PATH, TYPE, ID];
+}

@@ -119,6 +119,16 @@ pub mod link {
     pub const BOUND: &str = "bound";
 }
 
+/// Links that show a record as it is being edited.
+pub mod preview {
+    pub const TABLE: &str = "preview_link";
+    pub const ID: &str = "link";
+    pub const RECORD: &str = "record";
+    pub const USER: &str = "user";
+    pub const CREATED: &str = "created";
+    pub const EXPIRES: &str = "expires";
+}
+
 /// Messages that wait to be sent.
 pub mod outbox {
     pub const TABLE: &str = "outbox";

@@ -64,6 +64,8 @@ pub struct Site {
     pub permalinks: AddressTemplate,
     /// Address of the front end without a final slash; without one, the site's own.
     pub front: String,
+    /// The front end's address of previews, with its `{names}`.
+    pub front_preview: Option<String>,
 }
 
 impl Site {

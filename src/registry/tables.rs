@@ -3,7 +3,7 @@
 //! Shapes follow docs/data-model: shared columns are written once here; what a resource declares beyond them lives in
 //! its extension table `x_<kind>`.
 
-use super::columns::{ID, VERSION, comment, file, link, outbox, record, term, user};
+use super::columns::{ID, VERSION, comment, file, link, outbox, preview, record, term, user};
 use super::resource::PropertyKind;
 use cms_config::declaration::{Declaration, Family};
 use cms_storage::plan::{
@@ -155,6 +155,7 @@ pub fn shared() -> Vec<TableDef> {
         session(),
         presence(),
         links(),
+        previews(),
         messages(),
         files(),
     ]
@@ -237,6 +238,28 @@ fn links() -> TableDef {
         space: None,
         columns: columns.iter().map(|(name, ty)| column(name, *ty)).collect(),
         indexes: vec![IndexDef { name: n("password_link_user"), columns: vec![(n(link::USER), false)], unique: false }],
+        versioned: false,
+        extends: None,
+        kind: None,
+        states: None,
+    }
+}
+
+/// Links that show a record as it is being edited. A token is signed, and stored nowhere.
+fn previews() -> TableDef {
+    let columns = [preview::RECORD, preview::USER, preview::CREATED, preview::EXPIRES];
+    let index =
+        |index: &str, column: &str| IndexDef { name: n(index), columns: vec![(n(column), false)], unique: false };
+    TableDef {
+        name: n(preview::TABLE),
+        key: column(preview::ID, Text),
+        space: None,
+        columns: columns.iter().map(|name| column(name, Int)).collect(),
+        indexes: vec![
+            index("preview_link_record", preview::RECORD),
+            index("preview_link_user", preview::USER),
+            index("preview_link_end", preview::EXPIRES),
+        ],
         versioned: false,
         extends: None,
         kind: None,

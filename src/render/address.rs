@@ -1,6 +1,6 @@
 //! Addresses of items, where the site is read.
 
-use crate::records::Record;
+use crate::records::{self, Record};
 use crate::registry::addresses::AddressShape;
 use crate::registry::resource::PropertySource;
 use crate::render::{Batch, Item};
@@ -12,8 +12,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Characters that a part of a path has as they are, beside letters and digits.
-const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+/// Characters that are encoded in parts of an address.
+pub const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// The address of an item, as visitors use it.
 pub fn address(item: &Item<'_>) -> String {
@@ -25,6 +25,18 @@ pub fn of(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> Strin
     let site = &scope.registry.site;
     let path = has_shape(scope, record).then(|| in_shape(&site.front, true, record, batch, slug)).flatten();
     path.unwrap_or_else(|| format!("{}{}", site.front, by_number(record)))
+}
+
+/// The path that a record will have in the front end once it is published: with the slug that its title gives where it has
+/// none yet.
+pub fn once_published(scope: &Scope, record: Record<'_>, batch: &Batch) -> String {
+    let front = &scope.registry.site.front;
+    let slug = match record.text("slug") {
+        "" => Cow::Owned(records::slug_of_title(record.resource, record.text("title"))),
+        slug => Cow::Borrowed(slug),
+    };
+    let address = (!slug.is_empty()).then(|| in_shape(front, true, record, batch, &slug)).flatten();
+    address.and_then(|address| address.strip_prefix(&**front).map(str::to_owned)).unwrap_or_else(|| by_number(record))
 }
 
 /// The address at the site itself, which does not change with the front end.

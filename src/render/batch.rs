@@ -166,6 +166,10 @@ impl Batch {
                 self.edges.entry((edge.rel, edge.src)).or_default().push(edge.dst);
             }
         }
+        let preview = ids.iter().find_map(|id| scope.previewed(resource, *id));
+        for (rel, ends) in preview.iter().flat_map(|preview| &preview.edges) {
+            self.edges.extend(preview.map(|preview| ((rel.clone(), preview.id), ends.clone())));
+        }
         if needs.term_slugs {
             self.load_term_slugs(snapshot, scope, resource)?;
         }
@@ -174,6 +178,9 @@ impl Batch {
                 let value = serde_json::from_str(&row.json).unwrap_or(Value::Null);
                 self.meta.entry(row.id).or_default().push((row.key, value));
             }
+        }
+        if let Some((preview, meta)) = preview.and_then(|preview| Some((preview, preview.meta.clone()?))) {
+            self.meta.insert(preview.id, meta);
         }
         if needs.revisions && resource.supports("revisions") {
             self.load_revisions(snapshot, &ids)?;

@@ -177,8 +177,9 @@ fn document(
     batch: &Batch,
 ) -> Result<Value, ApiError> {
     let record = Record { resource, row };
-    let unlocked =
-        view.context == Context::EDIT || view.password.is_some_and(|given| given.opens(record.text("password")));
+    let unlocked = view.context == Context::EDIT
+        || scope.previewed(resource, record.id()).is_some()
+        || view.password.is_some_and(|given| given.opens(record.text("password")));
     let (context, reads, excerpt_words) = (view.context, view.reads, view.excerpt_words);
     let (rendered, unique) = (OnceCell::new(), view.unique);
     let item = Item { scope, resource, record, context, unlocked, batch, reads, excerpt_words, rendered, unique };

@@ -66,6 +66,7 @@ mod parity;
 mod permissions;
 mod pictures;
 mod presence;
+mod previews;
 mod queries;
 mod relay;
 mod reload;

@@ -53,16 +53,18 @@ fn it_is_valid_and_complete() {
         let distinct: BTreeSet<&str> = names.iter().copied().collect();
         assert_eq!(names.len(), distinct.len(), "{prefix}: names of operations are unique");
         assert!(distinct.contains("posts.list") && distinct.contains("posts.revisions.get"), "{distinct:?}");
-        // The root lists the same, but for the routes that take whole collections, or another file.
+        // The root lists the same, but for the routes that take whole collections or another file, and preview links.
         let root = server.get("/").body;
         let mut listed = BTreeSet::new();
         for (pattern, route) in root["routes"].as_object().expect("routes") {
             let methods = route["methods"].as_array().expect("methods").iter().filter_map(Value::as_str);
             listed.extend(methods.map(|method| format!("{method} {}", path_of(pattern))));
         }
-        let (taken, others): (BTreeSet<String>, BTreeSet<String>) = operations(&document)
-            .into_iter()
-            .partition(|operation| operation.ends_with("/import") || operation.ends_with("/replace"));
+        let (taken, others): (BTreeSet<String>, BTreeSet<String>) =
+            operations(&document).into_iter().partition(|operation| {
+                ["/import", "/replace"].iter().any(|end| operation.ends_with(end))
+                    || operation.contains("/preview-links")
+            });
         assert_eq!(others, listed, "{prefix}");
         assert!(taken.contains(&format!("POST /{prefix}/v2/posts/import")), "{taken:?}");
     }

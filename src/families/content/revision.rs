@@ -157,6 +157,11 @@ impl RevisionContent {
         })
     }
 
+    /// The registered meta values, each with its key, where it holds them.
+    pub fn held_meta(&self) -> Option<Vec<(Arc<str>, Value)>> {
+        self.0.contains_key(META).then(|| self.meta())
+    }
+
     /// The registered meta values, each with its key.
     pub fn meta(&self) -> Vec<(Arc<str>, Value)> {
         let held = self.0.get(META).and_then(Value::as_object).into_iter().flatten();

@@ -347,8 +347,7 @@ pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let (edit, present) = (work.edit(owner, Some(row)), RevisionContent::of(work.scope, record)?);
     let before = own_autosave(work)?;
     // Members that an autosave does not name are the last one's; the record's, where that was saved since.
-    let saved_since = |row: &&Row| int(&row[3]) < record.int(content::columns::MODIFIED_UTC);
-    let last = before.as_ref().filter(|row| !saved_since(row));
+    let last = before.as_ref().filter(|row| !is_older(row, record));
     let base = last.map_or_else(|| present.clone(), |row| content_of(row).completed(&present));
     let given = content::autosave(&edit, record, &base)?;
     if let Some(row) = before.as_ref().filter(|_| given.is_none()) {
@@ -389,6 +388,20 @@ async fn commit(work: &Work<'_>, record: Record<'_>, json: Option<std::sync::Arc
     }));
     let done = work.commit(WritePlan::new(changes)).await;
     done.map(|_| ()).map_err(|error| families::refusal(work.scope, record.resource, error))
+}
+
+/// The content of a user's autosave of a record, where it is newer than the record.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn pending(scope: &Scope, record: Record<'_>, user: i64) -> Result<Option<RevisionContent>, ApiError> {
+    let found = records::first(&*scope.snapshot()?, "revision", COLUMNS, autosave_of(record.id(), user))?;
+    Ok(found.filter(|row| !is_older(row, record)).map(|row| content_of(&row)))
+}
+
+/// Whether the record was saved after a row of its history.
+fn is_older(row: &Row, record: Record<'_>) -> bool {
+    int(&row[3]) < record.int(content::columns::MODIFIED_UTC)
 }
 
 fn own_autosave(work: &Work<'_>) -> Result<Option<Row>, ApiError> {

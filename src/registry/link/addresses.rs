@@ -1,7 +1,7 @@
 //! Shapes of the addresses of items, at the site's own address and in the front end.
 
 use super::super::Site;
-use super::super::addresses::{AddressShape, ItemAddress};
+use super::super::addresses::{AddressShape, ItemAddress, preview};
 use super::super::columns::{ID, record as col};
 use super::super::resource::{Property, PropertyKind, PropertySource, Resource};
 use super::{Linker, nearest};
@@ -30,12 +30,28 @@ impl Linker<'_> {
             return None;
         };
         let url = url.trim_end_matches('/');
-        let parsed = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-        if !parsed.is_some_and(|url| url.query().is_none() && url.fragment().is_none() && url.username().is_empty()) {
+        if !web_address(url).is_some_and(|url| url.query().is_none()) {
             let message = format!("`{url}` is not an http or https address");
             self.problem(&["site", "front", "url"], message, Some("write https://www.example.org".into()));
         }
         Some(url.to_owned())
+    }
+
+    /// The front end's address of previews.
+    pub(super) fn front_preview(&mut self) -> Option<String> {
+        let template = self.declared.site.front.preview.as_deref().filter(|template| !template.is_empty())?;
+        let filled = preview::NAMES.iter().fold(template.to_owned(), |filled, name| filled.replace(name, "1"));
+        let message = match web_address(&filled) {
+            None => format!("`{template}` is not an http or https address"),
+            Some(_) if !template.contains(preview::TOKEN) => format!("there is no {} in this address", preview::TOKEN),
+            Some(_) if filled.contains(['{', '}']) => {
+                format!("the names of this address are {}", preview::NAMES.join(", "))
+            }
+            Some(_) => return Some(template.to_owned()),
+        };
+        let hint = "write https://www.example.org/api/preview?token={token}&path={path}";
+        self.problem(&["site", "front", "preview"], message, Some(hint.into()));
+        None
     }
 
     /// Compiles the address of each resource's items.
@@ -120,6 +136,12 @@ impl Linker<'_> {
         }
         columns
     }
+}
+
+/// An address of a web page.
+fn web_address(text: &str) -> Option<Url> {
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    (url.fragment().is_none() && url.username().is_empty()).then_some(url)
 }
 
 /// The property that is a member of addresses, and its column.

@@ -33,7 +33,8 @@ impl Linker<'_> {
         let rest_path = format!("/{}-json", site.prefix);
         let (prefix, rest_url) = (site.prefix.clone(), format!("{url}{rest_path}"));
         let front = self.front_end().unwrap_or_else(|| url.clone());
-        Some(Site { prefix, rest_url, rest_path, url, base, permalinks, front })
+        let front_preview = self.front_preview();
+        Some(Site { prefix, rest_url, rest_path, url, base, permalinks, front, front_preview })
     }
 
     /// The path of the site's address. Pages and cookies have it as it is written.

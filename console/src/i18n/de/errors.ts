@@ -104,6 +104,8 @@ export const errors: ErrorTexts = {
   rest_revision_invalid_page_number: "So viele Seiten gibt es nicht.",
   rest_revision_invalid_offset_number: "So viele Revisionen gibt es nicht.",
   rest_post_incorrect_password: "Das ist nicht das Passwort des Eintrags.",
+  rest_preview_invalid: "Dieser Vorschau-Link gehört nicht zu diesem Eintrag, oder er ist abgelaufen.",
+  rest_preview_link_not_found: "Diesen Vorschau-Link gibt es nicht.",
   rest_post_exists: "Was es schon gibt, lässt sich nicht anlegen.",
   rest_invalid_field: "Diese Angaben passen nicht zusammen.",
   rest_invalid_author: "Diesen Autor gibt es nicht.",

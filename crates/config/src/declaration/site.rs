@@ -86,6 +86,10 @@ impl Default for Site {
 pub struct FrontEnd {
     /// Its address, such as `https://www.example.org`; absent: links lead to the site's own address.
     pub url: Option<String>,
+    /// The address there at which an editor sees what is not published yet, such as
+    /// `https://www.example.org/api/preview?token={token}&path={path}`: `{token}` is that of a preview link, `{path}` the path
+    /// that the record will have, `{type}` and `{id}` name it.
+    pub preview: Option<String>,
     /// Paths of items there, by resource: `posts = "/blog/{slug}"`. In braces stands a member of the item, or `path` (slugs from
     /// the topmost ancestor down), `author` (the author's slug) or `date` with a part of it: `{date:%Y}`, `{start:%Y-%m}`.
     /// `{topic|general}` has a text for items without that member. Other resources have the paths that they have on the site.
