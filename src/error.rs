@@ -16,6 +16,7 @@ pub mod status {
     pub const CREATED: u16 = 201;
     pub const ACCEPTED: u16 = 202;
     pub const MULTI_STATUS: u16 = 207;
+    pub const MOVED_PERMANENTLY: u16 = 301;
     pub const FOUND: u16 = 302;
     pub const SEE_OTHER: u16 = 303;
     pub const NOT_MODIFIED: u16 = 304;

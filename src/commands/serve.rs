@@ -383,6 +383,7 @@ pub(super) fn site(
         jsonp: registry.declaration.site.jsonp,
         strict_route_parameter: registry.declaration.dialect.strict_route_parameter,
         full_no_cache: registry.declaration.dialect.full_no_cache,
+        noindex: registry.declaration.site.noindex,
     };
     announce(services, &registry, facts.server.node.get().map_or("", String::as_str));
     let calls = calls.map(|calls| (registry.declaration.xmlrpc.path.clone(), calls));

@@ -10,6 +10,7 @@ pub mod block_data;
 pub mod block_rendering;
 pub mod catalogue;
 pub mod console;
+pub mod feeds;
 pub mod file_replacement;
 pub mod import;
 pub mod link_previews;
@@ -23,6 +24,7 @@ pub mod service_description;
 pub mod sessions;
 pub mod sideload;
 pub mod site_health;
+pub mod sitemaps;
 pub mod static_entries;
 pub mod themes;
 pub mod view_config;
@@ -40,6 +42,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     block_rendering::HANDLERS,
     catalogue::HANDLERS,
     console::HANDLERS,
+    feeds::HANDLERS,
     file_replacement::HANDLERS,
     import::HANDLERS,
     link_previews::HANDLERS,
@@ -53,6 +56,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     sessions::HANDLERS,
     sideload::HANDLERS,
     site_health::HANDLERS,
+    sitemaps::HANDLERS,
     static_entries::HANDLERS,
     themes::HANDLERS,
     view_config::HANDLERS,

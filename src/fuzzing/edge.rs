@@ -139,5 +139,6 @@ fn facts() -> EdgeConfig {
         jsonp: true,
         strict_route_parameter: false,
         full_no_cache: false,
+        noindex: false,
     }
 }

@@ -145,6 +145,8 @@ pub struct EdgeConfig {
     pub strict_route_parameter: bool,
     /// See [`cms_config::declaration::Dialect::full_no_cache`].
     pub full_no_cache: bool,
+    /// See [`cms_config::declaration::Site::noindex`].
+    pub noindex: bool,
 }
 
 /// The current service. A request keeps the one that it started with; the next request gets the one that was put last.
@@ -423,7 +425,7 @@ async fn respond_to(mut http: HttpRequest, edge: &Edge, id: Arc<str>) -> Respons
     let ip = peer.ip;
     let query = http.uri().query().unwrap_or_default();
     let local = receive::local(http.path(), &facts.base);
-    let (response, bytes) = match receive::place(local, query, facts) {
+    let (mut response, bytes) = match receive::place(local, query, facts) {
         Destination::Rest { path, raw_query } => {
             rest(&http, (payload, busy.as_ref()), (&compiled, edge), (path, raw_query), (Arc::clone(&id), peer)).await
         }
@@ -438,6 +440,9 @@ async fn respond_to(mut http: HttpRequest, edge: &Edge, id: Arc<str>) -> Respons
         }
         Destination::Elsewhere => respond::plain(service.not_found(), &id),
     };
+    if facts.noindex {
+        respond::hide(&mut response);
+    }
     if let Some(busy) = busy.filter(|_| response.head().connection_type() == ConnectionType::Close) {
         busy.close();
     }
@@ -550,10 +555,7 @@ async fn elsewhere(
         busy.has_read();
     }
     match guard::guarded(Arc::clone(&compiled.service).elsewhere_streamed(request, edge.endings(compiled))).await {
-        Ok(EdgeResponse::Reply(reply)) => {
-            let accepted = http.headers().get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
-            respond::plain(encoding::page(reply, accepted), &id)
-        }
+        Ok(EdgeResponse::Reply(reply)) => respond::page(reply, &asked(http, &id)),
         Ok(EdgeResponse::Stream(headers, stream)) => {
             let (head, _) = respond::plain(Reply { status: status::OK, headers, payload: Payload::Empty }, &id);
             (head.set_body(events::body(stream, http.conn_data::<Rc<ConnectionState>>().cloned())), 0)

@@ -393,6 +393,7 @@ mod tests {
             jsonp: true,
             strict_route_parameter,
             full_no_cache: false,
+            noindex: false,
         }
     }
 }

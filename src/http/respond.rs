@@ -3,7 +3,7 @@
 //! Owns the headers that every REST response carries, JSONP and pretty printing (contract: "Global request
 //! parameters").
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::http::{PreparedService, body, encoding};
 use crate::model::{LINES, Payload, Reply};
 use crate::request::conditional;
@@ -169,6 +169,19 @@ impl RequestFacts<'_> {
     fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
+
+    /// Whether the client has a response with this tag, or of this `Last-Modified`, already.
+    fn has(&self, tag: Option<&str>, headers: &[(String, String)]) -> bool {
+        self.reads && conditional::is_not_modified(|name| self.header(name), tag, own(headers, "Last-Modified"))
+    }
+}
+
+/// The entity tag of an encoded body: another encoding is another sequence of bytes, and a strong tag identifies bytes.
+fn encoded_tag(tag: &str, encoding: Option<&str>) -> String {
+    match encoding {
+        Some(name) => format!("{}-{name}\"", tag.trim_end_matches('"')),
+        None => tag.to_owned(),
+    }
 }
 
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
@@ -201,15 +214,8 @@ pub fn rest(
         Payload::Lines { bytes, .. } => (LINES, bytes),
     };
     let length = bytes.len();
-    let tag = own(&reply.headers, "ETag").map(|tag| match encoding {
-        // Another encoding is another sequence of bytes, and a strong tag identifies bytes.
-        Some(name) => format!("{}-{name}\"", tag.trim_end_matches('"')),
-        None => tag.to_owned(),
-    });
-    if status == StatusCode::OK
-        && asked.reads
-        && conditional::is_not_modified(|name| asked.header(name), tag.as_deref(), own(&reply.headers, "Last-Modified"))
-    {
+    let tag = own(&reply.headers, "ETag").map(|tag| encoded_tag(tag, encoding));
+    if status == StatusCode::OK && asked.has(tag.as_deref(), &reply.headers) {
         status = StatusCode::NOT_MODIFIED;
         bytes = Bytes::new();
         encoding = None;
@@ -261,6 +267,38 @@ const NO_CACHE: &str = "no-cache, must-revalidate, max-age=0, no-store, private"
 
 /// A time that is long past, for caches that know no `Cache-Control`.
 const EXPIRED: &str = "Wed, 11 Jan 1984 05:00:00 GMT";
+
+/// Tells search engines to leave a response out.
+pub fn hide(response: &mut Response<BoxBody>) {
+    response.headers_mut().insert(ROBOTS, HeaderValue::from_static("noindex"));
+}
+
+/// A response to a request outside the REST base and the length of its body: encoded where it is a page or a shared text, and
+/// without a body where the client has it already.
+pub fn page(mut reply: Reply, asked: &RequestFacts<'_>) -> (Response<BoxBody>, usize) {
+    let accepted = asked.header("accept-encoding");
+    let (bytes, encoding) = match &reply.payload {
+        Payload::Shared(kept) => encoding::choose(kept, accepted),
+        Payload::Text(text) => (text.clone(), None),
+        _ => return plain(encoding::page(reply, accepted), asked.id),
+    };
+    if let Some(tag) = own(&reply.headers, "ETag").map(|tag| encoded_tag(tag, encoding)) {
+        let unchanged = reply.status == status::OK && asked.has(Some(&tag), &reply.headers);
+        reply.headers.retain(|(name, _)| name != "ETag");
+        reply.headers.push(("ETag".into(), tag));
+        if unchanged {
+            return plain(
+                Reply { status: StatusCode::NOT_MODIFIED.as_u16(), payload: Payload::Empty, ..reply },
+                asked.id,
+            );
+        }
+    }
+    if let Some(name) = encoding {
+        reply.headers.push(("Content-Encoding".into(), name.into()));
+        reply.headers.push(("Vary".into(), "Accept-Encoding".into()));
+    }
+    plain(Reply { payload: Payload::Text(bytes), ..reply }, asked.id)
+}
 
 /// A response outside the REST base and the length of its body.
 pub fn plain(reply: Reply, id: &str) -> (Response<BoxBody>, usize) {

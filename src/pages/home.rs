@@ -46,7 +46,8 @@ fn document(visit: &PageContext<'_>) -> Value {
     })
 }
 
-fn page(visit: &PageContext<'_>) -> Reply {
+/// The page.
+pub(super) fn page(visit: &PageContext<'_>) -> Reply {
     let mut data = document(visit);
     data["description"] = json!(unescape(visit.scope.settings.text("description")));
     data["rsd"] = json!(xmlrpc::description_url(&visit.scope.registry));

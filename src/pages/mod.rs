@@ -13,6 +13,7 @@ mod home;
 mod media;
 mod packed;
 mod profile;
+mod readers;
 mod replies;
 mod reset;
 
@@ -78,6 +79,7 @@ pub struct Pages {
     console: Option<String>,
     /// Paths that redirect to the console.
     redirects: Vec<String>,
+    readers: readers::Readers,
     /// By language, and by the text that is translated.
     translations: Arc<Translations>,
     templates: Environment<'static>,
@@ -141,7 +143,7 @@ impl Pages {
         for (name, text) in TEMPLATES {
             templates.add_template(name, text).expect("the shipped templates are sound; a test renders each");
         }
-        Pages { base, declared, console, redirects, translations, templates }
+        Pages { base, declared, console, redirects, readers: readers::Readers::new(registry), translations, templates }
     }
 
     /// Whether a page has this path below the site's address.
@@ -151,6 +153,7 @@ impl Pages {
             || self.addresses().any(|(address, _)| address.split('?').next() == Some(&*place))
             || self.asset(&place).is_some()
             || console::part(self.console.as_deref(), &place).is_some()
+            || self.readers.place(path, |_| false).is_some()
     }
 
     fn on_host<'p>(&self, path: &'p str) -> Cow<'p, str> {
@@ -164,6 +167,9 @@ impl Pages {
 
     /// Handles a request for a page, by its path below the site's address.
     pub async fn serve(&self, engine: &Engine, mut request: Request) -> Reply {
+        if let Some(reply) = readers::serve(self, engine, &request).await {
+            return reply;
+        }
         request.path.insert_str(0, &self.base);
         let Some(place) = self.place(&request) else {
             return crate::engine::error_reply(&ApiError::new(Code::NoRoute));
@@ -184,6 +190,14 @@ impl Pages {
         }
         match PageContext::of(self, engine, &request) {
             Ok(visit) => visit.answer(place).await,
+            Err(error) => crate::engine::error_reply(&error),
+        }
+    }
+
+    /// The page of the site's address, for people.
+    fn home(&self, engine: &Engine, request: &Request) -> Reply {
+        match PageContext::of(self, engine, request) {
+            Ok(visit) => home::page(&visit),
             Err(error) => crate::engine::error_reply(&error),
         }
     }

@@ -39,9 +39,12 @@ pub enum HandlerRole {
     Autosave,
     Batch,
     ConsoleDescription,
+    Feed,
     Get,
+    Robots,
     RunAbility,
     SiteHealth,
+    Sitemap,
     Update,
 }
 

@@ -334,7 +334,7 @@ pub(super) fn decode_references(text: &str) -> Cow<'_, str> {
 }
 
 /// The text that the value of an attribute says.
-pub(super) fn decode_value(value: &str) -> Cow<'_, str> {
+pub fn decode_value(value: &str) -> Cow<'_, str> {
     decode(value, &[("amp;", '&'), ("lt;", '<'), ("gt;", '>'), ("quot;", '"'), ("apos;", '\'')])
 }
 

@@ -38,6 +38,17 @@ pub fn prepend(html: &str, names: &[&str], content: &Html) -> Option<String> {
     Some(format!("{}{content}{}", &html[..behind], &html[behind..]))
 }
 
+/// The values of an attribute in elements of these names, in their order, as texts without entities.
+pub fn values<'h>(html: &'h str, names: &'h [&str], attribute: &'h str) -> impl Iterator<Item = String> + 'h {
+    spans(html).filter_map(move |piece| {
+        let Piece::Markup(tag) = piece else { return None };
+        let (name, closes) = tag_name(tag);
+        let wanted = !closes && names.iter().any(|known| name.eq_ignore_ascii_case(known));
+        let found = wanted.then(|| self::attribute(tag, attribute)).flatten()?;
+        Some(decode_value(&tag[found.value]).into_owned())
+    })
+}
+
 /// The first attribute of a tag with this name.
 pub(super) fn attribute(tag: &str, name: &str) -> Option<AttributeRange> {
     Attributes::of(tag).find(|attribute| tag[attribute.name.clone()].eq_ignore_ascii_case(name))

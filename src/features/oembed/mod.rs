@@ -42,7 +42,7 @@ const WIDTHS: std::ops::RangeInclusive<i64> = 200..=600;
 pub fn embed(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let xml = args.text("format") == Some("xml");
-    let Some((resource, row)) = resolve(work, args.text("url").unwrap_or(""))? else {
+    let Some((resource, row)) = record_at(work, args.text("url").unwrap_or(""))? else {
         let error = ApiError::new(Code::OembedInvalidUrl);
         return if xml { Ok(as_xml(error.status(), &error.body())) } else { Err(error) };
     };
@@ -59,7 +59,7 @@ pub fn own_title(work: &Work<'_>, address: &str) -> Result<Option<String>, ApiEr
     if address == site.url || address == site.front {
         return Ok(Some(work.scope.settings.text("title").to_owned()));
     }
-    let found = resolve(work, address)?;
+    let found = record_at(work, address)?;
     Ok(found.map(|(resource, row)| strip_tags(Record { resource, row: &row }.text("title")).into_owned()))
 }
 
@@ -180,8 +180,11 @@ fn author(work: &Work<'_>, id: i64) -> Result<(String, String), ApiError> {
     }))
 }
 
-/// The published record that an address leads to.
-fn resolve<'a>(work: &Work<'a>, url: &str) -> Result<Option<(&'a Resource, Row)>, ApiError> {
+/// The published record that an address of this site leads to.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn record_at<'a>(work: &Work<'a>, url: &str) -> Result<Option<(&'a Resource, Row)>, ApiError> {
     let registry = &work.scope.registry;
     let site = &registry.site;
     let below_site =

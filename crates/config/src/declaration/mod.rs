@@ -10,6 +10,7 @@ mod abilities;
 mod action;
 mod blocks;
 mod console;
+mod found;
 mod mail;
 mod media;
 mod options;
@@ -23,6 +24,7 @@ pub use abilities::*;
 pub use action::*;
 pub use blocks::*;
 pub use console::*;
+pub use found::*;
 pub use mail::*;
 pub use media::*;
 pub use options::*;
@@ -64,6 +66,15 @@ pub struct Declaration {
     /// Name and address of the site.
     #[serde(default)]
     pub site: Site,
+    /// Feeds of the site's lists.
+    #[serde(default)]
+    pub syndication: Syndication,
+    /// Sitemaps.
+    #[serde(default)]
+    pub sitemaps: Sitemaps,
+    /// `robots.txt`.
+    #[serde(default)]
+    pub robots: Robots,
     /// How values are read and responses are shaped where clients differ.
     #[serde(default)]
     pub dialect: Dialect,

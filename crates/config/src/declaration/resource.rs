@@ -2,6 +2,7 @@
 
 use super::action::Action;
 use super::console::ResourceView;
+use super::found::Syndicated;
 use super::options::{HandlerOptions, Listing};
 use super::route::{CacheControl, SchemaDoc};
 use super::site::Moderation;
@@ -181,6 +182,13 @@ pub struct Resource {
     /// or a template such as `/category/{path}/`.
     #[serde(default)]
     pub address: Option<String>,
+    /// In which feeds (`[syndication]`) its published records are, if its items have pages of their own (`listing.viewable`).
+    #[serde(default)]
+    pub syndication: Syndicated,
+    /// Sitemaps list the addresses of its items: of records with pages of their own, of terms of a public taxonomy that have
+    /// records, of users who have published some.
+    #[serde(default)]
+    pub sitemap: bool,
     /// Links of an item; without any: `self` and `collection`.
     #[serde(default)]
     pub links: Vec<Link>,

@@ -20,6 +20,9 @@ pub struct Site {
     pub permalinks: String,
     /// The front end: where the site is read.
     pub front: FrontEnd,
+    /// Search engines are told to leave the whole site out: `robots.txt` forbids every path, no sitemap is served, and every
+    /// response has `X-Robots-Tag: noindex`. For a copy of a site that is being tried out.
+    pub noindex: bool,
     /// Load the demo site into an empty database.
     pub demo: bool,
     /// Whether anonymous callers may list the authors of published content.
@@ -61,6 +64,7 @@ impl Default for Site {
             url: None,
             permalinks: "/%year%/%monthnum%/%postname%/".into(),
             front: FrontEnd::default(),
+            noindex: false,
             demo: false,
             list_authors: true,
             public_menus: false,

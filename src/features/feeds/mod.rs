@@ -1,0 +1,120 @@
+//! Feeds: the newest records or comments of a public list, as RSS 2.0, Atom 1.0, RSS 1.0 or JSON Feed 1.1.
+//!
+//! A feed shows what anonymous callers read: its records and comments are requests to the lists of their resources. `find`
+//! says which list a path names, `items` reads it, `write` writes it down.
+
+mod find;
+mod items;
+mod media;
+mod write;
+
+use crate::error::{ApiError, Code, status};
+use crate::handlers::{Handler, Outcome, RenderedJson, Work, handler};
+use crate::records::Record;
+use crate::registry::vocabulary::{BehaviourEntry, HandlerRole};
+use cms_text::dates::format_php_date;
+use cms_text::phrase::fill;
+use cms_text::sanitize::unescape;
+use find::{FeedAddress, Period, PublicList};
+use serde_json::{Value, json};
+
+/// Its rows of the table of handlers.
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
+    "feed.get",
+    |w| Box::pin(get(w)),
+    "Responds with the newest records or comments of the list at an address of the site, as a feed.",
+)
+.role(HandlerRole::Feed)
+.also("application/rss+xml")
+.fails(&[Code::NoRoute])];
+
+/// The feed of the list that the arguments `path` and `query` name.
+///
+/// # Errors
+/// There is no such list; the database cannot be read.
+async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let registry = &work.scope.registry;
+    let declared = &registry.declaration.syndication;
+    let args = work.allowed.args();
+    let (path, query) = (args.text("path").unwrap_or("/"), args.text("query").unwrap_or(""));
+    let depth = registry.declaration.server.max_depth;
+    let address = FeedAddress::of(declared, path, query, depth)?.filter(|_| declared.enabled);
+    let address = address.ok_or_else(|| ApiError::new(Code::NoRoute))?;
+    let list = find::find(work, &address)?;
+    if list.is_none() && !declared.empty_if_unknown {
+        return Err(ApiError::new(Code::NoRoute));
+    }
+    let comments = matches!(list, Some(PublicList::Comments | PublicList::CommentsOn(..)));
+    let items = match &list {
+        Some(list) if comments => items::comments(work, list).await?,
+        Some(list) => items::records(work, list).await?,
+        None => Vec::new(),
+    };
+    let modified = match items::newest(&items) {
+        Some(newest) => Some(newest),
+        None => items::last_change(work, list.as_ref())?,
+    };
+    let own = if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") };
+    let (site, settings) = (&registry.site, &work.scope.settings);
+    let feed = json!({
+        "title": title(work, list.as_ref()),
+        "description": unescape(settings.text("description")),
+        "link": match &list {
+            Some(PublicList::CommentsOn(resource, row)) => items::link_of(work, Record { resource, row })?,
+            _ => format!("{}/", site.url),
+        },
+        "self": format!("{}{own}", site.url),
+        "language": settings.text("language").replace('_', "-"),
+        "updated": items::moment(modified.unwrap_or(0)),
+        "generator": env!("CARGO_PKG_NAME"),
+        "version": env!("CARGO_PKG_VERSION"),
+        "scheme": site.url,
+        "hub": declared.hub.get(),
+        "excerpts": declared.excerpts,
+        "items": items,
+    });
+    let (media_type, bytes) =
+        write::write(address.format, comments, &feed).map_err(|error| work.scope.internal(&error))?;
+    Ok(Outcome { modified, ..as_document(work, media_type, bytes) })
+}
+
+/// A response that is a document of another type than JSON, kept like any other where nothing is wrapped around it.
+pub fn as_document(work: &Work<'_>, media_type: &'static str, bytes: Vec<u8>) -> Outcome {
+    if !work.as_text {
+        return Outcome { status: status::OK, other: Some((media_type, bytes)), ..Outcome::default() };
+    }
+    let headers = vec![("Content-Type".to_owned(), media_type.to_owned())];
+    Outcome { headers, text: Some(RenderedJson::One(bytes.into())), ..Outcome::ok(Value::Null) }
+}
+
+/// The name of a list for people, with the site's.
+fn title(work: &Work<'_>, list: Option<&PublicList<'_>>) -> String {
+    let (scope, site) = (work.scope, unescape(work.scope.settings.text("title")));
+    let phrase = |text: &'static str, name: &str, value: &str| unescape(&fill(scope.phrase(text), &[(name, value)]));
+    let of_site = |name: String| if site.is_empty() { name } else { format!("{name} – {site}") };
+    match list {
+        None => of_site(scope.phrase("Page not found").to_owned()),
+        Some(PublicList::Site) => site,
+        Some(PublicList::Comments) => phrase("Comments for {title}", "title", &site),
+        Some(PublicList::CommentsOn(resource, row)) => {
+            phrase("Comments on: {title}", "title", &items::title_of(work, Record { resource, row }))
+        }
+        Some(PublicList::Kind(kind)) => {
+            of_site(kind.declared.labels.get("name").cloned().unwrap_or_else(|| kind.name.clone()))
+        }
+        Some(PublicList::Search(words)) => of_site(phrase("Search results for “{words}”", "words", words)),
+        Some(PublicList::Period(period)) => of_site(period_name(work, *period)),
+        Some(list) => of_site(unescape(find::name_of(list))),
+    }
+}
+
+/// A year, a month or a day in the language of the site.
+fn period_name(work: &Work<'_>, period: Period) -> String {
+    let settings = &work.scope.settings;
+    let form = match (period.month, period.day) {
+        (_, Some(_)) => settings.text("date_format"),
+        (Some(_), None) => "F Y",
+        (None, None) => "Y",
+    };
+    format_php_date(period.begin, form, settings.text("language"))
+}

@@ -1,0 +1,222 @@
+//! Sitemaps and `robots.txt`: which addresses of the site search engines may read, and when each was changed.
+//!
+//! An index names the parts; a part has at most so many addresses of one list, the oldest first, so that a new record changes the
+//! last part alone. A list is what anonymous callers may read: published records, terms that such records have, their authors.
+
+use crate::access::policy;
+use crate::error::{ApiError, Code};
+use crate::features::feeds::as_document;
+use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::records::{self, Record};
+use crate::registry::columns::{ID, record, term};
+use crate::registry::name;
+use crate::registry::resource::{Context, Resource};
+use crate::registry::vocabulary::{BehaviourEntry, HandlerRole};
+use crate::render::{self, View};
+use crate::request::fields::Fields;
+use cms_config::declaration::{Family, Sitemaps};
+use cms_storage::plan::{Cond, DbValue, Op, Order, ReadPlan};
+use cms_text::time::format_local;
+use quick_xml::escape::escape;
+use serde_json::json;
+use std::fmt::Write as _;
+
+/// Its rows of the table of handlers.
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
+    handler(
+        "sitemap.get",
+        |w| Box::pin(async move { get(w) }),
+        "Responds with the index of the sitemaps, or with the part at a path of the site.",
+    )
+    .role(HandlerRole::Sitemap)
+    .also("application/xml")
+    .fails(&[Code::NoRoute]),
+    handler("robots.get", |w| Box::pin(async move { Ok(robots(w)) }), "Responds with the site's `robots.txt`.")
+        .role(HandlerRole::Robots)
+        .also("text/plain"),
+];
+
+const XML: &str = "application/xml; charset=UTF-8";
+const PLAIN: &str = "text/plain; charset=UTF-8";
+const SCHEMA: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
+
+/// How browsers show an index, and a part.
+const STYLES: [&str; 2] = [include_str!("index.xsl"), include_str!("part.xsl")];
+
+/// The document at the path that the argument `path` names.
+///
+/// # Errors
+/// No sitemap has this path; the database cannot be read.
+fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let declaration = &work.scope.registry.declaration;
+    let declared = &declaration.sitemaps;
+    let path = work.allowed.args().text("path").unwrap_or("");
+    let missing = || ApiError::new(Code::NoRoute);
+    if let Some(style) = declared.styles.get().and_then(|styles| styles.iter().position(|own| own == path)) {
+        return Ok(as_document(work, XML, STYLES[style].as_bytes().to_vec()));
+    }
+    if !declared.enabled || declaration.site.noindex {
+        return Err(missing());
+    }
+    if path == declared.index {
+        return index(work, declared);
+    }
+    let (list, page) = part_of(declared, path).ok_or_else(missing)?;
+    let list = lists(work).find(|resource| list_name(declared, resource) == list).ok_or_else(missing)?;
+    part(work, declared, list, page)?.ok_or_else(missing)
+}
+
+/// The resources with a list.
+fn lists<'a>(work: &Work<'a>) -> impl Iterator<Item = &'a Resource> {
+    let declaration = &work.scope.registry.declaration;
+    let shows = |resource: &&Resource| match resource.family {
+        Family::Content => resource.viewable(),
+        Family::Term => resource.declared.listing.visibility.get("public") == Some(&json!(true)),
+        Family::User => declaration.site.list_authors,
+        _ => false,
+    };
+    let order = [Family::Content, Family::Term, Family::User];
+    let of =
+        move |family| work.scope.registry.family(family).filter(|resource| resource.declared.sitemap).filter(shows);
+    order.into_iter().flat_map(of)
+}
+
+/// The name of a list in the paths of its parts.
+fn list_name(declared: &Sitemaps, resource: &Resource) -> String {
+    let template = match resource.family {
+        Family::Content => &declared.records,
+        Family::Term => &declared.terms,
+        _ => &declared.users,
+    };
+    let base = resource.path.rsplit('/').next().unwrap_or_default();
+    template.replace("{name}", &resource.name).replace("{base}", base).replace("{api_name}", &resource.api_name)
+}
+
+/// The list and the number of a part's path.
+pub fn part_of<'p>(declared: &Sitemaps, path: &'p str) -> Option<(&'p str, u64)> {
+    let (before, rest) = declared.part.split_once("{list}")?;
+    let (between, after) = rest.split_once("{page}")?;
+    let (list, page) = path.strip_prefix(before)?.strip_suffix(after)?.rsplit_once(between)?;
+    let number = page.bytes().all(|b| b.is_ascii_digit()) && !page.starts_with('0') && !list.is_empty();
+    Some((list, page.parse().ok().filter(|_| number)?))
+}
+
+/// Whether the name of a list begins like that of none.
+pub fn is_foreign(declared: &Sitemaps, list: &str) -> bool {
+    let templates = [&declared.records, &declared.terms, &declared.users];
+    !templates.iter().any(|template| list.starts_with(template.split('{').next().unwrap_or_default()))
+}
+
+/// The rows of a list, the oldest first.
+fn plan(work: &Work<'_>, resource: &Resource) -> ReadPlan {
+    let scope = work.scope;
+    let (filter, order) = match resource.family {
+        Family::Content => (
+            records::all([policy::published(scope), policy::visible(scope, resource)]),
+            vec![Order::Column(name(record::DATE_LOCAL), false), Order::Column(name(ID), false)],
+        ),
+        Family::Term => {
+            let used = Cond::Compare(name(term::COUNT), Op::Gt, DbValue::Int(0));
+            (records::all([used, policy::visible(scope, resource)]), vec![Order::Column(name(ID), false)])
+        }
+        _ => (policy::listed_users(scope, resource), vec![Order::Column(name(ID), false)]),
+    };
+    ReadPlan { order, ..records::plan(resource, filter) }
+}
+
+/// Whether the site's own address stands before those of this list.
+fn has_home(declared: &Sitemaps, resource: &Resource) -> bool {
+    declared.home.get().is_some_and(|home| *home == resource.name)
+}
+
+fn index(work: &Work<'_>, declared: &Sitemaps) -> Result<Outcome, ApiError> {
+    let site = &work.scope.registry.site;
+    let mut out = beginning(work, declared, 0, "sitemapindex");
+    let snapshot = work.scope.snapshot()?;
+    for resource in lists(work) {
+        let rows = snapshot.count(&plan(work, resource))?;
+        let pages = rows.div_ceil(u64::from(declared.addresses)).max(u64::from(has_home(declared, resource)));
+        for page in 1..=pages.min(MOST_PARTS) {
+            let list = list_name(declared, resource);
+            let path = declared.part.replace("{list}", &list).replace("{page}", &page.to_string());
+            // Writing to a text cannot fail.
+            let _ = writeln!(out, "<sitemap><loc>{}</loc></sitemap>", escape(format!("{}{path}", site.url)));
+        }
+    }
+    out.push_str("</sitemapindex>\n");
+    Ok(as_document(work, XML, out.into_bytes()))
+}
+
+/// Most parts that an index may name, by the rules of sitemaps.
+const MOST_PARTS: u64 = 50_000;
+
+/// A part of a list; `None`: the list has no such part.
+fn part(work: &Work<'_>, declared: &Sitemaps, resource: &Resource, page: u64) -> Result<Option<Outcome>, ApiError> {
+    let size = u64::from(declared.addresses);
+    let snapshot = work.scope.snapshot()?;
+    let offset = (page - 1).saturating_mul(size);
+    let plan = ReadPlan { limit: Some(size), offset, ..plan(work, resource) };
+    let fields = Fields::parse(Some(&json!("link,modified_gmt")));
+    let view = View { fields: &fields, links: false, ..work.view(Context::VIEW) };
+    let rows = match render::columns_for(resource, &view) {
+        _ if i64::try_from(offset).is_err() => Vec::new(),
+        Some(wanted) => records::read(&*snapshot, resource, plan, &wanted)?,
+        None => snapshot.rows(&plan)?,
+    };
+    let home = page == 1 && has_home(declared, resource);
+    if rows.is_empty() && !home {
+        return Ok(None);
+    }
+    let documents = render::documents(work.scope, &*snapshot, resource, &rows, &view)?;
+    let newest = rows.iter().filter_map(|row| Record { resource, row }.modified()).max();
+    let mut out = beginning(work, declared, 1, "urlset");
+    if home {
+        address(&mut out, &format!("{}/", work.scope.registry.site.url), None);
+    }
+    for (row, document) in rows.iter().zip(&documents) {
+        if let Some(link) = document["link"].as_str() {
+            address(&mut out, link, Record { resource, row }.modified());
+        }
+    }
+    out.push_str("</urlset>\n");
+    Ok(Some(Outcome { modified: newest, ..as_document(work, XML, out.into_bytes()) }))
+}
+
+/// One address of a part, with the seconds of its last change. Writing to a text cannot fail.
+fn address(out: &mut String, url: &str, modified: Option<i64>) {
+    let _ = write!(out, "<url><loc>{}</loc>", escape(url));
+    if let Some(modified) = modified.filter(|modified| *modified > 0) {
+        let _ = write!(out, "<lastmod>{}+00:00</lastmod>", format_local(modified));
+    }
+    out.push_str("</url>\n");
+}
+
+/// The head of a document, up to the beginning of its root.
+fn beginning(work: &Work<'_>, declared: &Sitemaps, style: usize, root: &str) -> String {
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    if let Some(styles) = declared.styles.get() {
+        let place = format!("{}{}", work.scope.registry.site.url, styles[style]);
+        let _ = writeln!(out, "<?xml-stylesheet type=\"text/xsl\" href=\"{}\" ?>", escape(place));
+    }
+    let _ = writeln!(out, "<{root} xmlns=\"{SCHEMA}\">");
+    out
+}
+
+/// `robots.txt`, which names the sitemap, or forbids everything where the site is not to be found.
+fn robots(work: &Work<'_>) -> Outcome {
+    let registry = &work.scope.registry;
+    let (declaration, site) = (&registry.declaration, &registry.site);
+    let mut text = String::new();
+    if declaration.site.noindex {
+        text.push_str("User-agent: *\nDisallow: /\n");
+    } else {
+        for line in &declaration.robots.lines {
+            text.push_str(&line.replace(['\r', '\n'], " ").replace("{base}", &site.base));
+            text.push('\n');
+        }
+        if declaration.sitemaps.enabled {
+            text.push_str(&format!("\nSitemap: {}{}\n", site.url, declaration.sitemaps.index));
+        }
+    }
+    as_document(work, PLAIN, text.into_bytes())
+}

@@ -1,0 +1,126 @@
+//! Feeds, sitemaps and `robots.txt` at their paths of the site: requests to the routes that respond with them, in nobody's name,
+//! so that everybody shares the responses.
+
+use super::Pages;
+use super::replies::redirect;
+use crate::engine::Engine;
+use crate::error::status;
+use crate::features::sitemaps;
+use crate::model::{Method, Reply, Request};
+use crate::registry::Registry;
+use crate::registry::vocabulary::HandlerRole;
+use cms_config::declaration::{Robots, Sitemaps, Syndication};
+use serde_json::{Map, json};
+use url::form_urlencoded::Serializer;
+
+/// Caches may store such a response; whether it still holds, they have to ask.
+const REVALIDATED: &str = "no-cache";
+
+/// The declared paths, and the routes behind them.
+pub(super) struct Readers {
+    syndication: Syndication,
+    sitemaps: Sitemaps,
+    robots: Robots,
+    /// Paths of the routes, below the REST base.
+    routes: Vec<(HandlerRole, String)>,
+    rest_url: String,
+    site_url: String,
+}
+
+/// Where a path leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReaderPlace {
+    Route(HandlerRole),
+    /// The index of the sitemaps.
+    Redirect,
+}
+
+impl Readers {
+    pub(super) fn new(registry: &Registry) -> Readers {
+        let declaration = &registry.declaration;
+        let roles = [HandlerRole::Feed, HandlerRole::Sitemap, HandlerRole::Robots];
+        let route = |role| Some((role, registry.route_with(role)?.pattern.clone()));
+        Readers {
+            syndication: declaration.syndication.clone(),
+            sitemaps: declaration.sitemaps.clone(),
+            robots: declaration.robots.clone(),
+            routes: roles.into_iter().filter_map(route).collect(),
+            rest_url: registry.site.rest_url.clone(),
+            site_url: registry.site.url.clone(),
+        }
+    }
+
+    /// Where a path below the site's address leads; `has`: whether the query has a parameter.
+    pub(super) fn place(&self, path: &str, has: impl Fn(&str) -> bool) -> Option<ReaderPlace> {
+        let (feeds, maps) = (&self.syndication, &self.sitemaps);
+        let style = || maps.styles.get().is_some_and(|styles| styles.iter().any(|style| style == path));
+        if maps.enabled && (path == maps.index || style() || sitemaps::part_of(maps, path).is_some()) {
+            return Some(ReaderPlace::Route(HandlerRole::Sitemap));
+        }
+        if maps.enabled && maps.redirects.iter().any(|own| own == path) {
+            return Some(ReaderPlace::Redirect);
+        }
+        if self.robots.enabled && path == "/robots.txt" {
+            return Some(ReaderPlace::Route(HandlerRole::Robots));
+        }
+        let mut parts = path.trim_end_matches('/').rsplit('/');
+        let (last, before) = (parts.next().unwrap_or_default(), parts.next());
+        let named = last == feeds.path || before == Some(&feeds.path) && feeds.format_of(last).is_some();
+        let asked = || super::HOME.contains(&path) && has("feed");
+        (feeds.enabled && (named || feeds.aliases.contains_key(path) || asked()))
+            .then_some(ReaderPlace::Route(HandlerRole::Feed))
+    }
+}
+
+/// The response to a request for such a path; `None`: it is for a page.
+pub(super) async fn serve(pages: &Pages, engine: &Engine, request: &Request) -> Option<Reply> {
+    let readers = &pages.readers;
+    if !matches!(request.method, Method::Get | Method::Head) {
+        return None;
+    }
+    let role = match readers.place(&request.path, |name| request.query.contains_key(name))? {
+        ReaderPlace::Route(role) => role,
+        ReaderPlace::Redirect => {
+            return Some(redirect(
+                status::MOVED_PERMANENTLY,
+                &format!("{}{}", readers.site_url, readers.sitemaps.index),
+            ));
+        }
+    };
+    let route = readers.routes.iter().find(|(own, _)| *own == role).map(|(_, path)| path)?;
+    let mut reply = engine.serve(question(request, route)).await;
+    if reply.status == status::NOT_FOUND {
+        let maps = &readers.sitemaps;
+        let foreign = sitemaps::part_of(maps, &request.path).is_some_and(|(list, _)| sitemaps::is_foreign(maps, list));
+        return match foreign && maps.home_if_foreign {
+            true => Some(pages.home(engine, request)),
+            false => Some(pages.not_found(&readers.rest_url)),
+        };
+    }
+    // What is said of the route is not said of the path.
+    reply.headers.retain(|(name, _)| name != "Allow");
+    if !reply.headers.iter().any(|(name, _)| name == "Cache-Control") {
+        reply.headers.push(("Cache-Control".into(), REVALIDATED.into()));
+    }
+    Some(reply)
+}
+
+/// The request to a route, without the credentials of the caller.
+fn question(request: &Request, route: &str) -> Request {
+    let (path, query) = (&request.path, &request.raw_query);
+    let raw_query = Serializer::new(String::new()).append_pair("path", path).append_pair("query", query).finish();
+    let query = Map::from_iter([("path".to_owned(), json!(path)), ("query".to_owned(), json!(query))]);
+    Request {
+        id: request.id.clone(),
+        // The transport leaves out the body of a response to HEAD.
+        method: Method::Get,
+        path: route.to_owned(),
+        raw_query,
+        query,
+        headers: request.headers.iter().filter(|(name, _)| name == "user-agent").cloned().collect(),
+        body: Vec::new(),
+        upload: None,
+        goes_on: false,
+        peer: request.peer.clone(),
+    }
+}
