@@ -111,6 +111,7 @@ fn edge(text: Vec<u8>, access_log: bool) -> SocketAddr {
         jsonp: true,
         strict_route_parameter: false,
         full_no_cache: false,
+        noindex: false,
     };
     let listener = bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("bound");

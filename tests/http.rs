@@ -92,6 +92,7 @@ fn echo(name: &'static str, change: impl FnOnce(&mut EdgeConfig)) -> Arc<dyn Ser
         jsonp: true,
         strict_route_parameter: false,
         full_no_cache: false,
+        noindex: false,
     };
     change(&mut facts);
     Arc::new(Echo { facts, name })

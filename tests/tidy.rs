@@ -493,6 +493,7 @@ const OWN_MARKUP: &[(&str, &str)] = &[
     ("import/xml.rs", "names tags in messages"),
     ("commands/reference.rs", "is Markdown of our own descriptions"),
     ("features/oembed/mod.rs", "is XML of keys of its own, the values escaped"),
+    ("features/sitemaps/mod.rs", "is XML of elements of its own, the values escaped"),
 ];
 
 /// Where finished HTML is inserted into HTML, and how often. Each place has a reason to trust it: a rendered property,

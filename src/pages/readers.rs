@@ -97,7 +97,7 @@ pub(super) async fn serve(pages: &Pages, engine: &Engine, request: &Request) -> 
             false => Some(pages.not_found(&readers.rest_url)),
         };
     }
-    // What is said of the route is not said of the path.
+    // The methods of the route are not those of the path.
     reply.headers.retain(|(name, _)| name != "Allow");
     if !reply.headers.iter().any(|(name, _)| name == "Cache-Control") {
         reply.headers.push(("Cache-Control".into(), REVALIDATED.into()));

@@ -282,14 +282,14 @@ pub(super) async fn comments(work: &Work<'_>, list: &PublicList<'_>) -> Result<V
         let name = name.map_or_else(|| work.scope.phrase("Anonymous").to_owned(), unescape);
         let title = document["post"].as_i64().and_then(|id| titles.get(&id));
         let (phrase, title) = match title {
-            Some(title) => ("Comment on {title} by {name}", title.as_str()),
-            None => ("By: {name}", ""),
+            Some(title) => (work.scope.phrase("Comment on {title} by {name}"), title.as_str()),
+            None => (work.scope.phrase("By: {name}"), ""),
         };
         let content = document["content"]["rendered"].as_str().unwrap_or_default().trim();
         let date = moment(seconds(document, "date_gmt"));
         json!({
             "id": document["id"],
-            "title": fill(work.scope.phrase(phrase), &[("title", title), ("name", &name)]),
+            "title": fill(phrase, &[("title", title), ("name", &name)]),
             "link": document["link"],
             "guid": document["link"],
             "date": date,

@@ -90,19 +90,21 @@ pub fn as_document(work: &Work<'_>, media_type: &'static str, bytes: Vec<u8>) ->
 /// The name of a list for people, with the site's.
 fn title(work: &Work<'_>, list: Option<&PublicList<'_>>) -> String {
     let (scope, site) = (work.scope, unescape(work.scope.settings.text("title")));
-    let phrase = |text: &'static str, name: &str, value: &str| unescape(&fill(scope.phrase(text), &[(name, value)]));
+    let filled = |text: &str, name: &str, value: &str| unescape(&fill(text, &[(name, value)]));
     let of_site = |name: String| if site.is_empty() { name } else { format!("{name} – {site}") };
     match list {
         None => of_site(scope.phrase("Page not found").to_owned()),
         Some(PublicList::Site) => site,
-        Some(PublicList::Comments) => phrase("Comments for {title}", "title", &site),
+        Some(PublicList::Comments) => filled(scope.phrase("Comments for {title}"), "title", &site),
         Some(PublicList::CommentsOn(resource, row)) => {
-            phrase("Comments on: {title}", "title", &items::title_of(work, Record { resource, row }))
+            filled(scope.phrase("Comments on: {title}"), "title", &items::title_of(work, Record { resource, row }))
         }
         Some(PublicList::Kind(kind)) => {
             of_site(kind.declared.labels.get("name").cloned().unwrap_or_else(|| kind.name.clone()))
         }
-        Some(PublicList::Search(words)) => of_site(phrase("Search results for “{words}”", "words", words)),
+        Some(PublicList::Search(words)) => {
+            of_site(filled(scope.phrase("Search results for “{words}”"), "words", words))
+        }
         Some(PublicList::Period(period)) => of_site(period_name(work, *period)),
         Some(list) => of_site(unescape(find::name_of(list))),
     }

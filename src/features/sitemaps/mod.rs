@@ -14,7 +14,7 @@ use crate::registry::resource::{Context, Resource};
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole};
 use crate::render::{self, View};
 use crate::request::fields::Fields;
-use cms_config::declaration::{Family, Sitemaps};
+use cms_config::declaration::Sitemaps;
 use cms_storage::plan::{Cond, DbValue, Op, Order, ReadPlan};
 use cms_text::time::format_local;
 use quick_xml::escape::escape;
@@ -68,25 +68,21 @@ fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
 
 /// The resources with a list.
 fn lists<'a>(work: &Work<'a>) -> impl Iterator<Item = &'a Resource> {
-    let declaration = &work.scope.registry.declaration;
-    let shows = |resource: &&Resource| match resource.family {
-        Family::Content => resource.viewable(),
-        Family::Term => resource.declared.listing.visibility.get("public") == Some(&json!(true)),
-        Family::User => declaration.site.list_authors,
-        _ => false,
-    };
-    let order = [Family::Content, Family::Term, Family::User];
-    let of =
-        move |family| work.scope.registry.family(family).filter(|resource| resource.declared.sitemap).filter(shows);
-    order.into_iter().flat_map(of)
+    let registry = &work.scope.registry;
+    let taxonomies = registry
+        .taxonomies()
+        .filter(|taxonomy| taxonomy.declared.listing.visibility.get("public") == Some(&json!(true)));
+    let users = registry.users().filter(|_| registry.declaration.site.list_authors);
+    let all = registry.content_types().filter(|kind| kind.viewable()).chain(taxonomies).chain(users);
+    all.filter(|resource| resource.declared.sitemap)
 }
 
 /// The name of a list in the paths of its parts.
 fn list_name(declared: &Sitemaps, resource: &Resource) -> String {
-    let template = match resource.family {
-        Family::Content => &declared.records,
-        Family::Term => &declared.terms,
-        _ => &declared.users,
+    let template = match resource.is_content() {
+        true => &declared.records,
+        false if resource.is_taxonomy() => &declared.terms,
+        false => &declared.users,
     };
     let base = resource.path.rsplit('/').next().unwrap_or_default();
     template.replace("{name}", &resource.name).replace("{base}", base).replace("{api_name}", &resource.api_name)
@@ -110,16 +106,15 @@ pub fn is_foreign(declared: &Sitemaps, list: &str) -> bool {
 /// The rows of a list, the oldest first.
 fn plan(work: &Work<'_>, resource: &Resource) -> ReadPlan {
     let scope = work.scope;
-    let (filter, order) = match resource.family {
-        Family::Content => (
-            records::all([policy::published(scope), policy::visible(scope, resource)]),
-            vec![Order::Column(name(record::DATE_LOCAL), false), Order::Column(name(ID), false)],
-        ),
-        Family::Term => {
-            let used = Cond::Compare(name(term::COUNT), Op::Gt, DbValue::Int(0));
-            (records::all([used, policy::visible(scope, resource)]), vec![Order::Column(name(ID), false)])
-        }
-        _ => (policy::listed_users(scope, resource), vec![Order::Column(name(ID), false)]),
+    let by_id = Order::Column(name(ID), false);
+    let (filter, order) = if resource.is_content() {
+        let filter = records::all([policy::published(scope), policy::visible(scope, resource)]);
+        (filter, vec![Order::Column(name(record::DATE_LOCAL), false), by_id])
+    } else if resource.is_taxonomy() {
+        let used = Cond::Compare(name(term::COUNT), Op::Gt, DbValue::Int(0));
+        (records::all([used, policy::visible(scope, resource)]), vec![by_id])
+    } else {
+        (policy::listed_users(scope, resource), vec![by_id])
     };
     ReadPlan { order, ..records::plan(resource, filter) }
 }

@@ -1,4 +1,4 @@
-//! What readers and search engines find of the site by themselves: feeds, sitemaps, `robots.txt`.
+//! Feeds, sitemaps, `robots.txt`: by which readers and search engines find the site.
 
 use crate::units::OptionalSetting;
 use indexmap::IndexMap;
