@@ -168,20 +168,30 @@ impl SiteProbe<'_> {
         Some(root)
     }
 
-    /// Clients find the API by a header of the home page.
+    /// Clients find the API by a header of the home page, and another one hides the site.
     fn home(&self, findings: &mut Vec<Finding>) {
-        let links = self.ask("GET", &format!("{}/", self.site), &[]).map(|answer| {
-            let links = answer.headers().get_all(header::LINK);
-            links.iter().filter_map(|link| link.to_str().ok()).any(|link| link.contains(&self.registry.site.rest_path))
-        });
+        let answer = self.ask("GET", &format!("{}/", self.site), &[]);
+        let has = |name: &str, text: &str| {
+            answer.as_ref().map(|answer| {
+                let lines = answer.headers().get_all(name).iter().filter_map(|line| line.to_str().ok());
+                lines.into_iter().any(|line| line.contains(text))
+            })
+        };
+        let links = has("link", &self.registry.site.rest_path);
         let wrong = match links {
             Ok(true) => None,
             Ok(false) => {
                 Some("no Link header names it; another program responds there, or a proxy drops the header.".into())
             }
-            Err(error) => Some(error),
+            Err(error) => Some(error.clone()),
         };
         findings.push(Finding { what: "the home page leads to the API".into(), wrong });
+        let hidden =
+            has("x-robots-tag", "noindex").unwrap_or_default().then(|| match self.registry.declaration.site.noindex {
+                true => "site.noindex is on, which is for copies of a site that are being tried out.",
+                false => "something in front of the server sends X-Robots-Tag: noindex.",
+            });
+        findings.push(Finding { what: "search engines may list the site".into(), wrong: hidden.map(str::to_owned) });
     }
 
     /// People log in on pages, whose files and form are below the same address.

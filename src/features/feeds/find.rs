@@ -10,6 +10,7 @@ use crate::registry::resource::Resource;
 use crate::request::{decode_query, percent_decode};
 use cms_config::declaration::{FeedFormat, Syndicated, Syndication};
 use cms_storage::plan::{Cond, DbValue, ReadPlan, Row};
+use cms_text::address::{PATH, SLUG};
 use cms_text::time::CivilDateTime;
 use serde_json::{Map, Value};
 
@@ -125,11 +126,11 @@ pub(super) fn find<'a>(work: &Work<'a>, address: &FeedAddress) -> Result<Option<
         return Ok(Some(PublicList::Kind(kind)));
     }
     // Slugs have small letters, and so have the escapes that they consist of.
-    let path = &*path.to_ascii_lowercase();
-    if let Some(found) = by_template(work, path)? {
+    let place = format!("/{}/", path.to_ascii_lowercase());
+    if let Some(found) = by_template(work, &place)? {
         return Ok(Some(found));
     }
-    let url = format!("{}/{path}/", work.scope.registry.site.url);
+    let url = format!("{}{place}", work.scope.registry.site.url);
     let record = oembed::record_at(work, &url)?.map(|(resource, row)| PublicList::CommentsOn(resource, row));
     Ok(record.or_else(|| archive(path).map(PublicList::Kind)))
 }
@@ -212,11 +213,13 @@ fn by_query<'a>(work: &Work<'a>, address: &FeedAddress) -> Result<Option<PublicL
     Ok(Some(PublicList::Site))
 }
 
-/// A list whose resource declares the shape of its address.
+/// The list of a term or a user whose address has this path, in the front end or at the site's own address.
 fn by_template<'a>(work: &Work<'a>, path: &str) -> Result<Option<PublicList<'a>>, ApiError> {
     for taxonomy in public_taxonomies(work) {
-        if let Some(slug) = slug_in(taxonomy, path) {
-            return term_where(work, taxonomy, eq(term::SLUG, txt(slug)));
+        if let Some(slug) = slug_in(taxonomy, path)
+            && let Some(found) = term_where(work, taxonomy, eq(term::SLUG, txt(slug)))?
+        {
+            return Ok(Some(found));
         }
     }
     let Some(users) = work.scope.registry.users() else { return Ok(None) };
@@ -227,15 +230,12 @@ fn by_template<'a>(work: &Work<'a>, path: &str) -> Result<Option<PublicList<'a>>
 }
 
 /// The slug of the item whose address has this path.
-fn slug_in<'p>(resource: &Resource, path: &'p str) -> Option<&'p str> {
-    let template = resource.declared.address.as_deref()?.replace("{api_name}", &resource.api_name);
-    let (before, after) = template.split_once("{path}").or_else(|| template.split_once("{slug}"))?;
-    if template.contains('?') || before.trim_matches('/').is_empty() {
-        return None;
-    }
-    let inside = path.strip_prefix(before.trim_start_matches('/'))?.strip_suffix(after.trim_end_matches('/'))?;
-    let slug = inside.rsplit('/').next()?;
-    (!slug.is_empty() && (template.contains("{path}") || slug == inside)).then_some(slug)
+fn slug_in<'p>(resource: &'p Resource, path: &'p str) -> Option<&'p str> {
+    let found = resource.address.templates().find_map(|template| {
+        let found = template.match_path(path)?;
+        found.text(PATH).or_else(|| found.text(SLUG))
+    })?;
+    found.rsplit('/').next()
 }
 
 fn public_taxonomies<'a>(work: &Work<'a>) -> impl Iterator<Item = &'a Resource> {

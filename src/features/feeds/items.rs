@@ -11,21 +11,24 @@ use crate::records::{self, Record, int, is_in, text};
 use crate::registry::columns::{ID, record, term, user};
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::render::{Batch, address};
+use crate::render::{Batch, address, short_columns};
 use crate::request::BodyParams;
 use crate::request::conditional::http_date;
-use cms_config::declaration::Syndicated;
-use cms_storage::plan::{Cond, DbValue, Order, ReadPlan};
+use cms_config::declaration::{FeedFormat, Syndicated};
+use cms_storage::plan::{Cond, DbValue, Order, ReadPlan, Row};
 use cms_text::phrase::fill;
 use cms_text::render::render_title;
-use cms_text::sanitize::{decode_value, unescape};
+use cms_text::sanitize::{decode_value, esc_html, unescape};
 use cms_text::strip::strip_tags;
 use cms_text::time::{format_local, parse_datetime};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// Properties of a record that feeds show, besides its terms. Some resources let them be requested whole alone.
-const PROPERTIES: &str = "id,date_gmt,modified_gmt,guid,link,title,excerpt,content,author,comment_status";
+/// Properties of a record that feeds show, besides its terms. Some resources let them be requested whole alone. The rest is read
+/// from its row: a type may have it and show it in no document.
+const PROPERTIES: &str = "id,title,excerpt,content";
 
 /// A moment in the forms that feeds write: of mails (RSS), and with the zone (Atom, JSON).
 pub(super) fn moment(seconds: i64) -> Value {
@@ -74,7 +77,12 @@ fn shown_title(work: &Work<'_>, rendered: &str, locked: bool) -> String {
 /// The database cannot be read.
 pub(super) fn link_of(work: &Work<'_>, record: Record<'_>) -> Result<String, ApiError> {
     let mut batch = Batch::default();
-    batch.load_above(&*work.scope.snapshot()?, work.scope, record.resource, std::slice::from_ref(record.row))?;
+    batch.load_address_parts(
+        &*work.scope.snapshot()?,
+        work.scope,
+        record.resource,
+        std::slice::from_ref(record.row),
+    )?;
     Ok(address::of(work.scope, record, &batch, record.text(record::SLUG)))
 }
 
@@ -87,12 +95,61 @@ pub(super) async fn records(work: &Work<'_>, list: &PublicList<'_>) -> Result<Ve
     for kind in kinds_of(work, list) {
         let Some(query) = query_for(work, kind, list) else { continue };
         let documents = documents(work, &kind.path, query).await?;
-        all.extend(documents.into_iter().map(|document| (kind, document)));
+        all.extend(FoundRecord::of(work, kind, documents)?);
     }
-    all.sort_by(|(_, a), (_, b)| b["date_gmt"].as_str().cmp(&a["date_gmt"].as_str()));
+    all.sort_by_key(|found| Reverse(found.record().int(record::DATE_UTC)));
     all.truncate(most(work));
     let beside = RecordFacts::of(work, &all)?;
-    all.iter().map(|(kind, document)| record_item(work, kind, document, &beside)).collect()
+    all.iter().map(|found| record_item(work, found, &beside)).collect()
+}
+
+/// A record that a list has.
+struct FoundRecord<'a> {
+    kind: &'a Resource,
+    document: Value,
+    row: Row,
+    link: String,
+}
+
+impl<'a> FoundRecord<'a> {
+    fn of(work: &Work<'_>, kind: &'a Resource, documents: Vec<Value>) -> Result<Vec<FoundRecord<'a>>, ApiError> {
+        let id = |document: &Value| document["id"].as_i64().unwrap_or(0);
+        let snapshot = work.scope.snapshot()?;
+        let plan = records::plan(kind, is_in(ID, documents.iter().map(id)));
+        let rows = records::read(&*snapshot, kind, plan, &short_columns(kind))?;
+        let mut batch = Batch::default();
+        batch.load_address_parts(&*snapshot, work.scope, kind, &rows)?;
+        let mut links: HashMap<i64, (String, Row)> = HashMap::new();
+        for row in rows {
+            let record = Record { resource: kind, row: &row };
+            let link = address::of(work.scope, record, &batch, record.text(record::SLUG));
+            links.insert(record.id(), (link, row));
+        }
+        let found = documents.into_iter().filter_map(|document| {
+            let (link, row) = links.remove(&id(&document))?;
+            Some(FoundRecord { kind, document, row, link })
+        });
+        Ok(found.collect())
+    }
+
+    fn record(&self) -> Record<'_> {
+        Record { resource: self.kind, row: &self.row }
+    }
+
+    /// A text of the document as HTML.
+    fn html(&self, member: &str) -> Cow<'_, str> {
+        let value = &self.document[member];
+        match value["rendered"].as_str() {
+            Some(html) => html.trim().into(),
+            None => esc_html(value.as_str().unwrap_or_default().trim()).into(),
+        }
+    }
+
+    /// Its terms, by id.
+    fn terms<'s>(&'s self, work: &'s Work<'_>) -> impl Iterator<Item = i64> + 's {
+        let of = |taxonomy| self.document[property_of(taxonomy)].as_array().into_iter().flatten();
+        taxonomies(work, self.kind).flat_map(of).filter_map(Value::as_i64)
+    }
 }
 
 fn most(work: &Work<'_>) -> usize {
@@ -135,10 +192,20 @@ fn query_for(work: &Work<'_>, kind: &Resource, list: &PublicList<'_>) -> Option<
     };
     let route = registry.routes.iter().find(|route| route.pattern == kind.path)?;
     let endpoint = route.endpoints.iter().find(|endpoint| endpoint.methods.contains(&Method::Get))?;
+    let takes = |name: &str, value: &Value| {
+        endpoint.args.get(name).is_some_and(|argument| argument.schema.check(name, value).is_ok())
+    };
     for (argument, value) in narrowing {
         // A type without this argument would respond with all of its records.
-        endpoint.args.get(argument)?;
+        if !takes(argument, &value) {
+            return None;
+        }
         query.insert(argument.to_owned(), value);
+    }
+    for (argument, value) in [("orderby", json!("date")), ("order", json!("desc"))] {
+        if takes(argument, &value) {
+            query.insert(argument.to_owned(), value);
+        }
     }
     query.insert("_fields".to_owned(), json!(fields));
     query.insert("per_page".to_owned(), json!(most(work)));
@@ -171,24 +238,18 @@ async fn documents(work: &Work<'_>, path: &str, query: Value) -> Result<Vec<Valu
 
 /// Facts about the records of a feed that are in other rows, by id.
 struct RecordFacts {
+    /// Names and addresses.
     authors: HashMap<i64, (String, String)>,
     /// Names of terms.
     terms: HashMap<i64, String>,
-    comments: HashMap<i64, i64>,
 }
 
 impl RecordFacts {
-    fn of(work: &Work<'_>, all: &[(&Resource, Value)]) -> Result<RecordFacts, ApiError> {
+    fn of(work: &Work<'_>, all: &[FoundRecord<'_>]) -> Result<RecordFacts, ApiError> {
         let snapshot = work.scope.snapshot()?;
-        let ids = |member: &str| all.iter().filter_map(|(_, document)| document[member].as_i64()).collect::<Vec<_>>();
-        let (authors, records) = (ids("author"), ids("id"));
-        let terms = all.iter().flat_map(|(kind, document)| {
-            let of =
-                |taxonomy| document[property_of(taxonomy)].as_array().into_iter().flatten().filter_map(Value::as_i64);
-            taxonomies(work, kind).flat_map(of).collect::<Vec<_>>()
-        });
-        let terms: Vec<i64> = terms.collect();
-        let mut facts = RecordFacts { authors: HashMap::new(), terms: HashMap::new(), comments: HashMap::new() };
+        let authors: Vec<i64> = all.iter().map(|found| found.record().int(record::AUTHOR)).collect();
+        let terms: Vec<i64> = all.iter().flat_map(|found| found.terms(work)).collect();
+        let mut facts = RecordFacts { authors: HashMap::new(), terms: HashMap::new() };
         if !authors.is_empty() {
             let plan = records::columns(user::TABLE, &[ID, user::NAME, user::URL], is_in(ID, authors));
             let of = |row: &Vec<DbValue>| (int(&row[0]), (text(&row[1]).to_owned(), text(&row[2]).to_owned()));
@@ -198,60 +259,62 @@ impl RecordFacts {
             let plan = records::columns(term::TABLE, &[ID, term::NAME], is_in(ID, terms));
             facts.terms = snapshot.rows(&plan)?.iter().map(|row| (int(&row[0]), unescape(text(&row[1])))).collect();
         }
-        if !records.is_empty() {
-            let plan = records::columns(record::TABLE, &[ID, record::COMMENT_COUNT], is_in(ID, records));
-            facts.comments = snapshot.rows(&plan)?.iter().map(|row| (int(&row[0]), int(&row[1]))).collect();
-        }
         Ok(facts)
     }
 }
 
 /// A record as feeds show it.
-fn record_item(work: &Work<'_>, kind: &Resource, document: &Value, facts: &RecordFacts) -> Result<Value, ApiError> {
-    let registry = &work.scope.registry;
-    let rendered = |member: &str| document[member]["rendered"].as_str().unwrap_or_default();
-    let locked = document["content"]["protected"] == true;
-    let id = document["id"].as_i64().unwrap_or(0);
-    let link = document["link"].as_str().unwrap_or_default();
+fn record_item(work: &Work<'_>, found: &FoundRecord<'_>, facts: &RecordFacts) -> Result<Value, ApiError> {
+    let (record, link) = (found.record(), &found.link);
+    let locked = !record.text(record::PASSWORD).is_empty();
     let hidden = || work.scope.phrase("There is no excerpt because this is a protected post.").to_owned();
-    let excerpt = if locked { hidden() } else { strip_tags(rendered("excerpt")).trim().to_owned() };
-    let content = if locked { hidden() } else { rendered("content").trim().to_owned() };
-    let (author, author_url) =
-        document["author"].as_i64().and_then(|id| facts.authors.get(&id)).cloned().unwrap_or_default();
-    let terms: Vec<&String> = taxonomies(work, kind)
-        .flat_map(|taxonomy| document[property_of(taxonomy)].as_array().into_iter().flatten())
-        .filter_map(|id| facts.terms.get(&id.as_i64()?))
-        .collect();
-    let count = facts.comments.get(&id).copied().unwrap_or(0);
-    let open = document["comment_status"] == "open" || count > 0;
-    let feed = |format: &str| match link.split_once('?') {
-        None => format!("{link}{}/{format}", registry.declaration.syndication.path),
-        Some((_, query)) => {
-            format!("{}/?feed={}&{query}", registry.site.url, if format.is_empty() { "rss2" } else { "atom" })
-        }
-    };
-    let guid = document["guid"]["rendered"].as_str().filter(|guid| !guid.is_empty()).unwrap_or(link);
+    let excerpt = if locked { hidden() } else { strip_tags(&found.html("excerpt")).trim().to_owned() };
+    let content = if locked { hidden() } else { found.html("content").into_owned() };
+    let (author, author_url) = facts.authors.get(&record.int(record::AUTHOR)).cloned().unwrap_or_default();
+    let terms: Vec<&String> = found.terms(work).filter_map(|id| facts.terms.get(&id)).collect();
+    let guid = Some(record.text(record::GUID)).filter(|guid| !guid.is_empty()).unwrap_or(link);
     let enclosures = if locked { Vec::new() } else { media::enclosures(work, &content)? };
     Ok(json!({
-        "id": id,
-        "title": shown_title(work, rendered("title"), locked),
+        "id": record.id(),
+        "title": shown_title(work, &found.html("title"), locked),
         "link": link,
         "guid": guid,
-        "date": moment(seconds(document, "date_gmt")),
-        "modified": moment(seconds(document, "modified_gmt")),
+        "date": moment(record.int(record::DATE_UTC)),
+        "modified": moment(record.int(record::MODIFIED_UTC)),
         "author": author,
         "author_url": author_url,
         "terms": terms,
         "excerpt": excerpt,
         "content": if content.is_empty() { &excerpt } else { &content },
         "enclosures": enclosures,
-        "comments": open.then(|| json!({
-            "count": count,
-            "link": format!("{link}#{}", if count > 0 { "comments" } else { "respond" }),
-            "all": format!("{link}#comments"),
-            "feed": feed(""),
-            "atom": feed("atom/"),
-        })),
+        "comments": comments_of(work, found),
+    }))
+}
+
+/// The comments of a record as its item in a feed has them; nothing where it takes and has none.
+fn comments_of(work: &Work<'_>, found: &FoundRecord<'_>) -> Option<Value> {
+    let (record, registry) = (found.record(), &work.scope.registry);
+    let (link, count) = (&found.link, record.int(record::COMMENT_COUNT));
+    if record.text(record::COMMENT_STATUS) != "open" && count == 0 {
+        return None;
+    }
+    // The server has the feed, wherever the record is read.
+    let below = registry.site.front == registry.site.url && !link.contains('?');
+    let path = &registry.declaration.syndication.path;
+    let feed = |format: FeedFormat| match below {
+        true if format == FeedFormat::Rss2 => format!("{}/{path}/", link.trim_end_matches('/')),
+        true => format!("{}/{path}/{}/", link.trim_end_matches('/'), format.name()),
+        false => {
+            let variable = found.kind.declared.query_var.as_deref().unwrap_or("p");
+            format!("{}/?feed={}&{variable}={}", registry.site.url, format.name(), record.id())
+        }
+    };
+    Some(json!({
+        "count": count,
+        "link": format!("{link}#{}", if count > 0 { "comments" } else { "respond" }),
+        "all": format!("{link}#comments"),
+        "feed": feed(FeedFormat::Rss2),
+        "atom": feed(FeedFormat::Atom),
     }))
 }
 
@@ -270,28 +333,27 @@ pub(super) async fn comments(work: &Work<'_>, list: &PublicList<'_>) -> Result<V
         _ => None,
     };
     if let Some(id) = single {
-        query["post"] = json!(id);
+        query["post"] = json!([id]);
     }
     let all = documents(work, &comments.path, query).await?;
-    let titles = match single {
-        Some(_) => HashMap::new(),
-        None => titles(work, all.iter().filter_map(|document| document["post"].as_i64()))?,
-    };
+    let records = CommentedRecord::of(work, all.iter().filter_map(|document| document["post"].as_i64()))?;
     let one = |document: &Value| {
         let name = document["author_name"].as_str().filter(|name| !name.is_empty());
         let name = name.map_or_else(|| work.scope.phrase("Anonymous").to_owned(), unescape);
-        let title = document["post"].as_i64().and_then(|id| titles.get(&id));
-        let (phrase, title) = match title {
-            Some(title) => (work.scope.phrase("Comment on {title} by {name}"), title.as_str()),
-            None => (work.scope.phrase("By: {name}"), ""),
+        let record = document["post"].as_i64().and_then(|id| records.get(&id));
+        let (phrase, title) = match record.filter(|_| single.is_none()) {
+            Some(record) => ("Comment on {title} by {name}", record.title.as_str()),
+            None => ("By: {name}", ""),
         };
+        let guid = record.map(|record| record.guid.as_str()).filter(|guid| !guid.is_empty());
+        let guid = guid.map(|guid| format!("{guid}#comment-{}", document["id"]));
         let content = document["content"]["rendered"].as_str().unwrap_or_default().trim();
         let date = moment(seconds(document, "date_gmt"));
         json!({
             "id": document["id"],
             "title": fill(phrase, &[("title", title), ("name", &name)]),
             "link": document["link"],
-            "guid": document["link"],
+            "guid": guid.map_or_else(|| document["link"].clone(), Value::String),
             "date": date,
             "modified": date,
             "author": name,
@@ -305,11 +367,22 @@ pub(super) async fn comments(work: &Work<'_>, list: &PublicList<'_>) -> Result<V
     Ok(all.iter().map(one).collect())
 }
 
-/// Titles of records by id.
-fn titles(work: &Work<'_>, ids: impl Iterator<Item = i64>) -> Result<HashMap<i64, String>, ApiError> {
-    let columns = [ID, record::TITLE, record::PASSWORD];
-    let rows = work.scope.snapshot()?.rows(&records::columns(record::TABLE, &columns, is_in(ID, ids)))?;
-    let of =
-        |row: &Vec<DbValue>| (int(&row[0]), shown_title(work, &render_title(text(&row[1])), !text(&row[2]).is_empty()));
-    Ok(rows.iter().map(of).collect())
+/// A record as the feed of its comments shows it.
+struct CommentedRecord {
+    title: String,
+    /// It does not change when the record moves.
+    guid: String,
+}
+
+impl CommentedRecord {
+    /// Records by id.
+    fn of(work: &Work<'_>, ids: impl Iterator<Item = i64>) -> Result<HashMap<i64, CommentedRecord>, ApiError> {
+        let columns = [ID, record::TITLE, record::PASSWORD, record::GUID];
+        let rows = work.scope.snapshot()?.rows(&records::columns(record::TABLE, &columns, is_in(ID, ids)))?;
+        let of = |row: &Vec<DbValue>| {
+            let title = shown_title(work, &render_title(text(&row[1])), !text(&row[2]).is_empty());
+            (int(&row[0]), CommentedRecord { title, guid: text(&row[3]).to_owned() })
+        };
+        Ok(rows.iter().map(of).collect())
+    }
 }

@@ -61,7 +61,7 @@ async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         "description": unescape(settings.text("description")),
         "link": match &list {
             Some(PublicList::CommentsOn(resource, row)) => items::link_of(work, Record { resource, row })?,
-            _ => format!("{}/", site.url),
+            _ => format!("{}/", site.front),
         },
         "self": format!("{}{own}", site.url),
         "language": settings.text("language").replace('_', "-"),

@@ -180,7 +180,7 @@ fn author(work: &Work<'_>, id: i64) -> Result<(String, String), ApiError> {
     }))
 }
 
-/// The published record that an address of this site leads to.
+/// The published record that an address of this site or of its front end leads to.
 ///
 /// # Errors
 /// The database cannot be read.
@@ -189,7 +189,10 @@ pub fn record_at<'a>(work: &Work<'a>, url: &str) -> Result<Option<(&'a Resource,
     let site = &registry.site;
     let below_site =
         |base: &str| url.strip_prefix(base).filter(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']));
-    let Some(below) = below_site(&site.front).or_else(|| below_site(&site.url)) else { return Ok(None) };
+    // One of them may be below the other.
+    let (long, short) =
+        if site.front.len() > site.url.len() { (&site.front, &site.url) } else { (&site.url, &site.front) };
+    let Some(below) = below_site(long).or_else(|| below_site(short)) else { return Ok(None) };
     let below = below.split('#').next().unwrap_or("");
     let (path, query) = below.split_once('?').unwrap_or((below, ""));
     let by_query = query.split('&').find_map(|pair| {

@@ -10,10 +10,9 @@ use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::records::{self, Record};
 use crate::registry::columns::{ID, record, term};
 use crate::registry::name;
-use crate::registry::resource::{Context, Resource};
+use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole};
-use crate::render::{self, View};
-use crate::request::fields::Fields;
+use crate::render::{Batch, address, short_columns};
 use cms_config::declaration::Sitemaps;
 use cms_storage::plan::{Cond, DbValue, Op, Order, ReadPlan};
 use cms_text::time::format_local;
@@ -151,34 +150,31 @@ fn part(work: &Work<'_>, declared: &Sitemaps, resource: &Resource, page: u64) ->
     let snapshot = work.scope.snapshot()?;
     let offset = (page - 1).saturating_mul(size);
     let plan = ReadPlan { limit: Some(size), offset, ..plan(work, resource) };
-    let fields = Fields::parse(Some(&json!("link,modified_gmt")));
-    let view = View { fields: &fields, links: false, ..work.view(Context::VIEW) };
-    let rows = match render::columns_for(resource, &view) {
-        _ if i64::try_from(offset).is_err() => Vec::new(),
-        Some(wanted) => records::read(&*snapshot, resource, plan, &wanted)?,
-        None => snapshot.rows(&plan)?,
+    let rows = match i64::try_from(offset) {
+        Ok(_) => records::read(&*snapshot, resource, plan, &short_columns(resource))?,
+        Err(_) => Vec::new(),
     };
     let home = page == 1 && has_home(declared, resource);
     if rows.is_empty() && !home {
         return Ok(None);
     }
-    let documents = render::documents(work.scope, &*snapshot, resource, &rows, &view)?;
+    let mut batch = Batch::default();
+    batch.load_address_parts(&*snapshot, work.scope, resource, &rows)?;
     let newest = rows.iter().filter_map(|row| Record { resource, row }.modified()).max();
     let mut out = beginning(work, declared, 1, "urlset");
     if home {
-        address(&mut out, &format!("{}/", work.scope.registry.site.url), None);
+        write_address(&mut out, &format!("{}/", work.scope.registry.site.front), None);
     }
-    for (row, document) in rows.iter().zip(&documents) {
-        if let Some(link) = document["link"].as_str() {
-            address(&mut out, link, Record { resource, row }.modified());
-        }
+    for row in &rows {
+        let record = Record { resource, row };
+        write_address(&mut out, &address::of(work.scope, record, &batch, record.text(record::SLUG)), record.modified());
     }
     out.push_str("</urlset>\n");
     Ok(Some(Outcome { modified: newest, ..as_document(work, XML, out.into_bytes()) }))
 }
 
 /// One address of a part, with the seconds of its last change. Writing to a text cannot fail.
-fn address(out: &mut String, url: &str, modified: Option<i64>) {
+fn write_address(out: &mut String, url: &str, modified: Option<i64>) {
     let _ = write!(out, "<url><loc>{}</loc>", escape(url));
     if let Some(modified) = modified.filter(|modified| *modified > 0) {
         let _ = write!(out, "<lastmod>{}+00:00</lastmod>", format_local(modified));
