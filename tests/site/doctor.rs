@@ -65,6 +65,14 @@ fn a_site_that_is_well_is_told_so() {
 }
 
 #[test]
+fn a_site_that_search_engines_leave_out_is_told() {
+    let server = Server::with(&["site.noindex=true"]);
+    let (said, well) = doctor(&server, &server.site);
+    assert!(!well && said.contains("WRONG  search engines may list the site"), "{said}");
+    assert!(said.contains("site.noindex is on"), "{said}");
+}
+
+#[test]
 fn what_stands_before_the_server_is_told_with_what_helps() {
     let server = Server::with(&["site.application_passwords=on"]);
     type Change = fn(&str) -> Option<String>;

@@ -181,7 +181,7 @@ fn without_formats(schema: &mut Value) {
             if let Some(format) = format.filter(|format| FORMATS.iter().all(|(ours, _)| ours != format)) {
                 map.remove("format");
                 if format == "uint32" {
-                    map.insert("maximum".into(), json!(u32::MAX));
+                    map.entry("maximum").or_insert(json!(u32::MAX));
                 }
             }
             map.values_mut().for_each(without_formats);

@@ -342,8 +342,8 @@ pub(super) async fn comments(work: &Work<'_>, list: &PublicList<'_>) -> Result<V
         let name = name.map_or_else(|| work.scope.phrase("Anonymous").to_owned(), unescape);
         let record = document["post"].as_i64().and_then(|id| records.get(&id));
         let (phrase, title) = match record.filter(|_| single.is_none()) {
-            Some(record) => ("Comment on {title} by {name}", record.title.as_str()),
-            None => ("By: {name}", ""),
+            Some(record) => (work.scope.phrase("Comment on {title} by {name}"), record.title.as_str()),
+            None => (work.scope.phrase("By: {name}"), ""),
         };
         let guid = record.map(|record| record.guid.as_str()).filter(|guid| !guid.is_empty());
         let guid = guid.map(|guid| format!("{guid}#comment-{}", document["id"]));

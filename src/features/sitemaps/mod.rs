@@ -14,7 +14,8 @@ use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole};
 use crate::render::{Batch, address, short_columns};
 use cms_config::declaration::Sitemaps;
-use cms_storage::plan::{Cond, DbValue, Op, Order, ReadPlan};
+use cms_storage::Snapshot;
+use cms_storage::plan::{Cond, DbValue, Op, Order, ReadPlan, Row};
 use cms_text::time::format_local;
 use quick_xml::escape::escape;
 use serde_json::json;
@@ -107,7 +108,9 @@ fn plan(work: &Work<'_>, resource: &Resource) -> ReadPlan {
     let scope = work.scope;
     let by_id = Order::Column(name(ID), false);
     let (filter, order) = if resource.is_content() {
-        let filter = records::all([policy::published(scope), policy::visible(scope, resource)]);
+        let published = policy::published(scope);
+        let visible = policy::visible_among(scope, resource, &published);
+        let filter = records::all([published, visible]);
         (filter, vec![Order::Column(name(record::DATE_LOCAL), false), by_id])
     } else if resource.is_taxonomy() {
         let used = Cond::Compare(name(term::COUNT), Op::Gt, DbValue::Int(0));
@@ -148,12 +151,7 @@ const MOST_PARTS: u64 = 50_000;
 fn part(work: &Work<'_>, declared: &Sitemaps, resource: &Resource, page: u64) -> Result<Option<Outcome>, ApiError> {
     let size = u64::from(declared.addresses);
     let snapshot = work.scope.snapshot()?;
-    let offset = (page - 1).saturating_mul(size);
-    let plan = ReadPlan { limit: Some(size), offset, ..plan(work, resource) };
-    let rows = match i64::try_from(offset) {
-        Ok(_) => records::read(&*snapshot, resource, plan, &short_columns(resource))?,
-        Err(_) => Vec::new(),
-    };
+    let rows = rows(&*snapshot, resource, plan(work, resource), ((page - 1).saturating_mul(size), size))?;
     let home = page == 1 && has_home(declared, resource);
     if rows.is_empty() && !home {
         return Ok(None);
@@ -171,6 +169,35 @@ fn part(work: &Work<'_>, declared: &Sitemaps, resource: &Resource, page: u64) ->
     }
     out.push_str("</urlset>\n");
     Ok(Some(Outcome { modified: newest, ..as_document(work, XML, out.into_bytes()) }))
+}
+
+/// At most `size` rows of a list after those that are skipped. Behind its middle they are read from its end: a database counts
+/// what it skips.
+fn rows(
+    snapshot: &dyn Snapshot,
+    resource: &Resource,
+    plan: ReadPlan,
+    (skipped, size): (u64, u64),
+) -> Result<Vec<Row>, ApiError> {
+    let total = if skipped == 0 { size } else { snapshot.count(&plan)? };
+    let here = total.saturating_sub(skipped).min(size);
+    if here == 0 {
+        return Ok(Vec::new());
+    }
+    let behind = total - skipped - here;
+    let backwards = behind < skipped;
+    let turned = |order| match order {
+        Order::Column(column, descending) => Order::Column(column, descending != backwards),
+        other => other,
+    };
+    let order = plan.order.into_iter().map(turned).collect();
+    let offset = if backwards { behind } else { skipped };
+    let window = ReadPlan { order, limit: Some(here), offset, ..plan };
+    let mut rows = records::read(snapshot, resource, window, &short_columns(resource))?;
+    if backwards {
+        rows.reverse();
+    }
+    Ok(rows)
 }
 
 /// One address of a part, with the seconds of its last change. Writing to a text cannot fail.

@@ -6,6 +6,7 @@ use super::super::vocabulary::{Description, names as names_of};
 use super::{Linker, extend};
 use cms_config::declaration::HandlerOptions;
 use cms_text::shortcode;
+use url::Url;
 
 impl Linker<'_> {
     /// Checks the renderers of blocks and shortcodes, and the resources that they show.
@@ -131,6 +132,22 @@ impl Linker<'_> {
                 let hint = "declare the columns that refer to a record: reference = { class = …, kind = …, id = …, … }";
                 self.problem(&path, "`auto_add` needs `reference`", Some(hint.into()));
             }
+        }
+    }
+
+    /// What feeds and sitemaps name has to be there.
+    pub(super) fn readers(&mut self) {
+        let (feeds, sitemaps) = (&self.declared.syndication, &self.declared.sitemaps);
+        for (parameter, taxonomy) in &feeds.term_parameters {
+            self.resource_named(&["syndication", "term_parameters", parameter], taxonomy);
+        }
+        if let Some(home) = sitemaps.home.get() {
+            self.resource_named(&["sitemaps", "home"], home);
+        }
+        let is_http = |hub: &str| Url::parse(hub).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+        if let Some(hub) = feeds.hub.get().filter(|hub| !is_http(hub)) {
+            let message = format!("`{hub}` is not an http or https address");
+            self.problem(&["syndication", "hub"], message, Some("write https://hub.example.org".into()));
         }
     }
 
