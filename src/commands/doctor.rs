@@ -186,12 +186,13 @@ impl SiteProbe<'_> {
             Err(error) => Some(error.clone()),
         };
         findings.push(Finding { what: "the home page leads to the API".into(), wrong });
-        let hidden =
-            has("x-robots-tag", "noindex").unwrap_or_default().then(|| match self.registry.declaration.site.noindex {
-                true => "site.noindex is on, which is for copies of a site that are being tried out.",
-                false => "something in front of the server sends X-Robots-Tag: noindex.",
-            });
-        findings.push(Finding { what: "search engines may list the site".into(), wrong: hidden.map(str::to_owned) });
+        let why = match self.registry.declaration.site.noindex {
+            true => "site.noindex is on, which is for copies of a site that are being tried out.",
+            false => "something in front of the server sends X-Robots-Tag: noindex.",
+        };
+        let hidden = has("x-robots-tag", "noindex").is_ok_and(|hidden| hidden);
+        let wrong = hidden.then(|| why.to_owned());
+        findings.push(Finding { what: "search engines may list the site".into(), wrong });
     }
 
     /// People log in on pages, whose files and form are below the same address.

@@ -134,6 +134,13 @@ fn each_list_has_a_feed_in_each_format() {
                 _ => assert_eq!(answer.status, 404, "{path}: {}", answer.text),
             }
         }
+        // Old addresses of WordPress.
+        for (path, format) in [("/rss/", FeedType::RSS2), ("/atom/", FeedType::Atom), ("/rdf/", FeedType::RSS1)] {
+            match prefix {
+                "wp" => assert_eq!(feed(&server, path).feed_type, format, "{path}"),
+                _ => assert_eq!(page(&server, path).status, 404, "{path}"),
+            }
+        }
         // These are no feeds.
         for path in ["/feed/nonsense/", "/feeds/", "/feed/atom/more/"] {
             assert_eq!(page(&server, path).status, 404, "{prefix} {path}");
