@@ -86,7 +86,6 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     linker.limits(&mut routes, &resources);
     linker.totals(&routes, &resources);
     linker.audit(&resources);
-    linker.readers();
     linker.parts();
     linker.options(&resources, &routes);
     let abilities = linker.abilities(&resources, &routes);

@@ -9,7 +9,7 @@ use cms_text::shortcode;
 use url::Url;
 
 impl Linker<'_> {
-    /// Checks the renderers of blocks and shortcodes, and the resources that they show.
+    /// Checks the renderers of blocks and shortcodes, and the resources that they and feeds show.
     pub(super) fn parts(&mut self) {
         let (blocks, shortcodes) = (&self.declared.blocks, &self.declared.shortcodes);
         let renderers = names_of(&self.vocabulary.renderers);
@@ -24,6 +24,7 @@ impl Linker<'_> {
                 }
             }
         }
+        self.readers();
     }
 
     /// Resources and properties that options of handlers name.
@@ -135,8 +136,8 @@ impl Linker<'_> {
         }
     }
 
-    /// What feeds and sitemaps name has to be there.
-    pub(super) fn readers(&mut self) {
+    /// Resources that feeds and sitemaps name have to be there.
+    fn readers(&mut self) {
         let (feeds, sitemaps) = (&self.declared.syndication, &self.declared.sitemaps);
         for (parameter, taxonomy) in &feeds.term_parameters {
             self.resource_named(&["syndication", "term_parameters", parameter], taxonomy);
