@@ -30,7 +30,7 @@ impl Linker<'_> {
             return None;
         };
         let url = url.trim_end_matches('/');
-        if !web_address(url).is_some_and(|url| url.query().is_none()) {
+        if web_address(url).is_none_or(|url| url.query().is_some()) {
             let message = format!("`{url}` is not an http or https address");
             self.problem(&["site", "front", "url"], message, Some("write https://www.example.org".into()));
         }
