@@ -139,7 +139,7 @@ impl Linker<'_> {
 }
 
 /// An address of a web page.
-fn web_address(text: &str) -> Option<Url> {
+pub(super) fn web_address(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     (url.fragment().is_none() && url.username().is_empty()).then_some(url)
 }

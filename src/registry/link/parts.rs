@@ -3,10 +3,10 @@
 use super::super::Route;
 use super::super::resource::*;
 use super::super::vocabulary::{Description, names as names_of};
+use super::addresses::web_address;
 use super::{Linker, extend};
 use cms_config::declaration::HandlerOptions;
 use cms_text::shortcode;
-use url::Url;
 
 impl Linker<'_> {
     /// Checks the renderers of blocks and shortcodes, and the resources that they and feeds show.
@@ -145,8 +145,7 @@ impl Linker<'_> {
         if let Some(home) = sitemaps.home.get() {
             self.resource_named(&["sitemaps", "home"], home);
         }
-        let is_http = |hub: &str| Url::parse(hub).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
-        if let Some(hub) = feeds.hub.get().filter(|hub| !is_http(hub)) {
+        if let Some(hub) = feeds.hub.get().filter(|hub| web_address(hub).is_none()) {
             let message = format!("`{hub}` is not an http or https address");
             self.problem(&["syndication", "hub"], message, Some("write https://hub.example.org".into()));
         }
