@@ -313,6 +313,23 @@ fn the_commands_and_files_of_the_guide_exist() {
     assert!(missing.is_empty() && count > 40, "{count} files; these are none: {missing:?}");
 }
 
+/// `tests/faults/run` plants them by hand, and long after a change; whether they still apply is seen at once.
+#[test]
+fn the_planted_faults_fit_the_source() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut outdated = Vec::new();
+    for entry in root.join("tests/faults").read_dir().expect("a folder") {
+        let patch = entry.expect("an entry").path();
+        if patch.extension().is_some_and(|extension| extension == "patch") {
+            let check =
+                std::process::Command::new("git").args(["apply", "--check"]).arg(&patch).current_dir(root).output();
+            let check = check.expect("git");
+            outdated.extend((!check.status.success()).then(|| String::from_utf8_lossy(&check.stderr).into_owned()));
+        }
+    }
+    assert!(outdated.is_empty(), "{outdated:#?}");
+}
+
 /// Slow work needs a `JobOwner`. A request gets one from its scope, which has none while a transaction is open.
 #[test]
 fn requests_do_slow_work_outside_transactions_alone() {
