@@ -228,6 +228,7 @@ pub fn options<'a>(item: &Item<'a>) -> RenderOptions<'a> {
         styles: Some(&item.scope.registry.block_styles),
         unique: Some(item.unique),
         excerpt_words: item.excerpt_words.unwrap_or(render::EXCERPT_WORDS),
+        links: item.scope.registry.site.links.as_ref(),
         ..RenderOptions::default()
     }
 }
@@ -437,7 +438,7 @@ fn comment_link(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let post = item.record.int("post");
     let place = item.batch.places.get(&post).filter(|place| place.seen);
     let base = place.map(|place| place.address.clone());
-    let base = base.unwrap_or_else(|| format!("{}/?p={post}", item.scope.registry.site.url));
+    let base = base.unwrap_or_else(|| format!("{}/?p={post}", item.scope.registry.site.front));
     let closed = base.ends_with('/') || !item.scope.registry.declaration.dialect.slash_in_comment_urls;
     let slash = if closed { "" } else { "/" };
     Some(Value::String(format!("{base}{slash}#comment-{id}")))

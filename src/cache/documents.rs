@@ -22,7 +22,7 @@ use crate::scope::Scope;
 use cms_config::declaration::Family;
 use cms_storage::plan::Name;
 use cms_storage::{ReadSet, Snapshot, slugs};
-use cms_text::address::AUTHOR;
+use cms_text::address::{AUTHOR, CATEGORY};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use std::collections::BTreeSet;
@@ -256,7 +256,8 @@ fn plan(registry: &Registry, resource: &Resource) -> CachePlan {
     let users = (by_author || needs.author_names).then(|| name("user")).into_iter();
     let related = resource.relations.iter().map(|relation| &registry.resources[relation.to]);
     let tables: BTreeSet<&Name> = related.filter(|to| to.is_taxonomy()).map(|to| &to.table).collect();
-    let terms = tables.into_iter().filter(|_| needs.term_slugs).map(slugs);
+    let by_category = needs.above && resource.address.has(CATEGORY);
+    let terms = tables.into_iter().filter(|_| needs.term_slugs || by_category).map(slugs);
     let own = [&*resource.key, VERSION, "parent"].into_iter().filter_map(|column| resource.column(column));
     CachePlan {
         keeps: family && !resource.key_is_text,

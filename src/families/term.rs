@@ -103,7 +103,7 @@ pub fn plan_creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     }
     let (parent, unmoved) = parent(edit, 0)?.unwrap_or_default();
     let mut set = named(&resource.kind, &title);
-    set.extend(further(edit, parent)?);
+    set.extend(further(edit, Some(parent))?);
     let unique = resource.declared.unique_names;
     let given = edit.args.text("slug").map(given_slug).filter(|s| !s.is_empty() && !unique);
     let taken_over = taken_over(edit, &set, 0)?;
@@ -134,13 +134,14 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
         return Err(failure(resource, Code::EmptyTermName));
     }
     let moved = parent(edit, record.id())?;
+    let given_parent = moved.as_ref().map(|(parent, _)| *parent);
     let (parent, unmoved) = moved.unwrap_or_else(|| (record.int(col::PARENT), Vec::new()));
     let unique = resource.declared.unique_names;
     let given = edit.given_text("slug").filter(|_| !unique);
     let given = given.or_else(|| (unique && title != record.text(col::NAME)).then_some(""));
     let slug = given.map(|given| slug_claim(edit, record, given, &title, parent)).transpose()?;
     let mut set = titled(&title);
-    set.extend(further(edit, parent)?);
+    set.extend(further(edit, given_parent)?);
     let meta = given_meta(edit);
     let put = Put { slug, meta, ..Put::new(resource.table.clone(), existing(record), set) };
     let mut changes = taken_over(edit, &put.set, record.id())?;
@@ -234,8 +235,8 @@ fn shown_name(given: &str) -> String {
 }
 
 /// The columns beside the name: parent, description and what the taxonomy declares for itself.
-fn further(edit: &RowEdit<'_>, parent: i64) -> Result<Columns, ApiError> {
-    let mut set = vec![column(col::PARENT, DbValue::Int(parent))];
+fn further(edit: &RowEdit<'_>, parent: Option<i64>) -> Result<Columns, ApiError> {
+    let mut set: Columns = parent.map(|parent| column(col::PARENT, DbValue::Int(parent))).into_iter().collect();
     if let Some(description) = edit.given_text("description") {
         set.push(text_column(col::DESCRIPTION, &html_policy::sanitise(description, Policy::phrases())));
     }

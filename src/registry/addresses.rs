@@ -11,6 +11,8 @@ pub struct ItemAddress {
     pub in_front: Option<AddressTemplate>,
     /// Positions of the columns that the template of the front end reads, beside those that every row is read with.
     pub columns: Vec<usize>,
+    /// Position of the relation to the taxonomy whose terms the member `category` shows.
+    pub category: Option<usize>,
 }
 
 /// See [`ItemAddress`].
@@ -54,9 +56,15 @@ impl ItemAddress {
         self.template().is_some_and(|template| template.has(member))
     }
 
+    /// The relation to the terms that addresses have, at the site or in the front end.
+    pub fn shown_category(&self) -> Option<usize> {
+        self.category.filter(|_| self.templates().any(|template| template.has(address::CATEGORY)))
+    }
+
     /// Whether the item's own row decides about its address.
     pub fn is_of_row(&self) -> bool {
-        self.template().is_some_and(|template| !template.has(address::PATH) && !template.has(address::AUTHOR))
+        let of_others = [address::PATH, address::AUTHOR, address::CATEGORY];
+        self.template().is_some_and(|template| !of_others.iter().any(|member| template.has(member)))
     }
 }
 

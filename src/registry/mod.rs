@@ -35,6 +35,7 @@ use cms_storage::plan::{Layout, Name};
 use cms_text::address::AddressTemplate;
 use cms_text::block_source::BlockType;
 use cms_text::block_styles::BlockStyles;
+use cms_text::site_links::SiteLinks;
 use indexmap::{IndexMap, IndexSet};
 use path_template::PathTemplate;
 use resource::Resource;
@@ -64,6 +65,8 @@ pub struct Site {
     pub permalinks: AddressTemplate,
     /// Address of the front end without a final slash; without one, the site's own.
     pub front: String,
+    /// Where links to the site lead in texts; `None` without a front end.
+    pub links: Option<SiteLinks>,
     /// The front end's address of previews, with its `{names}`.
     pub front_preview: Option<String>,
 }

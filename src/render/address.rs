@@ -6,7 +6,7 @@ use crate::registry::resource::PropertySource;
 use crate::render::{Batch, Item};
 use crate::scope::Scope;
 use cms_storage::plan::DbValue;
-use cms_text::address::{AUTHOR, AddressValues, DATE, ID, PATH, SLUG};
+use cms_text::address::{AUTHOR, AddressValues, CATEGORY, DATE, ID, PATH, SLUG};
 use cms_text::time::{self, CivilDateTime};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::borrow::Cow;
@@ -105,6 +105,9 @@ impl AddressValues for AddressParts<'_> {
             PATH => Cow::Owned(path(self.record, self.batch, self.slug).unwrap_or_default()),
             ID => Cow::Owned(self.record.key()),
             AUTHOR => Cow::Borrowed(self.batch.authors.get(&self.record.int("author")).map_or("", |slug| slug)),
+            CATEGORY if self.record.resource.address.category.is_some() => {
+                Cow::Borrowed(self.batch.categories.get(&self.record.id()).map_or("", String::as_str))
+            }
             member => match self.value(member) {
                 DbValue::Text(text) => utf8_percent_encode(text, UNRESERVED).into(),
                 DbValue::Int(number) => Cow::Owned(number.to_string()),
@@ -139,7 +142,7 @@ impl AddressParts<'_> {
 
 /// Slugs from the topmost ancestor down, but for ancestors without one; `None` where one of them is not for everybody: an
 /// address is the same for every caller and never names what some of them may not read.
-fn path(record: Record<'_>, batch: &Batch, slug: &str) -> Option<String> {
+pub(super) fn path(record: Record<'_>, batch: &Batch, slug: &str) -> Option<String> {
     let mut slugs: Vec<Arc<str>> = Vec::new();
     let mut parent = record.int("parent");
     while let Some(above) = batch.above.get(&parent) {

@@ -6,7 +6,7 @@ use crate::access::policy;
 use crate::error::ApiError;
 use crate::records::{self, Record, columns, int, is_in, meta_space, text};
 use crate::registry::name;
-use crate::registry::resource::{Link, LinkTarget, PropertySource, Resource};
+use crate::registry::resource::{Link, LinkTarget, PropertySource, Relation, Resource};
 use crate::scope::Scope;
 use cms_config::declaration::{Action, Family};
 use cms_storage::plan::{Cond, EdgePlan, Name, ReadPlan, Row};
@@ -33,6 +33,8 @@ pub struct Batch {
     pub members: HashMap<(String, i64), Vec<i64>>,
     /// Rows that have children of their kind.
     pub parents: HashSet<i64>,
+    /// Paths of the terms that addresses have, by record.
+    pub categories: HashMap<i64, String>,
     /// Slugs of authors, by id.
     pub authors: HashMap<i64, Arc<str>>,
     /// Names of authors, by id.
@@ -313,7 +315,8 @@ impl Batch {
         Ok(())
     }
 
-    /// Loads what the addresses of rows are made of beside the rows: the rows above, and slugs of authors.
+    /// Loads what the addresses of rows are made of beside the rows: the rows above, slugs of authors, and the paths of their
+    /// first terms.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -329,7 +332,41 @@ impl Batch {
             let found = snapshot.rows(&plan)?;
             self.authors.extend(found.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))));
         }
+        if let Some(relation) = resource.address.shown_category() {
+            self.load_categories(snapshot, scope, (resource, &resource.relations[relation]), rows)?;
+        }
         if resource.address.is_attached() { Ok(()) } else { self.load_above(snapshot, scope, resource, rows) }
+    }
+
+    /// The path of the oldest term of each record, as WordPress chooses it.
+    fn load_categories(
+        &mut self,
+        snapshot: &dyn Snapshot,
+        scope: &Scope,
+        (resource, relation): (&Resource, &Relation),
+        rows: &[Row],
+    ) -> Result<(), ApiError> {
+        let of = rows.iter().map(|row| Record { resource, row }.id()).collect();
+        let mut oldest: HashMap<i64, i64> = HashMap::new();
+        for edge in snapshot.edges(&EdgePlan { rels: vec![relation.rel.clone()], of, reverse: false })? {
+            let term = oldest.entry(edge.src).or_insert(edge.dst);
+            *term = edge.dst.min(*term);
+        }
+        let taxonomy = &scope.registry.resources[relation.to];
+        let terms = records::read(
+            snapshot,
+            taxonomy,
+            records::plan(taxonomy, is_in("id", oldest.values().copied())),
+            &short_columns(taxonomy),
+        )?;
+        let mut above = Batch::default();
+        above.load_above(snapshot, scope, taxonomy, &terms)?;
+        let terms = terms.iter().map(|row| Record { resource: taxonomy, row });
+        let paths: HashMap<i64, String> =
+            terms.filter_map(|term| Some((term.id(), address::path(term, &above, term.text("slug"))?))).collect();
+        let found = oldest.into_iter().filter_map(|(record, term)| Some((record, paths.get(&term)?.clone())));
+        self.categories.extend(found);
+        Ok(())
     }
 
     /// Climbs level by level: as many queries as the deepest row is deep, however many rows there are.

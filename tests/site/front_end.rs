@@ -86,6 +86,90 @@ fn links_lead_to_the_front_end() {
 }
 
 #[test]
+fn links_in_texts_lead_to_the_front_end() {
+    let server = Server::start();
+    std::fs::write(server.path("site.toml"), "[site.front]\nurl = \"https://www.example.org\"\n").expect("a file");
+    let server = server.restart_with(&[]);
+    let site = server.site.clone();
+    let link = |path: &str, text: &str| format!("<a href=\"{site}{path}\">{text}</a>");
+    let (page, file, login) = (link("/a/?b=1&amp;c", "a"), link("/files/a.pdf", "b"), link("/login", "c"));
+    let elsewhere = "<a href=\"https://example.com/\">d</a>";
+    let paragraph = format!("<p>{page} {file} {login} {elsewhere} {site}/</p>");
+    let content = format!(
+        "<!-- wp:paragraph -->\n{paragraph}\n<!-- /wp:paragraph -->\n<!-- wp:calendar /-->\n<!-- wp:archives /-->\n\
+         <!-- wp:acme/card {{\"url\":\"{site}/b/\",\"file\":\"{site}/files/b.png\"}} /-->"
+    );
+    let body = json!({"title": "Links", "content": content, "excerpt": page, "status": "publish", "date": "2024-03-04T10:00:00"});
+    let post = created(&server, "posts", &body);
+    let of = format!("/cms/v2/posts/{}", post["id"]);
+    let shown = server.get(&format!("{of}?_blocks=1")).body;
+    let moved = page.replace(&site, FRONT);
+    let html = shown["content"]["rendered"].as_str().expect("markup");
+    for part in [
+        format!("<p>{moved} {file} {login} {elsewhere} {site}/</p>"),
+        format!("<a href=\"{FRONT}/2024/03/\">&laquo; Mar</a>"),
+        format!("<a href='{FRONT}/2024/03/'>March 2024</a>"),
+    ] {
+        assert!(html.contains(&part), "{part} is not in {html}");
+    }
+    let excerpt = shown["excerpt"]["rendered"].as_str().expect("markup");
+    assert!(excerpt.contains(&moved), "{excerpt}");
+    let blocks = shown["content"]["blocks"].as_array().expect("blocks");
+    assert!(blocks[0]["attributes"]["content"].as_str().is_some_and(|text| text.contains(&moved)), "{}", blocks[0]);
+    let card = json!({"url": format!("{FRONT}/b/"), "file": format!("{site}/files/b.png")});
+    assert_eq!(blocks.last().map(|block| &block["attributes"]), Some(&card));
+    let comment = json!({"post": post["id"], "content": page});
+    let comment = created(&server, "comments", &comment);
+    assert!(comment["content"]["rendered"].as_str().is_some_and(|html| html.contains(FRONT)), "{comment}");
+    // What is stored is what was written.
+    let stored = server.admin("GET", &format!("{of}?context=edit"), None).body;
+    assert_eq!(stored["content"]["raw"], content);
+}
+
+#[test]
+fn addresses_have_the_category_of_a_record() {
+    for (settings, path) in [
+        ("[site]\npermalinks = \"/%category%/%postname%/\"\n", "{site}/{category}/the-quay/"),
+        (
+            "[site.front]\nurl = \"https://www.example.org\"\n[site.front.paths]\nposts = \"/in/{category|none}/{slug}\"\n",
+            "https://www.example.org/in/{category}/the-quay",
+        ),
+    ] {
+        let server = Server::start();
+        std::fs::write(server.path("site.toml"), settings).expect("a file");
+        let server = server.restart_with(&[]);
+        let of = |category: &str| path.replace("{site}", &server.site).replace("{category}", category);
+        let above = created(&server, "categories", &json!({"name": "Harbours"}));
+        let below = created(&server, "categories", &json!({"name": "North", "parent": above["id"]}));
+        let later = created(&server, "categories", &json!({"name": "Later"}));
+        let body = json!({"title": "The quay", "status": "publish", "categories": [later["id"], below["id"]]});
+        let post = created(&server, "posts", &body);
+        assert_eq!(post["link"], of("harbours/north"));
+        let item = format!("/cms/v2/posts/{}", post["id"]);
+        let check = |category: &str| {
+            let (item, list) = (server.get(&item), server.get("/cms/v2/posts?_fields=link"));
+            assert_eq!((&item.body["link"], &list.body[0]["link"]), (&json!(of(category)), &json!(of(category))));
+            assert!(item.header("link").is_some_and(|link| link.contains(&of(category))), "{:?}", item.headers);
+            let embedded = server.get(&format!("/oembed/1.0/embed?url={}", of(category)));
+            assert_eq!(embedded.body["title"], "The quay", "{}", embedded.text);
+        };
+        check("harbours/north");
+        // Changes of terms are in the addresses of records at once.
+        for (term, change, category) in [
+            (&below, json!({"slug": "far-north"}), "harbours/far-north"),
+            (&above, json!({"slug": "ports"}), "ports/far-north"),
+            (&below, json!({"parent": 0}), "far-north"),
+        ] {
+            let changed = server.admin("POST", &format!("/cms/v2/categories/{}", term["id"]), Some(&change));
+            assert_eq!(changed.status, 200, "{}", changed.text);
+            check(category);
+        }
+        server.admin("POST", &item, Some(&json!({"categories": [later["id"]]})));
+        check("later");
+    }
+}
+
+#[test]
 fn every_link_to_a_record_is_its_own() {
     let server = Server::with(&["site.prefix=wp"]);
     let declared = "[site]\npermalinks = \"/%author%/%postname%/\"\n[resources.pages]\naddress = \"/docs/{path}/\"\n";

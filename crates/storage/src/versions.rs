@@ -9,13 +9,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The scope of the slugs of a table's rows.
+/// The scope of the slugs of a table's rows, and of the rows that they are below.
 pub fn slugs(table: &Name) -> Name {
-    format!("{table}/{SLUG}").into()
+    format!("{table}/slug").into()
 }
 
-/// The column that holds a row's slug.
-pub(super) const SLUG: &str = "slug";
+/// The columns that hold a row's slug and the row above it: the paths of rows are made of both.
+pub(super) const PATHS: [&str; 2] = ["slug", "parent"];
 
 /// The state of a database that was just opened.
 pub(super) fn load(conn: &dyn Statements) -> Result<Versions> {

@@ -36,6 +36,7 @@ pub mod render;
 pub mod sanitize;
 pub mod search;
 pub mod shortcode;
+pub mod site_links;
 pub mod slug;
 pub mod smilies;
 pub mod strip;

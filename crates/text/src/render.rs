@@ -12,6 +12,7 @@ use super::dress::{self, UniqueNames};
 use super::markup::{Piece, is_space, pieces, spans};
 use super::sanitize::fix_numeric_entities;
 use super::shortcode::{self, ShortcodeExpander, Shortcodes};
+use super::site_links::SiteLinks;
 use super::smilies::convert_smilies;
 use super::strip::strip_all_tags;
 use super::texturize::texturize;
@@ -44,6 +45,8 @@ pub struct RenderOptions<'a> {
     pub part: bool,
     /// Words of an excerpt that is made from the content.
     pub excerpt_words: usize,
+    /// Where links to the site lead; without it, to the site.
+    pub links: Option<&'a SiteLinks>,
 }
 
 impl Default for RenderOptions<'_> {
@@ -56,6 +59,7 @@ impl Default for RenderOptions<'_> {
             unique: None,
             part: false,
             excerpt_words: EXCERPT_WORDS,
+            links: None,
         }
     }
 }
@@ -77,7 +81,7 @@ pub fn render_content(raw: &str, options: &RenderOptions) -> String {
     let text = defer_images(&text);
     let text =
         if text.contains('[') { shortcode::expand(&text, options.shortcodes, unique) } else { text.into_owned() };
-    smile(&spell_wordpress(&text), options).into_owned()
+    linked(smile(&spell_wordpress(&text), options), options)
 }
 
 /// `title.rendered`.
@@ -103,7 +107,7 @@ fn excerpt_html(text: &str, options: &RenderOptions) -> String {
     let text = texturize(text);
     let text = autop(&smile(&text, options));
     let text = unwrap_shortcodes(&text);
-    defer_images(&text).into_owned()
+    linked(defer_images(&text), options)
 }
 
 /// The first words of a content as plain text, with ` [&hellip;]` when there are more. Only text before the "more" mark
@@ -163,7 +167,15 @@ pub fn comment_content(raw: &str, options: &RenderOptions) -> String {
     let text = texturize(&text);
     let text = smile(&text, options);
     let text = close_open_tags(&text);
-    spell_wordpress(&autop(&text)).into_owned()
+    linked(spell_wordpress(&autop(&text)), options)
+}
+
+/// The finished text, whose links lead to where the site is read.
+fn linked(text: Cow<'_, str>, options: &RenderOptions) -> String {
+    match options.links.map(|links| links.in_markup(&text)) {
+        Some(Cow::Owned(linked)) => linked,
+        _ => text.into_owned(),
+    }
 }
 
 /// A shortcode that is a paragraph by itself has no paragraph around it.

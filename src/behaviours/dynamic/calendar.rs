@@ -135,7 +135,7 @@ fn weeks(part: &DynamicPart<'_>, month: Month, first: i64, days: &BTreeSet<u8>, 
 /// The address of a month's records, or of a day's.
 fn address(part: &DynamicPart<'_>, local: i64, day: bool) -> String {
     let form = if day { "%Y/%m/%d" } else { "%Y/%m" };
-    format!("{}/{}/", part.item.scope.registry.site.url, dates::format_strftime(local, form, ""))
+    format!("{}/{}/", part.item.scope.registry.site.front, dates::format_strftime(local, form, ""))
 }
 
 /// The wall clock of the record that is next to a month.

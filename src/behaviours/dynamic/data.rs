@@ -97,7 +97,7 @@ impl ContentReader<'_> {
         let Some(name) = block.name.as_deref() else {
             let text = block.inside();
             let text = text.trim();
-            let attributes = Map::from_iter([("content".to_owned(), json!(text))]);
+            let attributes = linked(item, Map::from_iter([("content".to_owned(), json!(text))]));
             let html = self.html(item, text, part);
             return Some(BlockData { name: FREEFORM.to_owned(), attributes, inner: Vec::new(), html, unknown: false });
         };
@@ -107,6 +107,7 @@ impl ContentReader<'_> {
             (None, Value::Object(own)) => own,
             (None, _) => Map::new(),
         };
+        let attributes = linked(item, attributes);
         let html = self.html(item, &block.written(), true);
         let inner = match self.how.patterns.then(|| pattern(item, name, &attributes, within)).flatten() {
             None => self.level(item, &mut block.inner(), true, within),
@@ -128,6 +129,14 @@ impl ContentReader<'_> {
         let shown = || Some(nested(item, piece, &options, PartContext::top(item, self.budget)));
         self.budget.count(shown).map(|html| html.trim().to_owned())
     }
+}
+
+/// The attributes of a block, whose links lead to where the site is read.
+fn linked(item: &Item<'_>, mut attributes: Map<String, Value>) -> Map<String, Value> {
+    if let Some(links) = &item.scope.registry.site.links {
+        attributes.values_mut().for_each(|value| links.in_value(value));
+    }
+    attributes
 }
 
 /// The record whose content a block shows, if everybody may see it and it is not within itself.

@@ -158,7 +158,7 @@ fn periods(part: &DynamicPart<'_>, yearly: bool) -> Vec<ArchivePeriod> {
             _ => periods.push((begins(day), count)),
         }
     }
-    let site = &part.item.scope.registry.site.url;
+    let site = &part.item.scope.registry.site.front;
     let period = |(period, count): (CivilDateTime, u64)| {
         let (path, label) = match yearly {
             true => (format!("{:04}", period.year), format!("{:04}", period.year)),

@@ -93,6 +93,6 @@ pub fn home(part: &DynamicPart<'_>) -> Option<Html> {
     let mut html = Html::new();
     html.raw("<li").attrs(&own);
     html.raw("><a class=\"wp-block-home-link__content wp-block-navigation-item__content\"");
-    html.attr("href", &part.item.scope.registry.site.url).raw(" rel=\"home\" >").html(&label).raw("</a></li>");
+    html.attr("href", &part.item.scope.registry.site.front).raw(" rel=\"home\" >").html(&label).raw("</a></li>");
     Some(html)
 }

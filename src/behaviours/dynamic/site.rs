@@ -24,7 +24,7 @@ pub fn title(part: &DynamicPart<'_>) -> Option<Html> {
         return Some(html);
     }
     let target = if part.text("linkTarget") == "_blank" { "_blank" } else { "_self" };
-    html.raw("<a").attr("href", &scope.registry.site.url).attr("target", target).raw(" rel=\"home\">");
+    html.raw("<a").attr("href", &scope.registry.site.front).attr("target", target).raw(" rel=\"home\">");
     html.text(title).raw("</a>").raw(close);
     Some(html)
 }
@@ -56,7 +56,7 @@ pub fn search(part: &DynamicPart<'_>) -> Option<Html> {
     let kind = if placed == "no-button" { "" } else { " wp-block-search__text-button" };
     let own = format!("wp-block-search__{placed}{kind}");
     let hidden = if part.attributes["showLabel"] == false { " screen-reader-text" } else { "" };
-    let home = format!("{}/", clean_url(&part.item.scope.registry.site.url));
+    let home = format!("{}/", clean_url(&part.item.scope.registry.site.front));
     let mut html = Html::new();
     let own = wrapper(part, &own);
     let wrapped = part.text("tagName") == "search";
@@ -123,7 +123,7 @@ pub fn logo(part: &DynamicPart<'_>) -> Option<Html> {
     match part.attributes["isLink"] == false {
         true => html.html(&image),
         false => {
-            html.raw("<a").attr("href", &format!("{}/", scope.registry.site.url)).raw(" class=\"custom-logo-link\"");
+            html.raw("<a").attr("href", &format!("{}/", scope.registry.site.front)).raw(" class=\"custom-logo-link\"");
             html.raw(" rel=\"home\"");
             if part.text("linkTarget") == "_blank" {
                 html.attr("aria-label", scope.phrase("(Home link, opens in a new tab)")).raw(" target=\"_blank\"");

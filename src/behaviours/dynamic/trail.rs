@@ -26,7 +26,7 @@ pub fn path(part: &DynamicPart<'_>) -> Option<Html> {
     if shows("showHomeItem") {
         let mut home = Html::new();
         home.text(part.item.scope.phrase("Home"));
-        steps.push((home, format!("{}/", part.item.scope.registry.site.url)));
+        steps.push((home, format!("{}/", part.item.scope.registry.site.front)));
     }
     let above = records_above(part, resource, document);
     let by_terms = match above.is_empty() && resource.relations.iter().any(|relation| relation.many) {

@@ -1,11 +1,12 @@
 //! Shapes of the addresses of items, at the site's own address and in the front end.
 
 use super::super::Site;
-use super::super::addresses::{AddressShape, ItemAddress, preview};
+use super::super::addresses::{AddressShape, preview};
 use super::super::columns::{ID, record as col};
-use super::super::resource::{Property, PropertyKind, PropertySource, Resource};
-use super::{Linker, nearest};
+use super::super::resource::{Property, PropertyKind, PropertySource, Relation, Resource};
+use super::{Linker, nearest, plausible};
 use cms_text::address::{self, AddressPiece, AddressTemplate};
+use cms_text::site_links::SiteLinks;
 use serde_json::Value;
 use url::Url;
 
@@ -37,6 +38,16 @@ impl Linker<'_> {
         Some(url.to_owned())
     }
 
+    /// Where links to the site lead in texts.
+    pub(super) fn site_links(&self, url: &str, front: &str) -> SiteLinks {
+        let declared = self.declared;
+        let console = std::iter::once(&declared.console.path).chain(&declared.console.redirects);
+        let pages = plausible::addresses(declared).chain(console.map(String::as_str));
+        let paths = pages.filter_map(|page| page.split('?').next()).filter(|path| *path != "/").map(str::to_owned);
+        let stays = paths.chain(plausible::folders(declared)).collect();
+        SiteLinks::new(url, front, stays, &declared.syndication.path)
+    }
+
     /// The front end's address of previews.
     pub(super) fn front_preview(&mut self) -> Option<String> {
         let template = self.declared.site.front.preview.as_deref().filter(|template| !template.is_empty())?;
@@ -56,8 +67,12 @@ impl Linker<'_> {
 
     /// Compiles the address of each resource's items.
     pub(super) fn item_addresses(&mut self, resources: &mut [Resource], site: &Site) {
-        for resource in resources.iter_mut() {
+        let is_category = |of: &Relation| of.many && *resources[of.to].kind == *address::CATEGORY;
+        let categories: Vec<Option<usize>> =
+            resources.iter().map(|resource| resource.relations.iter().position(is_category)).collect();
+        for (resource, category) in resources.iter_mut().zip(categories) {
             resource.address.on_site = self.on_site(resource, site);
+            resource.address.category = category;
         }
         let declared = self.declared;
         let mut known: Vec<(&str, AddressTemplate)> = Vec::new();
@@ -78,8 +93,8 @@ impl Linker<'_> {
                 self.problem(&path, message, Some(hint.into()));
             }
             known.push((name, template.clone()));
-            let on_site = std::mem::take(&mut resources[position].address.on_site);
-            resources[position].address = ItemAddress { on_site, in_front: Some(template), columns };
+            let address = &mut resources[position].address;
+            (address.in_front, address.columns) = (Some(template), columns);
         }
     }
 
@@ -114,7 +129,8 @@ impl Linker<'_> {
                 resource.column(column).is_some() && (*member == address::DATE) == dated
             };
             let mut built_in = BUILT_IN.iter().filter(|entry| here(entry)).map(|(member, _)| *member);
-            if built_in.any(|member| member == name) {
+            let is_category = name == address::CATEGORY && !dated && resource.address.category.is_some();
+            if built_in.any(|member| member == name) || is_category {
                 continue;
             }
             let Some((property, column)) = column_of(resource, name, dated) else {

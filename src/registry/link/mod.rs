@@ -73,11 +73,11 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     linker.base_resources(&targets);
     linker.needed(&resources);
     linker.seeds(&resources);
+    linker.relations(&mut resources, &targets);
     if let Some(site) = &site {
         schema_links(&mut resources, &site.rest_url);
         linker.item_addresses(&mut resources, site);
     }
-    linker.relations(&mut resources, &targets);
     linker.links(&mut resources);
     linker.former_names(&resources);
     let layout = linker.layout(&resources);

@@ -177,7 +177,7 @@ impl Linker<'_> {
 }
 
 /// Addresses that something is at outside the REST interface, and nothing below them.
-fn addresses(declared: &Declaration) -> impl Iterator<Item = &str> {
+pub(super) fn addresses(declared: &Declaration) -> impl Iterator<Item = &str> {
     let pages = pages(declared).into_iter().map(|(_, path)| path);
     pages.chain([&declared.xmlrpc.path]).map(String::as_str).chain(["/", "/index.php"])
 }
@@ -199,7 +199,7 @@ fn pages(declared: &Declaration) -> Vec<([&'static str; 2], &String)> {
 }
 
 /// Addresses that something is below.
-fn folders(declared: &Declaration) -> [String; 3] {
+pub(super) fn folders(declared: &Declaration) -> [String; 3] {
     [format!("/{}-json", declared.site.prefix), declared.pages.assets.clone(), declared.media.path.clone()]
 }
 

@@ -32,9 +32,11 @@ impl Linker<'_> {
         };
         let rest_path = format!("/{}-json", site.prefix);
         let (prefix, rest_url) = (site.prefix.clone(), format!("{url}{rest_path}"));
-        let front = self.front_end().unwrap_or_else(|| url.clone());
+        let front = self.front_end();
+        let links = front.as_deref().map(|front| self.site_links(&url, front));
+        let front = front.unwrap_or_else(|| url.clone());
         let front_preview = self.front_preview();
-        Some(Site { prefix, rest_url, rest_path, url, base, permalinks, front, front_preview })
+        Some(Site { prefix, rest_url, rest_path, url, base, permalinks, front, links, front_preview })
     }
 
     /// The path of the site's address. Pages and cookies have it as it is written.

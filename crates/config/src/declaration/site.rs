@@ -95,7 +95,8 @@ pub struct FrontEnd {
     /// that the record will have, `{type}` and `{id}` name it.
     pub preview: Option<String>,
     /// Paths of items there, by resource: `posts = "/blog/{slug}"`. In braces stands a member of the item, or `path` (slugs from
-    /// the topmost ancestor down), `author` (the author's slug) or `date` with a part of it: `{date:%Y}`, `{start:%Y-%m}`.
+    /// the topmost ancestor down), `author` (the author's slug), `category` (slugs of the oldest one, from the topmost down) or
+    /// `date` with a part of it: `{date:%Y}`, `{start:%Y-%m}`.
     /// `{topic|general}` has a text for items without that member. Other resources have the paths that they have on the site.
     pub paths: IndexMap<String, String>,
 }

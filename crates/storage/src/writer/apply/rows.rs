@@ -9,7 +9,7 @@ use super::super::super::plan::{
 use super::super::super::sql::{Set, delete_text, insert_text, select_text, update_text};
 use super::super::super::statement::{Param, params};
 use super::super::super::tally::NO_AUTHOR;
-use super::super::super::versions::SLUG;
+use super::super::super::versions::PATHS;
 use super::super::effects::VersionScope;
 use super::super::prefetch::{RowState, id_of};
 use super::work::{PlanExecution, PlanResult, SetColumns, Stop, failed};
@@ -128,7 +128,8 @@ impl<'c> PlanExecution<'_, 'c> {
         let same =
             |place: usize| table.tracked.iter().position(|p| *p == place).is_some_and(|at| tracked[at] == new[at]);
         let changed = (0..sets.len()).filter(|place| sets[*place].is_some() && !same(*place));
-        if !table.incoming.is_empty() && table.place(SLUG).is_ok_and(|slug| sets[slug].is_some()) {
+        let is_set = |column: &&str| table.place(column).is_ok_and(|place| sets[place].is_some());
+        if !table.incoming.is_empty() && PATHS.iter().any(is_set) {
             self.effects.scopes.insert(VersionScope::Slugs(table.id));
         }
         self.derive(table, key, (Some(&tracked), Some(&new)), changed.collect())?;
