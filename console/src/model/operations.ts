@@ -17,6 +17,11 @@ export function revisionsOf(resource: Resource): OperationName | null {
   return resource.operations["revisions"]?.method === "GET" ? "revisions" : null;
 }
 
+/** The operation that makes a link under which the front end shows what is being written. */
+export function previewLinkOf(resource: Resource): OperationName | null {
+  return resource.operations["preview_link"]?.method === "POST" ? "preview_link" : null;
+}
+
 /** Parameters of a path: the first names the record, the second what belongs to it. */
 export function parametersOf(resource: Resource, name: OperationName, ...values: Id[]): Params {
   const path = resource.operations[name]?.path ?? "";

@@ -5,6 +5,8 @@ import { t } from "../../i18n";
 import { LINK } from "../../model/roles";
 import type { Step } from "../../model/states";
 import { Button, LinkButton, Menu, type MenuItem } from "../../ui";
+import { PreviewButtons } from "./pane";
+import type { Preview } from "./preview";
 import type { Session } from "./session";
 
 const TEXTS = {
@@ -17,12 +19,14 @@ interface ActionsProps {
   /** Further entries of the menu. */
   more: MenuItem[];
   preview: (() => void) | null;
+  /** Previews in the front end; they show changes of what is public, too. */
+  front: Preview | null;
   /** Takes the record out of the trash; null where it is not there. */
   restore: (() => void) | null;
   onStep(step: Step): void;
 }
 
-export function Actions({ session, more, preview, restore, onStep }: ActionsProps): JSX.Element {
+export function Actions({ session, more, preview, front, restore, onStep }: ActionsProps): JSX.Element {
   const { primary, secondary, more: steps } = session.steps();
   const busy = session.progress.value === "saving";
   const link = session.record.value[LINK];
@@ -40,7 +44,8 @@ export function Actions({ session, more, preview, restore, onStep }: ActionsProp
           {t("forms.view")}
         </LinkButton>
       )}
-      {!visible && preview !== null && writes && (
+      {front !== null && writes && <PreviewButtons preview={front} busy={busy} />}
+      {front === null && !visible && preview !== null && writes && (
         <Button kind="quiet" icon="eye" onClick={preview}>
           {t("forms.preview")}
         </Button>

@@ -42,6 +42,7 @@ export function useSaving({ session, keeper }: Opened, onSaved: (outcome: Outcom
     if (goesPublic(step) && session.isValid() && !(await check.ask(step))) {
       return;
     }
+    await keeper.settled();
     const wasNew = session.isNew;
     done(step, await session.save(step), wasNew);
   };

@@ -4,6 +4,7 @@
  */
 
 import { signal, type Signal } from "@preact/signals";
+import { Failure } from "../../api/failure";
 import { faultText } from "../../controls/faults";
 import { isObject } from "../../model/json-schema";
 import { autosaveOf, autosavesOf, parametersOf } from "../../model/operations";
@@ -26,6 +27,10 @@ export interface Offer {
 const PAUSE = 500;
 /** Between two autosaves on the server. */
 const INTERVAL = 60_000;
+/** How long somebody stops typing before an autosave, while a preview is beside the form. */
+const LIVE_PAUSE = 1_000;
+/** The server has nothing to keep: the record is as it is sent, and an earlier autosave is gone. */
+const NO_CHANGES = "rest_autosave_no_changes";
 
 export class Keeper {
   readonly offer: Signal<Offer | null> = signal(null);
@@ -33,8 +38,19 @@ export class Keeper {
   readonly kept: Signal<boolean> = signal(false);
   /** The storage took nothing. */
   readonly refused: Signal<boolean> = signal(false);
+  /** Grows whenever the server has the record in a newer form, saved or as an autosave. */
+  readonly stored: Signal<number> = signal(0);
   private timer: ReturnType<typeof setTimeout> | null = null;
-  private sent: Record<string, unknown> = {};
+  private soon: ReturnType<typeof setTimeout> | null = null;
+  private live = false;
+  /** The last autosave since the record was saved. */
+  private sent: Record<string, unknown> | null = null;
+  /** When the form was opened, the server had an autosave that is newer than the record. */
+  private ahead = false;
+  /** The look for that autosave. */
+  private looked: Promise<void> = Promise.resolve();
+  /** Autosaves come one after the other. */
+  private running: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly session: Session,
@@ -76,8 +92,8 @@ export class Keeper {
       this.offer.value = { from: "browser", at: entry.at, values, outdated: entry.base !== null && entry.base !== this.session.version };
     } else {
       this.work.remove(this.place());
-      void this.lookOnServer();
     }
+    this.looked = this.lookOnServer();
   }
 
   /** The caller's own autosave, where it is newer than the record. */
@@ -92,7 +108,11 @@ export class Keeper {
       const { data } = await api.adapter.call<unknown>(resource, name, { id: own, params: parametersOf(resource, name, own), query: { context: "edit" } });
       const found = (Array.isArray(data) ? data : []).filter(isObject).find((one) => one["author"] === api.http.boot.user);
       const time = String(found?.["modified_gmt"] ?? "");
-      if (found === undefined || time <= String(record.peek()["modified_gmt"] ?? "") || this.offer.peek() !== null) {
+      if (found === undefined || time <= String(record.peek()["modified_gmt"] ?? "")) {
+        return;
+      }
+      this.ahead = true;
+      if (this.offer.peek() !== null) {
         return;
       }
       const values = this.offered(this.differing(heldValues(found, this.autosaved())));
@@ -143,6 +163,20 @@ export class Keeper {
       clearTimeout(this.timer);
     }
     this.timer = setTimeout(() => this.flush(), PAUSE);
+    this.scheduleLive();
+  }
+
+  private scheduleLive(): void {
+    if (this.soon !== null) {
+      clearTimeout(this.soon);
+    }
+    this.soon = this.live ? setTimeout(() => void this.autosave(), LIVE_PAUSE) : null;
+  }
+
+  /** While a preview is beside the form, autosaves follow what is typed. */
+  follow(live: boolean): void {
+    this.live = live;
+    this.scheduleLive();
   }
 
   /** Writes what differs now. An offer that nobody has answered is not overwritten by nothing. */
@@ -166,10 +200,13 @@ export class Keeper {
   /** The record is saved: nothing is left to keep. `was` is the place of a new record. */
   saved(wasNew: boolean): void {
     this.offer.value = null;
+    this.sent = null;
+    this.ahead = false;
     if (wasNew) {
       this.work.remove({ ...this.place(), id: "" });
     }
     this.flush();
+    this.stored.value += 1;
   }
 
   /** Passwords stay out of storages. */
@@ -178,11 +215,40 @@ export class Keeper {
     return Object.fromEntries(Object.entries(values).filter(([path]) => !hidden.has(path)));
   }
 
+  /** Waits for the autosave that is on its way: what is saved then is saved on top of it. */
+  async settled(): Promise<void> {
+    await this.running;
+  }
+
+  /** A preview shows the newest of record and autosave: what is only in the form is stored first. A failure is thrown. */
+  async catchUp(): Promise<void> {
+    await this.looked;
+    // An autosave that somebody may still take over is overwritten by what they type alone.
+    const outdated = this.ahead && this.offer.peek()?.from !== "server";
+    await this.inTurn({ always: outdated, throws: true });
+  }
+
+  /** Whether an autosave would hold something else than the record; after an earlier one, it may be to take that back. */
+  private isDue(fields: Field[]): boolean {
+    const differing = this.session.store.differing();
+    return this.sent !== null || fields.some((field) => Object.hasOwn(differing, field.path));
+  }
+
   /**
    * Stores the whole document on the server, where something differs since the last time. What somebody still types, such
-   * as half a number, is left out. Returns its response.
+   * as half a number, is left out. Returns its response. With `force` it is stored anyway, and a failure is thrown.
    */
-  async autosave(force = false): Promise<Record<string, unknown> | null> {
+  autosave(force = false): Promise<Record<string, unknown> | null> {
+    return this.inTurn({ always: force, throws: force });
+  }
+
+  private inTurn(how: { always: boolean; throws: boolean }): Promise<Record<string, unknown> | null> {
+    const done = this.running.then(() => this.store(how));
+    this.running = done.catch(() => null);
+    return done;
+  }
+
+  private async store({ always, throws }: { always: boolean; throws: boolean }): Promise<Record<string, unknown> | null> {
     const { session } = this;
     const name = autosaveOf(session.resource);
     const id = session.id.peek();
@@ -190,29 +256,36 @@ export class Keeper {
       return null;
     }
     const wrong = Object.keys(session.store.check(faultText, false)).map((at) => at.split(".")[0]);
-    const differing = session.store.differing();
     const values = session.store.values();
     const fields = this.autosaved().filter((field) => values[field.path] !== undefined && !wrong.includes(field.path));
     const body = Object.fromEntries(fields.map((field) => [field.path, write(field, values[field.path])]));
-    if (!force && (!fields.some((field) => Object.hasOwn(differing, field.path)) || equal(body, this.sent))) {
+    if (!always && (!this.isDue(fields) || equal(body, this.sent))) {
       return null;
     }
     // The autosave of a draft may be the record itself, which somebody else may have saved.
     const headers: Record<string, string> = session.version === null ? {} : { "If-Match": session.version };
     try {
       const { data } = await session.api.adapter.call<unknown>(session.resource, name, { id, params: parametersOf(session.resource, name, id), body, headers });
-      this.sent = body;
       const made = isObject(data) ? data : {};
       // The autosave of a draft by its author is the record itself, which has a new version now.
       if (fields.length > 0 && String(made["id"]) === id) {
         await session.refreshVersion();
       }
+      this.keptAs(body);
       return made;
     } catch (error) {
-      if (force) {
+      if (error instanceof Failure && error.code === NO_CHANGES) {
+        this.keptAs(body);
+      } else if (throws) {
         throw error;
       }
       return null;
     }
+  }
+
+  private keptAs(body: Record<string, unknown>): void {
+    this.sent = body;
+    this.ahead = false;
+    this.stored.value += 1;
   }
 }

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useSignal } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { api } from "../../api";
 import type { Params } from "../../api/adapter";
 import type { Resource, State } from "../../api/description";
@@ -12,7 +12,7 @@ import { duplicates } from "../../model/actions";
 import { arrange, type GroupId } from "../../model/form-layout";
 import { addLabel } from "../../model/naming";
 import { autosaveOf, revisionsOf } from "../../model/operations";
-import { PASSWORD, STATE, titleName, titleOf } from "../../model/roles";
+import { LINK, PASSWORD, STATE, titleName, titleOf } from "../../model/roles";
 import { written, type Step } from "../../model/states";
 import { holdsFiles } from "../../files/file";
 import { FilePanel } from "../../files/panel";
@@ -24,7 +24,9 @@ import { Actions } from "../form/actions";
 import { FormFrame, useSaving } from "../form/form";
 import { ProgressText } from "../form/notices";
 import { Once } from "../form/once";
+import { PreviewPane } from "../form/pane";
 import { GroupBox, Places } from "../form/places";
+import { frontPreview, type Preview } from "../form/preview";
 import type { Session } from "../form/session";
 import { handOver, useSession, type Opened } from "../form/use-session";
 import { InvitationChoice, invite, invites } from "./invitation";
@@ -85,25 +87,31 @@ function Item({ session, keeper, crumbs, owned }: Opened & { crumbs: Crumb[]; ow
     return arrange(resource, shown, (group: GroupId) => t(`forms.group_${group}`), isNew);
   }, [fields, isNew, invited]);
   const step = (next: Step): void => void saving.run(next);
+  const front = useMemo(() => (isNew ? null : frontPreview(session, keeper)), [session, isNew]);
+  useEffect(() => front?.start(), [front]);
+  const bar = <Bar session={session} keeper={keeper} list={list} front={front} onStep={step} />;
   return (
-    <Page title={useTitle(session)} crumbs={crumbs} aside={<StateBadge session={session} />} actions={<Bar session={session} keeper={keeper} list={list} onStep={step} />}>
+    <Page title={useTitle(session)} crumbs={crumbs} aside={<StateBadge session={session} />} actions={bar}>
       {!isNew && !owned && <PresenceBar session={session} onLeave={() => navigate(list, { force: true })} />}
       {!isNew && holdsFiles(resource) && <FilePanel resource={resource} item={session.record.value} onReplaced={() => void session.refreshVersion().catch(toast.failed)} />}
       {invites(session) && <InvitationChoice session={session} inviting={inviting} />}
-      <FormFrame session={session} keeper={keeper} saving={saving} label={resource.singular}>
-        <div class={`form-columns${arrangement.side.length === 0 ? " form-single" : ""}`}>
-          <div class="form-main">
-            <Places places={arrangement.main} store={session.store} scope={saving.scope} />
-          </div>
-          {arrangement.side.length > 0 && (
-            <div class="form-side">
-              {arrangement.side.map((group) => (
-                <GroupBox key={group.id} group={group} store={session.store} scope={saving.scope} />
-              ))}
+      <div class={`form-beside${front !== null && front.pane.value !== null ? " with-pane" : ""}`}>
+        <FormFrame session={session} keeper={keeper} saving={saving} label={resource.singular}>
+          <div class={`form-columns${arrangement.side.length === 0 ? " form-single" : ""}`}>
+            <div class="form-main">
+              <Places places={arrangement.main} store={session.store} scope={saving.scope} />
             </div>
-          )}
-        </div>
-      </FormFrame>
+            {arrangement.side.length > 0 && (
+              <div class="form-side">
+                {arrangement.side.map((group) => (
+                  <GroupBox key={group.id} group={group} store={session.store} scope={saving.scope} />
+                ))}
+              </div>
+            )}
+          </div>
+        </FormFrame>
+        {front !== null && <PreviewPane preview={front} name={nameOf(session)} />}
+      </div>
       {once !== null && (
         <Once
           secret={once}
@@ -142,11 +150,11 @@ function toneOf(state: State): string {
   return state.trash ? "badge-bad" : state.review ? "badge-warn" : state.public ? "badge-good" : state.private ? "badge-calm" : "";
 }
 
-function Bar({ session, keeper, list, onStep }: Opened & { list: string; onStep(step: Step): void }): JSX.Element {
+function Bar({ session, keeper, list, front, onStep }: Opened & { list: string; front: Preview | null; onStep(step: Step): void }): JSX.Element {
   return (
     <>
       <ProgressText session={session} keeper={keeper} />
-      <Actions session={session} onStep={onStep} preview={previewOf(session, keeper)} restore={restoreOf(session)} more={menuOf(session, list)} />
+      <Actions session={session} onStep={onStep} preview={previewOf(session, keeper)} front={front} restore={restoreOf(session)} more={menuOf(session, list)} />
     </>
   );
 }
@@ -161,7 +169,7 @@ function previewOf(session: Session, keeper: Opened["keeper"]): (() => void) | n
     const shown = open("about:blank", "_blank");
     keeper.autosave(true).then(
       (made) => {
-        const link = made?.["preview_link"] ?? made?.["link"];
+        const link = made?.["preview_link"] ?? made?.["link"] ?? session.record.peek()[LINK];
         if (shown !== null && typeof link === "string" && /^https?:/i.test(link)) {
           shown.opener = null;
           shown.location.href = link;
