@@ -6,7 +6,7 @@
 
 use super::first_list;
 use super::packed::PackedAsset;
-use super::replies::frame_headers;
+use super::replies::{ALONE, WITH_OPENED, frame_headers};
 use super::{HTML, PageContext};
 use crate::access::sessions::nonce_header;
 use crate::error::status;
@@ -119,7 +119,7 @@ pub(super) async fn show(visit: &PageContext<'_>) -> Reply {
     });
     match visit.pages.render("console.html", data) {
         Ok(bytes) => {
-            let mut headers = frame_headers(&policy(visit));
+            let mut headers = own_headers(visit);
             headers.push(("Cache-Control".into(), "private, no-store".into()));
             Reply { status: status::OK, headers, payload: Payload::Page { media_type: HTML, bytes } }
         }
@@ -221,17 +221,24 @@ fn in_script(value: &Value) -> String {
     escapes.iter().fold(text, |text, (plain, escaped)| text.replace(plain, escaped))
 }
 
-/// The content policy of the page: it may load from this site alone. Addresses of stored files begin with the site's
-/// own address, which may be another one than that of the request.
-fn policy(visit: &PageContext<'_>) -> String {
-    let site = Url::parse(&visit.scope.registry.site.url).ok().map(|url| url.origin().ascii_serialization());
+/// The policies of the page: it may load from this site alone. Addresses of stored files begin with the site's own address,
+/// which may be another one than that of the request. Where the front end shows previews, its origin, and no other, is shown
+/// in a frame, and the page keeps a hold of the windows that it opens there, to tell them of changes.
+fn own_headers(visit: &PageContext<'_>) -> Vec<(String, String)> {
+    let registry = &visit.scope.registry;
+    let front = registry.site.front_preview.as_ref().map(|preview| format!(" {}", preview.origin));
+    let opener = if front.is_some() { WITH_OPENED } else { ALONE };
+    let frames = front.unwrap_or_default();
+    let site = Url::parse(&registry.site.url).ok().map(|url| url.origin().ascii_serialization());
     let host = visit.request.header("host").unwrap_or_default();
     let elsewhere = site.filter(|origin| origin.split_once("://").is_none_or(|(_, own)| own != host));
     let files = elsewhere.map_or_else(String::new, |origin| format!(" {origin}"));
-    format!(
+    let policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:{files}; media-src 'self'{files}; \
-         connect-src 'self'; font-src 'self'; frame-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
-    )
+         connect-src 'self'; font-src 'self'; frame-src 'self'{frames}; base-uri 'self'; form-action 'self'; \
+         frame-ancestors 'none'"
+    );
+    frame_headers(&policy, opener)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! compressed in the program; its licences are in the folder `explorer`.
 
 use super::packed::PackedAsset;
-use super::replies::frame_headers;
+use super::replies::{ALONE, frame_headers};
 use super::{HTML, PageContext};
 use crate::access::sessions::nonce_header;
 use crate::error::status;
@@ -34,7 +34,7 @@ pub(super) fn show(visit: &PageContext<'_>) -> Reply {
     });
     match visit.pages.render("explorer.html", data) {
         Ok(bytes) => {
-            let mut headers = frame_headers(POLICY);
+            let mut headers = frame_headers(POLICY, ALONE);
             headers.push(("Cache-Control".into(), "private, no-store".into()));
             Reply { status: status::OK, headers, payload: Payload::Other { media_type: HTML, bytes } }
         }

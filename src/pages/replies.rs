@@ -11,16 +11,22 @@ pub(super) fn headers(further: &str) -> Vec<(String, String)> {
          frame-ancestors 'none'",
         if further.is_empty() { "" } else { " " }
     );
-    frame_headers(&policy)
+    frame_headers(&policy, ALONE)
 }
 
-/// The headers of a page with a policy of its own.
-pub(super) fn frame_headers(policy: &str) -> Vec<(String, String)> {
+/// Pages of other sites have no hold of the page's window, nor the page of theirs.
+pub(super) const ALONE: &str = "same-origin";
+
+/// Pages of other sites have no hold of the page's window; the page has one of the windows that it opens.
+pub(super) const WITH_OPENED: &str = "same-origin-allow-popups";
+
+/// The headers of a page with a policy of its own, and with [`ALONE`] or [`WITH_OPENED`].
+pub(super) fn frame_headers(policy: &str, opener: &str) -> Vec<(String, String)> {
     [
         ("Content-Security-Policy", policy),
         ("X-Frame-Options", "DENY"),
         ("Referrer-Policy", "same-origin"),
-        ("Cross-Origin-Opener-Policy", "same-origin"),
+        ("Cross-Origin-Opener-Policy", opener),
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .to_vec()

@@ -67,8 +67,17 @@ pub struct Site {
     pub front: String,
     /// Where links to the site lead in texts; `None` without a front end.
     pub links: Option<SiteLinks>,
-    /// The front end's address of previews, with its `{names}`.
-    pub front_preview: Option<String>,
+    /// Where the front end shows previews.
+    pub front_preview: Option<FrontPreview>,
+}
+
+/// The front end's address of previews.
+#[derive(Clone, Debug)]
+pub struct FrontPreview {
+    /// With its `{names}`.
+    pub template: String,
+    /// Scheme and host, as a browser writes them: the console shows pages of it in a frame, and sends it messages.
+    pub origin: String,
 }
 
 impl Site {

@@ -13,7 +13,9 @@ export const launch = () =>
   chromium.launch({
     executablePath: "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-      "--disable-component-update", "--disable-sync", "--font-render-hinting=none"],
+      "--disable-component-update", "--disable-sync", "--font-render-hinting=none",
+      // A page that a walk answers itself has no address: it may show what is on this machine all the same.
+      "--disable-features=LocalNetworkAccessChecks"],
   });
 
 /** While the console is written: a folder that Vite has built, instead of the files in the program. */
@@ -35,9 +37,9 @@ async function useBuilt(context) {
 
 /**
  * A browser context of one person. `expected` are patterns of messages in the console that the walk itself causes, such as
- * the failed requests of a server that was taken away.
+ * the failed requests of a server that was taken away; `elsewhere` are origins beside the server's that pages may ask.
  */
-export async function person(browser, server, { width = 1280, height = 800, theme = "light", locale = "en-US", userAgent, expected = [] } = {}) {
+export async function person(browser, server, { width = 1280, height = 800, theme = "light", locale = "en-US", userAgent, expected = [], elsewhere = [] } = {}) {
   const context = await browser.newContext({
     viewport: { width, height }, colorScheme: theme, locale, reducedMotion: "reduce", timezoneId: "UTC", acceptDownloads: false, userAgent,
   });
@@ -52,7 +54,8 @@ export async function person(browser, server, { width = 1280, height = 800, them
   });
   context.on("request", (request) => {
     const url = request.url();
-    if (!url.startsWith(server.origin) && !/^(data|blob|about):/.test(url)) tell(`a request to ${url}`);
+    const allowed = [server.origin, ...elsewhere].some((origin) => url.startsWith(origin));
+    if (!allowed && !/^(data|blob|about):/.test(url)) tell(`a request to ${url}`);
   });
   const page = await context.newPage();
   let account;

@@ -67,6 +67,7 @@ fn every_address_of_the_console_is_its_page() {
         assert_eq!(page.header("cache-control"), Some("private, no-store"));
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
         assert_eq!(page.header("referrer-policy"), Some("same-origin"));
+        assert_eq!(page.header("cross-origin-opener-policy"), Some("same-origin"));
         let policy = page.header("content-security-policy").expect("a policy");
         for rule in [
             "default-src 'none'",
@@ -76,6 +77,7 @@ fn every_address_of_the_console_is_its_page() {
             "connect-src 'self'",
             "base-uri 'self'",
             "form-action 'self'",
+            "frame-src 'self'",
             "frame-ancestors 'none'",
         ] {
             assert!(policy.split(';').any(|own| own.trim() == rule), "{rule} in {policy}");
@@ -284,6 +286,36 @@ fn files_elsewhere_may_be_shown() {
     let policy = page.header("content-security-policy").expect("a policy");
     assert!(policy.contains(&format!("img-src 'self' data: blob: {};", server.site)), "{policy}");
     assert!(policy.contains(&format!("media-src 'self' {};", server.site)), "{policy}");
+}
+
+#[test]
+fn the_front_end_of_previews_may_be_framed_and_opened_and_no_other() {
+    let previews = "token={token}&path={path}";
+    for (address, origin) in [
+        (format!("https://www.example.org/api/preview?{previews}"), "https://www.example.org"),
+        (format!("http://LOCALHOST:3000/p/{{token}}?{previews}"), "http://localhost:3000"),
+        (format!("https://zürich.example:443/?{previews}"), "https://xn--zrich-kva.example"),
+    ] {
+        let server =
+            Server::with(&["site.front.url=https://elsewhere.example", &format!("site.front.preview={address}")]);
+        let mut browser = Browser::of(&server, "admin", PASSWORD);
+        let page = browser.get("/admin/r/posts");
+        let policy = page.header("content-security-policy").expect("a policy");
+        let frames = format!("frame-src 'self' {origin}");
+        assert!(policy.split(';').any(|own| own.trim() == frames), "{frames} in {policy}");
+        // The origin is in no other rule, and nobody frames the console.
+        assert_eq!(policy.matches(origin).count(), 1, "{policy}");
+        assert!(!policy.contains("elsewhere.example") && policy.contains("frame-ancestors 'none'"), "{policy}");
+        assert_eq!(page.header("x-frame-options"), Some("DENY"));
+        assert_eq!(page.header("cross-origin-opener-policy"), Some("same-origin-allow-popups"));
+        assert_eq!(boot(&page)["description"]["site"]["preview_origin"], origin);
+        // Other pages are as tight as ever.
+        for path in ["/profile", "/login"] {
+            let other = browser.get(path);
+            assert_eq!(other.header("cross-origin-opener-policy"), Some("same-origin"), "{path}");
+            assert!(!other.header("content-security-policy").is_some_and(|policy| policy.contains(origin)), "{path}");
+        }
+    }
 }
 
 // ------------------------------------------------------------------------------------------------ description

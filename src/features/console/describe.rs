@@ -69,6 +69,7 @@ fn site(work: &Work<'_>) -> Value {
         "upload_types": types.collect::<Vec<_>>(),
         "health": may_see(work, HandlerRole::SiteHealth),
         "saved_views": registry.declaration.console.saved_views.get(),
+        "preview_origin": registry.site.front_preview.as_ref().map(|preview| &preview.origin),
     })
 }
 

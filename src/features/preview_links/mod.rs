@@ -115,12 +115,12 @@ fn document(link: &str, [user, created, expires]: [i64; 3]) -> Value {
 
 /// The address at which the front end shows the preview; none where the site has not declared one.
 fn front_address(scope: &Scope, record: Record<'_>, token: &str) -> Result<Option<String>, ApiError> {
-    let Some(template) = &scope.registry.site.front_preview else { return Ok(None) };
+    let Some(preview) = &scope.registry.site.front_preview else { return Ok(None) };
     let mut batch = Batch::default();
     batch.load_address_parts(&*scope.snapshot()?, scope, record.resource, std::slice::from_ref(record.row))?;
     let path = address::once_published(scope, record, &batch);
     let (id, api_name) = (record.id().to_string(), &record.resource.api_name);
-    Ok(Some(filled(template, &[(TOKEN, token), (PATH, &path), (TYPE, api_name), (ID, &id)])))
+    Ok(Some(filled(&preview.template, &[(TOKEN, token), (PATH, &path), (TYPE, api_name), (ID, &id)])))
 }
 
 /// A template whose names are replaced by values, as parts of an address.

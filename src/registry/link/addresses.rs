@@ -1,9 +1,9 @@
 //! Shapes of the addresses of items, at the site's own address and in the front end.
 
-use super::super::Site;
 use super::super::addresses::{AddressShape, preview};
 use super::super::columns::{ID, record as col};
 use super::super::resource::{Property, PropertyKind, PropertySource, Relation, Resource};
+use super::super::{FrontPreview, Site};
 use super::{Linker, nearest, plausible};
 use cms_text::address::{self, AddressPiece, AddressTemplate};
 use cms_text::site_links::SiteLinks;
@@ -49,16 +49,20 @@ impl Linker<'_> {
     }
 
     /// The front end's address of previews.
-    pub(super) fn front_preview(&mut self) -> Option<String> {
+    pub(super) fn front_preview(&mut self) -> Option<FrontPreview> {
         let template = self.declared.site.front.preview.as_deref().filter(|template| !template.is_empty())?;
         let filled = preview::NAMES.iter().fold(template.to_owned(), |filled, name| filled.replace(name, "1"));
+        let origin = web_address(template).and_then(|url| plain_origin(&url));
         let message = match web_address(&filled) {
             None => format!("`{template}` is not an http or https address"),
+            Some(_) if origin.is_none() => {
+                format!("the host of `{template}` is not written in letters, digits, hyphens and dots alone")
+            }
             Some(_) if !template.contains(preview::TOKEN) => format!("there is no {} in this address", preview::TOKEN),
             Some(_) if filled.contains(['{', '}']) => {
                 format!("the names of this address are {}", preview::NAMES.join(", "))
             }
-            Some(_) => return Some(template.to_owned()),
+            Some(_) => return origin.map(|origin| FrontPreview { template: template.to_owned(), origin }),
         };
         let hint = "write https://www.example.org/api/preview?token={token}&path={path}";
         self.problem(&["site", "front", "preview"], message, Some(hint.into()));
@@ -158,6 +162,12 @@ impl Linker<'_> {
 pub(super) fn web_address(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     (url.fragment().is_none() && url.username().is_empty()).then_some(url)
+}
+
+/// Scheme and host of an address; none where the host has signs that mean something in a header, or in a template.
+fn plain_origin(url: &Url) -> Option<String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._[]:".contains(&byte);
+    url.host_str().is_some_and(|host| host.bytes().all(is_plain)).then(|| url.origin().ascii_serialization())
 }
 
 /// The property that is a member of addresses, and its column.

@@ -218,13 +218,16 @@ export class Keeper {
   /** Waits for the autosave that is on its way: what is saved then is saved on top of it. */
   async settled(): Promise<void> {
     await this.running;
+    if (this.sent !== null) {
+      await this.session.followVersion();
+    }
   }
 
   /** A preview shows the newest of record and autosave: what is only in the form is stored first. A failure is thrown. */
   async catchUp(): Promise<void> {
     await this.looked;
-    // An autosave that somebody may still take over is overwritten by what they type alone.
-    const outdated = this.ahead && this.offer.peek()?.from !== "server";
+    // What somebody may still take over is overwritten by what they type alone.
+    const outdated = this.ahead && this.offer.peek() === null;
     await this.inTurn({ always: outdated, throws: true });
   }
 
@@ -267,9 +270,10 @@ export class Keeper {
     try {
       const { data } = await session.api.adapter.call<unknown>(session.resource, name, { id, params: parametersOf(session.resource, name, id), body, headers });
       const made = isObject(data) ? data : {};
-      // The autosave of a draft by its author is the record itself, which has a new version now.
+      // The autosave of a draft by its author is the record itself, which is saved with that.
       if (fields.length > 0 && String(made["id"]) === id) {
         await session.refreshVersion();
+        session.savedAt.value = Date.now();
       }
       this.keptAs(body);
       return made;

@@ -29,7 +29,7 @@ export function PreviewButtons({ preview, busy }: { preview: Preview; busy: bool
         kind="quiet"
         icon="split"
         label={t("forms.preview_live")}
-        busy={busy || preview.busy.value}
+        aria-busy={preview.busy.value}
         aria-expanded={open}
         aria-controls={open ? PANE : undefined}
         onClick={() => (open ? preview.close() : void preview.openPane())}

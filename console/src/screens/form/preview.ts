@@ -83,6 +83,9 @@ export class Preview {
   }
 
   async openPane(): Promise<void> {
+    if (this.busy.peek()) {
+      return;
+    }
     this.busy.value = true;
     try {
       const link = await this.link();

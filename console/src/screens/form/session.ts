@@ -362,6 +362,18 @@ export class Session {
     });
   }
 
+  /** An autosave gives the record a new version. A save goes on from that one, unless somebody has saved in the meantime. */
+  async followVersion(): Promise<void> {
+    try {
+      const one = await this.api.adapter.one(this.resource, this.id.value, { params: this.loaded.params });
+      if (equal(readRecord(this.all, one.item), this.store.base())) {
+        this.etag = one.etag;
+      }
+    } catch {
+      // The save says it, if it fails as well.
+    }
+  }
+
   currentState(): State | null {
     const state = this.record.value[STATE];
     return find(this.states(), typeof state === "string" ? state : null);
