@@ -7,7 +7,7 @@ import { choosable, restoredTo, STATE_ARGUMENT, takesState } from "./list-states
 
 /** Operations with screens, buttons or meanings of their own. */
 const KNOWN = new Set([
-  "list", "get", "create", "update", "delete", "import", "revisions", "revision", "delete_revision", "autosaves", "autosave", "edit", "replace",
+  "list", "get", "create", "update", "delete", "import", "revisions", "revision", "delete_revision", "autosaves", "autosave", "edit", "replace", "preview_link",
 ]);
 
 /** An operation on one record that needs nothing but the record. */
@@ -22,7 +22,9 @@ export function directOperations(resource: Resource, args: Record<string, Args>)
   const { key } = resource;
   if (key === null) return [];
   return Object.entries(resource.operations).flatMap(([name, operation]) => {
-    if (KNOWN.has(name) || operation.method === "GET" || !operation.path.includes(`{${key}}`)) return [];
+    const [, below] = operation.path.split(`{${key}}`);
+    // What names something below the record is no operation on the record.
+    if (KNOWN.has(name) || operation.method === "GET" || below === undefined || below.includes("{")) return [];
     const needed = Object.entries(args[name] ?? {}).filter(([arg, schema]) => schema.required === true && !operation.path.includes(`{${arg}}`));
     const body: Item = {};
     for (const [arg, schema] of needed) {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { statesOf } from "../../src/api";
 import { updateEach } from "../../src/api/batch";
 import { versionOf } from "../../src/api/changes";
+import { directOperations } from "../../src/model/actions";
 import { decide, undo } from "../../src/screens/moderation/actions";
 import { isQueue } from "../../src/screens/moderation/queue";
 import { fakeApi, resourceOf } from "../fixtures/api";
@@ -56,6 +57,17 @@ describe("decisions", () => {
     server.seen.length = 0;
     await undo();
     expect(server.seen).toEqual([]);
+  });
+});
+
+describe("operations on one record", () => {
+  it("need nothing but the record, and have no buttons of their own", () => {
+    const operation = (method: "GET" | "POST" | "DELETE", end: string) => ({ method, path: `/cms/v2/pages/{id}${end}`, args: [], file: false, batch: false });
+    const operations = {
+      update: operation("POST", ""), invite: operation("POST", "/invitation"), preview_link: operation("POST", "/preview-links"),
+      delete_preview_link: operation("DELETE", "/preview-links/{link}"), preview_links: operation("GET", "/preview-links"),
+    };
+    expect(directOperations({ ...pages, operations }, {}).map(({ name }) => name)).toEqual(["invite"]);
   });
 });
 
