@@ -7,6 +7,7 @@ use crate::access::outbox::{self, MessageSubject, Owner};
 use crate::engine::{self, Engine};
 use crate::families::file::{self, MediaServices};
 use crate::families::{content, term, text_column, user};
+use crate::features::addresses::templates;
 use crate::files::Files;
 use crate::records::{self, txt};
 use crate::registry::{Registry, link, name};
@@ -364,6 +365,15 @@ impl Services {
             self.commit(vec![Change::Put(term::seed(taxonomy, id))])?;
         }
         Ok(())
+    }
+
+    /// Remembers by which templates the addresses of records are made, for when they are made by others.
+    ///
+    /// # Errors
+    /// The database.
+    pub fn remember_templates(&self, registry: &Registry) -> Result<(), BootError> {
+        let change = templates::remembered(&*self.storage.snapshot()?, registry)?;
+        change.map_or(Ok(()), |change| self.commit(vec![change]).map(drop))
     }
 
     /// Creates the records that always exist, once there is content at all: an import into an empty database keeps its

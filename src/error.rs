@@ -20,12 +20,15 @@ pub mod status {
     pub const FOUND: u16 = 302;
     pub const SEE_OTHER: u16 = 303;
     pub const NOT_MODIFIED: u16 = 304;
+    pub const TEMPORARY_REDIRECT: u16 = 307;
+    pub const PERMANENT_REDIRECT: u16 = 308;
     pub const BAD_REQUEST: u16 = 400;
     pub const UNAUTHORIZED: u16 = 401;
     pub const FORBIDDEN: u16 = 403;
     pub const NOT_FOUND: u16 = 404;
     pub const METHOD_NOT_ALLOWED: u16 = 405;
     pub const CONFLICT: u16 = 409;
+    pub const GONE: u16 = 410;
     pub const UNSUPPORTED_MEDIA_TYPE: u16 = 415;
     pub const TOO_MANY_REQUESTS: u16 = 429;
     pub const INTERNAL: u16 = 500;
@@ -278,6 +281,7 @@ catalogue! {
     NoResponse = "no_response", Fixed(404), "No page was found there.";
     NoBlocks = "vip-block-data-api-no-blocks", Fixed(400), "The content has no blocks.";
     BlockFilters = "vip-block-data-api-invalid-params", Fixed(400), "Only one of include and exclude can be given.";
+    NoAddress = "rest_no_address", Fixed(404), "Nothing on this site has this address.";
     OembedInvalidUrl = "oembed_invalid_url", Fixed(404), "Nothing on this site has this address.";
     SettingInvalidDefaultCategory = "rest_invalid_default_category", Fixed(400), "The default category must be a category.";
     JsonpDisabled = "rest_callback_disabled", Fixed(400), "JSONP is switched off here.";

@@ -98,6 +98,16 @@ impl Identity {
     }
 }
 
+/// The record that a token says it is for. Whether it is good for that is another question.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn record_of(scope: &Scope, token: &str) -> Result<Option<i64>, ApiError> {
+    let Some((link, _)) = token.split_once('.') else { return Ok(None) };
+    let known = eq(col::ID, records::txt(link));
+    Ok(records::first(&*scope.snapshot()?, col::TABLE, &[col::RECORD], known)?.map(|row| records::int(&row[0])))
+}
+
 /// Whether a record is in the trash, where it has no preview.
 pub fn is_trashed(scope: &Scope, record: Record<'_>) -> bool {
     scope.registry.status_is(record.text("status"), |status| status.trash)

@@ -91,7 +91,7 @@ impl Service for SiteService {
         })
     }
 
-    fn serves(&self, path: &str) -> Option<PathLimits> {
+    fn serves(&self, path: &str, reads: bool) -> Option<PathLimits> {
         let all = |most: usize| PathLimits { most, unknown: most };
         // A call brings its credentials inside. One that is too large gets a fault, which needs the call's body to have been
         // read.
@@ -102,7 +102,7 @@ impl Service for SiteService {
             let unknown = most.min(self.facts.server.max_anonymous_body.as_usize());
             self.mcp.serves(path).then_some(PathLimits { most, unknown })
         };
-        called.or_else(messages).or_else(|| self.pages.serves(path).then(|| all(self.pages.max_body())))
+        called.or_else(messages).or_else(|| self.pages.serves(path, reads).then(|| all(self.pages.max_body())))
     }
 
     fn serve_other_path<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
@@ -361,6 +361,9 @@ pub(super) fn site(
         Ok(0) => {}
         Ok(count) => tracing::info!("{count} terms of imported records are shown now that they are declared"),
         Err(error) => tracing::warn!("terms of imported records are not shown yet: {error}"),
+    }
+    if let Err(error) = services.remember_templates(&registry) {
+        tracing::warn!("the templates of addresses are not remembered yet: {error}");
     }
     let mut server = registry.declaration.server.clone();
     let storage = &registry.declaration.storage;

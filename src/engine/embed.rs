@@ -452,10 +452,13 @@ fn fetch<'a>(
             custom_fields: Vec::new(),
         };
         scope.depth += 1;
-        let (status, rendered, lasting) = match engine.dispatch(&scope, &call).await.result {
+        let answered = engine.dispatch(&scope, &call).await;
+        // What the token of a link shows is in no cache.
+        let shared = answered.preview.is_none();
+        let (status, rendered, lasting) = match answered.result {
             Ok(outcome) => {
                 let rendered = outcome.text.unwrap_or_else(|| RenderedJson::of(&outcome.body));
-                (outcome.status, rendered, !outcome.private)
+                (outcome.status, rendered, shared && !outcome.private)
             }
             Err(error) => (error.status(), RenderedJson::of(&error.body()), !status::is_server_error(error.status())),
         };

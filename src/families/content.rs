@@ -5,6 +5,7 @@
 
 mod derived;
 mod given;
+pub mod old;
 mod revision;
 
 pub use self::revision::RevisionContent;
@@ -327,8 +328,10 @@ fn change(edit: &RowEdit<'_>, record: Record<'_>, keep: bool) -> Result<Vec<Chan
     if keep {
         put.revisions = derived::revisions(edit.scope, &draft, record, &put)?;
     }
+    let moved = old::remembered(&edit, &draft, record, &put);
     let mut changes = vec![Change::Put(put)];
     changes.append(&mut draft.unmoved);
+    changes.extend(moved);
     Ok(changes)
 }
 

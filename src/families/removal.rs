@@ -277,6 +277,7 @@ impl<'a> Removal<'a> {
         if resource.is_content() {
             let filter = Cond::In(name(comment::POST), self.keys(resource));
             changes.push(Change::RemoveWhere { table: name(comment::TABLE), filter });
+            changes.push(content::old::forgotten(self.keys(resource)));
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! The `guard.rs` of a feature belongs to the layer of [`crate::access`], which has all guards in one table.
 
 pub mod abilities;
+pub mod addresses;
 pub mod application_passwords;
 pub mod batch;
 pub mod block_data;
@@ -36,6 +37,7 @@ use crate::registry::vocabulary::{BehaviourEntry, joined, rows};
 const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     handlers::HANDLERS,
     abilities::HANDLERS,
+    addresses::HANDLERS,
     application_passwords::HANDLERS,
     batch::HANDLERS,
     block_data::HANDLERS,

@@ -88,8 +88,9 @@ pub trait Service: Send + Sync + 'static {
         Box::pin(std::future::ready(BodySender { owner: JobOwner::network(request.peer.ip), known: false }))
     }
 
-    /// Whether something is served at this path outside the REST base, as the path was sent.
-    fn serves(&self, _path: &str) -> Option<PathLimits> {
+    /// Whether something is served at this path outside the REST base, as the path was sent; `reads`: to requests that only
+    /// read.
+    fn serves(&self, _path: &str, _reads: bool) -> Option<PathLimits> {
         None
     }
 
@@ -435,7 +436,7 @@ async fn respond_to(mut http: HttpRequest, edge: &Edge, id: Arc<str>) -> Respons
             respond::rest(respond::failure(&error), &JsonFormat::default(), &compiled, &asked(&http, &id))
         }
         Destination::File(key) => file(&http, &key, &compiled, &id).await,
-        Destination::Elsewhere if let Some(served) = service.serves(local) => {
+        Destination::Elsewhere if let Some(served) = service.serves(local, reads(&http)) => {
             elsewhere(&http, (payload, served, busy.as_ref()), (&compiled, edge), (Arc::clone(&id), peer)).await
         }
         Destination::Elsewhere => respond::plain(service.not_found(), &id),

@@ -60,22 +60,32 @@ pub(super) fn page(visit: &PageContext<'_>) -> Reply {
 
 /// The page for an address that nothing has.
 pub(super) fn not_found(pages: &super::Pages, rest_url: &str) -> Reply {
+    let line = "No page has this address. The content of this site is served as data, for the programs that show it.";
+    told(pages, status::NOT_FOUND, "Nothing here", line, &format!("{rest_url}/"))
+}
+
+/// The page for an address whose content is served as data.
+pub(super) fn address(pages: &super::Pages, rest: &str) -> Reply {
+    let line = "The content of this address is served as data, for the programs that show it.";
+    let mut reply = told(pages, status::OK, "Served as data", line, rest);
+    reply.headers.push(("Link".into(), format!("<{rest}>; rel=\"alternate\"; type=\"application/json\"")));
+    reply
+}
+
+/// A page with a line, and a link to data.
+fn told(pages: &super::Pages, status: u16, title: &str, line: &str, link: &str) -> Reply {
     let data = json!({
         "lang": "en",
-        "title": "Nothing here",
+        "title": title,
         "assets": pages.declared.assets,
-        "lines": ["No page has this address. The content of this site is served as data, for the programs that show it."],
-        "link": format!("{rest_url}/"),
-        "link_text": format!("{rest_url}/"),
+        "lines": [line],
+        "link": link,
+        "link_text": link,
     });
     match pages.render("message.html", data) {
-        Ok(html) => Reply {
-            status: status::NOT_FOUND,
-            headers: headers(""),
-            payload: Payload::Other { media_type: HTML, bytes: html },
-        },
+        Ok(html) => Reply { status, headers: headers(""), payload: Payload::Other { media_type: HTML, bytes: html } },
         Err(error) => {
-            tracing::error!("the page for missing addresses cannot be shown: {error}");
+            tracing::error!("a page without a request cannot be shown: {error}");
             crate::engine::error_reply(&crate::error::ApiError::new(crate::error::Code::NoRoute))
         }
     }

@@ -146,10 +146,11 @@ impl Pages {
         Pages { base, declared, console, redirects, readers: readers::Readers::new(registry), translations, templates }
     }
 
-    /// Whether a page has this path below the site's address.
-    pub fn serves(&self, path: &str) -> bool {
+    /// Whether a page has this path below the site's address. What others lead to is known when it is read.
+    pub fn serves(&self, path: &str, reads: bool) -> bool {
         let place = self.on_host(path);
         HOME.contains(&path)
+            || reads && self.readers.leads()
             || self.addresses().any(|(address, _)| address.split('?').next() == Some(&*place))
             || self.asset(&place).is_some()
             || console::part(self.console.as_deref(), &place).is_some()
@@ -170,8 +171,15 @@ impl Pages {
         if let Some(reply) = readers::serve(self, engine, &request).await {
             return reply;
         }
+        let below = request.path.clone();
         request.path.insert_str(0, &self.base);
-        let Some(place) = self.place(&request) else {
+        let place = self.place(&request);
+        if (place.is_none() || place == Some(PageKind::Home))
+            && let Some(reply) = readers::visit(self, engine, &Request { path: below, ..request.clone() }).await
+        {
+            return reply;
+        }
+        let Some(place) = place else {
             return crate::engine::error_reply(&ApiError::new(Code::NoRoute));
         };
         if let PageKind::Packed(index) = place {
@@ -205,6 +213,11 @@ impl Pages {
     /// The page for an address that nothing has.
     pub fn not_found(&self, rest_url: &str) -> Reply {
         home::not_found(self, rest_url)
+    }
+
+    /// The page for an address whose content is served as data at `rest`.
+    fn address(&self, rest: &str) -> Reply {
+        home::address(self, rest)
     }
 
     fn render(&self, template: &str, data: Value) -> Result<Vec<u8>, minijinja::Error> {

@@ -1,16 +1,17 @@
-//! Feeds, sitemaps and `robots.txt` at their paths of the site: requests to the routes that respond with them, in nobody's name,
-//! so that everybody shares the responses.
+//! Feeds, sitemaps, `robots.txt` and addresses of records at their paths of the site: requests to the routes that respond with
+//! them, in nobody's name, so that everybody shares the responses.
 
 use super::Pages;
 use super::replies::redirect;
 use crate::engine::Engine;
 use crate::error::status;
 use crate::features::sitemaps;
-use crate::model::{Method, Reply, Request};
+use crate::model::{Method, Payload, Reply, Request};
 use crate::registry::Registry;
+use crate::registry::resource::Resource;
 use crate::registry::vocabulary::HandlerRole;
 use cms_config::declaration::{Robots, Sitemaps, Syndication};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 use url::form_urlencoded::Serializer;
 
 /// Caches may store such a response; whether it still holds, they have to ask.
@@ -25,6 +26,9 @@ pub(super) struct Readers {
     routes: Vec<(HandlerRole, String)>,
     rest_url: String,
     site_url: String,
+    /// Parameters of the site's own address that name something.
+    parameters: Vec<String>,
+    redirect_by: Option<String>,
 }
 
 /// Where a path leads.
@@ -38,7 +42,14 @@ pub(super) enum ReaderPlace {
 impl Readers {
     pub(super) fn new(registry: &Registry) -> Readers {
         let declaration = &registry.declaration;
-        let roles = [HandlerRole::Feed, HandlerRole::Sitemap, HandlerRole::Robots];
+        let roles = [HandlerRole::Feed, HandlerRole::Sitemap, HandlerRole::Robots, HandlerRole::Visit];
+        let variable = |resource: &Resource| match resource.is_content() {
+            true => resource.declared.query_var.clone().unwrap_or_else(|| "p".to_owned()),
+            false => resource.declared.query_var.clone().unwrap_or_else(|| resource.api_name.clone()),
+        };
+        let named = registry.content_types().chain(registry.taxonomies()).map(variable);
+        let declared = declaration.addresses.parameters.keys().cloned();
+        let parameters = named.chain(declared).chain([declaration.addresses.page.clone()]).collect();
         let route = |role| Some((role, registry.route_with(role)?.pattern.clone()));
         Readers {
             syndication: declaration.syndication.clone(),
@@ -47,7 +58,30 @@ impl Readers {
             routes: roles.into_iter().filter_map(route).collect(),
             rest_url: registry.site.rest_url.clone(),
             site_url: registry.site.url.clone(),
+            parameters,
+            redirect_by: declaration.addresses.redirect_by.get().cloned(),
         }
+    }
+
+    /// Whether addresses of the site lead to what they name.
+    pub(super) fn leads(&self) -> bool {
+        self.routes.iter().any(|(role, _)| *role == HandlerRole::Visit)
+    }
+
+    /// Whether a path and a query may name something: each path but the site's own address, and that with a parameter.
+    fn may_name(&self, request: &Request) -> bool {
+        let corrected = request.path == super::HOME[1];
+        !super::HOME.contains(&&*request.path)
+            || corrected
+            || self.parameters.iter().any(|name| request.query.contains_key(name))
+    }
+
+    /// A redirect with whoever made it.
+    fn redirect(&self, status: u16, place: &str) -> Reply {
+        let mut reply = redirect(status, place);
+        reply.headers.push(("Cache-Control".into(), REVALIDATED.into()));
+        reply.headers.extend(self.redirect_by.clone().map(|by| ("X-Redirect-By".to_owned(), by)));
+        reply
     }
 
     /// Where a path below the site's address leads; `has`: whether the query has a parameter.
@@ -81,10 +115,8 @@ pub(super) async fn serve(pages: &Pages, engine: &Engine, request: &Request) -> 
     let role = match readers.place(&request.path, |name| request.query.contains_key(name))? {
         ReaderPlace::Route(role) => role,
         ReaderPlace::Redirect => {
-            return Some(redirect(
-                status::MOVED_PERMANENTLY,
-                &format!("{}{}", readers.site_url, readers.sitemaps.index),
-            ));
+            let index = format!("{}{}", readers.site_url, readers.sitemaps.index);
+            return Some(readers.redirect(status::MOVED_PERMANENTLY, &index));
         }
     };
     let route = readers.routes.iter().find(|(own, _)| *own == role).map(|(_, path)| path)?;
@@ -103,6 +135,34 @@ pub(super) async fn serve(pages: &Pages, engine: &Engine, request: &Request) -> 
         reply.headers.push(("Cache-Control".into(), REVALIDATED.into()));
     }
     Some(reply)
+}
+
+/// The response to a request for what an address of the site names: where it is read, or a page that says what is there. `None`:
+/// it names nothing, as the site's own address does.
+pub(super) async fn visit(pages: &Pages, engine: &Engine, request: &Request) -> Option<Reply> {
+    let readers = &pages.readers;
+    if !matches!(request.method, Method::Get | Method::Head) || !readers.may_name(request) {
+        return None;
+    }
+    let route = readers.routes.iter().find(|(role, _)| *role == HandlerRole::Visit).map(|(_, path)| path)?;
+    let reply = engine.serve(question(request, route)).await;
+    let location = reply.headers.iter().find(|(name, _)| name == "Location").map(|(_, place)| place.clone());
+    if let Some(location) = location {
+        return Some(readers.redirect(reply.status, &location));
+    }
+    if reply.status != status::OK {
+        return Some(pages.not_found(&readers.rest_url));
+    }
+    let document: Value = match &reply.payload {
+        Payload::Text(text) => serde_json::from_slice(text).unwrap_or_default(),
+        Payload::Shared(text) => serde_json::from_slice(&text.text).unwrap_or_default(),
+        Payload::Json(document) => document.clone(),
+        _ => Value::Null,
+    };
+    if document["kind"] == "front_page" {
+        return Some(pages.home(engine, request));
+    }
+    Some(pages.address(document["rest"].as_str().unwrap_or(&readers.rest_url)))
 }
 
 /// The request to a route, without the credentials of the caller.

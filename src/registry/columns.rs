@@ -129,6 +129,17 @@ pub mod preview {
     pub const EXPIRES: &str = "expires";
 }
 
+/// Addresses that records had.
+pub mod old_address {
+    pub const TABLE: &str = "old_address";
+    /// Where the slug was unique.
+    pub const SCOPE: &str = "scope";
+    pub const SLUG: &str = "slug";
+    /// The date of the record at that time, on the site's clock.
+    pub const DATE: &str = "date_local";
+    pub const RECORD: &str = "record";
+}
+
 /// Messages that wait to be sent.
 pub mod outbox {
     pub const TABLE: &str = "outbox";

@@ -3,7 +3,7 @@
 //! Shapes follow docs/data-model: shared columns are written once here; what a resource declares beyond them lives in
 //! its extension table `x_<kind>`.
 
-use super::columns::{ID, VERSION, comment, file, link, outbox, preview, record, term, user};
+use super::columns::{ID, VERSION, comment, file, link, old_address, outbox, preview, record, term, user};
 use super::resource::PropertyKind;
 use cms_config::declaration::{Declaration, Family};
 use cms_storage::plan::{
@@ -156,6 +156,7 @@ pub fn shared() -> Vec<TableDef> {
         presence(),
         links(),
         previews(),
+        old_addresses(),
         messages(),
         files(),
     ]
@@ -259,6 +260,31 @@ fn previews() -> TableDef {
             index("preview_link_record", preview::RECORD),
             index("preview_link_user", preview::USER),
             index("preview_link_end", preview::EXPIRES),
+        ],
+        versioned: false,
+        extends: None,
+        kind: None,
+        states: None,
+    }
+}
+
+/// Addresses that records had. They name the record, not another address, so that no chain of them is followed.
+fn old_addresses() -> TableDef {
+    let columns =
+        [(old_address::SCOPE, Text), (old_address::SLUG, Text), (old_address::DATE, Int), (old_address::RECORD, Int)];
+    let index = |index: &str, columns: &[&str]| IndexDef {
+        name: n(index),
+        columns: columns.iter().map(|column| (n(column), false)).collect(),
+        unique: false,
+    };
+    TableDef {
+        name: n(old_address::TABLE),
+        key: column(ID, Int),
+        space: Some(n(old_address::TABLE)),
+        columns: columns.iter().map(|(name, ty)| column(name, *ty)).collect(),
+        indexes: vec![
+            index("old_address_slug", &[old_address::SLUG, old_address::SCOPE]),
+            index("old_address_record", &[old_address::RECORD]),
         ],
         versioned: false,
         extends: None,

@@ -46,6 +46,7 @@ pub enum HandlerRole {
     SiteHealth,
     Sitemap,
     Update,
+    Visit,
 }
 
 /// Of a query: its effect on the list beside its condition.

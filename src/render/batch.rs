@@ -88,15 +88,12 @@ impl Batch {
             batch.load_members(snapshot, scope, resource, rows)?;
         }
         if needs.above {
-            batch.load_address_parts(snapshot, scope, resource, rows)?;
+            batch.load_addresses(snapshot, scope, resource, rows)?;
         }
         if needs.author_names {
             batch.load_author_names(snapshot, resource, rows)?;
         }
         let named = |column| named_by(resource, rows, column);
-        if needs.above && resource.address.is_attached() {
-            batch.load_places(snapshot, scope, named("parent"))?;
-        }
         if needs.posts {
             let linked = resource.links.iter().filter(|link| links::of_kind(link));
             let columns = linked.filter_map(|link| match link.target {
@@ -315,8 +312,26 @@ impl Batch {
         Ok(())
     }
 
-    /// Loads what the addresses of rows are made of beside the rows: the rows above, slugs of authors, and the paths of their
-    /// first terms.
+    /// Loads what the addresses of rows are made of beside the rows: the rows above, slugs of authors, paths of terms, and
+    /// the addresses of records that rows are attached to.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn load_addresses(
+        &mut self,
+        snapshot: &dyn Snapshot,
+        scope: &Scope,
+        resource: &Resource,
+        rows: &[Row],
+    ) -> Result<(), ApiError> {
+        self.load_address_parts(snapshot, scope, resource, rows)?;
+        match resource.address.is_attached() {
+            true => self.load_places(snapshot, scope, named_by(resource, rows, "parent")),
+            false => Ok(()),
+        }
+    }
+
+    /// The same without the addresses of other records, which may be attached to further ones.
     ///
     /// # Errors
     /// The database cannot be read.

@@ -11,6 +11,7 @@ use std::fmt;
 /// A compiled template such as `/events/{start:%Y}/{slug}`.
 #[derive(Clone, Debug)]
 pub struct AddressTemplate {
+    source: String,
     pieces: Vec<AddressPiece>,
     pattern: Regex,
 }
@@ -197,7 +198,20 @@ impl AddressTemplate {
             return Err(AddressError { position: source.len(), kind: AddressProblem::NamesNoItem(names) });
         }
         let pattern = Regex::new(&pattern(&pieces)).expect("escaped text and fixed groups are a pattern");
-        Ok(AddressTemplate { pieces, pattern })
+        Ok(AddressTemplate { source: source.to_owned(), pieces, pattern })
+    }
+
+    /// Compiles a template in whichever of the two languages it is written.
+    ///
+    /// # Errors
+    /// The problem and its place.
+    pub fn of_source(source: &str) -> Result<AddressTemplate, AddressError> {
+        if source.contains('{') { AddressTemplate::compile(source) } else { AddressTemplate::permalinks(source) }
+    }
+
+    /// The template as it was written.
+    pub fn source(&self) -> &str {
+        &self.source
     }
 
     /// The parts in their order.
@@ -452,7 +466,7 @@ mod tests {
     }
 
     fn compiled(source: &str) -> Result<AddressTemplate, AddressError> {
-        if source.contains('{') { AddressTemplate::compile(source) } else { AddressTemplate::permalinks(source) }
+        AddressTemplate::of_source(source)
     }
 
     #[test]

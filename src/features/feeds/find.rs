@@ -1,17 +1,14 @@
 //! Which public list of the site a path names, and in which format its feed is wanted.
 
-use crate::access::policy;
 use crate::error::ApiError;
-use crate::features::oembed;
+use crate::features::addresses::{self, Period, Place, RequestedAddress};
 use crate::handlers::Work;
-use crate::records::{self, Record, eq, txt};
-use crate::registry::columns::{ID, term, user};
+use crate::records::Record;
+use crate::registry::columns::{term, user};
 use crate::registry::resource::Resource;
 use crate::request::{decode_query, percent_decode};
-use cms_config::declaration::{FeedFormat, Syndicated, Syndication};
-use cms_storage::plan::{Cond, DbValue, ReadPlan, Row};
-use cms_text::address::{PATH, SLUG};
-use cms_text::time::CivilDateTime;
+use cms_config::declaration::{FeedFormat, ParameterKind, Syndicated, Syndication};
+use cms_storage::plan::Row;
 use serde_json::{Map, Value};
 
 /// A public list.
@@ -34,23 +31,14 @@ pub(super) enum PublicList<'a> {
     CommentsOn(&'a Resource, Row),
 }
 
-/// A year, a month or a day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Period {
-    pub year: i64,
-    pub month: Option<u8>,
-    pub day: Option<u8>,
-    /// Its first second, and that of the next one, of the site's clock.
-    pub begin: i64,
-    pub end: i64,
-}
-
 /// A feed as a path and a query name it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FeedAddress {
     /// Path of the list, without slashes around it, in small letters as far as it has escapes.
     pub list: String,
     pub query: Map<String, Value>,
+    /// The query as it was sent.
+    pub raw_query: String,
     pub format: FeedFormat,
     /// The feed of comments that the query asks for (`?feed=comments-rss2`).
     pub comments: bool,
@@ -67,6 +55,7 @@ impl FeedAddress {
         query: &str,
         depth: usize,
     ) -> Result<Option<FeedAddress>, ApiError> {
+        let raw_query = query.to_owned();
         let query = decode_query(query, depth)?;
         let whole = path.trim_matches('/').to_owned();
         let mut parts: Vec<&str> = whole.split('/').collect();
@@ -85,11 +74,27 @@ impl FeedAddress {
         } else {
             query.get("feed").and_then(Value::as_str).and_then(|name| named(declared, name))
         };
-        Ok(format.map(|(format, comments)| FeedAddress { list: parts.join("/"), query, format, comments }))
+        Ok(format.map(|(format, comments)| FeedAddress { list: parts.join("/"), query, raw_query, format, comments }))
     }
 
     fn text(&self, name: &str) -> Option<&str> {
         self.query.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
+    }
+
+    /// The words of a search.
+    fn words(&self, work: &Work<'_>) -> Option<&str> {
+        let declared = &work.scope.registry.declaration.addresses.parameters;
+        let mut words = declared.iter().filter(|(_, parameter)| parameter.by == ParameterKind::Words);
+        words.find_map(|(name, _)| self.text(name))
+    }
+
+    /// Whether a parameter that names a record is no number.
+    fn names_nothing(&self, work: &Work<'_>) -> bool {
+        let mut kinds = work.scope.registry.content_types();
+        kinds.any(|kind| {
+            let text = self.text(kind.declared.query_var.as_deref().unwrap_or("p"));
+            text.is_some_and(|text| !text.bytes().all(|b| b.is_ascii_digit()))
+        })
     }
 }
 
@@ -107,9 +112,6 @@ fn named(declared: &Syndication, name: &str) -> Option<(FeedFormat, bool)> {
 pub(super) fn find<'a>(work: &Work<'a>, address: &FeedAddress) -> Result<Option<PublicList<'a>>, ApiError> {
     let declared = &work.scope.registry.declaration.syndication;
     let path = &*address.list;
-    if path.is_empty() {
-        return by_query(work, address);
-    }
     if path == declared.comments.trim_matches('/') {
         return Ok(Some(PublicList::Comments));
     }
@@ -117,162 +119,57 @@ pub(super) fn find<'a>(work: &Work<'a>, address: &FeedAddress) -> Result<Option<
     if let Some(words) = below {
         return Ok(percent_decode(&words.replace('+', " ")).map(|words| PublicList::Search(words.into_owned())));
     }
-    let parts: Vec<&str> = path.split('/').collect();
-    if parts.iter().all(|part| part.bytes().all(|b| b.is_ascii_digit())) && parts[0].len() == 4 {
-        return Ok(period(&parts).map(PublicList::Period));
+    if let Some(words) = address.words(work).filter(|_| path.is_empty()) {
+        return Ok(Some(PublicList::Search(words.to_owned())));
     }
-    let archive = |slug: &str| kinds(work, Syndicated::Own).find(|kind| archive_of(kind) == slug);
-    if let Some(kind) = archive(path).filter(|kind| has_archive(kind)) {
-        return Ok(Some(PublicList::Kind(kind)));
+    if path.is_empty() && address.names_nothing(work) {
+        return Ok(None);
     }
-    // Slugs have small letters, and so have the escapes that they consist of.
-    let place = format!("/{}/", path.to_ascii_lowercase());
-    if let Some(found) = by_template(work, &place)? {
-        return Ok(Some(found));
+    // A period without records has a feed without items.
+    if let Some(period) = Period::at(path) {
+        return Ok(Some(PublicList::Period(period)));
     }
-    let url = format!("{}{place}", work.scope.registry.site.url);
-    let record = oembed::record_at(work, &url)?.map(|(resource, row)| PublicList::CommentsOn(resource, row));
-    Ok(record.or_else(|| archive(path).map(PublicList::Kind)))
+    let archive = |slug: &str| kinds(work, Syndicated::Own).find(|kind| addresses::archive_of(kind) == slug);
+    Ok(match named_by(work, address)? {
+        Some(list) => Some(list),
+        None => archive(path).map(PublicList::Kind),
+    })
+}
+
+/// The list of what is at the address without the parts that name a feed.
+fn named_by<'a>(work: &Work<'a>, address: &FeedAddress) -> Result<Option<PublicList<'a>>, ApiError> {
+    let requested = RequestedAddress::of_parts(work.scope, &format!("/{}", address.list), &address.raw_query);
+    let Some(requested) = requested else { return Ok(None) };
+    let public = |resource, row: &Row| addresses::is_public(work.scope, Record { resource, row });
+    let Some(found) = addresses::find(work.scope, &requested)?.filter(|found| !found.old) else { return Ok(None) };
+    if address.list.is_empty() && found.by.is_none() {
+        return Ok(of_site(work, address));
+    }
+    Ok(match found.place {
+        Place::Record(resource, row) if public(resource, &row) => Some(PublicList::CommentsOn(resource, row)),
+        Place::Term(resource, row) => Some(PublicList::Term(resource, row)),
+        Place::Author(resource, row) => Some(PublicList::Author(resource, row)),
+        Place::Period(period) => Some(PublicList::Period(period)),
+        Place::Archive(kind) if kind.declared.syndication == Syndicated::Own => Some(PublicList::Kind(kind)),
+        _ => None,
+    })
+}
+
+/// A list at the site's own address that is none of its addresses.
+fn of_site<'a>(work: &Work<'a>, address: &FeedAddress) -> Option<PublicList<'a>> {
+    if address.comments || address.text("withcomments").is_some() {
+        return Some(PublicList::Comments);
+    }
+    let Some(name) = address.text("post_type") else { return Some(PublicList::Site) };
+    let kind = work.scope.registry.resource_by_api_name(name);
+    let kind = kind.filter(|kind| kind.is_content() && kind.viewable());
+    kind.filter(|kind| kind.declared.syndication != Syndicated::None).map(PublicList::Kind)
 }
 
 /// Types whose records are in feeds in this way.
 pub(super) fn kinds<'a>(work: &Work<'a>, wanted: Syndicated) -> impl Iterator<Item = &'a Resource> {
     let types = work.scope.registry.content_types();
     types.filter(move |kind| kind.declared.syndication == wanted && kind.viewable())
-}
-
-/// The site has a page that lists its records.
-fn has_archive(kind: &Resource) -> bool {
-    !matches!(kind.declared.listing.has_archive, None | Some(Value::Bool(false)))
-}
-
-/// The slug of that page.
-pub(super) fn archive_of(kind: &Resource) -> &str {
-    match &kind.declared.listing.has_archive {
-        Some(Value::String(slug)) => slug,
-        Some(Value::Bool(true)) => &kind.api_name,
-        _ => kind.path.rsplit('/').next().unwrap_or(&kind.name),
-    }
-}
-
-/// A list that the query names.
-fn by_query<'a>(work: &Work<'a>, address: &FeedAddress) -> Result<Option<PublicList<'a>>, ApiError> {
-    let registry = &work.scope.registry;
-    for kind in registry.content_types() {
-        let variable = kind.declared.query_var.as_deref().unwrap_or("p");
-        if let Some(id) = address.text(variable) {
-            let found = oembed::record_at(work, &format!("{}/?{variable}={id}", registry.site.url))?;
-            return Ok(found.map(|(resource, row)| PublicList::CommentsOn(resource, row)));
-        }
-    }
-    if address.comments || address.text("withcomments").is_some() {
-        return Ok(Some(PublicList::Comments));
-    }
-    for (variable, name) in &registry.declaration.syndication.term_parameters {
-        if let Some(text) = address.text(variable)
-            && let Some(taxonomy) = registry.resource(name)
-        {
-            let id = text.parse().map_or_else(|_| records::never(), |id| eq(ID, DbValue::Int(id)));
-            return term_where(work, taxonomy, id);
-        }
-    }
-    for taxonomy in public_taxonomies(work) {
-        let variable = taxonomy.declared.query_var.as_deref().unwrap_or(&taxonomy.api_name);
-        if let Some(path) = address.text(variable) {
-            let slug = path.trim_matches('/').rsplit('/').next().unwrap_or(path);
-            return term_where(work, taxonomy, eq(term::SLUG, txt(slug)));
-        }
-    }
-    if let Some(users) = registry.users() {
-        let by_id = address
-            .text("author")
-            .map(|id| id.parse().map_or_else(|_| records::never(), |id| eq(ID, DbValue::Int(id))));
-        let by_slug = || address.text("author_name").map(|slug| eq(user::SLUG, txt(slug)));
-        if let Some(which) = by_id.or_else(by_slug) {
-            return author_where(work, users, which);
-        }
-    }
-    if let Some(words) = address.text("s") {
-        return Ok(Some(PublicList::Search(words.to_owned())));
-    }
-    let month = address
-        .text("m")
-        .filter(|m| m.is_ascii())
-        .map(|m| [m.get(..4), m.get(4..6), m.get(6..8)].into_iter().flatten().collect::<Vec<_>>());
-    let parts = || ["year", "monthnum", "day"].iter().map_while(|name| address.text(name)).collect::<Vec<_>>();
-    let parts = month.unwrap_or_else(parts);
-    if !parts.is_empty() {
-        return Ok(period(&parts).map(PublicList::Period));
-    }
-    if let Some(name) = address.text("post_type") {
-        let kind = registry.resource_by_api_name(name);
-        return Ok(kind
-            .filter(|kind| kind.is_content() && kind.viewable() && kind.declared.syndication != Syndicated::None)
-            .map(PublicList::Kind));
-    }
-    Ok(Some(PublicList::Site))
-}
-
-/// The list of a term or a user whose address has this path, in the front end or at the site's own address.
-fn by_template<'a>(work: &Work<'a>, path: &str) -> Result<Option<PublicList<'a>>, ApiError> {
-    for taxonomy in public_taxonomies(work) {
-        if let Some(slug) = slug_in(taxonomy, path)
-            && let Some(found) = term_where(work, taxonomy, eq(term::SLUG, txt(slug)))?
-        {
-            return Ok(Some(found));
-        }
-    }
-    let Some(users) = work.scope.registry.users() else { return Ok(None) };
-    match slug_in(users, path) {
-        Some(slug) => author_where(work, users, eq(user::SLUG, txt(slug))),
-        None => Ok(None),
-    }
-}
-
-/// The slug of the item whose address has this path.
-fn slug_in<'p>(resource: &'p Resource, path: &'p str) -> Option<&'p str> {
-    let found = resource.address.templates().find_map(|template| {
-        let found = template.match_path(path)?;
-        found.text(PATH).or_else(|| found.text(SLUG))
-    })?;
-    found.rsplit('/').next()
-}
-
-fn public_taxonomies<'a>(work: &Work<'a>) -> impl Iterator<Item = &'a Resource> {
-    let public = |taxonomy: &&Resource| taxonomy.declared.listing.visibility.get("public") == Some(&Value::Bool(true));
-    work.scope.registry.taxonomies().filter(public)
-}
-
-fn term_where<'a>(work: &Work<'_>, taxonomy: &'a Resource, which: Cond) -> Result<Option<PublicList<'a>>, ApiError> {
-    let found = first(work, taxonomy, [which, policy::visible(work.scope, taxonomy)])?;
-    Ok(found.map(|row| PublicList::Term(taxonomy, row)))
-}
-
-fn author_where<'a>(work: &Work<'_>, users: &'a Resource, which: Cond) -> Result<Option<PublicList<'a>>, ApiError> {
-    let found = first(work, users, [which, policy::listed_users(work.scope, users)])?;
-    Ok(found.map(|row| PublicList::Author(users, row)))
-}
-
-fn first(work: &Work<'_>, resource: &Resource, conditions: [Cond; 2]) -> Result<Option<Row>, ApiError> {
-    let plan = ReadPlan { limit: Some(1), ..records::plan(resource, records::all(conditions)) };
-    Ok(work.scope.snapshot()?.rows(&plan)?.pop())
-}
-
-/// The period that a year, a month and a day name; `None` where there is no such day.
-fn period(parts: &[&str]) -> Option<Period> {
-    let number = |at: usize| {
-        parts.get(at).map(|part| part.parse::<u8>().ok().filter(|n| *n > 0)).map_or(Some(None), |n| n.map(Some))
-    };
-    let year: i64 = parts.first().filter(|_| parts.len() <= 3)?.parse().ok().filter(|year| (1..9999).contains(year))?;
-    let (month, day) = (number(1)?, number(2)?);
-    let first = |year, month: u8, day: u8| CivilDateTime { year, month, day, hour: 0, minute: 0, second: 0 }.seconds();
-    let begin = first(year, month.unwrap_or(1), day.unwrap_or(1))?;
-    let end = match (month, day) {
-        (Some(_), Some(_)) => begin + 24 * 60 * 60,
-        (Some(12), None) | (None, _) => first(year + 1, 1, 1)?,
-        (Some(month), None) => first(year, month + 1, 1)?,
-    };
-    Some(Period { year, month, day, begin, end })
 }
 
 /// The values of a list that a title has, besides those of the program's own texts.

@@ -9,13 +9,14 @@ mod media;
 mod write;
 
 use crate::error::{ApiError, Code, status};
+use crate::features::addresses::Period;
 use crate::handlers::{Handler, Outcome, RenderedJson, Work, handler};
 use crate::records::Record;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole};
 use cms_text::dates::format_php_date;
 use cms_text::phrase::fill;
 use cms_text::sanitize::unescape;
-use find::{FeedAddress, Period, PublicList};
+use find::{FeedAddress, PublicList};
 use serde_json::{Value, json};
 
 /// Its rows of the table of handlers.

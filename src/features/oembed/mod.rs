@@ -3,25 +3,21 @@
 use crate::access::policy;
 use crate::behaviours::READS;
 use crate::error::{ApiError, Code, status};
-use crate::families::content;
+use crate::features::addresses::{self, RequestedAddress};
 use crate::handlers::{Handler, Outcome, Work, handler};
-use crate::records::{self, Record, eq};
+use crate::records::{self, Record};
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::BehaviourEntry;
 use crate::render::address;
 use crate::render::{Batch, Item};
 use cms_config::declaration::Action;
-use cms_storage::Snapshot;
 use cms_storage::plan::{DbValue, Row};
-use cms_text::address::{AddressMatch, DATE, ID, PATH, SLUG};
 use cms_text::html::Html;
 use cms_text::phrase::fill;
 use cms_text::render::render_title;
 use cms_text::sanitize::esc_html;
 use cms_text::strip::strip_tags;
-use cms_text::time::CivilDateTime;
 use serde_json::{Map, Value, json};
-use std::cmp::Reverse;
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
@@ -67,12 +63,7 @@ fn describe(work: &Work<'_>, record: Record<'_>) -> Result<Value, ApiError> {
     let width = width(work.allowed.args().get("maxwidth"));
     let height = ((width * 9 + 15) / 16).max(200);
     let mut batch = Batch::default();
-    batch.load_address_parts(
-        &*work.scope.snapshot()?,
-        work.scope,
-        record.resource,
-        std::slice::from_ref(record.row),
-    )?;
+    batch.load_addresses(&*work.scope.snapshot()?, work.scope, record.resource, std::slice::from_ref(record.row))?;
     let link = address::of(work.scope, record, &batch, record.text("slug"));
     let title = render_title(record.text("title"));
     let title = match record.text("password").is_empty() {
@@ -181,86 +172,11 @@ fn author(work: &Work<'_>, id: i64) -> Result<(String, String), ApiError> {
 }
 
 /// The published record that an address of this site or of its front end leads to.
-///
-/// # Errors
-/// The database cannot be read.
-pub fn record_at<'a>(work: &Work<'a>, url: &str) -> Result<Option<(&'a Resource, Row)>, ApiError> {
-    let registry = &work.scope.registry;
-    let site = &registry.site;
-    let below_site =
-        |base: &str| url.strip_prefix(base).filter(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']));
-    // One of them may be below the other.
-    let (long, short) =
-        if site.front.len() > site.url.len() { (&site.front, &site.url) } else { (&site.url, &site.front) };
-    let Some(below) = below_site(long).or_else(|| below_site(short)) else { return Ok(None) };
-    let below = below.split('#').next().unwrap_or("");
-    let (path, query) = below.split_once('?').unwrap_or((below, ""));
-    let by_query = query.split('&').find_map(|pair| {
-        let (name, value) = pair.split_once('=')?;
-        let known = registry.content_types().any(|r| r.declared.query_var.as_deref().unwrap_or("p") == name);
-        if known { value.parse::<i64>().ok() } else { None }
-    });
-    let id = match by_query {
-        Some(id) => Some(id),
-        None => by_path(work, path)?,
-    };
-    let Some(id) = id else { return Ok(None) };
-    let snapshot = work.scope.snapshot()?;
-    let Some(kind) = records::first(&*snapshot, "record", &["kind"], eq("id", DbValue::Int(id)))? else {
-        return Ok(None);
-    };
-    let Some(resource) = registry.resource_of_kind(records::text(&kind[0])) else { return Ok(None) };
-    let Some(row) = records::find(&*snapshot, resource, &DbValue::Int(id))? else { return Ok(None) };
-    drop(snapshot);
-    let record = Record { resource, row: &row };
-    let public = registry.status_is(record.text("status"), |status| status.public);
-    // A file is as public as the record that it belongs to.
-    let attached = resource.supports("attached") && record.text("status") == registry.inherited_status();
-    let open = (public || attached) && resource.viewable() && policy::may(work.scope, Action::Read, record)?;
-    Ok(open.then_some((resource, row)))
-}
-
-/// The id of the record that a path names, in the front end or at the site's own address.
-fn by_path(work: &Work<'_>, path: &str) -> Result<Option<i64>, ApiError> {
-    let snapshot = work.scope.snapshot()?;
-    let types = || work.scope.registry.content_types();
-    let all = types().flat_map(|resource| resource.address.templates().map(move |template| (resource, template)));
-    let mut fitting: Vec<_> = all.filter_map(|(of, by)| Some((of, by, by.match_path(path)?))).collect();
-    fitting.sort_by_key(|(_, template, _)| Reverse(template.fixed_segments()));
-    for (resource, _, found) in &fitting {
-        if let Some(id) = named(&*snapshot, resource, found)? {
-            return Ok(Some(id));
-        }
+fn record_at<'a>(work: &Work<'a>, url: &str) -> Result<Option<(&'a Resource, Row)>, ApiError> {
+    match RequestedAddress::of(work.scope, url).filter(|_| !url.starts_with('/')) {
+        Some(address) => addresses::public_record(work.scope, &address),
+        None => Ok(None),
     }
-    let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or("");
-    for resource in types().filter(|resource| resource.address.is_attached()) {
-        if let Some(id) = snapshot.slug(&resource.kind, last)? {
-            return Ok(Some(id));
-        }
-    }
-    Ok(None)
-}
-
-/// The id of the record of a type that the parts of a path name.
-fn named(snapshot: &dyn Snapshot, resource: &Resource, found: &AddressMatch<'_>) -> Result<Option<i64>, ApiError> {
-    if let Some(id) = found.text(ID) {
-        // An id that does not fit is nobody's.
-        return Ok(id.parse().ok());
-    }
-    let mut at = 0;
-    for slug in found.text(PATH).or_else(|| found.text(SLUG)).unwrap_or("").split('/') {
-        match snapshot.slug(&content::slug_scope(resource, at), slug)? {
-            Some(id) => at = id,
-            None => return Ok(None),
-        }
-    }
-    Ok(of_that_date(snapshot, at, found)?.then_some(at))
-}
-
-/// Whether a record's date is the one in its address, as far as the address has one.
-fn of_that_date(snapshot: &dyn Snapshot, id: i64, found: &AddressMatch<'_>) -> Result<bool, ApiError> {
-    let row = records::first(snapshot, "record", &["date_local"], eq("id", DbValue::Int(id)))?;
-    Ok(found.is_on(DATE, &CivilDateTime::of(row.map_or(0, |row| records::int(&row[0])))))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::super::resource::*;
 use super::super::vocabulary::{Description, names as names_of};
 use super::addresses::web_address;
 use super::{Linker, extend};
-use cms_config::declaration::HandlerOptions;
+use cms_config::declaration::{HandlerOptions, ParameterKind};
 use cms_text::shortcode;
 
 impl Linker<'_> {
@@ -139,8 +139,17 @@ impl Linker<'_> {
     /// Resources that feeds and sitemaps name have to be there.
     fn readers(&mut self) {
         let (feeds, sitemaps) = (&self.declared.syndication, &self.declared.sitemaps);
-        for (parameter, taxonomy) in &feeds.term_parameters {
-            self.resource_named(&["syndication", "term_parameters", parameter], taxonomy);
+        for (parameter, of) in &self.declared.addresses.parameters {
+            let path = ["addresses", "parameters", parameter];
+            let dated = !matches!(of.by, ParameterKind::Id | ParameterKind::Slug | ParameterKind::Path);
+            match &of.resource {
+                Some(resource) => drop(self.resource_named(&extend(&path, "resource"), resource)),
+                None if dated => {}
+                None => {
+                    let hint = "write resource = \"posts\"";
+                    self.problem(&path, "this parameter names an item of no resource", Some(hint.into()));
+                }
+            }
         }
         if let Some(home) = sitemaps.home.get() {
             self.resource_named(&["sitemaps", "home"], home);

@@ -34,8 +34,6 @@ pub struct Syndication {
     pub excerpts: bool,
     /// The feed of a list that does not exist is empty. Otherwise the response is 404.
     pub empty_if_unknown: bool,
-    /// Parameters of a list's address that hold the id of a term, with its taxonomy's resource: `/?feed=atom&cat=3`.
-    pub term_parameters: IndexMap<String, String>,
     /// Address of the WebSub hub that feeds name; the server sends it nothing.
     pub hub: OptionalSetting<String>,
 }
@@ -53,7 +51,6 @@ impl Default for Syndication {
             items: 10,
             excerpts: false,
             empty_if_unknown: false,
-            term_parameters: IndexMap::new(),
             hub: OptionalSetting::OFF,
         }
     }

@@ -8,6 +8,7 @@
 
 mod abilities;
 mod action;
+mod addresses;
 mod blocks;
 mod console;
 mod found;
@@ -22,6 +23,7 @@ mod views;
 
 pub use abilities::*;
 pub use action::*;
+pub use addresses::*;
 pub use blocks::*;
 pub use console::*;
 pub use found::*;
@@ -66,6 +68,9 @@ pub struct Declaration {
     /// Name and address of the site.
     #[serde(default)]
     pub site: Site,
+    /// Addresses of the site: parameters, old addresses.
+    #[serde(default)]
+    pub addresses: Addresses,
     /// Feeds of the site's lists.
     #[serde(default)]
     pub syndication: Syndication,

@@ -1,0 +1,122 @@
+//! What is at an address of the site, for front ends and for visitors of the site's own address.
+//!
+//! `requested` reads an address, `candidates` says what its form may name, `find` which of that is there, `describe` shows it.
+//! Feeds and embeds ask here, too.
+
+mod candidates;
+mod describe;
+mod find;
+mod period;
+mod requested;
+pub mod templates;
+mod walk;
+
+pub use candidates::archive_of;
+pub use find::{Place, find, is_public, public_record};
+pub use period::Period;
+pub use requested::RequestedAddress;
+
+use crate::error::{ApiError, Code, status};
+use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
+use crate::request::fields::Fields;
+use describe::{DescribedAddress, describe};
+use serde_json::{Value, json};
+
+/// Its rows of the table of handlers.
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
+    handler(
+        "address.get",
+        |w| Box::pin(async move { get(w) }),
+        "Responds with what is at an address of the site: a record, a term, an author, a list, or where it leads.",
+    )
+    .responds(ResponseKind::Json(status::OK, include_str!("response.json")))
+    .fails(&[Code::NoAddress, Code::PreviewInvalid]),
+    handler(
+        "address.visit",
+        |w| Box::pin(async move { visit(w) }),
+        "Leads visitors of the site's own address to what they request.",
+    )
+    .role(HandlerRole::Visit)
+    .responds(ResponseKind::Json(status::OK, include_str!("response.json")))
+    .fails(&[Code::NoAddress]),
+];
+
+/// What is at the addresses that the arguments name: `path` or `url`, or a list of `paths`.
+///
+/// # Errors
+/// Nothing is at the one address; the token of a preview is not for the record there; the database cannot be read.
+fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let args = work.allowed.args();
+    let missing = || ApiError::new(Code::NoAddress);
+    if let Some(paths) = args.explicit("paths").and_then(Value::as_array) {
+        let texts: Vec<&str> = paths.iter().filter_map(Value::as_str).collect();
+        let all = at_all(work, &texts)?.into_iter();
+        let all = all.map(|found| found.map_or_else(|| json!({"kind": "none"}), |found| found.document));
+        return Ok(shown(work, all.collect()));
+    }
+    let Some(text) = args.text("path").or_else(|| args.text("url")) else {
+        return Err(ApiError::missing(vec!["path".to_owned()]));
+    };
+    if let Some(token) = args.text("preview").filter(|token| !token.is_empty()) {
+        let document = describe::preview(work, text, token)?.ok_or_else(|| ApiError::new(Code::PreviewInvalid))?;
+        return Ok(Outcome { private: true, ..shown(work, document) });
+    }
+    let found = at_all(work, &[text])?.pop().flatten().ok_or_else(missing)?;
+    Ok(shown(work, found.document))
+}
+
+/// What is at addresses, each with where it leads.
+fn at_all(work: &Work<'_>, texts: &[&str]) -> Result<Vec<Option<DescribedAddress>>, ApiError> {
+    let requested: Vec<Option<RequestedAddress>> =
+        texts.iter().map(|text| RequestedAddress::of(work.scope, text)).collect();
+    let good: Vec<RequestedAddress> = requested.iter().flatten().cloned().collect();
+    let mut described = describe(work, &good)?.into_iter();
+    Ok(requested.iter().map(|requested| requested.as_ref().and_then(|_| described.next().flatten())).collect())
+}
+
+/// The documents with what of them was requested. A name that begins with `record.` is one of the record's own document.
+fn shown(work: &Work<'_>, document: Value) -> Outcome {
+    let of_record = describe::record_fields(work);
+    if of_record.is_empty() {
+        return Outcome::ok(document);
+    }
+    let own: Vec<Value> = describe::requested_fields(work)
+        .into_iter()
+        .filter(|name| !of_record.iter().any(|of| name.strip_prefix(describe::RECORD) == Some(of)))
+        .chain(["_links", "_embedded"])
+        .map(Value::from)
+        .collect();
+    let fields = Fields::parse(Some(&Value::Array(own)));
+    let kept = match document {
+        Value::Array(list) => list.into_iter().map(|document| fields.select_single(document)).collect(),
+        document => fields.select_single(document),
+    };
+    Outcome { reduced: true, ..Outcome::ok(kept) }
+}
+
+/// The response to a visitor who requests `path` and `query` of the site's own address: where it leads, or what is there.
+///
+/// # Errors
+/// Nothing is there.
+fn visit(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let args = work.allowed.args();
+    let (path, query) = (args.text("path").unwrap_or("/"), args.text("query").unwrap_or(""));
+    let missing = || ApiError::new(Code::NoAddress);
+    let requested = RequestedAddress::of_parts(work.scope, path, query).ok_or_else(missing)?;
+    let site = &work.scope.registry.site;
+    if let Some(place) = work.scope.registry.declaration.addresses.elsewhere.get(path) {
+        return Ok(leads(status::FOUND, &format!("{}{place}", site.url)));
+    }
+    let found = describe(work, std::slice::from_ref(&requested))?.pop().flatten().ok_or_else(missing)?;
+    Ok(match found.leads_to(&requested) {
+        Some((status, location)) => leads(status, &location),
+        None => Outcome::ok(found.document),
+    })
+}
+
+/// A redirect as a response of its own.
+fn leads(status: u16, location: &str) -> Outcome {
+    let headers = vec![("Location".to_owned(), location.to_owned())];
+    Outcome { status, headers, reduced: true, ..Outcome::ok(Value::Null) }
+}
