@@ -20,15 +20,12 @@ pub mod status {
     pub const FOUND: u16 = 302;
     pub const SEE_OTHER: u16 = 303;
     pub const NOT_MODIFIED: u16 = 304;
-    pub const TEMPORARY_REDIRECT: u16 = 307;
-    pub const PERMANENT_REDIRECT: u16 = 308;
     pub const BAD_REQUEST: u16 = 400;
     pub const UNAUTHORIZED: u16 = 401;
     pub const FORBIDDEN: u16 = 403;
     pub const NOT_FOUND: u16 = 404;
     pub const METHOD_NOT_ALLOWED: u16 = 405;
     pub const CONFLICT: u16 = 409;
-    pub const GONE: u16 = 410;
     pub const UNSUPPORTED_MEDIA_TYPE: u16 = 415;
     pub const TOO_MANY_REQUESTS: u16 = 429;
     pub const INTERNAL: u16 = 500;

@@ -10,9 +10,11 @@ use crate::registry::name;
 use crate::registry::resource::Resource;
 use cms_config::declaration::ImportFormat;
 use cms_storage::plan::{Change, DbValue, Input, MetaChange, Name, Put, SlugClaim, Target};
+use cms_text::time::parse_datetime;
 use cms_text::{html_policy, php, slug};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The status that exports give comments that went to the trash with their record.
 const WITH_ITS_RECORD: &str = "post-trashed";
@@ -38,6 +40,7 @@ impl<'a> Importer<'a> {
             let wish = if wish.is_empty() { SlugClaim::ID } else { &wish };
             self.unnamed.push((id, scope.clone(), wish.into()));
         }
+        let moved = self.old_addresses(&record, resource, &scope, id);
         change.slug = Some(SlugClaim {
             column: name("slug"),
             scope: (claims && !record.slug.is_empty()).then_some(scope),
@@ -62,6 +65,7 @@ impl<'a> Importer<'a> {
             *self.report.elsewhere.entry(host(url).to_owned()).or_default() += 1;
         }
         self.pending.push(Change::Put(change));
+        self.pending.extend(moved);
         for comment in &record.comments {
             self.comment(comment, id);
         }
@@ -104,6 +108,28 @@ impl<'a> Importer<'a> {
             }
         }
         edges
+    }
+
+    /// The changes that store the addresses that a record had where it comes from: by other slugs, and by other dates.
+    fn old_addresses(
+        &self,
+        record: &ExportRecord,
+        resource: Option<&Resource>,
+        scope: &Arc<str>,
+        id: i64,
+    ) -> Vec<Change> {
+        if !resource.is_some_and(Resource::viewable) {
+            return Vec::new();
+        }
+        let date = self.dates(record).local;
+        let of = |key: &'static str| record.meta.iter().filter(move |(own, value)| own == key && !value.is_empty());
+        let slugs = of(OLD_SLUG).filter(|(_, slug)| slug.len() <= SlugClaim::LONGEST).map(|(_, slug)| (&**slug, date));
+        let days = of(OLD_DATE).filter_map(|(_, day)| {
+            let day = parse_datetime(&format!("{day}T00:00:00"))?;
+            Some((&*record.slug, day.wall))
+        });
+        let all = slugs.chain(days.filter(|_| !record.slug.is_empty()));
+        all.flat_map(|(slug, date)| content::old::entry(scope.clone(), slug, date, DbValue::Int(id))).collect()
     }
 
     /// A record that names no term of a taxonomy gets its default one, unless nobody has saved it yet.
@@ -289,8 +315,14 @@ impl<'a> Importer<'a> {
     }
 }
 
+/// Meta keys of the slugs and the days (`2024-05-06`) that a record had.
+const OLD_SLUG: &str = "_wp_old_slug";
+const OLD_DATE: &str = "_wp_old_date";
+
 /// Meta keys of WordPress's own whose values are columns of a record, or say of its file what the file itself says.
-const OWN_KEYS: [&str; 6] = [
+const OWN_KEYS: [&str; 8] = [
+    OLD_SLUG,
+    OLD_DATE,
     "_thumbnail_id",
     "_wp_page_template",
     "_wp_trash_meta_status",

@@ -26,7 +26,7 @@ fn a_browser_is_told_what_runs_here() {
             &format!("/{prefix}/v2/settings"),
             Some(&json!({"title": "Tea & \"Cake\" <b", "description": "It's"})),
         );
-        for path in ["/", "/index.php", "/?utm_source=x", "/?p=1", "/?rest_route="] {
+        for path in ["/", "/?utm_source=x", "/?p=x", "/?rest_route="] {
             let page = page(&server, path);
             assert_eq!(page.status, 200, "{path}");
             for part in [
@@ -53,6 +53,17 @@ fn a_browser_is_told_what_runs_here() {
             assert_eq!(page.header("cache-control"), Some("no-store, private"));
         }
     }
+}
+
+#[test]
+fn other_forms_of_the_address_lead_to_it() {
+    let server = Server::start();
+    for (path, place) in [("/index.php", "/"), ("/index.php?utm_source=x", "/?utm_source=x")] {
+        let moved = ask(&server, "GET", path, &[BROWSER]);
+        let place = format!("{}{place}", server.site);
+        assert_eq!((moved.status, moved.header("location")), (301, Some(&*place)), "{path}");
+    }
+    assert_eq!(page(&server, "/?p=1").status, 404, "no record has this number");
 }
 
 #[test]

@@ -190,7 +190,8 @@ impl<'a> Search<'a, '_> {
         for at in open {
             candidates.extend(candidates::of_records(self.scope, at, &self.addresses[at].list, &former));
         }
-        let hits = walk::old(&*snapshot, self.scope, &candidates)?;
+        let mut hits = walk::old(&*snapshot, self.scope, &candidates)?;
+        by_number(&*snapshot, &candidates, &mut hits)?;
         let records = readable(&*snapshot, self.scope, hits.iter().flatten())?;
         for (candidate, hits) in candidates.iter().zip(hits) {
             if self.found[candidate.address].is_some() {
