@@ -26,6 +26,7 @@ pub mod status {
     pub const NOT_FOUND: u16 = 404;
     pub const METHOD_NOT_ALLOWED: u16 = 405;
     pub const CONFLICT: u16 = 409;
+    pub const GONE: u16 = 410;
     pub const UNSUPPORTED_MEDIA_TYPE: u16 = 415;
     pub const TOO_MANY_REQUESTS: u16 = 429;
     pub const INTERNAL: u16 = 500;
@@ -279,6 +280,8 @@ catalogue! {
     NoBlocks = "vip-block-data-api-no-blocks", Fixed(400), "The content has no blocks.";
     BlockFilters = "vip-block-data-api-invalid-params", Fixed(400), "Only one of include and exclude can be given.";
     NoAddress = "rest_no_address", Fixed(404), "Nothing on this site has this address.";
+    RedirectInvalid = "rest_redirect_invalid", Fixed(400), "A path or a target is none.";
+    RedirectLoop = "rest_redirect_loop", Fixed(400), "The redirect leads in a circle, or to another one.";
     OembedInvalidUrl = "oembed_invalid_url", Fixed(404), "Nothing on this site has this address.";
     SettingInvalidDefaultCategory = "rest_invalid_default_category", Fixed(400), "The default category must be a category.";
     JsonpDisabled = "rest_callback_disabled", Fixed(400), "JSONP is switched off here.";

@@ -39,6 +39,7 @@ impl Engine {
             Ok(outcome) => (outcome.private, outcome.version, outcome.modified),
             Err(_) => (false, None, None),
         };
+        let uncached = call_outcome.result.as_ref().is_ok_and(|outcome| outcome.uncached);
         let private = private || preview.is_some();
         let failed = call_outcome.result.as_ref().is_err_and(|error| status::is_server_error(error.status()));
         let mut reply = self.shaped(scope, call, call_outcome).await;
@@ -68,7 +69,7 @@ impl Engine {
             reply.headers.push(("ETag".into(), format!("\"{version}\"")));
         }
         // A fault of the server may be gone at the next request.
-        FinalResponse { reply, lasting: !private && !failed }
+        FinalResponse { reply, lasting: !private && !failed && !uncached }
     }
 
     async fn shaped(&self, scope: &Scope, call: &Call, call_outcome: CallOutcome) -> Reply {

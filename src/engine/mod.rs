@@ -152,6 +152,7 @@ impl Engine {
             registry,
             storage,
             shared: SharedServices {
+                redirects: Default::default(),
                 identity,
                 hasher,
                 media,

@@ -19,6 +19,7 @@ pub mod menu_tree;
 pub mod navigation_fallback;
 pub mod oembed;
 pub mod preview_links;
+pub mod redirects;
 pub mod revisions;
 pub mod search;
 pub mod service_description;
@@ -52,6 +53,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     navigation_fallback::HANDLERS,
     oembed::HANDLERS,
     preview_links::HANDLERS,
+    redirects::HANDLERS,
     revisions::HANDLERS,
     search::HANDLERS,
     service_description::HANDLERS,

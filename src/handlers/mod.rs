@@ -11,6 +11,7 @@ pub(crate) mod cursor;
 mod echo;
 mod fetched;
 pub mod files;
+mod hits;
 pub mod items;
 pub mod lists;
 mod order;
@@ -25,6 +26,7 @@ mod uploads;
 mod users;
 mod written;
 
+pub use hits::UsageCounts;
 pub use outcome::{Outcome, RenderedJson};
 pub use table::{HANDLERS, handler};
 pub use turns::RowTurns;
@@ -115,6 +117,8 @@ pub struct SharedServices {
     pub transactions: Arc<OwnerTurns>,
     /// Menus that new records are added to.
     pub menus: auto_add::AutoAddMenus,
+    /// How often redirects were used.
+    pub redirects: UsageCounts,
     /// Descriptions of the service.
     pub descriptions: Descriptions,
     /// Facts about the process outside requests; none where requests are not served.

@@ -27,6 +27,8 @@ pub struct Outcome {
     pub lines: Option<Option<String>>,
     /// For this request alone.
     pub private: bool,
+    /// The response is made anew for each request.
+    pub uncached: bool,
     /// The row that was written, as it is now, and its resource's index.
     pub written: Option<(usize, Row)>,
     /// A row was written: `Allow` lists what the caller may do with it in the edit context.

@@ -215,6 +215,11 @@ impl Pages {
         home::not_found(self, rest_url)
     }
 
+    /// The page for an address whose content is gone for good.
+    fn gone(&self, rest_url: &str) -> Reply {
+        Reply { status: status::GONE, ..self.not_found(rest_url) }
+    }
+
     /// The page for an address whose content is served as data at `rest`.
     fn address(&self, rest: &str) -> Reply {
         home::address(self, rest)

@@ -150,6 +150,9 @@ pub(super) async fn visit(pages: &Pages, engine: &Engine, request: &Request) -> 
     if let Some(location) = location {
         return Some(readers.redirect(reply.status, &location));
     }
+    if reply.status == status::GONE {
+        return Some(pages.gone(&readers.rest_url));
+    }
     if reply.status != status::OK {
         return Some(pages.not_found(&readers.rest_url));
     }

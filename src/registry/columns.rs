@@ -140,6 +140,22 @@ pub mod old_address {
     pub const RECORD: &str = "record";
 }
 
+/// Redirects that editors make.
+pub mod redirect {
+    pub const FROM: &str = "from";
+    pub const TO: &str = "to";
+    pub const STATUS: &str = "status";
+    pub const ENABLED: &str = "enabled";
+    /// What a path is looked up by.
+    pub const PATTERN: &str = "pattern";
+    /// What the path of the target would be looked up by.
+    pub const LEADS: &str = "leads";
+    pub const HITS: &str = "hits";
+    pub const LAST_HIT: &str = "last_hit";
+    /// All of them.
+    pub const ALL: [&str; 8] = [FROM, TO, STATUS, ENABLED, PATTERN, LEADS, HITS, LAST_HIT];
+}
+
 /// Messages that wait to be sent.
 pub mod outbox {
     pub const TABLE: &str = "outbox";

@@ -70,6 +70,7 @@ mod pictures;
 mod presence;
 mod previews;
 mod queries;
+mod redirects;
 mod relay;
 mod reload;
 mod replacement;

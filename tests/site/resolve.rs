@@ -1,5 +1,6 @@
 //! What is at an address of the site, as front ends ask: one address, or many.
 
+use super::inside::Inside;
 use super::media::{png, upload};
 use super::server::{Answer, Server};
 use serde_json::{Value, json};
@@ -348,4 +349,32 @@ fn files_and_pages_of_the_front_are_told() {
             "{path}"
         );
     }
+}
+
+#[test]
+fn the_number_of_statements_does_not_depend_on_that_of_addresses() {
+    let inside = Inside::start();
+    let page = |slug: &str, parent: &Value| {
+        inside.make("/cms/v2/pages", &json!({"title": slug, "slug": slug, "parent": parent, "status": "publish"}))
+    };
+    for n in 0..10 {
+        let date = format!("2024-05-{:02}T07:08:09", n + 1);
+        let post = json!({"title": "A post", "slug": format!("post-{n}"), "date": date, "status": "publish"});
+        let post = inside.make("/cms/v2/posts", &post);
+        inside.make(&format!("/cms/v2/posts/{}", post["id"]), &json!({"slug": format!("new-{n}")}));
+        let top = page(&format!("top-{n}"), &json!(0));
+        page("sub", &top["id"]);
+        inside.make("/cms/v2/categories", &json!({"name": format!("Term {n}")}));
+    }
+    let of = |n: usize| {
+        let old = format!("paths[]=/2024/05/post-{n}/&paths[]=/2024/05/new-{n}/&paths[]=/top-{n}/sub/");
+        format!("{old}&paths[]=/category/term-{n}/&paths[]=/2024/05/{:02}/&paths[]=/nothing-{n}/", n + 1)
+    };
+    let ask = |queries: &[String]| inside.cheapest(&format!("/server/v1/resolve?{}", queries.join("&")), false);
+    let (few, many) = (ask(&[of(0)]), ask(&(0..10).map(of).collect::<Vec<_>>()));
+    let kinds: Vec<&str> = few.body.as_array().expect("a list").iter().filter_map(|one| one["kind"].as_str()).collect();
+    assert_eq!(kinds, ["redirect", "record", "record", "term", "date", "none"], "{}", few.body);
+    assert_eq!(many.body.as_array().map(Vec::len), Some(60));
+    assert_eq!(few.queries, many.queries, "{}", many.body);
+    println!("{} statements", many.queries);
 }

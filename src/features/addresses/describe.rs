@@ -3,6 +3,7 @@
 use super::candidates::{dated_kinds, shows_page};
 use super::find::{Found, Place, find_all};
 use super::period::Period;
+use super::redirects::Redirect;
 use super::requested::{RequestedAddress, normal, with_page};
 use crate::access::{policy, preview_links};
 use crate::error::{ApiError, status};
@@ -25,6 +26,8 @@ pub const RECORD: &str = "record.";
 /// What is at an address.
 pub struct DescribedAddress {
     pub document: Value,
+    /// An editor has made a redirect there.
+    pub redirect: bool,
     /// Its own address, with the page of a list.
     link: String,
     old: bool,
@@ -34,6 +37,18 @@ pub struct DescribedAddress {
 }
 
 impl DescribedAddress {
+    /// The address of a redirect.
+    pub fn of_redirect(redirect: Redirect) -> DescribedAddress {
+        DescribedAddress {
+            document: self::redirect(redirect.status, redirect.location.as_deref()),
+            redirect: true,
+            link: String::new(),
+            old: false,
+            by: None,
+            front: String::new(),
+        }
+    }
+
     /// Where a visitor is led who requests an address of the site; `None`: it is the right one.
     pub fn leads_to(&self, requested: &RequestedAddress) -> Option<(u16, String)> {
         let moved = |location: String| Some((status::MOVED_PERMANENTLY, location));
@@ -132,7 +147,14 @@ fn shown(work: &Work<'_>, found: Found<'_>, link: Option<&String>, requested: &R
     let site = &scope.registry.site;
     let link = link.cloned().unwrap_or_default();
     let by = found.by.map(|(names, leads)| (names.into_iter().map(str::to_owned).collect(), leads));
-    let mut described = DescribedAddress { document: Value::Null, link, old: found.old, by, front: site.front.clone() };
+    let mut described = DescribedAddress {
+        document: Value::Null,
+        redirect: false,
+        link,
+        old: found.old,
+        by,
+        front: site.front.clone(),
+    };
     let page = requested.page_of(&scope.registry.declaration.addresses.page);
     let (kind, mut members) = match &found.place {
         Place::Record(resource, row) => {
@@ -204,7 +226,7 @@ fn role_of(scope: &Scope, record: Record<'_>) -> &'static str {
 }
 
 /// Where an address leads.
-pub fn redirect(status: u16, location: Option<&str>) -> Value {
+fn redirect(status: u16, location: Option<&str>) -> Value {
     json!({"kind": "redirect", "status": status, "location": location})
 }
 

@@ -6,13 +6,16 @@
 mod candidates;
 mod describe;
 mod find;
+mod pattern;
 mod period;
+pub mod redirects;
 mod requested;
 pub mod templates;
 mod walk;
 
 pub use candidates::archive_of;
 pub use find::{Place, find, is_public, public_record};
+pub use pattern::{PathPattern, keys_of};
 pub use period::Period;
 pub use requested::RequestedAddress;
 
@@ -51,9 +54,10 @@ fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let missing = || ApiError::new(Code::NoAddress);
     if let Some(paths) = args.explicit("paths").and_then(Value::as_array) {
         let texts: Vec<&str> = paths.iter().filter_map(Value::as_str).collect();
-        let all = at_all(work, &texts)?.into_iter();
-        let all = all.map(|found| found.map_or_else(|| json!({"kind": "none"}), |found| found.document));
-        return Ok(shown(work, all.collect()));
+        let all = at_all(work, &texts)?;
+        let uncached = all.iter().flatten().any(|found| found.redirect);
+        let all = all.into_iter().map(|found| found.map_or_else(|| json!({"kind": "none"}), |found| found.document));
+        return Ok(Outcome { uncached, ..shown(work, all.collect()) });
     }
     let Some(text) = args.text("path").or_else(|| args.text("url")) else {
         return Err(ApiError::missing(vec!["path".to_owned()]));
@@ -63,7 +67,7 @@ fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Ok(Outcome { private: true, ..shown(work, document) });
     }
     let found = at_all(work, &[text])?.pop().flatten().ok_or_else(missing)?;
-    Ok(shown(work, found.document))
+    Ok(Outcome { uncached: found.redirect, ..shown(work, found.document) })
 }
 
 /// What is at addresses, each with where it leads.
@@ -71,7 +75,10 @@ fn at_all(work: &Work<'_>, texts: &[&str]) -> Result<Vec<Option<DescribedAddress
     let requested: Vec<Option<RequestedAddress>> =
         texts.iter().map(|text| RequestedAddress::of(work.scope, text)).collect();
     let good: Vec<RequestedAddress> = requested.iter().flatten().cloned().collect();
-    let mut described = describe(work, &good)?.into_iter();
+    let followed = redirects::at_all(work.scope, &good)?;
+    followed.iter().flatten().for_each(|redirect| redirects::count(work, redirect));
+    let described = describe(work, &good)?.into_iter().zip(followed);
+    let mut described = described.map(|(found, redirect)| redirect.map(DescribedAddress::of_redirect).or(found));
     Ok(requested.iter().map(|requested| requested.as_ref().and_then(|_| described.next().flatten())).collect())
 }
 
@@ -105,18 +112,23 @@ fn visit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let missing = || ApiError::new(Code::NoAddress);
     let requested = RequestedAddress::of_parts(work.scope, path, query).ok_or_else(missing)?;
     let site = &work.scope.registry.site;
+    let followed = redirects::at_all(work.scope, std::slice::from_ref(&requested))?.pop().flatten();
+    if let Some(redirect) = followed {
+        redirects::count(work, &redirect);
+        return Ok(leads(redirect.status, redirect.location.as_deref()));
+    }
     if let Some(place) = work.scope.registry.declaration.addresses.elsewhere.get(path) {
-        return Ok(leads(status::FOUND, &format!("{}{place}", site.url)));
+        return Ok(leads(status::FOUND, Some(&format!("{}{place}", site.url))));
     }
     let found = describe(work, std::slice::from_ref(&requested))?.pop().flatten().ok_or_else(missing)?;
     Ok(match found.leads_to(&requested) {
-        Some((status, location)) => leads(status, &location),
+        Some((status, location)) => leads(status, Some(&location)),
         None => Outcome::ok(found.document),
     })
 }
 
 /// A redirect as a response of its own.
-fn leads(status: u16, location: &str) -> Outcome {
-    let headers = vec![("Location".to_owned(), location.to_owned())];
+fn leads(status: u16, location: Option<&str>) -> Outcome {
+    let headers = location.map(|location| ("Location".to_owned(), location.to_owned())).into_iter().collect();
     Outcome { status, headers, reduced: true, ..Outcome::ok(Value::Null) }
 }

@@ -1,6 +1,7 @@
 //! References to resources outside routes: rendered parts of contents, menus, the audit trail.
 
 use super::super::Route;
+use super::super::columns::redirect;
 use super::super::resource::*;
 use super::super::vocabulary::{Description, names as names_of};
 use super::addresses::web_address;
@@ -160,21 +161,35 @@ impl Linker<'_> {
         }
     }
 
-    /// The resource of the audit trail has to be there, with rows of its own and what entries hold.
+    /// The resources of the audit trail and of redirects have to be there, with rows of their own and what these hold.
     pub(super) fn audit(&mut self, resources: &[Resource]) {
-        let Some(wanted) = self.declared.site.audit.get() else { return };
-        let Some(index) = self.resource_named(&["site", "audit"], wanted) else { return };
+        let (site, addresses) = (&self.declared.site, &self.declared.addresses);
+        self.table_with(resources, &["site", "audit"], site.audit.get(), &AUDITED, "the audit trail needs");
+        let path = ["addresses", "redirects"];
+        self.table_with(resources, &path, addresses.redirects.get(), &redirect::ALL, "redirects need");
+    }
+
+    /// A resource that another part writes has rows of its own, and the columns of that part.
+    fn table_with(
+        &mut self,
+        resources: &[Resource],
+        path: &[&str],
+        wanted: Option<&String>,
+        columns: &[&str],
+        who: &str,
+    ) {
+        let Some(wanted) = wanted else { return };
+        let Some(index) = self.resource_named(path, wanted) else { return };
         let resource = &resources[index];
         if !resource.is_plain() {
-            let message = format!("`{wanted}` has no table of its own, which the audit trail needs");
-            self.problem(&["site", "audit"], message, Some("declare it with family = \"plain\"".into()));
+            let message = format!("`{wanted}` has no table of its own, which {who}");
+            self.problem(path, message, Some("declare it with family = \"plain\"".into()));
             return;
         }
-        let missing: Vec<&str> = AUDITED.into_iter().filter(|column| resource.column(column).is_none()).collect();
+        let missing: Vec<&str> = columns.iter().copied().filter(|column| resource.column(column).is_none()).collect();
         if !missing.is_empty() {
-            let message =
-                format!("the schema of `{wanted}` has no {}, which the audit trail needs", missing.join(", "));
-            self.problem(&["site", "audit"], message, None);
+            let message = format!("the schema of `{wanted}` has no {}, which {who}", missing.join(", "));
+            self.problem(path, message, None);
         }
     }
 }

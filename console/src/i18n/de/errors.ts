@@ -29,6 +29,9 @@ export const errors: ErrorTexts = {
   rest_callback_invalid: "Der Name der Callback-Funktion darf nur Buchstaben, Ziffern, _ und . enthalten.",
   no_response: "Dort ist keine Seite.",
   oembed_invalid_url: "Nichts auf dieser Website hat diese Adresse.",
+  rest_no_address: "Nichts auf dieser Website hat diese Adresse.",
+  rest_redirect_invalid: "Der Pfad oder das Ziel dieser Weiterleitung geht so nicht.",
+  rest_redirect_loop: "Diese Weiterleitung führt im Kreis oder zu einer anderen Weiterleitung.",
 
   // Rights and logins.
   rest_forbidden: "Das dürfen Sie nicht.",

@@ -19,6 +19,8 @@ pub struct Addresses {
     pub guesses: bool,
     /// Paths that lead to another path of the site (302).
     pub elsewhere: IndexMap<String, String>,
+    /// The resource with the redirects that editors make.
+    pub redirects: OptionalSetting<String>,
     /// The value of `X-Redirect-By` where the site's own address leads elsewhere.
     pub redirect_by: OptionalSetting<String>,
 }
@@ -31,6 +33,7 @@ impl Default for Addresses {
             old_paths: true,
             guesses: false,
             elsewhere: IndexMap::new(),
+            redirects: OptionalSetting::OFF,
             redirect_by: OptionalSetting::OFF,
         }
     }
