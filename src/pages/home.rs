@@ -11,14 +11,17 @@ use serde_json::{Value, json};
 
 /// The page, or the document for clients that do not request HTML.
 pub(super) fn show(visit: &PageContext<'_>) -> Reply {
-    let registry = &visit.scope.registry;
-    let mut reply = if media::prefers_html(visit.request.header("accept")) {
-        page(visit)
-    } else {
-        Reply { status: status::OK, headers: headers(""), payload: Payload::Json(document(visit)) }
-    };
-    let link = format!("<{}/>; rel=\"https://api.w.org/\"", registry.site.rest_url.trim_end_matches('/'));
-    reply.headers.push(("Link".into(), link));
+    if media::prefers_html(visit.request.header("accept")) {
+        return page(visit);
+    }
+    let reply = Reply { status: status::OK, headers: headers(""), payload: Payload::Json(document(visit)) };
+    linked(visit, reply)
+}
+
+/// With the address of the interface. Programs get another form.
+fn linked(visit: &PageContext<'_>, mut reply: Reply) -> Reply {
+    let rest_url = visit.scope.registry.site.rest_url.trim_end_matches('/');
+    reply.headers.push(("Link".into(), format!("<{rest_url}/>; rel=\"https://api.w.org/\"")));
     reply.headers.push(("Vary".into(), "Accept".into()));
     reply
 }
@@ -55,7 +58,7 @@ pub(super) fn page(visit: &PageContext<'_>) -> Reply {
     data["own_console"] = json!(visit.console_of(&visit.scope.principal));
     // The heading is the site's name, so it is not repeated above it.
     data["title"] = json!(visit.site_name());
-    visit.page(status::OK, "", "home.html", data)
+    linked(visit, visit.page(status::OK, "", "home.html", data))
 }
 
 /// The page for an address that nothing has.

@@ -140,7 +140,7 @@ fn templates_that_the_site_had_are_understood() {
     }
     // The front end is another site, and its addresses change, too.
     let front =
-        "url = \"http://cms.example\"\n[site.front]\nurl = \"https://www.example.org\"\n[site.front.paths]\nposts = ";
+        "[site.front]\nurl = \"https://www.example.org\"\n[site.front.paths]\nposts = ";
     let server = with(server, &format!("{front}\"/blog/{{slug}}\""));
     let ends = "https://www.example.org/blog/quay";
     let visited = |server: &Server, path: &str| {
@@ -232,6 +232,8 @@ fn what_is_there_is_shown_as_data() {
             ("/index.php/2024/05/harbour/", "/2024/05/harbour/"),
             ("/2024/05/harbour/2/", "/2024/05/harbour/"),
             ("/2024/05/harbour?x=1", "/2024/05/harbour/?x=1"),
+            ("/2024/05/harbour?x=%0d%0aSet-Cookie:%20a=b", "/2024/05/harbour/?x=%0d%0aSet-Cookie:%20a=b"),
+            ("/2024/05/harbour?x=é", "/2024/05/harbour/?x=%C3%A9"),
             ("/category/uncategorized", "/category/uncategorized/"),
             ("/2024/5", "/2024/05/"),
         ] {

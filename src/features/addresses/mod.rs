@@ -24,20 +24,21 @@ use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
 use crate::request::fields::Fields;
 use describe::{DescribedAddress, describe};
+use percent_encoding::{CONTROLS, utf8_percent_encode};
 use serde_json::{Value, json};
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     handler(
         "address.get",
-        |w| Box::pin(async move { get(w) }),
+        |w| Box::pin(get(w)),
         "Responds with what is at an address of the site: a record, a term, an author, a list, or where it leads.",
     )
     .responds(ResponseKind::Json(status::OK, include_str!("response.json")))
     .fails(&[Code::NoAddress, Code::PreviewInvalid]),
     handler(
         "address.visit",
-        |w| Box::pin(async move { visit(w) }),
+        |w| Box::pin(visit(w)),
         "Leads visitors of the site's own address to what they request.",
     )
     .role(HandlerRole::Visit)
@@ -49,12 +50,12 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
 ///
 /// # Errors
 /// Nothing is at the one address; the token of a preview is not for the record there; the database cannot be read.
-fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
+async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let missing = || ApiError::new(Code::NoAddress);
     if let Some(paths) = args.explicit("paths").and_then(Value::as_array) {
         let texts: Vec<&str> = paths.iter().filter_map(Value::as_str).collect();
-        let all = at_all(work, &texts)?;
+        let all = at_all(work, &texts).await?;
         let uncached = all.iter().flatten().any(|found| found.redirect);
         let all = all.into_iter().map(|found| found.map_or_else(|| json!({"kind": "none"}), |found| found.document));
         return Ok(Outcome { uncached, ..shown(work, all.collect()) });
@@ -66,17 +67,19 @@ fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let document = describe::preview(work, text, token)?.ok_or_else(|| ApiError::new(Code::PreviewInvalid))?;
         return Ok(Outcome { private: true, ..shown(work, document) });
     }
-    let found = at_all(work, &[text])?.pop().flatten().ok_or_else(missing)?;
+    let found = at_all(work, &[text]).await?.pop().flatten().ok_or_else(missing)?;
     Ok(Outcome { uncached: found.redirect, ..shown(work, found.document) })
 }
 
 /// What is at addresses, each with where it leads.
-fn at_all(work: &Work<'_>, texts: &[&str]) -> Result<Vec<Option<DescribedAddress>>, ApiError> {
+async fn at_all(work: &Work<'_>, texts: &[&str]) -> Result<Vec<Option<DescribedAddress>>, ApiError> {
     let requested: Vec<Option<RequestedAddress>> =
         texts.iter().map(|text| RequestedAddress::of(work.scope, text)).collect();
     let good: Vec<RequestedAddress> = requested.iter().flatten().cloned().collect();
     let followed = redirects::at_all(work.scope, &good)?;
-    followed.iter().flatten().for_each(|redirect| redirects::count(work, redirect));
+    for redirect in followed.iter().flatten() {
+        redirects::count(work, redirect).await;
+    }
     let described = describe(work, &good)?.into_iter().zip(followed);
     let mut described = described.map(|(found, redirect)| redirect.map(DescribedAddress::of_redirect).or(found));
     Ok(requested.iter().map(|requested| requested.as_ref().and_then(|_| described.next().flatten())).collect())
@@ -106,7 +109,7 @@ fn shown(work: &Work<'_>, document: Value) -> Outcome {
 ///
 /// # Errors
 /// Nothing is there.
-fn visit(work: &Work<'_>) -> Result<Outcome, ApiError> {
+async fn visit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let (path, query) = (args.text("path").unwrap_or("/"), args.text("query").unwrap_or(""));
     let missing = || ApiError::new(Code::NoAddress);
@@ -114,7 +117,7 @@ fn visit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let site = &work.scope.registry.site;
     let followed = redirects::at_all(work.scope, std::slice::from_ref(&requested))?.pop().flatten();
     if let Some(redirect) = followed {
-        redirects::count(work, &redirect);
+        redirects::count(work, &redirect).await;
         return Ok(leads(redirect.status, redirect.location.as_deref()));
     }
     if let Some(place) = work.scope.registry.declaration.addresses.elsewhere.get(path) {
@@ -129,6 +132,8 @@ fn visit(work: &Work<'_>) -> Result<Outcome, ApiError> {
 
 /// A redirect as a response of its own.
 fn leads(status: u16, location: Option<&str>) -> Outcome {
-    let headers = location.map(|location| ("Location".to_owned(), location.to_owned())).into_iter().collect();
+    // A header is ASCII; what is encoded already stays.
+    let location = location.map(|location| utf8_percent_encode(location, CONTROLS).to_string());
+    let headers = location.map(|location| ("Location".to_owned(), location)).into_iter().collect();
     Outcome { status, headers, reduced: true, ..Outcome::ok(Value::Null) }
 }

@@ -9,7 +9,7 @@ use crate::registry::Registry;
 use crate::registry::columns::redirect as col;
 use crate::registry::resource::Resource;
 use crate::scope::Scope;
-use cms_storage::plan::{Change, Cond, DbValue, Input, Put, Target, WritePlan};
+use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Put, Row, Target, WritePlan};
 use std::collections::HashMap;
 
 /// A redirect that an address has.
@@ -52,7 +52,7 @@ pub fn with_keys(
     scope: &Scope,
     resource: &Resource,
     keys: Vec<DbValue>,
-) -> Result<Vec<cms_storage::plan::Row>, ApiError> {
+) -> Result<Vec<Row>, ApiError> {
     let column = |name| resource.plan_column(name);
     let Some((pattern, enabled)) = column(col::PATTERN).zip(column(col::ENABLED)) else { return Ok(Vec::new()) };
     let on = records::eq(&enabled, DbValue::Int(1));
@@ -79,15 +79,21 @@ fn followed(registry: &Registry, record: Record<'_>, requested: &RequestedAddres
     Some(Redirect { id, status, location: Some(format!("{base}{path}{query}{fragment}")) })
 }
 
-/// Counts a use of a redirect.
-pub fn count(work: &Work<'_>, redirect: &Redirect) {
+/// Counts a use of a redirect. Now and then the uses are written.
+pub async fn count(work: &Work<'_>, redirect: &Redirect) {
     let Some(resource) = resource(&work.scope.registry) else { return };
     let Some((hits, last)) = resource.plan_column(col::HITS).zip(resource.plan_column(col::LAST_HIT)) else { return };
     for (id, usage) in work.shared.redirects.count(redirect.id, work.scope.now) {
         let target = Target::Existing { key: DbValue::Int(id), expect: None };
-        let set = vec![(hits.clone(), Input::Add(usage.count)), (last.clone(), Input::Value(DbValue::Int(usage.last)))];
+        let set = vec![
+            (hits.clone(), Input::Add(usage.count)),
+            (last.clone(), Input::Value(DbValue::Int(usage.last))),
+        ];
         let put = Put::new(resource.table.clone(), target, set);
-        // It is written whether somebody waits for it or not; a redirect that is gone meanwhile has no use.
-        drop(work.scope.storage.commit(WritePlan::new(vec![Change::Put(put)])));
+        match work.scope.storage.commit(WritePlan::new(vec![Change::Put(put)])).await {
+            // One that is gone meanwhile has no uses.
+            Ok(_) | Err(CommitError::Stale) => {}
+            Err(error) => tracing::warn!("the uses of a redirect were not recorded: {error}"),
+        }
     }
 }
