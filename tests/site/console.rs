@@ -342,7 +342,18 @@ fn callers_are_told_what_they_may_do() {
     let (contributor, subscriber) = (of("contributor"), of("subscriber"));
     assert_eq!(
         navigation(&editor),
-        ["posts", "pages", "comments", "categories", "tags", "blocks", "pattern_categories", "media", "media_folders"]
+        [
+            "posts",
+            "pages",
+            "comments",
+            "categories",
+            "tags",
+            "blocks",
+            "pattern_categories",
+            "media",
+            "media_folders",
+            "redirects"
+        ]
     );
     assert_eq!(navigation(&author), ["posts", "blocks", "media", "media_folders"]);
     assert_eq!(navigation(&contributor), ["posts", "blocks", "media"]);

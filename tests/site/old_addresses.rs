@@ -139,8 +139,7 @@ fn templates_that_the_site_had_are_understood() {
         moved(&server, old, "/quay/");
     }
     // The front end is another site, and its addresses change, too.
-    let front =
-        "[site.front]\nurl = \"https://www.example.org\"\n[site.front.paths]\nposts = ";
+    let front = "[site.front]\nurl = \"https://www.example.org\"\n[site.front.paths]\nposts = ";
     let server = with(server, &format!("{front}\"/blog/{{slug}}\""));
     let ends = "https://www.example.org/blog/quay";
     let visited = |server: &Server, path: &str| {

@@ -36,14 +36,10 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     )
     .responds(ResponseKind::Json(status::OK, include_str!("response.json")))
     .fails(&[Code::NoAddress, Code::PreviewInvalid]),
-    handler(
-        "address.visit",
-        |w| Box::pin(visit(w)),
-        "Leads visitors of the site's own address to what they request.",
-    )
-    .role(HandlerRole::Visit)
-    .responds(ResponseKind::Json(status::OK, include_str!("response.json")))
-    .fails(&[Code::NoAddress]),
+    handler("address.visit", |w| Box::pin(visit(w)), "Leads visitors of the site's own address to what they request.")
+        .role(HandlerRole::Visit)
+        .responds(ResponseKind::Json(status::OK, include_str!("response.json")))
+        .fails(&[Code::NoAddress]),
 ];
 
 /// What is at the addresses that the arguments name: `path` or `url`, or a list of `paths`.

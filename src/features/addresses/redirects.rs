@@ -48,11 +48,7 @@ pub fn at_all(scope: &Scope, requested: &[RequestedAddress]) -> Result<Vec<Optio
 ///
 /// # Errors
 /// The database cannot be read.
-pub fn with_keys(
-    scope: &Scope,
-    resource: &Resource,
-    keys: Vec<DbValue>,
-) -> Result<Vec<Row>, ApiError> {
+pub fn with_keys(scope: &Scope, resource: &Resource, keys: Vec<DbValue>) -> Result<Vec<Row>, ApiError> {
     let column = |name| resource.plan_column(name);
     let Some((pattern, enabled)) = column(col::PATTERN).zip(column(col::ENABLED)) else { return Ok(Vec::new()) };
     let on = records::eq(&enabled, DbValue::Int(1));
@@ -85,10 +81,7 @@ pub async fn count(work: &Work<'_>, redirect: &Redirect) {
     let Some((hits, last)) = resource.plan_column(col::HITS).zip(resource.plan_column(col::LAST_HIT)) else { return };
     for (id, usage) in work.shared.redirects.count(redirect.id, work.scope.now) {
         let target = Target::Existing { key: DbValue::Int(id), expect: None };
-        let set = vec![
-            (hits.clone(), Input::Add(usage.count)),
-            (last.clone(), Input::Value(DbValue::Int(usage.last))),
-        ];
+        let set = vec![(hits.clone(), Input::Add(usage.count)), (last.clone(), Input::Value(DbValue::Int(usage.last)))];
         let put = Put::new(resource.table.clone(), target, set);
         match work.scope.storage.commit(WritePlan::new(vec![Change::Put(put)])).await {
             // One that is gone meanwhile has no uses.
