@@ -630,10 +630,11 @@ fn check_sent_back(prefix: &str) {
     assert_eq!(first.status, 201, "{}", first.text);
     let server = server.restart_with(&sets);
     let create = |base: &str, body: Value| -> String {
-        let made = server.admin("POST", &format!("{ns}/{base}"), Some(&body));
+        let route = if base.starts_with('/') { base.to_owned() } else { format!("{ns}/{base}") };
+        let made = server.admin("POST", &route, Some(&body));
         assert_eq!(made.status, 201, "{base} {body}: {}", made.text);
         let id = made.body.get("id").or_else(|| made.body.get("uuid")).expect("a key");
-        format!("{ns}/{base}/{}", id.as_str().map_or_else(|| id.to_string(), str::to_owned))
+        format!("{route}/{}", id.as_str().map_or_else(|| id.to_string(), str::to_owned))
     };
     let picture = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/site/own_types.rs")).expect("a file");
     let upload = server.send(
@@ -667,6 +668,10 @@ fn check_sent_back(prefix: &str) {
     items.push(create("users", json!({"username": "rich", "email": "rich@example.org", "password": "long enough",
         "first_name": "Ri", "last_name": "Ch", "description": "about", "url": "https://example.org/", "roles": ["editor"]})));
     items.push(create("users/1/application-passwords", json!({"name": "desk"})));
+    items.push(create("/server/v1/redirects", json!({"from": "/poor", "to": "/"})));
+    let rich =
+        json!({"from": "/{year}/*", "to": "/in/{year}/*", "status": 308, "note": "a <b>note</b>", "enabled": false});
+    items.push(create("/server/v1/redirects", rich));
     let post = items.iter().find(|item| item.contains("/posts/")).and_then(|item| item.rsplit('/').next());
     let post: i64 = post.and_then(|id| id.parse().ok()).expect("an id");
     let left = create("users", json!({"username": "left", "email": "left@example.org", "password": "long enough"}));

@@ -49,8 +49,8 @@ impl DescribedAddress {
         }
     }
 
-    /// Where a visitor is led who requests an address of the site; `None`: it is the right one.
-    pub fn leads_to(&self, requested: &RequestedAddress) -> Option<(u16, String)> {
+    /// Where a visitor is led who requests an address of the site, whose scheme and host are given; `None`: it is the right one.
+    pub fn leads_to(&self, requested: &RequestedAddress, origin: &str) -> Option<(u16, String)> {
         let moved = |location: String| Some((status::MOVED_PERMANENTLY, location));
         if self.old {
             return moved(self.link.clone());
@@ -62,7 +62,8 @@ impl DescribedAddress {
             return if leads { moved(format!("{}{kept}", self.link)) } else { None };
         }
         let path = self.link.strip_prefix(&*self.front).unwrap_or("");
-        let right = normal(path).is_some_and(|path| path.eq_ignore_ascii_case(&requested.path));
+        let here = self.link.strip_prefix(origin).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
+        let right = here && normal(path).is_some_and(|path| path.eq_ignore_ascii_case(&requested.path));
         let at_root = requested.path == "/" && !requested.corrected;
         // Letters of another case are no reason to lead anybody elsewhere, as recorded.
         (!(right && !requested.corrected || at_root || path.contains('?')))

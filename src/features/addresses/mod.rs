@@ -35,7 +35,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         "Responds with what is at an address of the site: a record, a term, an author, a list, or where it leads.",
     )
     .responds(ResponseKind::Json(status::OK, include_str!("response.json")))
-    .fails(&[Code::NoAddress, Code::PreviewInvalid]),
+    .fails(&[Code::NoAddress, Code::PreviewInvalid, Code::MissingParam]),
     handler("address.visit", |w| Box::pin(visit(w)), "Leads visitors of the site's own address to what they request.")
         .role(HandlerRole::Visit)
         .responds(ResponseKind::Json(status::OK, include_str!("response.json")))
@@ -120,7 +120,7 @@ async fn visit(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Ok(leads(status::FOUND, Some(&format!("{}{place}", site.url))));
     }
     let found = describe(work, std::slice::from_ref(&requested))?.pop().flatten().ok_or_else(missing)?;
-    Ok(match found.leads_to(&requested) {
+    Ok(match found.leads_to(&requested, site.origin()) {
         Some((status, location)) => leads(status, Some(&location)),
         None => Outcome::ok(found.document),
     })
