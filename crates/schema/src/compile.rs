@@ -7,42 +7,17 @@ use super::array::ArrayRules;
 use super::combine::Alternatives;
 use super::failure::{Failure, ValuePath};
 use super::format::Format;
+use super::meta_schema;
 use super::node::Node;
 use super::number::{Num, NumberRules};
 use super::object::ObjectRules;
 use super::pattern::{Pattern, PatternProblem};
+use super::rewrite::KEYWORDS;
 use super::string::StringRules;
 use super::types::Type;
 use super::{Dialect, SchemaProblem, ValueBounds};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
-
-/// Keywords that constrain.
-const KEYWORDS: &[&str] = &[
-    "type",
-    "enum",
-    "format",
-    "pattern",
-    "minLength",
-    "maxLength",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "items",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "properties",
-    "patternProperties",
-    "additionalProperties",
-    "minProperties",
-    "maxProperties",
-    "required",
-    "oneOf",
-    "anyOf",
-];
 
 /// Keywords that only inform people or other parts of the server.
 const ANNOTATIONS: &[&str] =
@@ -73,54 +48,12 @@ pub(super) fn compile(document: &Value, dialect: Dialect) -> Result<Node, Vec<Sc
     // Where a keyword family has reported a problem, above or below, the meta-schema would only repeat it.
     let said =
         |pointer: &str| problems.iter().any(|p| p.pointer.starts_with(pointer) || pointer.starts_with(&p.pointer));
-    let mut more = meta_problems(document);
-    more.retain(|problem| !said(&problem.pointer));
+    let settled = problems.is_empty() && meta_schema::surely_fits(document);
+    let more = if settled { Vec::new() } else { meta_schema::problems(document) };
+    let more = more.into_iter().filter(|(pointer, _)| !said(pointer));
+    let mut more: Vec<_> = more.map(|(pointer, message)| SchemaProblem { pointer, message, hint: None }).collect();
     problems.append(&mut more);
     if problems.is_empty() { Ok(node) } else { Err(problems) }
-}
-
-/// The schema as clients see it: without our own keywords. Names of properties are no keywords.
-pub(super) fn described(document: &Value) -> Value {
-    let ours = |key: &str| key.starts_with("x-") || key == "arg_options";
-    rewritten(document, &|key, _| !ours(key))
-}
-
-/// See [`super::constraints`].
-pub(super) fn constraints(document: &Value) -> Value {
-    rewritten(document, &|key, _| KEYWORDS.contains(&key) || ["readonly", "x-max-bytes"].contains(&key))
-}
-
-/// The draft-4 meta-schema checks what no keyword family does.
-fn meta_problems(document: &Value) -> Vec<SchemaProblem> {
-    // A boolean `required` is draft 3 and allowed by the contract.
-    let keep = |key: &str, value: &Value| !(key.starts_with("x-") || (key == "required" && value.is_boolean()));
-    let document = rewritten(document, &keep);
-    let problem = |error: jsonschema::ValidationError<'_>| SchemaProblem {
-        pointer: error.instance_path().to_string(),
-        message: format!("Draft 4 does not allow this: {error}"),
-        hint: None,
-    };
-    // Patterns are checked by `pattern`, which knows what it can run.
-    let judged_elsewhere = |error: &jsonschema::ValidationError<'_>| error.kind().keyword() == "format";
-    jsonschema::draft4::meta::validator().iter_errors(&document).filter(|e| !judged_elsewhere(e)).map(problem).collect()
-}
-
-/// A copy of a schema with the keywords that `keep` accepts, at every level that is a schema.
-fn rewritten(document: &Value, keep: &dyn Fn(&str, &Value) -> bool) -> Value {
-    let again = |value: &Value| rewritten(value, keep);
-    let Value::Object(map) = document else { return document.clone() };
-    let words = map.iter().filter(|(key, value)| keep(key, value)).map(|(key, value)| {
-        let value = match (key.as_str(), value) {
-            ("properties" | "patternProperties", Value::Object(members)) => {
-                Value::Object(members.iter().map(|(name, member)| (name.clone(), again(member))).collect())
-            }
-            ("items" | "additionalProperties", value) => again(value),
-            ("anyOf" | "oneOf", Value::Array(list)) => Value::Array(list.iter().map(again).collect()),
-            _ => value.clone(),
-        };
-        (key.clone(), value)
-    });
-    Value::Object(words.collect())
 }
 
 struct Compiler {

@@ -16,11 +16,13 @@ mod equal;
 mod failure;
 mod format;
 mod free;
+mod meta_schema;
 mod node;
 mod number;
 mod object;
 mod pattern;
 mod reasons;
+mod rewrite;
 mod string;
 mod types;
 
@@ -39,7 +41,7 @@ use std::sync::Arc;
 pub const DEEPEST_VALUE: usize = 128;
 
 /// Where the contract's dialects differ in reading values. `default()` is the document's own reading.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Dialect {
     /// A number is a list of one item, and a boolean one of `1` or of nothing.
     pub scalars_as_lists: bool,
@@ -65,7 +67,7 @@ pub struct Dialect {
 
 /// The most that a value may hold where its schema sets no bound. `None`: anything. `readonly` values are free of them:
 /// clients send back what they were shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ValueBounds {
     /// Characters of a text (`maxLength`).
     pub text: Option<u64>,
@@ -113,7 +115,7 @@ impl Schema {
             // Compiling has made sure that a default converts; only null does not have to.
             root.coerce(&ValuePath::root("default"), default.clone()).unwrap_or(Value::Null)
         });
-        Ok(Schema { compiled: Arc::new(SchemaContent { root, described: compile::described(document), default }) })
+        Ok(Schema { compiled: Arc::new(SchemaContent { root, described: rewrite::described(document), default }) })
     }
 
     /// Whether the value fits; the first failure in contract order if not. `name` is the argument's, for sentences.
@@ -161,7 +163,7 @@ impl Schema {
 
 /// A document's keywords that decide which values fit, and nothing else of it.
 pub fn constraints(document: &Value) -> Value {
-    compile::constraints(document)
+    rewrite::constraints(document)
 }
 
 fn shallow(value: &Value, levels: usize) -> bool {
