@@ -27,7 +27,7 @@ pub(super) fn mcp(source: &ConfigSource, login: &str, read_only: bool, resources
         identity::principal(&registry, Record { resource: users, row })
     };
     caller.limits = (limits != CredentialLimits::default()).then(|| Arc::new(limits));
-    let mcp = Mcp::new(&registry);
+    let mcp = Mcp::new(registry.clone());
     let most = registry.declaration.mcp.max_body.bytes();
     let (input, output) = (std::io::stdin(), std::io::stdout());
     let mut input = input.lock();

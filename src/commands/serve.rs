@@ -390,7 +390,7 @@ pub(super) fn site(
     };
     announce(services, &registry, facts.server.node.get().map_or("", String::as_str));
     let calls = calls.map(|calls| (registry.declaration.xmlrpc.path.clone(), calls));
-    let (pages, mcp) = (Pages::new(&registry), Mcp::new(&registry));
+    let (pages, mcp) = (Pages::new(&registry), Mcp::new(registry.clone()));
     let engine = services.engine(registry)?;
     let (storage, status) = (insight.storage.clone(), insight.status.clone());
     // It has none yet.

@@ -1,81 +1,69 @@
-//! The documents that describe the service: root, namespaces, OPTIONS. Rendered from the registry at boot.
+//! The documents that describe the service: root, namespaces, OPTIONS. Rendered from the registry when they are requested.
 //!
 //! Contract: "What the service does" 5, 6; "Root and discovery".
 
 use crate::registry::{Endpoint, Registry, Route};
 use crate::scope::Scope;
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use std::sync::OnceLock;
 
-/// The descriptions of every route, by position in the registry.
-pub struct Discovery {
-    /// As the root lists them.
-    listed: Vec<Value>,
-    /// As in the response to OPTIONS, as JSON text of an object.
-    described: Vec<Box<str>>,
-    /// The root and the namespaces, which every registry has, as the root lists them.
-    indexes: Vec<(String, Value)>,
-    /// Their schemas, by path.
-    index_schemas: HashMap<String, Value>,
-}
+/// The responses to OPTIONS of the routes, by position in the registry: the JSON text of an object, once it was requested.
+pub struct Discovery(Vec<OnceLock<Box<str>>>);
 
 impl Discovery {
-    /// Renders all of them.
+    /// None of them yet.
     pub fn new(registry: &Registry) -> Discovery {
-        let listed = registry.routes.iter().map(|route| listed(registry, route)).collect();
-        let described = registry.routes.iter().map(|route| described(registry, route).to_string().into()).collect();
-        let spaces = registry.namespaces.iter().map(|n| format!("/{n}"));
-        let indexes = std::iter::once("/".to_owned()).chain(spaces).map(|at| {
-            let described = index(registry, &at);
-            (at, described)
-        });
-        Discovery { listed, described, indexes: indexes.collect(), index_schemas: registry.index_schemas.clone() }
-    }
-
-    /// The OPTIONS document of the root or of a namespace.
-    pub fn index_options(&self, path: &str) -> Option<Value> {
-        let wanted = format!("/{}", path.trim_matches('/'));
-        let (at, described) = self.indexes.iter().find(|(at, _)| at.eq_ignore_ascii_case(&wanted))?;
-        let mut described = described.clone();
-        if let Some((schema, map)) = self.index_schemas.get(at).zip(described.as_object_mut()) {
-            map.insert("schema".into(), schema.clone());
-        }
-        Some(described)
+        Discovery(registry.routes.iter().map(|_| OnceLock::new()).collect())
     }
 
     /// The OPTIONS document of a route as JSON text; `path` is the one requested, for `self`.
     pub fn options(&self, scope: &Scope, index: usize, path: &str) -> String {
-        let text = &*self.described[index];
-        let linked = !scope.registry.declaration.dialect.options_without_route
-            || scope.registry.routes[index].captures.is_empty();
+        let route = &scope.registry.routes[index];
+        let text = self.0[index].get_or_init(|| described(&scope.registry, route).to_string().into());
+        let linked = !scope.registry.declaration.dialect.options_without_route || route.captures.is_empty();
         match text.strip_suffix('}').filter(|_| linked) {
             Some(members) => {
                 let own = scope.registry.rest(path.trim_end_matches('/'));
                 let links = json!({"self": [{"href": own}]}).to_string();
                 [members, ",\"_links\":", &links, "}"].concat()
             }
-            None => text.to_owned(),
+            None => text.to_string(),
         }
-    }
-
-    /// The routes of a namespace (or all of them) by pattern.
-    fn routes(&self, scope: &Scope, namespace: Option<&str>) -> Map<String, Value> {
-        let (registry, secure) = (&scope.registry, scope.secure());
-        let own = self.indexes.iter().filter(|(at, _)| namespace.is_none_or(|n| at.trim_start_matches('/') == n));
-        let mut routes: Map<String, Value> = own.cloned().collect();
-        let chosen = registry.routes.iter().zip(&self.listed);
-        routes.extend(
-            chosen
-                .filter(|(route, _)| !route.hidden && namespace.is_none_or(|n| route.namespace == n))
-                .filter(|(route, _)| secure || !route.secure_context)
-                .map(|(route, listed)| (route.pattern.clone(), listed.clone())),
-        );
-        routes
     }
 }
 
+/// The OPTIONS document of the root or of a namespace.
+pub fn index_options(registry: &Registry, path: &str) -> Option<Value> {
+    let wanted = format!("/{}", path.trim_matches('/'));
+    let at = indexes(registry).find(|at| at.eq_ignore_ascii_case(&wanted))?;
+    let mut described = index(registry, &at);
+    if let Some((schema, map)) = registry.index_schemas.get(&at).zip(described.as_object_mut()) {
+        map.insert("schema".into(), schema.clone());
+    }
+    Some(described)
+}
+
+/// Paths of the root and the namespaces, which every registry has.
+fn indexes(registry: &Registry) -> impl Iterator<Item = String> {
+    std::iter::once("/".to_owned()).chain(registry.namespaces.iter().map(|namespace| format!("/{namespace}")))
+}
+
+/// The routes of a namespace (or all of them) by pattern.
+fn routes(scope: &Scope, namespace: Option<&str>) -> Map<String, Value> {
+    let (registry, secure) = (&scope.registry, scope.secure());
+    let own = indexes(registry).filter(|at| namespace.is_none_or(|n| at.trim_start_matches('/') == n));
+    let mut routes: Map<String, Value> = own.map(|at| (at.clone(), index(registry, &at))).collect();
+    let shown = registry
+        .routes
+        .iter()
+        .filter(|route| !route.hidden && namespace.is_none_or(|n| route.namespace == n))
+        .filter(|route| secure || !route.secure_context);
+    routes.extend(shown.map(|route| (route.pattern.clone(), listed(registry, route))));
+    routes
+}
+
 /// The site's name, addresses, namespaces and routes.
-pub fn root(scope: &Scope, discovery: &Discovery, authentication: Value) -> Value {
+pub fn root(scope: &Scope, authentication: Value) -> Value {
     let (registry, settings) = (&scope.registry, &scope.settings);
     let offset = settings.zone.offset_hours_at(scope.now);
     let offset = if offset.fract() == 0.0 { json!(offset as i64) } else { json!(offset) };
@@ -93,7 +81,7 @@ pub fn root(scope: &Scope, discovery: &Discovery, authentication: Value) -> Valu
     root.insert("show_on_front".into(), json!(if front.is_empty() { "posts" } else { front }));
     root.insert("namespaces".into(), json!(registry.namespaces));
     root.insert("authentication".into(), authentication);
-    root.insert("routes".into(), Value::Object(discovery.routes(scope, None)));
+    root.insert("routes".into(), Value::Object(routes(scope, None)));
     root.insert("site_logo".into(), json!(settings.int("site_logo")));
     root.insert("site_icon".into(), json!(settings.int("site_icon")));
     root.insert("site_icon_url".into(), json!(""));
@@ -124,8 +112,8 @@ fn picture_processing(scope: &Scope) -> Map<String, Value> {
 }
 
 /// A namespace and its routes.
-pub fn namespace(scope: &Scope, discovery: &Discovery, namespace: &str) -> Value {
-    let routes = discovery.routes(scope, Some(namespace));
+pub fn namespace(scope: &Scope, namespace: &str) -> Value {
+    let routes = routes(scope, Some(namespace));
     json!({
         "namespace": namespace,
         "routes": routes,
@@ -169,7 +157,7 @@ fn base(registry: &Registry, route: &Route) -> Map<String, Value> {
 fn endpoint(registry: &Registry, endpoint: &Endpoint) -> Value {
     let methods: Vec<&str> = endpoint.methods.iter().map(|m| m.as_str()).collect();
     let listed = endpoint.args.args.iter().filter(|arg| arg.listed);
-    let args: Map<String, Value> = listed.map(|arg| (arg.name.clone(), arg.shown.clone())).collect();
+    let args: Map<String, Value> = listed.map(|arg| (arg.name.clone(), Value::clone(&arg.shown))).collect();
     let mut map = Map::new();
     map.insert("methods".into(), json!(methods));
     if let Some(allowed) = endpoint.batch {

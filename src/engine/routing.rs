@@ -73,11 +73,11 @@ impl Engine {
         }
         if call.path == "/" || call.path.is_empty() {
             let authentication = self.identity().describe(scope);
-            return Some(indexed(self, call, discovery::root(scope, &self.discovery, authentication)));
+            return Some(indexed(self, call, discovery::root(scope, authentication)));
         }
         let path = call.path.trim_matches('/');
         let namespace = self.registry.namespaces.iter().find(|n| n.eq_ignore_ascii_case(path))?;
-        Some(indexed(self, call, discovery::namespace(scope, &self.discovery, namespace)))
+        Some(indexed(self, call, discovery::namespace(scope, namespace)))
     }
 
     /// OPTIONS.
@@ -102,7 +102,7 @@ impl Engine {
             let outcome = Outcome { private: given.is_some(), ..outcome };
             return CallOutcome { result: Ok(outcome), allow, route: Some(matched.index), preview: None };
         }
-        match self.discovery.index_options(&call.path) {
+        match discovery::index_options(&self.registry, &call.path) {
             Some(document) => {
                 CallOutcome { result: Ok(Outcome::ok(document)), allow: vec!["GET"], route: None, preview: None }
             }

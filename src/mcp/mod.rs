@@ -24,7 +24,7 @@ use cms_base::pool::OwnerShares;
 use records::McpResource;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use tools::Tool;
 
 /// See the module's description.
@@ -33,6 +33,19 @@ pub struct Mcp {
     path: String,
     /// Origins of pages whose requests are accepted.
     origins: Vec<String>,
+    registry: Arc<Registry>,
+    /// Made for the first message.
+    offer: OnceLock<McpOffer>,
+    scheme: String,
+    page: usize,
+    /// Open subscriptions, by user.
+    open: Arc<OwnerShares>,
+    running: RunningCalls,
+}
+
+/// The tools and resources of a registry.
+#[derive(Debug)]
+struct McpOffer {
     /// Every ability that is offered, by its name as a tool.
     tools: HashMap<String, Tool>,
     /// The tools that lists show, in order.
@@ -42,11 +55,22 @@ pub struct Mcp {
     /// Path of the collection of abilities.
     abilities: String,
     records: Vec<McpResource>,
-    scheme: String,
-    page: usize,
-    /// Open subscriptions, by user.
-    open: Arc<OwnerShares>,
-    running: RunningCalls,
+}
+
+impl McpOffer {
+    fn of(registry: &Registry) -> McpOffer {
+        let offered = tools::offered(registry);
+        let finders = offered.len() > registry.declaration.mcp.direct;
+        let mut listed: Vec<String> = if finders { tools::finders() } else { Vec::new() };
+        listed.extend(offered.iter().filter(|(_, tool)| !finders || tool.chosen).map(|(name, _)| name.clone()));
+        McpOffer {
+            tools: offered.into_iter().collect(),
+            listed,
+            finders,
+            abilities: tools::collection(registry).unwrap_or_default(),
+            records: records::readable(registry),
+        }
+    }
 }
 
 /// Where messages are served.
@@ -92,26 +116,23 @@ impl Drop for RunningCall<'_> {
 
 impl Mcp {
     /// The offer of a registry, whether or not it is served over HTTP.
-    pub fn new(registry: &Registry) -> Mcp {
+    pub fn new(registry: Arc<Registry>) -> Mcp {
         let declared = &registry.declaration.mcp;
-        let offered = tools::offered(registry);
-        let finders = offered.len() > declared.direct;
-        let mut listed: Vec<String> = if finders { tools::finders() } else { Vec::new() };
-        listed.extend(offered.iter().filter(|(_, tool)| !finders || tool.chosen).map(|(name, _)| name.clone()));
         let own = url::Url::parse(&registry.site.url).map(|url| url.origin().ascii_serialization()).ok();
         Mcp {
             path: declared.path.get().cloned().unwrap_or_default(),
             origins: own.into_iter().chain(registry.declaration.cors.origins.iter().cloned()).collect(),
-            tools: offered.into_iter().collect(),
-            listed,
-            finders,
-            abilities: tools::collection(registry).unwrap_or_default(),
-            records: records::readable(registry),
             scheme: registry.site.prefix.clone(),
             page: usize::from(declared.page.clamp(1, 100)),
             open: Arc::default(),
             running: RunningCalls::default(),
+            offer: OnceLock::new(),
+            registry,
         }
+    }
+
+    fn offer(&self) -> &McpOffer {
+        self.offer.get_or_init(|| McpOffer::of(&self.registry))
     }
 
     /// Whether it is served at this path.

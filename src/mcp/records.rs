@@ -41,7 +41,8 @@ pub(super) fn readable(registry: &Registry) -> Vec<McpResource> {
         let [key] = item.members().collect::<Vec<_>>()[..] else { return None };
         let list = ability("list").and_then(|list| {
             let path = &list.requests.first().filter(|request| request.method == Method::Get)?.path;
-            let properties = list.declared.input_schema.get("properties")?;
+            let [input, _] = operations::schemas(list, &registry.resources, &registry.routes);
+            let properties = input.get("properties")?;
             let paged = properties.get("per_page").is_some() && properties.get("page").is_some();
             Some((path.filled(|_| None)?, paged))
         });
@@ -56,7 +57,7 @@ pub(super) fn readable(registry: &Registry) -> Vec<McpResource> {
 impl Mcp {
     /// Addresses of records of each resource.
     pub(super) fn record_templates(&self) -> Value {
-        let templates = self.records.iter().map(|of| {
+        let templates = self.offer().records.iter().map(|of| {
             json!({
                 "uriTemplate": format!("{}://{}/{{{}}}", self.scheme, of.word, of.key),
                 "name": of.word,
@@ -81,11 +82,11 @@ impl Mcp {
                 self.place(cursor).ok_or_else(|| RpcError::new(INVALID_PARAMS, "There is no such page."))?
             }
         };
-        while let Some(of) = self.records.get(at) {
+        while let Some(of) = self.offer().records.get(at) {
             if let Some((records, more)) = self.page(engine, scope, of, page).await? {
                 let next = match more {
                     true => Some(format!("{}:{}", of.word, page + 1)),
-                    false => self.records.get(at + 1).map(|next| format!("{}:1", next.word)),
+                    false => self.offer().records.get(at + 1).map(|next| format!("{}:1", next.word)),
                 };
                 let mut result = json!({"resources": records});
                 if let Some(next) = next {
@@ -101,7 +102,7 @@ impl Mcp {
     /// The first page of every resource, as far as the caller may read it, as one text.
     pub(super) async fn newest_records(&self, engine: &Engine, scope: &Scope) -> String {
         let mut all = String::new();
-        for of in &self.records {
+        for of in &self.offer().records {
             if let Ok(Some((records, _))) = self.page(engine, scope, of, 1).await {
                 all.extend(records.iter().filter_map(|record| record["uri"].as_str()).flat_map(|uri| [uri, "\n"]));
             }
@@ -111,7 +112,7 @@ impl Mcp {
 
     fn place(&self, cursor: &str) -> Option<(usize, u64)> {
         let (word, page) = cursor.split_once(':')?;
-        let at = self.records.iter().position(|of| of.word == word)?;
+        let at = self.offer().records.iter().position(|of| of.word == word)?;
         let page = page.parse().ok().filter(|page| (1..=1_000_000).contains(page))?;
         Some((at, page))
     }
@@ -173,7 +174,7 @@ impl Mcp {
         };
         let below = uri.strip_prefix(&self.scheme).and_then(|rest| rest.strip_prefix("://"));
         let (word, key) = below.and_then(|below| below.split_once('/')).ok_or_else(absent)?;
-        let of = self.records.iter().find(|of| of.word == word).ok_or_else(absent)?;
+        let of = self.offer().records.iter().find(|of| of.word == word).ok_or_else(absent)?;
         let path = of.item.filled(|_| Some(key.to_owned())).ok_or_else(absent)?;
         let part = send(engine, scope, Method::Get, &path, Map::new()).await;
         match part.status {

@@ -9,14 +9,17 @@ use crate::error::status;
 use crate::model::Method;
 use crate::openapi::schemas::{Side, modern};
 use crate::registry::abilities::{Ability, RequestTemplate};
+use crate::registry::operations;
 use crate::registry::vocabulary::HandlerRole;
 use crate::registry::{Endpoint, Registry, Route};
 use crate::request::BodyParams;
 use crate::request::call::{Call, SubResponse};
 use crate::scope::{CredentialLimits, Scope};
+use cms_config::declaration::SchemaDoc;
 use cms_text::hex::hex;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// The name in the audit trail of a call of a tool that does not only read.
@@ -78,7 +81,8 @@ pub(super) fn offered(registry: &Registry) -> Vec<(String, Tool)> {
             let own = tool_name(name, &taken);
             taken.insert(own.clone());
             let sends = sent(registry, ability);
-            let tool = Tool { sends, ..Tool::of(&own, name, ability, empty_lists) };
+            let schemas = operations::schemas(ability, &registry.resources, &registry.routes);
+            let tool = Tool { sends, ..Tool::of((&own, name), ability, &schemas, empty_lists) };
             (own, tool)
         })
         .collect()
@@ -109,9 +113,14 @@ fn tool_name(ability: &str, taken: &HashSet<String>) -> String {
 }
 
 impl Tool {
-    fn of(name: &str, ability: &str, compiled: &Ability, empty_lists: bool) -> Tool {
+    fn of(
+        (name, ability): (&str, &str),
+        compiled: &Ability,
+        [takes, gives]: &[Cow<'_, SchemaDoc>; 2],
+        empty_lists: bool,
+    ) -> Tool {
         let declared = &compiled.declared;
-        let (whole, wrapped) = input_schema(&declared.input_schema);
+        let (whole, wrapped) = input_schema(takes);
         let input = shortened(&whole);
         let mut annotations = Map::new();
         annotations.insert("title".into(), json!(declared.label));
@@ -131,7 +140,7 @@ impl Tool {
             "inputSchema": input,
             "annotations": annotations,
         });
-        if let Some(output) = output_schema(&declared.output_schema, empty_lists) {
+        if let Some(output) = output_schema(gives, empty_lists) {
             document["outputSchema"] = output;
         }
         Tool {
@@ -249,7 +258,8 @@ fn plain_formats(schema: &mut Value) {
 impl Mcp {
     /// The tools that the caller may use.
     pub(super) fn list_tools(&self, scope: &Scope) -> Value {
-        let shown = self.listed.iter().filter_map(|name| match self.tools.get(name) {
+        let offer = self.offer();
+        let shown = offer.listed.iter().filter_map(|name| match offer.tools.get(name) {
             Some(tool) => tool.open_to(scope).then(|| tool.document.clone()),
             None => finder(name),
         });
@@ -269,14 +279,15 @@ impl Mcp {
             Some(Value::Object(arguments)) => arguments.clone(),
             Some(_) => return Err(RpcError::new(INVALID_PARAMS, "The arguments are not an object.")),
         };
-        if let Some(tool) = self.tools.get(name).filter(|_| self.listed.iter().any(|listed| listed == name)) {
+        let offer = self.offer();
+        if let Some(tool) = offer.tools.get(name).filter(|_| offer.listed.iter().any(|listed| listed == name)) {
             return Ok(self.run(engine, scope, tool, arguments).await);
         }
-        if !self.finders {
+        if !offer.finders {
             return Err(unknown(name));
         }
         let wanted = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
-        let of_name = || self.tools.values().find(|tool| tool.ability == wanted);
+        let of_name = || offer.tools.values().find(|tool| tool.ability == wanted);
         let none = || said(&format!("There is no ability `{wanted}` that is a tool. Find one with {DISCOVER}."));
         match name {
             DISCOVER => Ok(done(self.found(scope, &arguments))),
@@ -297,7 +308,7 @@ impl Mcp {
     /// The abilities that have a word in their name or description.
     fn found(&self, scope: &Scope, arguments: &Map<String, Value>) -> Value {
         let word = arguments.get("search").and_then(Value::as_str).unwrap_or_default().to_lowercase();
-        let mut found: Vec<&Tool> = self.tools.values().filter(|tool| tool.open_to(scope)).collect();
+        let mut found: Vec<&Tool> = self.offer().tools.values().filter(|tool| tool.open_to(scope)).collect();
         found.retain(|tool| {
             let description = tool.document["description"].as_str().unwrap_or_default();
             tool.ability.contains(&word) || description.to_lowercase().contains(&word)
@@ -325,7 +336,7 @@ impl Mcp {
                 Event { name: CALLED, user: caller.id, login, path, subject: &tool.ability, ..Event::default() };
             identity::record(scope, &event).await;
         }
-        let path = format!("{}/{}/run", self.abilities, tool.ability);
+        let path = format!("{}/{}/run", self.offer().abilities, tool.ability);
         let scope = &Scope { tool: true, ..scope.clone() };
         let part = send(engine, scope, tool.method, &path, brought).await;
         if status::is_success(part.status) { done(part.body) } else { said(&refusal(&part.body)) }

@@ -33,7 +33,7 @@ const SITE: &str = "https://example.org";
 /// A document with all members of the schema of a context. Its properties are those of the first resource, or of the one that
 /// it is shown below.
 pub(super) fn document(shown: &Value, resources: &[&Resource], rest_path: &str) -> Value {
-    let entry = resources.first().and_then(|resource| resource.entries().first());
+    let entry = resources.first().and_then(|resource| resource.entries.first());
     let declared = |name: &str| resources.iter().filter_map(|of| of.property(name)).collect::<Vec<_>>();
     let mut document = members(shown, &declared, entry);
     if let Some(resource) = resources.first().filter(|resource| resource.template.parameters.is_empty()) {

@@ -33,7 +33,7 @@ use crate::request::conditional::Preconditions;
 use crate::request::{BodyParams, body_params};
 use crate::scope::{Principal, Scope};
 use cms_config::declaration;
-use cms_config::translations::{Translations, Translator};
+use cms_config::translations::Translator;
 use cms_storage::plan::{Change, DbValue, WritePlan};
 use cms_text::sanitize::{escape, unescape};
 use minijinja::{AutoEscape, Environment, State, escape_formatter};
@@ -41,7 +41,6 @@ pub use profile::SHORTEST_PASSWORD;
 use replies::{found, headers, see_other};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use std::sync::Arc;
 
 const HTML: &str = "text/html; charset=UTF-8";
 
@@ -80,8 +79,6 @@ pub struct Pages {
     /// Paths that redirect to the console.
     redirects: Vec<String>,
     readers: readers::Readers,
-    /// By language, and by the text that is translated.
-    translations: Arc<Translations>,
     templates: Environment<'static>,
 }
 
@@ -127,12 +124,11 @@ impl Pages {
         let console = console::address(registry);
         let redirects = if console.is_some() { registry.declaration.console.redirects.as_slice() } else { &[] };
         let redirects = redirects.iter().map(|path| format!("{base}{path}")).collect();
-        let translations = Arc::new(registry.declaration.translations.clone());
         let mut templates = Environment::new();
-        let texts = translations.clone();
+        let texts = registry.declaration.clone();
         templates.add_filter("t", move |state: &State<'_, '_>, text: String| {
             let language = state.lookup("lang").map(|language| language.to_string()).unwrap_or_default();
-            Translator::of(&texts, &language).translate(&text).to_owned()
+            Translator::of(&texts.translations, &language).translate(&text).to_owned()
         });
         templates.set_formatter(|out, state, value| match state.auto_escape() {
             AutoEscape::Html if !value.is_safe() && !value.is_undefined() && !value.is_none() => {
@@ -143,7 +139,7 @@ impl Pages {
         for (name, text) in TEMPLATES {
             templates.add_template(name, text).expect("the shipped templates are sound; a test renders each");
         }
-        Pages { base, declared, console, redirects, readers: readers::Readers::new(registry), translations, templates }
+        Pages { base, declared, console, redirects, readers: readers::Readers::new(registry), templates }
     }
 
     /// Whether a page has this path below the site's address. What others lead to is known when it is read.
@@ -549,7 +545,7 @@ impl<'a> PageContext<'a> {
         let pages = &self.pages.declared;
         let caller = &self.scope.principal;
         let language = console::language(self);
-        let translator = Translator::of(&self.pages.translations, &language);
+        let translator = Translator::of(&self.scope.registry.declaration.translations, &language);
         let common = json!({"lang": language, "title": translator.translate(title), "site": self.site_name(), "assets": pages.assets, "caller": &*caller.login, "console": self.console_of(caller), "profile": pages.profile, "logout": pages.logout, "token": self.known().then(|| self.engine.identity().nonce(caller, Purpose::Form, self.scope.now))});
         let mut shown = common.as_object().cloned().unwrap_or_default();
         shown.extend(data.as_object().cloned().unwrap_or_default());
@@ -569,7 +565,9 @@ impl<'a> PageContext<'a> {
 
     /// A text of the program in the language of the browser.
     fn translate(&self, text: &str) -> String {
-        Translator::of(&self.pages.translations, &console::language(self)).translate(text).to_owned()
+        Translator::of(&self.scope.registry.declaration.translations, &console::language(self))
+            .translate(text)
+            .to_owned()
     }
 
     fn site_name(&self) -> String {

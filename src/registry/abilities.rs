@@ -3,7 +3,7 @@
 use super::Behaviour;
 use super::templates::{Template, TemplateReference};
 use crate::model::Method;
-use cms_config::declaration::{self, AbilityCategory, Annotations};
+use cms_config::declaration::{self, AbilityCategory, Annotations, SchemaDoc};
 use cms_schema::{Schema, draft4};
 use serde_json::{Map, Value, json};
 
@@ -20,7 +20,21 @@ pub struct Ability {
     pub requests: Vec<RequestTemplate>,
     /// REST lists and runs it; otherwise it is for tools alone.
     pub listed: bool,
+    /// As declared. That of an operation has no schemas: see [`super::operations::schemas`].
     pub declared: declaration::Ability,
+    /// The operation of a resource that it is.
+    pub operation: Option<OperationPlace>,
+}
+
+/// An endpoint as an ability.
+#[derive(Clone, Copy, Debug)]
+pub struct OperationPlace {
+    /// Positions of the resource, the route and the endpoint in it.
+    pub resource: usize,
+    pub route: usize,
+    pub endpoint: usize,
+    /// `list`, `get` and so on.
+    pub verb: &'static str,
 }
 
 /// A request that an ability sends.
@@ -113,8 +127,8 @@ impl RequestTemplate {
     }
 }
 
-/// The document of an ability that lists show.
-pub fn ability_document(ability: &declaration::Ability) -> Map<String, Value> {
+/// The document of an ability that lists show, with the schemas of its input and its result.
+pub fn ability_document(ability: &declaration::Ability, [input, output]: [&SchemaDoc; 2]) -> Map<String, Value> {
     let Annotations { readonly, destructive, idempotent, more } = &ability.annotations;
     let mut annotations = Map::new();
     for (name, value) in [("readonly", readonly), ("destructive", destructive), ("idempotent", idempotent)] {
@@ -125,8 +139,8 @@ pub fn ability_document(ability: &declaration::Ability) -> Map<String, Value> {
         "label": ability.label,
         "description": ability.description,
         "category": ability.category,
-        "input_schema": draft4(&Value::Object(ability.input_schema.clone())),
-        "output_schema": draft4(&Value::Object(ability.output_schema.clone())),
+        "input_schema": draft4(&Value::Object(input.clone())),
+        "output_schema": draft4(&Value::Object(output.clone())),
         "meta": {"annotations": annotations, "public": ability.public, "show_in_rest": ability.is_listed()},
     });
     document.as_object().cloned().unwrap_or_default()

@@ -10,6 +10,7 @@ use cms_schema::Schema;
 use cms_storage::plan::{DbValue, Name, Op};
 use cms_text::search::WordLimit;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// The effect of an argument in addition to its check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -199,7 +200,7 @@ pub struct Arg {
     /// OPTIONS lists the argument.
     pub listed: bool,
     /// The argument in OPTIONS.
-    pub shown: Value,
+    pub shown: Arc<Value>,
 }
 
 /// Rules for a text that is JSON.

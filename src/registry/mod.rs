@@ -180,7 +180,7 @@ pub struct Endpoint {
 /// See the module's description.
 #[derive(Debug)]
 pub struct Registry {
-    pub declaration: Declaration,
+    pub declaration: Arc<Declaration>,
     pub site: Site,
     pub roles: IndexMap<String, Role>,
     pub namespaces: Vec<String>,
@@ -199,7 +199,8 @@ pub struct Registry {
     pub block_styles: BlockStyles,
     /// Changes whenever a declaration does; part of what caches are keyed by.
     pub fingerprint: u64,
-    /// Of what all nodes that share a database have to declare alike, as a text of any length.
+    /// Of what all nodes that share a database have to declare alike; empty where the database is a file, which no other
+    /// node shares.
     pub shared: String,
 }
 

@@ -1,13 +1,15 @@
 //! Abilities of resources (`resources.NAME.ability`): one for each operation that the resource has.
 
-use super::abilities::{Ability, AbilityInput, AbilityPath, RequestTemplate, method_of};
+use super::abilities::{Ability, AbilityInput, AbilityPath, OperationPlace, RequestTemplate, method_of};
 use super::columns::VERSION;
 use super::resource::Resource;
 use super::templates::Template;
 use super::{Behaviour, Endpoint, Route};
 use crate::model::Method;
 use cms_config::declaration::{self, AbilityCategory, AbilityRequest, Annotations, SchemaDoc};
+use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// The handlers whose endpoints are abilities, with what the endpoint has to be: of the collection, or of an item.
 const OPERATIONS: [(&str, bool); 5] =
@@ -30,7 +32,7 @@ struct ResourceOperation<'a> {
     resource: &'a Resource,
     route: &'a Route,
     endpoint: &'a Endpoint,
-    verb: &'static str,
+    place: OperationPlace,
 }
 
 /// The abilities of a resource, with their names, in the order of [`OPERATIONS`]. `handler` names that of an endpoint;
@@ -43,21 +45,35 @@ pub fn operations(
 ) -> Vec<(String, Ability)> {
     let word = word(&resource.name);
     let mut found: Vec<ResourceOperation<'_>> = Vec::new();
-    for route in routes.iter().filter(|route| route.owner == Some(resource.index)) {
+    for (at, route) in routes.iter().enumerate().filter(|(_, route)| route.owner == Some(resource.index)) {
         let Some(item) = place(resource, route) else { continue };
-        for endpoint in route.endpoints.iter().filter(|endpoint| !endpoint.credentials && !endpoint.file) {
+        let open = route.endpoints.iter().enumerate().filter(|(_, endpoint)| !endpoint.credentials && !endpoint.file);
+        for (place, endpoint) in open {
             let name = handler(endpoint);
             let verb = name.rsplit('.').next().unwrap_or(name);
             let operation = OPERATIONS.iter().find(|(own, of_item)| *own == verb && *of_item == item);
             if let Some((verb, _)) = operation
-                && !found.iter().any(|other| other.verb == *verb)
+                && !found.iter().any(|other| other.place.verb == *verb)
             {
-                found.push(ResourceOperation { resource, route, endpoint, verb });
+                let place = OperationPlace { resource: resource.index, route: at, endpoint: place, verb };
+                found.push(ResourceOperation { resource, route, endpoint, place });
             }
         }
     }
-    found.sort_by_key(|operation| OPERATIONS.iter().position(|(verb, _)| *verb == operation.verb));
-    found.iter().filter_map(|one| Some((format!("{word}/{}", one.verb), one.ability(&word, run)?))).collect()
+    found.sort_by_key(|operation| OPERATIONS.iter().position(|(verb, _)| *verb == operation.place.verb));
+    found.iter().filter_map(|one| Some((format!("{word}/{}", one.place.verb), one.ability(&word, run)?))).collect()
+}
+
+/// The schemas of the input and the result of an ability. Those of operations are made when they are needed: they repeat every
+/// argument and property.
+pub fn schemas<'a>(ability: &'a Ability, resources: &[Resource], routes: &[Route]) -> [Cow<'a, SchemaDoc>; 2] {
+    let declared = &ability.declared;
+    let Some(place) = ability.operation else {
+        return [Cow::Borrowed(&declared.input_schema), Cow::Borrowed(&declared.output_schema)];
+    };
+    let (resource, route) = (&resources[place.resource], &routes[place.route]);
+    let operation = ResourceOperation { resource, route, endpoint: &route.endpoints[place.endpoint], place };
+    [Cow::Owned(operation.input()), Cow::Owned(operation.output())]
 }
 
 /// The name of a resource as abilities write it.
@@ -90,7 +106,7 @@ impl ResourceOperation<'_> {
             if_match: request.if_match.clone().map(|tag| Template::parse(&Value::String(tag))),
             apart: None,
         };
-        let names = declared.input_schema.get("properties")?.as_object()?.keys().cloned().collect();
+        let names = self.members().map(str::to_owned).collect::<IndexSet<String>>().into_iter().collect();
         Some(Ability {
             method: method_of(&declared.annotations),
             input: AbilityInput::Arguments(names),
@@ -99,12 +115,13 @@ impl ResourceOperation<'_> {
             requests: vec![request.take_rest_of_input(&declared)],
             listed: self.resource.declared.ability,
             declared,
+            operation: Some(self.place),
         })
     }
 
     fn declared(&self, word: &str, method: Method) -> Option<declaration::Ability> {
         let [one, many] = names_of(self.resource);
-        let (label, description, readonly, destructive, idempotent) = match self.verb {
+        let (label, description, readonly, destructive, idempotent) = match self.place.verb {
             "list" => (
                 format!("List {many}"),
                 format!(
@@ -142,8 +159,8 @@ impl ResourceOperation<'_> {
             label,
             description,
             category: word.to_owned(),
-            input_schema: self.input(method),
-            output_schema: self.output(),
+            input_schema: SchemaDoc::new(),
+            output_schema: SchemaDoc::new(),
             annotations: Annotations {
                 readonly: Some(readonly),
                 destructive,
@@ -170,7 +187,7 @@ impl ResourceOperation<'_> {
 
     /// It may be made to depend on nobody having changed the record.
     fn conditional(&self) -> bool {
-        matches!(self.verb, "update" | "delete") && self.resource.column(VERSION).is_some()
+        matches!(self.place.verb, "update" | "delete") && self.resource.column(VERSION).is_some()
     }
 
     /// The path with members of the input in the places of its captures.
@@ -182,8 +199,20 @@ impl ResourceOperation<'_> {
         }
     }
 
+    /// It reads, so that the input may say which members the result has.
+    fn reads(&self) -> bool {
+        self.endpoint.methods.first() == Some(&Method::Get)
+    }
+
+    /// The names of the members of the input, some of them more than once.
+    fn members(&self) -> impl Iterator<Item = &str> {
+        let args = self.endpoint.args.args.iter().map(|arg| &arg.name);
+        let names = self.route.captures.iter().chain(args).map(String::as_str);
+        names.chain(self.reads().then_some(FIELDS)).chain(self.conditional().then_some(IF_MATCH))
+    }
+
     /// The arguments of the endpoint as one object.
-    fn input(&self, method: Method) -> SchemaDoc {
+    fn input(&self) -> SchemaDoc {
         let captures = &self.route.captures;
         let mut properties = Map::new();
         for capture in captures {
@@ -191,9 +220,9 @@ impl ResourceOperation<'_> {
                 .insert(capture.clone(), json!({"type": ["string", "integer"], "description": "Key in the path."}));
         }
         for arg in &self.endpoint.args.args {
-            properties.insert(arg.name.clone(), arg.shown.clone());
+            properties.insert(arg.name.clone(), Value::clone(&arg.shown));
         }
-        if method == Method::Get {
+        if self.reads() {
             let description = "Names of the members that the result contains; `a.b` selects a member of a member.";
             properties.insert(
                 FIELDS.to_owned(),
@@ -221,7 +250,7 @@ impl ResourceOperation<'_> {
     fn output(&self) -> SchemaDoc {
         let properties = self.resource.schema.get("properties").cloned().unwrap_or_else(|| json!({}));
         let mut item = json!({"type": "object", "properties": properties});
-        match self.verb {
+        match self.place.verb {
             "delete" => SchemaDoc::new(),
             "list" => object(json!({"type": "array", "items": item})),
             _ => {

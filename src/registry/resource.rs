@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// The contexts of the contract, as bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -379,8 +380,10 @@ pub struct Resource {
     pub meta: HashMap<String, MetaType>,
     /// The resource schema as clients see it.
     pub schema: Value,
-    /// The block in `routes.toml`.
-    pub declared: declaration::Resource,
+    /// The block in `routes.toml`, with its labels filled in and without its entries.
+    pub declared: Arc<declaration::Resource>,
+    /// The declared entries (`options.entries`, and those of `entries_file`), none if none are.
+    pub entries: Arc<Vec<Value>>,
 }
 
 impl Resource {
@@ -512,15 +515,10 @@ impl Resource {
         self.codes.get(&code).copied().unwrap_or(code)
     }
 
-    /// The declared entries (`options.entries`), none if none are.
-    pub fn entries(&self) -> &[Value] {
-        &self.declared.options.entries
-    }
-
     /// The declared entry with this key (`options.key`). Keys are texts in a path and may be numbers in an entry.
     pub fn entry(&self, wanted: &str) -> Option<&Value> {
         let key = self.declared.options.key.as_deref().unwrap_or("id");
-        self.entries().iter().find(|entry| match entry.get(key) {
+        self.entries.iter().find(|entry| match entry.get(key) {
             Some(Value::String(key)) => key == wanted,
             Some(Value::Number(key)) => key.as_i64().is_some_and(|key| wanted.parse() == Ok(key)),
             _ => false,

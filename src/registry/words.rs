@@ -7,7 +7,9 @@ use cms_config::declaration::FieldView;
 use indexmap::IndexMap;
 use schemars::{JsonSchema, schema_for};
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer};
+use serde::de::value::MapDeserializer;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
+use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
@@ -326,22 +328,73 @@ impl ArgumentWords {
 
 /// The valid words of a document, as one value.
 fn gather<W: Default + DeserializeOwned>(doc: &Map<String, Value>) -> W {
-    let ours = doc.iter().filter(|(key, _)| is_word(key)).map(|(key, value)| (key.clone(), value.clone()));
-    let mut words: Map<String, Value> = ours.collect();
+    let fields = fields_of::<W>();
+    let ours = || doc.iter().map(|(key, value)| (key.as_str(), value)).filter(|(key, _)| fields.contains(key));
+    if ours().next().is_none() {
+        return W::default();
+    }
     // A document without invalid words, which is the usual case, is read once.
-    serde_json::from_value(Value::Object(words.clone())).unwrap_or_else(|_| {
-        words.retain(|key, value| read::<W>(key, value).is_ok());
-        serde_json::from_value(Value::Object(words)).unwrap_or_default()
-    })
+    let valid = || read_all(ours().filter(|(key, value)| read::<W>(key, value).is_ok())).unwrap_or_default();
+    read_all(ours()).unwrap_or_else(|_| valid())
+}
+
+/// The words that a type has.
+fn fields_of<W: DeserializeOwned>() -> &'static [&'static str] {
+    let mut fields: &[&str] = &[];
+    // It asks for its fields, and nothing is read.
+    let _ = W::deserialize(FieldNames(&mut fields));
+    fields
+}
+
+/// Notes the fields of what is read from it.
+struct FieldNames<'f>(&'f mut &'static [&'static str]);
+
+impl<'de> Deserializer<'de> for FieldNames<'_> {
+    type Error = serde_json::Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Self::Error> {
+        *self.0 = fields;
+        Err(Self::Error::custom(name))
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
+        Err(Self::Error::custom("words are the fields of a type"))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+fn read_all<'d, W: DeserializeOwned>(
+    words: impl Iterator<Item = (&'d str, &'d Value)>,
+) -> Result<W, serde_json::Error> {
+    W::deserialize(MapDeserializer::new(words))
 }
 
 fn read<W: DeserializeOwned>(key: &str, value: &Value) -> Result<W, serde_json::Error> {
-    serde_json::from_value(Value::Object(Map::from_iter([(key.to_owned(), value.clone())])))
+    read_all([(key, value)].into_iter())
 }
 
 /// Whether a keyword is one of ours.
 pub fn is_word(key: &str) -> bool {
     key.starts_with("x-")
+}
+
+/// Whether every word of a document surely is one and has a value of its type. False says nothing: see [`check`].
+pub fn all_fit(doc: &Map<String, Value>, in_schema: bool) -> bool {
+    let (of_arguments, of_properties) = (fields_of::<ArgumentWords>(), fields_of::<PropertyWords>());
+    let ours = doc.iter().map(|(key, value)| (key.as_str(), value)).filter(|(key, _)| is_word(key));
+    let (arguments, others): (Vec<_>, Vec<_>) = ours.partition(|(key, _)| of_arguments.contains(key));
+    others.iter().all(|(key, _)| in_schema && of_properties.contains(key))
+        && read_all::<ArgumentWords>(arguments.into_iter()).is_ok()
+        && read_all::<PropertyWords>(others.into_iter()).is_ok()
 }
 
 /// The problem of one word of a document; `in_schema`: in a resource's schema, where arguments follow from properties.
@@ -427,6 +480,15 @@ mod tests {
         assert!(outcome("x-column", json!(5), true).contains("expected a string"));
         assert!(outcome("x-relation", json!({"to": "posts", "on_delete": "explode"}), true).contains("explode"));
         assert!(outcome("x-search-words", json!({"max": 9}), false).contains("overflow"));
+    }
+
+    #[test]
+    fn a_quick_look_finds_every_wrong_word() {
+        let fits = |doc: Value, in_schema: bool| all_fit(doc.as_object().expect("an object"), in_schema);
+        assert!(fits(json!({"type": 5, "x-column": "title", "x-param": "page", "x-const": null}), true));
+        assert!(!fits(json!({"x-column": "title"}), false) && fits(json!({"x-param": "page"}), false));
+        assert!(!fits(json!({"x-wirte": "raw"}), true) && !fits(json!({"x-column": 5, "x-param": "page"}), true));
+        assert!(!fits(json!({"x-param": false}), true));
     }
 
     #[test]

@@ -9,12 +9,13 @@ use super::units::FORMATS;
 use crate::Problem;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
+use serde_json::Value;
 
-/// Every deviation of a tree from a grammar. `partial`: some file could not be read, so absent keys prove nothing.
-pub fn check(grammar: &Grammar, root: &Node, sources: &Sources, partial: bool) -> Vec<Problem> {
-    let value = root.to_value();
+/// Every deviation of a tree, whose value is given, too, from a grammar. `partial`: some file could not be read, so absent keys
+/// prove nothing.
+pub fn check(grammar: &Grammar, (root, value): (&Node, &Value), sources: &Sources, partial: bool) -> Vec<Problem> {
     let mut check = Check { grammar, root, sources, partial, found: Vec::new() };
-    for error in grammar.validator().iter_errors(&value) {
+    for error in grammar.validator().iter_errors(value) {
         check.tell(&error);
         if check.found.len() >= MOST_PROBLEMS {
             break;

@@ -12,7 +12,7 @@ use super::inherit;
 use super::layers;
 use super::prefix;
 use super::read::{MOST_PROBLEMS, Reader};
-use super::schema_files::schema_files;
+use super::schema_files::{EntryFiles, entry_files, schema_files};
 use super::settings::settings;
 use super::shipped;
 use super::source::Origin;
@@ -28,9 +28,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct LoadedDeclaration {
     /// As merged. `schema` of a resource is a key of [`LoadedDeclaration::schemas`].
-    pub declaration: Declaration,
+    pub declaration: Arc<Declaration>,
     /// Schema files by path relative to the main file, overlays merged, `{prefix}` filled in.
     pub schemas: IndexMap<String, Value>,
+    /// Entries of the files that resources name as `entries_file`, which then is a key of these.
+    pub entries: EntryFiles,
     pub(super) sources: Arc<Sources>,
     pub(super) root: Arc<Node>,
     pub(super) schema_trees: Arc<IndexMap<String, Node>>,
@@ -71,8 +73,9 @@ pub fn attempt(origin: Origin<'_>, sets: &[String], env: impl IntoIterator<Item 
     for tree in schema_trees.values_mut() {
         prefix::fill(&mut reader, tree, &prefix);
     }
+    let entries = entry_files(&mut reader, &mut merged, &prefix);
     let files = std::mem::take(&mut reader.files);
-    LoadAttempt { outcome: finish(reader, merged.root, schema_trees), files }
+    LoadAttempt { outcome: finish(reader, merged.root, schema_trees, entries), files }
 }
 
 /// The environment of the process, for [`load`]; variables that are not text are left out.
@@ -89,6 +92,11 @@ impl LoadedDeclaration {
     /// A problem at a value of the declaration, e.g. `["resources", "posts", "links", "2", "to"]`.
     pub fn problem(&self, path: &[&str], message: impl Into<String>, hint: Option<String>) -> Problem {
         self.sources.problem(self.root.locate(path), message, hint)
+    }
+
+    /// The texts that it was read from: files, environment and command line.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.sources.texts()
     }
 
     /// Whether a shipped file gives the value at a path, and not one of the user's.
@@ -120,8 +128,10 @@ fn finish(
     mut reader: Reader<'_>,
     root: Node,
     schema_trees: IndexMap<String, Node>,
+    entries: EntryFiles,
 ) -> Result<LoadedDeclaration, Vec<Problem>> {
-    reader.problems.extend(check::check(Grammar::declaration(), &root, &reader.sources, reader.partial));
+    let value = root.to_value();
+    reader.problems.extend(check::check(Grammar::declaration(), (&root, &value), &reader.sources, reader.partial));
     reader.problems = Problem::sorted(reader.problems);
     if reader.problems.len() >= MOST_PROBLEMS {
         reader.problems.truncate(MOST_PROBLEMS);
@@ -130,14 +140,15 @@ fn finish(
     if !reader.problems.is_empty() {
         return Err(reader.problems);
     }
-    let declaration = serde_json::from_value::<Declaration>(root.to_value()).map_err(|error| {
+    let declaration = serde_json::from_value::<Declaration>(value).map_err(|error| {
         // The check covers everything that the types require; should it ever not, the user still gets the reason.
         let file = reader.origin.name(&reader.origin.main());
         vec![Problem { file, place: None, excerpt: None, message: error.to_string(), hint: None }]
     })?;
     let schemas = schema_trees.iter().map(|(key, tree)| (key.clone(), tree.to_value())).collect();
     let (sources, root, schema_trees) = (Arc::new(reader.sources), Arc::new(root), Arc::new(schema_trees));
-    Ok(LoadedDeclaration { declaration, schemas, sources, root, schema_trees })
+    let declaration = Arc::new(declaration);
+    Ok(LoadedDeclaration { declaration, schemas, entries, sources, root, schema_trees })
 }
 
 #[cfg(test)]
@@ -529,6 +540,29 @@ mod tests {
         assert_eq!(loaded.schemas["schemas/book.json"]["title"], json!("cms book"));
         assert_eq!(loaded.schemas["schemas/dialects/more/shelf.json"], json!({}));
         assert!(loaded.declaration.schemas.is_empty());
+    }
+
+    /// Entries of a file are read in the same way whether or not it is a shipped one, which is read more quickly.
+    #[test]
+    fn entries_are_in_files_of_their_own() {
+        let entries = (
+            "schemas/dialects/more/shelf-entries.json",
+            r#"{"about": "{prefix}", "entries": [{"name": "{prefix}/a"}, {"{PREFIX}": 1}]}"#,
+        );
+        let cms = ("schemas/dialects/cms.toml", "resources.books.entries_file = \"more/shelf-entries.json\"");
+        let loaded = load_texts(&base_and(&[cms, entries]), &[], &[]).expect("sound");
+        assert_eq!(*loaded.entries[entries.0], [json!({"name": "cms/a"}), json!({"CMS": 1})]);
+        assert_eq!(loaded.declaration.resources["books"].entries_file.as_deref(), Some(entries.0));
+
+        let shipped = load(None, &["site.prefix=wp".to_owned()], []).expect("sound");
+        assert!(shipped.entries.len() >= 5, "{}", shipped.entries.len());
+        for (key, entries) in &shipped.entries {
+            let mut sources = Sources::default();
+            let (_, text) = shipped::FILES.iter().find(|(name, _)| name == key).expect("is shipped");
+            let source = sources.add(key, *text);
+            let tree = super::super::parse_json::parse(&sources, source, &mut Vec::new()).expect("is JSON");
+            assert_eq!(tree.child("entries").map(Node::to_value), Some(json!(**entries)), "{key}");
+        }
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! Where what is declared was written: names with files and lines.
 
 use super::load::LoadedDeclaration;
-use super::tree::{Location, Node, Table};
+use super::tree::{Node, Table};
+use std::sync::Arc;
 
 /// Something that is declared, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeclarationPlace {
     /// Such as `resources.posts`; a part with a dot is in quotes.
     pub name: String,
-    pub file: String,
+    pub file: Arc<str>,
     /// From 1.
     pub line: usize,
 }
@@ -34,7 +35,7 @@ impl LoadedDeclaration {
 
     fn place_of(&self, path: &[&str]) -> DeclarationPlace {
         let quoted = |part: &&str| if part.contains('.') { format!("\"{part}\"") } else { (*part).to_owned() };
-        let Location { file, line, .. } = self.sources.place(self.root.locate_key(path));
+        let (file, line) = self.sources.line(self.root.locate_key(path));
         DeclarationPlace { name: path.iter().map(quoted).collect::<Vec<_>>().join("."), file, line }
     }
 
@@ -42,7 +43,7 @@ impl LoadedDeclaration {
     fn properties(&self, resource: &str, schema: &str) -> Vec<DeclarationPlace> {
         let Some(tree) = self.schema_trees.get(schema) else { return Vec::new() };
         let place = |property: &String| {
-            let Location { file, line, .. } = self.sources.place(tree.locate_key(&["properties", property]));
+            let (file, line) = self.sources.line(tree.locate_key(&["properties", property]));
             DeclarationPlace { name: format!("resources.{resource}.properties.{property}"), file, line }
         };
         tree.child("properties").and_then(Node::as_table).into_iter().flat_map(Table::keys).map(place).collect()
@@ -73,7 +74,7 @@ mod tests {
         let places = loaded.places();
         let at = |name: &str| {
             let found = places.iter().find(|place| place.name == name);
-            found.map(|place| (place.file.as_str(), place.line))
+            found.map(|place| (&*place.file, place.line))
         };
         assert_eq!(at("resources.notes"), Some(("site.toml", 4)));
         assert_eq!(at("resources.notes.properties.id"), Some(("note.json", 2)));

@@ -20,7 +20,7 @@ pub fn fill(reader: &mut Reader<'_>, node: &mut Node, prefix: &str) {
         Data::String(text) => fill_text(text, prefix),
         Data::Array(items) => items.iter_mut().for_each(|item| fill(reader, item, prefix)),
         Data::Table(table) => {
-            if table.keys().any(|key| key.contains('{')) {
+            if table.keys().any(|key| is_in(key)) {
                 fill_keys(reader, table, prefix);
             }
             table.values_mut().for_each(|member| fill(reader, &mut member.node, prefix));
@@ -42,8 +42,17 @@ fn fill_keys(reader: &mut Reader<'_>, table: &mut Table, prefix: &str) {
     }
 }
 
+/// As written in small letters and in capitals.
+const PLACES: [&str; 2] = ["{prefix}", "{PREFIX}"];
+
+/// Whether the prefix is to be filled in anywhere in a text.
+pub fn is_in(text: &str) -> bool {
+    PLACES.iter().any(|place| text.contains(place))
+}
+
 fn fill_text(text: &mut String, prefix: &str) {
-    if text.contains('{') {
-        *text = text.replace("{prefix}", prefix).replace("{PREFIX}", &prefix.to_uppercase());
+    if is_in(text) {
+        let [small, capital] = PLACES;
+        *text = text.replace(small, prefix).replace(capital, &prefix.to_uppercase());
     }
 }

@@ -7,6 +7,7 @@ use super::check::suggestion;
 use super::merge;
 use super::read::Reader;
 use super::tree::{Data, Node, Span, Table, pointer_segments};
+use indexmap::IndexMap;
 
 /// The keyword.
 const REF: &str = "$ref";
@@ -44,20 +45,33 @@ fn collect(node: &Node, found: &mut Vec<(String, Span)>) {
     }
 }
 
-/// Replaces all references of a tree by copies of their targets. `other` returns the finished tree of another file by its
-/// key; `None` if that has problems of its own.
-pub fn resolve(reader: &mut Reader<'_>, tree: &Node, other: &dyn Fn(&str) -> Option<Node>) -> Node {
-    let mut resolver = Resolver { reader, own: tree, other, chain: Vec::new(), brought: 0 };
-    let mut resolved = tree.clone();
-    resolver.walk(&mut resolved);
-    resolved
+/// Replaces all references of a tree by copies of their targets. `others`: the finished trees of other files by their keys,
+/// without those that have problems of their own.
+pub fn resolve(reader: &mut Reader<'_>, mut tree: Node, others: &IndexMap<String, Node>) -> Node {
+    // References to other parts of the tree lead to what was written there.
+    let written = refers_to_itself(&tree).then(|| tree.clone());
+    let own = written.as_ref();
+    Resolver { reader, own, others, chain: Vec::new(), brought: 0 }.walk(&mut tree);
+    tree
+}
+
+/// Whether a tree has references to parts of itself.
+fn refers_to_itself(node: &Node) -> bool {
+    match &node.data {
+        Data::Table(table) => table.iter().any(|(key, member)| match member.node.as_str().filter(|_| key == REF) {
+            Some(text) => text.is_empty() || text.starts_with('#'),
+            None => refers_to_itself(&member.node),
+        }),
+        Data::Array(items) => items.iter().any(refers_to_itself),
+        _ => false,
+    }
 }
 
 struct Resolver<'a, 'r> {
     reader: &'a mut Reader<'r>,
-    /// The file as it was read.
-    own: &'a Node,
-    other: &'a dyn Fn(&str) -> Option<Node>,
+    /// The file as it was read, where it refers to itself.
+    own: Option<&'a Node>,
+    others: &'a IndexMap<String, Node>,
     /// The references within this file that are being followed.
     chain: Vec<String>,
     /// Values that references have copied.
@@ -70,7 +84,7 @@ impl Resolver<'_, '_> {
             Data::Table(table) => {
                 table.values_mut().for_each(|member| self.walk(&mut member.node));
                 let is_text = |node: &Node| node.as_str().is_some();
-                if let Some(reference) = table.get(REF).filter(|member| is_text(&member.node)).cloned()
+                if let Some(reference) = table.get(REF).filter(|member| is_text(&member.node))
                     && let Some(mut target) = self.target(&reference.node)
                 {
                     table.shift_remove(REF);
@@ -89,13 +103,13 @@ impl Resolver<'_, '_> {
         let (text, place) = (reference.as_str().unwrap_or_default(), reference.span);
         let (file, pointer) = text.split_once('#').unwrap_or((text, ""));
         let whole = match file {
-            "" => None,
-            file => Some((self.other)(&self.reader.resolve(place.source, file))?),
+            "" => self.own?,
+            file => self.others.get(&self.reader.resolve(place.source, file))?,
         };
         let path = pointer_segments(pointer);
-        let Some(mut target) = whole.as_ref().unwrap_or(self.own).at(&path).cloned() else {
+        let Some(mut target) = whole.at(&path).cloned() else {
             let (last, parents) = path.split_last().map_or(("", &[][..]), |(last, parents)| (last, parents));
-            let beside = whole.as_ref().unwrap_or(self.own).at(parents).and_then(Node::as_table);
+            let beside = whole.at(parents).and_then(Node::as_table);
             let hint = beside.and_then(|table: &Table| suggestion(last, table.keys().map(String::as_str)));
             self.reader.report(place, format!("`{text}` leads to nothing"), hint);
             return None;
@@ -109,7 +123,7 @@ impl Resolver<'_, '_> {
             self.reader.report(place, format!("the references of this file copy more than {MOST} values"), None);
             return None;
         }
-        if whole.is_none() {
+        if file.is_empty() {
             if self.chain.iter().any(|above| above == text) || self.chain.len() >= DEEPEST {
                 self.reader.report(
                     place,

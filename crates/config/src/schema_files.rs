@@ -1,4 +1,5 @@
-//! The schema files that resources and routes name, with what they refer to and what the declaration changes in them.
+//! The files of JSON that a declaration names: schema files, with what they refer to and what the declaration changes in
+//! them, and files of entries.
 //!
 //! It does not know what a schema means: it is validated where it is compiled.
 
@@ -7,8 +8,22 @@ use super::layers::{Change, MergeResult, SchemaEdit, nothing_to_remove, schema_s
 use super::read::Reader;
 use super::taxonomies::TaxonomyProperty;
 use super::tree::{Data, Member, Node, Span, Table};
-use super::{merge, parse_json, references};
+use super::{merge, parse_json, prefix, references, shipped};
 use indexmap::IndexMap;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The entries of each file that resources name as `entries_file`, by its key.
+pub type EntryFiles = IndexMap<String, Arc<Vec<Value>>>;
+
+/// The key by which a resource names its schema file.
+const SCHEMA: &str = "schema";
+
+/// The key by which a resource names its file of entries.
+const ENTRIES_FILE: &str = "entries_file";
+
+/// The member of such a file that has them.
+const ENTRIES: &str = "entries";
 
 /// Reads every schema file once, by its key; rewrites the names in the declaration to keys; resolves the references;
 /// applies the changes; adds the properties of taxonomies.
@@ -43,7 +58,7 @@ pub fn schema_files(
 /// The schema files of a declaration by key.
 #[derive(Default)]
 struct Files {
-    /// As read; `None` for one that cannot be.
+    /// As read; `None` for one that cannot be, or is finished.
     raw: IndexMap<String, Option<Node>>,
     /// The declaration's changes of each.
     edits: IndexMap<String, Vec<SchemaEdit>>,
@@ -90,11 +105,8 @@ impl Files {
     /// Finishes a file after those that it refers to, so that changes to those reach it. `chain`: the files that are being
     /// finished, each because the one before refers to it.
     fn finish(&mut self, reader: &mut Reader<'_>, key: &str, chain: &mut Vec<String>) {
-        let Some(Some(raw)) = self.raw.get(key) else { return };
-        if self.done.contains_key(key) {
-            return;
-        }
-        let raw = raw.clone();
+        // Nothing needs it as it was read once it is being finished.
+        let Some(raw) = self.raw.get_mut(key).and_then(Option::take) else { return };
         chain.push(key.to_owned());
         for (file, place) in references::files(&raw) {
             let other = reader.resolve(place.source, &file);
@@ -106,8 +118,7 @@ impl Files {
             }
         }
         chain.pop();
-        let done = &self.done;
-        let mut tree = references::resolve(reader, &raw, &|other| done.get(other).cloned());
+        let mut tree = references::resolve(reader, raw, &self.done);
         for edit in self.edits.shift_remove(key).unwrap_or_default() {
             apply(reader, &mut tree, edit);
         }
@@ -151,24 +162,66 @@ fn place<'m>(merged: &'m mut MergeResult, resource: &str) -> Option<&'m mut Node
     Some(&mut resources.get_mut(resource)?.node.as_table_mut()?.get_mut("schema")?.node)
 }
 
-/// Where the declaration names a file: `schema` and `entries_file` of resources, `route_schemas.*`.
+/// Where the declaration names schema files.
 fn places(merged: &mut MergeResult) -> Vec<&mut Node> {
     let mut places = Vec::new();
     for (key, entry) in merged.root.as_table_mut().into_iter().flat_map(Table::iter_mut) {
-        let named = entry.node.as_table_mut().into_iter().flat_map(Table::values_mut);
         match key.as_str() {
-            "resources" | "base_resources" => {
-                let resources = named.filter_map(|resource| resource.node.as_table_mut());
-                let files = resources
-                    .flat_map(Table::iter_mut)
-                    .filter(|(key, _)| matches!(key.as_str(), "schema" | "entries_file"));
-                places.extend(files.map(|(_, file)| &mut file.node));
-            }
-            "route_schemas" => places.extend(named.map(|schema| &mut schema.node)),
+            "resources" | "base_resources" => places.extend(in_resources(&mut entry.node, SCHEMA)),
+            "route_schemas" => places.extend(members(&mut entry.node)),
             _ => {}
         }
     }
     places
+}
+
+/// Where the resources of a table name files under a key.
+fn in_resources<'n>(table: &'n mut Node, key: &'static str) -> impl Iterator<Item = &'n mut Node> {
+    let resources = members(table).filter_map(Node::as_table_mut);
+    resources.filter_map(move |resource| Some(&mut resource.get_mut(key)?.node))
+}
+
+fn members(node: &mut Node) -> impl Iterator<Item = &mut Node> {
+    node.as_table_mut().into_iter().flat_map(Table::values_mut).map(|member| &mut member.node)
+}
+
+/// Reads every file of entries once; rewrites the names in the declaration to keys.
+pub fn entry_files(reader: &mut Reader<'_>, merged: &mut MergeResult, prefix: &str) -> EntryFiles {
+    let mut files = EntryFiles::new();
+    let tables = merged.root.as_table_mut().into_iter().flat_map(Table::iter_mut);
+    let resources = tables.filter(|(key, _)| matches!(key.as_str(), "resources" | "base_resources"));
+    for place in resources.flat_map(|(_, entry)| in_resources(&mut entry.node, ENTRIES_FILE)) {
+        let at = place.span;
+        let Data::String(name) = &mut place.data else { continue };
+        *name = reader.resolve(at.source, name);
+        if !files.contains_key(name) {
+            let entries = entries(reader, name, at, prefix).unwrap_or_default();
+            files.insert(name.clone(), Arc::new(entries));
+        }
+    }
+    files
+}
+
+/// The entries of a file. `None`: it has a problem, which is reported.
+fn entries(reader: &mut Reader<'_>, key: &str, named_at: Span, prefix: &str) -> Option<Vec<Value>> {
+    let source = reader.source(key, Some(named_at), false)?;
+    let text = reader.sources.text(source);
+    // Nobody asks for places in a file that is known to be sound.
+    if shipped::has(key, text)
+        && !prefix::is_in(text)
+        && let Ok(mut file) = serde_json::from_str::<Value>(text)
+        && let Some(Value::Array(entries)) = file.get_mut(ENTRIES).map(Value::take)
+    {
+        return Some(entries);
+    }
+    let mut tree = parse_json::parse(&reader.sources, source, &mut reader.problems)?;
+    prefix::fill(reader, &mut tree, prefix);
+    let entries =
+        tree.child(ENTRIES).and_then(|entries| Some(entries.as_array()?.iter().map(Node::to_value).collect()));
+    if entries.is_none() {
+        reader.report(tree.span, format!("a file of entries has them in a list `{ENTRIES}`"), None);
+    }
+    entries
 }
 
 fn read(reader: &mut Reader<'_>, key: &str, named_at: Span) -> Option<Node> {

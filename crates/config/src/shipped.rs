@@ -64,6 +64,11 @@ pub fn is_shipped(file: &str) -> bool {
     FILES.iter().any(|(name, _)| name.starts_with(SCHEMAS) && file.ends_with(name))
 }
 
+/// Whether a file is shipped with exactly this text.
+pub fn has(key: &str, text: &str) -> bool {
+    FILES.iter().any(|(name, shipped)| *name == key && *shipped == text)
+}
+
 fn files_of_init() -> Vec<(&'static str, &'static str)> {
     FILES.iter().copied().chain([(VERSION_FILE, VERSION)]).collect()
 }

@@ -6,7 +6,7 @@
 use crate::Problem;
 use indexmap::IndexMap;
 use serde_json::{Map, Number, Value};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Deepest nesting that any source may have.
 pub const DEPTH: usize = 64;
@@ -191,16 +191,31 @@ pub struct Sources {
 
 #[derive(Clone, Debug)]
 struct SourceText {
-    name: String,
+    name: Arc<str>,
     text: String,
     /// Where each line starts; computed when a place is first needed.
     lines: OnceLock<Vec<usize>>,
 }
 
+impl SourceText {
+    fn lines(&self) -> &[usize] {
+        self.lines.get_or_init(|| {
+            let ends = self.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+            std::iter::once(0).chain(ends.map(|(end, _)| end + 1)).collect()
+        })
+    }
+
+    /// The line of a byte, from 1.
+    fn line(&self, at: usize) -> usize {
+        self.lines().partition_point(|line| *line <= at)
+    }
+}
+
 impl Sources {
     /// Stores a text under the name that problems show.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> usize {
-        self.list.push(SourceText { name: name.into(), text: text.into(), lines: OnceLock::new() });
+        let name = name.into().into();
+        self.list.push(SourceText { name, text: text.into(), lines: OnceLock::new() });
         self.list.len() - 1
     }
 
@@ -214,24 +229,32 @@ impl Sources {
         self.list.get(source).map_or("", |text| &text.text)
     }
 
+    /// The texts, in the order in which they were read.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|source| source.text.as_str())
+    }
+
+    /// File and line of a span's start.
+    pub fn line(&self, span: Span) -> (Arc<str>, usize) {
+        let source = self.list.get(span.source);
+        source.map_or_else(|| ("".into(), 1), |source| (source.name.clone(), source.line(span.start)))
+    }
+
     /// Line, column and excerpt of a span's start.
     pub fn place(&self, span: Span) -> Location {
-        let Some(SourceText { name, text, lines }) = self.list.get(span.source) else {
+        let Some(source) = self.list.get(span.source) else {
             return Location { file: String::new(), line: 1, column: 1, excerpt: None };
         };
-        let lines = lines.get_or_init(|| {
-            let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-            std::iter::once(0).chain(ends.map(|(end, _)| end + 1)).collect()
-        });
+        let SourceText { name, text, .. } = source;
         let mut start = span.start.min(text.len());
         while !text.is_char_boundary(start) {
             start -= 1;
         }
-        let line = lines.partition_point(|line| *line <= start);
-        let line_start = lines.get(line - 1).copied().unwrap_or(0);
+        let line = source.line(start);
+        let line_start = source.lines().get(line - 1).copied().unwrap_or(0);
         let line_text = text[line_start..].split('\n').next().unwrap_or("").trim_end_matches('\r');
         Location {
-            file: name.clone(),
+            file: name.to_string(),
             line,
             column: text[line_start..start].chars().count() + 1,
             excerpt: (line_text.chars().nth(EXCERPT).is_none()).then(|| printable(line_text)),

@@ -42,7 +42,7 @@ fn entry_labels(resource: &Resource) -> IndexMap<&str, &str> {
         Some((key, label.filter(|label| !label.is_empty()).unwrap_or(key)))
     }
     let key = resource.declared.options.key.as_deref().unwrap_or("id");
-    resource.entries().iter().filter_map(|entry| named(entry, key)).collect()
+    resource.entries.iter().filter_map(|entry| named(entry, key)).collect()
 }
 
 struct FieldContext<'r> {

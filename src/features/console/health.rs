@@ -43,7 +43,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
 pub fn declarations(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let inside = work.shared.inside.get();
     let places = inside.map_or(&[][..], |inside| inside.declared());
-    let places = places.iter().map(|at| json!({"name": at.name, "file": at.file, "line": at.line}));
+    let places = places.iter().map(|at| json!({"name": at.name, "file": &*at.file, "line": at.line}));
     let problems = inside.map(|inside| inside.refusal()).unwrap_or_default();
     let document = json!({"declarations": places.collect::<Vec<_>>(), "problems": problems});
     Ok(Outcome { private: true, ..Outcome::ok(document) })

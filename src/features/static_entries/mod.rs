@@ -53,7 +53,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let filters = filters(work)?;
     let fits = |entry: &&Value| chosen(work, entry) && filters.iter().all(|filter| filter.fits(entry));
-    let entries: Vec<&Value> = work.resource()?.entries().iter().filter(fits).collect();
+    let entries: Vec<&Value> = work.resource()?.entries.iter().filter(fits).collect();
     let args = work.allowed.args();
     let window = PageWindow::of(args, &work.endpoint.args);
     let paged = args.role(&work.endpoint.args, ArgRole::PerPage).is_some();
@@ -80,7 +80,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// As [`list`].
 pub fn by_key(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let key = key_name(work.resource()?);
-    let entries = work.resource()?.entries().iter();
+    let entries = work.resource()?.entries.iter();
     let named = entries.filter_map(|entry| Some((entry.get(key)?.as_str()?.to_owned(), entry)));
     let all: Map<String, Value> =
         named.map(|(name, entry)| Ok((name, shown(work, entry)?))).collect::<Result<_, ApiError>>()?;

@@ -141,7 +141,7 @@ impl<'a> WidgetResource<'a> {
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let site = WidgetResource::of(work)?;
     let wanted = work.allowed.args().explicit("sidebar").and_then(Value::as_str);
-    let places = work.scope.registry.resource(&site.options.places).map_or(&[][..], Resource::entries);
+    let places = work.scope.registry.resource(&site.options.places).map_or(&[][..], |places| places.entries.as_slice());
     let names = places.iter().filter_map(|place| place["id"].as_str());
     let mut rows = Vec::new();
     for place in names.filter(|place| wanted.is_none_or(|wanted| wanted == *place)) {

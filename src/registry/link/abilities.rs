@@ -14,6 +14,7 @@ use cms_config::declaration::{self, AbilityStep, EntrySource, SchemaDoc};
 use cms_schema::Schema;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 impl Linker<'_> {
     /// Compiles the declared abilities; those that are not shown have to be right, too.
@@ -117,7 +118,16 @@ impl Linker<'_> {
         let run = self.known(&extend(&at, "run"), "ability behaviour", &ability.run, &behaviours)?;
         let method = method_of(&ability.annotations);
         let input = input.map_or(AbilityInput::Nothing, AbilityInput::Fitting);
-        Some(Ability { method, input, output, run: Behaviour(run), requests, listed: true, declared: ability.clone() })
+        Some(Ability {
+            method,
+            input,
+            output,
+            run: Behaviour(run),
+            requests,
+            listed: true,
+            declared: ability.clone(),
+            operation: None,
+        })
     }
 
     fn ability_schema(&mut self, name: &str, key: &str, doc: &SchemaDoc) -> Option<Schema> {
@@ -256,13 +266,19 @@ impl Linker<'_> {
     }
 
     /// Adds the entries of resources that list a declared table.
-    pub(super) fn listed_tables(&self, resources: &mut [Resource], abilities: &IndexMap<String, Ability>) {
+    pub(super) fn listed_tables(
+        &self,
+        resources: &mut [Resource],
+        abilities: &IndexMap<String, Ability>,
+        routes: &[Route],
+    ) {
         let mut categories = self.declared.ability_categories.clone();
         for resource in resources.iter().filter(|resource| resource.declared.ability) {
             let slug = operations::word(&resource.name);
             categories.entry(slug).or_insert_with(|| operations::category_of(resource));
         }
-        for resource in resources {
+        for at in 0..resources.len() {
+            let resource = &resources[at];
             let key = resource.declared.options.key.clone().unwrap_or_else(|| "id".to_owned());
             let entry = |(name, document): (&String, Map<String, Value>)| {
                 let own = [(key.clone(), Value::String(name.clone()))];
@@ -272,13 +288,17 @@ impl Linker<'_> {
                 None => continue,
                 Some(EntrySource::Abilities) => {
                     let listed = abilities.iter().filter(|(_, ability)| ability.listed);
-                    listed.map(|(name, ability)| entry((name, ability_document(&ability.declared)))).collect()
+                    let document = |ability: &Ability| {
+                        let [input, output] = operations::schemas(ability, resources, routes);
+                        ability_document(&ability.declared, [&input, &output])
+                    };
+                    listed.map(|(name, ability)| entry((name, document(ability)))).collect()
                 }
                 Some(EntrySource::AbilityCategories) => {
                     categories.iter().map(|(slug, of)| entry((slug, category_document(of)))).collect()
                 }
             };
-            resource.declared.options.entries.extend(entries);
+            Arc::make_mut(&mut resources[at].entries).extend(entries);
         }
     }
 }

@@ -11,6 +11,19 @@ use cms_config::declaration::{self, SchemaDoc};
 use cms_schema::{Dialect, Schema};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The parts of an argument that follow from its document.
+#[derive(Clone)]
+pub(super) struct ArgDocument {
+    schema: Schema,
+    accepted: Option<Schema>,
+    shown: Arc<Value>,
+}
+
+/// Those that were compiled, by dialect, whether the argument is required, and the text of its document.
+pub(super) type ArgDocuments = HashMap<(Dialect, bool, String), ArgDocument, foldhash::fast::RandomState>;
 
 impl Linker<'_> {
     /// The argument documents of an endpoint in order: groups, its own, the resource's adjustments.
@@ -88,7 +101,7 @@ impl Linker<'_> {
         create: bool,
         docs: &mut IndexMap<String, (SchemaDoc, ArgOrigin)>,
     ) {
-        let Some(schema) = self.loaded.schemas.get(&resource.declared.schema) else { return };
+        let Some(schema) = self.schema(&resource.declared.schema) else { return };
         for (property, doc) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
             let words = PropertyWords::of(doc);
             let Some(doc) = doc.as_object() else { continue };
@@ -173,7 +186,7 @@ impl Linker<'_> {
         if let Some(resource) = resource.filter(|resource| resource.is_content()) {
             self.check_states(&doc, resource, filter.as_ref(), &aliases, place);
         }
-        let (default_null, meta) = (words.default_null, doc.get("x-meta") == Some(&json!(true)));
+        let meta = is_meta(&doc);
         if role == Some(ArgRole::Orderby)
             && let Some(resource) = resource
         {
@@ -183,42 +196,7 @@ impl Linker<'_> {
         let example = example(&doc);
         let json = words.json.and_then(|word| self.json_text(&word, resource, arg, place, dialect));
         let source = Value::Object(doc);
-        let accepted = accepted_bounds(&source, &accepts).and_then(|bounds| Schema::compile(&bounds, dialect).ok());
-        let bounded = bounds::apply_bounds(&source, self.declared.bounds.max_items);
-        let schema = match Schema::compile(&bounded, dialect) {
-            Ok(schema) => schema,
-            Err(problems) => {
-                for problem in problems {
-                    self.report(place, &problem.pointer, problem.message, problem.hint);
-                }
-                return None;
-            }
-        };
-        let mut shown = match without_x_words(&source) {
-            Value::Object(map) => map,
-            _ => Map::new(),
-        };
-        if source.get("x-bounds-in-options") == Some(&json!(false)) {
-            without_bounds(&mut shown);
-        }
-        if default_null {
-            shown.insert("default".into(), Value::Null);
-        }
-        if let Some(default) = &words.checked_default {
-            shown.insert("default".into(), default.clone());
-        }
-        if meta {
-            show_no_meta(&mut shown, self.dialect);
-        }
-        if source["items"].as_object().is_some_and(|items| ArgumentWords::of(items).enum_as_object)
-            && let Some(items) = shown.get_mut("items").and_then(Value::as_object_mut)
-            && let Some(Value::Array(values)) = items.get("enum")
-        {
-            let by_name = values.iter().filter_map(|v| Some((v.as_str()?.to_owned(), v.clone()))).collect();
-            items.insert("enum".into(), Value::Object(by_name));
-        }
-        shown.entry("description").or_insert_with(|| json!(""));
-        shown.insert("required".into(), json!(required));
+        let ArgDocument { schema, accepted, shown } = self.arg_document(&source, required, place, dialect)?;
         // A default that does not fit its own type stays as declared.
         let default = default.map(|declared| {
             let coerced = schema.accept(arg, declared.clone()).unwrap_or(declared);
@@ -251,8 +229,40 @@ impl Linker<'_> {
             late: words.late,
             example,
             listed: !words.unlisted,
-            shown: Value::Object(shown),
+            shown,
         })
+    }
+
+    /// The parts that follow from an argument's document alone, which many arguments have in common.
+    fn arg_document(
+        &mut self,
+        source: &Value,
+        required: bool,
+        place: &ArgOrigin,
+        dialect: Dialect,
+    ) -> Option<ArgDocument> {
+        let key = (dialect, required, source.to_string());
+        if let Some(known) = self.documents.get(&key) {
+            return Some(known.clone());
+        }
+        let words = source.as_object().map(ArgumentWords::of).unwrap_or_default();
+        let bounds = accepted_bounds(source, &words.also_types);
+        let bounded = bounds::apply_bounds(source, self.declared.bounds.max_items);
+        let document = ArgDocument {
+            accepted: bounds.and_then(|bounds| Schema::compile(&bounds, dialect).ok()),
+            schema: match Schema::compile(&bounded, dialect) {
+                Ok(schema) => schema,
+                Err(problems) => {
+                    for problem in problems {
+                        self.report(place, &problem.pointer, problem.message, problem.hint);
+                    }
+                    return None;
+                }
+            },
+            shown: Arc::new(Value::Object(shown(source, required, &words, self.dialect))),
+        };
+        self.documents.insert(key, document.clone());
+        Some(document)
     }
 
     /// `x-json`: what the text of an argument has to say.
@@ -264,7 +274,7 @@ impl Linker<'_> {
         place: &ArgOrigin,
         dialect: Dialect,
     ) -> Option<JsonText> {
-        let schema = resource.and_then(|resource| self.loaded.schemas.get(&resource.declared.schema));
+        let schema = resource.and_then(|resource| self.schema(&resource.declared.schema));
         let properties = schema.and_then(|schema| schema.get("properties")).and_then(Value::as_object);
         let names: Vec<&str> = properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
         self.known_in((place, "x-json"), "property", arg, &names)?;
@@ -280,6 +290,41 @@ impl Linker<'_> {
         let required = required.iter().filter_map(Value::as_str).map(str::to_owned).collect();
         Some(JsonText { schema, required, absent: word.absent.clone() })
     }
+}
+
+/// The argument as OPTIONS shows it.
+fn shown(source: &Value, required: bool, words: &ArgumentWords, dialect: Dialect) -> SchemaDoc {
+    let mut shown = match without_x_words(source) {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    };
+    if source.get("x-bounds-in-options") == Some(&json!(false)) {
+        without_bounds(&mut shown);
+    }
+    if words.default_null {
+        shown.insert("default".into(), Value::Null);
+    }
+    if let Some(default) = &words.checked_default {
+        shown.insert("default".into(), default.clone());
+    }
+    if source.as_object().is_some_and(is_meta) {
+        show_no_meta(&mut shown, dialect);
+    }
+    if source["items"].as_object().is_some_and(|items| ArgumentWords::of(items).enum_as_object)
+        && let Some(items) = shown.get_mut("items").and_then(Value::as_object_mut)
+        && let Some(Value::Array(values)) = items.get("enum")
+    {
+        let by_name = values.iter().filter_map(|v| Some((v.as_str()?.to_owned(), v.clone()))).collect();
+        items.insert("enum".into(), Value::Object(by_name));
+    }
+    shown.entry("description").or_insert_with(|| json!(""));
+    shown.insert("required".into(), json!(required));
+    shown
+}
+
+/// The argument holds registered meta values.
+fn is_meta(doc: &SchemaDoc) -> bool {
+    doc.get("x-meta") == Some(&json!(true))
 }
 
 pub(super) fn merge_arg(

@@ -18,7 +18,7 @@ impl Linker<'_> {
         let Some(wanted) = &self.declared.block_types else { return types };
         let Some(at) = self.resource_named(&["block_types"], wanted) else { return types };
         let resource = &resources[at];
-        for (i, entry) in resource.entries().iter().enumerate() {
+        for (i, entry) in resource.entries.iter().enumerate() {
             let Some(name) = entry["name"].as_str() else { continue };
             match BlockType::compile(&self.block_attributes(name, entry["attributes"].as_object())) {
                 Ok(compiled) => drop(types.insert(name.to_owned(), compiled)),

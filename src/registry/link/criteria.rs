@@ -137,7 +137,7 @@ impl Linker<'_> {
 
     fn criterion(&self, resource: &Resource, own: &FilterProperty<'_>) -> Option<Criterion> {
         let property = own.property;
-        let doc = self.loaded.schemas.get(&resource.declared.schema)?.pointer(&own.pointer)?;
+        let doc = self.schema(&resource.declared.schema)?.pointer(&own.pointer)?;
         let free = doc.get("enum").is_none();
         let base = |subject, operators, value, edit_only| {
             let (aliases, locked) = (property.aliases.clone(), property.locked);

@@ -60,7 +60,7 @@ impl Linker<'_> {
         let plain = resource.is_plain();
         let table = if plain { resource.table.clone() } else { resource.extension.clone()? };
         let prefix = format!("{table}.");
-        let docs = self.loaded.schemas.get(&resource.declared.schema)?.get("properties")?.as_object()?;
+        let docs = self.schema(&resource.declared.schema)?.get("properties")?.as_object()?;
         let (sorted, selected) = (sorted_columns(&resource.declared), selected_columns(&resource.declared));
         let read = docs.iter().map(|(property, doc)| {
             let words = PropertyWords::of(doc);
@@ -123,7 +123,7 @@ impl Linker<'_> {
     /// The states of a plain resource's rows, and whether lists select by them without being told to: the values of the first
     /// property of that kind, or else of the first one by which lists can select.
     fn states(&self, resource: &Resource) -> Option<(States, bool)> {
-        let docs = self.loaded.schemas.get(&resource.declared.schema)?.get("properties")?.as_object()?;
+        let docs = self.schema(&resource.declared.schema)?.get("properties")?.as_object()?;
         let selecting = |column: &Name| {
             let args = resource.declared.endpoints.values().flat_map(|args| args.values()).filter_map(Value::as_object);
             let by_column = args.filter(|doc| {
@@ -175,7 +175,7 @@ impl Linker<'_> {
     }
 
     fn words_of(&self, resource: &Resource, property: &str) -> Option<PropertyWords> {
-        Some(PropertyWords::of(self.loaded.schemas.get(&resource.declared.schema)?.get("properties")?.get(property)?))
+        Some(PropertyWords::of(self.schema(&resource.declared.schema)?.get("properties")?.get(property)?))
     }
 
     /// Former names of properties: of columns in the resource's own table, or of lists of references, and not of what

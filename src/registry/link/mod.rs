@@ -7,6 +7,7 @@ mod addresses;
 mod argument;
 mod blocks;
 mod criteria;
+mod digests;
 mod filter;
 mod layout;
 mod limits;
@@ -32,31 +33,24 @@ use super::resource::Resource;
 use super::vocabulary::Vocabulary;
 use super::{Registry, Route};
 use crate::model::Method;
+use argument::ArgDocuments;
 use cms_config::Problem;
-use cms_config::declaration::{self, Declaration, Family, Media, Site};
+use cms_config::declaration::{self, Declaration, Family};
 use cms_config::load::LoadedDeclaration;
 use cms_schema::{Dialect, ValueBounds};
-use sha2::{Digest as _, Sha256};
+use cms_storage::place::Place;
+use serde_json::Value;
 use shown::schema_links;
 use std::collections::HashMap;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// Builds the registry. `site_url` is the listener's address, used when `site.url` is empty.
 ///
 /// # Errors
 /// Every problem of the declarations at once, sorted by place.
 pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str) -> Result<Registry, Vec<Problem>> {
-    let loaded = &unset::with_null(loaded);
-    let mut linker = Linker {
-        loaded,
-        declared: &loaded.declaration,
-        vocabulary,
-        dialect: dialect(&loaded.declaration),
-        table: "resources",
-        places: HashMap::new(),
-        problems: Vec::new(),
-    };
+    let schemas = &unset::with_null(loaded);
+    let mut linker = Linker::new(loaded, schemas, vocabulary);
     let site = linker.site(site_url);
     linker.words();
     linker.networks();
@@ -89,7 +83,7 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     linker.parts();
     linker.options(&resources, &routes);
     let abilities = linker.abilities(&resources, &routes);
-    linker.listed_tables(&mut resources, &abilities);
+    linker.listed_tables(&mut resources, &abilities, &routes);
     linker.auto_add(&resources);
     linker.adjustments(&resources);
     linker.settings(&resources);
@@ -101,7 +95,7 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     let item_routes = resources.iter().map(|resource| item_route(resource, &routes)).collect();
     Ok(Registry {
         item_routes,
-        declaration: loaded.declaration.clone(),
+        declaration: Arc::clone(&loaded.declaration),
         site,
         roles: capabilities::expand_roles(roles, &loaded.declaration, &resources, &routes),
         namespaces: listed_namespaces(&loaded.declaration),
@@ -112,9 +106,14 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
         layout,
         block_types,
         block_styles: blocks::block_styles(&loaded.declaration),
-        fingerprint: fingerprint(loaded),
-        shared: shared(loaded),
+        fingerprint: digests::fingerprint(loaded),
+        shared: if is_alone(&loaded.declaration) { String::new() } else { digests::shared(loaded) },
     })
+}
+
+/// Whether no other node can serve the same database.
+fn is_alone(declared: &Declaration) -> bool {
+    Place::of(&declared.storage.url).is_some_and(|place| place.file().is_some())
 }
 
 /// The route of a resource's items: one that can be read and that has the path of an item, however keys look. Longer keys
@@ -132,40 +131,10 @@ fn listed_namespaces(declared: &Declaration) -> Vec<String> {
     declared.namespaces.values().filter(|n| !n.hidden).map(|n| n.path.clone()).collect()
 }
 
-fn fingerprint(loaded: &LoadedDeclaration) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    format!("{:?}", loaded.declaration).hash(&mut hasher);
-    for (file, schema) in &loaded.schemas {
-        file.hash(&mut hasher);
-        schema.to_string().hash(&mut hasher);
-    }
-    hasher.finish()
-}
-
-/// See [`Registry::shared`]: everything but how one process listens, logs, stores and caches.
-fn shared(loaded: &LoadedDeclaration) -> String {
-    let own = Media::default();
-    let declared = Declaration {
-        server: Default::default(),
-        log: Default::default(),
-        cache: Default::default(),
-        storage: Default::default(),
-        backup: Default::default(),
-        translations: Default::default(),
-        media: Media { url: None, workers: own.workers, queue: own.queue, ..loaded.declaration.media.clone() },
-        site: Site { url: None, ..loaded.declaration.site.clone() },
-        ..loaded.declaration.clone()
-    };
-    let mut digest = Sha256::new();
-    digest.update(format!("{declared:?}"));
-    for (file, schema) in &loaded.schemas {
-        digest.update(format!("{file} {schema}"));
-    }
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 struct Linker<'a> {
     loaded: &'a LoadedDeclaration,
+    /// Those of resources; see [`Linker::schema`].
+    schemas: &'a HashMap<&'a str, Value>,
     declared: &'a Declaration,
     vocabulary: &'a Vocabulary,
     dialect: Dialect,
@@ -173,7 +142,29 @@ struct Linker<'a> {
     table: &'static str,
     /// Positions of the compiled resources, by name.
     places: HashMap<String, usize>,
+    documents: ArgDocuments,
     problems: Vec<Problem>,
+}
+
+impl<'a> Linker<'a> {
+    fn new(loaded: &'a LoadedDeclaration, schemas: &'a HashMap<&'a str, Value>, vocabulary: &'a Vocabulary) -> Self {
+        Linker {
+            loaded,
+            schemas,
+            declared: &loaded.declaration,
+            vocabulary,
+            dialect: dialect(&loaded.declaration),
+            table: "resources",
+            places: HashMap::new(),
+            documents: ArgDocuments::default(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// A schema file as it is linked.
+    fn schema(&self, file: &str) -> Option<&'a Value> {
+        self.schemas.get(file).or_else(|| self.loaded.schemas.get(file))
+    }
 }
 
 /// Where an argument's document was written.

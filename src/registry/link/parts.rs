@@ -108,7 +108,9 @@ impl Linker<'_> {
         for (option, value) in given.as_object().into_iter().flatten() {
             let read = (chosen_from || shown_by) && ENTRY_OPTIONS.contains(&option.as_str())
                 || handlers.iter().any(|handler| handler.settings.contains(&option.as_str()));
-            if usual.get(option) != Some(value) && !read {
+            // Those of a resource are kept beside its options.
+            let given = usual.get(option) != Some(value) || option == ENTRIES && !resource.entries.is_empty();
+            if given && !read {
                 let readers = vocabulary.handlers.iter().filter(|handler| handler.settings.contains(&option.as_str()));
                 let readers: Vec<&str> = readers.map(|handler| handler.name).collect();
                 let message = format!("no handler of `{}` reads the option `{option}`", resource.name);
@@ -195,7 +197,9 @@ impl Linker<'_> {
 }
 
 /// Options for entries that `x-options-from` checks values against, and that blocks show drawings of.
-const ENTRY_OPTIONS: [&str; 2] = ["entries", "key"];
+const ENTRY_OPTIONS: [&str; 2] = [ENTRIES, "key"];
+
+const ENTRIES: &str = "entries";
 
 /// The members of an entry of the audit trail.
 pub const AUDITED: [&str; 9] = ["date", "event", "user", "login", "path", "subject", "changed", "ip", "client"];

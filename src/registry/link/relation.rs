@@ -13,7 +13,7 @@ impl Linker<'_> {
     pub(super) fn relations(&mut self, resources: &mut [Resource], targets: &[(Family, bool)]) {
         for resource in resources.iter_mut() {
             let file = resource.declared.schema.clone();
-            let docs = self.loaded.schemas.get(&file).and_then(|s| s.get("properties")).and_then(Value::as_object);
+            let docs = self.schema(&file).and_then(|s| s.get("properties")).and_then(Value::as_object);
             for (property, doc) in docs.cloned().unwrap_or_default() {
                 let words = PropertyWords::of(&doc);
                 let place = ArgOrigin::Schema(file.clone(), format!("/properties/{}", escape(&property)));
@@ -37,7 +37,7 @@ impl Linker<'_> {
         if self.resource_named_in((place, "x-members/of"), &members.of).is_none() {
             return;
         }
-        let schema = self.declared.resources.get(&members.of).and_then(|of| self.loaded.schemas.get(&of.schema));
+        let schema = self.declared.resources.get(&members.of).and_then(|of| self.schema(&of.schema));
         let known = schema.and_then(|schema| schema.get("properties")).and_then(Value::as_object).cloned();
         let known = known.unwrap_or_default();
         let names: Vec<&str> = known.keys().map(String::as_str).collect();

@@ -18,6 +18,7 @@ use cms_text::html_policy::{Policy, sanitise};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 impl Linker<'_> {
     pub(super) fn resources(&mut self) -> Vec<Resource> {
@@ -45,7 +46,7 @@ impl Linker<'_> {
     }
 
     pub(super) fn resource(&mut self, index: usize, key: &str, declared: &declaration::Resource) -> Option<Resource> {
-        let Some(schema) = self.loaded.schemas.get(&declared.schema) else {
+        let Some(schema) = self.schema(&declared.schema) else {
             // The loader has told why the file cannot be read.
             return None;
         };
@@ -58,14 +59,11 @@ impl Linker<'_> {
             }
         };
         self.compile_schema(&declared.schema, schema);
-        let mut declared = declared.clone();
-        if let Some(file) = declared.entries_file.as_ref().and_then(|file| self.loaded.schemas.get(file)) {
-            declared.options.entries.extend(file["entries"].as_array().cloned().unwrap_or_default());
-        }
+        let entries = self.entries(declared, schema);
+        let mut declared = without_entries(declared);
         let title = schema.get("title").and_then(Value::as_str).unwrap_or(key);
         let title = declared.listing.name.as_deref().unwrap_or(title);
         fill_labels(&mut declared.labels, title);
-        reduce_drawings(schema, &mut declared.options.entries);
         let base = declared.base.clone().unwrap_or_else(|| key.to_owned());
         let kind = declared.kind.clone().unwrap_or_else(|| key.to_owned());
         let family_table = tables::family_table(declared.family);
@@ -108,10 +106,11 @@ impl Linker<'_> {
             address: ItemAddress::default(),
             originals: Vec::new(),
             meta: declared.meta.iter().map(|(key, meta)| (key.clone(), MetaType::of(meta, self.dialect))).collect(),
-            declared: declared.clone(),
+            declared: Arc::new(declared),
+            entries,
         };
         resource.column_index = resource.columns.iter().enumerate().map(|(i, c)| (c.to_string(), i)).collect();
-        if declared.family == Family::Plain {
+        if resource.is_plain() {
             self.plain_key(&mut resource, schema);
         }
         let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
@@ -130,6 +129,23 @@ impl Linker<'_> {
         self.names(&mut resource);
         self.originals(&mut resource);
         Some(resource)
+    }
+
+    /// The entries of a resource: its own, then those of its file.
+    fn entries(&self, declared: &declaration::Resource, schema: &Value) -> Arc<Vec<Value>> {
+        let of_file = declared.entries_file.as_ref().and_then(|file| self.loaded.entries.get(file));
+        let own = &declared.options.entries;
+        let mut entries: Arc<Vec<Value>> = match of_file {
+            Some(shared) if own.is_empty() => shared.clone(),
+            of_file => Arc::new(own.iter().chain(of_file.into_iter().flat_map(|file| file.iter())).cloned().collect()),
+        };
+        let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let drawings = properties.filter(|(_, doc)| PropertyWords::of(doc).drawing).map(|(name, _)| name);
+        let drawings: Vec<&String> = drawings.collect();
+        if !drawings.is_empty() {
+            reduce_drawings(&drawings, Arc::make_mut(&mut entries).as_mut_slice());
+        }
+        entries
     }
 
     /// The rows of declared originals: their keys count down from -1, and they are published.
@@ -298,6 +314,13 @@ impl Linker<'_> {
     }
 }
 
+/// A copy of a declaration without its entries, which are kept in one place.
+fn without_entries(declared: &declaration::Resource) -> declaration::Resource {
+    let mut copy = declared.clone();
+    copy.options.entries = Vec::new();
+    copy
+}
+
 /// Puts the two names of a resource into its other labels; `title` is its name where it has none.
 fn fill_labels(labels: &mut IndexMap<String, String>, title: &str) {
     let own = |key: &str| labels.get(key).map_or(title, String::as_str).to_owned();
@@ -308,10 +331,9 @@ fn fill_labels(labels: &mut IndexMap<String, String>, title: &str) {
 }
 
 /// Leaves only shapes of the drawings in declared entries.
-fn reduce_drawings(schema: &Value, entries: &mut [Value]) {
-    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-    for (name, _) in properties.filter(|(_, doc)| PropertyWords::of(doc).drawing) {
-        for value in entries.iter_mut().filter_map(|entry| entry.get_mut(name)) {
+fn reduce_drawings(drawings: &[&String], entries: &mut [Value]) {
+    for name in drawings {
+        for value in entries.iter_mut().filter_map(|entry| entry.get_mut(*name)) {
             if let Some(drawing) = value.as_str() {
                 // Names of attributes are in small letters, as HTML reads them.
                 *value = Value::String(sanitise(drawing, Policy::drawings()).replace(" viewBox=", " viewbox="));

@@ -162,7 +162,7 @@ impl Linker<'_> {
                 properties.extend(owner.schema["properties"].get(name).map(|own| (name.clone(), own.clone())));
             }
         }
-        let declared = self.loaded.schemas.get(&shown.declared.schema).and_then(|s| s.get("properties"));
+        let declared = self.schema(&shown.declared.schema).and_then(|s| s.get("properties"));
         if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
             properties.retain(|name, doc| {
                 let borrowed =
@@ -299,7 +299,7 @@ impl Linker<'_> {
         let mut indexes = HashMap::new();
         for (path, file) in &declared.route_schemas {
             // The loader has told why a file cannot be read.
-            let Some(schema) = self.loaded.schemas.get(file) else { continue };
+            let Some(schema) = self.schema(file) else { continue };
             self.compile_schema(file, schema);
             let shown = without_x_words(schema);
             if path == EVERY_NAMESPACE {

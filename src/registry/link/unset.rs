@@ -8,13 +8,14 @@ use crate::registry::resource::PropertyKind;
 use cms_config::declaration::{Family, Resource};
 use cms_config::load::LoadedDeclaration;
 use serde_json::{Map, Value};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-/// The declarations with `null` among the types of properties that may be unset.
-pub(super) fn with_null(loaded: &LoadedDeclaration) -> LoadedDeclaration {
-    let mut loaded = loaded.clone();
+/// The schemas of resources by file, with `null` among the types of properties that may be unset.
+pub(super) fn with_null(loaded: &LoadedDeclaration) -> HashMap<&str, Value> {
+    let mut schemas: HashMap<&str, Value> = HashMap::new();
     for resource in loaded.declaration.resources.values() {
-        let Some(schema) = loaded.schemas.get_mut(&resource.schema) else { continue };
+        let Some(schema) = loaded.schemas.get(&resource.schema) else { continue };
+        let schema = schemas.entry(&resource.schema).or_insert_with(|| schema.clone());
         let required: Vec<String> = schema["required"].as_array().into_iter().flatten().filter_map(name_of).collect();
         let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { continue };
         // A property that the schema lists as required is required at the property.
@@ -35,7 +36,7 @@ pub(super) fn with_null(loaded: &LoadedDeclaration) -> LoadedDeclaration {
             }
         }
     }
-    loaded
+    schemas
 }
 
 fn name_of(value: &Value) -> Option<String> {

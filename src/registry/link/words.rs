@@ -1,6 +1,6 @@
 //! Whether every word of ours in schemas and arguments exists and has a value of its type.
 
-use super::super::words::{KeywordError, check, is_word, names};
+use super::super::words::{KeywordError, all_fit, check, is_word, names};
 use super::{ArgOrigin, Linker, escape};
 use cms_config::check::suggestion;
 use serde_json::{Map, Value};
@@ -27,7 +27,7 @@ impl Linker<'_> {
         files.sort();
         files.dedup();
         for file in files {
-            if let Some(Value::Object(schema)) = self.loaded.schemas.get(file) {
+            if let Some(Value::Object(schema)) = self.schema(file) {
                 self.schema_file(file, schema);
                 self.document(&ArgOrigin::Schema(file.clone(), String::new()), "", schema);
             }
@@ -96,35 +96,36 @@ impl Linker<'_> {
     /// The words of one document and of those in it.
     fn document(&mut self, place: &ArgOrigin, pointer: &str, doc: &Map<String, Value>) {
         let in_schema = matches!(place, ArgOrigin::Schema(..));
+        let unsure = !all_fit(doc, in_schema);
         for (key, value) in doc {
-            let below = format!("{pointer}/{}", escape(key));
+            let below = || format!("{pointer}/{}", escape(key));
             // In changes to arguments `false` takes a word away.
             let removed = !in_schema && *value == Value::Bool(false);
-            if is_word(key) && !(removed && names(false).iter().any(|word| word.name == *key)) {
+            if unsure && is_word(key) && !(removed && names(false).iter().any(|word| word.name == *key)) {
                 match check(key, value, in_schema) {
                     Ok(()) => {}
                     Err(KeywordError::Type(message)) => {
-                        self.report(place, &below, format!("`{key}` has a wrong value: {message}"), None);
+                        self.report(place, &below(), format!("`{key}` has a wrong value: {message}"), None);
                     }
                     Err(KeywordError::Unknown(known)) => {
                         let hint = suggestion(key, known);
-                        self.report(place, &below, format!("unknown keyword `{key}`"), hint);
+                        self.report(place, &below(), format!("unknown keyword `{key}`"), hint);
                     }
                 }
             }
             if NAMED.contains(&key.as_str()) {
                 for (name, inner) in value.as_object().into_iter().flatten() {
                     if let Value::Object(inner) = inner {
-                        self.document(place, &format!("{below}/{}", escape(name)), inner);
+                        self.document(place, &format!("{}/{}", below(), escape(name)), inner);
                     }
                 }
             } else if NESTED.contains(&key.as_str()) {
                 match value {
-                    Value::Object(inner) => self.document(place, &below, inner),
+                    Value::Object(inner) => self.document(place, &below(), inner),
                     Value::Array(list) => {
                         for (i, inner) in list.iter().enumerate() {
                             if let Value::Object(inner) = inner {
-                                self.document(place, &format!("{below}/{i}"), inner);
+                                self.document(place, &format!("{}/{i}", below()), inner);
                             }
                         }
                     }
