@@ -453,7 +453,7 @@ fn fetch<'a>(
         };
         scope.depth += 1;
         let answered = engine.dispatch(&scope, &call).await;
-        // What the token of a link shows is in no cache.
+        // No cache has a document that the token of a link shows.
         let shared = answered.preview.is_none();
         let (status, rendered, lasting) = match answered.result {
             Ok(outcome) => {

@@ -11,10 +11,10 @@ const MOST: usize = 10_000;
 
 /// Uses that are not written yet.
 #[derive(Debug, Default)]
-pub struct UsageCounts(Mutex<Counted>);
+pub struct UsageCounts(Mutex<PendingUsages>);
 
 #[derive(Debug, Default)]
-struct Counted {
+struct PendingUsages {
     rows: HashMap<i64, Usage>,
     written: i64,
 }

@@ -211,16 +211,6 @@ impl Pages {
         home::not_found(self, rest_url)
     }
 
-    /// The page for an address whose content is gone for good.
-    fn gone(&self, rest_url: &str) -> Reply {
-        Reply { status: status::GONE, ..self.not_found(rest_url) }
-    }
-
-    /// The page for an address whose content is served as data at `rest`.
-    fn address(&self, rest: &str) -> Reply {
-        home::address(self, rest)
-    }
-
     fn render(&self, template: &str, data: Value) -> Result<Vec<u8>, minijinja::Error> {
         let data = minijinja::Value::from(minijinja::value::Serde(data));
         self.templates.get_template(template)?.render(data).map(String::into_bytes)

@@ -1,8 +1,8 @@
 //! Feeds, sitemaps, `robots.txt` and addresses of records at their paths of the site: requests to the routes that respond with
 //! them, in nobody's name, so that everybody shares the responses.
 
-use super::Pages;
 use super::replies::redirect;
+use super::{Pages, home};
 use crate::engine::Engine;
 use crate::error::status;
 use crate::features::sitemaps;
@@ -151,7 +151,7 @@ pub(super) async fn visit(pages: &Pages, engine: &Engine, request: &Request) -> 
         return Some(readers.redirect(reply.status, &location));
     }
     if reply.status == status::GONE {
-        return Some(pages.gone(&readers.rest_url));
+        return Some(Reply { status: status::GONE, ..pages.not_found(&readers.rest_url) });
     }
     if reply.status != status::OK {
         return Some(pages.not_found(&readers.rest_url));
@@ -165,7 +165,7 @@ pub(super) async fn visit(pages: &Pages, engine: &Engine, request: &Request) -> 
     if document["kind"] == "front_page" {
         return Some(pages.home(engine, request));
     }
-    Some(pages.address(document["rest"].as_str().unwrap_or(&readers.rest_url)))
+    Some(home::address(pages, document["rest"].as_str().unwrap_or(&readers.rest_url)))
 }
 
 /// The request to a route, without the credentials of the caller.

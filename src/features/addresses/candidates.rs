@@ -19,7 +19,7 @@ use std::cmp::Reverse;
 pub struct Candidate<'s, 'p> {
     /// Position of the address.
     pub address: usize,
-    pub target: Target<'s>,
+    pub target: CandidateTarget<'s>,
     /// The parts of its path, by the template that it has the form of.
     pub parts: Option<AddressMatch<'p>>,
     /// Parameters that name it, and whether they lead to its address.
@@ -27,7 +27,7 @@ pub struct Candidate<'s, 'p> {
 }
 
 /// See [`Candidate`]. Terms and authors are named by number or slug.
-pub enum Target<'a> {
+pub enum CandidateTarget<'a> {
     /// A record of any type; none has a number that is no number here.
     Record(Option<i64>),
     /// The record of a type with these slugs, from the topmost ancestor down.
@@ -42,7 +42,7 @@ pub enum Target<'a> {
 }
 
 impl<'s> Candidate<'s, '_> {
-    fn new(address: usize, target: Target<'s>) -> Self {
+    fn new(address: usize, target: CandidateTarget<'s>) -> Self {
         Candidate { address, target, parts: None, by: None }
     }
 }
@@ -53,7 +53,7 @@ pub fn of<'s: 'p, 'p>(scope: &'s Scope, at: usize, address: &'p RequestedAddress
     let path = &*address.list;
     let file = address.path.strip_prefix(&*registry.declaration.media.path).and_then(|key| key.strip_prefix('/'));
     if let Some(key) = file.and_then(percent_decode) {
-        return vec![Candidate::new(at, Target::File(key.into_owned()))];
+        return vec![Candidate::new(at, CandidateTarget::File(key.into_owned()))];
     }
     let by_template = with_template(registry, at, &address.whole, &|_| true);
     if path == "/" {
@@ -61,9 +61,9 @@ pub fn of<'s: 'p, 'p>(scope: &'s Scope, at: usize, address: &'p RequestedAddress
         return by_template.into_iter().chain(named).collect();
     }
     let mut all = by_template;
-    all.extend(Period::at(path).map(|period| Candidate::new(at, Target::Period(period))));
+    all.extend(Period::at(path).map(|period| Candidate::new(at, CandidateTarget::Period(period))));
     let archive = kinds(scope).find(|kind| has_archive(kind) && archive_of(kind) == path.trim_matches('/'));
-    all.extend(archive.map(|kind| Candidate::new(at, Target::Archive(kind))));
+    all.extend(archive.map(|kind| Candidate::new(at, CandidateTarget::Archive(kind))));
     all.extend(with_template(registry, at, path, &|_| true));
     // A page of a text that has one page alone.
     let shorter = path.trim_end_matches('/').rsplit_once('/');
@@ -71,7 +71,7 @@ pub fn of<'s: 'p, 'p>(scope: &'s Scope, at: usize, address: &'p RequestedAddress
     all.extend(shorter.into_iter().flat_map(|path| with_template(registry, at, path, &Resource::is_content)));
     let last = slug_of(path.trim_end_matches('/').rsplit('/').next().unwrap_or(""));
     let attached = kinds(scope).filter(|kind| kind.address.is_attached());
-    all.extend(attached.map(|kind| Candidate::new(at, Target::Slugs(kind, vec![last.to_string()]))));
+    all.extend(attached.map(|kind| Candidate::new(at, CandidateTarget::Slugs(kind, vec![last.to_string()]))));
     all
 }
 
@@ -165,8 +165,8 @@ fn matched<'s, 'p>(at: usize, resource: &'s Resource, parts: AddressMatch<'p>) -
     let path = parts.text(PATH).or_else(|| parts.text(SLUG)).unwrap_or("");
     let target = if resource.is_content() {
         match number {
-            Some(id) => Target::Record(id),
-            None => Target::Slugs(resource, slugs_of(resource, path)?),
+            Some(id) => CandidateTarget::Record(id),
+            None => CandidateTarget::Slugs(resource, slugs_of(resource, path)?),
         }
     } else {
         let named = match number {
@@ -178,8 +178,12 @@ fn matched<'s, 'p>(at: usize, resource: &'s Resource, parts: AddressMatch<'p>) -
     Some(Candidate { parts: Some(parts), ..Candidate::new(at, target) })
 }
 
-fn item(resource: &Resource, named: DbValue) -> Target<'_> {
-    if resource.is_taxonomy() { Target::Term(resource, named) } else { Target::Author(resource, named) }
+fn item(resource: &Resource, named: DbValue) -> CandidateTarget<'_> {
+    if resource.is_taxonomy() {
+        CandidateTarget::Term(resource, named)
+    } else {
+        CandidateTarget::Author(resource, named)
+    }
 }
 
 /// The slugs in a path of records; `None`: no record of the type has such a path.
@@ -192,8 +196,8 @@ fn slugs_of(resource: &Resource, path: &str) -> Option<Vec<String>> {
 /// What is at the site's own address: a page, or the newest records.
 fn at_root<'s, 'p>(scope: &Scope, at: usize) -> Vec<Candidate<'s, 'p>> {
     let page = Some(scope.settings.int("page_on_front")).filter(|id| *id > 0 && shows_page(scope));
-    let page = page.map(|id| Candidate::new(at, Target::Record(Some(id))));
-    page.into_iter().chain([Candidate::new(at, Target::Site)]).collect()
+    let page = page.map(|id| Candidate::new(at, CandidateTarget::Record(Some(id))));
+    page.into_iter().chain([Candidate::new(at, CandidateTarget::Site)]).collect()
 }
 
 /// The front page is a record.
@@ -211,7 +215,7 @@ fn by_query<'s, 'p>(scope: &'s Scope, at: usize, address: &RequestedAddress) -> 
     for kind in registry.content_types() {
         let variable = kind.declared.query_var.as_deref().unwrap_or("p");
         if let Some(id) = address.parameter(variable).and_then(number) {
-            return named(Target::Record(id), vec![variable], true);
+            return named(CandidateTarget::Record(id), vec![variable], true);
         }
     }
     let parameters = &registry.declaration.addresses.parameters;
@@ -225,7 +229,7 @@ fn by_query<'s, 'p>(scope: &'s Scope, at: usize, address: &RequestedAddress) -> 
         let variable = taxonomy.declared.query_var.as_deref().unwrap_or(&taxonomy.api_name);
         if let Some(path) = address.parameter(variable) {
             let slug = slug_of(path.trim_matches('/').rsplit('/').next().unwrap_or(path));
-            return named(Target::Term(taxonomy, txt(&slug)), vec![variable], true);
+            return named(CandidateTarget::Term(taxonomy, txt(&slug)), vec![variable], true);
         }
     }
     let of_date = |by: ParameterKind| parameters.iter().find(|(_, parameter)| parameter.by == by);
@@ -237,7 +241,7 @@ fn by_query<'s, 'p>(scope: &'s Scope, at: usize, address: &RequestedAddress) -> 
         })
         .collect();
     let period = Period::of(&given.iter().map(|(_, text)| *text).collect::<Vec<_>>())?;
-    named(Target::Period(period), given.into_iter().map(|(variable, _)| variable).collect(), true)
+    named(CandidateTarget::Period(period), given.into_iter().map(|(variable, _)| variable).collect(), true)
 }
 
 /// A number in a query; `Some(None)`: one that nothing has. Other texts are as good as no parameter.
@@ -246,21 +250,26 @@ fn number(text: &str) -> Option<Option<i64>> {
 }
 
 /// What the value of a declared parameter names.
-fn by_parameter<'a>(registry: &'a Registry, parameter: &'a AddressParameter, text: &str) -> Option<Target<'a>> {
+fn by_parameter<'a>(
+    registry: &'a Registry,
+    parameter: &'a AddressParameter,
+    text: &str,
+) -> Option<CandidateTarget<'a>> {
     let resource = || parameter.resource.as_deref().and_then(|name| registry.resource(name));
     match parameter.by {
         ParameterKind::Id => match (resource()?, number(text)?) {
-            (resource, id) if resource.is_content() => Some(Target::Record(id)),
+            (resource, id) if resource.is_content() => Some(CandidateTarget::Record(id)),
             (resource, Some(id)) => Some(item(resource, DbValue::Int(id))),
-            (_, None) => Some(Target::Record(None)),
+            (_, None) => Some(CandidateTarget::Record(None)),
         },
         ParameterKind::Slug | ParameterKind::Path => match resource()? {
-            resource if resource.is_content() => {
-                Some(slugs_of(resource, text).map_or(Target::Record(None), |slugs| Target::Slugs(resource, slugs)))
-            }
+            resource if resource.is_content() => Some(
+                slugs_of(resource, text)
+                    .map_or(CandidateTarget::Record(None), |slugs| CandidateTarget::Slugs(resource, slugs)),
+            ),
             resource => Some(item(resource, txt(&slug_of(text.trim_matches('/').rsplit('/').next().unwrap_or(""))))),
         },
-        ParameterKind::Date => Period::in_digits(text).map(Target::Period),
+        ParameterKind::Date => Period::in_digits(text).map(CandidateTarget::Period),
         ParameterKind::Year | ParameterKind::Month | ParameterKind::Day | ParameterKind::Words => None,
     }
 }

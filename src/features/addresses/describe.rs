@@ -1,7 +1,7 @@
 //! What is at addresses as documents, with the links of all records of a type made together.
 
 use super::candidates::{dated_kinds, shows_page};
-use super::find::{Found, Place, find_all};
+use super::find::{NamedPlace, SitePlace, find_all};
 use super::period::Period;
 use super::redirects::Redirect;
 use super::requested::{RequestedAddress, normal, with_page};
@@ -94,7 +94,7 @@ pub fn describe(work: &Work<'_>, requested: &[RequestedAddress]) -> Result<Vec<O
 }
 
 /// Whether a list has so many pages. What is no list has one.
-fn has_page(scope: &Scope, place: &Place<'_>, page: u64) -> Result<bool, ApiError> {
+fn has_page(scope: &Scope, place: &SitePlace<'_>, page: u64) -> Result<bool, ApiError> {
     let per_page = u64::try_from(scope.settings.int("posts_per_page")).unwrap_or(0).max(1);
     let published = |filter: Cond| {
         let kinds = records::words(record::KIND, dated_kinds(scope).map(|kind| &*kind.kind));
@@ -102,27 +102,28 @@ fn has_page(scope: &Scope, place: &Place<'_>, page: u64) -> Result<bool, ApiErro
         scope.snapshot()?.count(&plan).map_err(ApiError::from)
     };
     let count = match place {
-        Place::Site => published(records::always())?,
-        Place::Period(period) => published(period.condition())?,
-        Place::Author(resource, row) => {
+        SitePlace::Site => published(records::always())?,
+        SitePlace::Period(period) => published(period.condition())?,
+        SitePlace::Author(resource, row) => {
             published(records::eq(record::AUTHOR, DbValue::Int(Record { resource, row }.id())))?
         }
-        Place::Term(resource, row) => u64::try_from(Record { resource, row }.int(term::COUNT)).unwrap_or(0),
-        Place::Archive(kind) => {
+        SitePlace::Term(resource, row) => u64::try_from(Record { resource, row }.int(term::COUNT)).unwrap_or(0),
+        SitePlace::Archive(kind) => {
             let published = policy::published(scope);
             scope.snapshot()?.count(&records::plan(kind, published))?
         }
-        Place::Record(..) | Place::File(..) => 0,
+        SitePlace::Record(..) | SitePlace::File(..) => 0,
     };
     Ok((page - 1).saturating_mul(per_page) < count)
 }
 
 /// The addresses of the items among places, by position.
-fn links(scope: &Scope, found: &[Option<Found<'_>>]) -> Result<HashMap<usize, String>, ApiError> {
+fn links(scope: &Scope, found: &[Option<NamedPlace<'_>>]) -> Result<HashMap<usize, String>, ApiError> {
     let mut rows: HashMap<usize, (Vec<usize>, Vec<Row>)> = HashMap::new();
     for (at, found) in found.iter().enumerate() {
-        if let Some(Place::Record(resource, row) | Place::Term(resource, row) | Place::Author(resource, row)) =
-            found.as_ref().map(|found| &found.place)
+        if let Some(
+            SitePlace::Record(resource, row) | SitePlace::Term(resource, row) | SitePlace::Author(resource, row),
+        ) = found.as_ref().map(|found| &found.place)
         {
             let (places, rows) = rows.entry(resource.index).or_default();
             places.push(at);
@@ -143,7 +144,12 @@ fn links(scope: &Scope, found: &[Option<Found<'_>>]) -> Result<HashMap<usize, St
     Ok(links)
 }
 
-fn shown(work: &Work<'_>, found: Found<'_>, link: Option<&String>, requested: &RequestedAddress) -> DescribedAddress {
+fn shown(
+    work: &Work<'_>,
+    found: NamedPlace<'_>,
+    link: Option<&String>,
+    requested: &RequestedAddress,
+) -> DescribedAddress {
     let scope = work.scope;
     let site = &scope.registry.site;
     let link = link.cloned().unwrap_or_default();
@@ -158,7 +164,7 @@ fn shown(work: &Work<'_>, found: Found<'_>, link: Option<&String>, requested: &R
     };
     let page = requested.page_of(&scope.registry.declaration.addresses.page);
     let (kind, mut members) = match &found.place {
-        Place::Record(resource, row) => {
+        SitePlace::Record(resource, row) => {
             let record = Record { resource, row };
             if found.old {
                 described.document = redirect(status::MOVED_PERMANENTLY, Some(&described.link));
@@ -170,33 +176,43 @@ fn shown(work: &Work<'_>, found: Found<'_>, link: Option<&String>, requested: &R
             }
             (kind, item(work, record))
         }
-        Place::Term(resource, row) => ("term", item(work, Record { resource, row })),
-        Place::Author(resource, row) => ("author", item(work, Record { resource, row })),
-        Place::File(resource, row, key) => {
+        SitePlace::Term(resource, row) => ("term", item(work, Record { resource, row })),
+        SitePlace::Author(resource, row) => ("author", item(work, Record { resource, row })),
+        SitePlace::File(resource, row, key) => {
             described.front = site.url.clone();
             described.link = format!("{}{}/{}", site.url, scope.registry.declaration.media.path, encoded(key));
             ("file", item(work, Record { resource, row }))
         }
-        Place::Archive(kind) => {
+        SitePlace::Archive(kind) => {
             described.link = format!("{}/{}/", site.front, super::archive_of(kind));
             ("archive", of_type(kind, scope.registry.rest(&kind.path)))
         }
-        Place::Period(period) => {
+        SitePlace::Period(period) => {
             described.link = format!("{}{}", site.front, period.path());
             ("date", of_period(scope, *period))
         }
-        Place::Site => {
+        SitePlace::Site => {
             described.link = format!("{}/", site.front);
             let kind = dated_kinds(scope).next();
             (FRONT_PAGE, kind.map(|kind| of_type(kind, scope.registry.rest(&kind.path))).unwrap_or_default())
         }
     };
-    if let Some(page) = page.filter(|_| requested.page.is_some() || matches!(found.place, Place::Site)) {
+    if let Some(page) = page.filter(|_| requested.page.is_some() || matches!(found.place, SitePlace::Site)) {
         members.insert("page".into(), json!(page));
         if requested.page.is_some() {
             described.link = with_page(&described.link, page);
         }
     }
+    with_document(described, kind, members, requested)
+}
+
+/// The description with its document: the kind, the members, the link and whether it is the very address that was requested.
+fn with_document(
+    mut described: DescribedAddress,
+    kind: &str,
+    mut members: Map<String, Value>,
+    requested: &RequestedAddress,
+) -> DescribedAddress {
     members.insert("link".into(), json!(described.link));
     let below = described.link.strip_prefix(&*described.front).unwrap_or("");
     let (path, query) = below.split_once('?').unwrap_or((below, ""));

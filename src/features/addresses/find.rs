@@ -1,10 +1,10 @@
-//! What is at an address: a record, a term, an author, a list. One function says it, for one address as for many, with a number
+//! The place that an address names: a record, a term, an author, a list. One function finds it, for one address as for many, with a number
 //! of statements that does not depend on how many there are.
 
-use super::candidates::{self, Candidate, Target};
+use super::candidates::{self, Candidate, CandidateTarget};
 use super::period::Period;
 use super::requested::{RequestedAddress, slug_of};
-use super::walk::{self, Hit};
+use super::walk::{self, PathHit};
 use crate::access::policy;
 use crate::error::ApiError;
 use crate::records::{self, Record, int, is_in, txt};
@@ -19,9 +19,9 @@ use cms_text::address::{AddressMatch, DATE};
 use cms_text::time::CivilDateTime;
 use std::collections::{HashMap, HashSet};
 
-/// What an address leads to.
+/// A place of the site that has an address.
 #[derive(Debug)]
-pub enum Place<'a> {
+pub enum SitePlace<'a> {
     Record(&'a Resource, Row),
     Term(&'a Resource, Row),
     Author(&'a Resource, Row),
@@ -36,8 +36,8 @@ pub enum Place<'a> {
 
 /// A place, and how the address names it.
 #[derive(Debug)]
-pub struct Found<'a> {
-    pub place: Place<'a>,
+pub struct NamedPlace<'a> {
+    pub place: SitePlace<'a>,
     /// The address is one that the record had.
     pub old: bool,
     /// Parameters that name it, and whether they lead to its address.
@@ -54,7 +54,7 @@ const MOST_GUESSED: u64 = 20;
 ///
 /// # Errors
 /// The database cannot be read.
-pub fn find<'a>(scope: &'a Scope, address: &RequestedAddress) -> Result<Option<Found<'a>>, ApiError> {
+pub fn find<'a>(scope: &'a Scope, address: &RequestedAddress) -> Result<Option<NamedPlace<'a>>, ApiError> {
     Ok(find_all(scope, std::slice::from_ref(address))?.pop().flatten())
 }
 
@@ -62,8 +62,8 @@ pub fn find<'a>(scope: &'a Scope, address: &RequestedAddress) -> Result<Option<F
 ///
 /// # Errors
 /// The database cannot be read.
-pub fn find_all<'a>(scope: &'a Scope, addresses: &[RequestedAddress]) -> Result<Vec<Option<Found<'a>>>, ApiError> {
-    let mut search = Search { scope, addresses, found: addresses.iter().map(|_| None).collect() };
+pub fn find_all<'a>(scope: &'a Scope, addresses: &[RequestedAddress]) -> Result<Vec<Option<NamedPlace<'a>>>, ApiError> {
+    let mut search = AddressSearch { scope, addresses, found: addresses.iter().map(|_| None).collect() };
     let all = addresses.iter().enumerate();
     search.living(all.flat_map(|(at, address)| candidates::of(scope, at, address)).collect())?;
     if search.open().next().is_some() {
@@ -85,7 +85,9 @@ pub fn public_record<'a>(
 ) -> Result<Option<(&'a Resource, Row)>, ApiError> {
     let found = find_living(scope, address)?;
     Ok(match found.map(|found| found.place) {
-        Some(Place::Record(resource, row)) if is_public(scope, Record { resource, row: &row }) => Some((resource, row)),
+        Some(SitePlace::Record(resource, row)) if is_public(scope, Record { resource, row: &row }) => {
+            Some((resource, row))
+        }
         _ => None,
     })
 }
@@ -97,20 +99,20 @@ pub fn is_public(scope: &Scope, record: Record<'_>) -> bool {
     public || record.resource.supports("attached") && status == scope.registry.inherited_status()
 }
 
-fn find_living<'a>(scope: &'a Scope, address: &RequestedAddress) -> Result<Option<Found<'a>>, ApiError> {
-    let mut search = Search { scope, addresses: std::slice::from_ref(address), found: vec![None] };
+fn find_living<'a>(scope: &'a Scope, address: &RequestedAddress) -> Result<Option<NamedPlace<'a>>, ApiError> {
+    let mut search = AddressSearch { scope, addresses: std::slice::from_ref(address), found: vec![None] };
     search.living(candidates::of(scope, 0, address))?;
     Ok(search.found.pop().flatten())
 }
 
 /// Addresses on their way to places.
-struct Search<'a, 'p> {
+struct AddressSearch<'a, 'p> {
     scope: &'a Scope,
     addresses: &'p [RequestedAddress],
-    found: Vec<Option<Found<'a>>>,
+    found: Vec<Option<NamedPlace<'a>>>,
 }
 
-impl<'a> Search<'a, '_> {
+impl<'a> AddressSearch<'a, '_> {
     /// Positions of the addresses without a place.
     fn open(&self) -> impl Iterator<Item = usize> {
         self.found.iter().enumerate().filter(|(_, found)| found.is_none()).map(|(at, _)| at)
@@ -129,23 +131,27 @@ impl<'a> Search<'a, '_> {
                 continue;
             }
             let place = match &candidate.target {
-                Target::Record(id) if id.is_none() => None,
-                Target::Record(_) | Target::Slugs(..) | Target::File(_) => {
-                    let fits = |hit: &Hit| of_that_date(candidate.parts.as_ref(), hit, records.get(&hit.id)?);
+                CandidateTarget::Record(id) if id.is_none() => None,
+                CandidateTarget::Record(_) | CandidateTarget::Slugs(..) | CandidateTarget::File(_) => {
+                    let fits = |hit: &PathHit| of_that_date(candidate.parts.as_ref(), hit, records.get(&hit.id)?);
                     let found = hits.iter().find_map(fits);
                     found.map(|(resource, row)| match &candidate.target {
-                        Target::File(key) => Place::File(resource, row, key.clone()),
-                        _ => Place::Record(resource, row),
+                        CandidateTarget::File(key) => SitePlace::File(resource, row, key.clone()),
+                        _ => SitePlace::Record(resource, row),
                     })
                 }
-                Target::Term(resource, named) => items.get(resource, named).map(|row| Place::Term(resource, row)),
-                Target::Author(resource, named) => items.get(resource, named).map(|row| Place::Author(resource, row)),
-                Target::Period(period) => days.has(*period).then_some(Place::Period(*period)),
-                Target::Archive(resource) => Some(Place::Archive(resource)),
-                Target::Site => Some(Place::Site),
+                CandidateTarget::Term(resource, named) => {
+                    items.get(resource, named).map(|row| SitePlace::Term(resource, row))
+                }
+                CandidateTarget::Author(resource, named) => {
+                    items.get(resource, named).map(|row| SitePlace::Author(resource, row))
+                }
+                CandidateTarget::Period(period) => days.has(*period).then_some(SitePlace::Period(*period)),
+                CandidateTarget::Archive(resource) => Some(SitePlace::Archive(resource)),
+                CandidateTarget::Site => Some(SitePlace::Site),
             };
             let by = candidate.by;
-            self.found[candidate.address] = place.map(|place| Found { place, old: false, by });
+            self.found[candidate.address] = place.map(|place| NamedPlace { place, old: false, by });
         }
         Ok(())
     }
@@ -154,7 +160,10 @@ impl<'a> Search<'a, '_> {
     fn items(&self, snapshot: &dyn Snapshot, candidates: &[Candidate<'a, '_>]) -> Result<NamedItems, ApiError> {
         let mut wanted: HashMap<usize, (Vec<DbValue>, Vec<DbValue>)> = HashMap::new();
         for candidate in candidates {
-            let (Target::Term(resource, named) | Target::Author(resource, named)) = &candidate.target else { continue };
+            let (CandidateTarget::Term(resource, named) | CandidateTarget::Author(resource, named)) = &candidate.target
+            else {
+                continue;
+            };
             let (ids, slugs) = wanted.entry(resource.index).or_default();
             if let DbValue::Int(_) = named { ids } else { slugs }.push(named.clone());
         }
@@ -197,10 +206,13 @@ impl<'a> Search<'a, '_> {
             if self.found[candidate.address].is_some() {
                 continue;
             }
-            let fits = |hit: &Hit| of_that_date(candidate.parts.as_ref(), hit, records.get(&hit.id)?);
+            let fits = |hit: &PathHit| of_that_date(candidate.parts.as_ref(), hit, records.get(&hit.id)?);
             let found = hits.iter().find_map(fits);
-            self.found[candidate.address] =
-                found.map(|(resource, row)| Found { place: Place::Record(resource, row), old: true, by: None });
+            self.found[candidate.address] = found.map(|(resource, row)| NamedPlace {
+                place: SitePlace::Record(resource, row),
+                old: true,
+                by: None,
+            });
         }
         Ok(())
     }
@@ -230,11 +242,15 @@ impl<'a> Search<'a, '_> {
                 let date = CivilDateTime::of(int(&row[2]));
                 dated.as_ref().is_none_or(|dated| dated.is_on(DATE, &date))
             };
-            let hits: Vec<Hit> = rows.iter().filter(fits).map(|row| Hit { id: int(&row[0]), date: None }).collect();
+            let hits: Vec<PathHit> =
+                rows.iter().filter(fits).map(|row| PathHit { id: int(&row[0]), date: None }).collect();
             let found = readable(&*snapshot, self.scope, &hits)?;
             let first = hits.iter().find_map(|hit| found.get(&hit.id)).map(|(resource, row)| (*resource, row.clone()));
-            self.found[at] =
-                first.map(|(resource, row)| Found { place: Place::Record(resource, row), old: true, by: None });
+            self.found[at] = first.map(|(resource, row)| NamedPlace {
+                place: SitePlace::Record(resource, row),
+                old: true,
+                by: None,
+            });
         }
         Ok(())
     }
@@ -269,7 +285,7 @@ fn key_of(value: &DbValue) -> String {
 /// The record of a hit, where its date is the one in its address, or was, as far as the address has one.
 fn of_that_date<'a>(
     parts: Option<&AddressMatch<'_>>,
-    hit: &Hit,
+    hit: &PathHit,
     (resource, row): &(&'a Resource, Row),
 ) -> Option<(&'a Resource, Row)> {
     let dates = [Some(Record { resource, row }.int(record::DATE_LOCAL)), hit.date];
@@ -278,11 +294,15 @@ fn of_that_date<'a>(
 }
 
 /// Adds the records that candidates name by number, and those of files.
-fn by_number(snapshot: &dyn Snapshot, candidates: &[Candidate<'_, '_>], hits: &mut [Vec<Hit>]) -> Result<(), ApiError> {
+fn by_number(
+    snapshot: &dyn Snapshot,
+    candidates: &[Candidate<'_, '_>],
+    hits: &mut [Vec<PathHit>],
+) -> Result<(), ApiError> {
     let keys: Vec<DbValue> = candidates
         .iter()
         .filter_map(|candidate| match &candidate.target {
-            Target::File(key) => Some(txt(key)),
+            CandidateTarget::File(key) => Some(txt(key)),
             _ => None,
         })
         .collect();
@@ -293,11 +313,11 @@ fn by_number(snapshot: &dyn Snapshot, candidates: &[Candidate<'_, '_>], hits: &m
     }
     for (candidate, hits) in candidates.iter().zip(hits) {
         let id = match &candidate.target {
-            Target::Record(id) => *id,
-            Target::File(key) => files.get(key).copied(),
+            CandidateTarget::Record(id) => *id,
+            CandidateTarget::File(key) => files.get(key).copied(),
             _ => None,
         };
-        hits.extend(id.filter(|id| *id != 0).map(|id| Hit { id, date: None }));
+        hits.extend(id.filter(|id| *id != 0).map(|id| PathHit { id, date: None }));
     }
     Ok(())
 }
@@ -306,7 +326,7 @@ fn by_number(snapshot: &dyn Snapshot, candidates: &[Candidate<'_, '_>], hits: &m
 fn readable<'a, 'h>(
     snapshot: &dyn Snapshot,
     scope: &'a Scope,
-    hits: impl IntoIterator<Item = &'h Hit>,
+    hits: impl IntoIterator<Item = &'h PathHit>,
 ) -> Result<HashMap<i64, (&'a Resource, Row)>, ApiError> {
     let ids: HashSet<i64> = hits.into_iter().map(|hit| hit.id).collect();
     if ids.is_empty() {
@@ -343,7 +363,7 @@ fn days(snapshot: &dyn Snapshot, scope: &Scope, candidates: &[Candidate<'_, '_>]
     let periods: Vec<Cond> = candidates
         .iter()
         .filter_map(|candidate| match &candidate.target {
-            Target::Period(period) => Some(period.condition()),
+            CandidateTarget::Period(period) => Some(period.condition()),
             _ => None,
         })
         .collect();

@@ -14,7 +14,7 @@ pub mod templates;
 mod walk;
 
 pub use candidates::archive_of;
-pub use find::{Place, find, is_public, public_record};
+pub use find::{SitePlace, find, is_public, public_record};
 pub use pattern::{PathPattern, keys_of};
 pub use period::Period;
 pub use requested::RequestedAddress;

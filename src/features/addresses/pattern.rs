@@ -70,7 +70,7 @@ impl PathPattern {
         }
     }
 
-    /// What it is found by.
+    /// The keys that it is found by.
     pub fn key(&self) -> String {
         let segments = self.segments.iter().map(|segment| match name_of(segment) {
             Some(_) => "{}".to_owned(),

@@ -1,6 +1,6 @@
 //! Slugs of paths to records, level by level: as many statements as the longest path has slugs, however many paths there are.
 
-use super::candidates::{Candidate, Target};
+use super::candidates::{Candidate, CandidateTarget};
 use crate::error::ApiError;
 use crate::families::content;
 use crate::records::{self, int, text, txt};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// A record at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub struct PathHit {
     pub id: i64,
     /// Its date when it had that path; `None`: it has it.
     pub date: Option<i64>,
@@ -32,8 +32,8 @@ pub fn living(
     snapshot: &dyn Snapshot,
     scope: &Scope,
     candidates: &[Candidate<'_, '_>],
-) -> Result<Vec<Vec<Hit>>, ApiError> {
-    Walk { snapshot, scope, old: false }.run(candidates)
+) -> Result<Vec<Vec<PathHit>>, ApiError> {
+    SlugWalk { snapshot, scope, old: false }.run(candidates)
 }
 
 /// The same with the records that were there, the last one first.
@@ -44,11 +44,11 @@ pub fn old(
     snapshot: &dyn Snapshot,
     scope: &Scope,
     candidates: &[Candidate<'_, '_>],
-) -> Result<Vec<Vec<Hit>>, ApiError> {
-    Walk { snapshot, scope, old: true }.run(candidates)
+) -> Result<Vec<Vec<PathHit>>, ApiError> {
+    SlugWalk { snapshot, scope, old: true }.run(candidates)
 }
 
-struct Walk<'a> {
+struct SlugWalk<'a> {
     snapshot: &'a dyn Snapshot,
     scope: &'a Scope,
     /// Old addresses count, too.
@@ -56,7 +56,7 @@ struct Walk<'a> {
 }
 
 /// A path whose next slug is looked for.
-struct Step<'a> {
+struct PathStep<'a> {
     /// Position of the candidate.
     candidate: usize,
     resource: &'a Resource,
@@ -65,7 +65,7 @@ struct Step<'a> {
     slugs: &'a [String],
 }
 
-impl Step<'_> {
+impl PathStep<'_> {
     fn scope(&self) -> Arc<str> {
         content::slug_scope(self.resource, self.parent)
     }
@@ -80,13 +80,16 @@ impl Step<'_> {
 /// Records by kind, record above and slug.
 type LivingRecords = HashMap<(Arc<str>, i64, String), i64>;
 
-impl Walk<'_> {
-    fn run(&self, candidates: &[Candidate<'_, '_>]) -> Result<Vec<Vec<Hit>>, ApiError> {
+/// The records that have had a slug, the last one first, by its place.
+type FormerRecords = HashMap<(Arc<str>, String), Vec<PathHit>>;
+
+impl SlugWalk<'_> {
+    fn run(&self, candidates: &[Candidate<'_, '_>]) -> Result<Vec<Vec<PathHit>>, ApiError> {
         let mut hits = vec![Vec::new(); candidates.len()];
-        let mut open: Vec<Step<'_>> = Vec::new();
+        let mut open: Vec<PathStep<'_>> = Vec::new();
         for (candidate, of) in candidates.iter().enumerate() {
-            if let Target::Slugs(resource, slugs) = &of.target {
-                open.push(Step { candidate, resource, parent: 0, slugs });
+            if let CandidateTarget::Slugs(resource, slugs) = &of.target {
+                open.push(PathStep { candidate, resource, parent: 0, slugs });
             }
         }
         while !open.is_empty() {
@@ -95,12 +98,12 @@ impl Walk<'_> {
             let mut next = Vec::new();
             for step in open {
                 let (kind, parent, slug) = step.place();
-                let here = living.get(&(kind, parent, slug.to_owned())).map(|id| Hit { id: *id, date: None });
+                let here = living.get(&(kind, parent, slug.to_owned())).map(|id| PathHit { id: *id, date: None });
                 let before = old.get(&(step.scope(), slug.to_owned())).into_iter().flatten().copied();
                 let mut found = here.into_iter().chain(before);
                 match &step.slugs[1..] {
                     [] => hits[step.candidate].extend(found.take(MOST_OLD)),
-                    slugs => next.extend(found.next().map(|hit| Step { parent: hit.id, slugs, ..step })),
+                    slugs => next.extend(found.next().map(|hit| PathStep { parent: hit.id, slugs, ..step })),
                 }
             }
             open = next;
@@ -109,7 +112,7 @@ impl Walk<'_> {
     }
 
     /// The records that have the next slugs: a statement for those without records above them, one for the others.
-    fn living_records(&self, open: &[Step<'_>]) -> Result<LivingRecords, ApiError> {
+    fn living_records(&self, open: &[PathStep<'_>]) -> Result<LivingRecords, ApiError> {
         let registry = &self.scope.registry;
         let statuses = registry.declaration.statuses_where(|s| s.public || s.private || s.inherits);
         let statuses = records::words(record::STATUS, statuses);
@@ -140,13 +143,13 @@ impl Walk<'_> {
     }
 
     /// The records that had the next slugs, by the place of the slug.
-    fn old_records(&self, open: &[Step<'_>]) -> Result<HashMap<(Arc<str>, String), Vec<Hit>>, ApiError> {
+    fn old_records(&self, open: &[PathStep<'_>]) -> Result<FormerRecords, ApiError> {
         let below = self.scope.registry.declaration.addresses.old_paths;
         let steps = || open.iter().filter(|step| below || !step.resource.declared.hierarchical);
         let texts = |texts: HashSet<Arc<str>>| texts.into_iter().map(DbValue::Text).collect::<Vec<_>>();
-        let scopes = texts(steps().map(Step::scope).collect());
+        let scopes = texts(steps().map(PathStep::scope).collect());
         let slugs = texts(steps().map(|step| Arc::from(step.slugs[0].as_str())).collect());
-        let mut found: HashMap<(Arc<str>, String), Vec<Hit>> = HashMap::new();
+        let mut found = FormerRecords::new();
         if scopes.is_empty() {
             return Ok(found);
         }
@@ -157,7 +160,7 @@ impl Walk<'_> {
         let order = vec![Order::Column(name(ID), true)];
         for row in self.snapshot.rows(&ReadPlan { order, limit: Some(MOST_ROWS), ..plan })? {
             let place = (Arc::from(text(&row[1])), text(&row[2]).to_owned());
-            found.entry(place).or_default().push(Hit { id: int(&row[4]), date: Some(int(&row[3])) });
+            found.entry(place).or_default().push(PathHit { id: int(&row[4]), date: Some(int(&row[3])) });
         }
         Ok(found)
     }

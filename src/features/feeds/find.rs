@@ -1,7 +1,7 @@
 //! Which public list of the site a path names, and in which format its feed is wanted.
 
 use crate::error::ApiError;
-use crate::features::addresses::{self, Period, Place, RequestedAddress};
+use crate::features::addresses::{self, Period, RequestedAddress, SitePlace};
 use crate::handlers::Work;
 use crate::records::Record;
 use crate::registry::columns::{term, user};
@@ -146,11 +146,11 @@ fn named_by<'a>(work: &Work<'a>, address: &FeedAddress) -> Result<Option<PublicL
         return Ok(of_site(work, address));
     }
     Ok(match found.place {
-        Place::Record(resource, row) if public(resource, &row) => Some(PublicList::CommentsOn(resource, row)),
-        Place::Term(resource, row) => Some(PublicList::Term(resource, row)),
-        Place::Author(resource, row) => Some(PublicList::Author(resource, row)),
-        Place::Period(period) => Some(PublicList::Period(period)),
-        Place::Archive(kind) if kind.declared.syndication == Syndicated::Own => Some(PublicList::Kind(kind)),
+        SitePlace::Record(resource, row) if public(resource, &row) => Some(PublicList::CommentsOn(resource, row)),
+        SitePlace::Term(resource, row) => Some(PublicList::Term(resource, row)),
+        SitePlace::Author(resource, row) => Some(PublicList::Author(resource, row)),
+        SitePlace::Period(period) => Some(PublicList::Period(period)),
+        SitePlace::Archive(kind) if kind.declared.syndication == Syndicated::Own => Some(PublicList::Kind(kind)),
         _ => None,
     })
 }

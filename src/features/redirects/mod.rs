@@ -9,20 +9,24 @@ use crate::records::{self, Record, txt};
 use crate::registry::columns::redirect as col;
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{BehaviourEntry, PLAIN, ResponseKind};
-use cms_config::declaration::Family;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Op, ReadPlan};
 use url::Url;
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     handler("redirect.create", |w| Box::pin(create(w)), "Makes a redirect that leads to a page and in no circle.")
-        .fails(&[Code::RedirectInvalid, Code::RedirectLoop])
-        .fails_of(&[(Family::Plain, families::plain::FAILURES.create)])
+        .fails(&[Code::CannotCreate, Code::DuplicateValue, Code::RedirectInvalid, Code::RedirectLoop])
         .responds(ResponseKind::Created)
         .on(PLAIN),
     handler("redirect.update", |w| Box::pin(update(w)), "Changes a redirect by the same rules.")
-        .fails(&[Code::RedirectInvalid, Code::RedirectLoop])
-        .fails_of(&[(Family::Plain, families::plain::FAILURES.update)])
+        .fails(&[
+            Code::CannotEdit,
+            Code::DuplicateValue,
+            Code::PreconditionFailed,
+            Code::RecordInvalidId,
+            Code::RedirectInvalid,
+            Code::RedirectLoop,
+        ])
         .on(PLAIN)
         .item(),
 ];
@@ -104,7 +108,7 @@ impl RedirectDraft {
 
     /// Sets the columns that follow from what is given.
     fn set(&self, resource: &Resource, changes: &mut [Change]) {
-        let leads = self.path.as_ref().map(|path| key_of(path)).unwrap_or_default();
+        let leads = self.path.as_ref().map(key_of).unwrap_or_default();
         let texts = [
             (col::FROM, self.pattern.text()),
             (col::TO, self.to.clone()),
