@@ -274,6 +274,12 @@ catalogue! {
     AppPasswordsDisabled = "application_passwords_disabled", Fixed(501), "Application passwords are not available.";
     AppPasswordsDisabledForUser = "application_passwords_disabled_for_user", Fixed(501), "Application passwords are not available for this user.";
     InvalidCredentials = "rest_invalid_credentials", Fixed(401), "The user name or the application password is not valid.";
+    LoginUnknown = "rest_login_unknown", Fixed(403), "There is no account with this user name.";
+    LoginUnknownEmail = "rest_login_unknown_email", Fixed(403), "There is no account with this e-mail address.";
+    LoginWrongPassword = "rest_login_wrong_password", Fixed(403), "The password is wrong.";
+    TokenMissing = "rest_token_missing", Fixed(403), "The request has no Authorization header.";
+    TokenMalformed = "rest_token_malformed", Fixed(403), "The Authorization header has no token: send `Authorization: Bearer TOKEN`.";
+    TokenInvalid = "rest_token_invalid", Fixed(403), "The token is not valid: it is wrong, has ended or was revoked.";
     UnlabelledJson = "rest_unsupported_media_type", Fixed(415), "The body is JSON, but its Content-Type is another: send `Content-Type: application/json`.";
     InvalidNonce = "rest_cookie_invalid_nonce", Fixed(403), "The nonce does not fit this session.";
     NoResponse = "no_response", Fixed(404), "No page was found there.";

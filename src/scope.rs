@@ -31,6 +31,8 @@ pub struct Principal {
     pub app_password: Option<Arc<str>>,
     /// The limits of that password.
     pub limits: Option<Arc<CredentialLimits>>,
+    /// What the `Authorization` header has in place of a token, where tokens are taken.
+    pub bearer: BearerHeader,
     /// Key of the session that the request was sent with.
     pub session: Option<Arc<str>>,
     /// Parts that an anonymous caller's credentials lack, when some were sent: a refusal names them after the main
@@ -40,6 +42,22 @@ pub struct Principal {
     pub unheard: bool,
     /// The capability that was asked for last and is missing.
     pub missing: MissingCapability,
+}
+
+/// The `Authorization` header of a request as one that has a token.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BearerHeader {
+    /// There is none, or no tokens are taken here.
+    #[default]
+    Absent,
+    /// It has another scheme.
+    Other,
+    /// It has the scheme and no token.
+    Empty,
+    /// Its token is not valid.
+    Wrong,
+    /// It has the token of the caller.
+    Valid,
 }
 
 /// Remembers a capability that a caller lacks, for the refusal that follows. A copy of a caller begins without one.

@@ -352,7 +352,7 @@ fn requests_do_slow_work_outside_transactions_alone() {
 fn every_behaviour_has_a_user_in_the_shipped_declarations() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut declared = String::new();
-    for folder in ["schemas", "schemas/core", "schemas/dialects"] {
+    for folder in ["schemas", "schemas/core", "schemas/dialects", "schemas/profiles"] {
         for entry in std::fs::read_dir(root.join(folder)).expect("a folder") {
             let path = entry.expect("an entry").path();
             if path.is_file() {

@@ -3,6 +3,7 @@
 
 use super::identity::Identity;
 use crate::records::txt;
+use crate::registry::columns::app_password;
 use crate::registry::name;
 use crate::scope::CredentialLimits;
 use cms_storage::plan::{DbValue, Input, Put, Target};
@@ -24,6 +25,12 @@ pub struct NewPassword<'a> {
 /// Puts an application password into the database: its key, the clear secret and the plan.
 pub fn plan_creation(identity: &Identity, wanted: &NewPassword<'_>, now: i64) -> (String, String, Put) {
     let secret = new_secret();
+    let (uuid, put) = stored(wanted, &identity.hash(&secret), false, now);
+    (uuid, secret, put)
+}
+
+/// A credential by its hash: its key and the plan. `token`: a login has made it.
+pub fn stored(wanted: &NewPassword<'_>, hash: &str, token: bool, now: i64) -> (String, Put) {
     let uuid = uuid::Uuid::new_v4().to_string();
     // Distinguishes passwords that were made within one second.
     let ordinal = i64::try_from(time::OffsetDateTime::now_utc().unix_timestamp_nanos() / 1000).unwrap_or(now);
@@ -37,7 +44,8 @@ pub fn plan_creation(identity: &Identity, wanted: &NewPassword<'_>, now: i64) ->
             (name("expires"), Input::Value(DbValue::Int(wanted.expires))),
             (name("read_only"), Input::Value(DbValue::Int(wanted.limits.read_only.into()))),
             (name("resources"), Input::Value(txt(&wanted.limits.resources.join(" ")))),
-            (name("hash"), Input::Value(txt(&identity.hash(&secret)))),
+            (name("hash"), Input::Value(txt(hash))),
+            (name(app_password::TOKEN), Input::Value(DbValue::Int(token.into()))),
             (name("created"), Input::Value(DbValue::Int(now))),
             (name("ordinal"), Input::Value(DbValue::Int(ordinal))),
         ],
@@ -46,7 +54,7 @@ pub fn plan_creation(identity: &Identity, wanted: &NewPassword<'_>, now: i64) ->
         meta: Vec::new(),
         revisions: Vec::new(),
     };
-    (uuid, secret, put)
+    (uuid, put)
 }
 
 /// A new secret: letters and digits only.

@@ -5,16 +5,18 @@
 
 use super::attempts::{AttemptLimit, AttemptOutcome, Attempts, Guess, Guesser};
 use super::audit::{self, Event};
+use super::credentials::CredentialError;
 use super::hashing::{HashError, Hasher, is_foreign, same_text};
 use super::sessions::{Purpose, nonce_given, nonce_header};
 use super::throttle::Throttle;
+use super::tokens;
 use crate::error::{ApiError, Code};
 use crate::model::{Peer, Request};
 use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::Registry;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::scope::{CredentialLimits, MissingCapability, Principal, Scope};
+use crate::scope::{BearerHeader, CredentialLimits, MissingCapability, Principal, Scope};
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
 use cms_base::metrics::Counter;
@@ -64,6 +66,9 @@ pub struct FailedLogins {
     /// Application passwords.
     pub app_passwords: Counter,
 }
+
+/// The caller whom a credential names with the end of that, or why it is not valid.
+pub(super) type LookedUp = Result<Result<(Principal, i64), CredentialError>, ApiError>;
 
 /// Where an account password is given, and how many guesses are allowed there.
 #[derive(Clone, Copy, Debug)]
@@ -164,6 +169,18 @@ impl Identity {
     /// # Errors
     /// The database cannot be read; credentials were wrong too often.
     pub async fn authenticate(&self, scope: &Scope, request: &Request) -> Result<Principal, ApiError> {
+        let Some(header) = request.header("authorization").filter(|_| tokens::declared(&scope.registry).is_some())
+        else {
+            return self.other_caller(scope, request).await;
+        };
+        match tokens::bearer(header) {
+            Some(token) => self.token_caller(scope, request, token).await,
+            None => Ok(Principal { bearer: BearerHeader::Other, ..self.other_caller(scope, request).await? }),
+        }
+    }
+
+    /// The caller by an application password or a session.
+    async fn other_caller(&self, scope: &Scope, request: &Request) -> Result<Principal, ApiError> {
         let Some((login, secret)) = request.header("authorization").and_then(basic) else {
             return self.browser_caller(scope, request);
         };
@@ -185,11 +202,19 @@ impl Identity {
         match self.verify(scope, &login, &secret).await? {
             Ok(caller) => Ok(caller),
             Err(reason) => {
-                self.failed.app_passwords.inc();
-                self.throttle.mistake(scope)?;
+                self.count_failure(scope)?;
                 self.refused(scope, &login, reason)
             }
         }
+    }
+
+    /// Counts credentials of a program that are wrong.
+    ///
+    /// # Errors
+    /// They were wrong too often.
+    pub(super) fn count_failure(&self, scope: &Scope) -> Result<(), ApiError> {
+        self.failed.app_passwords.inc();
+        self.throttle.mistake(scope)
     }
 
     /// Refuses a request with credentials that are not valid, or makes it anonymous (`[dialect]
@@ -229,7 +254,21 @@ impl Identity {
         if !readable(&scope.registry, login, secret) {
             return Ok(Err(CredentialError::Unreadable));
         }
-        let key: Arc<str> = self.digest(&format!("{}|{login}|{secret}", scope.registry.fingerprint)).into();
+        let found = || self.look_up(scope, Some(login), self.hash(secret));
+        self.recently_verified(scope, &format!("{login}|{secret}"), found).await
+    }
+
+    /// The caller by credentials that were valid a moment ago, or else as they are looked up.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub(super) async fn recently_verified<F: Future<Output = LookedUp>>(
+        &self,
+        scope: &Scope,
+        credentials: &str,
+        look_up: impl FnOnce() -> F,
+    ) -> Result<Result<Principal, CredentialError>, ApiError> {
+        let key: Arc<str> = self.digest(&format!("{}|{credentials}", scope.registry.fingerprint)).into();
         // Before anything is read, so that nothing older is filed under them.
         let versions = versions(&*scope.storage);
         let still = |found: &CachedPrincipal| {
@@ -239,7 +278,7 @@ impl Identity {
         if let Some(found) = self.verified.get(&key).filter(still) {
             return Ok(Ok(found.principal));
         }
-        let found = self.look_up(scope, login, secret).await?;
+        let found = look_up().await?;
         Ok(found.map(|(principal, expires)| {
             let verified = CachedPrincipal { principal: principal.clone(), versions, at: scope.now, expires };
             self.verified.insert(key, verified);
@@ -247,18 +286,13 @@ impl Identity {
         }))
     }
 
-    /// The caller, and when the password stops working.
-    async fn look_up(
-        &self,
-        scope: &Scope,
-        login: &str,
-        secret: &str,
-    ) -> Result<Result<(Principal, i64), CredentialError>, ApiError> {
-        let hash = self.hash(secret);
+    /// The caller, and when the credential with this hash stops working. Without a login it is a token.
+    pub(super) async fn look_up(&self, scope: &Scope, login: Option<&str>, hash: String) -> LookedUp {
         let snapshot = scope.snapshot()?;
-        let columns = ["uuid", "user", "last_used", "hash", "expires", "read_only", "resources"];
+        let columns = ["uuid", "user", "last_used", "hash", "expires", "read_only", "resources", "token"];
         let found = records::first(&*snapshot, "app_password", &columns, eq("hash", txt(&hash)))?;
-        let Some(found) = found.filter(|row| same_text(text(&row[3]), &hash)) else {
+        let fits = |row: &Row| same_text(text(&row[3]), &hash) && (int(&row[7]) != 0) == login.is_none();
+        let Some(found) = found.filter(fits) else {
             return Ok(Err(CredentialError::Unknown));
         };
         let expires = int(&found[4]);
@@ -272,8 +306,10 @@ impl Identity {
             return Ok(Err(CredentialError::OtherUser));
         };
         let record = Record { resource: users, row: &row };
-        let key = title_key(login);
-        if !(same_text(record.text("login_key"), &key) || same_text(record.text("email_key"), &key)) {
+        let named = login
+            .map(title_key)
+            .is_none_or(|key| same_text(record.text("login_key"), &key) || same_text(record.text("email_key"), &key));
+        if !named {
             return Ok(Err(CredentialError::OtherUser));
         }
         if !available_for(&scope.registry, record) {
@@ -408,40 +444,6 @@ impl Identity {
     }
 }
 
-/// Why credentials are not valid. For the log of the operator; the caller learns that they are not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CredentialError {
-    /// Too long, or with a NUL.
-    Unreadable,
-    /// No such application password: wrong, or revoked.
-    Unknown,
-    Expired,
-    /// The application password belongs to another user.
-    OtherUser,
-    /// `site.application_passwords_for` leaves the user out.
-    UserExcluded,
-    /// The request came over plain HTTP.
-    PlainHttp,
-}
-
-impl CredentialError {
-    fn text(self) -> &'static str {
-        match self {
-            CredentialError::Unreadable => "they are too long, or contain a NUL",
-            CredentialError::Unknown => "there is no such application password; it is wrong, or revoked",
-            CredentialError::Expired => "the application password has expired",
-            CredentialError::OtherUser => "the application password belongs to another user",
-            CredentialError::UserExcluded => {
-                "the user may not use application passwords (site.application_passwords_for)"
-            }
-            CredentialError::PlainHttp => {
-                "the request came over plain HTTP; if a proxy received it by HTTPS, name the proxy in \
-                 server.trusted_proxies"
-            }
-        }
-    }
-}
-
 /// Why there is no hash: nothing that the caller has done.
 fn unhashed(scope: &Scope, error: HashError) -> ApiError {
     match error {
@@ -513,6 +515,7 @@ pub fn principal(registry: &Registry, record: Record<'_>) -> Principal {
         capabilities: Arc::new(registry.capabilities(&roles)),
         roles,
         app_password: None,
+        bearer: BearerHeader::default(),
         limits: None,
         session: None,
         lacks: &[],

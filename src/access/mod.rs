@@ -8,6 +8,7 @@ pub mod attempts;
 pub mod audit;
 mod comments;
 mod content;
+pub mod credentials;
 mod general;
 pub mod hashing;
 pub mod hints;
@@ -21,6 +22,7 @@ pub mod preview_links;
 pub mod sessions;
 mod terms;
 pub mod throttle;
+pub mod tokens;
 pub mod unlock;
 mod users;
 

@@ -6,6 +6,7 @@
 use super::{UserCommand, limits, print_text, services, services_or_new};
 use crate::access::audit::{self, Event};
 use crate::access::outbox::{self, Message, MessageSubject};
+use crate::access::tokens;
 use crate::boot::{BootError, ConfigSource, OPERATOR_NAME, Secret, Services, wait};
 use crate::engine::Engine;
 use crate::error::status;
@@ -222,13 +223,13 @@ pub(super) fn user_delete(source: &ConfigSource, login: &str, heir: Option<&str>
     Ok(format!("{login} is deleted\n"))
 }
 
-/// `user logout`: every session of the user ends.
+/// `user logout`: every session and every token of the user ends.
 pub(super) fn user_logout(source: &ConfigSource, login: &str) -> Result<String, BootError> {
     let operator = OperatorClient::new(source)?;
     let user = operator.user(login)?;
     let id = user["id"].as_i64().unwrap_or_default();
     let event = Event { name: "logout", user: OPERATOR, login: OPERATOR_NAME, subject: login, ..Event::default() };
-    let mut changes = vec![end_sessions(&DbValue::Int(id), None)];
+    let mut changes = vec![end_sessions(&DbValue::Int(id), None), tokens::ended(&DbValue::Int(id))];
     changes.extend(audit::entry(&operator.scope, &event));
     wait(operator.services.storage.commit(WritePlan::new(changes))).map_err(BootError::Commit)?;
     Ok(format!("the sessions of {login} were ended\n"))

@@ -89,7 +89,8 @@ const SECTIONS: [ReferenceSection; 7] = [
 ];
 
 /// Declarations that are shipped for those who include them.
-const OPTIONAL: &str = "include = [\"schemas/dialects/block-data.toml\"]\nsite.prefix = \"wp\"\n";
+const OPTIONAL: &str =
+    "include = [\"schemas/dialects/block-data.toml\", \"schemas/profiles/*.toml\"]\nsite.prefix = \"wp\"\n";
 
 /// The shipped declarations under both prefixes, and with what can be included, which examples are taken from.
 struct ShippedDeclarations(Vec<LoadedDeclaration>);

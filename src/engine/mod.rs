@@ -24,7 +24,7 @@ use self::discovery::Discovery;
 use self::embed::EmbedCache;
 use crate::access::hashing::Hasher;
 use crate::access::identity::Identity;
-use crate::access::{self, GuardInput, LoadedRows};
+use crate::access::{self, GuardInput, LoadedRows, tokens};
 use crate::behaviours::{QUERIES, READS, WRITES, dynamic};
 use crate::cache::documents::DocumentCache;
 use crate::cache::responses::ResponseCache;
@@ -37,7 +37,7 @@ use crate::handlers::{Outcome, RowTurns, SharedServices};
 use crate::model::{Peer, Request};
 use crate::outbound::Outbound;
 use crate::registry::Registry;
-use crate::registry::vocabulary::{Vocabulary, descriptions};
+use crate::registry::vocabulary::{HandlerRole, Vocabulary, descriptions};
 use crate::request::args::{ArgSources, ArgValues};
 use crate::request::route::{self, Router};
 use crate::request::{self, BodyParams};
@@ -327,6 +327,13 @@ impl Engine {
         let mut scope = self.anonymous_with(request, reads)?;
         scope.principal = self.identity().authenticate(&scope, request).await?;
         Ok(scope)
+    }
+
+    /// Why a request is refused for its token, unless it asks whether that is valid.
+    fn token_objection(&self, scope: &Scope, request: &Request) -> Option<ApiError> {
+        let objection = tokens::objection(scope)?;
+        let asks = |matched: &route::RouteMatch<'_>| matched.route.has_role(HandlerRole::TokenCheck);
+        (!self.matches(&request.path, scope.secure()).iter().any(asks)).then_some(objection)
     }
 
     /// The settings as they are now. `storage` is the engine's own, or bounds how long its reads take.

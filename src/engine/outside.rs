@@ -48,7 +48,9 @@ impl<'a> Origin<'a> for OuterRequest<'a> {
             }
             let scope = engine.scope(self.request, reads).await?;
             let method = request::effective_method(self.request).ok_or_else(|| ApiError::new(Code::NoRoute))?;
-            engine.identity().objection(&scope, self.request).map_or(Ok((scope, method)), Err)
+            let objection = engine.identity().objection(&scope, self.request);
+            let objection = objection.or_else(|| engine.token_objection(&scope, self.request));
+            objection.map_or(Ok((scope, method)), Err)
         };
         match identified.await {
             Ok((scope, method)) => Continue((Cow::Owned(scope), method)),

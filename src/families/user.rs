@@ -4,7 +4,7 @@ use super::failures::Failures;
 use super::values::{given_meta, stored};
 use super::{Columns, RowEdit, column, text_column, text_of};
 use crate::access::outbox::{self, MessageSubject};
-use crate::access::{failure, links, policy, preview_links};
+use crate::access::{failure, links, policy, preview_links, tokens};
 use crate::error::{ApiError, Code, status};
 use crate::records::{self, Record, eq, join_words, split_words, txt};
 pub use crate::registry::columns::user as columns;
@@ -194,10 +194,11 @@ pub fn confirmation(before: Option<&str>) -> Columns {
     ]
 }
 
-/// Changes that follow a new password: other sessions end, but for the one named, and so do links to set one; the owner is
-/// notified.
+/// Changes that follow a new password: other sessions end, but for the one named, and so do tokens and links to set one; the
+/// owner is notified.
 pub fn new_password(scope: &Scope, record: Record<'_>, but: Option<&str>) -> Vec<Change> {
-    let mut changes = vec![end_sessions(record.value(ID), but), links::ended(record.value(ID))];
+    let key = record.value(ID);
+    let mut changes = vec![end_sessions(key, but), links::ended(key), tokens::ended(key)];
     changes.extend(outbox::notification_change(scope, MessageSubject::Password, record, Value::Null));
     changes
 }

@@ -29,6 +29,7 @@ pub mod site_health;
 pub mod sitemaps;
 pub mod static_entries;
 pub mod themes;
+pub mod tokens;
 pub mod view_config;
 pub mod widgets;
 
@@ -63,6 +64,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     sitemaps::HANDLERS,
     static_entries::HANDLERS,
     themes::HANDLERS,
+    tokens::HANDLERS,
     view_config::HANDLERS,
     widgets::HANDLERS,
 ];

@@ -13,6 +13,7 @@ mod tools;
 
 pub use messages::{McpHeaders, McpResponse};
 
+use crate::access::tokens::is_token;
 use crate::engine::Engine;
 use crate::error::{ApiError, Code, status};
 use crate::model::{EventStream, Method, Payload, Reply, Request, StopSignal};
@@ -222,6 +223,7 @@ async fn caller(engine: &Engine, request: &mut Request) -> Result<Scope, Reply> 
         if name == "authorization"
             && let Some((scheme, token)) = value.split_once(' ')
             && scheme.eq_ignore_ascii_case("bearer")
+            && !is_token(token.trim())
         {
             *value = format!("Basic {}", token.trim());
         }

@@ -119,6 +119,17 @@ pub mod link {
     pub const BOUND: &str = "bound";
 }
 
+/// Credentials of programs: application passwords, and the tokens that a login has made.
+pub mod app_password {
+    pub const TABLE: &str = "app_password";
+    pub const KEY: &str = "uuid";
+    pub const USER: &str = "user";
+    pub const ORDINAL: &str = "ordinal";
+    pub const EXPIRES: &str = "expires";
+    /// 1: a token.
+    pub const TOKEN: &str = "token";
+}
+
 /// Links that show a record as it is being edited.
 pub mod preview {
     pub const TABLE: &str = "preview_link";

@@ -188,6 +188,8 @@ pub struct Registry {
     pub routes: Vec<Route>,
     /// For each resource the position of the route of its items.
     pub item_routes: Vec<Option<usize>>,
+    /// The resource that declares how programs log in with tokens.
+    pub tokens: Option<usize>,
     /// Abilities by name.
     pub abilities: IndexMap<String, Ability>,
     /// Schemas shown of the root and the namespaces, by path.

@@ -3,7 +3,7 @@
 //! Shapes follow docs/data-model: shared columns are written once here; what a resource declares beyond them lives in
 //! its extension table `x_<kind>`.
 
-use super::columns::{ID, VERSION, comment, file, link, old_address, outbox, preview, record, term, user};
+use super::columns::{ID, VERSION, app_password, comment, file, link, old_address, outbox, preview, record, term, user};
 use super::resource::PropertyKind;
 use cms_config::declaration::{Declaration, Family};
 use cms_storage::plan::{
@@ -151,7 +151,7 @@ pub fn shared() -> Vec<TableDef> {
         table(term::TABLE, "term", TERM, TERM_INDEXES),
         table(user::TABLE, "user", USER, USER_INDEXES),
         table(comment::TABLE, "comment", COMMENT, COMMENT_INDEXES),
-        app_password(),
+        credentials(),
         session(),
         presence(),
         links(),
@@ -163,7 +163,7 @@ pub fn shared() -> Vec<TableDef> {
 }
 
 /// Credentials of programs. The hash is keyed, so that the table alone verifies nothing.
-fn app_password() -> TableDef {
+fn credentials() -> TableDef {
     let columns = [
         ("user", Int),
         ("app_id", Text),
@@ -177,14 +177,22 @@ fn app_password() -> TableDef {
         ("read_only", Int),
         ("resources", Text),
     ];
+    let usual = columns.iter().map(|(name, ty)| column(name, *ty));
+    let token = ColumnDef { default: Some(DbValue::Int(0)), ..column(app_password::TOKEN, Int) };
+    let index = |index: &str, columns: &[&str], unique: bool| IndexDef {
+        name: n(index),
+        columns: columns.iter().map(|column| (n(column), false)).collect(),
+        unique,
+    };
     TableDef {
-        name: n("app_password"),
-        key: column("uuid", Text),
+        name: n(app_password::TABLE),
+        key: column(app_password::KEY, Text),
         space: None,
-        columns: columns.iter().map(|(name, ty)| column(name, *ty)).collect(),
+        columns: usual.chain([token]).collect(),
         indexes: vec![
-            IndexDef { name: n("app_password_hash"), columns: vec![(n("hash"), false)], unique: true },
-            IndexDef { name: n("app_password_user"), columns: vec![(n("user"), false)], unique: false },
+            index("app_password_hash", &["hash"], true),
+            index("app_password_user", &[app_password::USER], false),
+            index("app_password_token", &[app_password::TOKEN, app_password::EXPIRES], false),
         ],
         versioned: false,
         extends: None,

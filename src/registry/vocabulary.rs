@@ -45,6 +45,7 @@ pub enum HandlerRole {
     RunAbility,
     SiteHealth,
     Sitemap,
+    TokenCheck,
     Update,
     Visit,
 }

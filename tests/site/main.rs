@@ -90,6 +90,7 @@ mod shares;
 mod sitemaps;
 mod templates;
 mod tls;
+mod tokens;
 mod translations;
 mod values;
 mod versions;

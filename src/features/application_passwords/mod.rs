@@ -114,7 +114,9 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let user = user(work)?;
     let title = title(work)?.ok_or_else(|| ApiError::new(Code::AppPasswordEmptyName))?;
     let most = work.scope.registry.declaration.site.max_application_passwords;
-    let own = records::columns("app_password", &["uuid"], eq("user", DbValue::Int(user)));
+    // Tokens have a bound of their own.
+    let own = Cond::All(vec![eq("user", DbValue::Int(user)), eq("token", DbValue::Int(0))]);
+    let own = records::columns("app_password", &["uuid"], own);
     if work.scope.snapshot()?.count(&own)? >= most {
         let message = format!("A user has at most {most} application passwords; revoke one of them first.");
         return Err(ApiError::invalid_one("name", message));

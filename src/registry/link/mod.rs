@@ -30,7 +30,7 @@ mod words;
 
 use super::capabilities;
 use super::resource::Resource;
-use super::vocabulary::Vocabulary;
+use super::vocabulary::{HandlerRole, Vocabulary};
 use super::{Registry, Route};
 use crate::model::Method;
 use argument::ArgDocuments;
@@ -93,8 +93,10 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     let problems = linker.problems;
     let Some(site) = site.filter(|_| problems.is_empty()) else { return Err(Problem::sorted(problems)) };
     let item_routes = resources.iter().map(|resource| item_route(resource, &routes)).collect();
+    let tokens = routes.iter().find(|route| route.has_role(HandlerRole::TokenCheck));
     Ok(Registry {
         item_routes,
+        tokens: tokens.and_then(|route| route.resource),
         declaration: Arc::clone(&loaded.declaration),
         site,
         roles: capabilities::expand_roles(roles, &loaded.declaration, &resources, &routes),

@@ -6,7 +6,7 @@ use super::super::resource::*;
 use super::super::vocabulary::{Description, names as names_of};
 use super::addresses::web_address;
 use super::{Linker, extend};
-use cms_config::declaration::{HandlerOptions, ParameterKind};
+use cms_config::declaration::{Family, HandlerOptions, ParameterKind};
 use cms_text::shortcode;
 
 impl Linker<'_> {
@@ -83,6 +83,12 @@ impl Linker<'_> {
                 && let Some(of) = resources.iter().find(|r| r.name == holder.resource)
             {
                 self.column(of, &below(owner, &["holder", "property"]), &holder.property);
+            }
+            let account = options.tokens.iter().flat_map(|tokens| &tokens.account);
+            for (member, wanted) in account {
+                let users = resources.iter().filter(|r| r.family == Family::User).flat_map(|r| &r.properties);
+                let properties: Vec<&str> = users.map(|p| p.name.as_str()).collect();
+                self.known(&below(owner, &["tokens", "account", member]), "property", wanted, &properties);
             }
             for (value, searched) in &options.values {
                 let place = below(owner, &["values", value, "resource"]);

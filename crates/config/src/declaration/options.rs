@@ -1,6 +1,7 @@
 //! A resource's entries in lists of types and taxonomies, and options of handlers in addition to its schema.
 
 use super::views::Views;
+use crate::units::Duration;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -126,6 +127,8 @@ pub struct HandlerOptions {
     pub menu_tree: Option<MenuTree>,
     /// `navigation_fallback.get`: what a navigation is made from.
     pub navigation: Option<NavigationFallback>,
+    /// `token.*`: tokens that programs log in with.
+    pub tokens: Option<TokenOptions>,
 }
 
 /// See [`HandlerOptions::entries_from`].
@@ -252,4 +255,27 @@ pub struct NavigationFallback {
     pub items: String,
     /// The record that is created where there is no menu.
     pub new: Map<String, Value>,
+}
+
+/// See [`HandlerOptions::tokens`].
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct TokenOptions {
+    /// How long a token is valid.
+    pub lifetime: Duration,
+    /// Tokens that an account has at most; another one ends the oldest.
+    #[schemars(range(min = 1, max = 1000))]
+    pub most: u64,
+    /// Argument with the user name or the e-mail address.
+    pub login: String,
+    /// Argument with the password of the account.
+    pub password: String,
+    /// Member of the response with the token.
+    pub member: String,
+    /// Further members, each with the property of the account that it shows.
+    #[serde(default)]
+    pub account: IndexMap<String, String>,
+    /// What `token.check` responds with when the token is valid.
+    #[serde(default)]
+    pub valid: Map<String, Value>,
 }
