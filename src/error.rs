@@ -283,6 +283,8 @@ catalogue! {
     UnlabelledJson = "rest_unsupported_media_type", Fixed(415), "The body is JSON, but its Content-Type is another: send `Content-Type: application/json`.";
     InvalidNonce = "rest_cookie_invalid_nonce", Fixed(403), "The nonce does not fit this session.";
     NoResponse = "no_response", Fixed(404), "No page was found there.";
+    FormMediaType = "rest_form_media_type", Fixed(415), "Send the form as `multipart/form-data`.";
+    FormPlace = "rest_form_place_missing", Fixed(400), "The form does not say which part of the page shows it.";
     NoBlocks = "vip-block-data-api-no-blocks", Fixed(400), "The content has no blocks.";
     BlockFilters = "vip-block-data-api-invalid-params", Fixed(400), "Only one of include and exclude can be given.";
     NoAddress = "rest_no_address", Fixed(404), "Nothing on this site has this address.";

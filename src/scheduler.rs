@@ -1,6 +1,7 @@
-//! Timed transitions of records, on time and without traffic; entries of the audit trail that are too many.
+//! Timed transitions of records and the ends of other rows, on time and without traffic; entries of the audit trail that are too
+//! many.
 //!
-//! The rules are the `transition` of declared states. A thread sleeps until the next one is due and is woken by writes;
+//! The rules are the `transition` of declared states and the `retention` of plain resources. A thread sleeps until the next one is due and is woken by writes;
 //! at startup everything that fell due meanwhile is done before the first response. It knows nothing of requests and
 //! callers.
 
@@ -11,7 +12,7 @@ use crate::families::removal::{RemovalContext, RemovalError};
 use crate::records::{self, Record, int, ordered, txt, words};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
-use crate::scope::read_settings;
+use crate::scope::{Settings, read_settings};
 use arc_swap::ArcSwap;
 use cms_base::clock::Clock;
 use cms_base::metrics::{Counter, Reading};
@@ -63,7 +64,89 @@ pub fn carry_out(
         let later = rule.first(storage, Op::Gt, until)?.map(|moment| moment.saturating_add(rule.after));
         done.next = [done.next, later].into_iter().flatten().min();
     }
+    for rule in retentions(registry) {
+        done.records += rule.delete(registry, storage, now.saturating_sub(rule.after))?;
+        let later =
+            rule.first(storage, now.saturating_sub(rule.after))?.map(|moment| moment.saturating_add(rule.after));
+        done.next = [done.next, later].into_iter().flatten().min();
+    }
     Ok(done)
+}
+
+/// Rows of a plain resource that are deleted some time after a moment.
+struct RetentionRule<'r> {
+    resource: &'r Resource,
+    column: Name,
+    /// Seconds.
+    after: i64,
+}
+
+fn retentions(registry: &Registry) -> impl Iterator<Item = RetentionRule<'_>> {
+    registry.resources.iter().filter_map(|resource| {
+        let declared = resource.declared.retention.as_ref()?;
+        let (column, after) = (resource.plan_column(&declared.on)?, declared.after.get()?.seconds_signed());
+        Some(RetentionRule { resource, column, after })
+    })
+}
+
+impl RetentionRule<'_> {
+    /// The first moment after another one.
+    fn first(&self, storage: &dyn Storage, moment: i64) -> Result<Option<i64>, BootError> {
+        let later = Cond::Compare(self.column.clone(), Op::Gt, DbValue::Int(moment));
+        let plan = ordered(records::columns(&self.resource.table, &[&*self.column], later), &self.column, false);
+        let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(1), ..plan })?;
+        Ok(rows.first().map(|row| int(&row[0])))
+    }
+
+    /// Rows that something refers to stay until the next round.
+    fn delete(&self, registry: &Registry, storage: &dyn Storage, until: i64) -> Result<u64, BootError> {
+        let (mut deleted, mut stuck) = (0, HashSet::new());
+        let settings = read_settings(registry, storage)?;
+        loop {
+            let past = Cond::Compare(self.column.clone(), Op::Le, DbValue::Int(until));
+            let left = Cond::Not(Box::new(records::is_in("id", stuck.iter().copied())));
+            let plan = records::plan(self.resource, Cond::All(vec![past, left]));
+            let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(AT_ONCE), ..plan })?;
+            if rows.is_empty() {
+                return Ok(deleted);
+            }
+            for row in &rows {
+                deleted += remove(registry, storage, &settings, Record { resource: self.resource, row }, &mut stuck)?;
+            }
+        }
+    }
+}
+
+/// Deletes a row with what its deletion implies: 1, or 0 where it stays.
+fn remove(
+    registry: &Registry,
+    storage: &dyn Storage,
+    settings: &Settings,
+    record: Record<'_>,
+    stuck: &mut HashSet<i64>,
+) -> Result<u64, BootError> {
+    let resource = record.resource;
+    let deciding = RemovalContext { registry, snapshot: &*storage.snapshot()?, settings, heir: None, left: &[] };
+    let changes = match deciding.plan(record) {
+        Ok(changes) => changes,
+        Err(RemovalError::Storage(error)) => return Err(error.into()),
+        Err(RemovalError::PointedTo { .. } | RemovalError::DefaultTerm) => {
+            tracing::warn!("{} {} cannot be deleted: it is referred to", resource.name, record.id());
+            stuck.insert(record.id());
+            return Ok(0);
+        }
+    };
+    match commit(storage, changes) {
+        Ok(_) => Ok(1),
+        // Another writer changed it just now; the next round sees what it is.
+        Err(CommitError::Stale) => Ok(0),
+        Err(CommitError::Refused { tag, .. }) => {
+            tracing::warn!("{} {} cannot be deleted: {tag}", resource.name, record.id());
+            stuck.insert(record.id());
+            Ok(0)
+        }
+        Err(error) => Err(BootError::Commit(error)),
+    }
 }
 
 /// A transition by time.
@@ -139,33 +222,7 @@ impl TransitionRule<'_> {
                 let plan = records::plan(resource, Cond::All(vec![self.filter(Op::Le, until), left]));
                 let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(AT_ONCE), ..plan })?;
                 for row in &rows {
-                    let record = Record { resource, row };
-                    let deciding = RemovalContext {
-                        registry,
-                        snapshot: &*storage.snapshot()?,
-                        settings: &settings,
-                        heir: None,
-                        left: &[],
-                    };
-                    let changes = match deciding.plan(record) {
-                        Ok(changes) => changes,
-                        Err(RemovalError::Storage(error)) => return Err(error.into()),
-                        Err(RemovalError::PointedTo { .. } | RemovalError::DefaultTerm) => {
-                            tracing::warn!("{} {} cannot be deleted: it is referred to", resource.name, record.id());
-                            stuck.insert(record.id());
-                            continue;
-                        }
-                    };
-                    match commit(storage, changes) {
-                        Ok(_) => deleted += 1,
-                        // Another writer changed it just now; the next round sees what it is.
-                        Err(CommitError::Stale) => {}
-                        Err(CommitError::Refused { tag, .. }) => {
-                            tracing::warn!("{} {} cannot be deleted: {tag}", resource.name, record.id());
-                            stuck.insert(record.id());
-                        }
-                        Err(error) => return Err(BootError::Commit(error)),
-                    }
+                    deleted += remove(registry, storage, &settings, Record { resource, row }, stuck)?;
                 }
                 if rows.is_empty() {
                     break;
@@ -203,10 +260,15 @@ impl Job {
         Job { registry, storage, frequent }
     }
 
-    /// How often records have been written, and entries of the audit trail.
-    fn written(&self) -> (u64, u64) {
+    /// How often records have been written, entries of the audit trail, and rows that end by themselves.
+    fn written(&self) -> (u64, u64, u64) {
         let version = |table: &Name| self.storage.scope_version(table);
-        (version(&name(columns::TABLE)), self.frequent.as_ref().map_or(0, |frequent| version(frequent.table())))
+        let ending = retentions(&self.registry).map(|rule| version(&rule.resource.table));
+        (
+            version(&name(columns::TABLE)),
+            self.frequent.as_ref().map_or(0, |frequent| version(frequent.table())),
+            ending.fold(0, u64::wrapping_add),
+        )
     }
 }
 

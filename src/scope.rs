@@ -31,7 +31,7 @@ pub struct Principal {
     pub app_password: Option<Arc<str>>,
     /// The limits of that password.
     pub limits: Option<Arc<CredentialLimits>>,
-    /// What the `Authorization` header has in place of a token, where tokens are taken.
+    /// The `Authorization` header as one that has a token, where tokens are taken.
     pub bearer: BearerHeader,
     /// Key of the session that the request was sent with.
     pub session: Option<Arc<str>>,

@@ -27,16 +27,19 @@ pub enum MessageSubject {
     Confirmation,
     /// The account has another application password.
     ApplicationPassword,
+    /// Somebody has sent a form; it goes to the addresses that the form names.
+    Form,
 }
 
 impl MessageSubject {
-    const ALL: [MessageSubject; 6] = [
+    const ALL: [MessageSubject; 7] = [
         MessageSubject::Reset,
         MessageSubject::Invitation,
         MessageSubject::Password,
         MessageSubject::Email,
         MessageSubject::Confirmation,
         MessageSubject::ApplicationPassword,
+        MessageSubject::Form,
     ];
 
     /// The name of the template, and of the kind in the table and the log.
@@ -48,6 +51,7 @@ impl MessageSubject {
             MessageSubject::Email => "email",
             MessageSubject::Confirmation => "confirmation",
             MessageSubject::ApplicationPassword => "application_password",
+            MessageSubject::Form => "form",
         }
     }
 
@@ -60,7 +64,10 @@ impl MessageSubject {
     fn enabled(self, declared: &Mail) -> bool {
         let notices = &declared.notices;
         let wanted = match self {
-            MessageSubject::Reset | MessageSubject::Invitation | MessageSubject::Confirmation => true,
+            MessageSubject::Reset
+            | MessageSubject::Invitation
+            | MessageSubject::Confirmation
+            | MessageSubject::Form => true,
             MessageSubject::Password => notices.password,
             MessageSubject::Email => notices.email,
             MessageSubject::ApplicationPassword => notices.application_password,

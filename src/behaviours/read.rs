@@ -13,6 +13,12 @@ use cms_text::{blocks, slug, time};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+/// See its row.
+fn short_digest(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    let digest = Sha256::digest(format!("{}/{}", item.record.resource.kind, item.record.key()));
+    Some(json!(hex(&digest)[..7]))
+}
+
 /// A read behaviour with what it needs from other rows.
 const fn read(
     name: &'static str,
@@ -70,6 +76,7 @@ pub const READS: &[BehaviourEntry<(PropertyReader, Needs)>] = &[
     ),
     read("extra_capabilities", extra_capabilities, Needs::ROW, "A user's roles, as an object of `true`."),
     read("comment.rendered", comment_rendered, Needs::ROW, "A comment's text as HTML."),
+    read("short_digest", short_digest, Needs::ROW, "Seven hexadecimal digits that follow from the kind and the id."),
     read("locale", locale, Needs::ROW, "A column, or the site's language where it is empty."),
     read("format", format, Needs::ROW, "A post format; `standard` where the column is empty."),
     read("id.nullable", nullable_id, Needs::ROW, "A number, null where it is 0."),

@@ -232,7 +232,8 @@ impl Engine {
         let (scope, args, given, explains) = (&scope, &&args, None, false);
         let (sources, loaded) = (&sources, &loaded);
         let input = GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains };
-        access::ask(&input).ok().map(|_| self.registry.declaration.media.max_upload.bytes())
+        let most = self.registry.declaration.media.max_upload.bytes();
+        access::ask(&input).ok().map(|_| endpoint.max_upload.map_or(most, |own| own.min(most)))
     }
 
     /// Whom a request is counted for, by its headers, and whether that is a user. The cookie of a session suffices: the

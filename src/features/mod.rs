@@ -13,6 +13,7 @@ pub mod catalogue;
 pub mod console;
 pub mod feeds;
 pub mod file_replacement;
+pub mod forms;
 pub mod import;
 pub mod link_previews;
 pub mod menu_tree;
@@ -48,6 +49,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     console::HANDLERS,
     feeds::HANDLERS,
     file_replacement::HANDLERS,
+    forms::HANDLERS,
     import::HANDLERS,
     link_previews::HANDLERS,
     menu_tree::HANDLERS,

@@ -431,11 +431,12 @@ pub fn paging_headers(work: &Work<'_>, outcome: &mut Outcome, total: u64, window
     let mut links = Vec::new();
     let by_offset = window.by_offset && window.offset_pages;
     let page = if by_offset { window.offset.div_ceil(window.per_page) + 1 } else { window.page };
-    if page > 1 {
+    let named = !work.endpoint.no_page_links;
+    if named && page > 1 {
         let before = (page - 1).min(pages);
         links.push(format!("<{}>; rel=\"prev\"", page_address(work, before)));
     }
-    if page < pages {
+    if named && page < pages {
         links.push(format!("<{}>; rel=\"next\"", page_address(work, page + 1)));
     }
     for link in links {

@@ -8,10 +8,11 @@ use std::sync::LazyLock;
 const LONGEST: usize = 2000;
 
 /// By kind, in the order of their names.
-const TEMPLATES: [(&str, &str); 7] = [
+const TEMPLATES: [(&str, &str); 8] = [
     ("application_password", include_str!("templates/application_password.txt")),
     ("confirmation", include_str!("templates/confirmation.txt")),
     ("email", include_str!("templates/email.txt")),
+    ("form", include_str!("templates/form.txt")),
     ("invitation", include_str!("templates/invitation.txt")),
     ("password", include_str!("templates/password.txt")),
     ("reset", include_str!("templates/reset.txt")),

@@ -163,6 +163,10 @@ pub struct Endpoint {
     pub batch: Option<bool>,
     /// Takes a file in its body.
     pub file: bool,
+    /// Lists do not name the pages before and after.
+    pub no_page_links: bool,
+    /// Most bytes of the files, where that is less than everywhere.
+    pub max_upload: Option<u64>,
     /// Creates, changes or deletes credentials.
     pub credentials: bool,
     /// Capability with which the collection may be read as lines.

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use cms_base::clock::{Clock, SystemClock};
 use cms_server::boot::{self, ConfigSource, Services, wait};
 use cms_server::engine::Engine;
-use cms_server::model::{Method, Payload, Peer, Request};
+use cms_server::model::{Method, Payload, Peer, Request, Upload};
 use cms_server::registry::Registry;
 use cms_server::request::decode_query;
 use cms_storage::sqlite::Sqlite;
@@ -56,6 +56,11 @@ impl Inside {
     pub fn timed(clock: Arc<dyn Clock>) -> Inside {
         let folder = TempDir::new().expect("a temporary folder");
         stdout(&["init", folder.path().to_str().expect("a path")], "");
+        Inside::at(folder, clock, &[])
+    }
+
+    /// With the declarations of the folder at another time.
+    pub fn timed_over(folder: TempDir, clock: Arc<dyn Clock>) -> Inside {
         Inside::at(folder, clock, &[])
     }
 
@@ -134,6 +139,27 @@ impl Inside {
             goes_on: false,
             peer: Peer { ip: Some([127, 0, 0, 1].into()), https: true, ..Peer::default() },
         };
+        self.serve(request)
+    }
+
+    /// A form of parts that nobody in particular sends.
+    pub fn send_form(&self, route: &str, fields: &[(&str, &str)]) -> Counted {
+        let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+        self.serve(Request {
+            id: "test".into(),
+            method: Method::Post,
+            path: route.to_owned(),
+            raw_query: String::new(),
+            query: Default::default(),
+            headers: vec![("user-agent".to_owned(), "tests".to_owned())],
+            body: Vec::new(),
+            upload: Some(Upload { form: true, fields, ..Upload::default() }),
+            goes_on: false,
+            peer: Peer { ip: Some([127, 0, 0, 1].into()), https: true, ..Peer::default() },
+        })
+    }
+
+    fn serve(&self, request: Request) -> Counted {
         let before = (Sqlite::queries(), Sqlite::text_read());
         let reply = wait(self.engine.serve(request));
         let (queries, text) = (Sqlite::queries() - before.0, Sqlite::text_read() - before.1);

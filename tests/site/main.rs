@@ -31,6 +31,7 @@ mod export;
 mod faults;
 mod feeds;
 mod fonts;
+mod forms;
 mod front_end;
 mod golden;
 mod hints;

@@ -23,6 +23,7 @@ pub mod dates;
 pub mod dress;
 mod fold;
 pub mod font;
+pub mod form_tags;
 pub mod head;
 pub mod hex;
 pub mod highlight;

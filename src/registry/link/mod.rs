@@ -53,9 +53,7 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     let mut linker = Linker::new(loaded, schemas, vocabulary);
     let site = linker.site(site_url);
     linker.words();
-    linker.networks();
-    linker.media();
-    linker.mail();
+    linker.services();
     linker.addresses();
     linker.actions();
     let roles = linker.roles();
@@ -85,18 +83,17 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     let abilities = linker.abilities(&resources, &routes);
     linker.listed_tables(&mut resources, &abilities, &routes);
     linker.auto_add(&resources);
+    linker.retentions(&resources);
     linker.adjustments(&resources);
     linker.settings(&resources);
     linker.views(&resources);
     linker.translations();
-    let block_types = linker.block_types(&resources);
-    let problems = linker.problems;
+    let (block_types, problems) = (linker.block_types(&resources), linker.problems);
     let Some(site) = site.filter(|_| problems.is_empty()) else { return Err(Problem::sorted(problems)) };
     let item_routes = resources.iter().map(|resource| item_route(resource, &routes)).collect();
-    let tokens = routes.iter().find(|route| route.has_role(HandlerRole::TokenCheck));
     Ok(Registry {
         item_routes,
-        tokens: tokens.and_then(|route| route.resource),
+        tokens: routes.iter().find(|route| route.has_role(HandlerRole::TokenCheck)).and_then(|route| route.resource),
         declaration: Arc::clone(&loaded.declaration),
         site,
         roles: capabilities::expand_roles(roles, &loaded.declaration, &resources, &routes),

@@ -6,7 +6,7 @@ use super::super::resource::*;
 use super::super::vocabulary::{Description, names as names_of};
 use super::addresses::web_address;
 use super::{Linker, extend};
-use cms_config::declaration::{Family, HandlerOptions, ParameterKind};
+use cms_config::declaration::{HandlerOptions, ParameterKind};
 use cms_text::shortcode;
 
 impl Linker<'_> {
@@ -47,6 +47,7 @@ impl Linker<'_> {
                 (options.navigation.as_ref().map(|o| &o.resource), vec!["navigation", "resource"]),
                 (options.navigation.as_ref().map(|o| &o.menus), vec!["navigation", "menus"]),
                 (options.navigation.as_ref().map(|o| &o.items), vec!["navigation", "items"]),
+                (options.forms.as_ref().map(|o| &o.messages), vec!["forms", "messages"]),
             ];
             let own = own.into_iter().filter_map(|(wanted, keys)| Some((wanted?, keys)));
             let folders = options.folders.iter().map(|(folder, wanted)| (wanted, vec!["folders", folder.as_str()]));
@@ -84,18 +85,34 @@ impl Linker<'_> {
             {
                 self.column(of, &below(owner, &["holder", "property"]), &holder.property);
             }
-            let account = options.tokens.iter().flat_map(|tokens| &tokens.account);
-            for (member, wanted) in account {
-                let users = resources.iter().filter(|r| r.family == Family::User).flat_map(|r| &r.properties);
-                let properties: Vec<&str> = users.map(|p| p.name.as_str()).collect();
-                self.known(&below(owner, &["tokens", "account", member]), "property", wanted, &properties);
-            }
+            self.profile_options(resource, resources);
             for (value, searched) in &options.values {
                 let place = below(owner, &["values", value, "resource"]);
                 let Some(of) = self.resource_named(&place, &searched.resource) else { continue };
                 let properties: Vec<&str> = resources[of].properties.iter().map(|p| p.name.as_str()).collect();
                 self.known(&below(owner, &["values", value, "property"]), "property", &searched.property, &properties);
             }
+        }
+    }
+
+    /// Forms, languages and tokens: what they name.
+    fn profile_options(&mut self, resource: &Resource, resources: &[Resource]) {
+        let (options, owner) = (&resource.declared.options, resource.name.as_str());
+        if let Some(messages) = options.forms.as_ref().map(|forms| &forms.messages)
+            && let Some(of) = resources.iter().find(|r| r.name == *messages)
+        {
+            for column in FORM {
+                self.column(resource, &below(owner, &["forms"]), column);
+            }
+            for column in MESSAGE {
+                self.column(of, &below(owner, &["forms", "messages"]), column);
+            }
+        }
+        let account = options.tokens.iter().flat_map(|tokens| &tokens.account);
+        for (member, wanted) in account {
+            let users = resources.iter().filter(|r| r.is_users()).flat_map(|r| &r.properties);
+            let properties: Vec<&str> = users.map(|p| p.name.as_str()).collect();
+            self.known(&below(owner, &["tokens", "account", member]), "property", wanted, &properties);
         }
     }
 
@@ -122,6 +139,20 @@ impl Linker<'_> {
                 let message = format!("no handler of `{}` reads the option `{option}`", resource.name);
                 let hint = Some(format!("these handlers do: {}", readers.join(", ")));
                 self.problem(&below(&resource.name, &[option]), message, hint);
+            }
+        }
+    }
+
+    /// Rows are deleted some time after a moment that they have.
+    pub(super) fn retentions(&mut self, resources: &[Resource]) {
+        for resource in resources {
+            let Some(declared) = &resource.declared.retention else { continue };
+            let place = ["resources", resource.name.as_str(), "retention", "on"];
+            let timed = resource.clock(&declared.on);
+            if !resource.is_plain() || timed != Some(ColumnClock::Utc) {
+                let message = format!("`{}` is no time in UTC of a plain resource", declared.on);
+                let hint = "name a property with format = \"date-time\" and x-write = \"time\"";
+                self.problem(&place, message, Some(hint.into()));
             }
         }
     }
@@ -209,6 +240,12 @@ const ENTRIES: &str = "entries";
 
 /// The members of an entry of the audit trail.
 pub const AUDITED: [&str; 9] = ["date", "event", "user", "login", "path", "subject", "changed", "ip", "client"];
+
+/// The columns of a form.
+pub const FORM: [&str; 6] = ["title", "locale", "form", "mail", "messages", "additional_settings"];
+
+/// The columns of a message that somebody has sent with a form.
+pub const MESSAGE: [&str; 5] = ["form", "title", "received", "fields", "files"];
 
 /// The place of an option of a resource's handlers.
 fn below<'p>(owner: &'p str, keys: &[&'p str]) -> Vec<&'p str> {

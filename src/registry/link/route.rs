@@ -227,6 +227,8 @@ impl Linker<'_> {
             args,
             batch: endpoint.batch,
             file: endpoint.file,
+            no_page_links: endpoint.no_page_links,
+            max_upload: endpoint.max_upload.map(|most| most.bytes()),
             credentials: endpoint.credentials,
             export: endpoint.export.clone(),
             envelope: endpoint.envelope,

@@ -33,6 +33,23 @@ export const errors: ErrorTexts = {
   rest_redirect_invalid: "Der Pfad oder das Ziel dieser Weiterleitung geht so nicht.",
   rest_redirect_loop: "Diese Weiterleitung führt im Kreis oder zu einer anderen Weiterleitung.",
 
+  // Logins of programs, forms, languages.
+  rest_login_unknown: "Es gibt kein Konto mit diesem Namen.",
+  rest_login_unknown_email: "Es gibt kein Konto mit dieser E-Mail-Adresse.",
+  rest_login_wrong_password: "Das Passwort ist falsch.",
+  rest_token_missing: "Die Anfrage hat keinen Authorization-Header.",
+  rest_token_malformed: "Der Authorization-Header hat kein Token.",
+  rest_token_invalid: "Das Token gilt nicht: Es ist falsch, abgelaufen oder widerrufen.",
+  jwt_auth_no_auth_header: "Die Anfrage hat keinen Authorization-Header.",
+  jwt_auth_bad_auth_header: "Der Authorization-Header hat kein Token.",
+  jwt_auth_invalid_token: "Das Token gilt nicht: Es ist falsch, abgelaufen oder widerrufen.",
+  rest_form_media_type: "Formulare kommen als multipart/form-data.",
+  rest_form_place_missing: "Das Formular sagt nicht, welcher Teil der Seite es zeigt.",
+  wpcf7_not_found: "Dieses Formular gibt es nicht.",
+  wpcf7_forbidden: "Sie dürfen keine Formulare sehen oder ändern.",
+  wpcf7_unsupported_media_type: "Formulare kommen als multipart/form-data.",
+  wpcf7_unit_tag_not_found: "Das Formular sagt nicht, welcher Teil der Seite es zeigt.",
+
   // Rights and logins.
   rest_forbidden: "Das dürfen Sie nicht.",
   rest_forbidden_context: "Diese Ansicht steht Ihnen hier nicht offen.",

@@ -129,6 +129,8 @@ pub struct HandlerOptions {
     pub navigation: Option<NavigationFallback>,
     /// `token.*`: tokens that programs log in with.
     pub tokens: Option<TokenOptions>,
+    /// `form.*`: forms that everybody may send.
+    pub forms: Option<FormOptions>,
 }
 
 /// See [`HandlerOptions::entries_from`].
@@ -275,7 +277,79 @@ pub struct TokenOptions {
     /// Further members, each with the property of the account that it shows.
     #[serde(default)]
     pub account: IndexMap<String, String>,
-    /// What `token.check` responds with when the token is valid.
+    /// The response of `token.check` to a token that is valid.
     #[serde(default)]
     pub valid: Map<String, Value>,
+}
+
+/// See [`HandlerOptions::forms`]. A form is a row with the columns `title`, `form` (the tags), `mail` (`active`, `recipient`,
+/// `subject`, `body`), `messages` (texts by key) and `additional_settings` (lines such as `skip_mail: on`).
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FormOptions {
+    /// Resource whose rows are the messages.
+    pub messages: String,
+    /// Field that names the part of the page that shows the form.
+    pub place: String,
+    /// Beginning of the name of the field with the proof of a question's answer; the name of the quiz follows.
+    pub quiz: String,
+    /// Field with the moment when the form was shown, where it has `minimum_seconds: N`.
+    pub shown: String,
+    /// Members of the response, each with what it shows.
+    pub members: IndexMap<String, FormMember>,
+    /// The word for each outcome.
+    pub statuses: IndexMap<FormOutcome, String>,
+    /// Sentences for people, by key, where the form has no text of its own.
+    #[serde(default)]
+    pub texts: IndexMap<String, String>,
+    /// Messages with one of these words are taken for those of programs.
+    #[serde(default)]
+    pub disallowed: Vec<String>,
+    /// Version of the rules that `form.rules` shows.
+    #[serde(default)]
+    pub version: String,
+}
+
+/// The value of a member of the response to a form.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FormMember {
+    /// The id of the form.
+    Form,
+    /// The word for the outcome.
+    Status,
+    /// The sentence about the outcome.
+    Text,
+    /// A digest of what was sent; empty where it is not taken.
+    Digest,
+    /// The part of the page, after `#`.
+    Place,
+    /// The fields whose values are not taken.
+    Problems,
+}
+
+/// The outcome of a form that was sent.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FormOutcome {
+    /// It is stored.
+    Sent,
+    /// A value is not taken.
+    Invalid,
+    /// Something was not accepted that has to be.
+    Unaccepted,
+    /// It is taken for the message of a program.
+    Spam,
+}
+
+impl FormOutcome {
+    /// The key of the sentence about it.
+    pub fn text(self) -> &'static str {
+        match self {
+            FormOutcome::Sent => "mail_sent_ok",
+            FormOutcome::Invalid => "validation_error",
+            FormOutcome::Unaccepted => "accept_terms",
+            FormOutcome::Spam => "spam",
+        }
+    }
 }

@@ -6,6 +6,7 @@ use super::found::Syndicated;
 use super::options::{HandlerOptions, Listing};
 use super::route::{CacheControl, SchemaDoc};
 use super::site::Moderation;
+use crate::units::{Duration, OptionalSetting};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -211,6 +212,9 @@ pub struct Resource {
     /// Owner column of plain resources (an integer property that holds a user).
     #[serde(default)]
     pub owner: Option<String>,
+    /// When rows of a plain resource are deleted by themselves.
+    #[serde(default)]
+    pub retention: Option<Retention>,
     /// How totals are counted: `readable` (what the caller may see) or `unfiltered`.
     #[serde(default)]
     pub total: Total,
@@ -266,6 +270,16 @@ pub struct Resource {
     /// The link objects that OPTIONS lists, as written. They replace those of `links_in_options`.
     #[serde(default)]
     pub schema_links: Vec<Value>,
+}
+
+/// See [`Resource::retention`].
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Retention {
+    /// The property with a date and time in UTC.
+    pub on: String,
+    /// How long after it the row is deleted; `false`: never.
+    pub after: OptionalSetting<Duration>,
 }
 
 /// See [`Resource::not_empty`].

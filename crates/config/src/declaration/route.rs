@@ -1,6 +1,6 @@
 //! Routes, their endpoints and arguments.
 
-use crate::units::Duration;
+use crate::units::{Duration, Size};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -84,6 +84,12 @@ pub struct Endpoint {
     /// Takes a file: the body may be as large as `media.max_upload` and goes to disk.
     #[serde(default)]
     pub file: bool,
+    /// Most bytes of the files of one request, where that is less than `media.max_upload`.
+    #[serde(default)]
+    pub max_upload: Option<Size>,
+    /// Lists do not name the pages before and after in the header `Link`.
+    #[serde(default)]
+    pub no_page_links: bool,
     /// Creates, changes or deletes credentials: closed to limited application passwords.
     #[serde(default)]
     pub credentials: bool,
