@@ -57,6 +57,12 @@ pub const QUERIES: &[BehaviourEntry<QueryBehaviour>] = &[
     query("comment_status", comment_status, "Comments in this status; `all` is every one that is not removed.")
         .on(COMMENTS),
     query("comment_type", comment_type, "Comments of this type; `pings` is pingbacks and trackbacks.").on(COMMENTS),
+    query(
+        "language",
+        language,
+        "Rows in this language; an unknown one is the default, and an empty text is every one.",
+    )
+    .on(ROWS),
     query("meta", meta, "Rows with this value, or one of several, under a meta key.")
         .example(r#""colour": {"type": "string", "x-filter": {"query": "meta", "key": "colour"}}"#)
         .on(ROWS)
@@ -168,6 +174,22 @@ fn status(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
         wanted.extend(asked.usual.map(texts).unwrap_or_default());
     }
     Ok((!wanted.is_empty()).then(|| words("status", wanted)))
+}
+
+/// Rows in a language. Those without one have the default language.
+fn language(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
+    let Some(languages) = &asked.scope.registry.languages else { return Ok(None) };
+    let Some(column) = asked.resource.plan_column(&languages.column) else { return Ok(None) };
+    let text = value.as_str().unwrap_or_default();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let wanted = languages.named(text);
+    let is = |text: &str| Cond::Compare(column.clone(), Op::Eq, txt(text));
+    Ok(Some(match wanted == languages.default {
+        true => Cond::Any(vec![is(wanted), is(""), Cond::IsNull(column.clone())]),
+        false => is(wanted),
+    }))
 }
 
 /// Records that carry terms: a list of ids, or an object with `terms`, `operator` and `include_children`.

@@ -51,6 +51,7 @@ pub const WRITES: &[BehaviourEntry<WriteBehaviour>] = &[
     write("entries", entries, "Names of declared entries of the resource that `x-options-from` names."),
     write("kind", kind, "A type or taxonomy by its name in the API."),
     write("comment_html", comment_html, "A comment's markup: phrases, whose links are marked as user content."),
+    write("language", language, "The slug of a declared language; any other word is the default one."),
     write("area", area, "An area of template parts of the active theme; any other word is the first area."),
     write(
         "style_sheet",
@@ -328,6 +329,13 @@ fn area(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> 
     let wanted = inner(value);
     let first = known.clone().next().unwrap_or(&wanted).to_owned();
     Ok(text(known.find(|area| **area == *wanted).unwrap_or(&first)))
+}
+
+/// The language that a text names.
+fn language(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    let wanted = inner(value);
+    let languages = writing.scope.registry.languages.as_ref();
+    Ok(text(languages.map_or(&wanted, |languages| languages.named(&wanted))))
 }
 
 /// Styles whose own style sheet can be written into a page.

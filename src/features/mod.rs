@@ -15,6 +15,7 @@ pub mod feeds;
 pub mod file_replacement;
 pub mod forms;
 pub mod import;
+pub mod languages;
 pub mod link_previews;
 pub mod menu_tree;
 pub mod navigation_fallback;
@@ -51,6 +52,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     file_replacement::HANDLERS,
     forms::HANDLERS,
     import::HANDLERS,
+    languages::HANDLERS,
     link_previews::HANDLERS,
     menu_tree::HANDLERS,
     navigation_fallback::HANDLERS,

@@ -43,6 +43,8 @@ pub(super) struct Importer<'a> {
     pub numbered: HashMap<i64, i64>,
     /// Parents to be set when every term is there: taxonomy, child, slug of the parent.
     pub parents: Vec<(String, i64, String)>,
+    /// Languages and translations of terms, to be set when every term is there: group, language, number in the file.
+    pub spoken: Vec<(String, String, i64)>,
     /// Published records without a slug, which get one when all others have theirs: id, where it is unique, wish.
     pub unnamed: Vec<(i64, Arc<str>, Arc<str>)>,
     /// UTC seconds.
@@ -123,6 +125,7 @@ impl<'a> Importer<'a> {
             slugs,
             numbered: HashMap::new(),
             parents: Vec::new(),
+            spoken: Vec::new(),
             unnamed: Vec::new(),
             now: services.clock.now(),
             next_term: highest + 1,
@@ -172,6 +175,7 @@ impl<'a> Importer<'a> {
             let set = vec![column(term::columns::PARENT, DbValue::Int(parent))];
             self.pending.push(Change::Put(Put::new(term::columns::TABLE, target, set)));
         }
+        self.speak();
         self.flush()?;
         for (id, scope, wish) in std::mem::take(&mut self.unnamed) {
             let target = Target::Existing { key: DbValue::Int(id), expect: None };

@@ -85,6 +85,10 @@ impl<'a> Importer<'a> {
         let mut terms: Vec<&wxr::TermRef> = record.terms.iter().collect();
         terms.sort_by_cached_key(|term| slug::title_key(&term.name));
         for term in terms {
+            if let Some(column) = resource.and_then(|resource| self.language_column(resource, &term.taxonomy)) {
+                set.push((column, Input::Value(txt(&term.slug))));
+                continue;
+            }
             let Some(target) = self.carried(term) else { continue };
             let relation = resource.and_then(|r| {
                 let named = [term.taxonomy.as_str(), neutral(&term.taxonomy)];
@@ -130,6 +134,15 @@ impl<'a> Importer<'a> {
         });
         let all = slugs.chain(days.filter(|_| !record.slug.is_empty()));
         all.flat_map(|(slug, date)| content::old::entry(scope.clone(), slug, date, DbValue::Int(id))).collect()
+    }
+
+    /// The column with what a taxonomy says of languages and translations.
+    fn language_column(&self, resource: &Resource, taxonomy: &str) -> Option<Name> {
+        let languages = self.registry.languages.as_ref()?;
+        let columns =
+            [(&languages.import.records, &languages.column), (&languages.import.record_groups, &languages.group)];
+        let (_, column) = columns.into_iter().find(|(from, _)| *from == taxonomy && !taxonomy.is_empty())?;
+        resource.plan_column(column)
     }
 
     /// A record that names no term of a taxonomy gets its default one, unless nobody has saved it yet.

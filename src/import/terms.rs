@@ -4,11 +4,13 @@ use super::importer::Importer;
 use super::records::neutral;
 use super::wxr::{self, TermRef};
 use crate::boot::BootError;
-use crate::families::{term, text_column, user};
+use crate::families::{Columns, term, text_column, user};
+use crate::records::txt;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use cms_storage::plan::{Change, DbValue, Put, Target};
-use cms_text::slug;
+use cms_storage::plan::{Change, DbValue, Input, Put, Target};
+use cms_text::{php, slug};
+use serde_json::Value;
 
 /// The taxonomy whose terms are formats: a record has its format in a column.
 pub(super) const FORMATS: &str = "post_format";
@@ -104,6 +106,7 @@ impl<'a> Importer<'a> {
         if term.taxonomy == FORMATS {
             return None;
         }
+        self.note_translations(&term);
         let (taxonomy, kind) = (self.taxonomy(&term.taxonomy), self.taxonomy_kind(&term.taxonomy));
         let slug = if term.slug.is_empty() { slug::sanitize_title(&term.name) } else { term.slug.clone() };
         let number = term.id.unwrap_or(0);
@@ -149,6 +152,38 @@ impl<'a> Importer<'a> {
             None => *self.report.hidden_terms.entry(kind).or_default() += 1,
         }
         Some(id)
+    }
+
+    /// The languages of the terms that a group of translations names.
+    fn note_translations(&mut self, group: &wxr::Term) {
+        let languages = self.registry.languages.as_ref();
+        if languages.is_some_and(|languages| languages.import.term_groups == group.taxonomy)
+            && let Some(Value::Object(members)) = php::unserialize(&group.description)
+        {
+            let numbered = members.into_iter().filter_map(|(language, number)| Some((language, number.as_i64()?)));
+            self.spoken.extend(numbered.map(|(language, number)| (group.slug.clone(), language, number)));
+        }
+    }
+
+    /// Sets the languages of terms.
+    pub(super) fn speak(&mut self) {
+        let Some(languages) = &self.registry.languages else { return };
+        for (group, language, number) in std::mem::take(&mut self.spoken) {
+            let Some(id) = self.numbered.get(&number).copied() else { continue };
+            let kind = self.slugs.iter().find(|(_, own)| **own == id).map(|((kind, _), _)| kind.clone());
+            let Some(taxonomy) = kind.and_then(|kind| self.registry.taxonomies().find(|r| *r.kind == *kind)) else {
+                continue;
+            };
+            let values = [(&languages.column, language), (&languages.group, group)];
+            let set: Columns = values
+                .iter()
+                .filter_map(|(column, text)| Some((taxonomy.plan_column(column)?, Input::Value(txt(text)))))
+                .collect();
+            if !set.is_empty() {
+                let target = Target::Existing { key: DbValue::Int(id), expect: None };
+                self.pending.push(Change::Put(Put::new(taxonomy.table.clone(), target, set)));
+            }
+        }
     }
 
     /// The id of a term that a record carries; one that the file does not list is made.

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 /// The page, or the document for clients that do not request HTML.
 pub(super) fn show(visit: &PageContext<'_>) -> Reply {
-    if media::prefers_html(visit.request.header("accept")) {
+    let as_page = !visit.pages.declared.home_as_json || media::prefers_html(visit.request.header("accept"));
+    if as_page {
         return page(visit);
     }
     let reply = Reply { status: status::OK, headers: headers(""), payload: Payload::Json(document(visit)) };

@@ -27,6 +27,7 @@ use crate::error::{ApiError, Code, status};
 use crate::families;
 use crate::model::{Method, Payload, Reply, Request};
 use crate::records::{self, Record, eq, txt};
+use crate::registry::languages::Languages;
 use crate::registry::{Registry, name};
 use crate::request::call::{Call, SubResponse};
 use crate::request::conditional::Preconditions;
@@ -79,6 +80,8 @@ pub struct Pages {
     /// Paths that redirect to the console.
     redirects: Vec<String>,
     readers: readers::Readers,
+    /// Languages of the site's contents.
+    languages: Option<Languages>,
     templates: Environment<'static>,
 }
 
@@ -139,18 +142,25 @@ impl Pages {
         for (name, text) in TEMPLATES {
             templates.add_template(name, text).expect("the shipped templates are sound; a test renders each");
         }
-        Pages { base, declared, console, redirects, readers: readers::Readers::new(registry), templates }
+        let (readers, languages) = (readers::Readers::new(registry), registry.languages.clone());
+        Pages { base, declared, console, redirects, readers, languages, templates }
     }
 
     /// Whether a page has this path below the site's address. What others lead to is known when it is read.
     pub fn serves(&self, path: &str, reads: bool) -> bool {
         let place = self.on_host(path);
-        HOME.contains(&path)
+        self.is_home(path)
             || reads && self.readers.leads()
             || self.addresses().any(|(address, _)| address.split('?').next() == Some(&*place))
             || self.asset(&place).is_some()
             || console::part(self.console.as_deref(), &place).is_some()
             || self.readers.place(path, |_| false).is_some()
+    }
+
+    /// Whether a path below the site's address is that address, in one of the languages.
+    fn is_home(&self, path: &str) -> bool {
+        let below = self.languages.as_ref().map_or(path, |languages| languages.split(path).1);
+        HOME.contains(&below)
     }
 
     fn on_host<'p>(&self, path: &'p str) -> Cow<'p, str> {
@@ -245,7 +255,7 @@ impl Pages {
         let (with, without): (Vec<_>, Vec<_>) = self.addresses().partition(|(address, _)| address.contains('?'));
         let found = with.into_iter().chain(without).find(|(address, _)| fits(address)).map(|(_, place)| place);
         let below = request.path.strip_prefix(&*self.base).unwrap_or(&request.path);
-        let home = || HOME.contains(&below).then_some(PageKind::Home);
+        let home = || self.is_home(below).then_some(PageKind::Home);
         let console = || console::part(self.console.as_deref(), &request.path).map(PageKind::Console);
         found.or_else(|| self.asset(&request.path)).or_else(home).or_else(console)
     }

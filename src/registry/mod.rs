@@ -12,6 +12,7 @@ pub mod codes;
 pub mod columns;
 pub mod criteria;
 mod edit_only;
+pub mod languages;
 pub mod link;
 mod locked;
 pub mod meta;
@@ -37,6 +38,7 @@ use cms_text::block_source::BlockType;
 use cms_text::block_styles::BlockStyles;
 use cms_text::site_links::SiteLinks;
 use indexmap::{IndexMap, IndexSet};
+use languages::Languages;
 use path_template::PathTemplate;
 use resource::Resource;
 use serde_json::{Map, Value};
@@ -194,6 +196,8 @@ pub struct Registry {
     pub item_routes: Vec<Option<usize>>,
     /// The resource that declares how programs log in with tokens.
     pub tokens: Option<usize>,
+    /// Languages of the site's contents.
+    pub languages: Option<Languages>,
     /// Abilities by name.
     pub abilities: IndexMap<String, Ability>,
     /// Schemas shown of the root and the namespaces, by path.

@@ -3,7 +3,9 @@
 //! Shapes follow docs/data-model: shared columns are written once here; what a resource declares beyond them lives in
 //! its extension table `x_<kind>`.
 
-use super::columns::{ID, VERSION, app_password, comment, file, link, old_address, outbox, preview, record, term, user};
+use super::columns::{
+    ID, VERSION, app_password, comment, file, link, old_address, outbox, preview, record, term, user,
+};
 use super::resource::PropertyKind;
 use cms_config::declaration::{Declaration, Family};
 use cms_storage::plan::{

@@ -23,8 +23,15 @@ pub fn address(item: &Item<'_>) -> String {
 /// The address that a record has (or would have with this slug) where the site is read.
 pub fn of(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> String {
     let site = &scope.registry.site;
-    let path = has_shape(scope, record).then(|| in_shape(&site.front, true, record, batch, slug)).flatten();
+    let front = in_language(scope, record, &site.front);
+    let path = has_shape(scope, record).then(|| in_shape(&front, true, record, batch, slug)).flatten();
     path.unwrap_or_else(|| format!("{}{}", site.front, by_number(record)))
+}
+
+/// The beginning of the addresses of a record's language.
+fn in_language<'b>(scope: &Scope, record: Record<'_>, base: &'b str) -> Cow<'b, str> {
+    let part = scope.registry.languages.as_ref().and_then(|languages| languages.part(record.text(&languages.column)));
+    part.map_or(Cow::Borrowed(base), |part| Cow::Owned(format!("{base}/{part}")))
 }
 
 /// The path that a record will have in the front end once it is published: with the slug that its title gives where it has
@@ -35,14 +42,16 @@ pub fn once_published(scope: &Scope, record: Record<'_>, batch: &Batch) -> Strin
         "" => Cow::Owned(records::slug_of_title(record.resource, record.text("title"))),
         slug => Cow::Borrowed(slug),
     };
-    let address = (!slug.is_empty()).then(|| in_shape(front, true, record, batch, &slug)).flatten();
+    let begin = in_language(scope, record, front);
+    let address = (!slug.is_empty()).then(|| in_shape(&begin, true, record, batch, &slug)).flatten();
     address.and_then(|address| address.strip_prefix(&**front).map(str::to_owned)).unwrap_or_else(|| by_number(record))
 }
 
 /// The address at the site itself, which does not change with the front end.
 pub fn on_site(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> String {
     let site = &scope.registry.site;
-    let path = has_shape(scope, record).then(|| in_shape(&site.url, false, record, batch, slug)).flatten();
+    let begin = in_language(scope, record, &site.url);
+    let path = has_shape(scope, record).then(|| in_shape(&begin, false, record, batch, slug)).flatten();
     path.unwrap_or_else(|| format!("{}{}", site.url, by_number(record)))
 }
 
@@ -56,7 +65,8 @@ pub fn template(item: &Item<'_>) -> String {
         _ => deep || !trashed,
     };
     let slug = if deep { "%pagename%" } else { "%postname%" };
-    let path = named.then(|| in_shape(&site.front, true, record, item.batch, slug)).flatten();
+    let front = in_language(item.scope, record, &site.front);
+    let path = named.then(|| in_shape(&front, true, record, item.batch, slug)).flatten();
     path.unwrap_or_else(|| format!("{}{}", site.front, by_number(record)))
 }
 

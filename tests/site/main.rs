@@ -41,6 +41,7 @@ mod identity;
 mod import;
 mod inside;
 mod journal;
+mod languages;
 #[path = "../common/left_out.rs"]
 mod left_out;
 mod limits;

@@ -9,6 +9,7 @@ use crate::access::{policy, preview_links};
 use crate::error::{ApiError, status};
 use crate::handlers::Work;
 use crate::records::{self, Record};
+use crate::registry::Site;
 use crate::registry::columns::{ID, record, term};
 use crate::registry::resource::Resource;
 use crate::render::{Batch, address};
@@ -172,7 +173,7 @@ fn shown(
             }
             let kind = role_of(scope, record);
             if kind == FRONT_PAGE {
-                described.link = format!("{}/", site.front);
+                described.link = first_page(site, requested);
             }
             (kind, item(work, record))
         }
@@ -192,7 +193,7 @@ fn shown(
             ("date", of_period(scope, *period))
         }
         SitePlace::Site => {
-            described.link = format!("{}/", site.front);
+            described.link = first_page(site, requested);
             let kind = dated_kinds(scope).next();
             (FRONT_PAGE, kind.map(|kind| of_type(kind, scope.registry.rest(&kind.path))).unwrap_or_default())
         }
@@ -225,6 +226,12 @@ fn with_document(
     document.extend(members);
     described.document = Value::Object(document);
     described
+}
+
+/// The address of the first page in the language of an address.
+fn first_page(site: &Site, requested: &RequestedAddress) -> String {
+    let language = requested.language.as_ref().map_or_else(String::new, |language| format!("{language}/"));
+    format!("{}/{language}", site.front)
 }
 
 /// The site's own address, whether it is a record or a list.

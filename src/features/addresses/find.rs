@@ -105,6 +105,12 @@ fn find_living<'a>(scope: &'a Scope, address: &RequestedAddress) -> Result<Optio
     Ok(search.found.pop().flatten())
 }
 
+/// Whether a record has the language that its address has.
+fn is_in_language(scope: &Scope, address: &RequestedAddress, record: Record<'_>) -> bool {
+    let languages = scope.registry.languages.as_ref();
+    languages.is_none_or(|languages| languages.part(record.text(&languages.column)) == address.language.as_deref())
+}
+
 /// Addresses on their way to places.
 struct AddressSearch<'a, 'p> {
     scope: &'a Scope,
@@ -135,6 +141,11 @@ impl<'a> AddressSearch<'a, '_> {
                 CandidateTarget::Record(_) | CandidateTarget::Slugs(..) | CandidateTarget::File(_) => {
                     let fits = |hit: &PathHit| of_that_date(candidate.parts.as_ref(), hit, records.get(&hit.id)?);
                     let found = hits.iter().find_map(fits);
+                    let by_path = matches!(candidate.target, CandidateTarget::Slugs(..));
+                    let address = &self.addresses[candidate.address];
+                    let found = found.filter(|(resource, row)| {
+                        !by_path || is_in_language(self.scope, address, Record { resource, row })
+                    });
                     found.map(|(resource, row)| match &candidate.target {
                         CandidateTarget::File(key) => SitePlace::File(resource, row, key.clone()),
                         _ => SitePlace::Record(resource, row),

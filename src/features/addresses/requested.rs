@@ -23,8 +23,10 @@ const PAGING: &str = "page";
 pub struct RequestedAddress {
     /// The path: one slash before each segment, encoded in one way.
     pub path: String,
-    /// The same without the page of a list or of a text.
+    /// The same without its language and the page of a list or of a text.
     pub list: String,
+    /// The first part of the path, where it is a language that is not the default one.
+    pub language: Option<String>,
     /// The page of a list.
     pub page: Option<u64>,
     pub query: Map<String, Value>,
@@ -55,8 +57,12 @@ impl RequestedAddress {
         let depth = scope.registry.declaration.server.max_depth;
         let normal = normal(own)?;
         let (list, page) = split_page(&normal);
+        let languages = scope.registry.languages.as_ref();
+        let (language, list) = languages.map_or(("", list), |languages| languages.split(list));
+        let language = languages.and_then(|languages| languages.part(language)).map(str::to_owned);
         Some(RequestedAddress {
             list: list.to_owned(),
+            language,
             page,
             query: decode_query(query, depth).ok()?,
             raw_query: query.to_owned(),

@@ -30,6 +30,9 @@ use std::collections::HashMap;
 /// from its row: a type may have it and show it in no document.
 const PROPERTIES: &str = "id,title,excerpt,content";
 
+/// The argument that selects records by their language.
+const LANGUAGE: &str = "language";
+
 /// A moment in the forms that feeds write: of mails (RSS), and with the zone (Atom, JSON).
 pub(super) fn moment(seconds: i64) -> Value {
     json!({"mail": http_date(seconds).replace("GMT", "+0000"), "iso": format!("{}Z", format_local(seconds)), "seconds": seconds})
@@ -86,14 +89,18 @@ pub(super) fn link_of(work: &Work<'_>, record: Record<'_>) -> Result<String, Api
     Ok(address::of(work.scope, record, &batch, record.text(record::SLUG)))
 }
 
-/// The records of a list, the newest first.
+/// The records of a list, in a language perhaps, the newest first.
 ///
 /// # Errors
 /// A list cannot be read.
-pub(super) async fn records(work: &Work<'_>, list: &PublicList<'_>) -> Result<Vec<Value>, ApiError> {
+pub(super) async fn records(
+    work: &Work<'_>,
+    list: &PublicList<'_>,
+    language: Option<&str>,
+) -> Result<Vec<Value>, ApiError> {
     let mut all = Vec::new();
     for kind in kinds_of(work, list) {
-        let Some(query) = query_for(work, kind, list) else { continue };
+        let Some(query) = query_for(work, kind, list, language) else { continue };
         let documents = documents(work, &kind.path, query).await?;
         all.extend(FoundRecord::of(work, kind, documents)?);
     }
@@ -170,7 +177,7 @@ fn kinds_of<'a>(work: &Work<'a>, list: &PublicList<'a>) -> Vec<&'a Resource> {
 }
 
 /// The request for the records of a type in a list; `None`: its own list cannot be asked for them.
-fn query_for(work: &Work<'_>, kind: &Resource, list: &PublicList<'_>) -> Option<Value> {
+fn query_for(work: &Work<'_>, kind: &Resource, list: &PublicList<'_>, language: Option<&str>) -> Option<Value> {
     let registry = &work.scope.registry;
     let mut fields = PROPERTIES.to_owned();
     for taxonomy in taxonomies(work, kind) {
@@ -202,7 +209,8 @@ fn query_for(work: &Work<'_>, kind: &Resource, list: &PublicList<'_>) -> Option<
         }
         query.insert(argument.to_owned(), value);
     }
-    for (argument, value) in [("orderby", json!("date")), ("order", json!("desc"))] {
+    let spoken = language.map(|language| (LANGUAGE, json!(language)));
+    for (argument, value) in [("orderby", json!("date")), ("order", json!("desc"))].into_iter().chain(spoken) {
         if takes(argument, &value) {
             query.insert(argument.to_owned(), value);
         }

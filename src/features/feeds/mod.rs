@@ -39,7 +39,14 @@ async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let (path, query) = (args.text("path").unwrap_or("/"), args.text("query").unwrap_or(""));
     let depth = registry.declaration.server.max_depth;
-    let address = FeedAddress::of(declared, path, query, depth)?.filter(|_| declared.enabled);
+    let (language, below) = match &registry.languages {
+        Some(languages) => {
+            let (language, below) = languages.split(path);
+            (Some(language), below)
+        }
+        None => (None, path),
+    };
+    let address = FeedAddress::of(declared, below, query, depth)?.filter(|_| declared.enabled);
     let address = address.ok_or_else(|| ApiError::new(Code::NoRoute))?;
     let list = find::find(work, &address)?;
     if list.is_none() && !declared.empty_if_unknown {
@@ -48,7 +55,7 @@ async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let comments = matches!(list, Some(PublicList::Comments | PublicList::CommentsOn(..)));
     let items = match &list {
         Some(list) if comments => items::comments(work, list).await?,
-        Some(list) => items::records(work, list).await?,
+        Some(list) => items::records(work, list, language).await?,
         None => Vec::new(),
     };
     let modified = match items::newest(&items) {

@@ -87,7 +87,7 @@ pub fn by_key(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome::ok(if all.is_empty() { json!([]) } else { Value::Object(all) }))
 }
 
-/// The entry whose `options.key` is the last value of the path.
+/// The entry whose `options.key` is the last value of the path; where a path has no values, the one entry.
 ///
 /// # Errors
 /// There is none.
@@ -98,7 +98,11 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let parts: Vec<&str> = parts(resource).filter_map(|part| work.captures.get(part)?.as_str()).collect();
     let last = || work.captures.values().next_back().and_then(Value::as_str).map(str::to_owned);
     let wanted = if parts.is_empty() { last() } else { Some(parts.join("/")) };
-    let entry = wanted.and_then(|wanted| resource.entry(&wanted)).ok_or_else(missing)?;
+    let entry = match wanted {
+        Some(wanted) => resource.entry(&wanted),
+        None => resource.entries().first(),
+    };
+    let entry = entry.ok_or_else(missing)?;
     Ok(Outcome::ok(shown(work, entry)?))
 }
 

@@ -100,6 +100,14 @@ impl Linker<'_> {
             let address = &mut resources[position].address;
             (address.in_front, address.columns) = (Some(template), columns);
         }
+        // Addresses begin with the language.
+        let language = resources.iter().find_map(|resource| resource.declared.options.languages.as_ref());
+        if let Some(property) = language.map(|options| options.property.clone()) {
+            for resource in resources.iter_mut() {
+                let own = resource.column(&property);
+                resource.address.columns.extend(own);
+            }
+        }
     }
 
     fn on_site(&mut self, resource: &Resource, site: &Site) -> AddressShape {

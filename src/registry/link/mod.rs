@@ -29,6 +29,7 @@ pub mod views;
 mod words;
 
 use super::capabilities;
+use super::languages::Languages;
 use super::resource::Resource;
 use super::vocabulary::{HandlerRole, Vocabulary};
 use super::{Registry, Route};
@@ -94,6 +95,7 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     Ok(Registry {
         item_routes,
         tokens: routes.iter().find(|route| route.has_role(HandlerRole::TokenCheck)).and_then(|route| route.resource),
+        languages: Languages::declared(&resources),
         declaration: Arc::clone(&loaded.declaration),
         site,
         roles: capabilities::expand_roles(roles, &loaded.declaration, &resources, &routes),

@@ -108,6 +108,12 @@ impl Linker<'_> {
                 self.column(of, &below(owner, &["forms", "messages"]), column);
             }
         }
+        if let Some(languages) = &options.languages {
+            let slugs: Vec<&str> = options.entries.iter().filter_map(|entry| entry["slug"].as_str()).collect();
+            if !slugs.is_empty() {
+                self.known(&below(owner, &["languages", "default"]), "language", &languages.default, &slugs);
+            }
+        }
         let account = options.tokens.iter().flat_map(|tokens| &tokens.account);
         for (member, wanted) in account {
             let users = resources.iter().filter(|r| r.is_users()).flat_map(|r| &r.properties);

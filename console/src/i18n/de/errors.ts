@@ -49,6 +49,8 @@ export const errors: ErrorTexts = {
   wpcf7_forbidden: "Sie dürfen keine Formulare sehen oder ändern.",
   wpcf7_unsupported_media_type: "Formulare kommen als multipart/form-data.",
   wpcf7_unit_tag_not_found: "Das Formular sagt nicht, welcher Teil der Seite es zeigt.",
+  rest_invalid_slug: "Diese Sprache gibt es nicht.",
+  rest_languages_declared: "Sprachen stehen in site.toml; hier schreibt sie niemand.",
 
   // Rights and logins.
   rest_forbidden: "Das dürfen Sie nicht.",

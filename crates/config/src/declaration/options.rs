@@ -131,6 +131,8 @@ pub struct HandlerOptions {
     pub tokens: Option<TokenOptions>,
     /// `form.*`: forms that everybody may send.
     pub forms: Option<FormOptions>,
+    /// `language.*`: languages of the site's contents. One resource may have them.
+    pub languages: Option<LanguageOptions>,
 }
 
 /// See [`HandlerOptions::entries_from`].
@@ -352,4 +354,57 @@ impl FormOutcome {
             FormOutcome::Spam => "spam",
         }
     }
+}
+
+/// See [`HandlerOptions::languages`]. Its `entries` are the languages: `slug`, `name`, `locale` (`de_DE`) and perhaps `rtl`.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LanguageOptions {
+    /// Slug of the language of what names none.
+    pub default: String,
+    /// Property of records and terms with the slug of their language.
+    pub property: String,
+    /// Property of records and terms with the name that translations of each other share.
+    pub group: String,
+    /// Taxonomies by which an export names languages and translations.
+    #[serde(default)]
+    pub import: LanguageImport,
+    /// Members of a language, each with what it shows.
+    #[serde(default)]
+    pub members: IndexMap<String, LanguageMember>,
+    /// Further members, which are the same for all.
+    #[serde(default)]
+    pub constants: Map<String, Value>,
+}
+
+/// See [`LanguageOptions::import`].
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LanguageImport {
+    /// The languages of records, by slug.
+    pub records: String,
+    /// Groups of records that translate each other.
+    pub record_groups: String,
+    /// Groups of terms that translate each other; the description is a map of languages to terms.
+    pub term_groups: String,
+}
+
+/// The value of a member of a language.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LanguageMember {
+    /// Its place among the languages, from 1.
+    Id,
+    Name,
+    Slug,
+    /// `de_DE`.
+    Locale,
+    /// `de-DE`.
+    Tag,
+    /// Whether it is written from right to left.
+    Rtl,
+    /// The address of the site in this language.
+    Home,
+    /// Whether it is the default language.
+    Default,
 }

@@ -271,6 +271,8 @@ pub struct Pages {
     /// They are served; otherwise people have no sessions, and programs obtain passwords from other programs. The page
     /// of the site's address is always served.
     pub enabled: bool,
+    /// Clients that do not ask for HTML get the page of the site's address as JSON.
+    pub home_as_json: bool,
     /// Address of documentation that the home page names; `false`: none.
     pub docs: OptionalSetting<String>,
     /// Path of the page where people log in.
@@ -335,6 +337,7 @@ impl Default for Pages {
     fn default() -> Self {
         Pages {
             enabled: true,
+            home_as_json: true,
             docs: OptionalSetting::OFF,
             login: "/login".into(),
             logout: "/logout".into(),
