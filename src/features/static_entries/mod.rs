@@ -100,7 +100,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let wanted = if parts.is_empty() { last() } else { Some(parts.join("/")) };
     let entry = match wanted {
         Some(wanted) => resource.entry(&wanted),
-        None => resource.entries().first(),
+        None => resource.entries.first(),
     };
     let entry = entry.ok_or_else(missing)?;
     Ok(Outcome::ok(shown(work, entry)?))
