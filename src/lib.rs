@@ -24,6 +24,7 @@
 //! | 5 | [`scope`] | what a stage may use: registry, storage, settings, caller, time |
 //! | 6 | [`records`] | rows by name |
 //! | 7 | [`access`] | authentication and authorization: identification, guards, visibility of rows; rate limits and the audit trail |
+//! | 8 | [`fields`] | values of field groups: where a group applies, what is stored, checked and shown to programs; no address |
 //! | 8 | [`openapi`] | the registry as an OpenAPI description; not who asks for it |
 //! | 8 | [`render`] | rows to documents: values, links, addresses; not which functions compute properties |
 //! | 9 | [`behaviours`] | named functions that declarations use |
@@ -73,6 +74,7 @@ pub mod engine;
 mod error;
 mod families;
 mod features;
+mod fields;
 mod files;
 pub mod fuzzing;
 mod handlers;

@@ -4,6 +4,7 @@ use crate::records::Record;
 use crate::registry::Registry;
 use crate::registry::resource::Property;
 use crate::render::Item;
+use crate::scope::Scope;
 use cms_storage::plan::DbValue;
 use cms_text::html::Html;
 use cms_text::render;
@@ -35,12 +36,27 @@ fn extra(item: &Item<'_>) -> Value {
     serde_json::from_str(item.record.text("extra")).unwrap_or(Value::Null)
 }
 
-/// Address of the record's file: here, or where an imported one still is.
 fn source(item: &Item<'_>, extra: &Value) -> String {
-    match file_of(item.record, extra) {
-        Some(key) => address(&item.scope.registry, key),
-        None => extra["source_url"].as_str().unwrap_or(item.record.text("guid")).to_owned(),
+    source_in(item.scope, item.record, extra)
+}
+
+/// Address of a record's file: here, or where an imported one still is.
+fn source_in(scope: &Scope, record: Record<'_>, extra: &Value) -> String {
+    match file_of(record, extra) {
+        Some(key) => address(&scope.registry, key),
+        None => extra["source_url"].as_str().unwrap_or(record.text("guid")).to_owned(),
     }
+}
+
+/// Address of the file of a record that is not the one that is shown.
+pub fn source_of(scope: &Scope, record: Record<'_>) -> String {
+    let extra: Value = serde_json::from_str(record.text("extra")).unwrap_or(Value::Null);
+    source_in(scope, record, &extra)
+}
+
+/// The name of a file as a part of an address.
+pub fn escaped_name(name: &str) -> String {
+    name.chars().map(escaped).collect()
 }
 
 /// Address of another file in the folder of the record's own.

@@ -5,6 +5,7 @@
 //! the shipped declarations.
 
 pub mod dynamic;
+mod field_values;
 pub mod files;
 mod original;
 mod query;

@@ -1,6 +1,6 @@
 //! Behaviours that compute a property.
 
-use super::{dynamic, files, original, reference};
+use super::{dynamic, field_values, files, original, reference};
 use crate::records::{self, text};
 use crate::registry::resource::Property;
 use crate::registry::vocabulary::BehaviourEntry;
@@ -64,6 +64,12 @@ pub const READS: &[BehaviourEntry<(PropertyReader, Needs)>] = &[
         comment_status,
         Needs { posts: true, ..Needs::ROW },
         "The state of a comment; `post-trashed` while its record is in the trash.",
+    ),
+    read(
+        "field_values",
+        field_values::values,
+        Needs { fields: true, ..Needs::ROW },
+        "The values of the field groups that apply to the item, by name.",
     ),
     read("wire_kind", wire_kind, Needs::ROW, "The resource's name in the API."),
     read("avatar_urls", avatar_urls, Needs::ROW, "Addresses of the picture for an e-mail address, by width in pixels."),

@@ -165,7 +165,11 @@ impl DocumentCache {
     /// A number for the members that a text has; 0 for all of them. `alone`: the text is no part of a list, which decides
     /// about its links.
     pub fn field_set(&self, fields: &Fields, alone: bool) -> u64 {
-        if fields.is_all() && fields.blocks().is_none() { 0 } else { self.field_sets.hash_one((fields, alone)) | 1 }
+        if fields.is_all() && fields.blocks().is_none() && !fields.formatted() {
+            0
+        } else {
+            self.field_sets.hash_one((fields, alone)) | 1
+        }
     }
 
     /// Positions of the columns by which a text is found.
@@ -247,7 +251,9 @@ fn plan(registry: &Registry, resource: &Resource) -> CachePlan {
         (link.when.can.is_some() || link.when.act.is_some()) && link.when.context.as_deref() != Some("edit")
     });
     let refers = |property: &Property| matches!(property.source, PropertySource::Members(..));
+    // Rules of groups and what values refer to may depend on other rows, and on the reader.
     let others = needs.posts
+        || resource.fields.as_ref().is_some_and(|fields| !fields.groups.is_empty())
         || needs.referenced
         || resource.properties.iter().any(refers)
         || resource.links.iter().any(|link| link.when.children);

@@ -10,6 +10,7 @@ use crate::behaviours::{BLOCKS, READS, check_argument};
 use crate::error::{ApiError, Code, status};
 use crate::families;
 use crate::features::HANDLERS;
+use crate::fields;
 use crate::handlers::{Outcome, Work};
 use crate::model::Method;
 use crate::records::{self, Record};
@@ -57,6 +58,10 @@ impl<'a> EndpointCall<'a> {
             }
             false if arg.current && self.unchanged(arg, value) => Some(Ok(RemainingCheck::Nothing)),
             false if arg.theme_template => self.names_template(arg, value),
+            false if arg.fields => resource.map(|resource| {
+                let checked = fields::check(self.found.scope, resource, &arg.name, value);
+                checked.map(|()| RemainingCheck::Nothing)
+            }),
             false => check_argument(self.found.scope, resource, arg, value)
                 .map(|judged| judged.map(|()| RemainingCheck::Schema)),
         };

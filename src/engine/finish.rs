@@ -125,8 +125,20 @@ impl Engine {
             embeds: parameter("_embed").is_some(),
             blocks: PatternView::of(parameter("_blocks")),
             keeps_links: declared.is_some_and(|declared| declared.keeps_links),
+            formatted: self.wants_formatted(&parameter),
         };
-        Fields::read(parameter("_fields"), way, declared.map_or(&[], |declared| &declared.whole_fields))
+        let fields = Fields::read(parameter("_fields"), way, declared.map_or(&[], |declared| &declared.whole_fields));
+        match resource.and_then(Resource::fields_property) {
+            Some(property) => fields.with_links_of(&property.name),
+            None => fields,
+        }
+    }
+
+    /// Whether a request wants values of field groups as pages show them.
+    fn wants_formatted<'v>(&self, parameter: &impl Fn(&str) -> Option<&'v Value>) -> bool {
+        let declared = &self.registry.declaration.fields;
+        let given = declared.parameter.as_deref().and_then(parameter).and_then(Value::as_str);
+        given.is_some() && given == declared.formatted.as_deref()
     }
 
     /// The requested fields of an outcome, with what is embedded in them.

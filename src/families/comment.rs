@@ -224,6 +224,9 @@ fn draft(edit: &RowEdit<'_>) -> Result<CommentDraft, ApiError> {
             draft.meta.extend(meta(resource, value));
             continue;
         }
+        if let PropertySource::Fields(_) = property.source {
+            continue;
+        }
         let Some((column, value)) = stored(scope, property, value)? else { continue };
         let Some(column) = SETTABLE.iter().find(|known| **known == &*column) else { continue };
         // No comment has a number below 0, so such a parent is none.

@@ -10,6 +10,7 @@ mod revision;
 
 pub use self::revision::RevisionContent;
 use super::failures::Failures;
+use super::field_values;
 use super::values::{self, stored};
 use super::{Columns, RowEdit, column, existing, text_column};
 use crate::behaviours::{WRITES, WriteContext};
@@ -267,6 +268,7 @@ pub fn plan_creation(edit: &RowEdit<'_>, brought: FileDefaults) -> Result<Vec<Ch
     let mut changes = vec![Change::Put(put)];
     changes.append(&mut draft.unmoved);
     changes.extend(brought.changes);
+    field_values::add(edit, &mut changes)?;
     Ok(changes)
 }
 
@@ -332,6 +334,7 @@ fn change(edit: &RowEdit<'_>, record: Record<'_>, keep: bool) -> Result<Vec<Chan
     let mut changes = vec![Change::Put(put)];
     changes.append(&mut draft.unmoved);
     changes.extend(moved);
+    field_values::add(&edit, &mut changes)?;
     Ok(changes)
 }
 
@@ -550,6 +553,8 @@ fn take(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>, property: &Property) -
             draft.edges.push((edit.resource.relations[*index].rel.clone(), ids));
         }
         PropertySource::Meta => draft.meta.extend(values::meta(edit.resource, value)),
+        // Which values are stored follows from what the record will be.
+        PropertySource::Fields(_) => {}
         PropertySource::Extra => member(edit, draft, property, value)?,
         PropertySource::Read(..) | PropertySource::Column(_)
             if property.column.as_deref().is_some_and(|column| RULED.contains(&column)) => {}

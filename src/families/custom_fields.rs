@@ -58,14 +58,14 @@ fn edits(edit: &RowEdit<'_>, stored: &[MetaRow]) -> Result<Vec<MetaChange>, ApiE
                     continue;
                 }
                 match key {
-                    Some(key) if resource.declared.meta.contains_key(key) => {}
+                    Some(key) if resource.declares_meta(key) => {}
                     Some(_) => all.push(MetaChange::Set(number, text(edit, field)?)),
                     None => all.push(MetaChange::Remove(number)),
                 }
             }
             (None, Some(key)) => {
                 let own = !key.is_empty() && is_open(resource, key);
-                if !own || resource.declared.meta.contains_key(key) {
+                if !own || resource.declares_meta(key) {
                     continue;
                 }
                 if key.chars().count() > bounds.max_field_key {

@@ -8,6 +8,7 @@ pub mod comment;
 pub mod content;
 pub mod custom_fields;
 pub mod failures;
+pub mod field_values;
 pub mod file;
 pub mod parents;
 pub mod plain;
@@ -86,6 +87,9 @@ pub fn plan_creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
         Family::Comment => comment::plan_creation(edit),
         _ => plain::plan_creation(edit),
     }?;
+    if !edit.resource.is_content() {
+        field_values::add(edit, &mut changes)?;
+    }
     custom_fields::add(edit, &mut changes)?;
     edit.args.check_deferred()?;
     Ok(changes)
@@ -102,6 +106,9 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
         Family::Comment => comment::update(edit, record),
         _ => plain::update(edit),
     }?;
+    if !edit.resource.is_content() {
+        field_values::add(&RowEdit { row: Some(record.row), ..*edit }, &mut changes)?;
+    }
     custom_fields::add(&RowEdit { row: Some(record.row), ..*edit }, &mut changes)?;
     edit.args.check_deferred()?;
     Ok(changes)

@@ -1,6 +1,7 @@
 //! Accounts: logins, addresses, names, roles, and what becomes of a user's records.
 
 use super::failures::Failures;
+use super::field_values;
 use super::values::{given_meta, stored};
 use super::{Columns, RowEdit, column, text_column, text_of};
 use crate::access::outbox::{self, MessageSubject};
@@ -120,11 +121,13 @@ pub fn plan_creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
         return Err(failure(edit.resource, Code::EmptyUserNicename));
     }
     let email = edit.args.text("email").unwrap_or("");
-    Ok(vec![
+    let mut changes = vec![
         taken(col::LOGIN_KEY, login, 0, LOGIN_TAKEN),
         taken(col::EMAIL_KEY, email, 0, EMAIL_TAKEN),
         Change::Put(Put { meta: given_meta(edit), ..put(Target::New, login, edit.scope.now, slug, set) }),
-    ])
+    ];
+    field_values::add(edit, &mut changes)?;
+    Ok(changes)
 }
 
 /// The plan that changes a user; the password is added by [`set_password`].
@@ -170,6 +173,7 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     });
     let meta = given_meta(edit);
     changes.push(Change::Put(Put { slug, meta, ..Put::new(edit.resource.table.clone(), edit.target(), set) }));
+    field_values::add(edit, &mut changes)?;
     Ok(changes)
 }
 

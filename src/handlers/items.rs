@@ -106,6 +106,8 @@ pub fn show_alone(work: &Work<'_>, resource: &Resource, row: &Row, context: Cont
 /// [`DocumentCache::columns`]: crate::cache::documents::DocumentCache::columns
 pub fn has_cached_text(work: &Work<'_>, resource: &Resource, view: &View<'_>) -> bool {
     let own = view.password.is_some() || view.context == Context::EDIT || view.excerpt_words.is_some();
+    // Documents with values of fields may differ where they are embedded.
+    let own = own || resource.fields.is_some() && view.context == Context::EMBED;
     work.as_text && !own && work.scope.preview.is_none() && work.shared.documents.keeps(work.scope, resource)
 }
 

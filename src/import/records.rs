@@ -316,6 +316,7 @@ impl<'a> Importer<'a> {
                 }
                 Some(_) => {}
                 None if own.contains(&key.as_str()) || imported() => {}
+                None if resource.is_some_and(|resource| resource.declares_meta(key)) => {}
                 None => self.report.hidden_value(key),
             }
         }

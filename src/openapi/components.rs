@@ -218,6 +218,10 @@ impl<'a> Components<'a> {
             let others: Vec<Value> = statuses.map(shown).filter(|name| !values.contains(name)).collect();
             values.extend(others);
         }
+        // Values of field groups are of several shapes; which groups there are depends on the item and on who reads.
+        if matches!(property.source, PropertySource::Fields(_)) {
+            *document = json!({"type": ["object", "array"], "items": {}, "description": document["description"]});
+        }
         // A value that nobody has set is null unless it has a default.
         if matches!(property.source, PropertySource::Meta)
             && let Some(values) = document.get_mut("properties").and_then(Value::as_object_mut)

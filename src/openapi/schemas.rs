@@ -141,12 +141,21 @@ fn shows(document: &Value, context: Context) -> bool {
 
 fn types_of(map: &Map<String, Value>) -> Vec<String> {
     // Some schemas of WordPress write it like this.
-    let named = |name: &str| if name == "bool" { "boolean".to_owned() } else { name.to_owned() };
+    let named = |name: &str| match name {
+        "bool" => "boolean".to_owned(),
+        "int" => "integer".to_owned(),
+        "float" => "number".to_owned(),
+        name => name.to_owned(),
+    };
+    let mut types = Vec::new();
     match map.get("type") {
-        Some(Value::String(one)) => vec![named(one)],
-        Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).map(named).collect(),
-        _ => Vec::new(),
+        Some(Value::String(one)) => types.push(named(one)),
+        Some(Value::Array(list)) => {
+            list.iter().filter_map(Value::as_str).for_each(|name| push(&mut types, &named(name)));
+        }
+        _ => {}
     }
+    types
 }
 
 fn push(types: &mut Vec<String>, wanted: &str) {

@@ -195,6 +195,8 @@ pub struct Arg {
     pub checked_default: Option<Value>,
     /// A failure is reported when the value would be written, with the code of the failed check (`x-late`).
     pub late: bool,
+    /// Values of field groups, which have a check of their own.
+    pub fields: bool,
     /// A value for descriptions (`x-example`, also of its members); null: requests are shown without the argument.
     pub example: Option<Value>,
     /// OPTIONS lists the argument.

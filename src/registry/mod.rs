@@ -12,6 +12,7 @@ pub mod codes;
 pub mod columns;
 pub mod criteria;
 mod edit_only;
+pub mod fields;
 pub mod languages;
 pub mod link;
 mod locked;
@@ -37,6 +38,7 @@ use cms_text::address::AddressTemplate;
 use cms_text::block_source::BlockType;
 use cms_text::block_styles::BlockStyles;
 use cms_text::site_links::SiteLinks;
+use fields::GroupFields;
 use indexmap::{IndexMap, IndexSet};
 use languages::Languages;
 use path_template::PathTemplate;
@@ -191,6 +193,8 @@ pub struct Registry {
     pub roles: IndexMap<String, Role>,
     pub namespaces: Vec<String>,
     pub resources: Vec<Resource>,
+    /// Groups of fields, in the order in which documents show them.
+    pub field_groups: Vec<GroupFields>,
     pub routes: Vec<Route>,
     /// For each resource the position of the route of its items.
     pub item_routes: Vec<Option<usize>>,

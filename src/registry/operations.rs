@@ -220,7 +220,9 @@ impl ResourceOperation<'_> {
                 .insert(capture.clone(), json!({"type": ["string", "integer"], "description": "Key in the path."}));
         }
         for arg in &self.endpoint.args.args {
-            properties.insert(arg.name.clone(), Value::clone(&arg.shown));
+            // Values of field groups have names of types that no JSON Schema has.
+            let shown = if arg.fields { values_of_fields() } else { Value::clone(&arg.shown) };
+            properties.insert(arg.name.clone(), shown);
         }
         if self.reads() {
             let description = "Names of the members that the result contains; `a.b` selects a member of a member.";
@@ -248,7 +250,10 @@ impl ResourceOperation<'_> {
 
     /// The documents of the resource; none is described of what is deleted, which depends on the trash.
     fn output(&self) -> SchemaDoc {
-        let properties = self.resource.schema.get("properties").cloned().unwrap_or_else(|| json!({}));
+        let mut properties = self.resource.schema.get("properties").cloned().unwrap_or_else(|| json!({}));
+        if let Some(property) = self.resource.fields_property() {
+            properties[&property.name] = json!({"description": "Values of field groups by name."});
+        }
         let mut item = json!({"type": "object", "properties": properties});
         match self.place.verb {
             "delete" => SchemaDoc::new(),
@@ -262,6 +267,11 @@ impl ResourceOperation<'_> {
             }
         }
     }
+}
+
+/// Given values of field groups, which have a check of their own.
+fn values_of_fields() -> Value {
+    json!({"type": "object", "description": "Values of field groups by name."})
 }
 
 fn object(value: Value) -> SchemaDoc {

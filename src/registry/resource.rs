@@ -2,6 +2,7 @@
 
 use super::Behaviour;
 use super::addresses::ItemAddress;
+use super::fields::ResourceFields;
 use super::meta::MetaType;
 use super::path_template::PathTemplate;
 use super::words::DerivedWord;
@@ -75,6 +76,8 @@ pub enum PropertySource {
     /// Targets of a relation, by position in [`Resource::relations`].
     Relation(usize),
     Meta,
+    /// Values of field groups, which the behaviour shows.
+    Fields(Behaviour),
     /// A key of the `extra` column.
     Extra,
     /// Keys of the rows of the resource with this name that refer to this row in a property.
@@ -151,7 +154,10 @@ impl Property {
         let apart = [AUTHOR, DATE_LOCAL, DATE_UTC, PARENT, PASSWORD, SLUG, STATUS];
         let stored = match &self.source {
             PropertySource::Relation(_) | PropertySource::Meta | PropertySource::Extra => true,
-            PropertySource::Nothing | PropertySource::Fixed(_) | PropertySource::Members(..) => false,
+            PropertySource::Nothing
+            | PropertySource::Fixed(_)
+            | PropertySource::Members(..)
+            | PropertySource::Fields(_) => false,
             _ => self.written_columns().next().is_some(),
         };
         let mut columns = self.written_columns();
@@ -378,6 +384,8 @@ pub struct Resource {
     pub originals: Vec<Row>,
     /// Types of registered meta, by key.
     pub meta: HashMap<String, MetaType>,
+    /// Its field groups, where a property shows them.
+    pub fields: Option<ResourceFields>,
     /// The resource schema as clients see it.
     pub schema: Value,
     /// The block in `routes.toml`, with its labels filled in and without its entries.
@@ -447,6 +455,16 @@ impl Resource {
     /// The top-level property of this name.
     pub fn property(&self, name: &str) -> Option<&Property> {
         self.properties.iter().find(|p| p.name == name)
+    }
+
+    /// Whether a meta key is that of a declared value, or of a field.
+    pub fn declares_meta(&self, key: &str) -> bool {
+        self.declared.meta.contains_key(key) || self.fields.as_ref().is_some_and(|fields| fields.keys.contains(key))
+    }
+
+    /// The property that shows values of field groups.
+    pub fn fields_property(&self) -> Option<&Property> {
+        self.properties.iter().find(|property| matches!(property.source, PropertySource::Fields(_)))
     }
 
     /// The top-level property that a column is written through.

@@ -32,6 +32,10 @@ pub struct PropertyWords {
     /// The object of registered meta values.
     #[serde(rename = "x-meta")]
     pub meta: bool,
+    /// The object of the values of field groups (`[field_groups]`), which `x-read` shows.
+    #[serde(rename = "x-fields")]
+    #[schemars(example = true)]
+    pub fields: bool,
     /// The property holds keys of another resource's items.
     #[serde(rename = "x-relation")]
     pub relation: Option<RelationWord>,

@@ -4,6 +4,7 @@ use super::columns::short_columns;
 use super::{Needs, View, address, links};
 use crate::access::policy;
 use crate::error::ApiError;
+use crate::fields::{FieldIds, FieldRows, RuleTerms, StoredValues};
 use crate::records::{self, Record, columns, int, is_in, meta_space, text};
 use crate::registry::name;
 use crate::registry::resource::{Link, LinkTarget, PropertySource, Relation, Resource};
@@ -43,6 +44,10 @@ pub struct Batch {
     pub places: HashMap<i64, ReferencedRow>,
     /// Terms by id, for rows that refer to them.
     pub terms: HashMap<i64, ReferencedRow>,
+    /// The terms that rules of field groups name.
+    pub rule_terms: RuleTerms,
+    /// Rows that values of field groups refer to.
+    pub field_rows: FieldRows,
 }
 
 /// The part of the row above that the address of a row needs.
@@ -122,6 +127,9 @@ impl Batch {
             batch.load_places(snapshot, scope, of(&reference.record))?;
             batch.load_terms(snapshot, scope, &of(&reference.term))?;
         }
+        if needs.fields {
+            batch.load_fields(snapshot, scope, resource, rows, view)?;
+        }
         companions?;
         Ok(batch)
     }
@@ -142,7 +150,7 @@ impl Batch {
             }
             snapshot.prefetch(&[ReadRequest::Edges(&EdgePlan { rels, of: ids.to_vec(), reverse: false })]);
         }
-        if needs.meta && !resource.declared.meta.is_empty() {
+        if needs.meta && stores_meta(resource) {
             snapshot.prefetch(&[ReadRequest::Meta(&meta_space(resource), ids)]);
         }
         if needs.revisions && resource.supports("revisions") {
@@ -172,7 +180,7 @@ impl Batch {
         if needs.term_slugs {
             self.load_term_slugs(snapshot, scope, resource)?;
         }
-        if needs.meta && !resource.declared.meta.is_empty() {
+        if needs.meta && stores_meta(resource) {
             for row in snapshot.meta(&meta_space(resource), &ids)? {
                 let value = serde_json::from_str(&row.json).unwrap_or(Value::Null);
                 self.meta.entry(row.id).or_default().push((row.key, value));
@@ -305,6 +313,68 @@ impl Batch {
         Ok(())
     }
 
+    /// Loads what the values of field groups refer to, as far as links or the form of the values show it.
+    fn load_fields(
+        &mut self,
+        snapshot: &dyn Snapshot,
+        scope: &Scope,
+        resource: &Resource,
+        rows: &[Row],
+        view: &View<'_>,
+    ) -> Result<(), ApiError> {
+        self.rule_terms = RuleTerms::load(snapshot, &scope.registry, resource)?;
+        let formatted = view.fields.formatted();
+        let linked = view.wants_links() || view.wants_links_of_fields(resource);
+        let Some(of) = resource.fields.as_ref().filter(|of| of.refers && (formatted || linked)) else { return Ok(()) };
+        let mut ids = FieldIds::default();
+        for id in rows.iter().map(|row| Record { resource, row }.id()) {
+            let meta = self.meta.get(&id).map_or(&[][..], Vec::as_slice);
+            let terms = |name: &str| self.terms_named(scope, resource, id, name);
+            for group in of.groups.iter().map(|at| &scope.registry.field_groups[*at]) {
+                ids.add(&group.fields, StoredValues { meta, terms: &terms });
+            }
+        }
+        let records = ids.records.iter().copied().filter(|id| !self.places.contains_key(id)).collect();
+        self.load_places(snapshot, scope, records)?;
+        self.load_terms(snapshot, scope, &ids.terms)?;
+        let shown = if formatted { ids } else { FieldIds { users: ids.users, ..FieldIds::default() } };
+        self.field_rows = FieldRows::load(snapshot, scope, &shown)?;
+        self.load_file_addresses(snapshot, scope)
+    }
+
+    /// Addresses of files that values refer to: they follow from those of the records that the files belong to.
+    fn load_file_addresses(&mut self, snapshot: &dyn Snapshot, scope: &Scope) -> Result<(), ApiError> {
+        let resources = &scope.registry.resources;
+        let attached = |at: &usize| resources[*at].address.is_attached();
+        let rows = || self.field_rows.records.values().filter(|(at, _)| attached(at));
+        let parents = rows().map(|(at, row)| Record { resource: &resources[*at], row }.int("parent"));
+        let mut above = Batch::default();
+        above.load_places(snapshot, scope, parents.filter(|id| *id != 0).collect())?;
+        let found = rows().map(|(at, row)| {
+            let record = Record { resource: &resources[*at], row };
+            (record.id(), address::of(scope, record, &above, record.text("slug")))
+        });
+        let found: Vec<(i64, String)> = found.collect();
+        for (id, address) in found {
+            self.places.entry(id).and_modify(|place| place.address = address);
+        }
+        Ok(())
+    }
+
+    /// Terms of a row in the taxonomy of this name.
+    pub(super) fn terms_named(&self, scope: &Scope, resource: &Resource, id: i64, name: &str) -> Vec<i64> {
+        let named = |one: &&Resource| one.is_taxonomy() && (one.api_name == name || *one.kind == *name);
+        let taxonomy = scope.registry.resources.iter().find(named);
+        taxonomy.map_or_else(Vec::new, |taxonomy| self.terms_in(resource, id, taxonomy.index))
+    }
+
+    /// Terms of a row in the taxonomy at this position.
+    pub(super) fn terms_in(&self, resource: &Resource, id: i64, taxonomy: usize) -> Vec<i64> {
+        let relations = resource.relations.iter().filter(|relation| relation.many && relation.to == taxonomy);
+        let edges = relations.filter_map(|relation| self.edges.get(&(relation.rel.clone(), id)));
+        edges.flatten().copied().collect()
+    }
+
     fn load_revisions(&mut self, snapshot: &dyn Snapshot, ids: &[i64]) -> Result<(), ApiError> {
         for found in snapshot.revisions(&name("content"), ids)? {
             self.revisions.insert(found.of, (found.count, found.newest));
@@ -413,6 +483,11 @@ impl Batch {
         }
         Ok(())
     }
+}
+
+/// Whether documents of a resource have values that are kept as meta values.
+fn stores_meta(resource: &Resource) -> bool {
+    !resource.declared.meta.is_empty() || resource.fields.as_ref().is_some_and(|fields| !fields.groups.is_empty())
 }
 
 /// Relations to terms, by the tables of those.

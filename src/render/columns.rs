@@ -1,6 +1,7 @@
 //! Which columns rows have to be read with.
 
 use super::{Needs, View, shown};
+use crate::registry::columns::record;
 use crate::registry::resource::{Context, HrefPiece, Link, LinkTarget, Property, PropertySource, QueryValue, Resource};
 use std::collections::HashSet;
 
@@ -63,6 +64,9 @@ fn use_columns(resource: &Resource, property: &Property, context: Context, used:
         PropertySource::Object(children) => {
             let shown = children.iter().filter(|child| child.contexts.shows_in(context));
             shown.for_each(|child| use_columns(resource, child, context, used));
+        }
+        PropertySource::Fields(_) => {
+            used.extend([record::TEMPLATE, record::FORMAT].into_iter().filter_map(|column| resource.column(column)));
         }
         PropertySource::Relation(_)
         | PropertySource::Meta

@@ -1,8 +1,10 @@
 //! One row on its way to a document: the values of its properties.
 
 use super::{Batch, PropertyReaders, ReferencedRow};
+use crate::fields::{self, LocationFacts, StoredValues};
 use crate::records::{Record, int};
 use crate::registry::args::{SpellingDirection, convert_spelling};
+use crate::registry::fields::GroupFields;
 use crate::registry::meta::empty;
 use crate::registry::resource::{Context, Property, PropertyKind, PropertySource, Resource};
 use crate::scope::Scope;
@@ -24,6 +26,8 @@ pub struct Item<'a> {
     pub unlocked: bool,
     pub batch: &'a Batch,
     pub reads: PropertyReaders,
+    /// Values of field groups are wanted as pages show them.
+    pub formatted: bool,
     /// Words of an excerpt that is made from the content, where the request says how many.
     pub excerpt_words: Option<usize>,
     /// Its content as HTML, once that is rendered and an excerpt can be made from it.
@@ -42,7 +46,8 @@ impl<'a> Item<'a> {
         unique: &'a UniqueNames,
     ) -> Item<'a> {
         let (resource, context, rendered) = (record.resource, Context::VIEW, OnceCell::new());
-        Item { scope, resource, record, context, unlocked: true, batch, reads, excerpt_words: None, rendered, unique }
+        let (unlocked, formatted, excerpt_words) = (true, false, None);
+        Item { scope, resource, record, context, unlocked, batch, reads, formatted, excerpt_words, rendered, unique }
     }
 }
 
@@ -51,7 +56,7 @@ impl Item<'_> {
     pub fn value(&self, property: &Property) -> Option<Value> {
         if property.locked
             && !self.open()
-            && !matches!(property.source, PropertySource::Meta | PropertySource::Object(_))
+            && !matches!(property.source, PropertySource::Meta | PropertySource::Fields(_) | PropertySource::Object(_))
         {
             return Some(locked_value(property.kind));
         }
@@ -78,6 +83,10 @@ impl Item<'_> {
                 json!(targets.cloned().unwrap_or_default())
             }
             PropertySource::Meta => self.meta(property.locked && !self.open()),
+            PropertySource::Fields(behaviour) => {
+                let read = self.reads[behaviour.0].run.0;
+                read(self, property, &DbValue::Null)?
+            }
             PropertySource::Members(..) => json!(self.members(&property.name)),
             PropertySource::Extra => {
                 let extra: Value = serde_json::from_str(self.record.text("extra")).unwrap_or(Value::Null);
@@ -151,6 +160,37 @@ impl Item<'_> {
         let contexts = schema.get("context").and_then(Value::as_array);
         let parse = |context: &Value| context.as_str().and_then(Context::parse);
         contexts.is_none_or(|contexts| contexts.iter().filter_map(parse).any(|one| one.shows_in(self.context)))
+    }
+
+    /// The groups of fields that the item has.
+    pub fn field_groups(&self) -> Vec<&GroupFields> {
+        let record = self.record;
+        let place = self.batch.places.get(&record.int("post")).filter(|_| self.resource.is_comments());
+        let facts = LocationFacts {
+            resource: self.resource,
+            id: record.id(),
+            status: record.text("status"),
+            parent: record.int("parent"),
+            template: record.text("template"),
+            format: record.text("format"),
+            roles: record.text("roles"),
+            children: self.batch.parents.contains(&record.id()),
+            place: place.map(|place| &self.scope.registry.resources[place.resource]),
+            terms: &|taxonomy| self.batch.terms_in(self.resource, record.id(), taxonomy),
+            rule_terms: &self.batch.rule_terms,
+        };
+        fields::applying(self.scope, &facts)
+    }
+
+    /// Runs a function with the stored values of the item's fields: none where the record's password locks them.
+    pub fn with_field_values<T>(&self, property: &Property, run: impl FnOnce(StoredValues<'_>) -> T) -> T {
+        let locked = property.locked && !self.open();
+        let meta = self.batch.meta.get(&self.record.id()).filter(|_| !locked);
+        let terms = |name: &str| match locked {
+            true => Vec::new(),
+            false => self.batch.terms_named(self.scope, self.resource, self.record.id(), name),
+        };
+        run(StoredValues { meta: meta.map_or(&[], Vec::as_slice), terms: &terms })
     }
 
     /// The record or term that the row refers to, and its id.

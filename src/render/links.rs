@@ -4,8 +4,10 @@ use super::Item;
 use crate::access::hints::Hints;
 use crate::access::policy;
 use crate::error::ApiError;
+use crate::fields::stored_ids;
 use crate::records;
-use crate::registry::resource::{Context, HrefPiece, Link, LinkTarget, QueryValue, Resource};
+use crate::registry::fields::FieldTarget;
+use crate::registry::resource::{Context, HrefPiece, Link, LinkTarget, Property, QueryValue, Resource};
 use cms_storage::plan::DbValue;
 use serde_json::{Map, Value, json};
 
@@ -47,6 +49,54 @@ impl Item<'_> {
         }
         self.drop_unused_curies(&mut links);
         Ok(links)
+    }
+
+    /// Adds the links to what the values of fields refer to, those of the last field first. Recorded: fields inside others, and
+    /// those that hold one file, have none.
+    pub(super) fn add_field_links(&self, property: &Property, links: &mut Map<String, Value>) {
+        let mut found: Vec<(&str, Value)> = Vec::new();
+        self.with_field_values(property, |values| {
+            for field in self.field_groups().into_iter().flat_map(|group| &group.fields) {
+                let Some(target) = field.target() else { continue };
+                for id in stored_ids(field, values) {
+                    found.extend(self.field_link(target, id).filter(|link| !found.contains(link)));
+                }
+            }
+        });
+        for (rel, link) in found.into_iter().rev() {
+            if let Value::Array(list) = links.entry(rel).or_insert_with(|| json!([])) {
+                list.push(link);
+            }
+        }
+    }
+
+    /// The link to what a value refers to, if that is there and the caller may read it.
+    fn field_link(&self, target: FieldTarget, id: i64) -> Option<(&str, Value)> {
+        let registry = &self.scope.registry;
+        let declared = &registry.declaration.fields.links;
+        let served = |resource: usize| {
+            registry.item_routes[resource]
+                .map(|_| registry.rest(&registry.resources[resource].item_path(&id.to_string())))
+        };
+        match target {
+            FieldTarget::File => None,
+            FieldTarget::Record => {
+                let place = self.batch.places.get(&id).filter(|place| place.seen)?;
+                let files = registry.resources[place.resource].supports("files");
+                let rel = if files { &declared.file } else { &declared.record };
+                Some((rel.as_deref()?, json!({"embeddable": true, "href": served(place.resource)?})))
+            }
+            FieldTarget::Term => {
+                let place = self.batch.terms.get(&id)?;
+                let taxonomy = &registry.resources[place.resource].api_name;
+                let link = json!({"taxonomy": taxonomy, "embeddable": true, "href": served(place.resource)?});
+                Some((declared.term.as_deref()?, link))
+            }
+            FieldTarget::User => {
+                let (users, _) = self.batch.field_rows.users.get(&id)?;
+                Some((declared.user.as_deref()?, json!({"embeddable": true, "href": served(*users)?})))
+            }
+        }
     }
 
     /// Abbreviations that no relation uses need no explanation.

@@ -64,6 +64,12 @@ impl View<'_> {
     pub fn wants_links(&self) -> bool {
         self.links && (self.fields.wants("_links") || self.fields.wants("_embedded"))
     }
+
+    /// Whether the links of values of field groups are shown, which come with the values.
+    fn wants_links_of_fields(&self, resource: &Resource) -> bool {
+        let wants = |property: &Property| self.fields.wants(&property.name);
+        self.links && self.fields.keeps_links() && resource.fields_property().is_some_and(wants)
+    }
 }
 
 /// Turns rows of a resource into documents.
@@ -182,7 +188,9 @@ fn document(
         || view.password.is_some_and(|given| given.opens(record.text("password")));
     let (context, reads, excerpt_words) = (view.context, view.reads, view.excerpt_words);
     let (rendered, unique) = (OnceCell::new(), view.unique);
-    let item = Item { scope, resource, record, context, unlocked, batch, reads, excerpt_words, rendered, unique };
+    let formatted = view.fields.formatted();
+    let item =
+        Item { scope, resource, record, context, unlocked, batch, reads, formatted, excerpt_words, rendered, unique };
     let mut map = Map::new();
     for property in shown(&resource.properties, view) {
         if let Some(value) = item.value(property) {
@@ -198,8 +206,11 @@ fn document(
     }
     let meta = shown(&resource.properties, view).any(|property| matches!(property.source, PropertySource::Meta));
     map.extend(item.beside(meta, |member| view.fields.wants(member)));
-    if view.wants_links() {
-        let links = item.links(hints)?;
+    if view.wants_links() || view.wants_links_of_fields(resource) {
+        let mut links = if view.wants_links() { item.links(hints)? } else { Map::new() };
+        if let Some(property) = resource.fields_property().filter(|property| map.contains_key(&property.name)) {
+            item.add_field_links(property, &mut links);
+        }
         if !links.is_empty() {
             map.insert("_links".into(), Value::Object(links));
         }

@@ -24,6 +24,8 @@ pub struct Needs {
     pub texts: bool,
     /// Rows of other resources that refer to the rows.
     pub members: bool,
+    /// Values of field groups, and what they refer to.
+    pub fields: bool,
 }
 
 impl Needs {
@@ -40,6 +42,7 @@ impl Needs {
         referenced: false,
         texts: false,
         members: false,
+        fields: false,
     };
     /// The row and what it refers to.
     pub const REFERENCED: Needs = Needs { referenced: true, ..Needs::ROW };
@@ -61,6 +64,7 @@ impl Needs {
         self.referenced |= other.referenced;
         self.texts |= other.texts;
         self.members |= other.members;
+        self.fields |= other.fields;
     }
 
     /// The needs of the documents of a resource, shown so.
@@ -78,7 +82,17 @@ impl Needs {
         for property in shown(&resource.properties, view) {
             needs.add_property(property, view.context, view.reads);
         }
+        needs.add_fields(resource);
         needs
+    }
+
+    /// Adds the needs of the resource's groups, where their values are shown.
+    fn add_fields(&mut self, resource: &Resource) {
+        let Some(of) = resource.fields.as_ref().filter(|_| self.fields) else { return };
+        self.meta |= !of.groups.is_empty();
+        self.edges |= of.terms;
+        self.children |= of.children;
+        self.posts |= of.place;
     }
 
     fn add_property(&mut self, property: &Property, context: Context, reads: PropertyReaders) {
@@ -90,6 +104,7 @@ impl Needs {
             PropertySource::Object(children) => children.iter().for_each(|c| self.add_property(c, context, reads)),
             PropertySource::Relation(_) => self.edges = true,
             PropertySource::Meta => self.meta = true,
+            PropertySource::Fields(_) => self.fields = true,
             PropertySource::Members(..) => self.members = true,
             _ => {}
         }

@@ -23,6 +23,8 @@ pub struct FieldOptions {
     pub blocks: Option<PatternView>,
     /// The links of a lone document are included whatever is requested.
     pub keeps_links: bool,
+    /// Values of field groups are requested as pages show them.
+    pub formatted: bool,
 }
 
 /// How contents that are requested as blocks show synced patterns.
@@ -73,6 +75,22 @@ impl Fields {
         let is_whole = |member: &String| whole.iter().any(|one| one == member || one == "*" && member != "id");
         paths.retain(|path| path.len() == 1 || path[0] == "_links" || !is_whole(&path[0]));
         Fields { paths, named, way }
+    }
+
+    /// The same of a document whose links belong to one of its members: a lone one has them with the member.
+    pub fn with_links_of(mut self, member: &str) -> Fields {
+        self.way.keeps_links |= self.wants(member);
+        self
+    }
+
+    /// Whether a lone document has links, whatever is requested.
+    pub fn keeps_links(&self) -> bool {
+        self.way.keeps_links
+    }
+
+    /// Whether values of field groups are requested as pages show them.
+    pub fn formatted(&self) -> bool {
+        self.way.formatted
     }
 
     /// Whether nothing is left out.

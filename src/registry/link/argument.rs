@@ -3,7 +3,7 @@
 use super::super::args::{Arg, ArgRole, Filter, JsonText, SpellingDirection, convert_spelling};
 use super::super::resource::*;
 use super::super::words::{ArgumentWords, JsonWord, PropertyWords};
-use super::super::{bounds, edit_only, locked, without_x_words};
+use super::super::{bounds, edit_only, fields, locked, without_x_words};
 use super::filter::word_limit;
 use super::shown::{meta_properties, show_no_meta, without_bounds};
 use super::{ArgOrigin, Linker, escape};
@@ -116,6 +116,9 @@ impl Linker<'_> {
             if words.meta {
                 arg.extend(meta_properties(resource, Value::clone));
             }
+            if words.fields && fields::described(self.field_groups, resource).is_none() {
+                arg.insert("x-unlisted".to_owned(), json!(true));
+            }
             let extra = [doc.get("arg_options"), doc.get("x-args"), doc.get("x-create-arg").filter(|_| create)];
             for (key, value) in extra.into_iter().flatten().filter_map(Value::as_object).flatten() {
                 arg.insert(key.clone(), value.clone());
@@ -196,7 +199,11 @@ impl Linker<'_> {
         let example = example(&doc);
         let json = words.json.and_then(|word| self.json_text(&word, resource, arg, place, dialect));
         let source = Value::Object(doc);
-        let ArgDocument { schema, accepted, shown } = self.arg_document(&source, required, place, dialect)?;
+        let ArgDocument { schema, accepted, mut shown } = self.arg_document(&source, required, place, dialect)?;
+        let of_fields = source.get("x-fields") == Some(&json!(true));
+        if let Some(resource) = resource.filter(|_| of_fields) {
+            Arc::make_mut(&mut shown)["properties"] = json!(fields::described(self.field_groups, resource));
+        }
         // A default that does not fit its own type stays as declared.
         let default = default.map(|declared| {
             let coerced = schema.accept(arg, declared.clone()).unwrap_or(declared);
@@ -227,6 +234,7 @@ impl Linker<'_> {
             current: words.current,
             theme_template: words.theme_template,
             late: words.late,
+            fields: of_fields,
             example,
             listed: !words.unlisted,
             shown,

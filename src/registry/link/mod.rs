@@ -8,6 +8,7 @@ mod argument;
 mod blocks;
 mod criteria;
 mod digests;
+mod fields;
 mod filter;
 mod layout;
 mod limits;
@@ -29,6 +30,7 @@ pub mod views;
 mod words;
 
 use super::capabilities;
+use super::fields::{GroupFields, groups as field_groups_of};
 use super::languages::Languages;
 use super::resource::Resource;
 use super::vocabulary::{HandlerRole, Vocabulary};
@@ -51,12 +53,10 @@ use std::sync::Arc;
 /// Every problem of the declarations at once, sorted by place.
 pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str) -> Result<Registry, Vec<Problem>> {
     let schemas = &unset::with_null(loaded);
-    let mut linker = Linker::new(loaded, schemas, vocabulary);
+    let field_groups = field_groups_of(&loaded.declaration);
+    let mut linker = Linker::new(loaded, schemas, &field_groups, vocabulary);
     let site = linker.site(site_url);
-    linker.words();
-    linker.services();
-    linker.addresses();
-    linker.actions();
+    linker.beside_resources();
     let roles = linker.roles();
     linker.people();
     linker.error_codes();
@@ -101,6 +101,7 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
         roles: capabilities::expand_roles(roles, &loaded.declaration, &resources, &routes),
         namespaces: listed_namespaces(&loaded.declaration),
         resources,
+        field_groups,
         routes,
         abilities,
         index_schemas,
@@ -133,6 +134,7 @@ fn listed_namespaces(declared: &Declaration) -> Vec<String> {
 }
 
 struct Linker<'a> {
+    field_groups: &'a [GroupFields],
     loaded: &'a LoadedDeclaration,
     /// Those of resources; see [`Linker::schema`].
     schemas: &'a HashMap<&'a str, Value>,
@@ -148,8 +150,14 @@ struct Linker<'a> {
 }
 
 impl<'a> Linker<'a> {
-    fn new(loaded: &'a LoadedDeclaration, schemas: &'a HashMap<&'a str, Value>, vocabulary: &'a Vocabulary) -> Self {
+    fn new(
+        loaded: &'a LoadedDeclaration,
+        schemas: &'a HashMap<&'a str, Value>,
+        field_groups: &'a [GroupFields],
+        vocabulary: &'a Vocabulary,
+    ) -> Self {
         Linker {
+            field_groups,
             loaded,
             schemas,
             declared: &loaded.declaration,
@@ -165,6 +173,17 @@ impl<'a> Linker<'a> {
     /// A schema file as it is linked.
     fn schema(&self, file: &str) -> Option<&'a Value> {
         self.schemas.get(file).or_else(|| self.loaded.schemas.get(file))
+    }
+
+    /// Checks what depends on no resource.
+    fn beside_resources(&mut self) {
+        self.words();
+        self.networks();
+        self.media();
+        self.mail();
+        self.addresses();
+        self.actions();
+        self.fields();
     }
 }
 

@@ -62,12 +62,8 @@ impl Linker<'_> {
         let composed = doc["properties"].as_object().is_some_and(|c| c.values().any(has_source));
         let owns_columns = tables::family_table(resource.family).is_some() || resource.is_plain();
         let mut column_name = words.column.clone();
-        let source = if let Some(read) = &words.read {
-            let index = words.column.as_deref().and_then(|c| self.place(resource, c, pointer));
-            match self.schema_name(resource, pointer, "x-read", read, &names(&self.vocabulary.reads)) {
-                Some(behaviour) => PropertySource::Read(Behaviour(behaviour), index),
-                None => PropertySource::Nothing,
-            }
+        let source = if let Some(source) = self.computed(resource, &words, pointer) {
+            source
         } else if let Some(source) = without_column(&words) {
             source
         } else if words.relation.is_some() && kind == PropertyKind::Json {
@@ -119,6 +115,18 @@ impl Linker<'_> {
             among: words.options_from,
             aliases: words.value_map.into_iter().collect(),
         }
+    }
+
+    /// The source of a property that a behaviour computes.
+    fn computed(&mut self, resource: &mut Resource, words: &PropertyWords, pointer: &str) -> Option<PropertySource> {
+        let read = words.read.as_deref().or(words.fields.then_some(""))?;
+        let index = words.column.as_deref().and_then(|column| self.place(resource, column, pointer));
+        let found = self.schema_name(resource, pointer, "x-read", read, &names(&self.vocabulary.reads)).map(Behaviour);
+        Some(match found {
+            Some(behaviour) if words.fields => PropertySource::Fields(behaviour),
+            Some(behaviour) => PropertySource::Read(behaviour, index),
+            None => PropertySource::Nothing,
+        })
     }
 
     /// The properties that an object is composed of.
@@ -253,6 +261,7 @@ fn without_column(words: &PropertyWords) -> Option<PropertySource> {
 pub(super) fn is_content(resource: &Resource, words: &PropertyWords) -> bool {
     resource.is_content()
         && (words.meta
+            || words.fields
             || matches!(words.column.as_deref(), Some("content" | "excerpt"))
             || matches!(words.read.as_deref(), Some("content.rendered" | "excerpt.rendered")))
 }

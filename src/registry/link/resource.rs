@@ -7,7 +7,7 @@ use super::super::path_template::PathTemplate;
 use super::super::resource::*;
 use super::super::tables::{self};
 use super::super::words::PropertyWords;
-use super::super::{edit_only, locked, name};
+use super::super::{edit_only, fields, locked, name};
 use super::layout::ident;
 use super::property::kind_of;
 use super::shown::shown_schema;
@@ -105,6 +105,7 @@ impl Linker<'_> {
             schema: Value::Null,
             address: ItemAddress::default(),
             originals: Vec::new(),
+            fields: None,
             meta: declared.meta.iter().map(|(key, meta)| (key.clone(), MetaType::of(meta, self.dialect))).collect(),
             declared: Arc::new(declared),
             entries,
@@ -119,13 +120,17 @@ impl Linker<'_> {
             let property = self.property(&mut resource, property_name, doc, &pointer, true);
             resource.properties.push(property);
         }
+        if resource.properties.iter().any(|property| matches!(property.source, PropertySource::Fields(_))) {
+            resource.fields = Some(fields::of_resource(self.field_groups, &resource, self.dialect));
+        }
         self.property_names(&resource, &properties);
         if resource.columns.iter().any(|c| c.starts_with(&format!("{own_table}."))) {
             resource.extension = Some(name(&own_table));
         }
         resource.edit_only = edit_only::columns(&resource);
         resource.locked = locked::columns(&resource);
-        resource.schema = shown_schema(schema, &resource, self.declared, self.dialect);
+        let fields = fields::described(self.field_groups, &resource);
+        resource.schema = shown_schema(schema, &resource, (self.declared, fields), self.dialect);
         self.names(&mut resource);
         self.originals(&mut resource);
         Some(resource)

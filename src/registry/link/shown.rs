@@ -8,7 +8,12 @@ use cms_schema::Dialect;
 use serde_json::{Map, Value, json};
 
 /// The schema that OPTIONS shows.
-pub(super) fn shown_schema(schema: &Value, resource: &Resource, declared: &Declaration, dialect: Dialect) -> Value {
+pub(super) fn shown_schema(
+    schema: &Value,
+    resource: &Resource,
+    (declared, fields): (&Declaration, Option<Map<String, Value>>),
+    dialect: Dialect,
+) -> Value {
     let mut shown = match without_x_words(schema) {
         Value::Object(map) => map,
         _ => Map::new(),
@@ -26,6 +31,14 @@ pub(super) fn shown_schema(schema: &Value, resource: &Resource, declared: &Decla
     if let Some(properties) = shown.get_mut("properties").and_then(Value::as_object_mut) {
         let hidden = |name: &String| resource.property(name).is_some_and(|property| property.hidden);
         properties.retain(|name, _| !hidden(name));
+        let of_fields = |name: &String| {
+            resource.property(name).is_some_and(|property| matches!(property.source, PropertySource::Fields(_)))
+        };
+        // Without a group that could apply, nothing is to be described.
+        properties.retain(|name, _| fields.is_some() || !of_fields(name));
+        for (_, doc) in properties.iter_mut().filter(|(name, _)| of_fields(name)) {
+            doc["properties"] = json!(fields);
+        }
         for (name, doc) in properties.iter_mut() {
             if let Some(doc) = doc.as_object_mut() {
                 doc.shift_remove("arg_options");

@@ -165,13 +165,6 @@ impl Linker<'_> {
         roles.collect()
     }
 
-    /// Other sites, files and e-mail.
-    pub(super) fn services(&mut self) {
-        self.networks();
-        self.media();
-        self.mail();
-    }
-
     /// Declared codes stand beside those of the server.
     pub(super) fn error_codes(&mut self) {
         for name in self.declared.codes.keys().filter(|name| Code::parse(name).is_some()) {

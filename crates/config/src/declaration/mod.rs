@@ -11,6 +11,7 @@ mod action;
 mod addresses;
 mod blocks;
 mod console;
+mod fields;
 mod found;
 mod mail;
 mod media;
@@ -26,6 +27,7 @@ pub use action::*;
 pub use addresses::*;
 pub use blocks::*;
 pub use console::*;
+pub use fields::*;
 pub use found::*;
 pub use mail::*;
 pub use media::*;
@@ -137,6 +139,12 @@ pub struct Declaration {
     /// list those that their links use as `curies`.
     #[serde(default)]
     pub curies: IndexMap<String, String>,
+    /// How documents show the values of field groups.
+    #[serde(default)]
+    pub fields: Fields,
+    /// Groups of fields by name: values of items that are kept as meta values.
+    #[serde(default)]
+    pub field_groups: IndexMap<String, FieldGroup>,
     /// The resources, in the order in which their routes are tried and listed.
     #[serde(default)]
     pub resources: IndexMap<String, Resource>,

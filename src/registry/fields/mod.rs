@@ -1,0 +1,238 @@
+//! Field groups compiled from their declarations: fields as a tree, the groups that each resource may have, the schema of
+//! their values.
+//!
+//! Whether a group applies to an item is decided by facts about the item and the reader, where it is shown or written; here is
+//! decided what follows from the resource alone.
+
+mod schema;
+
+use super::resource::Resource;
+use cms_config::declaration::{Declaration, Field, FieldGroup, FieldKind, LocationParam, LocationRule, RuleOperator};
+use cms_schema::{Dialect, Schema};
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+
+/// A group with its fields as a tree.
+#[derive(Clone, Debug)]
+pub struct GroupFields {
+    pub declared: FieldGroup,
+    pub fields: Vec<FieldNode>,
+}
+
+/// A field with those inside it.
+#[derive(Clone, Debug)]
+pub struct FieldNode {
+    /// The name within the field around it.
+    pub name: String,
+    /// Meta key of the value: the names from the outermost field down, joined by `_`.
+    pub meta: String,
+    pub declared: Field,
+    pub fields: Vec<FieldNode>,
+}
+
+/// A kind of rows that values of a field refer to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldTarget {
+    Record,
+    File,
+    Term,
+    User,
+}
+
+impl FieldNode {
+    /// The rows that the values refer to; `None`: there are none.
+    pub fn target(&self) -> Option<FieldTarget> {
+        Some(match self.declared.kind {
+            FieldKind::Image | FieldKind::File => FieldTarget::File,
+            FieldKind::PostObject | FieldKind::Relationship | FieldKind::PageLink => FieldTarget::Record,
+            FieldKind::Taxonomy => FieldTarget::Term,
+            FieldKind::User => FieldTarget::User,
+            _ => return None,
+        })
+    }
+
+    /// Whether pages show the text as markup.
+    pub fn holds_markup(&self) -> bool {
+        matches!(self.declared.kind, FieldKind::Text | FieldKind::Textarea | FieldKind::Wysiwyg)
+    }
+
+    /// Whether the value is a list wherever it is shown.
+    pub fn is_list(&self) -> bool {
+        match self.declared.kind {
+            FieldKind::Checkbox | FieldKind::Relationship => true,
+            FieldKind::Taxonomy => !matches!(self.declared.control.as_deref(), Some("radio" | "select")),
+            _ => self.declared.multiple,
+        }
+    }
+
+    fn any(&self, test: &dyn Fn(&FieldNode) -> bool) -> bool {
+        test(self) || self.fields.iter().any(|field| field.any(test))
+    }
+}
+
+/// The groups of a resource, and what its documents need for them.
+#[derive(Clone, Debug)]
+pub struct ResourceFields {
+    /// Positions of the groups that documents may have, in their order.
+    pub groups: Vec<usize>,
+    /// Meta keys of its fields, and those that hold the keys of these.
+    pub keys: HashSet<String>,
+    /// The check of written values; `None`: the declaration was refused.
+    pub check: Option<Schema>,
+    /// Whether rules or values need the terms of a record.
+    pub terms: bool,
+    /// Whether rules ask whether a record has others below it.
+    pub children: bool,
+    /// Whether rules ask for the record of a comment.
+    pub place: bool,
+    /// Whether values refer to other rows.
+    pub refers: bool,
+}
+
+/// Every group, in the order in which documents show them.
+pub fn groups(declared: &Declaration) -> Vec<GroupFields> {
+    let compiled = declared
+        .field_groups
+        .values()
+        .map(|group| GroupFields { fields: tree(group, "", ""), declared: group.clone() });
+    let mut groups: Vec<GroupFields> = compiled.collect();
+    groups.sort_by(|a, b| (a.declared.order, &a.declared.title).cmp(&(b.declared.order, &b.declared.title)));
+    groups
+}
+
+/// The fields directly inside the one of this path; an empty path is the group itself.
+fn tree(group: &FieldGroup, path: &str, meta: &str) -> Vec<FieldNode> {
+    let inside = |full: &str| match path {
+        "" => Some(full.to_owned()),
+        path => full.strip_prefix(path)?.strip_prefix('.').map(str::to_owned),
+    };
+    let direct = group.fields.iter().filter_map(|(full, field)| Some((full, inside(full)?, field)));
+    let nodes = direct.filter(|(_, name, _)| !name.is_empty() && !name.contains('.')).map(|(full, name, field)| {
+        let meta = if meta.is_empty() { name.clone() } else { format!("{meta}_{name}") };
+        let fields = if field.kind == FieldKind::Group { tree(group, full, &meta) } else { Vec::new() };
+        FieldNode { name, meta, declared: field.clone(), fields }
+    });
+    nodes.collect()
+}
+
+/// The document of the property that shows the values, with the groups that a resource may have; `None` where there are none.
+pub fn described(groups: &[GroupFields], resource: &Resource) -> Option<Map<String, Value>> {
+    // A group that is not active is described, as its fields are accepted.
+    let possible = groups.iter().filter(|group| group.declared.in_rest && possible(group, resource) != Some(false));
+    let mut properties = Map::new();
+    for field in possible.flat_map(|group| &group.fields) {
+        properties.entry(field.name.clone()).or_insert_with(|| schema::shown(field));
+    }
+    (!properties.is_empty()).then_some(properties)
+}
+
+/// The problem of a group's bounds and choices, where nothing could fit them.
+pub fn problem(group: &GroupFields, dialect: Dialect) -> Option<String> {
+    let properties = group.fields.iter().map(|field| (field.name.clone(), schema::checked(field, true)));
+    let document = json!({"type": "object", "properties": properties.collect::<Map<_, _>>()});
+    let problems = Schema::compile(&document, dialect).err()?;
+    problems
+        .into_iter()
+        .next()
+        .map(|problem| format!("{}: {}", problem.pointer.replace("/properties/", "."), problem.message))
+}
+
+/// The groups of a resource whose documents have values of fields.
+pub fn of_resource(groups: &[GroupFields], resource: &Resource, dialect: Dialect) -> ResourceFields {
+    let listed = |group: &GroupFields| group.declared.in_rest && possible(group, resource) != Some(false);
+    let shown: Vec<usize> =
+        (0..groups.len()).filter(|at| listed(&groups[*at]) && groups[*at].declared.active).collect();
+    let mut properties = Map::new();
+    for group in groups.iter().filter(|group| listed(group)) {
+        let certain = group.declared.active && possible(group, resource) == Some(true);
+        for field in &group.fields {
+            properties.entry(field.name.clone()).or_insert_with(|| schema::checked(field, certain));
+        }
+    }
+    let document = json!({"type": "object", "properties": properties});
+    let rules = || {
+        let of = |at: &usize| groups[*at].declared.location.iter().flatten();
+        shown.iter().flat_map(of).map(|rule| rule.param)
+    };
+    let any = |test: &dyn Fn(&FieldNode) -> bool| {
+        shown.iter().any(|at| groups[*at].fields.iter().any(|field| field.any(test)))
+    };
+    let by_terms = [LocationParam::PostCategory, LocationParam::PostTaxonomy];
+    ResourceFields {
+        terms: rules().any(|param| by_terms.contains(&param)) || any(&|field| field.declared.assigned),
+        children: rules().any(|param| param == LocationParam::PageType),
+        place: resource.is_comments() && rules().any(|param| param == LocationParam::Comment),
+        refers: any(&|field| field.target().is_some()),
+        check: Schema::compile(&document, dialect).ok(),
+        keys: keys(groups.iter().filter(|group| listed(group)).flat_map(|group| &group.fields)),
+        groups: shown,
+    }
+}
+
+/// Meta keys of fields and of those inside them.
+fn keys<'f>(fields: impl Iterator<Item = &'f FieldNode>) -> HashSet<String> {
+    let mut all = HashSet::new();
+    for field in fields {
+        all.extend([field.meta.clone(), format!("_{}", field.meta)]);
+        all.extend(keys(field.fields.iter()));
+    }
+    all
+}
+
+/// Whether a group applies to items of a resource, as far as that follows from the resource; `None`: the item decides.
+fn possible(group: &GroupFields, resource: &Resource) -> Option<bool> {
+    let lists = group.declared.location.iter().map(|rules| all_of(rules, resource));
+    let outcomes: Vec<Option<bool>> = lists.collect();
+    if outcomes.contains(&Some(true)) {
+        return Some(true);
+    }
+    if outcomes.contains(&None) { None } else { Some(false) }
+}
+
+/// The same of one list of rules, all of which have to hold; an empty one holds nowhere.
+fn all_of(rules: &[LocationRule], resource: &Resource) -> Option<bool> {
+    let outcomes: Vec<Option<bool>> = rules.iter().map(|rule| of_kind(rule, resource)).collect();
+    if outcomes.is_empty() || outcomes.contains(&Some(false)) {
+        return Some(false);
+    }
+    if outcomes.contains(&None) { None } else { Some(true) }
+}
+
+/// Whether a rule holds for items of a resource, as far as that follows from the resource.
+pub fn of_kind(rule: &LocationRule, resource: &Resource) -> Option<bool> {
+    use LocationParam::{
+        Attachment, Comment, CurrentUser, CurrentUserRole, Page, PageParent, PageTemplate, PageType, Post,
+        PostCategory, PostFormat, PostStatus, PostTaxonomy, PostTemplate, PostType, Taxonomy, UserForm, UserRole,
+    };
+    let among = |is_so: bool, decided: Option<bool>| if is_so { decided } else { Some(false) };
+    let named = || is(rule, rule.value == resource.api_name || rule.value == *resource.kind);
+    match rule.param {
+        PostType => among(resource.is_content(), Some(named())),
+        PostStatus | PostTemplate | PostFormat | PostCategory | PostTaxonomy | Post | PageType | PageParent
+        | PageTemplate | Page => among(resource.is_content(), None),
+        Taxonomy if rule.value == "all" => among(resource.is_taxonomy(), Some(is(rule, true))),
+        Taxonomy => among(resource.is_taxonomy(), Some(named())),
+        UserForm => among(resource.is_users(), Some(is(rule, matches!(rule.value.as_str(), "all" | "edit")))),
+        UserRole => among(resource.is_users(), None),
+        Comment if rule.value == "all" => among(resource.is_comments(), Some(is(rule, true))),
+        Comment => among(resource.is_comments(), None),
+        CurrentUser | CurrentUserRole => None,
+        Attachment => Some(false),
+    }
+}
+
+/// The outcome of a comparison under the rule's operator.
+pub fn is(rule: &LocationRule, same: bool) -> bool {
+    same == (rule.operator == RuleOperator::Is)
+}
+
+/// A number for a text that is one; any other value as it is.
+pub fn numeric(value: Value) -> Value {
+    let Value::String(text) = &value else { return value };
+    let plain = text.trim();
+    if let Ok(whole) = plain.parse::<i64>() {
+        return json!(whole);
+    }
+    let number = plain.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.and_then(serde_json::Number::from_f64).map_or(value, Value::Number)
+}

@@ -1,0 +1,29 @@
+//! Field groups: whether their fields have places, and whether values could fit them.
+
+use super::super::fields;
+use super::Linker;
+use cms_config::declaration::FieldKind;
+
+impl Linker<'_> {
+    /// Checks the groups of fields.
+    pub(super) fn fields(&mut self) {
+        let (declared, groups) = (self.declared, self.field_groups);
+        for (name, group) in &declared.field_groups {
+            for path in group.fields.keys() {
+                let Some((outer, _)) = path.rsplit_once('.') else { continue };
+                if group.fields.get(outer).is_none_or(|outer| outer.kind != FieldKind::Group) {
+                    let message = format!("`{outer}` is no field of the type `group` that could hold `{path}`");
+                    let hint = "declare it, or write the name without a dot";
+                    self.problem(&["field_groups", name, "fields", path], message, Some(hint.into()));
+                }
+            }
+        }
+        let names: Vec<&String> = declared.field_groups.keys().collect();
+        for group in groups {
+            let Some(message) = fields::problem(group, self.dialect) else { continue };
+            let own = |name: &&&String| declared.field_groups[**name].title == group.declared.title;
+            let name = names.iter().find(own).map_or("", |name| name.as_str());
+            self.problem(&["field_groups", name, "fields"], format!("no value could fit: {message}"), None);
+        }
+    }
+}
