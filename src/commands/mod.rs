@@ -165,9 +165,16 @@ pub enum Command {
     /// Add to the declarations.
     #[command(subcommand)]
     New(NewCommand),
-    /// Import a WordPress export (WXR).
+    /// Import a WordPress export (WXR), or propose declarations for one.
     Import {
         file: PathBuf,
+        /// Import nothing; write `site.toml` and schema files for the content of the file into this folder. Files that are there
+        /// stay. Reads field groups, types and taxonomies that Advanced Custom Fields has exported as JSON.
+        #[arg(long, value_name = "DIR", conflicts_with_all = ["attachments", "user"])]
+        propose: Option<PathBuf>,
+        /// Print the report of `--propose` as JSON.
+        #[arg(long, requires = "propose")]
+        json: bool,
         /// A folder with the uploads of the exported site; its files become those of the imported records.
         #[arg(long, value_name = "DIR")]
         attachments: Option<PathBuf>,
@@ -327,7 +334,8 @@ pub fn main() -> ExitCode {
         Some(Command::Completions { shell }) => completions(shell),
         Some(Command::Man { directory }) => man(directory.as_deref()),
         Some(Command::New(NewCommand::Resource { name, like })) => new::resource(&source, &name, &like),
-        Some(Command::Import { file, attachments, user }) => {
+        Some(Command::Import { file, propose: Some(folder), json, .. }) => propose(&source, &file, &folder, json),
+        Some(Command::Import { file, attachments, user, .. }) => {
             import(&source, &file, attachments.as_deref(), user.as_deref())
         }
         Some(Command::User(command)) => accounts::user(&source, command),
@@ -475,6 +483,18 @@ fn import(source: &ConfigSource, file: &Path, attachments: Option<&Path>, user: 
     say!("{report}");
     if let Some(folder) = attachments {
         say!("{}", crate::import::attachments::bring(&Arc::new(registry), &services, folder)?);
+    }
+    Ok(())
+}
+
+/// Writes the declarations that a file of another site asks for.
+fn propose(source: &ConfigSource, file: &Path, folder: &Path, json: bool) -> Result<(), BootError> {
+    let loaded = source.load()?;
+    let report = crate::import::propose::propose(&loaded.declaration, file, folder)?;
+    if json {
+        say!("{}", report.to_json());
+    } else {
+        say!("{report}");
     }
     Ok(())
 }

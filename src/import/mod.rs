@@ -10,6 +10,7 @@ mod dates;
 pub mod filing;
 mod ids;
 mod importer;
+pub mod propose;
 mod records;
 mod report;
 mod site;

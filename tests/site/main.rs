@@ -30,6 +30,7 @@ mod examples;
 mod export;
 mod faults;
 mod feeds;
+mod field_groups;
 mod fonts;
 mod forms;
 mod front_end;
