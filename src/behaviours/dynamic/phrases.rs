@@ -29,6 +29,7 @@ const PHRASES: &[&str] = &[
     "Home",
     "Log in",
     "Log out",
+    "Login",
     "Next Page",
     "No comments",
     "One response",

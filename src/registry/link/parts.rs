@@ -109,7 +109,7 @@ impl Linker<'_> {
             }
         }
         if let Some(languages) = &options.languages {
-            let slugs: Vec<&str> = options.entries.iter().filter_map(|entry| entry["slug"].as_str()).collect();
+            let slugs: Vec<&str> = resource.entries.iter().filter_map(|entry| entry["slug"].as_str()).collect();
             if !slugs.is_empty() {
                 self.known(&below(owner, &["languages", "default"]), "language", &languages.default, &slugs);
             }
