@@ -3,8 +3,9 @@
 
 use super::replies::headers;
 use super::{HTML, PageContext, media};
+use crate::engine::Engine;
 use crate::error::status;
-use crate::model::{Payload, Reply};
+use crate::model::{Payload, Reply, Request};
 use crate::xmlrpc;
 use cms_text::sanitize::unescape;
 use serde_json::{Value, json};
@@ -60,6 +61,14 @@ pub(super) fn page(visit: &PageContext<'_>) -> Reply {
     // The heading is the site's name, so it is not repeated above it.
     data["title"] = json!(visit.site_name());
     linked(visit, visit.page(status::OK, "", "home.html", data))
+}
+
+/// The page of the site's address, for people, in response to a request.
+pub(super) fn respond(pages: &super::Pages, engine: &Engine, request: &Request) -> Reply {
+    match PageContext::of(pages, engine, request) {
+        Ok(visit) => page(&visit),
+        Err(error) => crate::engine::error_reply(&error),
+    }
 }
 
 /// The page for an address that nothing has.

@@ -208,14 +208,6 @@ impl Pages {
         }
     }
 
-    /// The page of the site's address, for people.
-    fn home(&self, engine: &Engine, request: &Request) -> Reply {
-        match PageContext::of(self, engine, request) {
-            Ok(visit) => home::page(&visit),
-            Err(error) => crate::engine::error_reply(&error),
-        }
-    }
-
     /// The page for an address that nothing has.
     pub fn not_found(&self, rest_url: &str) -> Reply {
         home::not_found(self, rest_url)

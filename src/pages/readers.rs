@@ -125,8 +125,8 @@ pub(super) async fn serve(pages: &Pages, engine: &Engine, request: &Request) -> 
         let maps = &readers.sitemaps;
         let foreign = sitemaps::part_of(maps, &request.path).is_some_and(|(list, _)| sitemaps::is_foreign(maps, list));
         return match foreign && maps.home_if_foreign {
-            true => Some(pages.home(engine, request)),
-            false => Some(pages.not_found(&readers.rest_url)),
+            true => Some(home::respond(pages, engine, request)),
+            false => Some(home::not_found(pages, &readers.rest_url)),
         };
     }
     // The methods of the route are not those of the path.
@@ -151,10 +151,10 @@ pub(super) async fn visit(pages: &Pages, engine: &Engine, request: &Request) -> 
         return Some(readers.redirect(reply.status, &location));
     }
     if reply.status == status::GONE {
-        return Some(Reply { status: status::GONE, ..pages.not_found(&readers.rest_url) });
+        return Some(Reply { status: status::GONE, ..home::not_found(pages, &readers.rest_url) });
     }
     if reply.status != status::OK {
-        return Some(pages.not_found(&readers.rest_url));
+        return Some(home::not_found(pages, &readers.rest_url));
     }
     let document: Value = match &reply.payload {
         Payload::Text(text) => serde_json::from_slice(text).unwrap_or_default(),
@@ -163,7 +163,7 @@ pub(super) async fn visit(pages: &Pages, engine: &Engine, request: &Request) -> 
         _ => Value::Null,
     };
     if document["kind"] == "front_page" {
-        return Some(pages.home(engine, request));
+        return Some(home::respond(pages, engine, request));
     }
     Some(home::address(pages, document["rest"].as_str().unwrap_or(&readers.rest_url)))
 }

@@ -157,9 +157,9 @@ pub mod redirect {
     pub const TO: &str = "to";
     pub const STATUS: &str = "status";
     pub const ENABLED: &str = "enabled";
-    /// What a path is looked up by.
+    /// The key that a path is looked up by.
     pub const PATTERN: &str = "pattern";
-    /// What the path of the target would be looked up by.
+    /// The key that the path of the target would be looked up by.
     pub const LEADS: &str = "leads";
     pub const HITS: &str = "hits";
     pub const LAST_HIT: &str = "last_hit";

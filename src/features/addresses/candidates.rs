@@ -1,4 +1,4 @@
-//! What an address may name, in the order in which it is looked for: by the form of its path and by its query alone.
+//! The things that an address may name, in the order in which it is looked for: by the form of its path and by its query alone.
 
 use super::period::Period;
 use super::requested::{RequestedAddress, slug_of};
@@ -141,7 +141,7 @@ pub fn archive_of(kind: &Resource) -> &str {
     }
 }
 
-/// What the path has the form of, first the template with the most fixed segments.
+/// The items whose addresses have the form of the path, first the template with the most fixed segments.
 fn with_template<'s: 'p, 'p>(
     registry: &'s Registry,
     at: usize,
@@ -193,7 +193,7 @@ fn slugs_of(resource: &Resource, path: &str) -> Option<Vec<String>> {
     (fits && !slugs.iter().any(String::is_empty)).then_some(slugs)
 }
 
-/// What is at the site's own address: a page, or the newest records.
+/// The place at the site's own address: a page, or the newest records.
 fn at_root<'s, 'p>(scope: &Scope, at: usize) -> Vec<Candidate<'s, 'p>> {
     let page = Some(scope.settings.int("page_on_front")).filter(|id| *id > 0 && shows_page(scope));
     let page = page.map(|id| Candidate::new(at, CandidateTarget::Record(Some(id))));
@@ -205,7 +205,7 @@ pub fn shows_page(scope: &Scope) -> bool {
     scope.settings.text("show_on_front") == "page"
 }
 
-/// What the query names.
+/// The item that the query names.
 fn by_query<'s, 'p>(scope: &'s Scope, at: usize, address: &RequestedAddress) -> Option<Candidate<'s, 'p>> {
     let registry = &*scope.registry;
     let named = |target, names: Vec<&'s str>, leads| {
@@ -249,7 +249,7 @@ fn number(text: &str) -> Option<Option<i64>> {
     text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok().filter(|id| *id > 0))
 }
 
-/// What the value of a declared parameter names.
+/// The item that the value of a declared parameter names.
 fn by_parameter<'a>(
     registry: &'a Registry,
     parameter: &'a AddressParameter,

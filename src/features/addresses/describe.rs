@@ -1,4 +1,4 @@
-//! What is at addresses as documents, with the links of all records of a type made together.
+//! The places at addresses as documents, with the links of all records of a type made together.
 
 use super::candidates::{dated_kinds, shows_page};
 use super::find::{NamedPlace, SitePlace, find_all};
@@ -24,7 +24,7 @@ use url::form_urlencoded::Serializer;
 /// The prefix of fields that are those of the record's own document.
 pub const RECORD: &str = "record.";
 
-/// What is at an address.
+/// The place at an address, as a document.
 pub struct DescribedAddress {
     pub document: Value,
     /// An editor has made a redirect there.
@@ -73,7 +73,7 @@ impl DescribedAddress {
     }
 }
 
-/// What is at each of these addresses.
+/// The place at each of these addresses.
 ///
 /// # Errors
 /// The database cannot be read.
@@ -237,7 +237,7 @@ fn first_page(site: &Site, requested: &RequestedAddress) -> String {
 /// The site's own address, whether it is a record or a list.
 const FRONT_PAGE: &str = "front_page";
 
-/// What a record is to the site.
+/// The part that a record has in the site.
 fn role_of(scope: &Scope, record: Record<'_>) -> &'static str {
     let is = |setting: &str| shows_page(scope) && scope.settings.int(setting) == record.id();
     if is("page_on_front") {

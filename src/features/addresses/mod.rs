@@ -1,4 +1,4 @@
-//! What is at an address of the site, for front ends and for visitors of the site's own address.
+//! The record, list or file at an address of the site, for front ends and for visitors of the site's own address.
 //!
 //! `requested` reads an address, `candidates` says what its form may name, `find` which of that is there, `describe` shows it.
 //! Feeds and embeds ask here, too.
@@ -42,7 +42,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         .fails(&[Code::NoAddress]),
 ];
 
-/// What is at the addresses that the arguments name: `path` or `url`, or a list of `paths`.
+/// The places at the addresses that the arguments name: `path` or `url`, or a list of `paths`.
 ///
 /// # Errors
 /// Nothing is at the one address; the token of a preview is not for the record there; the database cannot be read.
@@ -67,7 +67,7 @@ async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome { uncached: found.redirect, ..shown(work, found.document) })
 }
 
-/// What is at addresses, each with where it leads.
+/// The places at addresses, each with where it leads.
 async fn at_all(work: &Work<'_>, texts: &[&str]) -> Result<Vec<Option<DescribedAddress>>, ApiError> {
     let requested: Vec<Option<RequestedAddress>> =
         texts.iter().map(|text| RequestedAddress::of(work.scope, text)).collect();

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is at an address of the site, beside what permalinks, `site.front.paths` and the `address` of resources say.
+/// Further names of what is at an address of the site, beside what permalinks, `site.front.paths` and the `address` of resources say.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Addresses {
@@ -46,7 +46,7 @@ pub struct AddressParameter {
     /// The resource whose item it names; none where it names a date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<String>,
-    /// What its value is.
+    /// The meaning of its value.
     pub by: ParameterKind,
     /// Such an address leads to that of the item. Otherwise it is one more address of it.
     #[serde(default = "yes")]
