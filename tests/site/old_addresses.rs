@@ -23,12 +23,12 @@ fn change(server: &Server, base: &str, record: &Value, body: Value) -> Value {
     changed.body
 }
 
-fn visit(server: &Server, path: &str) -> Answer {
+pub fn visit(server: &Server, path: &str) -> Answer {
     server.send("GET", &format!("{}{path}", server.site), None, None, &[("accept", "text/html")])
 }
 
 /// Where a path of the site leads: the status, and the path or the address.
-fn led(server: &Server, path: &str) -> (u16, String) {
+pub fn led(server: &Server, path: &str) -> (u16, String) {
     let answer = visit(server, path);
     let place = answer.header("location").unwrap_or_default();
     (answer.status, place.strip_prefix(&*server.site).unwrap_or(place).to_owned())

@@ -1,6 +1,7 @@
 //! Redirects that editors make: who may, what is refused, where they lead, and how often they were used.
 
 use super::inside::Inside;
+use super::old_addresses::led;
 use super::server::{Answer, Server};
 use cms_base::clock::ManualClock;
 use serde_json::{Value, json};
@@ -13,17 +14,6 @@ fn made(server: &Server, from: &str, to: &str) -> Value {
     let made = write(server, json!({"from": from, "to": to}));
     assert_eq!(made.status, 201, "{from} {to}: {}", made.text);
     made.body
-}
-
-fn visit(server: &Server, path: &str) -> Answer {
-    server.send("GET", &format!("{}{path}", server.site), None, None, &[("accept", "text/html")])
-}
-
-/// Where a path of the site leads: the status, and the path or the address.
-fn led(server: &Server, path: &str) -> (u16, String) {
-    let answer = visit(server, path);
-    let place = answer.header("location").unwrap_or_default();
-    (answer.status, place.strip_prefix(&*server.site).unwrap_or(place).to_owned())
 }
 
 fn resolved(server: &Server, path: &str) -> Value {

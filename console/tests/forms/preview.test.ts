@@ -140,7 +140,7 @@ describe("a preview in a new tab", () => {
     await preview?.show();
   });
 
-  it("is told of each change, for the origin of the front end alone", async () => {
+  it("gets a message about each change, for the origin of the front end alone", async () => {
     const { session, keeper, preview } = await form();
     const shown = front();
     opens(shown);
@@ -158,7 +158,7 @@ describe("a preview in a new tab", () => {
 });
 
 describe("the pane", () => {
-  it("follows what is typed, and is told and loaded again after each autosave", async () => {
+  it("follows what is typed, and is loaded again after each autosave", async () => {
     const { session, preview } = await form();
     session.store.set("title", "Never mind");
     await settle();

@@ -31,7 +31,7 @@ impl<'a> FormTag<'a> {
         self.options.contains(&name)
     }
 
-    /// The values as they are sent, each with what stands for it: of `"shown|meant"` these two, of any other twice the same.
+    /// The values as they are sent, each with its replacement: of `"shown|meant"` these two, of any other twice the same.
     pub fn pairs(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.values.iter().map(|value| value.split_once('|').unwrap_or((value, value)))
     }

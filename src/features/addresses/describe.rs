@@ -67,9 +67,10 @@ impl DescribedAddress {
         let right = here && normal(path).is_some_and(|path| path.eq_ignore_ascii_case(&requested.path));
         let at_root = requested.path == "/" && !requested.corrected;
         // Letters of another case are no reason to lead anybody elsewhere, as recorded.
-        (!(right && !requested.corrected || at_root || path.contains('?')))
-            .then(|| moved(format!("{}{kept}", self.link)))
-            .flatten()
+        match right && !requested.corrected || at_root || path.contains('?') {
+            true => None,
+            false => moved(format!("{}{kept}", self.link)),
+        }
     }
 }
 

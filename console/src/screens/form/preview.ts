@@ -1,6 +1,6 @@
 /**
- * What is being written, as the front end shows it: in a window of its own, and in a pane beside the form. Both are told of every
- * change by a message, which is for the front end's origin alone.
+ * What is being written, as the front end shows it: in a window of its own, and in a pane beside the form. Both get a
+ * message about every change, for the front end's origin alone.
  */
 
 import { signal, type Signal } from "@preact/signals";
@@ -25,7 +25,7 @@ interface Link {
   until: number;
 }
 
-/** The newest window that shows a preview; it is told of changes after its form was left and opened again, too. */
+/** The newest window that shows a preview; it gets messages about changes after its form was left and opened again, too. */
 let opened: { record: string; window: Window } | null = null;
 
 /** The previews of a record; null where the front end has none. */
