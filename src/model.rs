@@ -97,8 +97,17 @@ pub struct Upload {
     pub disposition: Option<String>,
     /// `Content-MD5` of the request.
     pub md5: Option<String>,
-    /// It is announced as JSON documents in lines.
-    pub lines: bool,
+    /// It is announced as records, one after the other.
+    pub records: Option<RecordFormat>,
+}
+
+/// How records are written one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordFormat {
+    /// A JSON document in each line.
+    Lines,
+    /// Comma-separated values (RFC 4180); the first record names the properties.
+    Csv,
 }
 
 /// A file that exists on disk as long as it is referenced.
@@ -157,6 +166,9 @@ pub type StopSignal = Arc<dyn Fn() -> Option<StopReason> + Send + Sync>;
 
 /// Media type of JSON documents in lines.
 pub const LINES: &str = "application/x-ndjson";
+
+/// Media type of comma-separated values.
+pub const CSV: &str = "text/csv";
 
 /// The body of a reply.
 #[derive(Clone, Debug)]

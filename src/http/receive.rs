@@ -11,7 +11,7 @@ use crate::http::uploads::{self, UploadBounds};
 use crate::http::{EdgeConfig, Service};
 use crate::model::{Method, Peer, Request, Upload};
 use crate::request::{
-    decode_path, decode_query, is_form_of_parts, is_lines, is_parameters, may_bring_file, percent_decode,
+    decode_path, decode_query, is_form_of_parts, is_parameters, may_bring_file, percent_decode, record_format,
 };
 use actix_http::header::{self, HeaderMap, HeaderName};
 use actix_http::{HttpMessage as _, Payload, Request as HttpRequest};
@@ -141,9 +141,11 @@ pub async fn request(
         } else {
             request.body = body.whole(incoming.payload).await?;
         }
-    } else if request.method == Method::Post && is_lines(request.header("content-type")) {
-        // No lines are lines, too.
-        request.upload = Some(Upload { lines: true, ..Upload::default() });
+    } else if request.method == Method::Post
+        && let Some(format) = record_format(request.header("content-type"))
+    {
+        // No records are records, too.
+        request.upload = Some(Upload { records: Some(format), ..Upload::default() });
     }
     Ok(ReceivedRequest { request, memory })
 }
@@ -222,7 +224,7 @@ impl BodyReader<'_> {
             None => return Ok((self.whole(payload).await?, None)),
         };
         upload.disposition = request.header("content-disposition").map(str::to_owned);
-        upload.lines = is_lines(request.header("content-type"));
+        upload.records = record_format(request.header("content-type"));
         upload.md5 = request.header("content-md5").map(str::to_owned);
         Ok((body, Some(upload)))
     }

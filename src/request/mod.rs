@@ -10,7 +10,7 @@ pub(crate) mod fields;
 pub(crate) mod route;
 
 use crate::error::{ApiError, Code};
-use crate::model::{LINES, Method, Request, Upload};
+use crate::model::{CSV, LINES, Method, RecordFormat, Request, Upload};
 use indexmap::IndexMap;
 use memchr::memmem;
 use serde_json::{Map, Value};
@@ -153,9 +153,13 @@ pub fn is_parameters(content_type: Option<&str>) -> bool {
     content_type.map(media_type).is_some_and(|k| is_json(&k) || k == "application/x-www-form-urlencoded")
 }
 
-/// Whether the body is documents in lines.
-pub fn is_lines(content_type: Option<&str>) -> bool {
-    content_type.map(media_type).is_some_and(|k| k == LINES)
+/// How the records of a body are written, where it has records one after the other.
+pub fn record_format(content_type: Option<&str>) -> Option<RecordFormat> {
+    match &*media_type(content_type?) {
+        LINES => Some(RecordFormat::Lines),
+        CSV => Some(RecordFormat::Csv),
+        _ => None,
+    }
 }
 
 /// Whether the body is a form with parts.

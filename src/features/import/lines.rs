@@ -1,4 +1,5 @@
-//! `import`: a collection from JSON documents in lines, as [`crate::handlers::lists`] exports it.
+//! `import`: a collection from JSON documents in lines, as [`crate::handlers::lists`] exports it, or from a table of
+//! comma-separated values.
 //!
 //! Each line is a request of its own to the routes of the resource, with the caller's rights: it creates an item, or
 //! changes the one that has the same value of the property that `upsert` names. Lines are written in batches, each in one
@@ -7,12 +8,12 @@
 //!
 //! Lines may refer to the items of others, also in circles: see [`super::references`].
 
-use super::reader::ImportLines;
+use super::reader::{ImportRecords, PROBLEM, RecordError};
 use super::references::{ItemReference, defer, key_of, references};
 use crate::access::policy;
 use crate::error::{ApiError, Code, status};
 use crate::handlers::{Outcome, TransactionScope, Work};
-use crate::model::{LINES, Method};
+use crate::model::{LINES, Method, RecordFormat};
 use crate::records::{self, Record, txt};
 use crate::registry::Endpoint;
 use crate::registry::args::ArgRole;
@@ -47,16 +48,19 @@ const GREATEST_ID: i64 = 1_000_000_000_000;
 pub async fn import(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let from = work.allowed.args().int("from").unwrap_or(0).unsigned_abs();
     let BodyParams::Upload(upload) = work.body else {
-        let message = "Send the lines as the body of the request, with `Content-Type: application/x-ndjson`.";
+        let message =
+            "Send the records as the body of the request, with `Content-Type: application/x-ndjson` or `text/csv`.";
         return Err(ApiError::new(Code::UploadNoData).with_message(message));
     };
     let file = match upload.files.as_slice() {
         [file] => file,
         // The export of an empty collection.
-        [] if upload.lines => return Ok(told(Vec::new())),
+        [] if upload.records.is_some() => return Ok(told(Vec::new())),
         _ => return Err(ApiError::new(Code::UploadNoData)),
     };
-    let import = Import::of(work, file.path(), from)?;
+    let format = upload.records.unwrap_or(RecordFormat::Lines);
+    let import = Import::of(work, (file.path(), format), from)?;
+    import.check_columns()?;
     let mut done: Vec<LineOutcome> = Vec::new();
     let more = import.pass(from, &mut done, |_| true, MOST_LINES, &ImportMode::Whole).await?;
     import.try_again(&mut done).await?;
@@ -191,6 +195,7 @@ struct Import<'w> {
     work: &'w Work<'w>,
     resource: &'w Resource,
     file: &'w Path,
+    format: RecordFormat,
     /// Lines at the beginning that are left out.
     from: u64,
     by: Option<ItemLookup<'w>>,
@@ -206,7 +211,7 @@ struct Import<'w> {
 }
 
 impl<'w> Import<'w> {
-    fn of(work: &'w Work<'w>, file: &'w Path, from: u64) -> Result<Import<'w>, ApiError> {
+    fn of(work: &'w Work<'w>, (file, format): (&'w Path, RecordFormat), from: u64) -> Result<Import<'w>, ApiError> {
         let (resource, registry, args) = (work.resource()?, &work.scope.registry, work.allowed.args());
         let by = args.text("upsert").map(|name| found_by(work.scope, resource, name)).transpose()?;
         let by_key = by.as_ref().is_some_and(|by| by.column == resource.key);
@@ -216,7 +221,32 @@ impl<'w> Import<'w> {
         let creates = collection.find_map(|own| route::endpoint(own, Method::Post));
         let updates = item.and_then(|own| route::endpoint(own, Method::Put));
         let (references, deferred) = (references(work.scope, resource), args.flag("deferred"));
-        Ok(Import { work, resource, file, from, by, keeps, references, deferred, creates, updates })
+        Ok(Import { work, resource, file, format, from, by, keeps, references, deferred, creates, updates })
+    }
+
+    /// The records of the file, from the first one.
+    fn records(&self) -> Result<ImportRecords, ApiError> {
+        let file = File::open(self.file).map_err(|error| self.work.scope.internal(&error))?;
+        ImportRecords::of(file, self.format).map_err(|error| match error {
+            RecordError::Unread(error) => self.work.scope.internal(&error),
+            RecordError::Invalid(message) => ApiError::new(Code::UploadNoData).with_message(message),
+        })
+    }
+
+    /// Checks that each column of a table is a property: a misspelt one would be left out of every record.
+    fn check_columns(&self) -> Result<(), ApiError> {
+        let records = self.records()?;
+        let takes = |name: &String| {
+            let argument = self.creates.is_some_and(|endpoint| endpoint.args.get(name).is_some());
+            argument || self.resource.property(name).is_some()
+        };
+        match records.columns().iter().find(|name| !takes(name)) {
+            None => Ok(()),
+            Some(name) => {
+                let message = format!("`{name}` in the first line is no property of {}.", self.resource.path);
+                Err(ApiError::new(Code::UploadNoData).with_message(message))
+            }
+        }
     }
 
     /// Lines that failed are tried again, as long as one of them succeeds: items may refer to those of later lines, as
@@ -268,7 +298,7 @@ impl<'w> Import<'w> {
     /// Reads the documents of the file, up to a position.
     fn each_line(&self, most: u64, mut each: impl FnMut(u64, &Map<String, Value>)) -> Result<(), ApiError> {
         let unread = |error: io::Error| self.work.scope.internal(&error);
-        let mut lines = ImportLines::of(File::open(self.file).map_err(unread)?);
+        let mut lines = self.records()?;
         let depth = self.work.scope.registry.declaration.server.max_depth;
         for position in 0..most {
             let Some(line) = lines.next().map_err(unread)? else { break };
@@ -310,7 +340,7 @@ impl<'w> Import<'w> {
         mode: &ImportMode,
     ) -> Result<bool, ApiError> {
         let unread = |error: io::Error| self.work.scope.internal(&error);
-        let mut lines = ImportLines::of(File::open(self.file).map_err(unread)?);
+        let mut lines = self.records()?;
         lines.skip(from).map_err(unread)?;
         let mut batch = Vec::with_capacity(BATCH);
         for place in 0..most {
@@ -403,6 +433,11 @@ impl<'w> Import<'w> {
         before: Option<&LineOutcome>,
     ) -> Option<LineOutcome> {
         let mut document = match request::json_text("The line", line, scope.registry.declaration.server.max_depth) {
+            Ok(Value::Object(document)) if self.format == RecordFormat::Csv && document.contains_key(PROBLEM) => {
+                let error =
+                    ApiError::new(Code::InvalidJson).with_message(document[PROBLEM].as_str().unwrap_or_default());
+                return Some(LineOutcome::failed(&error));
+            }
             Ok(Value::Object(document)) => document,
             Ok(_) => {
                 let error = ApiError::new(Code::InvalidJson).with_message("The line is no JSON object.");

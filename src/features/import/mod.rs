@@ -1,4 +1,4 @@
-//! Collections are imported from JSON documents in lines.
+//! Collections are imported from JSON documents in lines, and from comma-separated values.
 
 mod lines;
 mod reader;
@@ -13,7 +13,7 @@ use crate::registry::vocabulary::{BehaviourEntry, ROWS, ResponseKind};
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
     "import",
     |w| Box::pin(lines::import(w)),
-    "Creates and changes items of the resource from JSON documents in lines.",
+    "Creates and changes items of the resource from JSON documents in lines, or from comma-separated values.",
 )
 .on(ROWS)
 .responds(ResponseKind::Bytes(LINES))
