@@ -288,6 +288,7 @@ catalogue! {
     NoBlocks = "vip-block-data-api-no-blocks", Fixed(400), "The content has no blocks.";
     BlockFilters = "vip-block-data-api-invalid-params", Fixed(400), "Only one of include and exclude can be given.";
     NoAddress = "rest_no_address", Fixed(404), "Nothing on this site has this address.";
+    PreviewNonce = "wp_die", Fixed(403), "This preview is for somebody else, or its address has ended.";
     RedirectInvalid = "rest_redirect_invalid", Fixed(400), "A path or a target is none.";
     RedirectLoop = "rest_redirect_loop", Fixed(400), "The redirect leads in a circle, or to another one.";
     OembedInvalidUrl = "oembed_invalid_url", Fixed(404), "Nothing on this site has this address.";

@@ -153,6 +153,7 @@ impl Engine {
             storage,
             shared: SharedServices {
                 redirects: Default::default(),
+                missing: Default::default(),
                 identity,
                 hasher,
                 media,

@@ -1,6 +1,7 @@
 //! How often rows were used, counted in memory and written now and then.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 
 /// Seconds between two writes.
@@ -12,14 +13,20 @@ const MOST: usize = 10_000;
 /// Rows that are written by one request, so that none is slow for all others; the next one writes the next ones.
 const MOST_WRITTEN: usize = 20;
 
-/// Uses that are not written yet.
-#[derive(Debug, Default)]
-pub struct UsageCounts(Mutex<PendingUsages>);
+/// Uses that are not written yet, of rows that are named by numbers or texts.
+#[derive(Debug)]
+pub struct UsageCounts<K>(Mutex<PendingUsages<K>>);
 
-#[derive(Debug, Default)]
-struct PendingUsages {
-    rows: HashMap<i64, Usage>,
+#[derive(Debug)]
+struct PendingUsages<K> {
+    rows: HashMap<K, Usage>,
     written: i64,
+}
+
+impl<K> Default for UsageCounts<K> {
+    fn default() -> Self {
+        UsageCounts(Mutex::new(PendingUsages { rows: HashMap::new(), written: 0 }))
+    }
 }
 
 /// The uses of a row.
@@ -30,9 +37,9 @@ pub struct Usage {
     pub last: i64,
 }
 
-impl UsageCounts {
+impl<K: Clone + Eq + Hash> UsageCounts<K> {
     /// Counts a use at a second. From time to time it gives what is to be written, a few rows for each request.
-    pub fn count(&self, row: i64, now: i64) -> Vec<(i64, Usage)> {
+    pub fn count(&self, row: K, now: i64) -> Vec<(K, Usage)> {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if counted.rows.len() < MOST || counted.rows.contains_key(&row) {
             let usage = counted.rows.entry(row).or_insert(Usage { count: 0, last: now });
@@ -42,7 +49,7 @@ impl UsageCounts {
         if now - counted.written < PAUSE {
             return Vec::new();
         }
-        let rows: Vec<i64> = counted.rows.keys().copied().take(MOST_WRITTEN).collect();
+        let rows: Vec<K> = counted.rows.keys().take(MOST_WRITTEN).cloned().collect();
         let written = rows.iter().filter_map(|row| counted.rows.remove_entry(row)).collect();
         if counted.rows.is_empty() {
             counted.written = now;

@@ -26,7 +26,7 @@ mod uploads;
 mod users;
 mod written;
 
-pub use hits::UsageCounts;
+pub use hits::{Usage, UsageCounts};
 pub use outcome::{Outcome, RenderedJson};
 pub use table::{HANDLERS, handler};
 pub use turns::RowTurns;
@@ -118,7 +118,9 @@ pub struct SharedServices {
     /// Menus that new records are added to.
     pub menus: auto_add::AutoAddMenus,
     /// How often redirects were used.
-    pub redirects: UsageCounts,
+    pub redirects: UsageCounts<i64>,
+    /// How often addresses were requested that nothing has, by path.
+    pub missing: UsageCounts<String>,
     /// Descriptions of the service.
     pub descriptions: Descriptions,
     /// Facts about the process outside requests; none where requests are not served.

@@ -77,6 +77,12 @@ pub(super) fn not_found(pages: &super::Pages, rest_url: &str) -> Reply {
     told(pages, status::NOT_FOUND, "Nothing here", line, &format!("{rest_url}/"))
 }
 
+/// The page for an address that is for somebody else.
+pub(super) fn refused(pages: &super::Pages, rest_url: &str) -> Reply {
+    let line = "This preview is for somebody else, or its address has ended.";
+    told(pages, status::FORBIDDEN, "No preview here", line, &format!("{rest_url}/"))
+}
+
 /// The page for an address whose content is served as data.
 pub(super) fn address(pages: &super::Pages, rest: &str) -> Reply {
     let line = "The content of this address is served as data, for the programs that show it.";

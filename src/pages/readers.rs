@@ -153,6 +153,12 @@ pub(super) async fn visit(pages: &Pages, engine: &Engine, request: &Request) -> 
     if reply.status == status::GONE {
         return Some(Reply { status: status::GONE, ..home::not_found(pages, &readers.rest_url) });
     }
+    if reply.status == status::FORBIDDEN {
+        return Some(match super::media::prefers_html(request.header("accept")) {
+            true => home::refused(pages, &readers.rest_url),
+            false => reply,
+        });
+    }
     if reply.status != status::OK {
         return Some(home::not_found(pages, &readers.rest_url));
     }

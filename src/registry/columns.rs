@@ -151,6 +151,17 @@ pub mod old_address {
     pub const RECORD: &str = "record";
 }
 
+/// Addresses that were requested and that nothing has.
+pub mod missing_address {
+    pub const PATH: &str = "path";
+    pub const HITS: &str = "hits";
+    pub const LAST_HIT: &str = "last_hit";
+    /// Requests of the last days.
+    pub const DAYS: &str = "days";
+    /// All of them.
+    pub const ALL: [&str; 4] = [PATH, HITS, LAST_HIT, DAYS];
+}
+
 /// Redirects that editors make.
 pub mod redirect {
     pub const FROM: &str = "from";

@@ -352,7 +352,8 @@ fn callers_are_told_what_they_may_do() {
             "pattern_categories",
             "media",
             "media_folders",
-            "redirects"
+            "redirects",
+            "missing_addresses"
         ]
     );
     assert_eq!(navigation(&author), ["posts", "blocks", "media", "media_folders"]);

@@ -658,3 +658,34 @@ recipes = "/eat/{slug}"
         assert_eq!(address[..url::Position::AfterPath], *"https://www.example.org/api/preview");
     }
 }
+
+#[test]
+fn under_wp_the_address_of_a_preview_needs_the_nonce_of_who_follows_it() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let new = json!({"title": "Public", "slug": "public", "status": "publish", "date": "2024-05-06T07:08:09"});
+    let post = server.admin("POST", "/wp/v2/posts", Some(&new)).body;
+    let id = &post["id"];
+    let visit = |query: &str, accept: &str| {
+        server.send("GET", &format!("{}/?p={id}&{query}", server.site), None, None, &[("accept", accept)])
+    };
+    let wrong = format!("preview=true&preview_id={id}&preview_nonce=abc");
+    let data = visit(&wrong, "application/json");
+    assert_eq!((data.status, data.code()), (403, "wp_die"), "{}", data.text);
+    let page = visit(&wrong, "text/html");
+    assert_eq!(page.status, 403);
+    assert!(
+        page.header("content-type").is_some_and(|kind| kind.starts_with("text/html")) && !page.text.contains("Public")
+    );
+    // Without a nonce it is the record's own address, and no redirect keeps what makes it a preview.
+    for query in ["preview=true", &format!("preview=true&preview_id={id}"), "preview_nonce=abc"] {
+        let led = visit(query, "text/html");
+        let place = led.header("location").unwrap_or_default();
+        assert_eq!((led.status, place), (301, format!("{}/2024/05/public/", server.site).as_str()), "{query}");
+    }
+    let kept = visit("preview=true&a=1", "text/html");
+    assert!(
+        kept.header("location").is_some_and(|place| place.ends_with("/public/?a=1")),
+        "{:?}",
+        kept.header("location")
+    );
+}

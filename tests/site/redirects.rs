@@ -225,3 +225,104 @@ fn many_redirects_are_found_like_one() {
     assert!(found.body["location"].as_str().is_some_and(|place| place.ends_with("/new/500/")), "{}", found.body);
     assert_eq!((found.queries, found.text), (one.queries, one.text + 8), "{} bytes", found.text);
 }
+
+#[test]
+fn what_was_not_found_is_counted_until_it_leads_somewhere() {
+    let clock = ManualClock::at(1_800_000_000);
+    let inside = Inside::timed(clock.clone());
+    let ask =
+        |path: &str| assert_eq!(inside.get(&format!("/server/v1/resolve?path={path}"), false).status, 404, "{path}");
+    let listed = || inside.get("/server/v1/missing-addresses?order_by=-hits", true).body;
+    for path in ["/old-page/", "/Old-Page", "/old-page?a=1", "/other/"] {
+        ask(path);
+    }
+    ask(&format!("/{}", "x".repeat(600)));
+    clock.advance(61);
+    ask("/old-page");
+    clock.advance(86_400);
+    ask("/old-page/");
+    let list = listed();
+    let shown: Vec<Value> =
+        list.as_array().expect("a list").iter().map(|one| json!([one["path"], one["hits"], one["days"]])).collect();
+    let days = json!([{"day": "2027-01-16", "hits": 1}, {"day": "2027-01-15", "hits": 4}]);
+    let other = json!(["/other", 1, [{"day": "2027-01-15", "hits": 1}]]);
+    assert_eq!(shown, [json!(["/old-page", 5, days]), other], "{list}");
+    assert_eq!(list[0]["last_hit"], "2027-01-16T08:01:01");
+    // A list of paths counts those that nothing has.
+    let several = inside.get("/server/v1/resolve?paths[]=/&paths[]=/third", false);
+    assert_eq!(several.status, 200, "{}", several.body);
+    clock.advance(61);
+    ask("/third");
+    assert_eq!(listed()[1]["path"], "/third", "{}", listed());
+    // A redirect answers for the address; another one does not.
+    inside.make("/server/v1/redirects", &json!({"from": "/old/*", "to": "/new/*"}));
+    assert_eq!(listed().as_array().map(Vec::len), Some(3));
+    inside.make("/server/v1/redirects", &json!({"from": "/Old-Page/", "to": "/new/"}));
+    assert_eq!(listed().as_array().map(Vec::len), Some(2), "{}", listed());
+}
+
+#[test]
+fn missing_addresses_are_for_those_who_make_redirects() {
+    let server = Server::start();
+    assert_eq!(server.get("/server/v1/resolve?path=/nothing/").status, 404);
+    for (role, status) in [("editor", 200), ("author", 403)] {
+        let user = server.user(role, role);
+        let list = server.ask("GET", "/server/v1/missing-addresses", Some(&user), None);
+        assert_eq!(list.status, status, "{role}: {}", list.text);
+    }
+    assert_eq!(server.get("/server/v1/missing-addresses").status, 401);
+    let list = server.admin("GET", "/server/v1/missing-addresses", None).body;
+    assert_eq!(list[0]["path"], "/nothing", "{list}");
+    let made = server.admin("POST", "/server/v1/missing-addresses", Some(&json!({"path": "/x"})));
+    assert_eq!((made.status, made.code()), (404, "rest_no_route"), "{}", made.text);
+    let gone = server.admin("DELETE", &format!("/server/v1/missing-addresses/{}", list[0]["id"]), None);
+    assert_eq!(gone.status, 200, "{}", gone.text);
+}
+
+#[test]
+fn redirects_are_imported_from_a_table() {
+    let server = Server::start();
+    let import = |table: &[u8], more: &str| {
+        let url = format!("{}/server/v1/redirects/import{more}", server.rest);
+        server.send("POST", &url, Some(&server.admin), Some(("text/csv; charset=utf-8", table.to_vec())), &[])
+    };
+    let table = "\u{feff}from,to,status,note,enabled\r\n/a,/b,301,\"Moved, at last\",true\r\n/c/{id}/,/d/{id},302,,false\r\n\
+                 /gone,,410,,\r\n/a,/again,,,\r\n/long,/b,301,,,more\r\nno path,/b,,,\r\n/\"x\",/y,moved,,\r\n";
+    let told = import(table.as_bytes(), "");
+    assert_eq!(told.status, 200, "{}", told.text);
+    let results: Vec<Value> = told.text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let statuses: Vec<&Value> = results.iter().map(|result| &result["status"]).collect();
+    assert_eq!(
+        statuses,
+        [201, 201, 201, 409, 400, 400, 400].map(|status| json!(status)).iter().collect::<Vec<_>>(),
+        "{}",
+        told.text
+    );
+    assert_eq!(results[4]["error"]["message"], "The record has more values than there are columns.", "{}", told.text);
+    let list = server.admin("GET", "/server/v1/redirects?order_by=id", None).body;
+    let shown = |one: &Value| json!([one["from"], one["to"], one["status"], one["note"], one["enabled"]]);
+    let all: Vec<Value> = list.as_array().expect("a list").iter().map(shown).collect();
+    assert_eq!(
+        all,
+        [
+            json!(["/a", "/b", 301, "Moved, at last", true]),
+            json!(["/c/{id}", "/d/{id}", 302, "", false]),
+            json!(["/gone", "", 410, "", true]),
+        ]
+    );
+    // With `upsert` the same table changes what differs, and nothing else.
+    let again = import(b"pattern,from,to\n/a,/a,/z\n/gone,/gone,\n", "?upsert=pattern");
+    let results: Vec<Value> = again.text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!([&results[0]["result"], &results[1]["result"]], ["updated", "unchanged"], "{}", again.text);
+    for (table, problem) in [
+        ("from,too\n/x,/y\n", "`too` in the first line is no property of"),
+        ("from,from\n/x,/y\n", "Two columns have the name `from`."),
+    ] {
+        let refused = import(table.as_bytes(), "");
+        assert_eq!(refused.status, 400, "{table}: {}", refused.text);
+        assert!(refused.text.contains(problem), "{table}: {}", refused.text);
+    }
+    let latin = import(b"from,to,note\n/x,/y,caf\xe9\n", "");
+    assert!(latin.text.contains("The record is no UTF-8."), "{}", latin.text);
+    assert_eq!(import(b"", "").status, 200);
+}

@@ -114,6 +114,8 @@ export interface Resource {
   /** By name of the property; `a.b` for what is nested. A property that needs none of it is absent. */
   fields: Record<string, FieldHints>;
   view: ResourceView;
+  /** Resources of which records can be begun from one of these: properties of theirs, and those of this one that they begin with. */
+  creates?: Record<string, Record<string, string>>;
 }
 
 /** What a schema that clients may see does not say. */

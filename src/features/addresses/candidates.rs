@@ -271,5 +271,6 @@ fn by_parameter<'a>(
         },
         ParameterKind::Date => Period::in_digits(text).map(CandidateTarget::Period),
         ParameterKind::Year | ParameterKind::Month | ParameterKind::Day | ParameterKind::Words => None,
+        ParameterKind::Preview | ParameterKind::PreviewId | ParameterKind::PreviewNonce => None,
     }
 }

@@ -3,15 +3,16 @@
 use super::candidates::{dated_kinds, shows_page};
 use super::find::{NamedPlace, SitePlace, find_all};
 use super::period::Period;
+use super::preview_nonce;
 use super::redirects::Redirect;
 use super::requested::{RequestedAddress, normal, with_page};
 use crate::access::{policy, preview_links};
 use crate::error::{ApiError, status};
 use crate::handlers::Work;
 use crate::records::{self, Record};
-use crate::registry::Site;
 use crate::registry::columns::{ID, record, term};
 use crate::registry::resource::Resource;
+use crate::registry::{Registry, Site};
 use crate::render::{Batch, address};
 use crate::scope::{Principal, Scope};
 use cms_storage::plan::{Cond, DbValue, Row};
@@ -50,20 +51,23 @@ impl DescribedAddress {
         }
     }
 
-    /// Where a visitor is led who requests an address of the site, whose scheme and host are given; `None`: it is the right one.
-    pub fn leads_to(&self, requested: &RequestedAddress, origin: &str) -> Option<(u16, String)> {
+    /// Where a visitor is led who requests an address of the site; `None`: it is the right one.
+    pub fn leads_to(&self, requested: &RequestedAddress, registry: &Registry) -> Option<(u16, String)> {
         let moved = |location: String| Some((status::MOVED_PERMANENTLY, location));
         if self.old {
             return moved(self.link.clone());
         }
-        let names: Vec<&str> = self.by.iter().flat_map(|(names, _)| names).map(String::as_str).collect();
-        let kept = requested.query_without(&names);
+        let named = self.by.iter().flat_map(|(names, _)| names).map(String::as_str);
+        let kept = requested.query_without(&named.chain(preview_nonce::names(registry)).collect::<Vec<_>>());
         if self.by.is_some() {
             let leads = self.by.as_ref().is_some_and(|(_, leads)| *leads) && !self.link.contains('?');
             return if leads { moved(format!("{}{kept}", self.link)) } else { None };
         }
         let path = self.link.strip_prefix(&*self.front).unwrap_or("");
-        let here = self.link.strip_prefix(origin).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
+        let here = self
+            .link
+            .strip_prefix(registry.site.origin())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
         let right = here && normal(path).is_some_and(|path| path.eq_ignore_ascii_case(&requested.path));
         let at_root = requested.path == "/" && !requested.corrected;
         // Letters of another case are no reason to lead anybody elsewhere, as recorded.

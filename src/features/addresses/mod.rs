@@ -6,8 +6,10 @@
 mod candidates;
 mod describe;
 mod find;
+pub mod missing;
 mod pattern;
 mod period;
+pub mod preview_nonce;
 pub mod redirects;
 mod requested;
 pub mod templates;
@@ -15,7 +17,7 @@ mod walk;
 
 pub use candidates::archive_of;
 pub use find::{SitePlace, find, is_public, public_record};
-pub use pattern::{PathPattern, keys_of};
+pub use pattern::{PathPattern, exact_key, keys_of};
 pub use period::Period;
 pub use requested::RequestedAddress;
 
@@ -39,7 +41,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     handler("address.visit", |w| Box::pin(visit(w)), "Leads visitors of the site's own address to what they request.")
         .role(HandlerRole::Visit)
         .responds(ResponseKind::Json(status::OK, include_str!("response.json")))
-        .fails(&[Code::NoAddress]),
+        .fails(&[Code::NoAddress, Code::PreviewNonce]),
 ];
 
 /// The places at the addresses that the arguments name: `path` or `url`, or a list of `paths`.
@@ -48,7 +50,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
 /// Nothing is at the one address; the token of a preview is not for the record there; the database cannot be read.
 async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
-    let missing = || ApiError::new(Code::NoAddress);
+    let nothing = || ApiError::new(Code::NoAddress);
     if let Some(paths) = args.explicit("paths").and_then(Value::as_array) {
         let texts: Vec<&str> = paths.iter().filter_map(Value::as_str).collect();
         let all = at_all(work, &texts).await?;
@@ -63,7 +65,7 @@ async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let document = describe::preview(work, text, token)?.ok_or_else(|| ApiError::new(Code::PreviewInvalid))?;
         return Ok(Outcome { private: true, ..shown(work, document) });
     }
-    let found = at_all(work, &[text]).await?.pop().flatten().ok_or_else(missing)?;
+    let found = at_all(work, &[text]).await?.pop().flatten().ok_or_else(nothing)?;
     Ok(Outcome { uncached: found.redirect, ..shown(work, found.document) })
 }
 
@@ -77,7 +79,12 @@ async fn at_all(work: &Work<'_>, texts: &[&str]) -> Result<Vec<Option<DescribedA
         redirects::count(work, redirect).await;
     }
     let described = describe(work, &good)?.into_iter().zip(followed);
-    let mut described = described.map(|(found, redirect)| redirect.map(DescribedAddress::of_redirect).or(found));
+    let described = described.map(|(found, redirect)| redirect.map(DescribedAddress::of_redirect).or(found));
+    let described: Vec<Option<DescribedAddress>> = described.collect();
+    for (requested, _) in good.iter().zip(&described).filter(|(_, described)| described.is_none()) {
+        missing::count(work, requested).await;
+    }
+    let mut described = described.into_iter();
     Ok(requested.iter().map(|requested| requested.as_ref().and_then(|_| described.next().flatten())).collect())
 }
 
@@ -104,12 +111,13 @@ fn shown(work: &Work<'_>, document: Value) -> Outcome {
 /// The response to a visitor who requests `path` and `query` of the site's own address: where it leads, or what is there.
 ///
 /// # Errors
-/// Nothing is there.
+/// Nothing is there; it is the address of a preview of somebody else.
 async fn visit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let (path, query) = (args.text("path").unwrap_or("/"), args.text("query").unwrap_or(""));
-    let missing = || ApiError::new(Code::NoAddress);
-    let requested = RequestedAddress::of_parts(work.scope, path, query).ok_or_else(missing)?;
+    let nothing = || ApiError::new(Code::NoAddress);
+    let requested = RequestedAddress::of_parts(work.scope, path, query).ok_or_else(nothing)?;
+    preview_nonce::check(work.scope, &requested)?;
     let site = &work.scope.registry.site;
     let followed = redirects::at_all(work.scope, std::slice::from_ref(&requested))?.pop().flatten();
     if let Some(redirect) = followed {
@@ -119,8 +127,11 @@ async fn visit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if let Some(place) = work.scope.registry.declaration.addresses.elsewhere.get(path) {
         return Ok(leads(status::FOUND, Some(&format!("{}{place}", site.url))));
     }
-    let found = describe(work, std::slice::from_ref(&requested))?.pop().flatten().ok_or_else(missing)?;
-    Ok(match found.leads_to(&requested, site.origin()) {
+    let Some(found) = describe(work, std::slice::from_ref(&requested))?.pop().flatten() else {
+        missing::count(work, &requested).await;
+        return Err(nothing());
+    };
+    Ok(match found.leads_to(&requested, &work.scope.registry) {
         Some((status, location)) => leads(status, Some(&location)),
         None => Outcome::ok(found.document),
     })

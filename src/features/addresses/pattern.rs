@@ -102,6 +102,11 @@ impl PathPattern {
     }
 }
 
+/// The key of the pattern that fits a path alone.
+pub fn exact_key(path: &str) -> String {
+    key(path.split('/').filter(|part| !part.is_empty()).map(str::to_ascii_lowercase), false)
+}
+
 /// The keys of all patterns that fit a path, the one that says most first.
 pub fn keys_of(path: &str) -> Vec<String> {
     let segments: Vec<String> = path.split('/').filter(|part| !part.is_empty()).map(str::to_ascii_lowercase).collect();

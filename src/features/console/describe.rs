@@ -181,6 +181,9 @@ impl<'r> ConsoleResource<'r> {
         });
         if let (Value::Object(document), Value::Object(more)) = (&mut document, more) {
             document.extend(more);
+            if !declared.view.creates.is_empty() {
+                document.insert("creates".to_owned(), json!(declared.view.creates));
+            }
         }
         document
     }

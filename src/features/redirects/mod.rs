@@ -3,7 +3,7 @@
 use crate::error::{ApiError, Code, status};
 use crate::families;
 use crate::features::addresses::redirects::with_keys;
-use crate::features::addresses::{PathPattern, RequestedAddress, keys_of};
+use crate::features::addresses::{PathPattern, RequestedAddress, exact_key, keys_of, missing};
 use crate::handlers::{Handler, Outcome, Work, handler, items};
 use crate::records::{self, Record, txt};
 use crate::registry::columns::redirect as col;
@@ -44,6 +44,7 @@ async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     draft.check_chain(work, resource, None)?;
     let mut changes = families::plan_creation(&work.edit(resource, None))?;
     draft.set(resource, &mut changes);
+    changes.extend(missing::answered(&work.scope.registry, &draft.pattern.key()));
     let written = work.insert(resource, changes).await?;
     items::created(work, resource, &written)
 }
@@ -108,7 +109,7 @@ impl RedirectDraft {
 
     /// Sets the columns that follow from what is given.
     fn set(&self, resource: &Resource, changes: &mut [Change]) {
-        let leads = self.path.as_ref().map(key_of).unwrap_or_default();
+        let leads = self.path.as_ref().map(|path| exact_key(&path.path)).unwrap_or_default();
         let texts = [
             (col::FROM, self.pattern.text()),
             (col::TO, self.to.clone()),
@@ -182,11 +183,6 @@ impl RedirectDraft {
         let mut leading = others.filter(|other| !flexible || keys_of(other.text(col::LEADS)).contains(&key));
         Ok(leading.next().map(|other| (other.text(col::FROM).to_owned(), other.text(col::TO).to_owned())))
     }
-}
-
-/// The key of an exact path.
-fn key_of(path: &RequestedAddress) -> String {
-    keys_of(&path.path).into_iter().next().unwrap_or_default()
 }
 
 /// A target with something in the places of its names.

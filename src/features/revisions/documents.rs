@@ -1,6 +1,7 @@
 //! Documents of revisions and autosaves: the members of the history, and the texts as the record would show them.
 
 use super::*;
+use crate::features::addresses::preview_nonce;
 
 /// The members of a document of the history beside the texts.
 pub(super) struct RevisionFacts {
@@ -215,7 +216,6 @@ fn preview(work: &Work<'_>, record: Record<'_>, autosave: bool) -> String {
         return format!("{address}{join}preview=true");
     }
     let id = record.id();
-    let nonce = Sha256::digest(format!("{id}:{}:{}", work.scope.principal.id, work.scope.now / 43_200).as_bytes());
-    let nonce: String = nonce.iter().take(5).map(|b| format!("{b:02x}")).collect();
+    let nonce = preview_nonce::of(work.scope, id);
     format!("{address}{join}preview_id={id}&preview_nonce={nonce}&preview=true")
 }

@@ -30,7 +30,6 @@ use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Order, Put, ReadPlan, 
 use cms_text::fold;
 use cms_text::time;
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! References to resources outside routes: rendered parts of contents, menus, the audit trail.
 
 use super::super::Route;
-use super::super::columns::redirect;
+use super::super::columns::{missing_address, redirect};
 use super::super::resource::*;
 use super::super::vocabulary::{Description, names as names_of};
 use super::addresses::web_address;
@@ -206,12 +206,15 @@ impl Linker<'_> {
         }
     }
 
-    /// The resources of the audit trail and of redirects have to be there, with rows of their own and what these hold.
+    /// The resources of the audit trail, of redirects and of missing addresses have to be there, with rows of their own and what these hold.
     pub(super) fn audit(&mut self, resources: &[Resource]) {
         let (site, addresses) = (&self.declared.site, &self.declared.addresses);
         self.table_with(resources, &["site", "audit"], site.audit.get(), &AUDITED, "the audit trail needs");
         let path = ["addresses", "redirects"];
         self.table_with(resources, &path, addresses.redirects.get(), &redirect::ALL, "redirects need");
+        let path = ["addresses", "missing"];
+        let who = "addresses that are not found need";
+        self.table_with(resources, &path, addresses.missing.get(), &missing_address::ALL, who);
     }
 
     /// A resource that another part writes has rows of its own, and the columns of that part.

@@ -4,6 +4,7 @@ use super::super::resource::{Property, PropertySource, Resource};
 use super::super::views::NAMING;
 use super::{Linker, escape};
 use cms_text::phrase::pieces;
+use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -193,6 +194,7 @@ impl Linker<'_> {
                 self.word(&path, "control", "control", field.control.as_deref(), CONTROLS);
                 self.word(&path, "display", "display", field.display.as_deref(), DISPLAYS);
             }
+            self.creations(&[&path[..], &["creates"]].concat(), resources, (&view.creates, &names));
             self.list_view(&[&path[..], &["default_view"]].concat(), &view.default_view, &names);
             for (layout, change) in &view.default_layouts {
                 let path = [&path[..], &["default_layouts"]].concat();
@@ -206,6 +208,26 @@ impl Linker<'_> {
             let fields = view.form.get("fields").cloned().unwrap_or_default();
             self.form_fields(&[&path[..], &["form", "fields"]].concat(), &fields, &names);
             self.property_views(resource);
+        }
+    }
+
+    /// The records that are created from one of a resource, each property from one of this.
+    fn creations(
+        &mut self,
+        path: &[&str],
+        resources: &[Resource],
+        (creates, names): (&IndexMap<String, IndexMap<String, String>>, &PropertyNames<'_>),
+    ) {
+        for (resource, fill) in creates {
+            let path = [path, &[resource]].concat();
+            let Some(index) = self.resource_named(&path, resource) else { continue };
+            let theirs = names_of(&resources[index].properties);
+            let theirs: Vec<&str> = theirs.iter().map(String::as_str).collect();
+            for (property, own) in fill {
+                let path = [&path[..], &[property]].concat();
+                self.known(&path, "property", property, &theirs);
+                self.known(&path, "property", own, &names.own);
+            }
         }
     }
 

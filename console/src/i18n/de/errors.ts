@@ -32,6 +32,7 @@ export const errors: ErrorTexts = {
   rest_no_address: "Nichts auf dieser Website hat diese Adresse.",
   rest_redirect_invalid: "Der Pfad oder das Ziel dieser Weiterleitung geht so nicht.",
   rest_redirect_loop: "Diese Weiterleitung führt im Kreis oder zu einer anderen Weiterleitung.",
+  wp_die: "Diese Vorschau ist für jemand anderen, oder ihre Adresse gilt nicht mehr.",
 
   // Logins of programs, forms, languages.
   rest_login_unknown: "Es gibt kein Konto mit diesem Namen.",

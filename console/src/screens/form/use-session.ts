@@ -5,6 +5,7 @@ import { api } from "../../api";
 import type { Params } from "../../api/adapter";
 import type { Resource } from "../../api/description";
 import { t } from "../../i18n";
+import { given } from "../../model/begun";
 import { autosaveOf } from "../../model/operations";
 import { AUTHOR, DATE, PASSWORD, SLUG, STATE, titleName } from "../../model/roles";
 import { UnsavedWork } from "../../model/unsaved";
@@ -52,6 +53,7 @@ export function useSession(resource: Resource, id: string | null, params: Params
         const session = new Session(api(), loaded);
         const copied = id === null ? new URLSearchParams(place.peek().search).get("copy") : null;
         if (copied !== null) await fillFrom(session, copied, abort.signal);
+        if (id === null) fillWith(session, given(place.peek().search));
         const keeper = new Keeper(session, new UnsavedWork(storage()), description.site.url, http.boot.user);
         setState({ kind: "open", session, keeper });
       },
@@ -78,6 +80,14 @@ async function fillFrom(session: Session, id: string, signal: AbortSignal): Prom
     const field = fields.find((one) => one.path === path);
     if (field === undefined || field.readOnly || field.secret || OWN.has(path) || value === null) continue;
     session.store.set(path, path === title && typeof value === "string" ? t("lists.copy_of", { name: value }) : value);
+  }
+}
+
+/** A new record begins with values that the address gives. Nothing is written before somebody saves. */
+function fillWith(session: Session, values: ReadonlyMap<string, unknown>): void {
+  for (const field of session.fields.peek()) {
+    const value = values.get(field.path);
+    if (value !== undefined && !field.readOnly && !field.secret && !OWN.has(field.path)) session.store.set(field.path, value);
   }
 }
 

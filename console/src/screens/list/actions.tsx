@@ -2,14 +2,16 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { api, findState } from "../../api";
+import { api, findResource, findState } from "../../api";
 import type { Id, Item } from "../../api/adapter";
 import { touched } from "../../api/changes";
 import type { Resource } from "../../api/description";
 import { t } from "../../i18n";
 import type { QuickAction, Row } from "../../layouts";
 import { directOperations, duplicates, removal, removalArguments, restoring, settable, targets } from "../../model/actions";
+import { begun } from "../../model/begun";
 import { moderated, requestName } from "../../model/list-states";
+import { addLabel } from "../../model/naming";
 import { humanName } from "../../model/record";
 import type { ListView } from "../../model/view-state";
 import { places } from "../../router";
@@ -66,6 +68,11 @@ function opening(resource: Resource, row: Row): MenuItem[] {
   }
   if (duplicates(resource) && row.fixed !== true) {
     items.push({ name: "duplicate", label: t("lists.duplicate"), icon: "copy", href: href(`${places.create(resource.name)}?copy=${encodeURIComponent(row.id)}`) });
+  }
+  for (const [name, fill] of Object.entries(resource.creates ?? {})) {
+    const target = findResource(name);
+    if (target?.operations["create"] === undefined) continue;
+    items.push({ name: `create-${name}`, label: addLabel(target), icon: target.icon, href: href(begun(name, fill, row.item)) });
   }
   for (const child of api().description.resources) {
     if (child.parent?.resource !== resource.name || child.operations["list"] === undefined) continue;

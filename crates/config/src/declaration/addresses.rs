@@ -21,6 +21,8 @@ pub struct Addresses {
     pub elsewhere: IndexMap<String, String>,
     /// The resource with the redirects that editors make.
     pub redirects: OptionalSetting<String>,
+    /// The resource with the addresses that were requested and that nothing has.
+    pub missing: OptionalSetting<String>,
     /// The value of `X-Redirect-By` where the site's own address leads elsewhere.
     pub redirect_by: OptionalSetting<String>,
 }
@@ -34,6 +36,7 @@ impl Default for Addresses {
             guesses: false,
             elsewhere: IndexMap::new(),
             redirects: OptionalSetting::OFF,
+            missing: OptionalSetting::OFF,
             redirect_by: OptionalSetting::OFF,
         }
     }
@@ -59,7 +62,7 @@ fn yes() -> bool {
 
 /// The meaning of a parameter's value.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum ParameterKind {
     /// The number of an item.
     Id,
@@ -74,4 +77,10 @@ pub enum ParameterKind {
     Day,
     /// Words that are searched for.
     Words,
+    /// The mark of a preview.
+    Preview,
+    /// The number of the record of a preview.
+    PreviewId,
+    /// The nonce of that preview: with another one than the caller's the response is an error (403).
+    PreviewNonce,
 }

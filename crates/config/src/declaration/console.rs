@@ -50,6 +50,10 @@ pub struct ResourceView {
     pub icon: Option<String>,
     /// It has no place in the navigation; other resources may still lead to it.
     pub hidden: bool,
+    /// Records of other resources that are created from one of these: for each resource its properties, and those of this one
+    /// whose values they begin with.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub creates: IndexMap<String, IndexMap<String, String>>,
     /// How the list looks at first: `type` (`table`, `list`, `grid`, `tree`), `sort`, `fields`, `titleField`, `mediaField`,
     /// `perPage`, `filters` and the other members that `view-config` has.
     #[serde(skip_serializing_if = "Map::is_empty")]
