@@ -1,6 +1,7 @@
 //! What a caller may see is one condition: lists, items, totals, search, embedding, exports and tools agree about it, for
 //! random roles, states, owners, parents and passwords.
 
+use super::dice::Dice;
 use super::mcp::{asked, names};
 use super::media::png;
 use super::server::{Answer, Server, stdout};
@@ -115,26 +116,6 @@ fn site(roles: &[(String, Vec<&str>)]) -> Server {
     assert!(schema.contains(states));
     fs::write(&content, schema.replace(states, &format!("{STATES:?}"))).expect("a file");
     Server::over(folder, &["mcp.path=/mcp"])
-}
-
-/// Numbers that look random, the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % most as u64).expect("a small number")
-    }
-
-    fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-
-    fn of<'l, T>(&mut self, list: &'l [T]) -> &'l T {
-        &list[self.below(list.len())]
-    }
 }
 
 fn id(answer: &Answer) -> i64 {

@@ -165,11 +165,11 @@ impl Inside {
         let (queries, text) = (Sqlite::queries() - before.0, Sqlite::text_read() - before.1);
         let body = match reply.payload {
             Payload::Json(body) => body,
-            Payload::Text(text) => serde_json::from_slice(&text).expect("JSON"),
+            Payload::Text(text) => document(&text),
             Payload::Empty => Value::Null,
-            Payload::Shared(_) | Payload::Other { .. } | Payload::Page { .. } | Payload::Lines { .. } => {
-                json!("shared")
-            }
+            Payload::Shared(text) => document(&text.text),
+            Payload::Other { bytes, .. } | Payload::Page { bytes, .. } => document(&bytes),
+            Payload::Lines { bytes, .. } => document(&bytes),
         };
         Counted { status: reply.status, body, queries, text }
     }
@@ -191,4 +191,9 @@ impl Inside {
         assert!(matches!(made.status, 200 | 201), "{route}: {}", made.body);
         made.body
     }
+}
+
+/// A body, as a text where it is no JSON.
+fn document(bytes: &[u8]) -> Value {
+    serde_json::from_slice(bytes).unwrap_or_else(|_| json!(String::from_utf8_lossy(bytes)))
 }

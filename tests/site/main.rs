@@ -21,6 +21,7 @@ mod criteria;
 mod databases;
 mod described;
 mod dialects;
+mod dice;
 mod doctor;
 mod document_cache;
 mod durability;

@@ -1,5 +1,6 @@
 //! Preview links: whoever holds a token reads its record as it is being edited, and nothing else.
 
+use super::dice::Dice;
 use super::inside::Inside;
 use super::media::{png, upload};
 use super::server::{Answer, Server, stdout};
@@ -688,4 +689,105 @@ fn under_wp_the_address_of_a_preview_needs_the_nonce_of_who_follows_it() {
         "{:?}",
         kept.header("location")
     );
+}
+
+/// Requests with tokens; `CMS_TEST_PREVIEWS` tries more.
+const TRIES: usize = 2000;
+
+/// A record that readers do not see, with a word that nothing else has.
+struct HiddenRecord {
+    item: String,
+    id: i64,
+    word: String,
+    token: String,
+}
+
+/// The records of types that have preview links: drafts, private, scheduled and waiting ones, and the change of a public one.
+fn hidden_records(inside: &Inside) -> Vec<HiddenRecord> {
+    let mut all = Vec::new();
+    for kind in ["posts", "pages"] {
+        for state in ["draft", "private", "future", "pending", "publish"] {
+            let word = format!("secret{kind}{state}");
+            let text = |word: &str| json!({"raw": format!("{word} in words")});
+            let live = state == "publish";
+            let shown = if live { "seen" } else { &*word };
+            let body = json!({"title": text(shown), "content": text(shown), "excerpt": text(shown), "slug": format!("{kind}-{shown}"),
+                "status": state, "date": if state == "future" { "2031-01-01T00:00:00" } else { "2024-01-01T00:00:00" }});
+            let id = inside.make(&format!("/cms/v2/{kind}"), &body)["id"].as_i64().expect("an id");
+            let item = format!("/cms/v2/{kind}/{id}");
+            if live {
+                inside.make(&format!("{item}/autosaves"), &json!({"title": text(&word), "content": text(&word)}));
+            }
+            let token = self::text(&inside.make(&format!("{item}/preview-links"), &json!({}))["token"]).to_owned();
+            all.push(HiddenRecord { item, id, word, token });
+        }
+    }
+    all
+}
+
+#[test]
+fn over_all_routes_a_token_opens_its_record_alone() {
+    let tries = std::env::var("CMS_TEST_PREVIEWS").ok().and_then(|n| n.parse().ok()).unwrap_or(TRIES);
+    let mut dice = Dice(0x00C0_FFEE);
+    let inside = Inside::start();
+    let hidden = hidden_records(&inside);
+    let routes: Vec<_> = inside
+        .registry
+        .routes
+        .iter()
+        .filter(|route| route.endpoints.iter().any(|own| own.methods.contains(&Method::Get)))
+        .collect();
+    let words: Vec<&str> = hidden.iter().map(|record| &*record.word).collect();
+    let (mut opened, mut refused) = (0, 0);
+    for at in 0..tries {
+        let (of, at_record) = (dice.of(&hidden), dice.of(&hidden));
+        // The token as it is, cut, of another record in its second half, or with a letter changed.
+        let other = dice.of(&hidden);
+        let (id, signature) = of.token.split_once('.').expect("two parts");
+        let changed = match dice.below(8) {
+            0 => of.token[..of.token.len() - 1].to_owned(),
+            1 => format!("{id}.{}", other.token.split_once('.').expect("two parts").1),
+            2 => format!("{id}.{}", signature.to_uppercase()),
+            _ => of.token.clone(),
+        };
+        let whole = changed == of.token;
+        let value = match dice.below(4) {
+            0 => at_record.word.clone(),
+            1 => format!("posts-{}", at_record.word),
+            _ => at_record.id.to_string(),
+        };
+        // Half of the tries are at items and addresses, where a token means something.
+        let path = match dice.below(4) {
+            0 => at_record.item.clone(),
+            1 => "/server/v1/resolve".to_owned(),
+            _ => dice.of(&routes).template.filled(|_| value.clone()),
+        };
+        let queries = [
+            String::new(),
+            "&_embed=1".to_owned(),
+            "&context=edit".to_owned(),
+            "&status=any".to_owned(),
+            format!("&search={}", at_record.word),
+            format!("&include={}&status=draft", at_record.id),
+            format!("&path=/?p={}", at_record.id),
+            format!("&path=/{}/&_embed=record", at_record.item.rsplit('/').nth(1).unwrap_or_default()),
+            format!("&post={}&parent={}", at_record.id, at_record.id),
+        ];
+        let route = format!("{path}?preview={changed}{}", dice.of(&queries));
+        let told = inside.get(&route, false);
+        let text = told.body.to_string();
+        // The links of a list repeat what was asked for, so there the whole text counts.
+        let repeated = |word: &str| route.contains(&format!("search={word}")) || route.contains(&format!("-{word}"));
+        let shows = |word: &str| text.contains(&format!("{word} in words")) || text.contains(word) && !repeated(word);
+        let seen: Vec<&str> = words.iter().copied().filter(|word| shows(word)).collect();
+        let own = whole && (path == of.item || path == "/server/v1/resolve");
+        let foreign: Vec<&&str> = seen.iter().filter(|word| !(own && **word == of.word)).collect();
+        assert!(foreign.is_empty(), "try {at}: {route} shows {foreign:?}: {text}");
+        opened += usize::from(path == of.item && whole && told.status == 200 && seen.contains(&&*of.word));
+        if path == at_record.item && (!whole || at_record.id != of.id) {
+            assert_eq!((told.status, &told.body["code"]), (401, &json!("rest_preview_invalid")), "try {at}: {route}");
+            refused += 1;
+        }
+    }
+    assert!(opened > tries / 100 && refused > tries / 10, "{opened} opened, {refused} refused of {tries}");
 }
