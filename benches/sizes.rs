@@ -24,8 +24,10 @@ const ASKED: usize = 8000;
 /// Posts that contain the rare word.
 const RARE: usize = 100;
 const CATEGORIES: usize = 20;
+/// Redirects, and a fifth of the posts at most.
+const REDIRECTS: usize = 10_000;
 
-const QUESTIONS: [&str; 9] = [
+const QUESTIONS: [&str; 11] = [
     "list of 10",
     "list, authenticated",
     "list of 100, two fields",
@@ -35,6 +37,8 @@ const QUESTIONS: [&str; 9] = [
     "page 50",
     "walk by cursor",
     "search, 100 matches",
+    "address",
+    "address of a redirect",
 ];
 
 fn main() {
@@ -141,8 +145,22 @@ fn requests(server: &Program, question: &str, size: usize) -> Vec<Vec<u8>> {
         "page 50" => lists("&page=50"),
         "walk by cursor" => walk(&server.address, hot),
         "search, 100 matches" => lists("&search=quagga"),
+        "address" => {
+            let address = |n: usize| format!("{}post-{n}/", date(n)[..8].replace('-', "/"));
+            (0..hot).map(|n| resolve(&address(n * (size / hot)))).collect()
+        }
+        "address of a redirect" => (0..hot).map(|n| resolve(&format!("old/{}/", n % redirects(size)))).collect(),
         _ => lists(""),
     }
+}
+
+fn redirects(size: usize) -> usize {
+    REDIRECTS.min(size / 5)
+}
+
+/// The request for what is at a path of the site.
+fn resolve(path: &str) -> Vec<u8> {
+    format!("GET /cms-json/server/v1/resolve?path=/{path} HTTP/1.1\r\nHost: bench\r\n\r\n").into_bytes()
 }
 
 /// Requests of a walk through the newest posts.
@@ -166,7 +184,7 @@ fn walk(address: &str, steps: usize) -> Vec<Vec<u8>> {
     requests
 }
 
-/// Makes the categories and posts; posts a second.
+/// Makes the categories, posts and redirects; posts a second.
 fn fill(server: &Program, size: usize) -> f64 {
     let mut socket = TcpStream::connect(&server.address).expect("a connection");
     for n in 0..CATEGORIES {
@@ -180,7 +198,14 @@ fn fill(server: &Program, size: usize) -> f64 {
         let n = next.replace(next.get() + 1);
         (n < size).then(|| post(&authorization, "/cms-json/cms/v2/posts", &document(n, size)))
     });
-    size as f64 / start.elapsed().as_secs_f64()
+    let rate = size as f64 / start.elapsed().as_secs_f64();
+    let (authorization, next) = (server.authorization.clone(), Cell::new(0));
+    measured(&server.address, 64, 201, move |_, _| {
+        let n = next.replace(next.get() + 1);
+        let body = json!({"from": format!("/old/{n}/"), "to": format!("/new/{n}/")});
+        (n < redirects(size)).then(|| post(&authorization, "/cms-json/server/v1/redirects", &body))
+    });
+    rate
 }
 
 /// A post like others: its words are drawn from a vocabulary in which a few are frequent.
@@ -202,6 +227,7 @@ fn document(n: usize, size: usize) -> Value {
     }
     json!({
         "title": {"raw": format!("{} {} {n}", words[0], words[1])},
+        "slug": format!("post-{n}"),
         "content": {"raw": format!("<p>{}</p>", words.join(" "))},
         "status": "publish",
         "date": date(n),
