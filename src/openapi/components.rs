@@ -1,7 +1,7 @@
 //! The shared parts of a description: schemas by name, security schemes, the error object.
 
-use super::examples;
 use super::schemas::{Side, has_contexts, modern, shown_in};
+use super::{blocks, examples};
 use crate::access::sessions::{cookie_name, nonce_header};
 use crate::error::Code;
 use crate::registry::Registry;
@@ -47,7 +47,9 @@ impl<'a> Components<'a> {
         for resource in &registry.resources {
             let title = resource.schema["title"].as_str().unwrap_or(&resource.name);
             let names = [pascal(title), pascal(&resource.name), format!("{}{}", pascal(title), resource.index)];
-            let free = names.into_iter().find(|name| !name.is_empty() && !titles.contains(name));
+            let free =
+                |name: &String| !name.is_empty() && !titles.contains(name) && !blocks::is_reserved(registry, name);
+            let free = names.into_iter().find(free);
             titles.push(free.unwrap_or_else(|| format!("Resource{}", resource.index)));
         }
         let empty_lists = registry.declaration.dialect.empty_list_as_object;
@@ -158,6 +160,7 @@ impl<'a> Components<'a> {
                     require_all(document);
                 }
             }
+            blocks::extend(self.registry, resource, properties);
             properties.insert("_links".into(), links(resource));
             properties.insert("_embedded".into(), self.embedded(resource));
             if whole {
@@ -247,6 +250,9 @@ impl<'a> Components<'a> {
             let [.., embedded] = &shown.contexts;
             self.add(&embedded.name, Value::clone(&embedded.schema));
             described.insert(index);
+        }
+        if self.schemas.values().any(blocks::is_extended) {
+            self.schemas.extend(blocks::schemas(self.registry));
         }
         let description = "The codes that the server and its declarations have. A failed check of a single value has the \
                            name of the check.";

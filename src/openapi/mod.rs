@@ -4,6 +4,7 @@
 //! responses from what handlers say of themselves ([`crate::registry::vocabulary::ResponseKind`]). It knows nothing of
 //! requests; who may see which endpoint is the caller's question ([`Selection::endpoints`]).
 
+mod blocks;
 mod codes;
 mod components;
 mod examples;

@@ -1,6 +1,7 @@
 //! A description as generators of clients need it: operations with what they take and respond with, and named schemas, as
 //! shapes that every language has.
 
+use super::blocks::OPEN;
 use crate::model::LINES;
 use serde_json::{Map, Value};
 
@@ -122,7 +123,7 @@ impl ValueType {
         }
         for alternatives in ["anyOf", "oneOf"] {
             if let Some(list) = schema[alternatives].as_array().filter(|_| schema.get("properties").is_none()) {
-                return ValueType::union(list.iter().map(ValueType::of));
+                return ValueType::union(list.iter().filter(|one| one.get(OPEN).is_none()).map(ValueType::of));
             }
         }
         if schema["contentMediaType"].is_string() {

@@ -235,3 +235,25 @@ fn an_own_resource_is_described_at_once() {
     let text = stdout(&["client", "--config", &config], "");
     assert!(text.contains("\n  \"books.create\": {") && text.contains("min_pages?: number;"), "{text}");
 }
+
+#[test]
+fn blocks_of_contents_are_told_apart_by_their_names() {
+    let folder = tempfile::TempDir::new().expect("a temporary folder");
+    stdout(&["init", folder.path().to_str().expect("a path")], "");
+    let config = folder.path().join("routes.toml").display().to_string();
+    let described: Value = serde_json::from_str(&stdout(&["openapi", "--config", &config], "")).expect("JSON");
+    let schemas = &described["components"]["schemas"];
+    let heading = &schemas["HeadingBlock"]["properties"];
+    assert_eq!(heading["name"]["enum"], json!(["core/heading"]));
+    assert_eq!(heading["attributes"]["properties"]["level"], json!({"type": "number"}));
+    let of_post = &schemas["Post"]["properties"]["content"];
+    assert_eq!(of_post["properties"]["blocks"]["items"]["$ref"], "#/components/schemas/Block");
+    assert!(!of_post["required"].to_string().contains("blocks"), "they are there on demand: {}", of_post["required"]);
+    let union = schemas["Block"]["anyOf"].as_array().expect("alternatives");
+    assert!(union.contains(&json!({"$ref": "#/components/schemas/HeadingBlock"})));
+    // A type of others is a block, too, for whoever checks responses.
+    assert_eq!(union.iter().filter(|one| one["properties"]["name"]["type"] == "string").count(), 1);
+    let types = stdout(&["types", "--config", &config], "");
+    let union = types.lines().find(|line| line.starts_with("export type Block = ")).expect("a union");
+    assert!(union.contains(" | HeadingBlock | ") && !union.contains('{'), "{union}");
+}

@@ -60,6 +60,15 @@ impl BlockType {
         compile(attributes, 0).map(BlockType)
     }
 
+    /// The names of the attributes, each with the types of its values.
+    pub fn attributes(&self) -> impl Iterator<Item = (&str, Vec<&str>)> {
+        self.0.iter().map(|(name, attribute)| {
+            let null = attribute.default.as_ref().filter(|value| value.is_null()).map(|_| "null");
+            let declared = attribute.types.iter().map(String::as_str);
+            (name.as_str(), declared.chain(null.filter(|_| !attribute.types.is_empty())).collect())
+        })
+    }
+
     /// The attributes of a block: as the delimiter has them, then as the markup says, then the defaults. Values of another
     /// type than declared give way to the default.
     pub fn read(&self, block: &Block<'_>, reading: SourceReading) -> Map<String, Value> {
