@@ -88,11 +88,11 @@ impl Reason {
 #[derive(Clone, Copy)]
 pub(super) struct ValuePath<'a> {
     outer: Option<&'a ValuePath<'a>>,
-    step: PathStep<'a>,
+    step: PathPart<'a>,
 }
 
 #[derive(Clone, Copy)]
-enum PathStep<'a> {
+enum PathPart<'a> {
     Name(&'a str),
     Index(usize),
 }
@@ -100,27 +100,27 @@ enum PathStep<'a> {
 impl<'a> ValuePath<'a> {
     /// The parameter itself.
     pub fn root(name: &'a str) -> Self {
-        ValuePath { outer: None, step: PathStep::Name(name) }
+        ValuePath { outer: None, step: PathPart::Name(name) }
     }
 
     /// An item of the list at this place.
     pub fn item(&'a self, index: usize) -> ValuePath<'a> {
-        ValuePath { outer: Some(self), step: PathStep::Index(index) }
+        ValuePath { outer: Some(self), step: PathPart::Index(index) }
     }
 
     /// A property of the object at this place.
     pub fn property(&'a self, name: &'a str) -> ValuePath<'a> {
-        ValuePath { outer: Some(self), step: PathStep::Name(name) }
+        ValuePath { outer: Some(self), step: PathPart::Name(name) }
     }
 }
 
 impl fmt::Display for ValuePath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.outer, self.step) {
-            (None, PathStep::Name(name)) => f.write_str(name),
-            (None, PathStep::Index(index)) => write!(f, "{index}"),
-            (Some(outer), PathStep::Name(name)) => write!(f, "{outer}[{name}]"),
-            (Some(outer), PathStep::Index(index)) => write!(f, "{outer}[{index}]"),
+            (None, PathPart::Name(name)) => f.write_str(name),
+            (None, PathPart::Index(index)) => write!(f, "{index}"),
+            (Some(outer), PathPart::Name(name)) => write!(f, "{outer}[{name}]"),
+            (Some(outer), PathPart::Index(index)) => write!(f, "{outer}[{index}]"),
         }
     }
 }
