@@ -359,7 +359,7 @@ impl<'r> ViewDefaults<'r> {
         });
         let terms = take(&|property| self.related(property).is_some_and(|(to, _)| to.is_taxonomy()));
         let rest = take(&|_| true);
-        for (id, label, names) in [("state", "State", state), ("terms", "Terms", terms), ("details", "Details", rest)] {
+        for (id, label, names) in [("state", "Status", state), ("terms", "Terms", terms), ("details", "Details", rest)] {
             let children = self.folded(id, names.into_iter().map(|name| json!(name)).collect());
             if !children.is_empty() {
                 fields.push(json!({"id": id, "label": label, "children": children}));
