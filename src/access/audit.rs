@@ -4,7 +4,7 @@
 //! only where the declaration names them; secrets never are. Every text of an entry has a limit, and so has the number
 //! of entries that anonymous callers can cause.
 
-use crate::records::{columns, eq, int, ordered, txt, words};
+use crate::records::{columns, eq, first_by, ordered, txt, words};
 use crate::registry::link::parts::AUDITED;
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
@@ -53,15 +53,8 @@ pub fn entry(scope: &Scope, event: &Event<'_>) -> Option<Change> {
         short(&ip),
         short(&scope.agent),
     ];
-    Some(Change::Put(Put {
-        table: resource.table.clone(),
-        target: Target::New,
-        set: AUDITED.iter().zip(values).map(|(column, value)| (name(column), Input::Value(value))).collect(),
-        slug: None,
-        edges: Vec::new(),
-        meta: Vec::new(),
-        revisions: Vec::new(),
-    }))
+    let set = AUDITED.iter().zip(values).map(|(column, value)| (name(column), Input::Value(value))).collect();
+    Some(Change::Put(Put::new(resource.table.clone(), Target::New, set)))
 }
 
 /// The names that were set, shortened.
@@ -80,8 +73,8 @@ pub fn overflow(scope: &Scope) -> Result<Option<Change>, StorageError> {
     let most = registry.declaration.site.max_audit_anonymous.max(1);
     let strangers = || eq("user", DbValue::Int(0));
     let newest = ordered(columns(&resource.table, &["id"], strangers()), "id", true);
-    let plan = ReadPlan { offset: most - 1, limit: Some(1), ..newest };
-    let last = scope.storage.snapshot()?.rows(&plan)?.first().map(|row| int(&row[0]));
+    let plan = ReadPlan { offset: most - 1, ..newest };
+    let last = first_by::<i64>(&*scope.storage.snapshot()?, plan)?;
     Ok(last.map(|last| {
         let old = Cond::Compare(name("id"), Op::Le, DbValue::Int(last));
         Change::RemoveWhere { table: resource.table.clone(), filter: Cond::All(vec![strangers(), old]) }
@@ -120,8 +113,7 @@ impl FrequentEntries {
     pub fn outdated(&self, storage: &dyn Storage) -> Result<Option<Change>, StorageError> {
         let snapshot = storage.snapshot()?;
         let at_end = |filter: Cond, newest: bool| -> Result<Option<i64>, StorageError> {
-            let plan = ordered(columns(&self.table, &["id"], filter), "id", newest);
-            Ok(snapshot.rows(&ReadPlan { limit: Some(1), ..plan })?.first().map(|row| int(&row[0])))
+            first_by(&*snapshot, ordered(columns(&self.table, &["id"], filter), "id", newest))
         };
         let newest = at_end(Cond::All(Vec::new()), true)?.unwrap_or(0);
         let last = newest.saturating_sub(self.most);

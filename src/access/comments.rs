@@ -8,6 +8,7 @@ use super::{Decision, GuardInput, GuardRows, policy, target};
 use crate::error::{ApiError, Code};
 use crate::model::Method;
 use crate::records::{self, Record};
+use crate::registry::columns::record;
 use crate::registry::resource::Context;
 use cms_config::declaration::{Action, CommentType};
 use cms_storage::plan::{DbValue, Row};
@@ -193,7 +194,7 @@ fn stored(input: &GuardInput<'_>) -> Result<Row, ApiError> {
     let row = input.target(Code::CommentInvalidId)?;
     let post = Record { resource: input.resource()?, row: &row }.int("post");
     let of_post = records::eq("id", DbValue::Int(post));
-    if post != 0 && records::first(&*input.scope.snapshot()?, "record", &["id"], of_post)?.is_none() {
+    if post != 0 && !records::exists(&*input.scope.snapshot()?, record::TABLE, of_post)? {
         return Err(input.fail(Code::PostInvalidId));
     }
     Ok(row)

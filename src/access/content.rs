@@ -3,6 +3,7 @@
 use super::{Decision, GuardInput, GuardRows, policy, target};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record};
+use crate::registry::columns::{ID, record};
 use crate::registry::resource::{Context, Resource};
 use cms_config::declaration::{Action, ItemKey};
 use cms_storage::plan::DbValue;
@@ -65,8 +66,7 @@ fn attaches(input: &GuardInput<'_>, resource: &Resource, already: Option<i64>) -
     let parent = parent.and_then(|p| input.args.int(&p.name)).filter(|id| *id != 0 && Some(*id) != already);
     let Some(id) = parent else { return Ok(()) };
     let exists = || -> Result<bool, ApiError> {
-        let row = records::first(&*input.scope.snapshot()?, "record", &["id"], records::eq("id", DbValue::Int(id)))?;
-        Ok(row.is_some())
+        Ok(records::exists(&*input.scope.snapshot()?, record::TABLE, records::eq(ID, DbValue::Int(id)))?)
     };
     if policy::parent_content(input.scope, id, Action::Edit)? == Some(true) || already.is_some() && !exists()? {
         return Ok(());

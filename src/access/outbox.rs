@@ -8,7 +8,7 @@ use crate::registry::columns::{outbox as col, user};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
 use cms_config::declaration::Mail;
-use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Put, Target};
+use cms_storage::plan::{Change, Cond, DbValue, Op, Put, Target};
 use cms_storage::{Snapshot, StorageError};
 use serde_json::{Value, json};
 
@@ -95,16 +95,15 @@ pub fn sends_links(registry: &Registry) -> bool {
 
 /// The change that stores a message which is due at some second.
 pub fn stored(message: &Message<'_>, now: i64, due: i64) -> Change {
-    let value = |column: &str, value: DbValue| (name(column), Input::Value(value));
-    let set = vec![
-        value(col::KIND, txt(message.subject.as_str())),
-        value(col::USER, DbValue::Int(message.user)),
-        value(col::ADDRESS, txt(message.address)),
-        value(col::DATA, txt(&message.data.to_string())),
-        value(col::CREATED, DbValue::Int(now)),
-        value(col::DUE, DbValue::Int(due)),
-        value(col::ATTEMPTS, DbValue::Int(0)),
-    ];
+    let set = records::set([
+        (col::KIND, txt(message.subject.as_str())),
+        (col::USER, DbValue::Int(message.user)),
+        (col::ADDRESS, txt(message.address)),
+        (col::DATA, txt(&message.data.to_string())),
+        (col::CREATED, DbValue::Int(now)),
+        (col::DUE, DbValue::Int(due)),
+        (col::ATTEMPTS, DbValue::Int(0)),
+    ]);
     Change::Put(Put::new(col::TABLE, Target::New, set))
 }
 

@@ -16,7 +16,9 @@ use crate::scope::Scope;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use cms_config::declaration::Action;
-use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Put, ReadPlan, Row, Target};
+use cms_storage::plan::{Change, Cond, DbValue, Op, Put, ReadPlan, Row, Target};
+use cms_storage::typed_row;
+use std::sync::Arc;
 
 /// Bytes of a link's id.
 const BYTES: usize = 16;
@@ -42,19 +44,18 @@ impl Identity {
         expires: i64,
     ) -> Result<(String, String, Vec<Change>), ApiError> {
         let link = URL_SAFE_NO_PAD.encode(rand::random::<[u8; BYTES]>());
-        let value = |column: &str, value: i64| (name(column), Input::Value(DbValue::Int(value)));
-        let set = vec![
-            value(col::RECORD, record.id()),
-            value(col::USER, scope.principal.id),
-            value(col::CREATED, scope.now),
-            value(col::EXPIRES, expires),
-        ];
+        let set = records::set([
+            (col::RECORD, DbValue::Int(record.id())),
+            (col::USER, DbValue::Int(scope.principal.id)),
+            (col::CREATED, DbValue::Int(scope.now)),
+            (col::EXPIRES, DbValue::Int(expires)),
+        ]);
         let ended = Cond::Compare(name(col::EXPIRES), Op::Le, DbValue::Int(scope.now));
         let mut changes = vec![Change::RemoveWhere { table: name(col::TABLE), filter: ended }];
         let own = ordered(columns(col::TABLE, &[col::ID], of(record.id())), col::CREATED, true);
-        let oldest = scope.snapshot()?.rows(&ReadPlan { offset: MOST - 1, limit: Some(MOST), ..own })?;
-        if !oldest.is_empty() {
-            let keys = oldest.into_iter().flat_map(|row| row.into_iter().next()).collect();
+        let oldest = ReadPlan { offset: MOST - 1, limit: Some(MOST), ..own };
+        let keys: Vec<DbValue> = scope.snapshot()?.rows_as(&oldest)?;
+        if !keys.is_empty() {
             changes.push(Change::RemoveWhere { table: name(col::TABLE), filter: Cond::In(name(col::ID), keys) });
         }
         changes.push(Change::Put(Put::new(col::TABLE, Target::Keyed(records::txt(&link)), set)));
@@ -81,9 +82,9 @@ impl Identity {
         }
         let snapshot = scope.snapshot()?;
         let valid = Cond::All(vec![eq(col::ID, records::txt(link)), of(id), lasting(scope)]);
-        let Some(found) = records::first(&*snapshot, col::TABLE, &[col::USER], valid)? else { return Ok(None) };
+        let Some(user) = records::first(&*snapshot, col::TABLE, &[col::USER], valid)? else { return Ok(None) };
         let Some(users) = scope.registry.users() else { return Ok(None) };
-        let user = records::find(&*snapshot, users, &found[0])?;
+        let user = records::find(&*snapshot, users, &user)?;
         let row = records::find(&*snapshot, resource, &DbValue::Int(id))?;
         let Some((user, row)) = user.zip(row) else { return Ok(None) };
         let maker = Record { resource: users, row: &user };
@@ -105,7 +106,7 @@ impl Identity {
 pub fn record_of(scope: &Scope, token: &str) -> Result<Option<i64>, ApiError> {
     let Some((link, _)) = token.split_once('.') else { return Ok(None) };
     let known = eq(col::ID, records::txt(link));
-    Ok(records::first(&*scope.snapshot()?, col::TABLE, &[col::RECORD], known)?.map(|row| records::int(&row[0])))
+    Ok(records::first(&*scope.snapshot()?, col::TABLE, &[col::RECORD], known)?)
 }
 
 /// Whether a record is in the trash, where it has no preview.
@@ -113,14 +114,24 @@ pub fn is_trashed(scope: &Scope, record: Record<'_>) -> bool {
     scope.registry.status_is(record.text("status"), |status| status.trash)
 }
 
-/// The links to a record that have not ended, the newest first: id, user, creation, end.
+typed_row! {
+    col::TABLE;
+    /// A link as it is listed.
+    pub struct PreviewLinkRow {
+        pub link: Arc<str>,
+        pub user: i64,
+        pub created: i64,
+        pub expires: i64,
+    }
+}
+
+/// The links to a record that have not ended, the newest first.
 ///
 /// # Errors
 /// The database cannot be read.
-pub fn of_record(scope: &Scope, record: i64) -> Result<Vec<Row>, ApiError> {
-    let wanted = [col::ID, col::USER, col::CREATED, col::EXPIRES];
-    let plan = columns(col::TABLE, &wanted, Cond::All(vec![of(record), lasting(scope)]));
-    Ok(scope.snapshot()?.rows(&ReadPlan { limit: Some(MOST), ..ordered(plan, col::CREATED, true) })?)
+pub fn of_record(scope: &Scope, record: i64) -> Result<Vec<PreviewLinkRow>, ApiError> {
+    let plan = records::select::<PreviewLinkRow>(Cond::All(vec![of(record), lasting(scope)]));
+    Ok(scope.snapshot()?.rows_as(&ReadPlan { limit: Some(MOST), ..ordered(plan, col::CREATED, true) })?)
 }
 
 /// The change that takes back a link to a record.

@@ -463,8 +463,8 @@ fn that_exist(
     for (rel, ids) in &mut terms {
         let relation = resource.relations.iter().find(|relation| relation.rel == *rel);
         let Some(taxonomy) = relation.map(|relation| &scope.registry.resources[relation.to]) else { continue };
-        let there = scope.snapshot()?.rows(&those_of(taxonomy, ids))?;
-        ids.retain(|id| there.iter().any(|row| int(&row[0]) == *id));
+        let there: Vec<i64> = scope.snapshot()?.rows_as(&those_of(taxonomy, ids))?;
+        ids.retain(|id| there.contains(id));
     }
     Ok(terms)
 }

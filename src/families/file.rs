@@ -7,7 +7,7 @@ use super::column;
 use crate::behaviours::files::address;
 use crate::files::kinds::{self, FileKind};
 use crate::files::{Files, FilesError, names};
-use crate::records::{always, columns, eq, text, txt};
+use crate::records::{always, columns, eq, txt};
 use crate::registry::columns::file as col;
 use crate::registry::columns::{ID, record};
 use crate::registry::{Registry, name};
@@ -169,8 +169,7 @@ const DOOMED: i64 = -1;
 /// # Errors
 /// The database cannot be read.
 pub fn of_record(snapshot: &dyn Snapshot, record: i64) -> Result<Vec<String>, StorageError> {
-    let rows = snapshot.rows(&columns(col::TABLE, &[col::KEY], eq(col::RECORD, DbValue::Int(record))))?;
-    Ok(rows.iter().map(|row| text(&row[0]).to_owned()).collect())
+    snapshot.rows_as(&columns(col::TABLE, &[col::KEY], eq(col::RECORD, DbValue::Int(record))))
 }
 
 /// Assigns files to the record that is the plan's first put, unless they were swept meanwhile.
@@ -212,7 +211,7 @@ fn orphaned(before: i64) -> Cond {
 pub fn orphans(snapshot: &dyn Snapshot, before: i64, most: u64) -> Result<Vec<String>, StorageError> {
     let mut plan = columns(col::TABLE, &[col::KEY], orphaned(before));
     plan.limit = Some(most);
-    Ok(snapshot.rows(&plan)?.iter().map(|row| text(&row[0]).to_owned()).collect())
+    snapshot.rows_as(&plan)
 }
 
 /// Marks these files for sweeping, unless a record has claimed them by now.
@@ -232,7 +231,7 @@ pub fn doom(keys: &[String], before: i64) -> Change {
 pub fn doomed(snapshot: &dyn Snapshot, most: u64) -> Result<Vec<String>, StorageError> {
     let mut plan = columns(col::TABLE, &[col::KEY], eq(col::RECORD, DbValue::Int(DOOMED)));
     plan.limit = Some(most);
-    Ok(snapshot.rows(&plan)?.iter().map(|row| text(&row[0]).to_owned()).collect())
+    snapshot.rows_as(&plan)
 }
 
 /// How many files belong to no record yet, or are to be deleted.
@@ -478,8 +477,7 @@ impl FileStore<'_> {
     /// Those of the keys that are claimed already.
     fn taken(&self, keys: impl Iterator<Item = String>) -> Result<HashSet<String>, StorageError> {
         let among = Cond::In(name(col::KEY), keys.map(|key| txt(&key)).collect());
-        let rows = self.storage.snapshot()?.rows(&columns(col::TABLE, &[col::KEY], among))?;
-        Ok(rows.iter().map(|row| text(&row[0]).to_owned()).collect())
+        self.storage.snapshot()?.rows_as(&columns(col::TABLE, &[col::KEY], among))
     }
 
     /// Claims these keys, all or none; false when one of them is taken.

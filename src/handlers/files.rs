@@ -12,11 +12,12 @@ use crate::families::{self, RowEdit, text_column};
 use crate::files::kinds::FileKind;
 use crate::files::{FilesError, names};
 use crate::model::{Upload, UploadFile};
-use crate::records::{self, Record, eq, int, text};
+use crate::records::{self, Record, eq, int};
+use crate::registry::columns::{ID, record};
 use crate::registry::resource::{Context, Resource};
 use crate::request::BodyParams;
 use cms_pictures::{Edit, PictureError};
-use cms_storage::plan::{Change, CommitError, DbValue, Put, Target, WritePlan};
+use cms_storage::plan::{Change, CommitError, DbValue, Name, Put, Target, WritePlan};
 use cms_text::sanitize;
 use cms_text::time::CivilDateTime;
 use md5::{Digest, Md5};
@@ -325,13 +326,12 @@ fn folder(work: &Work<'_>, resource: &Resource) -> Result<String, ApiError> {
     let parent = work.allowed.args().int(parent_of(resource)).filter(|id| *id != 0);
     let mut moment = work.scope.local_now();
     if let Some(id) = parent {
-        let row =
-            records::first(&*work.scope.snapshot()?, "record", &["kind", "date_local"], eq("id", DbValue::Int(id)))?;
-        if let Some(row) = row
-            && work.scope.registry.resource_of_kind(text(&row[0])).is_some_and(|r| !r.declared.hierarchical)
-            && int(&row[1]) != 0
+        let (wanted, this) = ([record::KIND, record::DATE_LOCAL], eq(ID, DbValue::Int(id)));
+        let found = records::first::<(Name, i64)>(&*work.scope.snapshot()?, record::TABLE, &wanted, this)?;
+        if let Some((kind, date)) = found.filter(|(_, date)| *date != 0)
+            && work.scope.registry.resource_of_kind(&kind).is_some_and(|r| !r.declared.hierarchical)
         {
-            moment = int(&row[1]);
+            moment = date;
         }
     }
     let civil = CivilDateTime::of(moment);

@@ -28,7 +28,7 @@ pub fn meets(storage: &dyn Storage, record: Record<'_>, cond: &Cond) -> Result<b
         // One row of another table, by its key.
         Cond::Related { table, inner, outer, filter } if **inner == *"id" => {
             let filter = Cond::All(vec![eq(inner, value(outer).clone()), (**filter).clone()]);
-            first(&*storage.snapshot()?, table, &[inner], filter)?.is_some()
+            first::<DbValue>(&*storage.snapshot()?, table, &[inner], filter)?.is_some()
         }
         other => {
             let own = Cond::Compare(record.resource.key.clone(), Op::Eq, record.value(&record.resource.key).clone());

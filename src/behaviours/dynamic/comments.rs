@@ -14,14 +14,15 @@ use cms_text::slug;
 use serde_json::Value;
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// Answers to answers to answers: deeper ones are shown at this depth.
 const MOST_LEVELS: u32 = 5;
 
 /// The comments of a record: whether there are any, and whether more can be made.
 fn discussion(part: &DynamicPart<'_>) -> Option<(u64, bool)> {
-    let row = part.row(&["comment_count", "comment_status"])?;
-    Some((u64::try_from(records::int(&row[0])).unwrap_or(0), records::text(&row[1]) == "open"))
+    let (count, state): (i64, Arc<str>) = part.row(&["comment_count", "comment_status"])?;
+    Some((u64::try_from(count).unwrap_or(0), &*state == "open"))
 }
 
 /// The comments of a record, unless there are none and none can be made.

@@ -89,8 +89,7 @@ pub fn latest(part: &DynamicPart<'_>) -> Option<Html> {
 fn authors_of(part: &DynamicPart<'_>, found: &[Value]) -> HashMap<i64, String> {
     let ids = found.iter().filter_map(|record| record["author"].as_i64());
     let plan = records::columns("user", &["id", "name"], is_in("id", ids));
-    let rows = part.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&plan)?)).unwrap_or_default();
-    rows.iter().map(|row| (records::int(&row[0]), records::text(&row[1]).to_owned())).collect()
+    part.rows_as(&plan)
 }
 
 /// A month or a year that records were published in.
@@ -371,10 +370,10 @@ pub fn comments(part: &DynamicPart<'_>) -> Option<Html> {
     let found = part.documents(filter, order, part.number("commentsToShow", 5), fields);
     let posts: Vec<i64> = found.iter().filter_map(|comment| comment["post"].as_i64()).collect();
     let titles = records::columns("record", &["id", "title"], is_in("id", posts));
-    let titles = part.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&titles)?)).unwrap_or_default();
+    let titles: HashMap<i64, String> = part.rows_as(&titles);
     let heading = |post: &Value| {
-        let row = titles.iter().find(|row| *post == records::int(&row[0]));
-        Html::rendered(row.map_or_else(String::new, |row| render_title(records::text(&row[1]))))
+        let title = post.as_i64().and_then(|post| titles.get(&post));
+        Html::rendered(title.map_or_else(String::new, |title| render_title(title)))
     };
     // These three are shown unless the author switches them off.
     let shows = |key: &str| part.attributes[key] != false;

@@ -13,6 +13,7 @@ use cms_text::tags;
 use cms_text::texturize::texturize;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// `[gallery]`: pictures by id, or those that are attached to the record.
 pub fn gallery(part: &DynamicPart<'_>) -> Option<Html> {
@@ -83,8 +84,8 @@ pub fn gallery(part: &DynamicPart<'_>) -> Option<Html> {
 fn captions(part: &DynamicPart<'_>, pictures: &[Value]) -> HashMap<i64, String> {
     let ids = pictures.iter().filter_map(|picture| picture["id"].as_i64());
     let plan = records::columns("record", &["id", "excerpt"], is_in("id", ids));
-    let rows = part.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&plan)?)).unwrap_or_default();
-    rows.iter().map(|row| (records::int(&row[0]), records::text(&row[1]).trim().to_owned())).collect()
+    let captions: Vec<(i64, Arc<str>)> = part.rows_as(&plan);
+    captions.into_iter().map(|(id, caption)| (id, caption.trim().to_owned())).collect()
 }
 
 /// The class of a picture's shape.

@@ -84,9 +84,8 @@ impl ItemReference<'_> {
         }
         let among = Cond::In(name(self.key), wanted.values().cloned().collect());
         let plan = columns(self.table, &[self.key], Cond::All(vec![self.filter.clone(), among]));
-        for row in scope.snapshot()?.rows(&plan)? {
-            wanted.retain(|_, value| *value != row[0]);
-        }
+        let found: Vec<DbValue> = scope.snapshot()?.rows_as(&plan)?;
+        wanted.retain(|_, value| !found.contains(value));
         Ok(wanted.into_keys().collect())
     }
 }

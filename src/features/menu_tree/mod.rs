@@ -4,7 +4,7 @@ use crate::access::policy;
 use crate::error::{ApiError, Code};
 use crate::features::static_entries;
 use crate::handlers::{Handler, Outcome, Work, handler};
-use crate::records::{self, Record, eq, int, is_in};
+use crate::records::{self, Record, eq, is_in};
 use crate::registry::columns::{ID, record};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
@@ -109,8 +109,7 @@ fn public_targets(
 ) -> Result<HashSet<i64>, ApiError> {
     let ids = rows.iter().filter_map(|row| record_target(Record { resource: items, row }));
     let filter = Cond::All(vec![is_in(ID, ids), policy::published_or_inherited(work.scope)]);
-    let found = snapshot.rows(&records::columns(record::TABLE, &[ID], filter))?;
-    Ok(found.iter().map(|row| int(&row[0])).collect())
+    Ok(snapshot.rows_as(&records::columns(record::TABLE, &[ID], filter))?)
 }
 
 /// The items below one, each with those below itself.

@@ -3,16 +3,16 @@
 pub mod guard;
 
 use crate::access::failure;
-use crate::access::preview_links::{is_trashed, of_record, revoked};
+use crate::access::preview_links::{PreviewLinkRow, is_trashed, of_record, revoked};
 use crate::error::{ApiError, Code};
 use crate::families;
 use crate::handlers::{Handler, Outcome, Work, handler};
-use crate::records::{self, Record, int, text};
+use crate::records::{self, Record};
 use crate::registry::addresses::preview::{ID, PATH, TOKEN, TYPE};
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind, VIRTUAL};
 use crate::render::{Batch, address};
 use crate::scope::Scope;
-use cms_storage::plan::{Change, Row, WritePlan};
+use cms_storage::plan::{Change, WritePlan};
 use cms_text::time::format_local;
 use percent_encoding::utf8_percent_encode;
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ const USUAL: i64 = 3600;
 /// The database cannot be read.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let rows = of_record(work.scope, parent(work)?.id())?;
-    let documents = rows.iter().map(stored).collect();
+    let documents = rows.iter().map(document).collect();
     Ok(Outcome { private: true, ..Outcome::ok(Value::Array(documents)) })
 }
 
@@ -70,7 +70,8 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let (link, token, changes) = work.shared.identity.new_preview(scope, record, expires)?;
     write(work, changes).await?;
     let rest = scope.registry.rest(&record.resource.item_path(&records::path_key(&scope.registry, record)));
-    let mut made = document(&link, [scope.principal.id, scope.now, expires]);
+    let (user, created) = (scope.principal.id, scope.now);
+    let mut made = document(&PreviewLinkRow { link: link.as_str().into(), user, created, expires });
     made["token"] = json!(token);
     made["address"] = json!(front_address(scope, record, &token)?);
     made["rest"] = json!(format!("{rest}?preview={token}"));
@@ -85,11 +86,11 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
 pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let id = parent(work)?.id();
     let wanted = work.captures.get("link").and_then(Value::as_str).unwrap_or_default();
-    let found = of_record(work.scope, id)?.into_iter().find(|row| text(&row[0]) == wanted);
+    let found = of_record(work.scope, id)?.into_iter().find(|row| &*row.link == wanted);
     let missing = || work.resource().map_or_else(|error| error, |links| failure(links, Code::RecordInvalidId));
     let row = found.ok_or_else(missing)?;
     write(work, vec![revoked(id, wanted)]).await?;
-    Ok(Outcome::ok(json!({"deleted": true, "previous": stored(&row)})))
+    Ok(Outcome::ok(json!({"deleted": true, "previous": document(&row)})))
 }
 
 /// The record that the path names.
@@ -103,14 +104,10 @@ async fn write(work: &Work<'_>, changes: Vec<Change>) -> Result<(), ApiError> {
     done.map(|_| ()).map_err(|error| families::commit_failure(work.scope, error))
 }
 
-/// A link as its row says, without its token.
-fn stored(row: &Row) -> Value {
-    document(text(&row[0]), [int(&row[1]), int(&row[2]), int(&row[3])])
-}
-
-fn document(link: &str, [user, created, expires]: [i64; 3]) -> Value {
+/// A link without its token.
+fn document(row: &PreviewLinkRow) -> Value {
     let moment = |seconds: i64| format!("{}Z", format_local(seconds));
-    json!({"id": link, "user": user, "created": moment(created), "expires": moment(expires)})
+    json!({"id": &*row.link, "user": row.user, "created": moment(row.created), "expires": moment(row.expires)})
 }
 
 /// The address at which the front end shows the preview; none where the site has not declared one.

@@ -75,7 +75,7 @@ pub fn delete(input: &GuardInput<'_>) -> Decision {
     let own = eq("of", DbValue::Int(of.id()));
     let filter = Cond::All(vec![eq("space", txt("content")), eq("id", DbValue::Int(number))]);
     let filter = if allowed { Cond::All(vec![filter, own]) } else { filter };
-    if records::first(&*input.scope.snapshot()?, "revision", &["id"], filter)?.is_none() {
+    if !records::exists(&*input.scope.snapshot()?, "revision", filter)? {
         return Err(ApiError::new(Code::PostInvalidId));
     }
     if !allowed {

@@ -3,16 +3,16 @@
 pub mod guard;
 
 use crate::access::outbox::{self, Message, MessageSubject};
+use crate::access::sessions::{SessionRow, removed};
 use crate::error::{ApiError, Code, status};
 use crate::families::user::end_sessions as all_but;
 use crate::families::{self};
 use crate::features::application_passwords::COUNTED;
 use crate::handlers::{Handler, Outcome, Work, handler};
-use crate::records::{Record, columns, eq, int, ordered, text, txt};
-use crate::registry::columns::user;
-use crate::registry::name;
+use crate::records::{Record, eq, txt};
+use crate::registry::columns::{session, user};
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
-use cms_storage::plan::{Change, Cond, DbValue, Op, Row, WritePlan};
+use cms_storage::plan::{Change, Cond, DbValue, WritePlan};
 use cms_text::browsers;
 use cms_text::time::format_local;
 use serde_json::{Value, json};
@@ -47,8 +47,6 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         .parent(),
 ];
 
-const COLUMNS: [&str; 6] = ["hash", "created", "seen", "expires", "ip", "agent"];
-
 /// The sessions that have not ended, the one that was used last first.
 ///
 /// # Errors
@@ -64,10 +62,10 @@ pub fn sessions(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// The user has no such session.
 pub async fn end_session(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let wanted = work.captures.get("id").and_then(Value::as_str).unwrap_or_default();
-    let found = rows(work)?.into_iter().find(|row| text(&row[0]) == wanted);
+    let found = rows(work)?.into_iter().find(|row| &*row.hash == wanted);
     let row = found.ok_or_else(|| missing(work))?;
-    let filter = Cond::All(vec![eq("user", DbValue::Int(account(work)?.id())), eq("hash", txt(wanted))]);
-    write(work, vec![Change::RemoveWhere { table: name("session"), filter }]).await?;
+    let own = eq(session::USER, DbValue::Int(account(work)?.id()));
+    write(work, vec![removed(Cond::All(vec![own, eq(session::HASH, txt(wanted))]))]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "previous": document(work, &row)})))
 }
 
@@ -77,7 +75,7 @@ pub async fn end_session(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// The database cannot be written.
 pub async fn end_sessions(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let own = work.scope.principal.session.as_deref();
-    let count = rows(work)?.iter().filter(|row| Some(text(&row[0])) != own).count();
+    let count = rows(work)?.iter().filter(|row| Some(&*row.hash) != own).count();
     write(work, vec![all_but(&DbValue::Int(account(work)?.id()), own)]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "count": count})))
 }
@@ -103,23 +101,21 @@ fn account<'a>(work: &Work<'a>) -> Result<Record<'a>, ApiError> {
     Ok(Record { resource, row })
 }
 
-fn rows(work: &Work<'_>) -> Result<Vec<Row>, ApiError> {
-    let still = Cond::Compare(name("expires"), Op::Gt, DbValue::Int(work.scope.now));
-    let filter = Cond::All(vec![eq("user", DbValue::Int(account(work)?.id())), still]);
-    Ok(work.scope.snapshot()?.rows(&ordered(columns("session", &COLUMNS, filter), "seen", true))?)
+fn rows(work: &Work<'_>) -> Result<Vec<SessionRow>, ApiError> {
+    SessionRow::of_user(work.scope, account(work)?.id())
 }
 
-fn document(work: &Work<'_>, row: &Row) -> Value {
-    let moment = |value: &DbValue| format!("{}Z", format_local(int(value)));
+fn document(work: &Work<'_>, row: &SessionRow) -> Value {
+    let moment = |seconds: i64| format!("{}Z", format_local(seconds));
     json!({
-        "id": text(&row[0]),
-        "browser": browsers::describe_user_agent(text(&row[5])),
-        "current": work.scope.principal.session.as_deref() == Some(text(&row[0])),
-        "created": moment(&row[1]),
-        "seen": moment(&row[2]),
-        "expires": moment(&row[3]),
-        "ip": text(&row[4]),
-        "agent": text(&row[5]),
+        "id": &*row.hash,
+        "browser": browsers::describe_user_agent(&row.agent),
+        "current": work.scope.principal.session.as_ref() == Some(&row.hash),
+        "created": moment(row.created),
+        "seen": moment(row.seen),
+        "expires": moment(row.expires),
+        "ip": &*row.ip,
+        "agent": &*row.agent,
     })
 }
 

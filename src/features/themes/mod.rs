@@ -153,8 +153,7 @@ fn document(work: &Work<'_>, name: &str, theme: &Theme) -> Result<Value, ApiErro
 /// The database cannot be read.
 pub fn own_record(work: &Work<'_>, resource: &Resource) -> Result<Option<i64>, ApiError> {
     let own = records::own_rows(resource);
-    let row = records::first(&*work.scope.snapshot()?, &resource.table, &["id"], own)?;
-    Ok(row.map(|row| records::int(&row[0])))
+    Ok(records::first(&*work.scope.snapshot()?, &resource.table, &["id"], own)?)
 }
 
 /// A text or list, where the schema shows it both as declared and as HTML.

@@ -98,9 +98,8 @@ fn document(account: Record<'_>, rules: &TokenOptions, token: String) -> Value {
 fn refusal(work: &Work<'_>, login: &str) -> Result<Code, ApiError> {
     let key = title_key(login);
     let named = Cond::Any(vec![eq(user::LOGIN_KEY, txt(&key)), eq(user::EMAIL_KEY, txt(&key))]);
-    let found = records::first(&*work.scope.snapshot()?, user::TABLE, &["id"], named)?;
-    Ok(match found {
-        Some(_) if !login.is_empty() => Code::LoginWrongPassword,
+    Ok(match records::exists(&*work.scope.snapshot()?, user::TABLE, named)? {
+        true if !login.is_empty() => Code::LoginWrongPassword,
         _ if is_email(login) => Code::LoginUnknownEmail,
         _ => Code::LoginUnknown,
     })

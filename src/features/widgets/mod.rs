@@ -12,7 +12,7 @@ use crate::error::{ApiError, Code, status};
 use crate::families::{self, column, text_column};
 use crate::features::static_entries::{self, ENTRIES};
 use crate::handlers::{Handler, Outcome, Work, handler, items};
-use crate::records::{self, Record, eq, int, text, txt};
+use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::{Context, Resource};
 use crate::registry::vocabulary::PLAIN;
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
@@ -26,6 +26,7 @@ use cms_storage::plan::{Change, CommitError, DbValue, Put, Row, Target, WritePla
 use cms_text::html::Html;
 use cms_text::sanitize::sanitize_text_field;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The response with a preview.
@@ -393,18 +394,16 @@ fn numbered(id: &str) -> (&str, Option<i64>) {
 
 fn next_number(work: &Work<'_>, site: &WidgetResource<'_>, kind: &str) -> Result<i64, ApiError> {
     let plan = records::columns(&site.rows.table, &["id"], eq("id_base", txt(kind)));
-    let rows = work.scope.snapshot()?.rows(&plan)?;
-    let taken = rows.iter().filter_map(|row| numbered(text(&row[0])).1).max();
+    let ids: Vec<Arc<str>> = work.scope.snapshot()?.rows_as(&plan)?;
+    let taken = ids.iter().filter_map(|id| numbered(id).1).max();
     Ok(taken.map_or(FIRST, |taken| taken.saturating_add(1).max(FIRST)))
 }
 
 /// A position before that of every widget.
 fn front(work: &Work<'_>, site: &WidgetResource<'_>) -> Result<i64, ApiError> {
-    let mut plan = records::columns(&site.rows.table, &["position"], records::always());
-    plan = records::ordered(plan, "position", true);
-    plan.limit = Some(1);
-    let rows = work.scope.snapshot()?.rows(&plan)?;
-    Ok(rows.first().map_or(1, |row| int(&row[0]).saturating_add(1)))
+    let plan = records::columns(&site.rows.table, &["position"], records::always());
+    let last = records::first_by::<i64>(&*work.scope.snapshot()?, records::ordered(plan, "position", true))?;
+    Ok(last.map_or(1, |last| last.saturating_add(1)))
 }
 
 // ------------------------------------------------------------------------------------------------ settings
