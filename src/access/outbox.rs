@@ -7,59 +7,33 @@ use crate::records::{self, Record, columns, eq, txt};
 use crate::registry::columns::{outbox as col, user};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
+use cms_base::named;
 use cms_config::declaration::Mail;
 use cms_storage::plan::{Change, Cond, DbValue, Op, Put, Target};
 use cms_storage::{Snapshot, StorageError};
 use serde_json::{Value, json};
 
-/// The subject of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MessageSubject {
-    /// Somebody has lost the password: a link to set another one, if there is such an account.
-    Reset,
-    /// A new account without a password.
-    Invitation,
-    /// The account has another password.
-    Password,
-    /// The account has another e-mail address.
-    Email,
-    /// Its owner is to confirm the new one: the only message that goes there before that.
-    Confirmation,
-    /// The account has another application password.
-    ApplicationPassword,
-    /// Somebody has sent a form; it goes to the addresses that the form names.
-    Form,
+named! {
+    /// The subject of a message.
+    pub enum MessageSubject {
+        /// Somebody has lost the password: a link to set another one, if there is such an account.
+        Reset = "reset",
+        /// A new account without a password.
+        Invitation = "invitation",
+        /// The account has another password.
+        Password = "password",
+        /// The account has another e-mail address.
+        Email = "email",
+        /// Its owner is to confirm the new one: the only message that goes there before that.
+        Confirmation = "confirmation",
+        /// The account has another application password.
+        ApplicationPassword = "application_password",
+        /// Somebody has sent a form; it goes to the addresses that the form names.
+        Form = "form",
+    }
 }
 
 impl MessageSubject {
-    const ALL: [MessageSubject; 7] = [
-        MessageSubject::Reset,
-        MessageSubject::Invitation,
-        MessageSubject::Password,
-        MessageSubject::Email,
-        MessageSubject::Confirmation,
-        MessageSubject::ApplicationPassword,
-        MessageSubject::Form,
-    ];
-
-    /// The name of the template, and of the kind in the table and the log.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            MessageSubject::Reset => "reset",
-            MessageSubject::Invitation => "invitation",
-            MessageSubject::Password => "password",
-            MessageSubject::Email => "email",
-            MessageSubject::Confirmation => "confirmation",
-            MessageSubject::ApplicationPassword => "application_password",
-            MessageSubject::Form => "form",
-        }
-    }
-
-    /// The reverse of [`MessageSubject::as_str`].
-    pub fn parse(text: &str) -> Option<MessageSubject> {
-        MessageSubject::ALL.into_iter().find(|subject| subject.as_str() == text)
-    }
-
     /// Whether such messages are sent.
     fn enabled(self, declared: &Mail) -> bool {
         let notices = &declared.notices;
