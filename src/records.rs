@@ -6,8 +6,7 @@ pub use self::meets::meets;
 
 use crate::registry::columns::{ID, VERSION, record};
 use crate::registry::resource::Resource;
-use crate::registry::{Registry, name};
-use cms_config::declaration::Family;
+use crate::registry::{Registry, name, tables};
 use cms_config::declaration::ItemKey;
 use cms_storage::plan::{Cond, DbValue, Input, Name, Op, Order, ReadPlan, Row};
 use cms_storage::{FromRow, Snapshot, StorageError, TypedRow};
@@ -202,10 +201,7 @@ pub fn not(cond: Cond) -> Cond {
 
 /// The space in which a resource's companion rows (meta) are stored.
 pub fn meta_space(resource: &Resource) -> Name {
-    match resource.family {
-        Family::Content => name("content"),
-        _ => resource.table.clone(),
-    }
+    tables::family_space(resource.family).map_or_else(|| resource.table.clone(), name)
 }
 
 /// The slug that a title gives.
@@ -217,11 +213,7 @@ pub fn slug_of_title(resource: &Resource, title: &str) -> String {
 
 /// The condition that selects the rows of this resource in a shared table.
 pub fn own_rows(resource: &Resource) -> Cond {
-    match resource.family {
-        Family::Content => eq("kind", DbValue::Text(resource.kind.clone())),
-        Family::Term => eq("taxonomy", DbValue::Text(resource.kind.clone())),
-        _ => always(),
-    }
+    tables::kind_column(resource.family).map_or_else(always, |column| eq(column, DbValue::Text(resource.kind.clone())))
 }
 
 /// A plan for whole rows of a resource.

@@ -19,7 +19,6 @@ use crate::registry::resource::{Context, Link, Property, PropertySource, Resourc
 use crate::render::{Needs, ReadTrace};
 use crate::request::fields::Fields;
 use crate::scope::Scope;
-use cms_config::declaration::Family;
 use cms_storage::plan::Name;
 use cms_storage::{ReadSet, Snapshot, slugs};
 use cms_text::address::{AUTHOR, CATEGORY};
@@ -246,7 +245,7 @@ fn caches_others(scope: &Scope) -> bool {
 fn plan(registry: &Registry, resource: &Resource) -> CachePlan {
     let mut needs = Needs::default();
     resource.properties.iter().for_each(|p| gather(p, &mut needs));
-    let family = matches!(resource.family, Family::Content | Family::Term | Family::User | Family::Plain);
+    let family = resource.stores_rows() && !resource.is_comments();
     let mentions_caller = resource.links.iter().any(|link| {
         (link.when.can.is_some() || link.when.act.is_some()) && link.when.context.as_deref() != Some("edit")
     });

@@ -15,7 +15,7 @@ use crate::registry::resource::{Context, Resource};
 use crate::render::address;
 use crate::render::{self, Batch, ReadTracking, View};
 use crate::request::fields::Fields;
-use cms_config::declaration::{Action, Family, ItemKey};
+use cms_config::declaration::{Action, ItemKey};
 use cms_storage::plan::{DbValue, Row};
 use cms_storage::{Snapshot, WRITE_PATIENCE};
 use serde_json::{Value, json};
@@ -215,10 +215,11 @@ pub fn row_of(work: &Work<'_>, resource: &Resource, written: &WrittenRow) -> Res
 /// The family's rules.
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    match resource.family {
-        Family::User => return users::create(work).await,
-        Family::Comment => comments::check_new(work, resource)?,
-        _ => {}
+    if resource.is_users() {
+        return users::create(work).await;
+    }
+    if resource.is_comments() {
+        comments::check_new(work, resource)?;
     }
     let changes = families::plan_creation(&work.edit(resource, None))?;
     if resource.is_taxonomy() {
@@ -266,13 +267,11 @@ pub fn created(work: &Work<'_>, resource: &Resource, written: &WrittenRow) -> Re
     let row = row_of(work, resource, written)?;
     let record = Record { resource, row: &row };
     let path = records::item_path(&work.scope.registry, record);
-    let context = match resource.family {
-        // Recorded: the author of a record sees a new comment on it as its readers do.
-        Family::Comment if !policy::moderates(work.scope) => Context::VIEW,
-        // Recorded, too: what is found by its name is shown as in lists.
-        Family::Content if resource.declared.key != ItemKey::Id => Context::VIEW,
-        _ => written_context(work, record)?,
-    };
+    // Recorded: the author of a record sees a new comment on it as its readers do.
+    let as_reader = resource.is_comments() && !policy::moderates(work.scope);
+    // Recorded, too: what is found by its name is shown as in lists.
+    let by_name = resource.is_content() && resource.declared.key != ItemKey::Id;
+    let context = if as_reader || by_name { Context::VIEW } else { written_context(work, record)? };
     let document = show_on(work, &*written.snapshot(work, resource)?, resource, &row, context, work.fields)?;
     let made = Outcome::created(document, work.scope.registry.rest(&path));
     // Recorded: a caller who may only comment needs permission to read.

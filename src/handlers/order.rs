@@ -9,7 +9,6 @@ use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
 use crate::request::args::ArgValues;
 use crate::scope::Scope;
-use cms_config::declaration::Family;
 use cms_storage::plan::{DbValue, Name, Order};
 use cms_text::slug;
 use serde_json::Value;
@@ -61,7 +60,8 @@ pub fn order(
             listed(resource, set, descending, (&name("slug"), slugs), turns(resource, args, set))
         }
         Some(Sort::Relevance) => {
-            let search = Search::asked(args, set, resource.family)?.ok_or_else(|| ApiError::new(Code::NoSearchTerm))?;
+            let search =
+                Search::asked(args, set, resource.is_content())?.ok_or_else(|| ApiError::new(Code::NoSearchTerm))?;
             search.relevance(&searched(scope, resource, context, &[]), descending)
         }
     })
@@ -77,10 +77,9 @@ fn listed(
     turned: bool,
 ) -> Vec<Order> {
     if values.is_empty() {
-        return match resource.family {
-            Family::User => vec![Order::Column(resource.key.clone(), false)],
-            Family::Content => usual_order(resource, set, false),
-            _ => usual_order(resource, set, descending),
+        return match resource.is_users() {
+            true => vec![Order::Column(resource.key.clone(), false)],
+            false => usual_order(resource, set, descending && !resource.is_content()),
         };
     }
     if turned {

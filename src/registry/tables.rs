@@ -15,17 +15,6 @@ use std::sync::Arc;
 
 use ColumnType::{Int, Json, Key, Text};
 
-/// The shared table of a family; `None` for families whose rows live in tables of their own, or that have none.
-pub fn family_table(family: Family) -> Option<&'static str> {
-    match family {
-        Family::Content => Some(record::TABLE),
-        Family::Term => Some(term::TABLE),
-        Family::Comment => Some(comment::TABLE),
-        Family::User => Some(user::TABLE),
-        Family::Plain | Family::Singleton | Family::Catalogue | Family::Virtual => None,
-    }
-}
-
 /// Indexes as `(name, columns, unique)`; a leading `-` is descending.
 type Indexes = &'static [(&'static str, &'static [&'static str], bool)];
 
@@ -61,6 +50,78 @@ const COMMENT_INDEXES: Indexes = &[
     ("comment_email", &["author_email", "-date_utc"], false),
 ];
 
+/// A table that the resources of a family share.
+struct SharedTable {
+    family: Family,
+    name: &'static str,
+    /// Where its ids and companion rows (meta) are.
+    space: &'static str,
+    columns: &'static [(&'static str, ColumnType)],
+    indexes: Indexes,
+    /// The column that says of which resource a row is, where it has rows of several.
+    kind: Option<&'static str>,
+    /// Columns that no client writes, whatever property shows them.
+    engine: &'static [&'static str],
+}
+
+const SHARED: [SharedTable; 4] = [
+    SharedTable {
+        family: Family::Content,
+        name: record::TABLE,
+        space: "content",
+        columns: record::COLUMNS,
+        indexes: RECORD_INDEXES,
+        kind: Some(record::KIND),
+        engine: &[record::GUID, record::COMMENT_COUNT],
+    },
+    SharedTable {
+        family: Family::Term,
+        name: term::TABLE,
+        space: term::TABLE,
+        columns: term::COLUMNS,
+        indexes: TERM_INDEXES,
+        kind: Some(term::TAXONOMY),
+        engine: &[term::COUNT, term::TAXONOMY],
+    },
+    SharedTable {
+        family: Family::User,
+        name: user::TABLE,
+        space: user::TABLE,
+        columns: user::COLUMNS,
+        indexes: USER_INDEXES,
+        kind: None,
+        engine: &[],
+    },
+    SharedTable {
+        family: Family::Comment,
+        name: comment::TABLE,
+        space: comment::TABLE,
+        columns: comment::COLUMNS,
+        indexes: COMMENT_INDEXES,
+        kind: None,
+        engine: &[],
+    },
+];
+
+fn shared_table(family: Family) -> Option<&'static SharedTable> {
+    SHARED.iter().find(|table| table.family == family)
+}
+
+/// The shared table of a family; `None` for families whose rows live in tables of their own, or that have none.
+pub fn family_table(family: Family) -> Option<&'static str> {
+    shared_table(family).map(|table| table.name)
+}
+
+/// The space of a family's ids and companion rows (meta), where its resources share one.
+pub fn family_space(family: Family) -> Option<&'static str> {
+    shared_table(family).map(|table| table.space)
+}
+
+/// The column that says of which resource of a family a row is.
+pub fn kind_column(family: Family) -> Option<&'static str> {
+    shared_table(family)?.kind
+}
+
 const CREDENTIAL_INDEXES: Indexes = &[
     ("app_password_hash", &["hash"], true),
     ("app_password_user", &["user"], false),
@@ -81,11 +142,7 @@ const OLD_ADDRESS_INDEXES: Indexes =
 
 /// The fixed tables, for every site.
 pub fn shared() -> Vec<TableDef> {
-    vec![
-        table(record::TABLE, "content", record::COLUMNS, RECORD_INDEXES),
-        table(term::TABLE, "term", term::COLUMNS, TERM_INDEXES),
-        table(user::TABLE, "user", user::COLUMNS, USER_INDEXES),
-        table(comment::TABLE, "comment", comment::COLUMNS, COMMENT_INDEXES),
+    let own = [
         own(app_password::TABLE, (app_password::KEY, Text), app_password::COLUMNS, CREDENTIAL_INDEXES),
         own(session::TABLE, (session::HASH, Text), session::COLUMNS, &[("session_user", &["user"], false)]),
         own(presence::TABLE, (presence::KEY, Text), presence::COLUMNS, PRESENCE_INDEXES),
@@ -94,7 +151,9 @@ pub fn shared() -> Vec<TableDef> {
         own(old_address::TABLE, (ID, Int), old_address::COLUMNS, OLD_ADDRESS_INDEXES),
         own(outbox::TABLE, (ID, Int), outbox::COLUMNS, &[("outbox_due", &["due"], false)]),
         own(file::TABLE, (file::KEY, Text), file::COLUMNS, &[("file_record", &["record", "at"], false)]),
-    ]
+    ];
+    let shared = SHARED.iter().map(|of| table(of.name, of.space, of.columns, of.indexes));
+    shared.chain(own).collect()
 }
 
 /// Counts of rows that the writer stores in their parents.
@@ -146,22 +205,12 @@ pub fn kept_columns(family: Family) -> Vec<&'static str> {
 
 /// Columns of a family that no client writes, whatever property shows them.
 pub fn engine_columns(family: Family) -> &'static [&'static str] {
-    match family {
-        Family::Content => &[record::GUID, record::COMMENT_COUNT],
-        Family::Term => &[term::COUNT, term::TAXONOMY],
-        _ => &[],
-    }
+    shared_table(family).map_or(&[], |table| table.engine)
 }
 
 /// The columns of a family's shared table, without key and version.
 fn shared_columns(family: Family) -> &'static [(&'static str, ColumnType)] {
-    match family {
-        Family::Content => record::COLUMNS,
-        Family::Term => term::COLUMNS,
-        Family::User => user::COLUMNS,
-        Family::Comment => comment::COLUMNS,
-        _ => &[],
-    }
+    shared_table(family).map_or(&[], |table| table.columns)
 }
 
 /// The type of a column of a family's shared table.

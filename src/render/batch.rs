@@ -9,7 +9,7 @@ use crate::records::{self, Record, columns, int, is_in, meta_space};
 use crate::registry::name;
 use crate::registry::resource::{Link, LinkTarget, PropertySource, Relation, Resource};
 use crate::scope::Scope;
-use cms_config::declaration::{Action, Family};
+use cms_config::declaration::Action;
 use cms_storage::plan::{Cond, EdgePlan, Name, ReadPlan, Row};
 use cms_storage::{ReadRequest, Snapshot};
 use cms_text::address::AUTHOR;
@@ -256,7 +256,7 @@ impl Batch {
         if ids.is_empty() {
             return Ok(());
         }
-        for taxonomy in scope.registry.kinds(Family::Term) {
+        for taxonomy in scope.registry.taxonomy_kinds() {
             let plan = records::plan(taxonomy, is_in("id", ids.iter().copied()));
             let found = snapshot.rows(&plan)?;
             let mut batch = Batch::default();
