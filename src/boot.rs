@@ -256,9 +256,6 @@ impl Services {
 
     /// Deletes what interrupted uploads have left: files without a record that were claimed `after` seconds ago or
     /// earlier. How many were deleted.
-    ///
-    /// # Errors
-    /// The database cannot be read or written.
     pub fn sweep(&self, after: u64) -> Result<usize, BootError> {
         self.media.files.clear_incoming(Duration::from_secs(after));
         let now = self.clock.now();
@@ -291,42 +288,27 @@ impl Services {
     }
 
     /// Whether nobody has an account yet.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn is_empty(&self) -> Result<bool, BootError> {
         Ok(identity::storage_is_empty(&*self.storage)?)
     }
 
     /// Whether a server has been started over the database before.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn was_started(&self) -> Result<bool, BootError> {
         Ok(self.storage.snapshot()?.setting(&name(STARTED))?.is_some())
     }
 
     /// Remembers that a server has been started over the database.
-    ///
-    /// # Errors
-    /// The database cannot be written.
     pub fn mark_started(&self) -> Result<(), BootError> {
         self.commit(vec![Change::Setting { key: name(STARTED), json: Some("true".into()) }]).map(drop)
     }
 
     /// Whether some user has a role.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn holds(&self, role: &str) -> Result<bool, BootError> {
         let held = Cond::HasWord(name(user::columns::ROLES), role.into());
         Ok(records::exists(&*self.storage.snapshot()?, user::columns::TABLE, held)?)
     }
 
     /// A login that nobody has as such or before the `@` of `example.org`: this one, or with a number behind it.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn free_login(&self, wanted: &str) -> Result<String, BootError> {
         let snapshot = self.storage.snapshot()?;
         let mut number = 1;
@@ -342,17 +324,11 @@ impl Services {
     }
 
     /// Whether there is any content.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn has_records(&self) -> Result<bool, BootError> {
         Ok(records::exists(&*self.storage.snapshot()?, content::columns::TABLE, records::always())?)
     }
 
     /// Gives an empty database what every site has: the default terms.
-    ///
-    /// # Errors
-    /// The database cannot be written.
     pub fn seed(&self, registry: &Registry) -> Result<(), BootError> {
         for taxonomy in registry.taxonomies() {
             let Some(setting) = &taxonomy.declared.default_setting else { continue };
@@ -368,9 +344,6 @@ impl Services {
     }
 
     /// Remembers by which templates the addresses of records are made, for when they are made by others.
-    ///
-    /// # Errors
-    /// The database.
     pub fn remember_templates(&self, registry: &Registry) -> Result<(), BootError> {
         let change = templates::remembered(&*self.storage.snapshot()?, registry)?;
         change.map_or(Ok(()), |change| self.commit(vec![change]).map(drop))
@@ -378,9 +351,6 @@ impl Services {
 
     /// Creates the records that always exist, once there is content at all: an import into an empty database keeps its
     /// ids.
-    ///
-    /// # Errors
-    /// The database.
     pub fn complete(&self, registry: &Registry) -> Result<(), BootError> {
         let now = self.clock.now();
         let any = self.has_records()?;

@@ -87,9 +87,6 @@ pub fn collection_path(record: Record<'_>) -> String {
 }
 
 /// The row of a text of a path: its key in most resources, its name in some.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn key_of(
     registry: &Registry,
     snapshot: &dyn Snapshot,
@@ -245,9 +242,6 @@ pub fn columns(table: &str, columns: &[&str], filter: Cond) -> ReadPlan {
 }
 
 /// The rows of a resource's plan with only some columns read, by position, and null in the place of the rest.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn read(
     snapshot: &dyn Snapshot,
     resource: &Resource,
@@ -270,9 +264,6 @@ pub fn ordered(mut plan: ReadPlan, column: &str, descending: bool) -> ReadPlan {
 }
 
 /// The row with this key, if the resource has one.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn find(snapshot: &dyn Snapshot, resource: &Resource, key: &DbValue) -> Result<Option<Row>, StorageError> {
     if let Some(original) = resource.original(int(key)) {
         return Ok(Some(original.clone()));
@@ -288,17 +279,11 @@ pub fn select<T: TypedRow>(filter: Cond) -> ReadPlan {
 }
 
 /// The first row with types that meets a condition.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn first_of<T: TypedRow>(snapshot: &dyn Snapshot, filter: Cond) -> Result<Option<T>, StorageError> {
     first(snapshot, T::TABLE, T::COLUMNS, filter)
 }
 
 /// The first row of a table that meets a condition: the given columns.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn first<T: FromRow>(
     snapshot: &dyn Snapshot,
     table: &str,
@@ -309,25 +294,16 @@ pub fn first<T: FromRow>(
 }
 
 /// The first row of a plan.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn first_by<T: FromRow>(snapshot: &dyn Snapshot, plan: ReadPlan) -> Result<Option<T>, StorageError> {
     Ok(snapshot.rows(&ReadPlan { limit: Some(1), ..plan })?.into_iter().next().map(T::from_row))
 }
 
 /// Whether a row of a shared table meets a condition.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn exists(snapshot: &dyn Snapshot, table: &str, filter: Cond) -> Result<bool, StorageError> {
     Ok(first::<DbValue>(snapshot, table, &[ID], filter)?.is_some())
 }
 
 /// The ids and kinds of content records. Guards and addresses share this read, so that a batch makes it once.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn kinds(snapshot: &dyn Snapshot, ids: impl IntoIterator<Item = i64>) -> Result<Vec<(i64, Name)>, StorageError> {
     snapshot.rows_as(&columns(record::TABLE, &[ID, record::KIND], is_in(ID, ids)))
 }

@@ -45,9 +45,6 @@ pub struct RoundSummary {
 
 /// Carries out what is due at `now` (UTC seconds). Records of one rule change in one commit. `stuck` are records that
 /// cannot be deleted because others refer to them; they are left alone.
-///
-/// # Errors
-/// The database cannot be read or written.
 pub fn carry_out(
     registry: &Registry,
     storage: &dyn Storage,

@@ -64,9 +64,6 @@ fn changed(event: &Event<'_>) -> Vec<String> {
 
 /// The change that holds the entries of anonymous callers below `site.max_audit_anonymous` when another one is added: a
 /// flood replaces entries of other anonymous callers only, never those about users.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn overflow(scope: &Scope) -> Result<Option<Change>, StorageError> {
     let registry = &scope.registry;
     let Some(resource) = resource(registry).map(|index| &registry.resources[index]) else { return Ok(None) };
@@ -107,9 +104,6 @@ impl FrequentEntries {
 
     /// The change that removes those with more than `site.max_audit_frequent` newer entries; nothing where there are none.
     /// Entries about accounts stay.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn outdated(&self, storage: &dyn Storage) -> Result<Option<Change>, StorageError> {
         let snapshot = storage.snapshot()?;
         let at_end = |filter: Cond, newest: bool| -> Result<Option<i64>, StorageError> {

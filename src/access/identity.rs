@@ -258,9 +258,6 @@ impl Identity {
     }
 
     /// The user with this login (or e-mail address) and application password.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub async fn verify(
         &self,
         scope: &Scope,
@@ -275,9 +272,6 @@ impl Identity {
     }
 
     /// The caller by credentials that were valid a moment ago, or else as they are looked up.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub(super) async fn recently_verified<F: Future<Output = LookedUp>>(
         &self,
         scope: &Scope,

@@ -69,9 +69,6 @@ impl Identity {
     }
 
     /// The password link of a token; `None`: it was used, it is too old, or the account has changed.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn link(&self, scope: &Scope, token: &str) -> Result<Option<PasswordLink>, ApiError> {
         // No token of another length was ever issued, so others need no lookup.
         if token.len() != LENGTH {
@@ -121,9 +118,6 @@ impl Identity {
     }
 
     /// The account whose address a token confirms; `None`: it is too old, or the account has another address by now.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn confirmed(&self, scope: &Scope, token: &str) -> Result<Option<Row>, ApiError> {
         let mut parts = token.splitn(3, '.').map(str::parse::<i64>);
         let (Some(Ok(id)), Some(Ok(expires))) = (parts.next(), parts.next()) else { return Ok(None) };
@@ -184,9 +178,6 @@ pub fn expired(now: i64) -> Change {
 }
 
 /// Valid links of an account.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn count(snapshot: &dyn Snapshot, account: i64, now: i64) -> Result<u64, StorageError> {
     let valid = Cond::Compare(name(col::EXPIRES), Op::Gt, DbValue::Int(now));
     let filter = Cond::All(vec![eq(col::USER, DbValue::Int(account)), valid]);

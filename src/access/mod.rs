@@ -462,18 +462,12 @@ impl<'a> GuardInput<'a> {
     }
 
     /// Whether the caller may do an act to a row.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn may(&self, action: Action, record: Record<'_>) -> Result<bool, ApiError> {
         let may = policy::may(self.scope, action, record)?;
         self.noted(may, action, record)
     }
 
     /// Whether the caller sees a row as it is edited.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn sees_edited(&self, record: Record<'_>) -> Result<bool, ApiError> {
         let sees = policy::sees_edited(self.scope, record)?;
         self.noted(sees, Action::Edit, record)
@@ -502,9 +496,6 @@ impl<'a> GuardInput<'a> {
     }
 
     /// The row of a resource with this key, loaded once.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn load(&self, resource: &Resource, key: &DbValue) -> Result<Option<Row>, ApiError> {
         let id = LoadedRows::key(resource, key);
         if let Some(row) = self.loaded.rows.borrow().get(&id) {

@@ -129,18 +129,12 @@ pub fn notified(
 }
 
 /// Messages that wait, and of these the requests for a link.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn waiting(snapshot: &dyn Snapshot, subject: Option<MessageSubject>) -> Result<u64, StorageError> {
     let filter = subject.map_or_else(records::always, |subject| eq(col::KIND, txt(subject.as_str())));
     snapshot.count(&columns(col::TABLE, &["id"], filter))
 }
 
 /// Messages that wait, and of these the ones that are due and whose last attempt has failed.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn backlog(snapshot: &dyn Snapshot, now: i64) -> Result<(u64, u64), StorageError> {
     let tried = Cond::Compare(name(col::ATTEMPTS), Op::Gt, DbValue::Int(0));
     let since = Cond::Compare(name(col::CREATED), Op::Le, DbValue::Int(now));

@@ -31,9 +31,6 @@ pub fn permitted(scope: &Scope, action: Action, resource: &Resource) -> Cond {
 }
 
 /// Whether the caller may do an act to a row.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn may(scope: &Scope, action: Action, record: Record<'_>) -> Result<bool, StorageError> {
     records::meets(&*scope.storage, record, &permitted(scope, action, record.resource))
 }
@@ -57,9 +54,6 @@ pub fn edited(scope: &Scope, resource: &Resource) -> Cond {
 }
 
 /// Whether the caller sees a row as it is edited.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn sees_edited(scope: &Scope, record: Record<'_>) -> Result<bool, StorageError> {
     records::meets(&*scope.storage, record, &edited(scope, record.resource))
 }
@@ -202,17 +196,11 @@ pub fn published_or_inherited(scope: &Scope) -> Cond {
 }
 
 /// Whether the caller may do an act to the record with this id; `None` when there is none.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn parent_content(scope: &Scope, id: i64, action: Action) -> Result<Option<bool>, StorageError> {
     with_record(scope, id, |record| may(scope, action, record))?.transpose()
 }
 
 /// The content record with this id, of whatever declared kind; `None` when there is none.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn with_record<T>(scope: &Scope, id: i64, ask: impl FnOnce(Record<'_>) -> T) -> Result<Option<T>, StorageError> {
     let snapshot = scope.storage.snapshot()?;
     let kind = records::kinds(&*snapshot, [id])?.pop();
@@ -265,9 +253,6 @@ fn changeable_comments(scope: &Scope) -> Cond {
 }
 
 /// Whether the caller reads the record with this id and what is locked in it; `None` when there is none.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn reads_commented(
     scope: &Scope,
     id: i64,
@@ -285,9 +270,6 @@ pub fn reads_commented(
 }
 
 /// The record with this id, if it is one that the password of the request opens.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn opened(scope: &Scope, id: i64, password: Option<&RecordPassword<'_>>) -> Result<Option<i64>, StorageError> {
     let Some(given) = password else { return Ok(None) };
     Ok(with_record(scope, id, |record| given.opens(record.text("password")))?.filter(|opens| *opens).map(|_| id))
@@ -359,9 +341,6 @@ pub fn published_authors(scope: &Scope, kinds: Option<Vec<&str>>) -> Cond {
 }
 
 /// Whether a user has published anything (see [`published_authors`]).
-///
-/// # Errors
-/// The database cannot be read.
 pub fn has_published(scope: &Scope, user: i64) -> Result<bool, StorageError> {
     let filter = Cond::All(vec![is_in("id", [user]), published_authors(scope, None)]);
     Ok(!scope.storage.snapshot()?.rows(&columns("user", &["id"], filter))?.is_empty())
@@ -418,9 +397,6 @@ pub fn may_assign(caller: &Principal, taxonomy: &Resource) -> bool {
 
 /// Notes the capability that the caller lacks for an act to a row that is not permitted, for the refusal that follows: of
 /// those that would do, the first in the order of actions.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn note_missing(scope: &Scope, action: Action, record: Record<'_>) -> Result<(), StorageError> {
     let (caller, resource) = (&scope.principal, record.resource);
     caller.missing.take();

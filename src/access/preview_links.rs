@@ -34,9 +34,6 @@ pub struct PreviewLink {
 
 impl Identity {
     /// A new link of the caller to a record, valid until `expires`: its id, its token, and the changes that store it.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn new_preview(
         &self,
         scope: &Scope,
@@ -65,9 +62,6 @@ impl Identity {
 
     /// The link of a token that is good for the record of this id; `None`: it is for another one or nobody's, it has ended, or
     /// the user who made it may not edit the record any more.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn preview(
         &self,
         scope: &Scope,
@@ -100,9 +94,6 @@ impl Identity {
 }
 
 /// The record that a token says it is for. Whether it is good for that is another question.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn record_of(scope: &Scope, token: &str) -> Result<Option<i64>, ApiError> {
     let Some((link, _)) = token.split_once('.') else { return Ok(None) };
     let known = eq(col::ID, records::txt(link));
@@ -126,9 +117,6 @@ typed_row! {
 }
 
 /// The links to a record that have not ended, the newest first.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn of_record(scope: &Scope, record: i64) -> Result<Vec<PreviewLinkRow>, ApiError> {
     let plan = records::select::<PreviewLinkRow>(Cond::All(vec![of(record), lasting(scope)]));
     Ok(scope.snapshot()?.rows_as(&ReadPlan { limit: Some(MOST), ..ordered(plan, col::CREATED, true) })?)

@@ -43,9 +43,6 @@ pub enum Purpose {
 impl Identity {
     /// A new session of a user that ends at `expires`: the value of the cookie ([`cookie_name`] with the same `host`), and the
     /// changes that store it. Beyond `pages.max_sessions` the least recently used one ends.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn begin_session(
         &self,
         scope: &Scope,
@@ -72,9 +69,6 @@ impl Identity {
     }
 
     /// Whose session the cookie of the request opens.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn session(&self, scope: &Scope, request: &Request) -> Result<Option<Principal>, ApiError> {
         // A sibling domain can set a cookie without `__Host-`, but none that opens a session which began with that.
         let own = |host: bool| {
@@ -155,9 +149,6 @@ typed_row! {
 
 impl SessionRow {
     /// The sessions of a user that have not ended, the one that was used last first.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn of_user(scope: &Scope, user: i64) -> Result<Vec<SessionRow>, ApiError> {
         let still = Cond::Compare(name(col::EXPIRES), Op::Gt, DbValue::Int(scope.now));
         let own = records::select::<SessionRow>(Cond::All(vec![eq(col::USER, DbValue::Int(user)), still]));

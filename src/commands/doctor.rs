@@ -38,9 +38,6 @@ pub struct Finding {
 }
 
 /// All findings about the site at this address; checks that depend on a failed one are left out.
-///
-/// # Errors
-/// The database cannot be read or written.
 pub fn examine(
     registry: &Registry,
     services: &Services,
@@ -309,9 +306,6 @@ fn json_of(mut answer: Response<Body>) -> Option<Value> {
 
 impl Services {
     /// The login of some user who may have application passwords.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     fn any_login(&self, registry: &Registry) -> Result<Option<String>, BootError> {
         let Some(users) = registry.users() else { return Ok(None) };
         let snapshot = self.storage.snapshot()?;

@@ -15,9 +15,6 @@ use cms_storage::plan::{Change, DbValue, EdgePlan, Input, Put, Row, Target};
 
 /// Adds the given values to the changes of a row. Which groups apply follows from the row as it will be, and values of the
 /// others are passed over.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn add(edit: &RowEdit<'_>, changes: &mut Vec<Change>) -> Result<(), ApiError> {
     let resource = edit.resource;
     let Some(property) = resource.fields_property() else { return Ok(()) };

@@ -165,9 +165,6 @@ pub fn any_recognised(given: &str, file: &Path, media: &Media) -> Option<(String
 const DOOMED: i64 = -1;
 
 /// The keys of a record's files.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn of_record(snapshot: &dyn Snapshot, record: i64) -> Result<Vec<String>, StorageError> {
     snapshot.rows_as(&columns(col::TABLE, &[col::KEY], eq(col::RECORD, DbValue::Int(record))))
 }
@@ -205,9 +202,6 @@ fn orphaned(before: i64) -> Cond {
 }
 
 /// Files that were claimed before `before` and belong to no record, at most so many.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn orphans(snapshot: &dyn Snapshot, before: i64, most: u64) -> Result<Vec<String>, StorageError> {
     let mut plan = columns(col::TABLE, &[col::KEY], orphaned(before));
     plan.limit = Some(most);
@@ -225,9 +219,6 @@ pub fn doom(keys: &[String], before: i64) -> Change {
 }
 
 /// Files that [`doom`] has marked, at most so many.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn doomed(snapshot: &dyn Snapshot, most: u64) -> Result<Vec<String>, StorageError> {
     let mut plan = columns(col::TABLE, &[col::KEY], eq(col::RECORD, DbValue::Int(DOOMED)));
     plan.limit = Some(most);
@@ -235,9 +226,6 @@ pub fn doomed(snapshot: &dyn Snapshot, most: u64) -> Result<Vec<String>, Storage
 }
 
 /// How many files belong to no record yet, or are to be deleted.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn waiting(snapshot: &dyn Snapshot) -> Result<u64, StorageError> {
     let nobodys = Cond::Compare(name(col::RECORD), Op::Le, DbValue::Int(0));
     snapshot.count(&columns(col::TABLE, &[col::KEY], nobodys))
@@ -333,9 +321,6 @@ impl FileStore<'_> {
 
     /// Stores a copy of a file that an import brings, as it is but for the place where it was taken; false when its name
     /// is taken.
-    ///
-    /// # Errors
-    /// See [`StoreError`].
     pub async fn store_imported_copy(&self, file: &Path, key: &str, kind: &FileKind) -> Result<bool, StoreError> {
         let cleaned = match cms_pictures::format_of(&kind.mime) {
             Some(format) => {
@@ -362,9 +347,6 @@ impl FileStore<'_> {
     }
 
     /// Width and height of a picture that is not decoded.
-    ///
-    /// # Errors
-    /// See [`StoreError`].
     pub async fn extent(&self, file: &Path, mime: &str) -> Result<Option<(u32, u32)>, StoreError> {
         let (path, mime) = (PathBuf::from(file), mime.to_owned());
         self.in_pool(move |bounds| cms_pictures::extent_of(&path, &mime, bounds)).await?.map_err(StoreError::Picture)
@@ -387,9 +369,6 @@ impl FileStore<'_> {
     }
 
     /// Claims and stores smaller copies; their metadata by name. Their keys are added to `keys`.
-    ///
-    /// # Errors
-    /// See [`StoreError`].
     pub async fn keep_sizes(
         &self,
         made: Vec<ResizedCopy>,

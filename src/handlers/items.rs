@@ -22,9 +22,6 @@ use serde_json::{Value, json};
 use std::time::Instant;
 
 /// `get`: the item that the path names.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
@@ -60,9 +57,6 @@ fn page(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<String, ApiEr
 }
 
 /// One row as a document.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn show(
     work: &Work<'_>,
     resource: &Resource,
@@ -90,9 +84,6 @@ fn show_on(
 }
 
 /// A row as it was, without links: what they lead to is gone with it.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn show_alone(work: &Work<'_>, resource: &Resource, row: &Row, context: Context) -> Result<Value, ApiError> {
     let mut document = show(work, resource, row, context, work.fields)?;
     if let Some(members) = document.as_object_mut() {
@@ -113,9 +104,6 @@ pub fn has_cached_text(work: &Work<'_>, resource: &Resource, view: &View<'_>) ->
 
 /// The rows' documents as text, each rendered at most once; `None` where they depend on this request. `alone`: it is one
 /// document, no list. `whole` gives the rows that have to be rendered with the columns that are shown.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn cached_texts(
     work: &Work<'_>,
     resource: &Resource,
@@ -161,9 +149,6 @@ pub fn cached_texts(
 }
 
 /// The context of the document that a write returns: the edit context for callers who may read the row so and change it.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn written_context(work: &Work<'_>, record: Record<'_>) -> Result<Context, ApiError> {
     let edits = policy::sees_edited(work.scope, record)? && policy::may(work.scope, Action::Edit, record)?;
     Ok(if edits { Context::EDIT } else { Context::VIEW })
@@ -234,9 +219,6 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
 
 /// The item that serves for a slug: the one of this slug, of its shorter beginnings (`page-about`, `page`), or of the
 /// slugs that `options.lookup` names for those; `{}` when there is none.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn lookup(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let snapshot = work.scope.snapshot()?;
@@ -260,9 +242,6 @@ pub fn lookup(work: &Work<'_>) -> Result<Outcome, ApiError> {
 }
 
 /// The response to a creation.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn created(work: &Work<'_>, resource: &Resource, written: &WrittenRow) -> Result<Outcome, ApiError> {
     let row = row_of(work, resource, written)?;
     let record = Record { resource, row: &row };

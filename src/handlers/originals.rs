@@ -15,9 +15,6 @@ use serde_json::Value;
 
 /// The declared originals that nobody has written yet, as far as the arguments select them by their columns. They
 /// follow the rows.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn unwritten(work: &Work<'_>, snapshot: &dyn Snapshot) -> Result<Vec<Row>, ApiError> {
     let (resource, scope) = (work.resource()?, work.scope);
     if resource.originals.is_empty() {

@@ -12,9 +12,6 @@ use cms_storage::plan::{Change, DbValue, WritePlan};
 use serde_json::{Map, Value};
 
 /// The whole document.
-///
-/// # Errors
-/// None of its own.
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     Ok(Outcome::ok(Value::Object(document(&resource.properties, &work.scope.settings.values))))

@@ -9,9 +9,6 @@ use cms_storage::{Storage, StorageError};
 
 /// Whether a row meets a condition on the rows of its resource. The database is asked at last, and for nothing that the
 /// row itself decides.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn meets(storage: &dyn Storage, record: Record<'_>, cond: &Cond) -> Result<bool, StorageError> {
     let value = |column: &Name| record.value(column.rsplit_once('.').map_or(&**column, |(_, own)| own));
     Ok(match cond {

@@ -382,9 +382,6 @@ impl Batch {
 
     /// Loads what the addresses of rows are made of beside the rows: the rows above, slugs of authors, paths of terms, and
     /// the addresses of records that rows are attached to.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn load_addresses(
         &mut self,
         snapshot: &dyn Snapshot,
@@ -400,9 +397,6 @@ impl Batch {
     }
 
     /// The same without the addresses of other records, which may be attached to further ones.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn load_address_parts(
         &mut self,
         snapshot: &dyn Snapshot,

@@ -68,9 +68,6 @@ const COLUMNS: &[&str] =
 const LIMITS: [&str; 3] = ["expires", "read_only", "resources"];
 
 /// All passwords of the user, oldest first.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let user = user(work)?;
     let plan =
@@ -174,9 +171,6 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
 }
 
 /// Revokes all passwords of the user.
-///
-/// # Errors
-/// The database cannot be written.
 pub async fn delete_all(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let filter = eq("user", DbValue::Int(user(work)?));
     let count = work.scope.snapshot()?.count(&records::columns("app_password", &["uuid"], filter.clone()))?;

@@ -68,9 +68,6 @@ impl Catalogue {
 }
 
 /// Every entry that the caller may see, by name.
-///
-/// # Errors
-/// None of its own.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let context = work.allowed.context();

@@ -24,9 +24,6 @@ use std::collections::HashSet;
 const ORDER: i64 = 100;
 
 /// The description.
-///
-/// # Errors
-/// None so far.
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let registry = &work.scope.registry;
     let mut shown: Vec<ConsoleResource<'_>> = Vec::new();

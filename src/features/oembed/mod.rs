@@ -47,9 +47,6 @@ pub fn embed(work: &Work<'_>) -> Result<Outcome, ApiError> {
 }
 
 /// The title of the site or of the record at an address of this site, as text.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn own_title(work: &Work<'_>, address: &str) -> Result<Option<String>, ApiError> {
     let site = &work.scope.registry.site;
     if address == site.url || address == site.front {

@@ -48,9 +48,6 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
 const USUAL: i64 = 3600;
 
 /// The links that have not ended.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let rows = of_record(work.scope, parent(work)?.id())?;
     let documents = rows.iter().map(document).collect();

@@ -300,9 +300,6 @@ fn touched(record: Record<'_>) -> Change {
 }
 
 /// The autosaves of a record, the newest first.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn autosaves(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let rows = autosaved(work)?;
     Ok(Outcome::ok(Value::Array(rows.iter().map(|row| document(work, row)).collect::<Result<_, _>>()?)))
@@ -405,9 +402,6 @@ async fn commit(work: &Work<'_>, record: Record<'_>, json: Option<std::sync::Arc
 }
 
 /// The content of a user's autosave of a record, where it is newer than the record.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn pending(scope: &Scope, record: Record<'_>, user: i64) -> Result<Option<RevisionContent>, ApiError> {
     let found = records::first_of::<RevisionRow>(&*scope.snapshot()?, autosave_of(record.id(), user))?;
     Ok(found.filter(|row| !row.is_older(record)).map(|row| row.content()))

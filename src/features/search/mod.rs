@@ -33,9 +33,6 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
 .settings(&["values"])];
 
 /// One page of what was found.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn search(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     if let Some(values) = args.text("type").and_then(|kind| SearchValues::declared(work, kind)) {

@@ -48,9 +48,6 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
 ];
 
 /// The sessions that have not ended, the one that was used last first.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn sessions(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let documents = rows(work)?.iter().map(|row| document(work, row)).collect();
     Ok(Outcome { private: true, ..Outcome::ok(Value::Array(documents)) })
@@ -70,9 +67,6 @@ pub async fn end_session(work: &Work<'_>) -> Result<Outcome, ApiError> {
 }
 
 /// Ends all but the one in use.
-///
-/// # Errors
-/// The database cannot be written.
 pub async fn end_sessions(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let own = work.scope.principal.session.as_deref();
     let count = rows(work)?.iter().filter(|row| Some(&*row.hash) != own).count();

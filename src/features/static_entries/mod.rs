@@ -277,9 +277,6 @@ fn shown(work: &Work<'_>, entry: &Value) -> Result<Value, ApiError> {
 
 /// The row that names an entry of the resource, such as the menu that has a place; `None`: there is no such entry, or no row
 /// names it.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn holder_of(work: &Work<'_>, resource: &Resource, entry: &str) -> Result<Option<i64>, ApiError> {
     let Some(holder) = resource.declared.options.holder.as_ref().filter(|_| resource.entry(entry).is_some()) else {
         return Ok(None);

@@ -136,9 +136,6 @@ impl<'a> WidgetResource<'a> {
 }
 
 /// The widgets, of one place where the request names one.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let site = WidgetResource::of(work)?;
     let wanted = work.allowed.args().explicit("sidebar").and_then(Value::as_str);
@@ -255,9 +252,6 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
 }
 
 /// The declared places with their widgets.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn places(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let site = WidgetResource::of(work)?;
     let mut outcome = static_entries::list(work)?;
