@@ -28,7 +28,7 @@ mod written;
 
 pub use hits::UsageCounts;
 pub use outcome::{Outcome, RenderedJson};
-pub use table::{HANDLERS, handler};
+pub use table::{HANDLERS, handler, sync_handler};
 pub use turns::RowTurns;
 pub use written::{WriteRefusal, WrittenRow};
 
@@ -170,7 +170,25 @@ pub trait Dispatcher {
 pub type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<Outcome, ApiError>> + 'a>>;
 
 /// A handler.
-pub type Handler = for<'a> fn(&'a Work<'a>) -> HandlerFuture<'a>;
+#[derive(Clone, Copy)]
+pub enum Handler {
+    /// It waits for nothing.
+    Sync(for<'a> fn(&'a Work<'a>) -> Result<Outcome, ApiError>),
+    Async(for<'a> fn(&'a Work<'a>) -> HandlerFuture<'a>),
+}
+
+impl Handler {
+    /// Carries the endpoint out.
+    ///
+    /// # Errors
+    /// Those of the endpoint.
+    pub async fn run(self, work: &Work<'_>) -> Result<Outcome, ApiError> {
+        match self {
+            Handler::Sync(run) => run(work),
+            Handler::Async(run) => run(work).await,
+        }
+    }
+}
 
 impl<'a> Work<'a> {
     /// The route's resource.
@@ -259,6 +277,15 @@ impl<'a> Work<'a> {
         let take = || self.shared.writes.take(self.scope.source(), half, usize::MAX);
         let _place = (!self.scope.tentative).then(take).transpose().map_err(|_: PoolError| CommitError::Busy)?;
         self.scope.storage.commit(plan.by(self.scope.actor())).await
+    }
+
+    /// Writes changes that no rule of a family refuses.
+    ///
+    /// # Errors
+    /// Why nothing was written.
+    pub async fn write(&self, changes: Vec<Change>) -> Result<Committed, ApiError> {
+        let done = self.commit(WritePlan::new(changes)).await;
+        done.map_err(|error| families::commit_failure(self.scope, error))
     }
 }
 

@@ -8,15 +8,14 @@ use crate::access::app_passwords::{NewPassword, format_secret, plan_creation};
 use crate::access::hints;
 use crate::access::outbox::{self, MessageSubject};
 use crate::error::{ApiError, Code, status};
-use crate::families;
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
 use crate::records::{self, Record, eq, text, txt};
 use crate::registry::link::nearest;
 use crate::registry::name;
 use crate::registry::resource::PropertyKind;
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use crate::scope::CredentialLimits;
-use cms_storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
+use cms_storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target};
 use cms_text::{sanitize, time};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -26,16 +25,16 @@ pub const COUNTED: &str = r#"{"type": "object", "properties": {"deleted": {"type
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
-    handler("app_password.list", |w| Box::pin(async move { list(w) }), "Lists the application passwords of a user.")
+    sync_handler("app_password.list", list, "Lists the application passwords of a user.")
         .fails(&[Code::CannotListAppPasswords])
         .responds(ResponseKind::List)
         .parent(),
-    handler("app_password.get", |w| Box::pin(async move { get(w) }), "Responds with one application password.")
+    sync_handler("app_password.get", get, "Responds with one application password.")
         .fails(&[Code::AppPasswordNotFound, Code::CannotReadAppPassword])
         .parent(),
-    handler(
+    sync_handler(
         "app_password.introspect",
-        |w| Box::pin(async move { introspect(w) }),
+        introspect,
         "Responds with the application password that the request was sent with.",
     )
     .fails(&[Code::CannotIntrospect])
@@ -129,7 +128,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         account(work)?,
         json!({"name": title}),
     ));
-    write(work, changes).await?;
+    work.write(changes).await?;
     let row = find(work, user, &made)?;
     let path = format!("{}/{made}", work.path.trim_end_matches('/'));
     Ok(Outcome::created(document(work, &row, user, Some(format_secret(&secret)))?, work.scope.registry.rest(&path)))
@@ -149,7 +148,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     if !set.is_empty() {
         let target = Target::Existing { key: txt(uuid), expect: None };
-        write(work, vec![Change::Put(Put::new("app_password", target, set))]).await?;
+        work.write(vec![Change::Put(Put::new("app_password", target, set))]).await?;
     }
     let row = find(work, user, uuid)?;
     Ok(Outcome::ok(document(work, &row, user, None)?))
@@ -166,7 +165,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if let Some(members) = previous.as_object_mut() {
         members.shift_remove("_links");
     }
-    write(work, vec![Change::Remove { table: name("app_password"), key: row[0].clone(), expect: None }]).await?;
+    work.write(vec![Change::Remove { table: name("app_password"), key: row[0].clone(), expect: None }]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "previous": previous})))
 }
 
@@ -174,7 +173,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
 pub async fn delete_all(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let filter = eq("user", DbValue::Int(user(work)?));
     let count = work.scope.snapshot()?.count(&records::columns("app_password", &["uuid"], filter.clone()))?;
-    write(work, vec![Change::RemoveWhere { table: name("app_password"), filter }]).await?;
+    work.write(vec![Change::RemoveWhere { table: name("app_password"), filter }]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "count": count})))
 }
 
@@ -224,11 +223,6 @@ fn limits(work: &Work<'_>) -> Result<CredentialLimits, ApiError> {
         return Err(ApiError::invalid_one("resources", format!("There is no resource `{unknown}` here. {hint}")));
     }
     Ok(CredentialLimits { read_only: args.flag("read_only"), resources })
-}
-
-async fn write(work: &Work<'_>, changes: Vec<Change>) -> Result<(), ApiError> {
-    let done = work.commit(WritePlan::new(changes)).await;
-    done.map(|_| ()).map_err(|error| families::commit_failure(work.scope, error))
 }
 
 /// The record in the requested context; times are numbers or texts as the schema says.

@@ -6,7 +6,7 @@ pub mod guard;
 
 use crate::access::policy::reads_status;
 use crate::error::{ApiError, Code};
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, sync_handler};
 use crate::registry::Registry;
 use crate::registry::resource::{Context, Resource, label_of};
 use crate::registry::vocabulary::CATALOGUE;
@@ -17,31 +17,23 @@ use serde_json::{Map, Value, json};
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
-    handler(
-        "catalogue.list",
-        |w| Box::pin(async move { list(w) }),
-        "Lists what is declared: types, taxonomies or statuses.",
-    )
-    .fails(&[Code::CannotView])
-    .responds(ResponseKind::ByKey)
-    .on(CATALOGUE)
-    .settings(&["autosave_feature", "labels"]),
-    handler(
-        "catalogue.get",
-        |w| Box::pin(async move { get(w) }),
-        "Responds with one declared type, taxonomy or status.",
-    )
-    .fails(&[
-        Code::CannotReadStatus,
-        Code::CannotReadTypes,
-        Code::Forbidden,
-        Code::ForbiddenContext,
-        Code::StatusInvalid,
-        Code::TaxonomyInvalid,
-        Code::TypeInvalid,
-    ])
-    .on(CATALOGUE)
-    .settings(&["hidden", "autosave_feature", "labels"]),
+    sync_handler("catalogue.list", list, "Lists what is declared: types, taxonomies or statuses.")
+        .fails(&[Code::CannotView])
+        .responds(ResponseKind::ByKey)
+        .on(CATALOGUE)
+        .settings(&["autosave_feature", "labels"]),
+    sync_handler("catalogue.get", get, "Responds with one declared type, taxonomy or status.")
+        .fails(&[
+            Code::CannotReadStatus,
+            Code::CannotReadTypes,
+            Code::Forbidden,
+            Code::ForbiddenContext,
+            Code::StatusInvalid,
+            Code::TaxonomyInvalid,
+            Code::TypeInvalid,
+        ])
+        .on(CATALOGUE)
+        .settings(&["hidden", "autosave_feature", "labels"]),
 ];
 
 /// Documents by name.

@@ -6,7 +6,6 @@
 
 use crate::access::{self, GuardInput, LoadedRows};
 use crate::error::ApiError;
-use crate::families;
 use crate::handlers::{Outcome, Work};
 use crate::records::{Record, columns, eq, first_by, first_of, is_in, ordered, path_key, select, set, txt, words};
 use crate::registry::columns::{ID, presence as col, user};
@@ -14,7 +13,7 @@ use crate::registry::resource::Resource;
 use crate::registry::{name, views};
 use crate::request::BodyParams;
 use crate::request::args::{ArgSources, ArgValues};
-use cms_storage::plan::{Change, Cond, DbValue, Op, Put, ReadPlan, Target, WritePlan};
+use cms_storage::plan::{Change, Cond, DbValue, Op, Put, ReadPlan, Target};
 use cms_storage::typed_row;
 use cms_text::time::format_local;
 use serde_json::{Map, Value, json};
@@ -70,8 +69,7 @@ pub async fn presence(work: &Work<'_>) -> Result<Outcome, ApiError> {
         None => own.map(|_| removed(&key)).into_iter().collect(),
     };
     if !changes.is_empty() {
-        let done = work.commit(WritePlan::new(changes)).await;
-        done.map_err(|error| families::commit_failure(scope, error))?;
+        work.write(changes).await?;
     }
     let began = own.filter(|own| Some(&*own.item) == item.as_deref() && !take).map(|own| own.since.max(own.taken));
     let others: Vec<&PresenceEntry> = entries.iter().filter(|entry| *entry.key != *key).collect();

@@ -3,7 +3,7 @@
 use crate::access::policy;
 use crate::error::{ApiError, Code};
 use crate::features::static_entries;
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, sync_handler};
 use crate::records::{self, Record, eq, is_in};
 use crate::registry::columns::{ID, record};
 use crate::registry::name;
@@ -18,13 +18,10 @@ use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
-    "menu_tree.get",
-    |w| Box::pin(async move { get(w) }),
-    "Responds with a menu and its items as a tree, for everybody.",
-)
-.fails(&[Code::RecordInvalidId])
-.settings(&["menu_tree"])];
+pub const HANDLERS: &[BehaviourEntry<Handler>] =
+    &[sync_handler("menu_tree.get", get, "Responds with a menu and its items as a tree, for everybody.")
+        .fails(&[Code::RecordInvalidId])
+        .settings(&["menu_tree"])];
 
 /// Most items of a menu that are shown.
 const MOST_ITEMS: u64 = 1000;

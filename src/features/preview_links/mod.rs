@@ -5,29 +5,23 @@ pub mod guard;
 use crate::access::failure;
 use crate::access::preview_links::{PreviewLinkRow, is_trashed, of_record, revoked};
 use crate::error::{ApiError, Code};
-use crate::families;
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
 use crate::records::{self, Record};
 use crate::registry::addresses::preview::{ID, PATH, TOKEN, TYPE};
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind, VIRTUAL};
 use crate::render::{Batch, address};
 use crate::scope::Scope;
-use cms_storage::plan::{Change, WritePlan};
 use cms_text::time::format_local;
 use percent_encoding::utf8_percent_encode;
 use serde_json::{Value, json};
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
-    handler(
-        "preview_link.list",
-        |w| Box::pin(async move { list(w) }),
-        "Lists the preview links of a record, newest first.",
-    )
-    .fails(&[Code::PostInvalidId, Code::OriginalInvalid, Code::CannotEdit])
-    .responds(ResponseKind::List)
-    .on(VIRTUAL)
-    .parent(),
+    sync_handler("preview_link.list", list, "Lists the preview links of a record, newest first.")
+        .fails(&[Code::PostInvalidId, Code::OriginalInvalid, Code::CannotEdit])
+        .responds(ResponseKind::List)
+        .on(VIRTUAL)
+        .parent(),
     handler(
         "preview_link.create",
         |w| Box::pin(create(w)),
@@ -65,7 +59,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let expires = scope.now.saturating_add(work.allowed.args().int("expires_in").unwrap_or(USUAL));
     let (link, token, changes) = work.shared.identity.new_preview(scope, record, expires)?;
-    write(work, changes).await?;
+    work.write(changes).await?;
     let rest = scope.registry.rest(&record.resource.item_path(&records::path_key(&scope.registry, record)));
     let (user, created) = (scope.principal.id, scope.now);
     let mut made = document(&PreviewLinkRow { link: link.as_str().into(), user, created, expires });
@@ -86,7 +80,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let found = of_record(work.scope, id)?.into_iter().find(|row| &*row.link == wanted);
     let missing = || work.resource().map_or_else(|error| error, |links| failure(links, Code::RecordInvalidId));
     let row = found.ok_or_else(missing)?;
-    write(work, vec![revoked(id, wanted)]).await?;
+    work.write(vec![revoked(id, wanted)]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "previous": document(&row)})))
 }
 
@@ -94,11 +88,6 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
 fn parent<'a>(work: &'a Work<'_>) -> Result<Record<'a>, ApiError> {
     let row = work.allowed.parent().ok_or_else(|| ApiError::new(Code::Internal))?;
     Ok(Record { resource: work.owner()?, row })
-}
-
-async fn write(work: &Work<'_>, changes: Vec<Change>) -> Result<(), ApiError> {
-    let done = work.commit(WritePlan::new(changes)).await;
-    done.map(|_| ()).map_err(|error| families::commit_failure(work.scope, error))
 }
 
 /// A link without its token.

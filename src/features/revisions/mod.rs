@@ -15,7 +15,7 @@ use crate::families::content::RevisionContent;
 use crate::families::failures;
 use crate::families::{self, content};
 use crate::handlers::lists::{PageWindow, paging_headers, words_within};
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
 use crate::records::{self, Record, eq, is_in, txt};
 use crate::registry::args::ArgRole;
 use crate::registry::columns::{ID, user};
@@ -38,7 +38,7 @@ use std::sync::Arc;
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
-    handler("revision.list", |w| Box::pin(async move { list(w) }), "Lists the revisions of a record.")
+    sync_handler("revision.list", list, "Lists the revisions of a record.")
         .fails(&[
             Code::OriginalInvalid,
             Code::CannotRead,
@@ -51,7 +51,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         .responds(ResponseKind::Page)
         .on(VIRTUAL)
         .parent(),
-    handler("revision.get", |w| Box::pin(async move { get(w) }), "Responds with one revision of a record.")
+    sync_handler("revision.get", get, "Responds with one revision of a record.")
         .fails(&[
             Code::OriginalInvalid,
             Code::CannotRead,
@@ -72,12 +72,12 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         .responds(ResponseKind::Deleted)
         .on(VIRTUAL)
         .parent(),
-    handler("autosave.list", |w| Box::pin(async move { autosaves(w) }), "Lists the autosaves of a record.")
+    sync_handler("autosave.list", autosaves, "Lists the autosaves of a record.")
         .fails(&[Code::PostInvalidParent, Code::OriginalInvalid, Code::CannotRead])
         .responds(ResponseKind::List)
         .on(VIRTUAL)
         .parent(),
-    handler("autosave.get", |w| Box::pin(async move { autosave(w) }), "Responds with one autosave of a record.")
+    sync_handler("autosave.get", autosave, "Responds with one autosave of a record.")
         .fails(&[Code::PostInvalidParent, Code::OriginalInvalid, Code::CannotRead, Code::NoAutosave])
         .on(VIRTUAL)
         .parent(),

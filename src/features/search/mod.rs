@@ -7,7 +7,7 @@ use crate::access::hints::{self, Hints};
 use crate::access::policy;
 use crate::error::{ApiError, Code};
 use crate::handlers::lists::{Highlights, PageWindow, Search, paging_headers, searched};
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, sync_handler};
 use crate::records::{self, Record, is_in};
 use crate::registry::name;
 use crate::registry::resource::Resource;
@@ -23,14 +23,11 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
-    "search",
-    |w| Box::pin(async move { search(w) }),
-    "Searches records, terms and declared values of all searchable types at once.",
-)
-.fails(&[Code::SearchInvalidPageNumber])
-.responds(ResponseKind::Page)
-.settings(&["values"])];
+pub const HANDLERS: &[BehaviourEntry<Handler>] =
+    &[sync_handler("search", search, "Searches records, terms and declared values of all searchable types at once.")
+        .fails(&[Code::SearchInvalidPageNumber])
+        .responds(ResponseKind::Page)
+        .settings(&["values"])];
 
 /// One page of what was found.
 pub fn search(work: &Work<'_>) -> Result<Outcome, ApiError> {

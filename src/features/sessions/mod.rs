@@ -6,13 +6,12 @@ use crate::access::outbox::{self, Message, MessageSubject};
 use crate::access::sessions::{SessionRow, removed};
 use crate::error::{ApiError, Code, status};
 use crate::families::user::end_sessions as all_but;
-use crate::families::{self};
 use crate::features::application_passwords::COUNTED;
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
 use crate::records::{Record, eq, txt};
 use crate::registry::columns::{session, user};
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
-use cms_storage::plan::{Change, Cond, DbValue, WritePlan};
+use cms_storage::plan::{Cond, DbValue};
 use cms_text::browsers;
 use cms_text::time::format_local;
 use serde_json::{Value, json};
@@ -22,13 +21,9 @@ const INVITED: &str = r#"{"type": "object", "properties": {"invited": {"type": "
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
-    handler(
-        "session.list",
-        |w| Box::pin(async move { sessions(w) }),
-        "Lists the sessions of a user, the one that was used last first.",
-    )
-    .responds(ResponseKind::List)
-    .parent(),
+    sync_handler("session.list", sessions, "Lists the sessions of a user, the one that was used last first.")
+        .responds(ResponseKind::List)
+        .parent(),
     handler("session.delete", |w| Box::pin(end_session(w)), "Ends a session of a user.")
         .fails(&[Code::RecordInvalidId, Code::CannotEdit])
         .responds(ResponseKind::Deleted)
@@ -62,7 +57,7 @@ pub async fn end_session(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let found = rows(work)?.into_iter().find(|row| &*row.hash == wanted);
     let row = found.ok_or_else(|| missing(work))?;
     let own = eq(session::USER, DbValue::Int(account(work)?.id()));
-    write(work, vec![removed(Cond::All(vec![own, eq(session::HASH, txt(wanted))]))]).await?;
+    work.write(vec![removed(Cond::All(vec![own, eq(session::HASH, txt(wanted))]))]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "previous": document(work, &row)})))
 }
 
@@ -70,7 +65,7 @@ pub async fn end_session(work: &Work<'_>) -> Result<Outcome, ApiError> {
 pub async fn end_sessions(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let own = work.scope.principal.session.as_deref();
     let count = rows(work)?.iter().filter(|row| Some(&*row.hash) != own).count();
-    write(work, vec![all_but(&DbValue::Int(account(work)?.id()), own)]).await?;
+    work.write(vec![all_but(&DbValue::Int(account(work)?.id()), own)]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "count": count})))
 }
 
@@ -84,7 +79,7 @@ pub async fn invite(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Err(ApiError::invalid_one("user_id", "This user has no e-mail address."));
     }
     let message = Message { subject: MessageSubject::Invitation, user: account.id(), address: "", data: json!({}) };
-    write(work, vec![outbox::stored(&message, work.scope.now, work.scope.now)]).await?;
+    work.write(vec![outbox::stored(&message, work.scope.now, work.scope.now)]).await?;
     Ok(Outcome::ok(json!({"invited": true, "user": account.id()})))
 }
 
@@ -117,9 +112,4 @@ fn document(work: &Work<'_>, row: &SessionRow) -> Value {
 fn missing(work: &Work<'_>) -> ApiError {
     let code = Code::RecordInvalidId;
     ApiError::new(work.resource().map_or(code, |resource| resource.code(code)))
-}
-
-async fn write(work: &Work<'_>, changes: Vec<Change>) -> Result<(), ApiError> {
-    let done = work.commit(WritePlan::new(changes)).await;
-    done.map(|_| ()).map_err(|error| families::commit_failure(work.scope, error))
 }

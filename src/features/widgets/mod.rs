@@ -11,7 +11,7 @@ use crate::behaviours::allowed_html;
 use crate::error::{ApiError, Code, status};
 use crate::families::{self, column, text_column};
 use crate::features::static_entries::{self, ENTRIES};
-use crate::handlers::{Handler, Outcome, Work, handler, items};
+use crate::handlers::{Handler, Outcome, Work, handler, items, sync_handler};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::{Context, Resource};
 use crate::registry::vocabulary::PLAIN;
@@ -35,13 +35,11 @@ const PREVIEW: &str =
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
-    handler("widget.list", |w| Box::pin(async move { list(w) }), "Lists widgets, in the order of their places.")
+    sync_handler("widget.list", list, "Lists widgets, in the order of their places.")
         .responds(ResponseKind::List)
         .on(PLAIN)
         .settings(&["widgets"]),
-    handler("widget.get", |w| Box::pin(async move { get(w) }), "Responds with one widget.")
-        .on(PLAIN)
-        .fails(&[Code::RecordInvalidId]),
+    sync_handler("widget.get", get, "Responds with one widget.").on(PLAIN).fails(&[Code::RecordInvalidId]),
     handler("widget.create", |w| Box::pin(create(w)), "Makes a widget of a declared type.")
         .responds(ResponseKind::Created)
         .on(PLAIN)
@@ -53,29 +51,25 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         .responds(ResponseKind::Trashed)
         .on(PLAIN)
         .fails(&[Code::RecordInvalidId]),
-    handler("widget.places", |w| Box::pin(async move { places(w) }), "Lists the declared places with their widgets.")
+    sync_handler("widget.places", places, "Lists the declared places with their widgets.")
         .responds(ResponseKind::List)
         .settings(ENTRIES),
-    handler("widget.place", |w| Box::pin(async move { place(w) }), "Responds with one place and its widgets.")
+    sync_handler("widget.place", place, "Responds with one place and its widgets.")
         .settings(ENTRIES)
         .fails(&[Code::RecordInvalidId]),
     handler("widget.arrange", |w| Box::pin(arrange(w)), "Puts widgets into a place, in an order.")
         .settings(ENTRIES)
         .fails(&[Code::RecordInvalidId]),
-    handler(
+    sync_handler(
         "widget.encode",
-        |w| Box::pin(async move { encode(w) }),
+        encode,
         "Responds with the form for settings, the widget that they make, and the settings as they are stored.",
     )
     .responds(ResponseKind::Json(status::OK, "{}"))
     .fails(&[Code::RecordInvalidId]),
-    handler(
-        "widget.preview",
-        |w| Box::pin(async move { preview(w) }),
-        "Responds with a page that shows a widget alone.",
-    )
-    .responds(ResponseKind::Json(status::OK, PREVIEW))
-    .fails(&[Code::RecordInvalidId]),
+    sync_handler("widget.preview", preview, "Responds with a page that shows a widget alone.")
+        .responds(ResponseKind::Json(status::OK, PREVIEW))
+        .fails(&[Code::RecordInvalidId]),
 ];
 
 /// Most widgets of a site.
