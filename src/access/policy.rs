@@ -7,6 +7,7 @@
 
 use super::unlock::RecordPassword;
 use crate::records::{self, Record, all, always, any, columns, constant, eq, is_in, never, not, txt, words};
+use crate::registry::columns::{record, user};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
 use crate::scope::{Principal, Scope};
@@ -98,9 +99,12 @@ fn own(scope: &Scope, column: &str) -> Cond {
 fn below(column: &str, filter: Cond) -> Cond {
     match filter == never() {
         true => never(),
-        false => {
-            Cond::Related { table: name("record"), inner: name("id"), outer: name(column), filter: Box::new(filter) }
-        }
+        false => Cond::Related {
+            table: name(record::TABLE),
+            inner: name("id"),
+            outer: name(column),
+            filter: Box::new(filter),
+        },
     }
 }
 
@@ -333,7 +337,7 @@ pub fn published_authors(scope: &Scope, kinds: Option<Vec<&str>>) -> Cond {
         public.filter(|r| r.supports("author")).map(|r| &*r.kind).collect()
     });
     Cond::Related {
-        table: name("record"),
+        table: name(record::TABLE),
         inner: name("author"),
         outer: name("id"),
         filter: Box::new(Cond::All(vec![words("kind", kinds), published(scope)])),
@@ -343,7 +347,7 @@ pub fn published_authors(scope: &Scope, kinds: Option<Vec<&str>>) -> Cond {
 /// Whether a user has published anything (see [`published_authors`]).
 pub fn has_published(scope: &Scope, user: i64) -> Result<bool, StorageError> {
     let filter = Cond::All(vec![is_in("id", [user]), published_authors(scope, None)]);
-    Ok(!scope.storage.snapshot()?.rows(&columns("user", &["id"], filter))?.is_empty())
+    Ok(!scope.storage.snapshot()?.rows(&columns(user::TABLE, &["id"], filter))?.is_empty())
 }
 
 // ------------------------------------------------------------------------------------------------ rows of their own, kinds, columns

@@ -8,6 +8,7 @@ use crate::access::{app_passwords, identity};
 use crate::boot::{BootError, Services, wait};
 use crate::mailer;
 use crate::records::{self, eq, txt};
+use crate::registry::columns::app_password;
 use crate::registry::{Registry, name};
 use crate::scope::CredentialLimits;
 use cms_storage::nodes::NodeFacts;
@@ -283,7 +284,7 @@ impl SiteProbe<'_> {
         let basic = identity::basic_header(&login, &secret);
         let url = self.rest(&format!("{}/me", users.path));
         let answer = self.ask("GET", &url, &[(header::AUTHORIZATION, &basic)]);
-        let gone = Change::RemoveWhere { table: name("app_password"), filter: eq("name", txt(&title)) };
+        let gone = Change::RemoveWhere { table: name(app_password::TABLE), filter: eq("name", txt(&title)) };
         wait(services.storage.commit(WritePlan::new(vec![gone])))
             .map_err(|error| BootError::Other(format!("the password `{title}` was not deleted: {error}")))?;
         let wrong = match answer {

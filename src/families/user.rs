@@ -6,7 +6,7 @@ use super::values::{given_meta, stored};
 use super::{Columns, RowEdit, column, text_column, text_of};
 use crate::access::outbox::{self, MessageSubject};
 use crate::access::{failure, links, policy, preview_links, sessions, tokens};
-use crate::error::{ApiError, Code, status};
+use crate::error::{ApiError, Code, refuse_if, status};
 use crate::records::{self, Record, eq, join_words, split_words, txt};
 pub use crate::registry::columns::user as columns;
 use crate::registry::columns::{ID, app_password, comment, record, session};
@@ -344,9 +344,7 @@ fn roles(edit: &RowEdit<'_>) -> Result<Option<Vec<Arc<str>>>, ApiError> {
         _ => split_words(given.as_str().unwrap_or("")),
     };
     let registry = &edit.scope.registry;
-    if wanted.iter().any(|role| !registry.roles.contains_key(&**role)) {
-        return Err(ApiError::new(Code::UserInvalidRole));
-    }
+    refuse_if(wanted.iter().any(|role| !registry.roles.contains_key(&**role)), Code::UserInvalidRole)?;
     let Some(record) = edit.record() else { return Ok(Some(wanted)) };
     may_have(edit.scope, record, &wanted)?;
     Ok(Some(wanted))

@@ -3,6 +3,7 @@
 use crate::error::{ApiError, Code};
 use crate::records::{columns, is_in, split_words};
 use crate::registry::Registry;
+use crate::registry::columns::{record, user};
 use crate::registry::fields::{FieldNode, FieldTarget, numeric};
 use crate::registry::resource::Resource;
 use crate::scope::Scope;
@@ -111,12 +112,12 @@ impl References {
         let mut known = KnownRows::default();
         let snapshot = scope.snapshot()?;
         if !self.records.is_empty() {
-            let plan = columns("record", &["id", "kind", "mime"], is_in("id", self.records.iter().copied()));
+            let plan = columns(record::TABLE, &["id", "kind", "mime"], is_in("id", self.records.iter().copied()));
             let records: Vec<(i64, String, String)> = snapshot.rows_as(&plan)?;
             known.records = records.into_iter().map(|(id, kind, mime)| (id, (kind, mime))).collect();
         }
         if !self.users.is_empty() {
-            let plan = columns("user", &["id", "roles"], is_in("id", self.users.iter().copied()));
+            let plan = columns(user::TABLE, &["id", "roles"], is_in("id", self.users.iter().copied()));
             known.users = snapshot.rows_as(&plan)?;
         }
         Ok(known)

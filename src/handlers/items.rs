@@ -5,7 +5,7 @@ use crate::access::hints::{self, Hints};
 use crate::access::policy;
 use crate::behaviours::dynamic;
 use crate::cache::documents::{DocumentText, RenderVariant};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::families;
 use crate::model::Method;
 use crate::records::{self, Record};
@@ -24,7 +24,7 @@ use std::time::Instant;
 /// `get`: the item that the path names.
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let row = work.target()?;
     let (record, rows) = (Record { resource, row }, std::slice::from_ref(row));
     let view = View { excerpt_words: excerpt_words(work), ..work.view(work.allowed.context()) };
     let snapshot = work.scope.snapshot()?;
@@ -335,7 +335,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
             return Err(crate::access::failure(resource, Code::TrashNotSupported));
         }
     }
-    let target = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let target = work.target()?;
     if (Record { resource, row: target }).is_original() {
         return Err(crate::access::failure(resource, Code::OriginalInvalid));
     }
@@ -373,7 +373,7 @@ where
     F: AsyncFn(&Row) -> Result<T, WriteRefusal>,
 {
     let until = Instant::now() + WRITE_PATIENCE;
-    let mut row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?.clone();
+    let mut row = work.target()?.clone();
     let key = Record { resource, row: &row }.value(&resource.key).clone();
     let line = format!("{} {key:?}", resource.table);
     // Where others wait already, what was read will have changed when its turn comes.
@@ -388,9 +388,7 @@ where
             row = read_again(work, resource, &key)?;
         }
         let record = Record { resource, row: &row };
-        if !work.expects.matches(record.version(), record.modified()) {
-            return Err(ApiError::new(Code::PreconditionFailed));
-        }
+        refuse_if(!work.expects.matches(record.version(), record.modified()), Code::PreconditionFailed)?;
         match write(&row).await {
             Ok(done) => return Ok(done),
             // In a transaction, the row is as it was read again.

@@ -44,6 +44,7 @@ use crate::families::file::MediaServices;
 use crate::families::{self, RowEdit};
 use crate::model::Method;
 use crate::outbound::Outbound;
+use crate::records::Record;
 use crate::registry::resource::{Context, Resource};
 use crate::registry::{Endpoint, Route};
 use crate::render::View;
@@ -235,6 +236,31 @@ impl<'a> Work<'a> {
     pub fn owner(&self) -> Result<&'a Resource, ApiError> {
         let index = self.route.owner.ok_or_else(|| ApiError::new(Code::Internal))?;
         Ok(&self.scope.registry.resources[index])
+    }
+
+    /// The row that the guard has loaded: the one that the path names.
+    ///
+    /// # Errors
+    /// A handler of rows behind a guard that loads none: 500.
+    pub fn target(&self) -> Result<&'a Row, ApiError> {
+        self.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))
+    }
+
+    /// The row above the one that the path names, of a resource.
+    ///
+    /// # Errors
+    /// As [`Work::target`].
+    pub fn parent(&self, resource: &'a Resource) -> Result<Record<'a>, ApiError> {
+        let row = self.allowed.parent().ok_or_else(|| ApiError::new(Code::Internal))?;
+        Ok(Record { resource, row })
+    }
+
+    /// The account that a path below the users names.
+    ///
+    /// # Errors
+    /// As [`Work::target`].
+    pub fn account(&self) -> Result<Record<'a>, ApiError> {
+        self.parent(self.scope.registry.users().ok_or_else(|| ApiError::new(Code::Internal))?)
     }
 
     /// The change that the request describes.

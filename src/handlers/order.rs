@@ -2,7 +2,7 @@
 
 use super::lists::searched;
 use super::search_words::Search;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::records::txt;
 use crate::registry::args::{ArgRole, ArgSet};
 use crate::registry::name;
@@ -45,9 +45,7 @@ pub fn order(
         Some(Sort::Column(column)) => vec![Order::Column(column.clone(), descending)],
         Some(Sort::Include) => {
             let ids = list(ArgRole::Include);
-            if ids.is_empty() && resource.is_content() {
-                return Err(ApiError::new(Code::OrderbyIncludeMissing));
-            }
+            refuse_if(ids.is_empty() && resource.is_content(), Code::OrderbyIncludeMissing)?;
             let ids = ids.iter().filter_map(Value::as_i64).map(|i| DbValue::Int(i.saturating_abs())).collect();
             // Recorded: the direction turns the list of people around.
             let turned = resource.is_users() && descending || turns(resource, args, set);

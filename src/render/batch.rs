@@ -6,6 +6,7 @@ use crate::access::policy;
 use crate::error::ApiError;
 use crate::fields::{FieldIds, FieldRows, RuleTerms, StoredValues};
 use crate::records::{self, Record, columns, int, is_in, meta_space};
+use crate::registry::columns::{record, user};
 use crate::registry::name;
 use crate::registry::resource::{Link, LinkTarget, PropertySource, Relation, Resource};
 use crate::scope::Scope;
@@ -246,7 +247,7 @@ impl Batch {
         resource: &Resource,
         rows: &[Row],
     ) -> Result<(), ApiError> {
-        let plan = columns("user", &["id", "name"], is_in("id", named_by(resource, rows, "author")));
+        let plan = columns(user::TABLE, &["id", "name"], is_in("id", named_by(resource, rows, "author")));
         self.author_names = snapshot.rows_as(&plan)?;
         Ok(())
     }
@@ -405,7 +406,7 @@ impl Batch {
         rows: &[Row],
     ) -> Result<(), ApiError> {
         if resource.address.has(AUTHOR) {
-            let plan = columns("user", &["id", "slug"], is_in("id", named_by(resource, rows, "author")));
+            let plan = columns(user::TABLE, &["id", "slug"], is_in("id", named_by(resource, rows, "author")));
             self.authors.extend(snapshot.rows_as::<_, Vec<(i64, Arc<str>)>>(&plan)?);
         }
         if let Some(relation) = resource.address.shown_category() {
@@ -517,5 +518,5 @@ fn seen_among(
         return Ok(HashSet::new());
     }
     let filter = Cond::All(vec![is_in("id", ids), policy::visible(scope, content)]);
-    Ok(snapshot.rows_as(&columns("record", &["id"], filter))?)
+    Ok(snapshot.rows_as(&columns(record::TABLE, &["id"], filter))?)
 }

@@ -5,6 +5,7 @@ use super::rows::DocumentTree;
 use super::wrapper::{link_classes, text_classes, wrapper};
 use super::{DynamicPart, PartContext, boxed, date_of, frame, heading, moment_of, title_of};
 use crate::records::{self, eq, txt};
+use crate::registry::columns::record;
 use crate::registry::name;
 use cms_storage::plan::{Cond, DbValue, Op, Order};
 use cms_text::html::Html;
@@ -96,7 +97,7 @@ pub fn list(part: &DynamicPart<'_>) -> Option<Html> {
     const FIELDS: &str = "id,parent,post,type,author,author_name,author_url,author_avatar_urls,link,date,content";
     let scope = part.item.scope;
     let unlocked = Cond::Related {
-        table: name("record"),
+        table: name(record::TABLE),
         inner: name("id"),
         outer: name("post"),
         filter: Box::new(eq("password", txt(""))),

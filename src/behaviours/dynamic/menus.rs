@@ -3,6 +3,7 @@
 use super::wrapper::wrapper;
 use super::{DynamicPart, content_of, published};
 use crate::records::{self, eq};
+use crate::registry::columns::record;
 use cms_storage::plan::{Cond, DbValue};
 use cms_text::html::Html;
 use cms_text::html_policy::Policy;
@@ -36,7 +37,7 @@ fn name_of(part: &DynamicPart<'_>) -> String {
     let shown = part.reference().filter(|_| own.is_empty());
     let Some((wanted, resource)) = shown.zip(part.of) else { return own.to_owned() };
     let filter = Cond::All(vec![eq("id", DbValue::Int(wanted)), published(part), records::own_rows(resource)]);
-    let plan = records::columns("record", &["title"], filter);
+    let plan = records::columns(record::TABLE, &["title"], filter);
     part.rows_as::<String, Vec<_>>(&plan).into_iter().next().unwrap_or_default()
 }
 
@@ -77,7 +78,7 @@ fn leads_nowhere(part: &DynamicPart<'_>) -> bool {
     let of_records = || named.is_some_and(|resource| resource.is_content());
     let to_record = part.text("kind") == "post-type" || of_records();
     let filter = Cond::All(vec![eq("id", DbValue::Int(id)), published(part)]);
-    let there = || !part.rows_as::<i64, Vec<_>>(&records::columns("record", &["id"], filter)).is_empty();
+    let there = || !part.rows_as::<i64, Vec<_>>(&records::columns(record::TABLE, &["id"], filter)).is_empty();
     to_record && !there()
 }
 

@@ -4,6 +4,7 @@ use super::loops::LoopRecord;
 use super::{DynamicPart, MOST_ROWS};
 use crate::behaviours::{BLOCKS, READS};
 use crate::records::{self, Record, is_in};
+use crate::registry::columns::record;
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
 use crate::render::{View, columns_for, documents};
@@ -89,7 +90,7 @@ impl DynamicPart<'_> {
     pub fn row<T: FromRow>(&self, columns: &[&str]) -> Option<T> {
         let all: Vec<&str> = std::iter::once("id").chain(columns.iter().copied()).collect();
         let mut row = self.row_by(self.within.record(), &columns.join(","), 0, |ids| {
-            records::columns("record", &all, is_in("id", ids))
+            records::columns(record::TABLE, &all, is_in("id", ids))
         })?;
         Some(T::from_row(row.split_off(1)))
     }

@@ -2,7 +2,7 @@
 
 use super::{ContentDraft, col};
 use crate::access::{failure, policy};
-use crate::error::{ApiError, Code, status};
+use crate::error::{ApiError, Code, refuse_if, status};
 use crate::families::{RowEdit, parents};
 use crate::records::{self, Record, eq, int, txt};
 use crate::registry::columns::{ID, record, term};
@@ -96,9 +96,7 @@ fn author(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiErr
         Some(given) if int(given) != caller && draft.resource.supports("author") => {
             let users = edit.scope.registry.users();
             let users = users.ok_or_else(|| ApiError::new(Code::Internal))?;
-            if records::find(&*edit.scope.snapshot()?, users, given)?.is_none() {
-                return Err(ApiError::new(Code::InvalidAuthor));
-            }
+            refuse_if(records::find(&*edit.scope.snapshot()?, users, given)?.is_none(), Code::InvalidAuthor)?;
         }
         Some(_) => {}
         None if draft.before.is_none() => draft.put(col::AUTHOR, DbValue::Int(caller)),

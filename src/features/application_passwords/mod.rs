@@ -9,7 +9,8 @@ use crate::access::hints;
 use crate::access::outbox::{self, MessageSubject};
 use crate::error::{ApiError, Code, status};
 use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
-use crate::records::{self, Record, eq, text, txt};
+use crate::records::{self, eq, text, txt};
+use crate::registry::columns::app_password;
 use crate::registry::link::nearest;
 use crate::registry::name;
 use crate::registry::resource::PropertyKind;
@@ -69,8 +70,11 @@ const LIMITS: [&str; 3] = ["expires", "read_only", "resources"];
 /// All passwords of the user, oldest first.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let user = user(work)?;
-    let plan =
-        records::ordered(records::columns("app_password", COLUMNS, eq("user", DbValue::Int(user))), "ordinal", false);
+    let plan = records::ordered(
+        records::columns(app_password::TABLE, COLUMNS, eq("user", DbValue::Int(user))),
+        "ordinal",
+        false,
+    );
     let rows = work.scope.snapshot()?.rows(&plan)?;
     Ok(Outcome::ok(Value::Array(rows.iter().map(|row| document(work, row, user, None)).collect::<Result<_, _>>()?)))
 }
@@ -112,7 +116,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let most = work.scope.registry.declaration.site.max_application_passwords;
     // Tokens have a bound of their own.
     let own = Cond::All(vec![eq("user", DbValue::Int(user)), eq("token", DbValue::Int(0))]);
-    let own = records::columns("app_password", &["uuid"], own);
+    let own = records::columns(app_password::TABLE, &["uuid"], own);
     if work.scope.snapshot()?.count(&own)? >= most {
         let message = format!("A user has at most {most} application passwords; revoke one of them first.");
         return Err(ApiError::invalid_one("name", message));
@@ -125,7 +129,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     changes.extend(outbox::notification_change(
         work.scope,
         MessageSubject::ApplicationPassword,
-        account(work)?,
+        work.account()?,
         json!({"name": title}),
     ));
     work.write(changes).await?;
@@ -148,7 +152,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     if !set.is_empty() {
         let target = Target::Existing { key: txt(uuid), expect: None };
-        work.write(vec![Change::Put(Put::new("app_password", target, set))]).await?;
+        work.write(vec![Change::Put(Put::new(app_password::TABLE, target, set))]).await?;
     }
     let row = find(work, user, uuid)?;
     Ok(Outcome::ok(document(work, &row, user, None)?))
@@ -165,33 +169,25 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if let Some(members) = previous.as_object_mut() {
         members.shift_remove("_links");
     }
-    work.write(vec![Change::Remove { table: name("app_password"), key: row[0].clone(), expect: None }]).await?;
+    work.write(vec![Change::Remove { table: name(app_password::TABLE), key: row[0].clone(), expect: None }]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "previous": previous})))
 }
 
 /// Revokes all passwords of the user.
 pub async fn delete_all(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let filter = eq("user", DbValue::Int(user(work)?));
-    let count = work.scope.snapshot()?.count(&records::columns("app_password", &["uuid"], filter.clone()))?;
-    work.write(vec![Change::RemoveWhere { table: name("app_password"), filter }]).await?;
+    let count = work.scope.snapshot()?.count(&records::columns(app_password::TABLE, &["uuid"], filter.clone()))?;
+    work.write(vec![Change::RemoveWhere { table: name(app_password::TABLE), filter }]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "count": count})))
 }
 
 fn user(work: &Work<'_>) -> Result<i64, ApiError> {
-    account(work).map(|account| account.id())
-}
-
-/// The user whose passwords these are.
-fn account<'a>(work: &Work<'a>) -> Result<Record<'a>, ApiError> {
-    let users = work.scope.registry.users();
-    let row = work.allowed.parent();
-    let (users, row) = users.zip(row).ok_or_else(|| ApiError::new(Code::Internal))?;
-    Ok(Record { resource: users, row })
+    work.account().map(|account| account.id())
 }
 
 fn find(work: &Work<'_>, user: i64, uuid: &str) -> Result<Row, ApiError> {
     let filter = Cond::All(vec![eq("uuid", txt(uuid)), eq("user", DbValue::Int(user))]);
-    let found = records::first(&*work.scope.snapshot()?, "app_password", COLUMNS, filter)?;
+    let found = records::first(&*work.scope.snapshot()?, app_password::TABLE, COLUMNS, filter)?;
     found.ok_or_else(|| ApiError::new(Code::AppPasswordNotFound))
 }
 

@@ -3,7 +3,7 @@
 use crate::access::policy;
 use crate::behaviours::READS;
 use crate::behaviours::dynamic::data::{self, BlockData, BlockReading, FREEFORM};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::handlers::{Handler, Outcome, Work, sync_handler};
 use crate::records::{self, Record, is_in};
 use crate::registry::columns::ID;
@@ -98,9 +98,7 @@ impl BlockFilter {
             }
         };
         let (include, exclude) = (read("include")?, read("exclude")?);
-        if include.is_some() && exclude.is_some() {
-            return Err(ApiError::new(Code::BlockFilters));
-        }
+        refuse_if(include.is_some() && exclude.is_some(), Code::BlockFilters)?;
         Ok(BlockFilter { include, exclude: exclude.unwrap_or_default() })
     }
 

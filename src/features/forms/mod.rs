@@ -7,7 +7,7 @@ mod rules;
 mod submission;
 mod traps;
 
-use crate::error::{ApiError, Code, status};
+use crate::error::{ApiError, Code, refuse_if, status};
 use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
 use crate::model::Upload;
 use crate::records::{self, Record, txt};
@@ -84,9 +84,7 @@ pub async fn send(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if outcome == FormOutcome::Sent {
         let values = submission.stored_values();
         let text = Value::Object(values.clone()).to_string();
-        if text.len() > MOST_TEXT {
-            return Err(ApiError::new(Code::PayloadTooLarge));
-        }
+        refuse_if(text.len() > MOST_TEXT, Code::PayloadTooLarge)?;
         digest = identity.proof(&format!("form-message|{}|{text}", form.id));
         if !form.is_on("demo_mode") {
             store(work, &form, &submission, values).await?;

@@ -43,7 +43,7 @@ const USUAL: i64 = 3600;
 
 /// The links that have not ended.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let rows = of_record(work.scope, parent(work)?.id())?;
+    let rows = of_record(work.scope, work.parent(work.owner()?)?.id())?;
     let documents = rows.iter().map(document).collect();
     Ok(Outcome { private: true, ..Outcome::ok(Value::Array(documents)) })
 }
@@ -53,7 +53,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// The record is in the trash; the database takes no writes.
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let (record, scope) = (parent(work)?, work.scope);
+    let (record, scope) = (work.parent(work.owner()?)?, work.scope);
     if is_trashed(scope, record) {
         return Err(ApiError::new(Code::AlreadyTrashed).with_message("Records in the trash have no preview."));
     }
@@ -75,19 +75,13 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// The record has no such link.
 pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let id = parent(work)?.id();
+    let id = work.parent(work.owner()?)?.id();
     let wanted = work.captures.get("link").and_then(Value::as_str).unwrap_or_default();
     let found = of_record(work.scope, id)?.into_iter().find(|row| &*row.link == wanted);
     let missing = || work.resource().map_or_else(|error| error, |links| failure(links, Code::RecordInvalidId));
     let row = found.ok_or_else(missing)?;
     work.write(vec![revoked(id, wanted)]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "previous": document(&row)})))
-}
-
-/// The record that the path names.
-fn parent<'a>(work: &'a Work<'_>) -> Result<Record<'a>, ApiError> {
-    let row = work.allowed.parent().ok_or_else(|| ApiError::new(Code::Internal))?;
-    Ok(Record { resource: work.owner()?, row })
 }
 
 /// A link without its token.

@@ -10,7 +10,7 @@ pub mod guard;
 use self::documents::{RevisionFacts, document, links_to_record, show};
 use crate::access::hints;
 use crate::behaviours::READS;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::families::content::RevisionContent;
 use crate::families::failures;
 use crate::families::{self, content};
@@ -130,17 +130,13 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     plan.order = order(work, &mut plan)?;
     let total = snapshot.count(&plan)?;
     let mut window = PageWindow::of(args, set);
-    if total > 0 && window.by_offset && window.offset >= total {
-        return Err(ApiError::new(Code::RevisionInvalidOffset));
-    }
+    refuse_if(total > 0 && window.by_offset && window.offset >= total, Code::RevisionInvalidOffset)?;
     if args.get("per_page").is_none() {
         // Without a page size there is one page, and an offset means nothing.
         window.per_page = total.max(1);
         window.offset = if window.by_offset { 0 } else { (window.page - 1).saturating_mul(window.per_page) };
     }
-    if total > 0 && !window.by_offset && window.page > window.pages(total) {
-        return Err(ApiError::new(Code::RevisionInvalidPageNumber));
-    }
+    refuse_if(total > 0 && !window.by_offset && window.page > window.pages(total), Code::RevisionInvalidPageNumber)?;
     plan.limit = Some(window.per_page);
     plan.offset = window.offset;
     let rows: Vec<RevisionRow> = snapshot.rows_as(&plan)?;
@@ -162,9 +158,7 @@ fn order(work: &Work<'_>, plan: &mut ReadPlan) -> Result<Vec<Order>, ApiError> {
     let descending = args.text("order") != Some("asc");
     let orderby = args.text("orderby").unwrap_or("date");
     let search = args.text("search").map(str::trim).filter(|t| !t.is_empty());
-    if orderby == "relevance" && search.is_none() {
-        return Err(ApiError::new(Code::NoSearchTerm));
-    }
+    refuse_if(orderby == "relevance" && search.is_none(), Code::NoSearchTerm)?;
     let mut found = Vec::new();
     if search.is_some() || orderby == "title" {
         found = by_texts(work, plan, search.unwrap_or(""))?;
@@ -177,9 +171,7 @@ fn order(work: &Work<'_>, plan: &mut ReadPlan) -> Result<Vec<Order>, ApiError> {
         "id" => vec![column("id", descending)],
         "include" => {
             let ids = numbers(work, "include");
-            if ids.is_empty() {
-                return Err(ApiError::new(Code::OrderbyIncludeMissing));
-            }
+            refuse_if(ids.is_empty(), Code::OrderbyIncludeMissing)?;
             vec![Order::Given(name("id"), ids.into_iter().map(DbValue::Int).collect())]
         }
         // All slugs of a record's history contain `autosave` or `revision`.
@@ -264,9 +256,7 @@ fn wanted(work: &Work<'_>) -> Result<RevisionRow, ApiError> {
     let filter = Cond::All(vec![eq("space", txt("content")), eq("id", DbValue::Int(wanted))]);
     let found = records::first_of::<RevisionRow>(&*work.scope.snapshot()?, filter)?;
     let row = found.ok_or_else(|| ApiError::new(Code::PostInvalidId))?;
-    if row.of != parent(work)?.id() {
-        return Err(ApiError::new(Code::RevisionParentMismatch));
-    }
+    refuse_if(row.of != parent(work)?.id(), Code::RevisionParentMismatch)?;
     Ok(row)
 }
 
@@ -276,9 +266,7 @@ fn wanted(work: &Work<'_>) -> Result<RevisionRow, ApiError> {
 /// The request does not say `force`: there is no trash for revisions.
 pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let force = work.allowed.args().role(&work.endpoint.args, ArgRole::Force).and_then(Value::as_bool).unwrap_or(false);
-    if !force {
-        return Err(ApiError::new(Code::TrashNotSupported));
-    }
+    refuse_if(!force, Code::TrashNotSupported)?;
     let record = parent(work)?;
     let row = wanted(work)?;
     let mut previous = document(work, &row)?;
@@ -341,7 +329,7 @@ fn autosaved(work: &Work<'_>) -> Result<Vec<RevisionRow>, ApiError> {
 /// As an update; an autosave that would change nothing any more is deleted.
 pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let owner = work.owner()?;
-    let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let row = work.target()?;
     let record = Record { resource: owner, row };
     let own = record.int("author") == work.scope.principal.id;
     if own && work.scope.registry.status_is(record.text("status"), |status| status.draft) {
@@ -432,6 +420,5 @@ fn autosave_of(record: i64, author: i64) -> Cond {
 }
 
 fn parent<'a>(work: &'a Work<'_>) -> Result<Record<'a>, ApiError> {
-    let row = work.allowed.parent().ok_or_else(|| ApiError::new(Code::Internal))?;
-    Ok(Record { resource: work.owner()?, row })
+    work.parent(work.owner()?)
 }

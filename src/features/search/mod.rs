@@ -5,7 +5,7 @@
 
 use crate::access::hints::{self, Hints};
 use crate::access::policy;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::handlers::lists::{Highlights, PageWindow, Search, paging_headers, searched};
 use crate::handlers::{Handler, Outcome, Work, sync_handler};
 use crate::records::{self, Record, is_in};
@@ -105,9 +105,7 @@ impl<'a> SearchValues<'a> {
         }
         let window = PageWindow::of(args, &work.endpoint.args);
         // Unlike those of records, the number of pages is known beyond the last one.
-        if !found.is_empty() && window.page > window.pages(found.len() as u64) {
-            return Err(ApiError::new(Code::SearchInvalidPageNumber));
-        }
+        refuse_if(!found.is_empty() && window.page > window.pages(found.len() as u64), Code::SearchInvalidPageNumber)?;
         let [skip, most] = [window.offset, window.per_page].map(|n| usize::try_from(n).unwrap_or(usize::MAX));
         let shown: Vec<Value> = found.iter().skip(skip).take(most).cloned().collect();
         let mut outcome = Outcome::ok(Value::Array(shown));

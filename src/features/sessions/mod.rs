@@ -8,7 +8,7 @@ use crate::error::{ApiError, Code, status};
 use crate::families::user::end_sessions as all_but;
 use crate::features::application_passwords::COUNTED;
 use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
-use crate::records::{Record, eq, txt};
+use crate::records::{eq, txt};
 use crate::registry::columns::{session, user};
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use cms_storage::plan::{Cond, DbValue};
@@ -56,7 +56,7 @@ pub async fn end_session(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let wanted = work.captures.get("id").and_then(Value::as_str).unwrap_or_default();
     let found = rows(work)?.into_iter().find(|row| &*row.hash == wanted);
     let row = found.ok_or_else(|| missing(work))?;
-    let own = eq(session::USER, DbValue::Int(account(work)?.id()));
+    let own = eq(session::USER, DbValue::Int(work.account()?.id()));
     work.write(vec![removed(Cond::All(vec![own, eq(session::HASH, txt(wanted))]))]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "previous": document(work, &row)})))
 }
@@ -65,7 +65,7 @@ pub async fn end_session(work: &Work<'_>) -> Result<Outcome, ApiError> {
 pub async fn end_sessions(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let own = work.scope.principal.session.as_deref();
     let count = rows(work)?.iter().filter(|row| Some(&*row.hash) != own).count();
-    work.write(vec![all_but(&DbValue::Int(account(work)?.id()), own)]).await?;
+    work.write(vec![all_but(&DbValue::Int(work.account()?.id()), own)]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "count": count})))
 }
 
@@ -74,7 +74,7 @@ pub async fn end_sessions(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// The user has no e-mail address.
 pub async fn invite(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let account = account(work)?;
+    let account = work.account()?;
     if account.text(user::EMAIL).is_empty() {
         return Err(ApiError::invalid_one("user_id", "This user has no e-mail address."));
     }
@@ -83,15 +83,8 @@ pub async fn invite(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome::ok(json!({"invited": true, "user": account.id()})))
 }
 
-/// The user that the path names.
-fn account<'a>(work: &Work<'a>) -> Result<Record<'a>, ApiError> {
-    let users = work.scope.registry.users();
-    let (resource, row) = users.zip(work.allowed.parent()).ok_or_else(|| ApiError::new(Code::Internal))?;
-    Ok(Record { resource, row })
-}
-
 fn rows(work: &Work<'_>) -> Result<Vec<SessionRow>, ApiError> {
-    SessionRow::of_user(work.scope, account(work)?.id())
+    SessionRow::of_user(work.scope, work.account()?.id())
 }
 
 fn document(work: &Work<'_>, row: &SessionRow) -> Value {
