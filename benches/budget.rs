@@ -22,7 +22,7 @@ const ATTACKERS: usize = 4;
 const GROWTH: u64 = 64 << 20;
 const SLOWEST: Duration = Duration::from_millis(250);
 
-/// What an attack needs to know of the site.
+/// The site as an attack knows it.
 struct Site {
     authorization: String,
     /// A page whose content requests far more than it contains.
@@ -191,7 +191,7 @@ fn main() {
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
 
-/// What else the machine does meanwhile: its load of the last minute, where the system reports it.
+/// The load of the machine in the last minute, where the system reports it.
 fn load() -> String {
     let told = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     told.split(' ').next().unwrap_or_default().to_owned()
@@ -256,7 +256,7 @@ fn dated(authorization: &str, n: usize) -> Vec<u8> {
     post(authorization, &format!("{API}/posts"), &body)
 }
 
-/// What a site under usual load holds counts as before: threads have worked, caches are as full as they may be.
+/// The memory of a site under usual load counts as before: threads have worked, caches are as full as they may be.
 fn warm_up(server: &Program, site: &Site) {
     for n in 0..3_000 {
         let (status, _) = ask(server, &usual(n, &server.authorization));

@@ -1,4 +1,4 @@
-//! What the transport costs: `cargo bench --bench edge 2>/dev/null`.
+//! The cost of the transport: `cargo bench --bench edge 2>/dev/null`.
 //!
 //! A service that returns prerendered text, behind the whole of the edge, beside a bare actix-web handler that sends
 //! the same body. One worker and one client thread each; rounds are interleaved, and what counts are the ratios of

@@ -45,7 +45,7 @@ struct Load {
 struct Workload {
     name: &'static str,
     own: Load,
-    /// What the other one is, its load, and the target ratio.
+    /// The name of the other one, its load, and the target ratio.
     beside: Option<(&'static str, Load, f64)>,
     /// The same workload for a WordPress.
     wordpress: Option<Load>,

@@ -19,7 +19,7 @@ const API: &str = "/cms-json/cms/v2";
 const POSTS: usize = 200;
 /// Requests of a workload.
 const REQUESTS: usize = 100;
-/// What makes a count another one.
+/// The least difference that makes a count another one.
 const TOLERANCE: f64 = 0.05;
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/instructions.txt");
 

@@ -74,7 +74,7 @@ const WORKLOADS: [Workload; 6] = [
 /// The number of the next request.
 static NEXT: AtomicUsize = AtomicUsize::new(2 * POSTS);
 
-/// What a round gave.
+/// The figures of a round.
 struct Round {
     rate: f64,
     p99: Duration,

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 static TARGET: LazyLock<&FuzzTarget> = LazyLock::new(|| {
     let target = TARGETS.iter().find(|target| target.name == env!("CARGO_BIN_NAME")).expect("a target");
-    // What is compiled once is compiled here, where nothing is measured.
+    // Targets that compile something once do it here, where nothing is measured.
     for kept in
         std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/", env!("CARGO_BIN_NAME"))).expect("a corpus")
     {

@@ -21,7 +21,7 @@ use cms_config::load::{self, LoadedDeclaration};
 use cms_storage::nodes::{Digest, NodeFacts};
 use cms_storage::place::{CopyError, Place};
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, Target, WritePlan};
-use cms_storage::{Database, DatabaseOptions, FeedKeep, OpenError, Storage, StorageError};
+use cms_storage::{Database, DatabaseOptions, FeedKeep, OpenError, Storage, StorageError, typed_row};
 use cms_text::slug;
 use std::fmt;
 use std::path::PathBuf;
@@ -256,9 +256,6 @@ impl Services {
 
     /// Deletes what interrupted uploads have left: files without a record that were claimed `after` seconds ago or
     /// earlier. How many were deleted.
-    ///
-    /// # Errors
-    /// The database cannot be read or written.
     pub fn sweep(&self, after: u64) -> Result<usize, BootError> {
         self.media.files.clear_incoming(Duration::from_secs(after));
         let now = self.clock.now();
@@ -291,42 +288,27 @@ impl Services {
     }
 
     /// Whether nobody has an account yet.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn is_empty(&self) -> Result<bool, BootError> {
         Ok(identity::storage_is_empty(&*self.storage)?)
     }
 
     /// Whether a server has been started over the database before.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn was_started(&self) -> Result<bool, BootError> {
         Ok(self.storage.snapshot()?.setting(&name(STARTED))?.is_some())
     }
 
     /// Remembers that a server has been started over the database.
-    ///
-    /// # Errors
-    /// The database cannot be written.
     pub fn mark_started(&self) -> Result<(), BootError> {
         self.commit(vec![Change::Setting { key: name(STARTED), json: Some("true".into()) }]).map(drop)
     }
 
     /// Whether some user has a role.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn holds(&self, role: &str) -> Result<bool, BootError> {
         let held = Cond::HasWord(name(user::columns::ROLES), role.into());
-        Ok(records::first(&*self.storage.snapshot()?, user::columns::TABLE, &["id"], held)?.is_some())
+        Ok(records::exists(&*self.storage.snapshot()?, user::columns::TABLE, held)?)
     }
 
     /// A login that nobody has as such or before the `@` of `example.org`: this one, or with a number behind it.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn free_login(&self, wanted: &str) -> Result<String, BootError> {
         let snapshot = self.storage.snapshot()?;
         let mut number = 1;
@@ -334,7 +316,7 @@ impl Services {
             let login = if number == 1 { wanted.to_owned() } else { format!("{wanted}{number}") };
             let is = |column: &str, text: &str| records::eq(column, txt(&slug::title_key(text)));
             let taken = Cond::Any(vec![is("login_key", &login), is("email_key", &format!("{login}@example.org"))]);
-            if records::first(&*snapshot, user::columns::TABLE, &["id"], taken)?.is_none() {
+            if !records::exists(&*snapshot, user::columns::TABLE, taken)? {
                 return Ok(login);
             }
             number += 1;
@@ -342,17 +324,11 @@ impl Services {
     }
 
     /// Whether there is any content.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn has_records(&self) -> Result<bool, BootError> {
-        Ok(records::first(&*self.storage.snapshot()?, "record", &["id"], records::always())?.is_some())
+        Ok(records::exists(&*self.storage.snapshot()?, content::columns::TABLE, records::always())?)
     }
 
     /// Gives an empty database what every site has: the default terms.
-    ///
-    /// # Errors
-    /// The database cannot be written.
     pub fn seed(&self, registry: &Registry) -> Result<(), BootError> {
         for taxonomy in registry.taxonomies() {
             let Some(setting) = &taxonomy.declared.default_setting else { continue };
@@ -368,9 +344,6 @@ impl Services {
     }
 
     /// Remembers by which templates the addresses of records are made, for when they are made by others.
-    ///
-    /// # Errors
-    /// The database.
     pub fn remember_templates(&self, registry: &Registry) -> Result<(), BootError> {
         let change = templates::remembered(&*self.storage.snapshot()?, registry)?;
         change.map_or(Ok(()), |change| self.commit(vec![change]).map(drop))
@@ -378,17 +351,14 @@ impl Services {
 
     /// Creates the records that always exist, once there is content at all: an import into an empty database keeps its
     /// ids.
-    ///
-    /// # Errors
-    /// The database.
     pub fn complete(&self, registry: &Registry) -> Result<(), BootError> {
         let now = self.clock.now();
         let any = self.has_records()?;
         for resource in registry.content_types().filter(|r| any && !r.declared.seed.is_empty()) {
             let snapshot = self.storage.snapshot()?;
-            let found = records::first(&*snapshot, &resource.table, &["id"], records::own_rows(resource))?;
+            let found = records::exists(&*snapshot, &resource.table, records::own_rows(resource))?;
             drop(snapshot);
-            if found.is_none() {
+            if !found {
                 self.commit(vec![Change::Put(content::seed(registry, resource, now))])?;
             }
         }
@@ -497,22 +467,32 @@ impl Services {
     ) -> Result<String, BootError> {
         let snapshot = self.storage.snapshot()?;
         let named = records::eq(user::columns::LOGIN_KEY, txt(&slug::title_key(login)));
-        use user::columns::{EMAIL, EMAIL_BEFORE, EMAIL_PENDING};
-        let wanted = ["id", user::columns::LOGIN, EMAIL, EMAIL_PENDING, EMAIL_BEFORE];
-        let found = records::first(&*snapshot, user::columns::TABLE, &wanted, named)?;
+        let found = records::first_of::<AccountAddress>(&*snapshot, named)?;
         drop(snapshot);
         let Some(row) = found else { return Err(BootError::Other(format!("there is no user with the login {login}"))) };
         let now = self.clock.now();
-        let wanted = NewPassword { user: records::int(&row[0]), title, app_id: "", expires, limits };
+        let wanted = NewPassword { user: row.id, title, app_id: "", expires, limits };
         let (_, secret, put) = app_passwords::plan_creation(&self.identity, &wanted, now);
         let mut changes = vec![Change::Put(put)];
-        let address = if records::int(&row[3]) == 0 { &row[2] } else { &row[4] };
-        let owner = Owner { id: records::int(&row[0]), login: records::text(&row[1]), address: records::text(address) };
+        let address = if row.email_pending { &row.email_before } else { &row.email };
+        let owner = Owner { id: row.id, login: &row.login, address };
         let data = serde_json::json!({"name": title, "by": OPERATOR_NAME});
         let notice = |registry| outbox::notified(registry, MessageSubject::ApplicationPassword, owner, data, now);
         changes.extend(notify.and_then(notice));
         self.commit(changes)?;
         Ok(app_passwords::format_secret(&secret))
+    }
+}
+
+typed_row! {
+    user::columns::TABLE;
+    /// Where notices to a user go.
+    struct AccountAddress {
+        id: i64,
+        login: Arc<str>,
+        email: Arc<str>,
+        email_pending: bool,
+        email_before: Arc<str>,
     }
 }
 

@@ -361,6 +361,14 @@ struct ErrorContent {
     retry_after: Option<i64>,
 }
 
+/// Refuses where a condition holds.
+///
+/// # Errors
+/// It holds.
+pub fn refuse_if(refused: bool, code: Code) -> Result<(), ApiError> {
+    if refused { Err(ApiError::new(code)) } else { Ok(()) }
+}
+
 impl ApiError {
     /// An error with the catalogue's status and sentence. A [`CodeStatus::Denied`] code counts as an anonymous caller's
     /// (401); use [`ApiError::denied`] where the caller is known.

@@ -11,15 +11,15 @@ use crate::access::links;
 use crate::access::outbox::{self, Message, MessageSubject};
 use crate::boot::{BootError, Services, wait};
 use crate::mail::{MailContent, SendError, Sender, render};
-use crate::records::{self, Record, columns, eq, int, ordered, text, txt};
+use crate::records::{self, Record, columns, eq, ordered, txt};
 use crate::registry::columns::{outbox as col, user};
 use crate::registry::{Registry, name};
 use crate::scope::read_settings;
 use arc_swap::ArcSwap;
 use cms_base::clock::Clock;
 use cms_base::metrics::{Counter, Reading};
-use cms_storage::Database;
-use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, ReadPlan, Row, Target, WritePlan};
+use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, ReadPlan, Target, WritePlan};
+use cms_storage::{Database, typed_row};
 use cms_text::dates;
 use cms_text::sanitize::unescape;
 use cms_text::slug::title_key;
@@ -48,8 +48,6 @@ const STALE: i64 = 24 * 3600;
 const STEPS: i64 = 12;
 const SHORTEST_LEASE: i64 = 60;
 
-const COLUMNS: [&str; 8] = ["id", col::KIND, col::USER, col::ADDRESS, col::DATA, col::CREATED, col::DUE, col::ATTEMPTS];
-
 /// The outcome of an attempt; a reason is for the log and names nobody.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryOutcome {
@@ -62,31 +60,29 @@ pub enum DeliveryOutcome {
     Failed(String),
 }
 
-/// A row of the outbox.
-struct OutboxRow<'r> {
-    id: i64,
-    subject: Option<MessageSubject>,
-    user: i64,
-    address: &'r str,
-    data: Map<String, Value>,
-    created: i64,
-    due: i64,
-    /// Attempts before this one.
-    attempts: i64,
+typed_row! {
+    col::TABLE;
+    /// A row of the outbox.
+    struct OutboxRow {
+        id: i64,
+        kind: Arc<str>,
+        user: i64,
+        address: Arc<str>,
+        data: Arc<str>,
+        created: i64,
+        due: i64,
+        /// Attempts before this one.
+        attempts: i64,
+    }
 }
 
-impl OutboxRow<'_> {
-    fn of(row: &Row) -> OutboxRow<'_> {
-        OutboxRow {
-            id: int(&row[0]),
-            subject: MessageSubject::parse(text(&row[1])),
-            user: int(&row[2]),
-            address: text(&row[3]),
-            data: serde_json::from_str(text(&row[4])).unwrap_or_default(),
-            created: int(&row[5]),
-            due: int(&row[6]),
-            attempts: int(&row[7]),
-        }
+impl OutboxRow {
+    fn subject(&self) -> Option<MessageSubject> {
+        MessageSubject::parse(&self.kind)
+    }
+
+    fn data(&self) -> Map<String, Value> {
+        serde_json::from_str(&self.data).unwrap_or_default()
     }
 }
 
@@ -128,17 +124,16 @@ impl MailContext {
             if rows.is_empty() {
                 break;
             }
-            for row in &rows {
+            for waiting in &rows {
                 if stop.load(Ordering::Relaxed) {
                     return Ok(None);
                 }
-                let waiting = OutboxRow::of(row);
-                if self.claimed(&waiting)? {
-                    progress.note(&waiting, &self.attempt(sender, &waiting)?);
+                if self.claimed(waiting)? {
+                    progress.note(waiting, &self.attempt(sender, waiting)?);
                 }
             }
         }
-        Ok(self.rows(records::always(), 1)?.first().map(|row| OutboxRow::of(row).due))
+        Ok(self.rows(records::always(), 1)?.first().map(|waiting| waiting.due))
     }
 
     /// Stores a message and tries to send it at once; what fails stays for the server.
@@ -152,7 +147,7 @@ impl MailContext {
         let done = self.commit(vec![stored]).map_err(BootError::Commit)?;
         let rows = self.rows(eq("id", done.puts.first().map_or(DbValue::Null, |put| put.key.clone())), 1)?;
         let row = rows.first().ok_or_else(|| BootError::Other("the message is gone".into()))?;
-        self.attempt(sender, &OutboxRow::of(row))
+        self.attempt(sender, row)
     }
 
     /// Sends a message that says that messages can be sent. It does not wait in the outbox.
@@ -166,7 +161,7 @@ impl MailContext {
     }
 
     /// Tries to send a message that is claimed.
-    fn attempt(&self, sender: &Sender, waiting: &OutboxRow<'_>) -> Result<DeliveryOutcome, BootError> {
+    fn attempt(&self, sender: &Sender, waiting: &OutboxRow) -> Result<DeliveryOutcome, BootError> {
         let now = self.clock.now();
         let composed = match self.composed(waiting, now)?.and_then(|composed| self.counted(waiting, composed, now)) {
             Ok(composed) => composed,
@@ -191,7 +186,7 @@ impl MailContext {
     }
 
     /// The next step for a message that was not sent.
-    fn after(&self, waiting: &OutboxRow<'_>, error: SendError, now: i64) -> (DeliveryOutcome, Change) {
+    fn after(&self, waiting: &OutboxRow, error: SendError, now: i64) -> (DeliveryOutcome, Change) {
         let declared = &self.registry.declaration.mail;
         let attempts = waiting.attempts + 1;
         if error.permanent || attempts >= i64::from(declared.attempts) {
@@ -204,7 +199,7 @@ impl MailContext {
     }
 
     /// Takes a message for this process, unless another one has it.
-    fn claimed(&self, waiting: &OutboxRow<'_>) -> Result<bool, BootError> {
+    fn claimed(&self, waiting: &OutboxRow) -> Result<bool, BootError> {
         let due = Cond::All(vec![eq("id", DbValue::Int(waiting.id)), eq(col::DUE, DbValue::Int(waiting.due))]);
         let free = Change::Require { plan: columns(col::TABLE, &["id"], due), found: true, tag: "claimed" };
         let set =
@@ -223,23 +218,23 @@ impl MailContext {
     }
 
     /// The message, or why there is none. A link in it is valid from now on.
-    fn composed(&self, waiting: &OutboxRow<'_>, now: i64) -> Result<Result<OutgoingMail, &'static str>, BootError> {
-        let Some(subject) = waiting.subject else { return Ok(Err("its kind is unknown")) };
+    fn composed(&self, waiting: &OutboxRow, now: i64) -> Result<Result<OutgoingMail, &'static str>, BootError> {
+        let Some(subject) = waiting.subject() else { return Ok(Err("its kind is unknown")) };
         let mut data = self.common()?;
         if subject == MessageSubject::Confirmation {
             return self.confirmation(waiting, data, now);
         }
         if !matches!(subject, MessageSubject::Reset | MessageSubject::Invitation) {
-            data.extend(waiting.data.clone());
+            data.extend(waiting.data());
             let letter = render(subject.as_str(), Value::Object(self.dated(data)?)).map_err(BootError::Other)?;
-            return Ok(Ok(OutgoingMail { to: waiting.address.to_owned(), letter, token: None }));
+            return Ok(Ok(OutgoingMail { to: waiting.address.to_string(), letter, token: None }));
         }
         if subject == MessageSubject::Reset && now - waiting.created > STALE {
             return Ok(Err("the request is too old"));
         }
         let Some(users) = self.registry.users() else { return Ok(Err("there are no accounts")) };
         let snapshot = self.storage.snapshot()?;
-        let named = match waiting.data.get("login").and_then(Value::as_str) {
+        let named = match waiting.data().get("login").and_then(Value::as_str) {
             Some(login) => {
                 let key = txt(&title_key(login));
                 Cond::Any(vec![eq(user::LOGIN_KEY, key.clone()), eq(user::EMAIL_KEY, key)])
@@ -272,7 +267,7 @@ impl MailContext {
     /// The message by which the owner of an address confirms it, if the account still has it.
     fn confirmation(
         &self,
-        waiting: &OutboxRow<'_>,
+        waiting: &OutboxRow,
         mut data: Map<String, Value>,
         now: i64,
     ) -> Result<Result<OutgoingMail, &'static str>, BootError> {
@@ -280,20 +275,20 @@ impl MailContext {
         let row = records::find(&*self.storage.snapshot()?, users, &DbValue::Int(waiting.user))?;
         let Some(row) = row else { return Ok(Err("there is no such account")) };
         let account = Record { resource: users, row: &row };
-        if account.int(user::EMAIL_PENDING) == 0 || account.text(user::EMAIL) != waiting.address {
+        if account.int(user::EMAIL_PENDING) == 0 || account.text(user::EMAIL) != &*waiting.address {
             return Ok(Err("the address is confirmed, or the account has another one"));
         }
         let lifetime = self.registry.declaration.mail.confirmation_lifetime;
         let token = self.identity.confirmation(account, now.saturating_add(lifetime.seconds_signed()));
-        data.extend(waiting.data.clone());
+        data.extend(waiting.data());
         data.insert("link".into(), json!(self.reset_link(&token)));
         data.insert("lifetime".into(), json!(in_words(lifetime.seconds())));
         let letter = render(MessageSubject::Confirmation.as_str(), Value::Object(data)).map_err(BootError::Other)?;
-        Ok(Ok(OutgoingMail { to: waiting.address.to_owned(), letter, token: None }))
+        Ok(Ok(OutgoingMail { to: waiting.address.to_string(), letter, token: None }))
     }
 
     /// A message, unless its address has got as many as it may. One that is tried again was counted before.
-    fn counted(&self, waiting: &OutboxRow<'_>, composed: OutgoingMail, now: i64) -> Result<OutgoingMail, &'static str> {
+    fn counted(&self, waiting: &OutboxRow, composed: OutgoingMail, now: i64) -> Result<OutgoingMail, &'static str> {
         let declared = &self.registry.declaration.mail;
         let limit = AttemptLimit::paused(declared.max_messages, declared.retry_after);
         match waiting.attempts > 0 || self.identity.try_count_message(&title_key(&composed.to), limit, now) {
@@ -336,9 +331,9 @@ impl MailContext {
         format!("{}{path}", self.registry.site.url)
     }
 
-    fn rows(&self, filter: Cond, most: u64) -> Result<Vec<Row>, BootError> {
-        let plan = ordered(columns(col::TABLE, &COLUMNS, filter), col::DUE, false);
-        Ok(self.storage.snapshot()?.rows(&ReadPlan { limit: Some(most), ..plan })?)
+    fn rows(&self, filter: Cond, most: u64) -> Result<Vec<OutboxRow>, BootError> {
+        let plan = ordered(records::select::<OutboxRow>(filter), col::DUE, false);
+        Ok(self.storage.snapshot()?.rows_as(&ReadPlan { limit: Some(most), ..plan })?)
     }
 
     fn commit(&self, changes: Vec<Change>) -> Result<cms_storage::plan::Committed, CommitError> {
@@ -388,8 +383,8 @@ pub struct MailCounts {
 }
 
 impl MailCounts {
-    fn note(&self, waiting: &OutboxRow<'_>, outcome: &DeliveryOutcome) {
-        let what = format!("message {} ({})", waiting.id, waiting.subject.map_or("unknown", MessageSubject::as_str));
+    fn note(&self, waiting: &OutboxRow, outcome: &DeliveryOutcome) {
+        let what = format!("message {} ({})", waiting.id, waiting.subject().map_or("unknown", MessageSubject::as_str));
         match outcome {
             DeliveryOutcome::Sent => {
                 self.sent.inc();

@@ -114,9 +114,6 @@ impl Outbound {
     }
 
     /// Whether an address is one that requests are sent to, as far as that is known without resolving its name.
-    ///
-    /// # Errors
-    /// See [`FetchError`].
     pub fn allowed(&self, url: &Url) -> Result<(), FetchError> {
         self.asker.allowed(url)
     }
@@ -127,9 +124,6 @@ impl Outbound {
     }
 
     /// The page at an address now, or less than an hour ago.
-    ///
-    /// # Errors
-    /// See [`FetchError`].
     pub async fn get(&self, owner: JobOwner, url: &Url) -> Result<Arc<WebPage>, FetchError> {
         self.asker.allowed(url)?;
         let fresh = |at: &Instant| at.elapsed() < FRESH;
@@ -143,9 +137,6 @@ impl Outbound {
     }
 
     /// Downloads a file of at most so many bytes.
-    ///
-    /// # Errors
-    /// See [`FetchError`].
     pub async fn download(
         &self,
         owner: JobOwner,

@@ -4,13 +4,12 @@ mod meets;
 
 pub use self::meets::meets;
 
-use crate::registry::columns::{VERSION, record};
+use crate::registry::columns::{ID, VERSION, record};
 use crate::registry::resource::Resource;
-use crate::registry::{Registry, name};
-use cms_config::declaration::Family;
+use crate::registry::{Registry, name, tables};
 use cms_config::declaration::ItemKey;
-use cms_storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
-use cms_storage::{Snapshot, StorageError};
+use cms_storage::plan::{Cond, DbValue, Input, Name, Op, Order, ReadPlan, Row};
+use cms_storage::{FromRow, Snapshot, StorageError, TypedRow};
 use cms_text::slug;
 use std::sync::Arc;
 
@@ -88,9 +87,6 @@ pub fn collection_path(record: Record<'_>) -> String {
 }
 
 /// The row of a text of a path: its key in most resources, its name in some.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn key_of(
     registry: &Registry,
     snapshot: &dyn Snapshot,
@@ -111,7 +107,7 @@ pub fn key_of(
     }
     let there = Cond::Compare(name("status"), Op::Ne, txt(registry.trash_status()));
     let filter = Cond::All(vec![own_rows(resource), eq("slug", txt(slug)), there]);
-    let stored = first(snapshot, &resource.table, &["id"], filter)?.map(|row| row[0].clone());
+    let stored = first(snapshot, &resource.table, &[ID], filter)?;
     Ok(stored.or_else(|| {
         let row = resource.original_of_slug(slug)?;
         Some(Record { resource, row }.value(&resource.key).clone())
@@ -202,10 +198,7 @@ pub fn not(cond: Cond) -> Cond {
 
 /// The space in which a resource's companion rows (meta) are stored.
 pub fn meta_space(resource: &Resource) -> Name {
-    match resource.family {
-        Family::Content => name("content"),
-        _ => resource.table.clone(),
-    }
+    tables::family_space(resource.family).map_or_else(|| resource.table.clone(), name)
 }
 
 /// The slug that a title gives.
@@ -217,11 +210,7 @@ pub fn slug_of_title(resource: &Resource, title: &str) -> String {
 
 /// The condition that selects the rows of this resource in a shared table.
 pub fn own_rows(resource: &Resource) -> Cond {
-    match resource.family {
-        Family::Content => eq("kind", DbValue::Text(resource.kind.clone())),
-        Family::Term => eq("taxonomy", DbValue::Text(resource.kind.clone())),
-        _ => always(),
-    }
+    tables::kind_column(resource.family).map_or_else(always, |column| eq(column, DbValue::Text(resource.kind.clone())))
 }
 
 /// A plan for whole rows of a resource.
@@ -253,9 +242,6 @@ pub fn columns(table: &str, columns: &[&str], filter: Cond) -> ReadPlan {
 }
 
 /// The rows of a resource's plan with only some columns read, by position, and null in the place of the rest.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn read(
     snapshot: &dyn Snapshot,
     resource: &Resource,
@@ -278,9 +264,6 @@ pub fn ordered(mut plan: ReadPlan, column: &str, descending: bool) -> ReadPlan {
 }
 
 /// The row with this key, if the resource has one.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn find(snapshot: &dyn Snapshot, resource: &Resource, key: &DbValue) -> Result<Option<Row>, StorageError> {
     if let Some(original) = resource.original(int(key)) {
         return Ok(Some(original.clone()));
@@ -290,23 +273,44 @@ pub fn find(snapshot: &dyn Snapshot, resource: &Resource, key: &DbValue) -> Resu
     Ok(snapshot.rows(&plan)?.into_iter().next())
 }
 
+/// A plan for the columns of rows with types.
+pub fn select<T: TypedRow>(filter: Cond) -> ReadPlan {
+    columns(T::TABLE, T::COLUMNS, filter)
+}
+
+/// The first row with types that meets a condition.
+pub fn first_of<T: TypedRow>(snapshot: &dyn Snapshot, filter: Cond) -> Result<Option<T>, StorageError> {
+    first(snapshot, T::TABLE, T::COLUMNS, filter)
+}
+
 /// The first row of a table that meets a condition: the given columns.
-///
-/// # Errors
-/// The database cannot be read.
-pub fn first(snapshot: &dyn Snapshot, table: &str, wanted: &[&str], filter: Cond) -> Result<Option<Row>, StorageError> {
-    let mut plan = columns(table, wanted, filter);
-    plan.limit = Some(1);
-    Ok(snapshot.rows(&plan)?.into_iter().next())
+pub fn first<T: FromRow>(
+    snapshot: &dyn Snapshot,
+    table: &str,
+    wanted: &[&str],
+    filter: Cond,
+) -> Result<Option<T>, StorageError> {
+    first_by(snapshot, columns(table, wanted, filter))
+}
+
+/// The first row of a plan.
+pub fn first_by<T: FromRow>(snapshot: &dyn Snapshot, plan: ReadPlan) -> Result<Option<T>, StorageError> {
+    Ok(snapshot.rows(&ReadPlan { limit: Some(1), ..plan })?.into_iter().next().map(T::from_row))
+}
+
+/// Whether a row of a shared table meets a condition.
+pub fn exists(snapshot: &dyn Snapshot, table: &str, filter: Cond) -> Result<bool, StorageError> {
+    Ok(first::<DbValue>(snapshot, table, &[ID], filter)?.is_some())
 }
 
 /// The ids and kinds of content records. Guards and addresses share this read, so that a batch makes it once.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn kinds(snapshot: &dyn Snapshot, ids: impl IntoIterator<Item = i64>) -> Result<Vec<(i64, Name)>, StorageError> {
-    let found = snapshot.rows(&columns("record", &["id", "kind"], is_in("id", ids)))?;
-    Ok(found.iter().map(|row| (int(&row[0]), name(text(&row[1])))).collect())
+    snapshot.rows_as(&columns(record::TABLE, &[ID, record::KIND], is_in(ID, ids)))
+}
+
+/// The values that a put sets.
+pub fn set<'c>(values: impl IntoIterator<Item = (&'c str, DbValue)>) -> Vec<(Name, Input)> {
+    values.into_iter().map(|(column, value)| (name(column), Input::Value(value))).collect()
 }
 
 /// Text columns that contain words between spaces: ` a b `.

@@ -9,7 +9,7 @@ use crate::access::audit::FrequentEntries;
 use crate::boot::{self, BootError, Services};
 use crate::families::content::columns;
 use crate::families::removal::{RemovalContext, RemovalError};
-use crate::records::{self, Record, int, ordered, txt, words};
+use crate::records::{self, Record, ordered, txt, words};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
 use crate::scope::{Settings, read_settings};
@@ -45,9 +45,6 @@ pub struct RoundSummary {
 
 /// Carries out what is due at `now` (UTC seconds). Records of one rule change in one commit. `stuck` are records that
 /// cannot be deleted because others refer to them; they are left alone.
-///
-/// # Errors
-/// The database cannot be read or written.
 pub fn carry_out(
     registry: &Registry,
     storage: &dyn Storage,
@@ -94,8 +91,7 @@ impl RetentionRule<'_> {
     fn first(&self, storage: &dyn Storage, moment: i64) -> Result<Option<i64>, BootError> {
         let later = Cond::Compare(self.column.clone(), Op::Gt, DbValue::Int(moment));
         let plan = ordered(records::columns(&self.resource.table, &[&*self.column], later), &self.column, false);
-        let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(1), ..plan })?;
-        Ok(rows.first().map(|row| int(&row[0])))
+        Ok(records::first_by(&*storage.snapshot()?, plan)?)
     }
 
     /// Rows that something refers to stay until the next round.
@@ -194,8 +190,7 @@ impl TransitionRule<'_> {
     fn first(&self, storage: &dyn Storage, op: Op, moment: i64) -> Result<Option<i64>, BootError> {
         let plan =
             ordered(records::columns(columns::TABLE, &[self.column], self.filter(op, moment)), self.column, false);
-        let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(1), ..plan })?;
-        Ok(rows.first().map(|row| int(&row[0])))
+        Ok(records::first_by(&*storage.snapshot()?, plan)?)
     }
 
     fn move_on(&self, storage: &dyn Storage, to: &str, until: i64) -> Result<u64, BootError> {

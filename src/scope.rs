@@ -333,9 +333,6 @@ impl From<StorageError> for ApiError {
 pub static SETTINGS: LazyLock<Name> = LazyLock::new(|| name("setting"));
 
 /// Reads the settings: what is stored over what the declarations start with.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn read_settings(registry: &Registry, storage: &dyn Storage) -> Result<Settings, StorageError> {
     let version = storage.scope_version(&SETTINGS);
     let mut values = registry.declaration.settings.clone();
@@ -348,9 +345,6 @@ pub fn read_settings(registry: &Registry, storage: &dyn Storage) -> Result<Setti
 }
 
 /// The settings that were set explicitly.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn stored_settings(snapshot: &dyn Snapshot) -> Result<Map<String, Value>, StorageError> {
     let stored = snapshot.setting(&name("settings"))?;
     Ok(stored.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())

@@ -27,7 +27,7 @@ const TAB: &str = "\u{E004}";
 const ENTER: &str = "\u{E007}";
 const PASSWORD: &str = "an account password";
 
-/// What a user does in a browser on a site.
+/// The steps of a user in a browser on a site.
 type Walk = fn(&Browser, &Server);
 
 fn main() {

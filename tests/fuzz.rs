@@ -78,7 +78,7 @@ fn hold(name: &str) {
             (path, bytes)
         })
         .collect();
-    // What is compiled once is compiled here, where nothing is measured.
+    // Targets that compile something once do it here, where nothing is measured.
     for (_, bytes) in &corpus {
         (target.run)(bytes, |_, _| Vec::new());
     }

@@ -328,7 +328,7 @@ fn what_people_type_into_an_address_is_read() {
         read(&mut stream, false)
     };
     assert_eq!(bytes(b"GET /cms-json/x?a=\xff\xfe HTTP/1.1").code(), "rest_bad_request", "no text at all");
-    // What becomes longer than actix has room for at once arrives whole, with what follows it.
+    // A request that becomes longer than actix has room for at once arrives whole, with what follows it.
     let mut stream = server.connect();
     for (length, status) in [(50, 200), (300, 200), (12_000, 414), (20_000, 414)] {
         let text = "ü".repeat(length);
@@ -638,7 +638,7 @@ fn odd_bodies() {
     assert_eq!(server.get("/cms-json/x").status, 200);
 }
 
-/// What a process of its own does for the next test; alone it does nothing.
+/// The process that the next test starts; alone it does nothing.
 #[test]
 fn serve_until_signalled() {
     let Ok(address) = std::env::var("EDGE_TEST_ADDRESS") else { return };

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 /// Requests in one commit at most, as in the program.
 const GROUP: usize = 256;
 
-/// What is written of a post.
+/// The columns of a post that a write sets.
 struct Job {
     /// The post that is changed; none: a new one.
     id: Option<i64>,

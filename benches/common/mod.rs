@@ -1,4 +1,4 @@
-//! What the benches share: the program over a database of its own, and a load of requests.
+//! Parts of several benches: the program over a database of its own, and a load of requests.
 
 // Each bench uses a part of it.
 #![allow(dead_code)]

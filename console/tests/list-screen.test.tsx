@@ -101,12 +101,12 @@ describe("the list of a resource", () => {
     expect(await screen.findByText("1 selected")).toBeTruthy();
   });
 
-  it("asks before it deletes for good", async () => {
+  it("asks before it deletes permanently", async () => {
     const server = show(answer, "?state=trash");
     await screen.findByRole("row", { name: /Two/ });
     fireEvent.click(screen.getByRole("checkbox", { name: "Select “Two”" }));
-    fireEvent.click(await screen.findByRole("button", { name: "Delete for good" }));
-    const dialog = await screen.findByRole("dialog", { name: "Delete 1 item for good?" });
+    fireEvent.click(await screen.findByRole("button", { name: "Delete permanently" }));
+    const dialog = await screen.findByRole("dialog", { name: "Delete 1 item permanently?" });
     fireEvent.click(within(dialog).getByRole("button", { name: "Cancel" }));
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
     expect(server.seen.some((request) => request.address.endsWith("/batch/v1"))).toBe(false);

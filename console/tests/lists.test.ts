@@ -234,7 +234,7 @@ describe("states", () => {
 });
 
 describe("actions", () => {
-  it("move to the trash where there is one, and delete for good from there", () => {
+  it("move to the trash where there is one, and delete permanently from there", () => {
     expect(removal(posts, statesOf(posts), false)).toEqual({ kind: "trash", query: {} });
     expect(removal(posts, statesOf(posts), true)).toEqual({ kind: "delete", query: { force: true } });
     expect(removal(resourceOf("tags"), [], false)).toEqual({ kind: "delete", query: { force: true } });

@@ -2,11 +2,10 @@
 //! [`super::identity`]'s matter.
 
 use super::identity::Identity;
-use crate::records::txt;
-use crate::registry::columns::app_password;
-use crate::registry::name;
+use crate::records::{set, txt};
+use crate::registry::columns::app_password as col;
 use crate::scope::CredentialLimits;
-use cms_storage::plan::{DbValue, Input, Put, Target};
+use cms_storage::plan::{DbValue, Put, Target};
 
 /// Letters and digits of a new application password: 24 of 62 are 142 bits.
 const LENGTH: usize = 24;
@@ -34,26 +33,19 @@ pub fn stored(wanted: &NewPassword<'_>, hash: &str, token: bool, now: i64) -> (S
     let uuid = uuid::Uuid::new_v4().to_string();
     // Distinguishes passwords that were made within one second.
     let ordinal = i64::try_from(time::OffsetDateTime::now_utc().unix_timestamp_nanos() / 1000).unwrap_or(now);
-    let put = Put {
-        table: name("app_password"),
-        target: Target::Keyed(txt(&uuid)),
-        set: vec![
-            (name("user"), Input::Value(DbValue::Int(wanted.user))),
-            (name("name"), Input::Value(txt(wanted.title))),
-            (name("app_id"), Input::Value(txt(wanted.app_id))),
-            (name("expires"), Input::Value(DbValue::Int(wanted.expires))),
-            (name("read_only"), Input::Value(DbValue::Int(wanted.limits.read_only.into()))),
-            (name("resources"), Input::Value(txt(&wanted.limits.resources.join(" ")))),
-            (name("hash"), Input::Value(txt(hash))),
-            (name(app_password::TOKEN), Input::Value(DbValue::Int(token.into()))),
-            (name("created"), Input::Value(DbValue::Int(now))),
-            (name("ordinal"), Input::Value(DbValue::Int(ordinal))),
-        ],
-        slug: None,
-        edges: Vec::new(),
-        meta: Vec::new(),
-        revisions: Vec::new(),
-    };
+    let set = set([
+        (col::USER, DbValue::Int(wanted.user)),
+        (col::NAME, txt(wanted.title)),
+        (col::APP_ID, txt(wanted.app_id)),
+        (col::EXPIRES, DbValue::Int(wanted.expires)),
+        (col::READ_ONLY, DbValue::Int(wanted.limits.read_only.into())),
+        (col::RESOURCES, txt(&wanted.limits.resources.join(" "))),
+        (col::HASH, txt(hash)),
+        (col::TOKEN, DbValue::Int(token.into())),
+        (col::CREATED, DbValue::Int(now)),
+        (col::ORDINAL, DbValue::Int(ordinal)),
+    ]);
+    let put = Put::new(col::TABLE, Target::Keyed(txt(&uuid)), set);
     (uuid, put)
 }
 

@@ -4,7 +4,7 @@
 //! only where the declaration names them; secrets never are. Every text of an entry has a limit, and so has the number
 //! of entries that anonymous callers can cause.
 
-use crate::records::{columns, eq, int, ordered, txt, words};
+use crate::records::{columns, eq, first_by, ordered, txt, words};
 use crate::registry::link::parts::AUDITED;
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
@@ -53,15 +53,8 @@ pub fn entry(scope: &Scope, event: &Event<'_>) -> Option<Change> {
         short(&ip),
         short(&scope.agent),
     ];
-    Some(Change::Put(Put {
-        table: resource.table.clone(),
-        target: Target::New,
-        set: AUDITED.iter().zip(values).map(|(column, value)| (name(column), Input::Value(value))).collect(),
-        slug: None,
-        edges: Vec::new(),
-        meta: Vec::new(),
-        revisions: Vec::new(),
-    }))
+    let set = AUDITED.iter().zip(values).map(|(column, value)| (name(column), Input::Value(value))).collect();
+    Some(Change::Put(Put::new(resource.table.clone(), Target::New, set)))
 }
 
 /// The names that were set, shortened.
@@ -71,17 +64,14 @@ fn changed(event: &Event<'_>) -> Vec<String> {
 
 /// The change that holds the entries of anonymous callers below `site.max_audit_anonymous` when another one is added: a
 /// flood replaces entries of other anonymous callers only, never those about users.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn overflow(scope: &Scope) -> Result<Option<Change>, StorageError> {
     let registry = &scope.registry;
     let Some(resource) = resource(registry).map(|index| &registry.resources[index]) else { return Ok(None) };
     let most = registry.declaration.site.max_audit_anonymous.max(1);
     let strangers = || eq("user", DbValue::Int(0));
     let newest = ordered(columns(&resource.table, &["id"], strangers()), "id", true);
-    let plan = ReadPlan { offset: most - 1, limit: Some(1), ..newest };
-    let last = scope.storage.snapshot()?.rows(&plan)?.first().map(|row| int(&row[0]));
+    let plan = ReadPlan { offset: most - 1, ..newest };
+    let last = first_by::<i64>(&*scope.storage.snapshot()?, plan)?;
     Ok(last.map(|last| {
         let old = Cond::Compare(name("id"), Op::Le, DbValue::Int(last));
         Change::RemoveWhere { table: resource.table.clone(), filter: Cond::All(vec![strangers(), old]) }
@@ -114,14 +104,10 @@ impl FrequentEntries {
 
     /// The change that removes those with more than `site.max_audit_frequent` newer entries; nothing where there are none.
     /// Entries about accounts stay.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn outdated(&self, storage: &dyn Storage) -> Result<Option<Change>, StorageError> {
         let snapshot = storage.snapshot()?;
         let at_end = |filter: Cond, newest: bool| -> Result<Option<i64>, StorageError> {
-            let plan = ordered(columns(&self.table, &["id"], filter), "id", newest);
-            Ok(snapshot.rows(&ReadPlan { limit: Some(1), ..plan })?.first().map(|row| int(&row[0])))
+            first_by(&*snapshot, ordered(columns(&self.table, &["id"], filter), "id", newest))
         };
         let newest = at_end(Cond::All(Vec::new()), true)?.unwrap_or(0);
         let last = newest.saturating_sub(self.most);

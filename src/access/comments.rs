@@ -8,6 +8,7 @@ use super::{Decision, GuardInput, GuardRows, policy, target};
 use crate::error::{ApiError, Code};
 use crate::model::Method;
 use crate::records::{self, Record};
+use crate::registry::columns::record;
 use crate::registry::resource::Context;
 use cms_config::declaration::{Action, CommentType};
 use cms_storage::plan::{DbValue, Row};
@@ -17,13 +18,9 @@ use serde_json::Value;
 pub(super) fn list(input: &GuardInput<'_>) -> Decision {
     let posts = asked_posts(input);
     for post in &posts {
-        if *post == 0 && !policy::moderates(input.scope) {
-            return Err(input.refuse(Code::CannotRead));
-        }
+        input.refuse_if(*post == 0 && !policy::moderates(input.scope), Code::CannotRead)?;
         let password = input.given.filter(|_| posts.len() == 1);
-        if policy::reads_commented(input.scope, *post, password)? == Some(false) {
-            return Err(input.refuse(Code::CannotReadPost));
-        }
+        input.refuse_if(policy::reads_commented(input.scope, *post, password)? == Some(false), Code::CannotReadPost)?;
     }
     if input.context() == Context::EDIT && !policy::moderates(input.scope) && !edits_remarks(input, &posts)? {
         return Err(input.refuse(Code::ForbiddenContext));
@@ -78,9 +75,7 @@ fn asked_posts(input: &GuardInput<'_>) -> Vec<i64> {
 pub(super) fn read(input: &GuardInput<'_>) -> Decision {
     let row = stored(input)?;
     let record = Record { resource: input.resource()?, row: &row };
-    if input.context() == Context::EDIT && !input.sees_edited(record)? {
-        return Err(input.refuse(Code::ForbiddenContext));
-    }
+    input.refuse_if(input.context() == Context::EDIT && !input.sees_edited(record)?, Code::ForbiddenContext)?;
     let opened = policy::opened(input.scope, record.int("post"), input.given)?;
     let readable = policy::readable_comments(input.scope, opened);
     if records::meets(&*input.scope.storage, record, &readable)? {
@@ -121,9 +116,7 @@ pub(super) fn create(input: &GuardInput<'_>) -> Decision {
     if input.registry().status_is(&status, |status| status.trash) {
         return Err(input.fail(Code::CommentTrashPost));
     }
-    if policy::reads_commented(input.scope, post, input.given)? != Some(true) {
-        return Err(input.refuse(Code::CannotReadPost));
-    }
+    input.refuse_if(policy::reads_commented(input.scope, post, input.given)? != Some(true), Code::CannotReadPost)?;
     let takes = policy::with_record(input.scope, post, |record| {
         (record.resource.supports("comments"), record.text("comment_status") == "open")
     });
@@ -173,9 +166,7 @@ fn claims(input: &GuardInput<'_>, before: Option<Record<'_>>) -> Result<(), ApiE
 pub(super) fn update(input: &GuardInput<'_>) -> Decision {
     let row = stored(input)?;
     let record = Record { resource: input.resource()?, row: &row };
-    if !input.may(Action::Edit, record)? {
-        return Err(input.refuse(Code::CannotEdit));
-    }
+    input.refuse_if(!input.may(Action::Edit, record)?, Code::CannotEdit)?;
     claims(input, Some(record))?;
     target(row)
 }
@@ -193,7 +184,7 @@ fn stored(input: &GuardInput<'_>) -> Result<Row, ApiError> {
     let row = input.target(Code::CommentInvalidId)?;
     let post = Record { resource: input.resource()?, row: &row }.int("post");
     let of_post = records::eq("id", DbValue::Int(post));
-    if post != 0 && records::first(&*input.scope.snapshot()?, "record", &["id"], of_post)?.is_none() {
+    if post != 0 && !records::exists(&*input.scope.snapshot()?, record::TABLE, of_post)? {
         return Err(input.fail(Code::PostInvalidId));
     }
     Ok(row)

@@ -1,8 +1,9 @@
 //! Guards of records: who may list, read, write, change and delete them, and attach things to them.
 
 use super::{Decision, GuardInput, GuardRows, policy, target};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::records::{self, Record};
+use crate::registry::columns::{ID, record};
 use crate::registry::resource::{Context, Resource};
 use cms_config::declaration::{Action, ItemKey};
 use cms_storage::plan::DbValue;
@@ -19,18 +20,12 @@ pub(super) fn content_list(input: &GuardInput<'_>) -> Decision {
 pub(super) fn content_read(input: &GuardInput<'_>) -> Decision {
     let row = input.target(Code::PostInvalidId)?;
     let record = Record { resource: input.resource()?, row: &row };
-    if asks_to_edit(input, record.resource) && !input.sees_edited(record)? {
-        return Err(input.refuse(Code::ForbiddenContext));
-    }
+    input.refuse_if(asks_to_edit(input, record.resource) && !input.sees_edited(record)?, Code::ForbiddenContext)?;
     if let Some(preview) = input.scope.previewed(record.resource, record.id()) {
         return target(preview.row.clone());
     }
-    if input.given.is_some_and(|given| !given.opens(record.text("password"))) {
-        return Err(ApiError::new(Code::PostIncorrectPassword));
-    }
-    if !input.may(Action::Read, record)? {
-        return Err(input.refuse(Code::Forbidden));
-    }
+    refuse_if(input.given.is_some_and(|given| !given.opens(record.text("password"))), Code::PostIncorrectPassword)?;
+    input.refuse_if(!input.may(Action::Read, record)?, Code::Forbidden)?;
     target(row)
 }
 
@@ -43,13 +38,9 @@ fn asks_to_edit(input: &GuardInput<'_>, resource: &Resource) -> bool {
 pub(super) fn content_create(input: &GuardInput<'_>) -> Decision {
     let resource = input.resource()?;
     let caller = &input.scope.principal;
-    if input.sources.get("id").is_some() {
-        return Err(ApiError::new(Code::PostExists));
-    }
+    refuse_if(input.sources.get("id").is_some(), Code::PostExists)?;
     author_and_sticky(input, resource)?;
-    if !caller.can(resource.capability(Action::Create)) {
-        return Err(input.refuse(Code::CannotCreate));
-    }
+    input.refuse_if(!caller.can(resource.capability(Action::Create)), Code::CannotCreate)?;
     assigned_terms(input, resource)?;
     attaches(input, resource, None)?;
     Ok(GuardRows::default())
@@ -65,8 +56,7 @@ fn attaches(input: &GuardInput<'_>, resource: &Resource, already: Option<i64>) -
     let parent = parent.and_then(|p| input.args.int(&p.name)).filter(|id| *id != 0 && Some(*id) != already);
     let Some(id) = parent else { return Ok(()) };
     let exists = || -> Result<bool, ApiError> {
-        let row = records::first(&*input.scope.snapshot()?, "record", &["id"], records::eq("id", DbValue::Int(id)))?;
-        Ok(row.is_some())
+        Ok(records::exists(&*input.scope.snapshot()?, record::TABLE, records::eq(ID, DbValue::Int(id)))?)
     };
     if policy::parent_content(input.scope, id, Action::Edit)? == Some(true) || already.is_some() && !exists()? {
         return Ok(());
@@ -76,9 +66,7 @@ fn attaches(input: &GuardInput<'_>, resource: &Resource, already: Option<i64>) -
 
 /// A new file out of one that is there: for those who bring files and edit this one.
 pub(super) fn file_edit(input: &GuardInput<'_>) -> Decision {
-    if !input.scope.principal.can(input.resource()?.capability(Action::Create)) {
-        return Err(input.refuse(Code::CannotEditImage));
-    }
+    input.refuse_if(!input.scope.principal.can(input.resource()?.capability(Action::Create)), Code::CannotEditImage)?;
     let found = content_update(input)?;
     // The new file hangs where the request says, as after an update.
     attaches(input, input.resource()?, Some(0))?;
@@ -130,9 +118,8 @@ fn author_and_sticky(input: &GuardInput<'_>, resource: &Resource) -> Result<(), 
         return Err(input.refuse(Code::CannotEditOthers));
     }
     let may_stick = others || caller.can(resource.capability(Action::Publish));
-    if input.args.flag("sticky") && resource.supports("sticky") && !may_stick {
-        return Err(input.refuse(Code::CannotAssignSticky));
-    }
+    input
+        .refuse_if(input.args.flag("sticky") && resource.supports("sticky") && !may_stick, Code::CannotAssignSticky)?;
     Ok(())
 }
 

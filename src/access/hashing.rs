@@ -51,9 +51,6 @@ impl Hasher {
     }
 
     /// The hash of a new password.
-    ///
-    /// # Errors
-    /// See [`HashError`].
     pub async fn hash(&self, owner: JobOwner, password: &str) -> Result<String, HashError> {
         let (password, cost) = (prehash(password), self.cost);
         self.pool
@@ -64,9 +61,6 @@ impl Hasher {
 
     /// Whether a password matches a stored hash. An empty hash costs the same time and never matches. A wrong password
     /// for a portable hash, which is fast, costs that time, too: otherwise the time would reveal such accounts.
-    ///
-    /// # Errors
-    /// See [`HashError`].
     pub async fn verify(&self, owner: JobOwner, password: &str, stored: &str) -> Result<bool, HashError> {
         let (plain, password, stored, cost) = (password.to_owned(), prehash(password), stored.to_owned(), self.cost);
         let done = self.pool.run(owner, move || match stored.strip_prefix(MARK) {

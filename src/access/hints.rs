@@ -54,26 +54,17 @@ struct HintItem<'a> {
 }
 
 /// The hints of rows. `readable`: the caller may read them, which has been decided already.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn of_rows(scope: &Scope, resource: &Resource, rows: &[Row], readable: bool) -> Result<Vec<Hints>, ApiError> {
     let item = |row| HintItem { path: records::item_path(&scope.registry, Record { resource, row }), row: Some(row) };
     of(scope, resource, rows.len(), readable, || rows.iter().map(item).collect())
 }
 
 /// The link to itself of an item at a path, which the caller may read.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn self_link(scope: &Scope, resource: &Resource, path: String) -> Result<Map<String, Value>, ApiError> {
     hinted(scope, resource, path, true)
 }
 
 /// The link to a path of a resource, which the caller may read or not.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn link(scope: &Scope, resource: &Resource, path: String) -> Result<Map<String, Value>, ApiError> {
     hinted(scope, resource, path, false)
 }

@@ -12,8 +12,9 @@ use super::throttle::Throttle;
 use super::tokens;
 use crate::error::{ApiError, Code};
 use crate::model::{Peer, Request};
-use crate::records::{self, Record, eq, int, text, txt};
+use crate::records::{self, Record, eq, txt};
 use crate::registry::Registry;
+use crate::registry::columns::{app_password, user};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::scope::{BearerHeader, CredentialLimits, MissingCapability, Principal, Scope};
@@ -21,8 +22,8 @@ use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
 use cms_base::metrics::Counter;
 use cms_config::declaration::AppPasswords;
-use cms_storage::Storage;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
+use cms_storage::{Storage, typed_row};
 use cms_text::base64;
 use cms_text::hex::hex;
 use cms_text::slug::title_key;
@@ -34,6 +35,21 @@ use std::sync::Arc;
 
 /// `last_used` and `last_ip` are written again only after this many seconds.
 const REFRESH: i64 = 24 * 60 * 60;
+
+typed_row! {
+    app_password::TABLE;
+    /// A credential of a program, as it is verified.
+    struct CredentialRow {
+        uuid: Arc<str> = app_password::KEY,
+        user: DbValue,
+        last_used: i64,
+        hash: Arc<str>,
+        expires: i64,
+        read_only: bool,
+        resources: Arc<str>,
+        token: bool,
+    }
+}
 
 /// Callers whose credentials were right a moment ago.
 const MOST_VERIFIED: usize = 1_000;
@@ -242,9 +258,6 @@ impl Identity {
     }
 
     /// The user with this login (or e-mail address) and application password.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub async fn verify(
         &self,
         scope: &Scope,
@@ -259,9 +272,6 @@ impl Identity {
     }
 
     /// The caller by credentials that were valid a moment ago, or else as they are looked up.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub(super) async fn recently_verified<F: Future<Output = LookedUp>>(
         &self,
         scope: &Scope,
@@ -289,20 +299,18 @@ impl Identity {
     /// The caller, and when the credential with this hash stops working. Without a login it is a token.
     pub(super) async fn look_up(&self, scope: &Scope, login: Option<&str>, hash: String) -> LookedUp {
         let snapshot = scope.snapshot()?;
-        let columns = ["uuid", "user", "last_used", "hash", "expires", "read_only", "resources", "token"];
-        let found = records::first(&*snapshot, "app_password", &columns, eq("hash", txt(&hash)))?;
-        let fits = |row: &Row| same_text(text(&row[3]), &hash) && (int(&row[7]) != 0) == login.is_none();
+        let found = records::first_of::<CredentialRow>(&*snapshot, eq(app_password::HASH, txt(&hash)))?;
+        let fits = |row: &CredentialRow| same_text(&row.hash, &hash) && row.token == login.is_none();
         let Some(found) = found.filter(fits) else {
             return Ok(Err(CredentialError::Unknown));
         };
-        let expires = int(&found[4]);
-        if ended(expires, scope.now) {
+        if ended(found.expires, scope.now) {
             return Ok(Err(CredentialError::Expired));
         }
         let Some(users) = scope.registry.users() else {
             return Ok(Err(CredentialError::OtherUser));
         };
-        let Some(row) = records::find(&*snapshot, users, &found[1])? else {
+        let Some(row) = records::find(&*snapshot, users, &found.user)? else {
             return Ok(Err(CredentialError::OtherUser));
         };
         let record = Record { resource: users, row: &row };
@@ -316,13 +324,12 @@ impl Identity {
             return Ok(Err(CredentialError::UserExcluded));
         }
         let mut principal = principal(&scope.registry, record);
-        principal.app_password = Some(Arc::from(text(&found[0])));
-        let limits =
-            CredentialLimits { read_only: int(&found[5]) != 0, resources: records::split_words(text(&found[6])) };
+        principal.app_password = Some(found.uuid.clone());
+        let limits = CredentialLimits { read_only: found.read_only, resources: records::split_words(&found.resources) };
         principal.limits = (limits != CredentialLimits::default()).then(|| Arc::new(limits));
         drop(snapshot);
         self.touch(scope, &found).await;
-        Ok(Ok((principal, expires)))
+        Ok(Ok((principal, found.expires)))
     }
 
     /// The user with this login (or e-mail address) and account password. An unknown user costs the same time.
@@ -376,25 +383,19 @@ impl Identity {
     }
 
     /// Records the use of a password. Only the first use waits until it is written.
-    async fn touch(&self, scope: &Scope, found: &Row) {
-        if int(&found[2]) != 0 && scope.now - int(&found[2]) < REFRESH {
+    async fn touch(&self, scope: &Scope, found: &CredentialRow) {
+        if found.last_used != 0 && scope.now - found.last_used < REFRESH {
             return;
         }
         let ip = scope.peer.ip.map(|ip| ip.to_string()).unwrap_or_default();
-        let put = Put {
-            table: name("app_password"),
-            target: Target::Existing { key: found[0].clone(), expect: None },
-            set: vec![
-                (name("last_used"), Input::Value(DbValue::Int(scope.now))),
-                (name("last_ip"), Input::Value(txt(&ip))),
-            ],
-            slug: None,
-            edges: Vec::new(),
-            meta: Vec::new(),
-            revisions: Vec::new(),
-        };
+        let target = Target::Existing { key: txt(&found.uuid), expect: None };
+        let set = vec![
+            (name(app_password::LAST_USED), Input::Value(DbValue::Int(scope.now))),
+            (name(app_password::LAST_IP), Input::Value(txt(&ip))),
+        ];
+        let put = Put::new(app_password::TABLE, target, set);
         let written = scope.storage.commit(WritePlan::new(vec![Change::Put(put)]));
-        if int(&found[2]) == 0
+        if found.last_used == 0
             && let Err(error) = written.await
         {
             tracing::warn!(request = %scope.request_id, "the use of a password was not recorded: {error}");
@@ -492,15 +493,8 @@ async fn renew(scope: &Scope, hasher: &Hasher, row: &Row, users: &Resource, pass
     let Ok(owner) = scope.job_owner() else { return };
     let Ok(hash) = hasher.hash(owner, password).await else { return };
     let record = Record { resource: users, row };
-    let put = Put {
-        table: users.table.clone(),
-        target: Target::Existing { key: record.value("id").clone(), expect: record.version() },
-        set: vec![(name("password_hash"), Input::Value(txt(&hash)))],
-        slug: None,
-        edges: Vec::new(),
-        meta: Vec::new(),
-        revisions: Vec::new(),
-    };
+    let target = Target::Existing { key: record.value("id").clone(), expect: record.version() };
+    let put = Put::new(users.table.clone(), target, vec![(name("password_hash"), Input::Value(txt(&hash)))]);
     if let Err(error) = scope.storage.commit(WritePlan::new(vec![Change::Put(put)])).await {
         tracing::warn!(request = %scope.request_id, "the hash of a password was not renewed: {error}");
     }
@@ -583,8 +577,7 @@ fn missing_credentials(login: &str, secret: &str) -> &'static [Code] {
 
 /// Used by the command line, which has no request.
 pub fn storage_is_empty(storage: &dyn Storage) -> Result<bool, cms_storage::StorageError> {
-    let snapshot = storage.snapshot()?;
-    Ok(records::first(&*snapshot, "user", &["id"], records::always())?.is_none())
+    Ok(!records::exists(&*storage.snapshot()?, user::TABLE, records::always())?)
 }
 
 #[cfg(test)]

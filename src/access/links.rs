@@ -12,7 +12,7 @@ use super::hashing::same_text;
 use super::identity::Identity;
 use super::outbox::{self, Message, MessageSubject};
 use crate::error::{ApiError, Code};
-use crate::records::{self, Record, columns, eq, int, text, txt};
+use crate::records::{self, Record, columns, eq, txt};
 use crate::registry::columns::{link as col, user};
 use crate::registry::name;
 use crate::registry::resource::Resource;
@@ -20,10 +20,11 @@ use crate::scope::Scope;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use cms_config::units::Duration;
-use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Put, Row, Target};
-use cms_storage::{Snapshot, StorageError};
+use cms_storage::plan::{Change, Cond, DbValue, Op, Put, Row, Target};
+use cms_storage::{Snapshot, StorageError, typed_row};
 use cms_text::slug::title_key;
 use serde_json::json;
+use std::sync::Arc;
 
 /// Bytes of a token, and its characters.
 const BYTES: usize = 32;
@@ -31,6 +32,16 @@ const LENGTH: usize = 43;
 
 /// The tag of the refusal when a link was used meanwhile.
 pub const USED: &str = "link_used";
+
+typed_row! {
+    col::TABLE;
+    struct LinkRow {
+        hash: Arc<str>,
+        user: DbValue,
+        expires: i64,
+        bound: Arc<str>,
+    }
+}
 
 /// A link that is valid.
 pub struct PasswordLink {
@@ -43,12 +54,11 @@ impl Identity {
     /// A new token for an account, valid until `expires`, and the change that stores it.
     pub fn new_link(&self, account: Record<'_>, expires: i64) -> (String, Change) {
         let token = URL_SAFE_NO_PAD.encode(rand::random::<[u8; BYTES]>());
-        let value = |column: &str, value: DbValue| (name(column), Input::Value(value));
-        let set = vec![
-            value(col::USER, DbValue::Int(account.id())),
-            value(col::EXPIRES, DbValue::Int(expires)),
-            value(col::BOUND, txt(&self.binding(account))),
-        ];
+        let set = records::set([
+            (col::USER, DbValue::Int(account.id())),
+            (col::EXPIRES, DbValue::Int(expires)),
+            (col::BOUND, txt(&self.binding(account))),
+        ]);
         let put = Put::new(col::TABLE, Target::Keyed(txt(&self.link_key(&token))), set);
         (token, Change::Put(put))
     }
@@ -59,9 +69,6 @@ impl Identity {
     }
 
     /// The password link of a token; `None`: it was used, it is too old, or the account has changed.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn link(&self, scope: &Scope, token: &str) -> Result<Option<PasswordLink>, ApiError> {
         // No token of another length was ever issued, so others need no lookup.
         if token.len() != LENGTH {
@@ -70,13 +77,12 @@ impl Identity {
         let Some(users) = scope.registry.users() else { return Ok(None) };
         let hash = self.link_key(token);
         let snapshot = scope.snapshot()?;
-        let wanted = [col::HASH, col::USER, col::EXPIRES, col::BOUND];
-        let found = records::first(&*snapshot, col::TABLE, &wanted, eq(col::HASH, txt(&hash)))?;
-        let Some(found) = found.filter(|row| same_text(text(&row[0]), &hash) && int(&row[2]) > scope.now) else {
+        let found = records::first_of::<LinkRow>(&*snapshot, eq(col::HASH, txt(&hash)))?;
+        let Some(found) = found.filter(|row| same_text(&row.hash, &hash) && row.expires > scope.now) else {
             return Ok(None);
         };
-        let row = records::find(&*snapshot, users, &found[1])?;
-        let bound = |row: &Row| same_text(&self.binding(Record { resource: users, row }), text(&found[3]));
+        let row = records::find(&*snapshot, users, &found.user)?;
+        let bound = |row: &Row| same_text(&self.binding(Record { resource: users, row }), &found.bound);
         Ok(row.filter(bound).map(|row| PasswordLink { row, hash }))
     }
 
@@ -112,9 +118,6 @@ impl Identity {
     }
 
     /// The account whose address a token confirms; `None`: it is too old, or the account has another address by now.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn confirmed(&self, scope: &Scope, token: &str) -> Result<Option<Row>, ApiError> {
         let mut parts = token.splitn(3, '.').map(str::parse::<i64>);
         let (Some(Ok(id)), Some(Ok(expires))) = (parts.next(), parts.next()) else { return Ok(None) };
@@ -175,9 +178,6 @@ pub fn expired(now: i64) -> Change {
 }
 
 /// Valid links of an account.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn count(snapshot: &dyn Snapshot, account: i64, now: i64) -> Result<u64, StorageError> {
     let valid = Cond::Compare(name(col::EXPIRES), Op::Gt, DbValue::Int(now));
     let filter = Cond::All(vec![eq(col::USER, DbValue::Int(account)), valid]);

@@ -33,7 +33,7 @@ use self::general::{authenticated, can, public};
 use self::plain::{plain_create, plain_delete, plain_list, plain_read, plain_update};
 use self::terms::{term_create, term_delete, term_list, term_read, term_update};
 use self::users::{user_create, user_delete, user_list, user_read, user_update};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::features::abilities::guard as abilities;
 use crate::features::application_passwords::guard as application_passwords;
 use crate::features::catalogue::guard as catalogue;
@@ -336,9 +336,7 @@ pub fn ask(input: &GuardInput<'_>) -> Decision {
         return Err(ApiError::new(Code::AppPasswordLimited));
     }
     let named = input.resource().ok().filter(|resource| content::rights_are_uniform(resource));
-    if named.is_some() && endpoint.editors_only && !policy::edits_something(scope) {
-        return Err(input.refuse(Code::CannotView));
-    }
+    input.refuse_if(named.is_some() && endpoint.editors_only && !policy::edits_something(scope), Code::CannotView)?;
     let found = match (GUARDS[input.endpoint.guard.0].run)(input) {
         // The rights to records of this kind do not depend on the record.
         Err(error) if named.is_some_and(|of| error.code() == of.code(Code::PostInvalidId)) => {
@@ -348,9 +346,7 @@ pub fn ask(input: &GuardInput<'_>) -> Decision {
     };
     let found = GuardRows { missing: found.missing.or(within(input, found.target.as_ref())?), ..found };
     open_criteria(input).and_then(|()| edit_only(input))?;
-    if endpoint.editors_only && !policy::edits_something(scope) {
-        return Err(input.refuse(Code::CannotView));
-    }
+    input.refuse_if(endpoint.editors_only && !policy::edits_something(scope), Code::CannotView)?;
     Ok(found)
 }
 
@@ -382,9 +378,7 @@ fn open_criteria(input: &GuardInput<'_>) -> Result<(), ApiError> {
     let named = given.map(|(name, _)| name.as_str()).chain(args.role(set, ArgRole::CountBy).and_then(Value::as_str));
     for (name, criterion) in named.filter_map(|name| Some((name, criteria.0.get(name)?))) {
         let (target, related) = (&input.registry().resources[criterion.resource], criterion.through.is_some());
-        if related && limits.is_some_and(|limits| !limits.reach(&target.name)) {
-            return Err(ApiError::new(Code::AppPasswordLimited));
-        }
+        refuse_if(related && limits.is_some_and(|limits| !limits.reach(&target.name)), Code::AppPasswordLimited)?;
         // Related rows are not listed, so none of them is shown for editing.
         let context = if related { Context::VIEW } else { input.context() };
         if criterion.edit_only && !policy::sees_edit_only(input.scope, target, context) {
@@ -462,18 +456,12 @@ impl<'a> GuardInput<'a> {
     }
 
     /// Whether the caller may do an act to a row.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn may(&self, action: Action, record: Record<'_>) -> Result<bool, ApiError> {
         let may = policy::may(self.scope, action, record)?;
         self.noted(may, action, record)
     }
 
     /// Whether the caller sees a row as it is edited.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn sees_edited(&self, record: Record<'_>) -> Result<bool, ApiError> {
         let sees = policy::sees_edited(self.scope, record)?;
         self.noted(sees, Action::Edit, record)
@@ -493,6 +481,14 @@ impl<'a> GuardInput<'a> {
         self.scope.principal.refuse(code)
     }
 
+    /// Refuses with [`GuardInput::refuse`] where a condition holds.
+    ///
+    /// # Errors
+    /// It holds.
+    pub fn refuse_if(&self, refused: bool, code: Code) -> Result<(), ApiError> {
+        if refused { Err(self.refuse(code)) } else { Ok(()) }
+    }
+
     /// A failure with the code of the resource.
     pub fn fail(&self, code: Code) -> ApiError {
         match self.resource() {
@@ -502,9 +498,6 @@ impl<'a> GuardInput<'a> {
     }
 
     /// The row of a resource with this key, loaded once.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn load(&self, resource: &Resource, key: &DbValue) -> Result<Option<Row>, ApiError> {
         let id = LoadedRows::key(resource, key);
         if let Some(row) = self.loaded.rows.borrow().get(&id) {

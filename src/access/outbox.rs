@@ -7,59 +7,33 @@ use crate::records::{self, Record, columns, eq, txt};
 use crate::registry::columns::{outbox as col, user};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
+use cms_base::named;
 use cms_config::declaration::Mail;
-use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Put, Target};
+use cms_storage::plan::{Change, Cond, DbValue, Op, Put, Target};
 use cms_storage::{Snapshot, StorageError};
 use serde_json::{Value, json};
 
-/// The subject of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MessageSubject {
-    /// Somebody has lost the password: a link to set another one, if there is such an account.
-    Reset,
-    /// A new account without a password.
-    Invitation,
-    /// The account has another password.
-    Password,
-    /// The account has another e-mail address.
-    Email,
-    /// Its owner is to confirm the new one: the only message that goes there before that.
-    Confirmation,
-    /// The account has another application password.
-    ApplicationPassword,
-    /// Somebody has sent a form; it goes to the addresses that the form names.
-    Form,
+named! {
+    /// The subject of a message.
+    pub enum MessageSubject {
+        /// Somebody has lost the password: a link to set another one, if there is such an account.
+        Reset = "reset",
+        /// A new account without a password.
+        Invitation = "invitation",
+        /// The account has another password.
+        Password = "password",
+        /// The account has another e-mail address.
+        Email = "email",
+        /// Its owner is to confirm the new one: the only message that goes there before that.
+        Confirmation = "confirmation",
+        /// The account has another application password.
+        ApplicationPassword = "application_password",
+        /// Somebody has sent a form; it goes to the addresses that the form names.
+        Form = "form",
+    }
 }
 
 impl MessageSubject {
-    const ALL: [MessageSubject; 7] = [
-        MessageSubject::Reset,
-        MessageSubject::Invitation,
-        MessageSubject::Password,
-        MessageSubject::Email,
-        MessageSubject::Confirmation,
-        MessageSubject::ApplicationPassword,
-        MessageSubject::Form,
-    ];
-
-    /// The name of the template, and of the kind in the table and the log.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            MessageSubject::Reset => "reset",
-            MessageSubject::Invitation => "invitation",
-            MessageSubject::Password => "password",
-            MessageSubject::Email => "email",
-            MessageSubject::Confirmation => "confirmation",
-            MessageSubject::ApplicationPassword => "application_password",
-            MessageSubject::Form => "form",
-        }
-    }
-
-    /// The reverse of [`MessageSubject::as_str`].
-    pub fn parse(text: &str) -> Option<MessageSubject> {
-        MessageSubject::ALL.into_iter().find(|subject| subject.as_str() == text)
-    }
-
     /// Whether such messages are sent.
     fn enabled(self, declared: &Mail) -> bool {
         let notices = &declared.notices;
@@ -95,16 +69,15 @@ pub fn sends_links(registry: &Registry) -> bool {
 
 /// The change that stores a message which is due at some second.
 pub fn stored(message: &Message<'_>, now: i64, due: i64) -> Change {
-    let value = |column: &str, value: DbValue| (name(column), Input::Value(value));
-    let set = vec![
-        value(col::KIND, txt(message.subject.as_str())),
-        value(col::USER, DbValue::Int(message.user)),
-        value(col::ADDRESS, txt(message.address)),
-        value(col::DATA, txt(&message.data.to_string())),
-        value(col::CREATED, DbValue::Int(now)),
-        value(col::DUE, DbValue::Int(due)),
-        value(col::ATTEMPTS, DbValue::Int(0)),
-    ];
+    let set = records::set([
+        (col::KIND, txt(message.subject.as_str())),
+        (col::USER, DbValue::Int(message.user)),
+        (col::ADDRESS, txt(message.address)),
+        (col::DATA, txt(&message.data.to_string())),
+        (col::CREATED, DbValue::Int(now)),
+        (col::DUE, DbValue::Int(due)),
+        (col::ATTEMPTS, DbValue::Int(0)),
+    ]);
     Change::Put(Put::new(col::TABLE, Target::New, set))
 }
 
@@ -156,18 +129,12 @@ pub fn notified(
 }
 
 /// Messages that wait, and of these the requests for a link.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn waiting(snapshot: &dyn Snapshot, subject: Option<MessageSubject>) -> Result<u64, StorageError> {
     let filter = subject.map_or_else(records::always, |subject| eq(col::KIND, txt(subject.as_str())));
     snapshot.count(&columns(col::TABLE, &["id"], filter))
 }
 
 /// Messages that wait, and of these the ones that are due and whose last attempt has failed.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn backlog(snapshot: &dyn Snapshot, now: i64) -> Result<(u64, u64), StorageError> {
     let tried = Cond::Compare(name(col::ATTEMPTS), Op::Gt, DbValue::Int(0));
     let since = Cond::Compare(name(col::CREATED), Op::Le, DbValue::Int(now));

@@ -12,28 +12,20 @@ pub(super) fn plain_list(input: &GuardInput<'_>) -> Decision {
     if input.context() == Context::EDIT && !caller.can(resource.capability(Action::Edit)) {
         return Err(input.refuse(Code::ForbiddenContext));
     }
-    if !caller.can(resource.reading_capability()) {
-        return Err(input.refuse(Code::Forbidden));
-    }
+    input.refuse_if(!caller.can(resource.reading_capability()), Code::Forbidden)?;
     Ok(GuardRows::default())
 }
 
 pub(super) fn plain_read(input: &GuardInput<'_>) -> Decision {
     let row = input.target(Code::RecordInvalidId)?;
     let record = Record { resource: input.resource()?, row: &row };
-    if input.context() == Context::EDIT && !input.sees_edited(record)? {
-        return Err(input.refuse(Code::ForbiddenContext));
-    }
-    if !input.may(Action::Read, record)? {
-        return Err(input.refuse(Code::Forbidden));
-    }
+    input.refuse_if(input.context() == Context::EDIT && !input.sees_edited(record)?, Code::ForbiddenContext)?;
+    input.refuse_if(!input.may(Action::Read, record)?, Code::Forbidden)?;
     target(row)
 }
 
 pub(super) fn plain_create(input: &GuardInput<'_>) -> Decision {
-    if !input.scope.principal.can(input.resource()?.capability(Action::Create)) {
-        return Err(input.refuse(Code::CannotCreate));
-    }
+    input.refuse_if(!input.scope.principal.can(input.resource()?.capability(Action::Create)), Code::CannotCreate)?;
     Ok(GuardRows::default())
 }
 

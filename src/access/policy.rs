@@ -7,6 +7,7 @@
 
 use super::unlock::RecordPassword;
 use crate::records::{self, Record, all, always, any, columns, constant, eq, is_in, never, not, txt, words};
+use crate::registry::columns::{record, user};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
 use crate::scope::{Principal, Scope};
@@ -31,9 +32,6 @@ pub fn permitted(scope: &Scope, action: Action, resource: &Resource) -> Cond {
 }
 
 /// Whether the caller may do an act to a row.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn may(scope: &Scope, action: Action, record: Record<'_>) -> Result<bool, StorageError> {
     records::meets(&*scope.storage, record, &permitted(scope, action, record.resource))
 }
@@ -57,9 +55,6 @@ pub fn edited(scope: &Scope, resource: &Resource) -> Cond {
 }
 
 /// Whether the caller sees a row as it is edited.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn sees_edited(scope: &Scope, record: Record<'_>) -> Result<bool, StorageError> {
     records::meets(&*scope.storage, record, &edited(scope, record.resource))
 }
@@ -104,9 +99,12 @@ fn own(scope: &Scope, column: &str) -> Cond {
 fn below(column: &str, filter: Cond) -> Cond {
     match filter == never() {
         true => never(),
-        false => {
-            Cond::Related { table: name("record"), inner: name("id"), outer: name(column), filter: Box::new(filter) }
-        }
+        false => Cond::Related {
+            table: name(record::TABLE),
+            inner: name("id"),
+            outer: name(column),
+            filter: Box::new(filter),
+        },
     }
 }
 
@@ -202,17 +200,11 @@ pub fn published_or_inherited(scope: &Scope) -> Cond {
 }
 
 /// Whether the caller may do an act to the record with this id; `None` when there is none.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn parent_content(scope: &Scope, id: i64, action: Action) -> Result<Option<bool>, StorageError> {
     with_record(scope, id, |record| may(scope, action, record))?.transpose()
 }
 
 /// The content record with this id, of whatever declared kind; `None` when there is none.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn with_record<T>(scope: &Scope, id: i64, ask: impl FnOnce(Record<'_>) -> T) -> Result<Option<T>, StorageError> {
     let snapshot = scope.storage.snapshot()?;
     let kind = records::kinds(&*snapshot, [id])?.pop();
@@ -265,9 +257,6 @@ fn changeable_comments(scope: &Scope) -> Cond {
 }
 
 /// Whether the caller reads the record with this id and what is locked in it; `None` when there is none.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn reads_commented(
     scope: &Scope,
     id: i64,
@@ -285,9 +274,6 @@ pub fn reads_commented(
 }
 
 /// The record with this id, if it is one that the password of the request opens.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn opened(scope: &Scope, id: i64, password: Option<&RecordPassword<'_>>) -> Result<Option<i64>, StorageError> {
     let Some(given) = password else { return Ok(None) };
     Ok(with_record(scope, id, |record| given.opens(record.text("password")))?.filter(|opens| *opens).map(|_| id))
@@ -351,7 +337,7 @@ pub fn published_authors(scope: &Scope, kinds: Option<Vec<&str>>) -> Cond {
         public.filter(|r| r.supports("author")).map(|r| &*r.kind).collect()
     });
     Cond::Related {
-        table: name("record"),
+        table: name(record::TABLE),
         inner: name("author"),
         outer: name("id"),
         filter: Box::new(Cond::All(vec![words("kind", kinds), published(scope)])),
@@ -359,12 +345,9 @@ pub fn published_authors(scope: &Scope, kinds: Option<Vec<&str>>) -> Cond {
 }
 
 /// Whether a user has published anything (see [`published_authors`]).
-///
-/// # Errors
-/// The database cannot be read.
 pub fn has_published(scope: &Scope, user: i64) -> Result<bool, StorageError> {
     let filter = Cond::All(vec![is_in("id", [user]), published_authors(scope, None)]);
-    Ok(!scope.storage.snapshot()?.rows(&columns("user", &["id"], filter))?.is_empty())
+    Ok(!scope.storage.snapshot()?.rows(&columns(user::TABLE, &["id"], filter))?.is_empty())
 }
 
 // ------------------------------------------------------------------------------------------------ rows of their own, kinds, columns
@@ -418,9 +401,6 @@ pub fn may_assign(caller: &Principal, taxonomy: &Resource) -> bool {
 
 /// Notes the capability that the caller lacks for an act to a row that is not permitted, for the refusal that follows: of
 /// those that would do, the first in the order of actions.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn note_missing(scope: &Scope, action: Action, record: Record<'_>) -> Result<(), StorageError> {
     let (caller, resource) = (&scope.principal, record.resource);
     caller.missing.take();

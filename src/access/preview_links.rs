@@ -16,7 +16,9 @@ use crate::scope::Scope;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use cms_config::declaration::Action;
-use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Put, ReadPlan, Row, Target};
+use cms_storage::plan::{Change, Cond, DbValue, Op, Put, ReadPlan, Row, Target};
+use cms_storage::typed_row;
+use std::sync::Arc;
 
 /// Bytes of a link's id.
 const BYTES: usize = 16;
@@ -32,9 +34,6 @@ pub struct PreviewLink {
 
 impl Identity {
     /// A new link of the caller to a record, valid until `expires`: its id, its token, and the changes that store it.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn new_preview(
         &self,
         scope: &Scope,
@@ -42,19 +41,18 @@ impl Identity {
         expires: i64,
     ) -> Result<(String, String, Vec<Change>), ApiError> {
         let link = URL_SAFE_NO_PAD.encode(rand::random::<[u8; BYTES]>());
-        let value = |column: &str, value: i64| (name(column), Input::Value(DbValue::Int(value)));
-        let set = vec![
-            value(col::RECORD, record.id()),
-            value(col::USER, scope.principal.id),
-            value(col::CREATED, scope.now),
-            value(col::EXPIRES, expires),
-        ];
+        let set = records::set([
+            (col::RECORD, DbValue::Int(record.id())),
+            (col::USER, DbValue::Int(scope.principal.id)),
+            (col::CREATED, DbValue::Int(scope.now)),
+            (col::EXPIRES, DbValue::Int(expires)),
+        ]);
         let ended = Cond::Compare(name(col::EXPIRES), Op::Le, DbValue::Int(scope.now));
         let mut changes = vec![Change::RemoveWhere { table: name(col::TABLE), filter: ended }];
         let own = ordered(columns(col::TABLE, &[col::ID], of(record.id())), col::CREATED, true);
-        let oldest = scope.snapshot()?.rows(&ReadPlan { offset: MOST - 1, limit: Some(MOST), ..own })?;
-        if !oldest.is_empty() {
-            let keys = oldest.into_iter().flat_map(|row| row.into_iter().next()).collect();
+        let oldest = ReadPlan { offset: MOST - 1, limit: Some(MOST), ..own };
+        let keys: Vec<DbValue> = scope.snapshot()?.rows_as(&oldest)?;
+        if !keys.is_empty() {
             changes.push(Change::RemoveWhere { table: name(col::TABLE), filter: Cond::In(name(col::ID), keys) });
         }
         changes.push(Change::Put(Put::new(col::TABLE, Target::Keyed(records::txt(&link)), set)));
@@ -64,9 +62,6 @@ impl Identity {
 
     /// The link of a token that is good for the record of this id; `None`: it is for another one or nobody's, it has ended, or
     /// the user who made it may not edit the record any more.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn preview(
         &self,
         scope: &Scope,
@@ -81,9 +76,9 @@ impl Identity {
         }
         let snapshot = scope.snapshot()?;
         let valid = Cond::All(vec![eq(col::ID, records::txt(link)), of(id), lasting(scope)]);
-        let Some(found) = records::first(&*snapshot, col::TABLE, &[col::USER], valid)? else { return Ok(None) };
+        let Some(user) = records::first(&*snapshot, col::TABLE, &[col::USER], valid)? else { return Ok(None) };
         let Some(users) = scope.registry.users() else { return Ok(None) };
-        let user = records::find(&*snapshot, users, &found[0])?;
+        let user = records::find(&*snapshot, users, &user)?;
         let row = records::find(&*snapshot, resource, &DbValue::Int(id))?;
         let Some((user, row)) = user.zip(row) else { return Ok(None) };
         let maker = Record { resource: users, row: &user };
@@ -99,13 +94,10 @@ impl Identity {
 }
 
 /// The record that a token says it is for. Whether it is good for that is another question.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn record_of(scope: &Scope, token: &str) -> Result<Option<i64>, ApiError> {
     let Some((link, _)) = token.split_once('.') else { return Ok(None) };
     let known = eq(col::ID, records::txt(link));
-    Ok(records::first(&*scope.snapshot()?, col::TABLE, &[col::RECORD], known)?.map(|row| records::int(&row[0])))
+    Ok(records::first(&*scope.snapshot()?, col::TABLE, &[col::RECORD], known)?)
 }
 
 /// Whether a record is in the trash, where it has no preview.
@@ -113,14 +105,21 @@ pub fn is_trashed(scope: &Scope, record: Record<'_>) -> bool {
     scope.registry.status_is(record.text("status"), |status| status.trash)
 }
 
-/// The links to a record that have not ended, the newest first: id, user, creation, end.
-///
-/// # Errors
-/// The database cannot be read.
-pub fn of_record(scope: &Scope, record: i64) -> Result<Vec<Row>, ApiError> {
-    let wanted = [col::ID, col::USER, col::CREATED, col::EXPIRES];
-    let plan = columns(col::TABLE, &wanted, Cond::All(vec![of(record), lasting(scope)]));
-    Ok(scope.snapshot()?.rows(&ReadPlan { limit: Some(MOST), ..ordered(plan, col::CREATED, true) })?)
+typed_row! {
+    col::TABLE;
+    /// A link as it is listed.
+    pub struct PreviewLinkRow {
+        pub link: Arc<str>,
+        pub user: i64,
+        pub created: i64,
+        pub expires: i64,
+    }
+}
+
+/// The links to a record that have not ended, the newest first.
+pub fn of_record(scope: &Scope, record: i64) -> Result<Vec<PreviewLinkRow>, ApiError> {
+    let plan = records::select::<PreviewLinkRow>(Cond::All(vec![of(record), lasting(scope)]));
+    Ok(scope.snapshot()?.rows_as(&ReadPlan { limit: Some(MOST), ..ordered(plan, col::CREATED, true) })?)
 }
 
 /// The change that takes back a link to a record.

@@ -8,13 +8,16 @@ use super::hashing::same_text;
 use super::identity::{Identity, principal};
 use crate::error::ApiError;
 use crate::model::Request;
-use crate::records::{self, Record, columns, eq, int, ordered, text, txt};
+use crate::records::{self, Record, columns, eq, ordered, set, txt};
+use crate::registry::columns::session as col;
 use crate::registry::name;
 use crate::request::{BodyParams, body_params};
 use crate::scope::{Principal, Scope};
-use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Put, ReadPlan, Target, WritePlan};
+use cms_storage::plan::{Change, Cond, DbValue, Op, Put, ReadPlan, Target, WritePlan};
+use cms_storage::typed_row;
 use rand::RngExt;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// Seconds of half a nonce's life: it lasts until the end of the next half.
 const HALF_LIFE: i64 = 12 * 60 * 60;
@@ -40,9 +43,6 @@ pub enum Purpose {
 impl Identity {
     /// A new session of a user that ends at `expires`: the value of the cookie ([`cookie_name`] with the same `host`), and the
     /// changes that store it. Beyond `pages.max_sessions` the least recently used one ends.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn begin_session(
         &self,
         scope: &Scope,
@@ -53,33 +53,22 @@ impl Identity {
         let mut rng = rand::rng();
         let token: String = (0..LENGTH).map(|_| char::from(LETTERS[rng.random_range(0..LETTERS.len())])).collect();
         let ip = scope.peer.ip.map(|ip| ip.to_string()).unwrap_or_default();
-        let ended = Cond::Compare(name("expires"), Op::Le, DbValue::Int(scope.now));
-        let put = Put {
-            table: name("session"),
-            target: Target::Keyed(txt(&self.session_key(&token, host))),
-            set: vec![
-                (name("user"), Input::Value(DbValue::Int(user))),
-                (name("created"), Input::Value(DbValue::Int(scope.now))),
-                (name("seen"), Input::Value(DbValue::Int(scope.now))),
-                (name("expires"), Input::Value(DbValue::Int(expires))),
-                (name("ip"), Input::Value(txt(&ip))),
-                (name("agent"), Input::Value(txt(&scope.agent))),
-            ],
-            slug: None,
-            edges: Vec::new(),
-            meta: Vec::new(),
-            revisions: Vec::new(),
-        };
-        let mut changes = vec![Change::RemoveWhere { table: name("session"), filter: ended }];
+        let ended = Cond::Compare(name(col::EXPIRES), Op::Le, DbValue::Int(scope.now));
+        let set = set([
+            (col::USER, DbValue::Int(user)),
+            (col::CREATED, DbValue::Int(scope.now)),
+            (col::SEEN, DbValue::Int(scope.now)),
+            (col::EXPIRES, DbValue::Int(expires)),
+            (col::IP, txt(&ip)),
+            (col::AGENT, txt(&scope.agent)),
+        ]);
+        let mut changes = vec![removed(ended)];
         changes.extend(superseded(scope, user)?);
-        changes.push(Change::Put(put));
+        changes.push(Change::Put(Put::new(col::TABLE, Target::Keyed(txt(&self.session_key(&token, host))), set)));
         Ok((token, changes))
     }
 
     /// Whose session the cookie of the request opens.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn session(&self, scope: &Scope, request: &Request) -> Result<Option<Principal>, ApiError> {
         // A sibling domain can set a cookie without `__Host-`, but none that opens a session which began with that.
         let own = |host: bool| {
@@ -90,22 +79,16 @@ impl Identity {
         };
         let Some(key) = own(true).or_else(|| own(false)) else { return Ok(None) };
         let snapshot = scope.snapshot()?;
-        let row = records::first(&*snapshot, "session", &["hash", "user", "expires", "seen"], eq("hash", txt(&key)))?;
-        let Some(row) = row.filter(|row| same_text(text(&row[0]), &key) && int(&row[2]) > scope.now) else {
-            return Ok(None);
-        };
+        let wanted = [col::HASH, col::USER, col::EXPIRES, col::SEEN];
+        let row = records::first(&*snapshot, col::TABLE, &wanted, eq(col::HASH, txt(&key)))?;
+        let fits =
+            |(hash, _, expires, _): &(Arc<str>, DbValue, i64, i64)| same_text(hash, &key) && *expires > scope.now;
+        let Some((hash, user, _, seen)) = row.filter(fits) else { return Ok(None) };
         let Some(users) = scope.registry.users() else { return Ok(None) };
-        let Some(user) = records::find(&*snapshot, users, &row[1])? else { return Ok(None) };
-        if scope.now - int(&row[3]) >= REFRESH {
-            let seen = Put {
-                table: name("session"),
-                target: Target::Existing { key: row[0].clone(), expect: None },
-                set: vec![(name("seen"), Input::Value(DbValue::Int(scope.now)))],
-                slug: None,
-                edges: Vec::new(),
-                meta: Vec::new(),
-                revisions: Vec::new(),
-            };
+        let Some(user) = records::find(&*snapshot, users, &user)? else { return Ok(None) };
+        if scope.now - seen >= REFRESH {
+            let target = Target::Existing { key: DbValue::Text(hash), expect: None };
+            let seen = Put::new(col::TABLE, target, set([(col::SEEN, DbValue::Int(scope.now))]));
             // Nobody waits for it.
             drop(scope.storage.commit(WritePlan::new(vec![Change::Put(seen)])));
         }
@@ -141,11 +124,36 @@ impl Identity {
 /// The change that makes room for one more session of a user.
 fn superseded(scope: &Scope, user: i64) -> Result<Option<Change>, ApiError> {
     let most = scope.registry.declaration.pages.max_sessions.max(1);
-    let own = ordered(columns("session", &["hash"], eq("user", DbValue::Int(user))), "seen", true);
-    let rows = scope.snapshot()?.rows(&ReadPlan { offset: most - 1, ..own })?;
-    let keys: Vec<DbValue> = rows.into_iter().map(|row| row[0].clone()).collect();
-    let filter = Cond::In(name("hash"), keys.clone());
-    Ok((!keys.is_empty()).then_some(Change::RemoveWhere { table: name("session"), filter }))
+    let own = ordered(columns(col::TABLE, &[col::HASH], eq(col::USER, DbValue::Int(user))), col::SEEN, true);
+    let keys: Vec<DbValue> = scope.snapshot()?.rows_as(&ReadPlan { offset: most - 1, ..own })?;
+    Ok((!keys.is_empty()).then(|| removed(Cond::In(name(col::HASH), keys))))
+}
+
+/// The change that ends the sessions that meet a condition.
+pub fn removed(filter: Cond) -> Change {
+    Change::RemoveWhere { table: name(col::TABLE), filter }
+}
+
+typed_row! {
+    col::TABLE;
+    /// A session as its user sees it.
+    pub struct SessionRow {
+        pub hash: Arc<str>,
+        pub created: i64,
+        pub seen: i64,
+        pub expires: i64,
+        pub ip: Arc<str>,
+        pub agent: Arc<str>,
+    }
+}
+
+impl SessionRow {
+    /// The sessions of a user that have not ended, the one that was used last first.
+    pub fn of_user(scope: &Scope, user: i64) -> Result<Vec<SessionRow>, ApiError> {
+        let still = Cond::Compare(name(col::EXPIRES), Op::Gt, DbValue::Int(scope.now));
+        let own = records::select::<SessionRow>(Cond::All(vec![eq(col::USER, DbValue::Int(user)), still]));
+        Ok(scope.snapshot()?.rows_as(&ordered(own, col::SEEN, true))?)
+    }
 }
 
 /// The cookie that holds a session; where nobody can read along (`host`), one that browsers take from this host alone.

@@ -36,9 +36,7 @@ fn reads_terms_of(scope: &Scope, record: Record<'_>) -> Result<bool, StorageErro
 pub(super) fn term_read(input: &GuardInput<'_>) -> Decision {
     let row = input.target(Code::TermInvalid)?;
     let record = Record { resource: input.resource()?, row: &row };
-    if input.context() == Context::EDIT && !input.sees_edited(record)? {
-        return Err(input.refuse(Code::ForbiddenContext));
-    }
+    input.refuse_if(input.context() == Context::EDIT && !input.sees_edited(record)?, Code::ForbiddenContext)?;
     target(row)
 }
 
@@ -46,17 +44,13 @@ pub(super) fn term_create(input: &GuardInput<'_>) -> Decision {
     let resource = input.resource()?;
     // Whoever may assign terms of a flat taxonomy may make them up.
     let act = if resource.declared.hierarchical { Action::Edit } else { Action::Assign };
-    if !input.scope.principal.can(resource.capability(act)) {
-        return Err(input.refuse(Code::CannotCreate));
-    }
+    input.refuse_if(!input.scope.principal.can(resource.capability(act)), Code::CannotCreate)?;
     Ok(GuardRows::default())
 }
 
 pub(super) fn term_update(input: &GuardInput<'_>) -> Decision {
     let row = input.target(Code::TermInvalid)?;
-    if !input.scope.principal.can(input.resource()?.capability(Action::Edit)) {
-        return Err(input.refuse(Code::CannotUpdate));
-    }
+    input.refuse_if(!input.scope.principal.can(input.resource()?.capability(Action::Edit)), Code::CannotUpdate)?;
     target(row)
 }
 

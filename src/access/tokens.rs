@@ -55,9 +55,6 @@ fn is_of_login() -> Cond {
 impl Identity {
     /// A new token of an account, and the changes that store it: those that have ended go, and the oldest ones of an account
     /// that has too many.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn new_token(&self, scope: &Scope, user: i64, rules: &TokenOptions) -> Result<(String, Vec<Change>), ApiError> {
         let token = format!("{MARK}{}", URL_SAFE_NO_PAD.encode(rand::random::<[u8; BYTES]>()));
         let past = Cond::Compare(name(col::EXPIRES), Op::Le, DbValue::Int(scope.now));

@@ -6,7 +6,6 @@
 use super::hashing::same_text;
 use super::throttle::PasswordCheck;
 use crate::request::args::ArgSources;
-use cms_config::declaration::Family;
 use serde_json::Value;
 use std::cell::Cell;
 
@@ -19,14 +18,10 @@ pub struct RecordPassword<'a> {
 }
 
 impl<'a> RecordPassword<'a> {
-    /// The password that a request brings for what it reads or comments on. That of a record is in the query, whatever
-    /// the method: in a body it is the one that the record is to have. An empty one is none.
-    pub fn of(family: Option<Family>, sources: &ArgSources<'a>) -> Option<RecordPassword<'a>> {
-        let sent = match family {
-            Some(Family::Content) => sources.query.get("password"),
-            Some(Family::Comment) => sources.get("password"),
-            _ => None,
-        };
+    /// The password that a request brings for the record that it reads or, `comments`, comments on. That of a record is in
+    /// the query, whatever the method: in a body it is the one that the record is to have. An empty one is none.
+    pub fn of(comments: bool, sources: &ArgSources<'a>) -> Option<RecordPassword<'a>> {
+        let sent = if comments { sources.get("password") } else { sources.query.get("password") };
         let text = sent.and_then(Value::as_str).filter(|text| !text.is_empty())?;
         Some(RecordPassword { text, right: Cell::new(false), wrong: Cell::new(false) })
     }
@@ -63,7 +58,7 @@ mod tests {
         let query = json!({"password": "key"}).as_object().cloned().expect("an object");
         let (path, body) = (Map::new(), BodyParams::None);
         let sources = ArgSources { path: &path, body: &body, query: &query };
-        let given = || RecordPassword::of(Some(Family::Content), &sources).expect("a password");
+        let given = || RecordPassword::of(false, &sources).expect("a password");
         let check = |locks: &[&str], expected: PasswordCheck| {
             let given = given();
             for lock in locks {
@@ -77,17 +72,15 @@ mod tests {
         check(&["other"], PasswordCheck::Wrong);
         check(&["", "Key"], PasswordCheck::Wrong);
         check(&["other", "key", "kez"], PasswordCheck::Right);
-        assert!(RecordPassword::of(Some(Family::User), &sources).is_none());
-        assert!(RecordPassword::of(None, &sources).is_none());
-        assert!(RecordPassword::of(Some(Family::Comment), &sources).is_some());
+        assert!(RecordPassword::of(true, &sources).is_some());
         let empty = json!({"password": ""}).as_object().cloned().expect("an object");
         let sources = ArgSources { query: &empty, ..sources };
-        assert!(RecordPassword::of(Some(Family::Content), &sources).is_none());
+        assert!(RecordPassword::of(false, &sources).is_none());
         // In a body it is a record's new password, and opens a comment's record.
         let body = BodyParams::Json(json!({"password": "key"}).as_object().cloned().expect("an object"));
         let none = Map::new();
         let sources = ArgSources { path: &none, body: &body, query: &none };
-        assert!(RecordPassword::of(Some(Family::Content), &sources).is_none());
-        assert!(RecordPassword::of(Some(Family::Comment), &sources).is_some());
+        assert!(RecordPassword::of(false, &sources).is_none());
+        assert!(RecordPassword::of(true, &sources).is_some());
     }
 }

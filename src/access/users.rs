@@ -1,7 +1,7 @@
 //! Guards of users: the path names one by its number or says `me`.
 
 use super::{Decision, GuardInput, GuardRows, policy, target};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::records::Record;
 use crate::registry::Registry;
 use crate::registry::resource::{Context, Resource};
@@ -15,17 +15,11 @@ pub(super) fn user_list(input: &GuardInput<'_>) -> Decision {
     let caller = &input.scope.principal;
     let lists = caller.can(user_resource(input)?.capability(Action::List));
     let filtered = |arg: &str| input.args.explicit(arg).is_some_and(|v| v.as_array().is_none_or(|l| !l.is_empty()));
-    if !lists && (filtered("roles") || filtered("capabilities")) {
-        return Err(input.refuse(Code::UserCannotView));
-    }
-    if input.context() == Context::EDIT && !lists {
-        return Err(input.refuse(Code::ForbiddenContext));
-    }
+    input.refuse_if(!lists && (filtered("roles") || filtered("capabilities")), Code::UserCannotView)?;
+    input.refuse_if(input.context() == Context::EDIT && !lists, Code::ForbiddenContext)?;
     if input.args.text("who") == Some("authors") {
         let mut content = input.registry().content_types().filter(|r| r.supports("author"));
-        if !lists && !content.any(|r| caller.can(r.capability(Action::Edit))) {
-            return Err(input.refuse(Code::ForbiddenWho));
-        }
+        input.refuse_if(!lists && !content.any(|r| caller.can(r.capability(Action::Edit))), Code::ForbiddenWho)?;
     }
     Ok(GuardRows::default())
 }
@@ -35,9 +29,7 @@ pub fn named_user(input: &GuardInput<'_>) -> Result<Row, ApiError> {
     let captured = path_user(input);
     let users = user_resource(input)?;
     let id = if names_caller(input) {
-        if !input.scope.principal.is_logged_in() {
-            return Err(ApiError::new(Code::UserInvalidId));
-        }
+        refuse_if(!input.scope.principal.is_logged_in(), Code::UserInvalidId)?;
         input.scope.principal.id
     } else {
         let id = captured.and_then(|v| v.as_i64().or_else(|| v.as_str()?.parse().ok()));
@@ -74,12 +66,8 @@ pub(super) fn user_read(input: &GuardInput<'_>) -> Decision {
     if record.id() == input.scope.principal.id {
         return target(row);
     }
-    if input.context() == Context::EDIT && !input.sees_edited(record)? {
-        return Err(input.refuse(Code::ForbiddenContext));
-    }
-    if !input.may(Action::Read, record)? {
-        return Err(input.refuse(Code::UserCannotView));
-    }
+    input.refuse_if(input.context() == Context::EDIT && !input.sees_edited(record)?, Code::ForbiddenContext)?;
+    input.refuse_if(!input.may(Action::Read, record)?, Code::UserCannotView)?;
     target(row)
 }
 
@@ -138,20 +126,14 @@ pub(super) fn user_update(input: &GuardInput<'_>) -> Decision {
     let roles = roles(input);
     let gives =
         roles.is_empty() || (input.may(Action::Promote, record)? && policy::check_assignable(input.scope, roles));
-    if !gives {
-        return Err(input.refuse(Code::CannotEditRoles));
-    }
-    if !input.may(Action::Edit, record)? {
-        return Err(input.refuse(Code::CannotEdit));
-    }
+    input.refuse_if(!gives, Code::CannotEditRoles)?;
+    input.refuse_if(!input.may(Action::Edit, record)?, Code::CannotEdit)?;
     target(row)
 }
 
 pub(super) fn user_delete(input: &GuardInput<'_>) -> Decision {
     let row = named_user(input)?;
     let record = Record { resource: user_resource(input)?, row: &row };
-    if !input.may(Action::Delete, record)? {
-        return Err(input.refuse(Code::UserCannotDelete));
-    }
+    input.refuse_if(!input.may(Action::Delete, record)?, Code::UserCannotDelete)?;
     target(row)
 }

@@ -3,7 +3,7 @@
 use super::{QueryBehaviour, QueryContext};
 use crate::access::policy;
 use crate::error::{ApiError, Code};
-use crate::records::{self, columns, eq, int, is_in, never, txt, words};
+use crate::records::{self, columns, eq, is_in, never, txt, words};
 use crate::registry::args::{Arg, Filter};
 use crate::registry::name;
 use crate::registry::resource::{ColumnClock, Resource};
@@ -256,8 +256,8 @@ fn with_descendants(asked: &QueryContext<'_>, taxonomy: &Resource, mut found: Ve
     let mut level = found.clone();
     while !level.is_empty() {
         let filter = Cond::All(vec![records::own_rows(taxonomy), is_in("parent", level)]);
-        let rows = snapshot.rows(&columns(&taxonomy.table, &["id"], filter))?;
-        level = rows.iter().map(|r| int(&r[0])).filter(|id| !found.contains(id)).collect();
+        level = snapshot.rows_as(&columns(&taxonomy.table, &["id"], filter))?;
+        level.retain(|id| !found.contains(id));
         found.extend(&level);
     }
     Ok(found)
@@ -343,11 +343,12 @@ fn hide_empty(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     }
     let snapshot = asked.scope.snapshot()?;
     let table = &asked.resource.table;
-    let rows = snapshot.rows(&columns(table, &["id", "parent", "count"], records::own_rows(asked.resource)))?;
-    let parents: HashMap<i64, i64> = rows.iter().map(|row| (int(&row[0]), int(&row[1]))).collect();
+    let terms = columns(table, &["id", "parent", "count"], records::own_rows(asked.resource));
+    let terms: Vec<(i64, i64, i64)> = snapshot.rows_as(&terms)?;
+    let parents: HashMap<i64, i64> = terms.iter().map(|(id, parent, _)| (*id, *parent)).collect();
     let mut kept = HashSet::new();
-    for row in rows.iter().filter(|row| int(&row[2]) > 0) {
-        let mut term = int(&row[0]);
+    for (id, ..) in terms.iter().filter(|(.., count)| *count > 0) {
+        let mut term = *id;
         while term != 0 && kept.insert(term) {
             term = parents.get(&term).copied().unwrap_or(0);
         }

@@ -84,8 +84,8 @@ pub fn label(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
 fn of_kind<'a>(item: &Item<'a>, kind: &str) -> Option<&'a Resource> {
     let declared = declared(item)?;
     let term = item.record.text(&declared.class) == declared.term;
-    let family = if term { Family::Term } else { Family::Content };
-    item.scope.registry.family(family).find(|resource| *resource.kind == *kind)
+    let registry = &item.scope.registry;
+    registry.resources.iter().find(|r| *r.kind == *kind && if term { r.is_taxonomy() } else { r.is_content() })
 }
 
 /// The kind of the target, as it is written in the API.

@@ -13,13 +13,12 @@ use crate::access::hints::Hints;
 use crate::behaviours::READS;
 use crate::records::{self, Record};
 use crate::registry::Registry;
-use crate::registry::columns::VERSION;
+use crate::registry::columns::{VERSION, user};
 use crate::registry::name;
 use crate::registry::resource::{Context, Link, Property, PropertySource, Resource};
 use crate::render::{Needs, ReadTrace};
 use crate::request::fields::Fields;
 use crate::scope::Scope;
-use cms_config::declaration::Family;
 use cms_storage::plan::Name;
 use cms_storage::{ReadSet, Snapshot, slugs};
 use cms_text::address::{AUTHOR, CATEGORY};
@@ -246,7 +245,7 @@ fn caches_others(scope: &Scope) -> bool {
 fn plan(registry: &Registry, resource: &Resource) -> CachePlan {
     let mut needs = Needs::default();
     resource.properties.iter().for_each(|p| gather(p, &mut needs));
-    let family = matches!(resource.family, Family::Content | Family::Term | Family::User | Family::Plain);
+    let family = resource.stores_rows() && !resource.is_comments();
     let mentions_caller = resource.links.iter().any(|link| {
         (link.when.can.is_some() || link.when.act.is_some()) && link.when.context.as_deref() != Some("edit")
     });
@@ -259,7 +258,7 @@ fn plan(registry: &Registry, resource: &Resource) -> CachePlan {
         || resource.links.iter().any(|link| link.when.children);
     let by_author = needs.above && resource.address.has(AUTHOR);
     let readable: Vec<usize> = resource.links.iter().filter_map(Link::must_be_readable).collect();
-    let users = (by_author || needs.author_names).then(|| name("user")).into_iter();
+    let users = (by_author || needs.author_names).then(|| name(user::TABLE)).into_iter();
     let related = resource.relations.iter().map(|relation| &registry.resources[relation.to]);
     let tables: BTreeSet<&Name> = related.filter(|to| to.is_taxonomy()).map(|to| &to.table).collect();
     let by_category = needs.above && resource.address.has(CATEGORY);

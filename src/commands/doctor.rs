@@ -8,6 +8,7 @@ use crate::access::{app_passwords, identity};
 use crate::boot::{BootError, Services, wait};
 use crate::mailer;
 use crate::records::{self, eq, txt};
+use crate::registry::columns::app_password;
 use crate::registry::{Registry, name};
 use crate::scope::CredentialLimits;
 use cms_storage::nodes::NodeFacts;
@@ -38,9 +39,6 @@ pub struct Finding {
 }
 
 /// All findings about the site at this address; checks that depend on a failed one are left out.
-///
-/// # Errors
-/// The database cannot be read or written.
 pub fn examine(
     registry: &Registry,
     services: &Services,
@@ -286,7 +284,7 @@ impl SiteProbe<'_> {
         let basic = identity::basic_header(&login, &secret);
         let url = self.rest(&format!("{}/me", users.path));
         let answer = self.ask("GET", &url, &[(header::AUTHORIZATION, &basic)]);
-        let gone = Change::RemoveWhere { table: name("app_password"), filter: eq("name", txt(&title)) };
+        let gone = Change::RemoveWhere { table: name(app_password::TABLE), filter: eq("name", txt(&title)) };
         wait(services.storage.commit(WritePlan::new(vec![gone])))
             .map_err(|error| BootError::Other(format!("the password `{title}` was not deleted: {error}")))?;
         let wrong = match answer {
@@ -309,9 +307,6 @@ fn json_of(mut answer: Response<Body>) -> Option<Value> {
 
 impl Services {
     /// The login of some user who may have application passwords.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     fn any_login(&self, registry: &Registry) -> Result<Option<String>, BootError> {
         let Some(users) = registry.users() else { return Ok(None) };
         let snapshot = self.storage.snapshot()?;

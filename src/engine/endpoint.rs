@@ -201,8 +201,7 @@ impl<'a> EndpointCall<'a> {
             as_text: call.text && call.method == Method::Get && unshaped(),
             unique: UniqueNames::of_documents(scope.registry.declaration.dialect.numbers_across_documents),
         };
-        let handler = HANDLERS[endpoint.handler.0].run;
-        let mut outcome = handler(&work).await?;
+        let mut outcome = HANDLERS[endpoint.handler.0].run.run(&work).await?;
         outcome.private |= self.password.is_some() || scope.preview.is_some();
         if scope.preview.is_some() {
             // They are those of what is stored.

@@ -272,30 +272,15 @@ impl Engine {
         request: &Request,
         RequestStorage { budget, storage }: RequestStorage,
     ) -> Result<Scope, ApiError> {
+        let agent = request.header("user-agent").unwrap_or_default().chars();
         Ok(Scope {
-            registry: self.registry.clone(),
-            settings: self.settings(&*storage)?,
-            storage,
             budget,
-            principal: Default::default(),
-            now: self.clock.now(),
             peer: request.peer.clone(),
-            agent: request
-                .header("user-agent")
-                .unwrap_or_default()
-                .chars()
-                .take(self.registry.declaration.bounds.max_user_agent)
-                .collect::<String>()
-                .into(),
+            agent: agent.take(self.registry.declaration.bounds.max_user_agent).collect::<String>().into(),
             // The next part of a response is a request inside the one that began it.
             depth: u8::from(request.goes_on),
             request_id: request.id.clone(),
-            tentative: false,
-            imported: None,
-            tool: false,
-            progress: None,
-            hashes: Arc::default(),
-            preview: None,
+            ..self.scope_over(storage, Principal::default())?
         })
     }
 
@@ -304,11 +289,15 @@ impl Engine {
     /// # Errors
     /// The settings cannot be read.
     pub fn scope_of(&self, principal: Principal) -> Result<Scope, ApiError> {
+        self.scope_over(self.storage.clone(), principal)
+    }
+
+    fn scope_over(&self, storage: Arc<dyn Storage>, principal: Principal) -> Result<Scope, ApiError> {
         Ok(Scope {
             registry: self.registry.clone(),
-            storage: self.storage.clone(),
+            settings: self.settings(&*storage)?,
+            storage,
             budget: None,
-            settings: self.settings(&*self.storage)?,
             principal,
             now: self.clock.now(),
             peer: Peer { https: true, ..Peer::default() },

@@ -29,9 +29,9 @@ impl Engine {
         sources: &ArgSources<'a>,
     ) -> Result<Option<PasswordAttempt<'a>>, ApiError> {
         let resource = matched.route.resource.map(|index| &self.registry.resources[index]);
-        let Some(given) = RecordPassword::of(resource.map(|r| r.family), sources) else {
-            return Ok(None);
-        };
+        let locked = resource.filter(|resource| resource.is_content() || resource.is_comments());
+        let given = locked.and_then(|resource| RecordPassword::of(resource.is_comments(), sources));
+        let Some(given) = given else { return Ok(None) };
         // Another spelling of one record has places of its own, but one caller has few places for all records.
         let of = matched.captures.values().next_back().or_else(|| sources.get("post"));
         let about = format!("{}/{}", resource.map_or("", |r| &*r.name), of.unwrap_or(&Value::Null));

@@ -381,18 +381,18 @@ fn first_status<'r>(edit: &RowEdit<'r>, draft: &CommentDraft) -> Result<&'r str,
         author => eq(col::AUTHOR, DbValue::Int(author)),
     };
     let filter = Cond::All(vec![same, eq(col::STATUS, txt(approved))]);
-    let known = records::first(&*edit.scope.snapshot()?, col::TABLE, &[ID], filter)?.is_some();
+    let known = records::exists(&*edit.scope.snapshot()?, col::TABLE, filter)?;
     Ok(if known { approved } else { held })
 }
 
 fn trusted(edit: &RowEdit<'_>, author: i64, post: i64) -> Result<bool, ApiError> {
     let snapshot = edit.scope.snapshot()?;
     let found = records::first(&*snapshot, record::TABLE, &[record::AUTHOR], eq(ID, DbValue::Int(post)))?;
-    if found.is_some_and(|row| int(&row[0]) == author) {
+    if found == Some(author) {
         return Ok(true);
     }
-    let found = records::first(&*snapshot, user::TABLE, &[user::ROLES], eq(ID, DbValue::Int(author)))?;
-    let roles = found.map(|row| records::split_words(text(&row[0]))).unwrap_or_default();
+    let roles = records::first::<String>(&*snapshot, user::TABLE, &[user::ROLES], eq(ID, DbValue::Int(author)))?;
+    let roles = records::split_words(&roles.unwrap_or_default());
     Ok(edit.scope.registry.capabilities(&roles).contains(edit.resource.capability(Action::Moderate)))
 }
 

@@ -14,7 +14,7 @@ use super::field_values;
 use super::values::{self, stored};
 use super::{Columns, RowEdit, column, existing, text_column};
 use crate::behaviours::{WRITES, WriteContext};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::records::{self, Record, eq, int, text, txt};
 pub use crate::registry::columns::record as columns;
 use crate::registry::columns::{ID, VERSION};
@@ -344,9 +344,7 @@ fn change(edit: &RowEdit<'_>, record: Record<'_>, keep: bool) -> Result<Vec<Chan
 /// It is in the trash already.
 pub fn trashing(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
     let resource = record.resource;
-    if scope.registry.status_is(record.text(col::STATUS), |status| status.trash) {
-        return Err(ApiError::new(Code::AlreadyTrashed));
-    }
+    refuse_if(scope.registry.status_is(record.text(col::STATUS), |status| status.trash), Code::AlreadyTrashed)?;
     let own = record.text(col::SLUG);
     let mut set = vec![
         text_column(col::STATUS, scope.registry.trash_status()),
@@ -463,8 +461,8 @@ fn that_exist(
     for (rel, ids) in &mut terms {
         let relation = resource.relations.iter().find(|relation| relation.rel == *rel);
         let Some(taxonomy) = relation.map(|relation| &scope.registry.resources[relation.to]) else { continue };
-        let there = scope.snapshot()?.rows(&those_of(taxonomy, ids))?;
-        ids.retain(|id| there.iter().any(|row| int(&row[0]) == *id));
+        let there: Vec<i64> = scope.snapshot()?.rows_as(&those_of(taxonomy, ids))?;
+        ids.retain(|id| there.contains(id));
     }
     Ok(terms)
 }

@@ -5,7 +5,7 @@ use crate::access::policy;
 use crate::behaviours::allowed_html;
 use crate::error::{ApiError, Code};
 use crate::fields::{FieldWrites, LocationFacts, RuleTerms, applying, writes};
-use crate::records::{self, Record, eq, int, is_in};
+use crate::records::{self, Record, eq, is_in};
 use crate::registry::columns::{record as col, term};
 use crate::registry::fields::GroupFields;
 use crate::registry::name;
@@ -15,9 +15,6 @@ use cms_storage::plan::{Change, DbValue, EdgePlan, Input, Put, Row, Target};
 
 /// Adds the given values to the changes of a row. Which groups apply follows from the row as it will be, and values of the
 /// others are passed over.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn add(edit: &RowEdit<'_>, changes: &mut Vec<Change>) -> Result<(), ApiError> {
     let resource = edit.resource;
     let Some(property) = resource.fields_property() else { return Ok(()) };
@@ -70,7 +67,7 @@ fn coming<'a>(edit: &RowEdit<'a>, put: &Put) -> Result<Vec<&'a GroupFields>, Api
     };
     let children = id != 0 && of.is_some_and(|of| of.children) && {
         let below = records::all([records::own_rows(resource), eq(col::PARENT, DbValue::Int(id))]);
-        records::first(&*snapshot, &resource.table, &["id"], below)?.is_some()
+        records::exists(&*snapshot, &resource.table, below)?
     };
     let place = if of.is_some_and(|of| of.place) { place_of(edit, record)? } else { None };
     let facts = LocationFacts {
@@ -111,7 +108,7 @@ fn file_terms(edit: &RowEdit<'_>, put: &mut Put, all: &FieldWrites) -> Result<()
         }
         let wanted = records::all([records::own_rows(terms), is_in("id", ids.iter().copied())]);
         let plan = records::ordered(records::columns(&terms.table, &["id"], wanted), term::NAME_KEY, false);
-        let there = edit.scope.snapshot()?.rows(&plan)?.iter().map(|row| int(&row[0])).collect();
+        let there = edit.scope.snapshot()?.rows_as(&plan)?;
         put.edges.retain(|(rel, _)| *rel != relation.rel);
         put.edges.push((relation.rel.clone(), there));
     }

@@ -7,7 +7,7 @@ use super::column;
 use crate::behaviours::files::address;
 use crate::files::kinds::{self, FileKind};
 use crate::files::{Files, FilesError, names};
-use crate::records::{always, columns, eq, text, txt};
+use crate::records::{always, columns, eq, txt};
 use crate::registry::columns::file as col;
 use crate::registry::columns::{ID, record};
 use crate::registry::{Registry, name};
@@ -165,12 +165,8 @@ pub fn any_recognised(given: &str, file: &Path, media: &Media) -> Option<(String
 const DOOMED: i64 = -1;
 
 /// The keys of a record's files.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn of_record(snapshot: &dyn Snapshot, record: i64) -> Result<Vec<String>, StorageError> {
-    let rows = snapshot.rows(&columns(col::TABLE, &[col::KEY], eq(col::RECORD, DbValue::Int(record))))?;
-    Ok(rows.iter().map(|row| text(&row[0]).to_owned()).collect())
+    snapshot.rows_as(&columns(col::TABLE, &[col::KEY], eq(col::RECORD, DbValue::Int(record))))
 }
 
 /// Assigns files to the record that is the plan's first put, unless they were swept meanwhile.
@@ -206,13 +202,10 @@ fn orphaned(before: i64) -> Cond {
 }
 
 /// Files that were claimed before `before` and belong to no record, at most so many.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn orphans(snapshot: &dyn Snapshot, before: i64, most: u64) -> Result<Vec<String>, StorageError> {
     let mut plan = columns(col::TABLE, &[col::KEY], orphaned(before));
     plan.limit = Some(most);
-    Ok(snapshot.rows(&plan)?.iter().map(|row| text(&row[0]).to_owned()).collect())
+    snapshot.rows_as(&plan)
 }
 
 /// Marks these files for sweeping, unless a record has claimed them by now.
@@ -226,19 +219,13 @@ pub fn doom(keys: &[String], before: i64) -> Change {
 }
 
 /// Files that [`doom`] has marked, at most so many.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn doomed(snapshot: &dyn Snapshot, most: u64) -> Result<Vec<String>, StorageError> {
     let mut plan = columns(col::TABLE, &[col::KEY], eq(col::RECORD, DbValue::Int(DOOMED)));
     plan.limit = Some(most);
-    Ok(snapshot.rows(&plan)?.iter().map(|row| text(&row[0]).to_owned()).collect())
+    snapshot.rows_as(&plan)
 }
 
 /// How many files belong to no record yet, or are to be deleted.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn waiting(snapshot: &dyn Snapshot) -> Result<u64, StorageError> {
     let nobodys = Cond::Compare(name(col::RECORD), Op::Le, DbValue::Int(0));
     snapshot.count(&columns(col::TABLE, &[col::KEY], nobodys))
@@ -334,9 +321,6 @@ impl FileStore<'_> {
 
     /// Stores a copy of a file that an import brings, as it is but for the place where it was taken; false when its name
     /// is taken.
-    ///
-    /// # Errors
-    /// See [`StoreError`].
     pub async fn store_imported_copy(&self, file: &Path, key: &str, kind: &FileKind) -> Result<bool, StoreError> {
         let cleaned = match cms_pictures::format_of(&kind.mime) {
             Some(format) => {
@@ -363,9 +347,6 @@ impl FileStore<'_> {
     }
 
     /// Width and height of a picture that is not decoded.
-    ///
-    /// # Errors
-    /// See [`StoreError`].
     pub async fn extent(&self, file: &Path, mime: &str) -> Result<Option<(u32, u32)>, StoreError> {
         let (path, mime) = (PathBuf::from(file), mime.to_owned());
         self.in_pool(move |bounds| cms_pictures::extent_of(&path, &mime, bounds)).await?.map_err(StoreError::Picture)
@@ -388,9 +369,6 @@ impl FileStore<'_> {
     }
 
     /// Claims and stores smaller copies; their metadata by name. Their keys are added to `keys`.
-    ///
-    /// # Errors
-    /// See [`StoreError`].
     pub async fn keep_sizes(
         &self,
         made: Vec<ResizedCopy>,
@@ -478,8 +456,7 @@ impl FileStore<'_> {
     /// Those of the keys that are claimed already.
     fn taken(&self, keys: impl Iterator<Item = String>) -> Result<HashSet<String>, StorageError> {
         let among = Cond::In(name(col::KEY), keys.map(|key| txt(&key)).collect());
-        let rows = self.storage.snapshot()?.rows(&columns(col::TABLE, &[col::KEY], among))?;
-        Ok(rows.iter().map(|row| text(&row[0]).to_owned()).collect())
+        self.storage.snapshot()?.rows_as(&columns(col::TABLE, &[col::KEY], among))
     }
 
     /// Claims these keys, all or none; false when one of them is taken.

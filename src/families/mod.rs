@@ -137,6 +137,20 @@ pub fn from_original(edit: &RowEdit<'_>, original: Record<'_>) -> Result<Vec<Cha
     Ok(changes)
 }
 
+/// The icon of a resource that declares none.
+pub fn icon(resource: &Resource) -> &'static str {
+    match resource.family {
+        Family::Content if resource.supports("files") => "image",
+        Family::Content => "document",
+        Family::Term if resource.declared.hierarchical => "folder",
+        Family::Term => "tag",
+        Family::Comment => "comment",
+        Family::User => "user",
+        Family::Singleton => "settings",
+        Family::Plain | Family::Catalogue | Family::Virtual => "list",
+    }
+}
+
 /// Whether rows of a resource go to the trash before they are deleted.
 pub fn has_trash(resource: &Resource) -> bool {
     match resource.family {

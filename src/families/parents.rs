@@ -32,7 +32,7 @@ pub fn above<'s>(
     let mut next = from;
     std::iter::from_fn(move || {
         let id = Some(next).filter(|id| *id != 0)?;
-        let row = match records::first(snapshot, table, &wanted, by(ID, id)) {
+        let row: Option<Row> = match records::first(snapshot, table, &wanted, by(ID, id)) {
             Ok(row) => row,
             Err(error) => return Some(Err(error)),
         };
@@ -90,11 +90,11 @@ pub fn place(scope: &Scope, table: &Name, own: i64, parent: i64) -> Result<Place
 fn below(snapshot: &dyn Snapshot, table: &Name, own: i64, most: usize) -> Result<usize, ApiError> {
     let (mut level, mut levels) = (vec![own], 0);
     while levels <= most {
-        let rows = snapshot.rows(&columns(table, &[ID], is_in(PARENT, level)))?;
+        let rows: Vec<i64> = snapshot.rows_as(&columns(table, &[ID], is_in(PARENT, level)))?;
         if rows.is_empty() {
             break;
         }
-        level = rows.iter().map(|row| int(&row[0])).collect();
+        level = rows;
         levels += 1;
     }
     Ok(levels)

@@ -50,9 +50,6 @@ pub struct RemovalContext<'a> {
 
 impl<'a> RemovalContext<'a> {
     /// The plan that deletes a row for good.
-    ///
-    /// # Errors
-    /// See [`RemovalError`].
     pub fn plan(self, root: Record<'_>) -> Result<Vec<Change>, RemovalError> {
         let mut removal = Removal { by: self, rows: IndexMap::new() };
         let mut changes = Vec::new();

@@ -5,11 +5,11 @@ use super::field_values;
 use super::values::{given_meta, stored};
 use super::{Columns, RowEdit, column, text_column, text_of};
 use crate::access::outbox::{self, MessageSubject};
-use crate::access::{failure, links, policy, preview_links, tokens};
-use crate::error::{ApiError, Code, status};
+use crate::access::{failure, links, policy, preview_links, sessions, tokens};
+use crate::error::{ApiError, Code, refuse_if, status};
 use crate::records::{self, Record, eq, join_words, split_words, txt};
 pub use crate::registry::columns::user as columns;
-use crate::registry::columns::{ID, comment, record};
+use crate::registry::columns::{ID, app_password, comment, record, session};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
 use cms_config::declaration::Action;
@@ -246,7 +246,7 @@ pub fn ending(registry: &Registry, record: Record<'_>, heir: Option<i64>, left: 
         filter: eq(comment::AUTHOR, key.clone()),
         set: vec![(name(comment::AUTHOR), DbValue::Int(0))],
     });
-    changes.push(Change::RemoveWhere { table: name("app_password"), filter: eq("user", key.clone()) });
+    changes.push(Change::RemoveWhere { table: name(app_password::TABLE), filter: eq(app_password::USER, key.clone()) });
     changes.push(end_sessions(key, None));
     changes.push(links::ended(key));
     changes.push(preview_links::ended(key));
@@ -264,9 +264,9 @@ pub fn own_records(user: &DbValue, left: &[i64]) -> Cond {
 
 /// Ends the sessions of a user, but for the one named.
 pub fn end_sessions(user: &DbValue, but: Option<&str>) -> Change {
-    let mut filter = vec![eq("user", user.clone())];
-    filter.extend(but.map(|key| Cond::Compare(name("hash"), Op::Ne, txt(key))));
-    Change::RemoveWhere { table: name("session"), filter: Cond::All(filter) }
+    let mut filter = vec![eq(session::USER, user.clone())];
+    filter.extend(but.map(|key| Cond::Compare(name(session::HASH), Op::Ne, txt(key))));
+    sessions::removed(Cond::All(filter))
 }
 
 /// The user's roles that are required.
@@ -344,9 +344,7 @@ fn roles(edit: &RowEdit<'_>) -> Result<Option<Vec<Arc<str>>>, ApiError> {
         _ => split_words(given.as_str().unwrap_or("")),
     };
     let registry = &edit.scope.registry;
-    if wanted.iter().any(|role| !registry.roles.contains_key(&**role)) {
-        return Err(ApiError::new(Code::UserInvalidRole));
-    }
+    refuse_if(wanted.iter().any(|role| !registry.roles.contains_key(&**role)), Code::UserInvalidRole)?;
     let Some(record) = edit.record() else { return Ok(Some(wanted)) };
     may_have(edit.scope, record, &wanted)?;
     Ok(Some(wanted))

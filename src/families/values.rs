@@ -139,8 +139,7 @@ pub fn related(edit: &RowEdit<'_>, property: &Property, index: usize, value: &Va
     if target.is_taxonomy() {
         plan.order = vec![Order::Column(name(term::NAME_KEY), false)];
     }
-    let rows = edit.scope.snapshot()?.rows(&plan)?;
-    let found: IndexSet<i64> = rows.iter().map(|row| records::int(&row[0])).collect();
+    let found: IndexSet<i64> = edit.scope.snapshot()?.rows_as(&plan)?;
     if target.is_taxonomy() {
         return Ok(found.into_iter().collect());
     }

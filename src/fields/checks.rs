@@ -1,8 +1,9 @@
 //! The check of written values: by their schema, and against the rows that they refer to.
 
 use crate::error::{ApiError, Code};
-use crate::records::{columns, int, is_in, split_words, text};
+use crate::records::{columns, is_in, split_words};
 use crate::registry::Registry;
+use crate::registry::columns::{record, user};
 use crate::registry::fields::{FieldNode, FieldTarget, numeric};
 use crate::registry::resource::Resource;
 use crate::scope::Scope;
@@ -111,13 +112,13 @@ impl References {
         let mut known = KnownRows::default();
         let snapshot = scope.snapshot()?;
         if !self.records.is_empty() {
-            let plan = columns("record", &["id", "kind", "mime"], is_in("id", self.records.iter().copied()));
-            let row = |row: &Vec<_>| (int(&row[0]), (text(&row[1]).to_owned(), text(&row[2]).to_owned()));
-            known.records = snapshot.rows(&plan)?.iter().map(row).collect();
+            let plan = columns(record::TABLE, &["id", "kind", "mime"], is_in("id", self.records.iter().copied()));
+            let records: Vec<(i64, String, String)> = snapshot.rows_as(&plan)?;
+            known.records = records.into_iter().map(|(id, kind, mime)| (id, (kind, mime))).collect();
         }
         if !self.users.is_empty() {
-            let plan = columns("user", &["id", "roles"], is_in("id", self.users.iter().copied()));
-            known.users = snapshot.rows(&plan)?.iter().map(|row| (int(&row[0]), text(&row[1]).to_owned())).collect();
+            let plan = columns(user::TABLE, &["id", "roles"], is_in("id", self.users.iter().copied()));
+            known.users = snapshot.rows_as(&plan)?;
         }
         Ok(known)
     }

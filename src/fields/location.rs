@@ -1,11 +1,13 @@
 //! The groups that apply to an item, by the rules of their locations.
 
-use crate::records::{any, columns, int, is_in, split_words, text, words};
+use crate::records::{any, columns, is_in, split_words, words};
 use crate::registry::Registry;
+use crate::registry::columns::{ID, term};
 use crate::registry::fields::{GroupFields, is, of_kind};
 use crate::registry::resource::Resource;
 use crate::scope::Scope;
 use cms_config::declaration::{LocationParam, LocationRule};
+use cms_storage::plan::Name;
 use cms_storage::{Snapshot, StorageError};
 use std::collections::HashMap;
 
@@ -51,9 +53,10 @@ impl RuleTerms {
         let slugs: Vec<String> = named.iter().filter_map(|value| slug(value)).collect();
         let ids: Vec<i64> = named.iter().filter_map(|value| value.parse().ok()).collect();
         let filter = any([words("slug", slugs.iter().map(String::as_str)), is_in("id", ids)]);
-        for row in snapshot.rows(&columns("term", &["id", "slug", "taxonomy"], filter))? {
-            let (id, slug, kind) = (int(&row[0]), text(&row[1]), text(&row[2]));
-            let Some(taxonomy) = registry.resources.iter().find(|one| one.is_taxonomy() && *one.kind == *kind) else {
+        let terms: Vec<(i64, Name, Name)> =
+            snapshot.rows_as(&columns(term::TABLE, &[ID, term::SLUG, term::TAXONOMY], filter))?;
+        for (id, slug, kind) in terms {
+            let Some(taxonomy) = registry.resources.iter().find(|one| one.is_taxonomy() && one.kind == kind) else {
                 continue;
             };
             for name in [format!("{}:{slug}", taxonomy.api_name), format!("{kind}:{slug}"), id.to_string()] {

@@ -16,9 +16,6 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// Adds the items that `auto_add` of other resources declares for a record that was written; `before` is the state that it
 /// was in. Only records without a parent are added, and only once. An item that cannot be added is left out: the record is
 /// written.
-///
-/// # Errors
-/// The database cannot be read.
 pub async fn add_to_menus(
     work: &Work<'_>,
     resource: &Resource,

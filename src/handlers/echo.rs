@@ -5,9 +5,6 @@ use crate::error::ApiError;
 use serde_json::json;
 
 /// `{"params": {…}}`.
-///
-/// # Errors
-/// None of its own.
 pub fn echo(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let params = work.allowed.args().clone().into_values();
     Ok(Outcome::ok(json!({"params": params})))

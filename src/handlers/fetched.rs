@@ -3,7 +3,7 @@
 
 use super::files::file_store;
 use super::{SharedServices, Work};
-use crate::error::{ApiError, Code, status};
+use crate::error::{ApiError, Code, refuse_if, status};
 use crate::files::kinds;
 use crate::model::UploadFile;
 use crate::outbound::FetchError;
@@ -69,9 +69,7 @@ async fn own(work: &Work<'_>, path: &str) -> Result<(tempfile::TempPath, u64), A
         None => None,
     };
     let (Some(key), Some(stat)) = (key, stat) else { return Err(absent(status::NOT_FOUND)) };
-    if stat.size > media.max_upload.bytes() {
-        return Err(ApiError::new(Code::UploadTooLarge));
-    }
+    refuse_if(stat.size > media.max_upload.bytes(), Code::UploadTooLarge)?;
     let file = files.fetch(key).await.map_err(|error| work.scope.internal(&error))?;
     Ok((file, stat.size))
 }

@@ -5,18 +5,19 @@
 use super::fetched::{self, ADDRESS};
 use super::{Outcome, Work, WrittenRow, items};
 use crate::behaviours::files::{address, file_of};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::families::content::{self, FileDefaults};
 use crate::families::file::{self, FileSource, FileStore, PictureOptions, StoreError};
 use crate::families::{self, RowEdit, text_column};
 use crate::files::kinds::FileKind;
 use crate::files::{FilesError, names};
 use crate::model::{Upload, UploadFile};
-use crate::records::{self, Record, eq, int, text};
+use crate::records::{self, Record, eq, int};
+use crate::registry::columns::{ID, record};
 use crate::registry::resource::{Context, Resource};
 use crate::request::BodyParams;
 use cms_pictures::{Edit, PictureError};
-use cms_storage::plan::{Change, CommitError, DbValue, Put, Target, WritePlan};
+use cms_storage::plan::{Change, CommitError, DbValue, Name, Put, Target, WritePlan};
 use cms_text::sanitize;
 use cms_text::time::CivilDateTime;
 use md5::{Digest, Md5};
@@ -43,9 +44,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let file = &given.file;
     let known = file::recognised(&file.name, file.path(), media);
     let (base, kind) = known.ok_or_else(|| unsupported_type(work, given.refusal))?;
-    if file.size > media.max_upload.bytes() {
-        return Err(ApiError::new(Code::UploadTooLarge));
-    }
+    refuse_if(file.size > media.max_upload.bytes(), Code::UploadTooLarge)?;
     let folder = folder(work, resource)?;
     let source = FileSource { path: file.path(), size: file.size, meta: None, making: making(work), kept: None };
     let kept = file_store(work)?.keep(source, &base, &kind, &folder).await;
@@ -127,7 +126,7 @@ fn parent_of(resource: &Resource) -> &str {
 /// The file is no picture of this record, or no change was requested.
 pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let row = work.target()?;
     let record = Record { resource, row };
     let extra = extra(record);
     let file = file_of(record, &extra).filter(|file| is_one_of(work, &extra, file));
@@ -137,9 +136,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     };
     let format = cms_pictures::format_of(mime).ok_or_else(|| ApiError::new(Code::CannotEditFileType))?;
     let steps = steps(work);
-    if steps.is_empty() {
-        return Err(ApiError::new(Code::ImageNotEdited));
-    }
+    refuse_if(steps.is_empty(), Code::ImageNotEdited)?;
     let store = file_store(work)?;
     let source = store.media.files.fetch(file).await.map_err(|e| unreachable_files(work, &e))?;
     let mut edited = store.media.files.temporary().map_err(|e| unreachable_files(work, &e))?;
@@ -188,7 +185,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// The picture cannot be read any more.
 pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let row = work.target()?;
     let record = Record { resource, row };
     let mut all = extra(record);
     let (Some(file), Some(format)) =
@@ -269,9 +266,7 @@ pub(crate) async fn sent(work: &Work<'_>) -> Result<UploadedFile, ApiError> {
 
 fn given(work: &Work<'_>, upload: &Upload) -> Result<UploadedFile, ApiError> {
     if upload.form {
-        if upload.files.is_empty() {
-            return Err(ApiError::new(Code::UploadNoData));
-        }
+        refuse_if(upload.files.is_empty(), Code::UploadNoData)?;
         let mut files = upload.files.iter().filter(|f| f.field == "file" && f.size > 0);
         let file = files.next_back();
         if files.next().is_some() && !work.scope.registry.declaration.dialect.last_file_of_a_field {
@@ -325,13 +320,12 @@ fn folder(work: &Work<'_>, resource: &Resource) -> Result<String, ApiError> {
     let parent = work.allowed.args().int(parent_of(resource)).filter(|id| *id != 0);
     let mut moment = work.scope.local_now();
     if let Some(id) = parent {
-        let row =
-            records::first(&*work.scope.snapshot()?, "record", &["kind", "date_local"], eq("id", DbValue::Int(id)))?;
-        if let Some(row) = row
-            && work.scope.registry.resource_of_kind(text(&row[0])).is_some_and(|r| !r.declared.hierarchical)
-            && int(&row[1]) != 0
+        let (wanted, this) = ([record::KIND, record::DATE_LOCAL], eq(ID, DbValue::Int(id)));
+        let found = records::first::<(Name, i64)>(&*work.scope.snapshot()?, record::TABLE, &wanted, this)?;
+        if let Some((kind, date)) = found.filter(|(_, date)| *date != 0)
+            && work.scope.registry.resource_of_kind(&kind).is_some_and(|r| !r.declared.hierarchical)
         {
-            moment = int(&row[1]);
+            moment = date;
         }
     }
     let civil = CivilDateTime::of(moment);

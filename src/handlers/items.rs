@@ -5,7 +5,7 @@ use crate::access::hints::{self, Hints};
 use crate::access::policy;
 use crate::behaviours::dynamic;
 use crate::cache::documents::{DocumentText, RenderVariant};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::families;
 use crate::model::Method;
 use crate::records::{self, Record};
@@ -15,19 +15,16 @@ use crate::registry::resource::{Context, Resource};
 use crate::render::address;
 use crate::render::{self, Batch, ReadTracking, View};
 use crate::request::fields::Fields;
-use cms_config::declaration::{Action, Family, ItemKey};
+use cms_config::declaration::{Action, ItemKey};
 use cms_storage::plan::{DbValue, Row};
 use cms_storage::{Snapshot, WRITE_PATIENCE};
 use serde_json::{Value, json};
 use std::time::Instant;
 
 /// `get`: the item that the path names.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let row = work.target()?;
     let (record, rows) = (Record { resource, row }, std::slice::from_ref(row));
     let view = View { excerpt_words: excerpt_words(work), ..work.view(work.allowed.context()) };
     let snapshot = work.scope.snapshot()?;
@@ -60,9 +57,6 @@ fn page(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<String, ApiEr
 }
 
 /// One row as a document.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn show(
     work: &Work<'_>,
     resource: &Resource,
@@ -90,9 +84,6 @@ fn show_on(
 }
 
 /// A row as it was, without links: what they lead to is gone with it.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn show_alone(work: &Work<'_>, resource: &Resource, row: &Row, context: Context) -> Result<Value, ApiError> {
     let mut document = show(work, resource, row, context, work.fields)?;
     if let Some(members) = document.as_object_mut() {
@@ -113,9 +104,6 @@ pub fn has_cached_text(work: &Work<'_>, resource: &Resource, view: &View<'_>) ->
 
 /// The rows' documents as text, each rendered at most once; `None` where they depend on this request. `alone`: it is one
 /// document, no list. `whole` gives the rows that have to be rendered with the columns that are shown.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn cached_texts(
     work: &Work<'_>,
     resource: &Resource,
@@ -161,9 +149,6 @@ pub fn cached_texts(
 }
 
 /// The context of the document that a write returns: the edit context for callers who may read the row so and change it.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn written_context(work: &Work<'_>, record: Record<'_>) -> Result<Context, ApiError> {
     let edits = policy::sees_edited(work.scope, record)? && policy::may(work.scope, Action::Edit, record)?;
     Ok(if edits { Context::EDIT } else { Context::VIEW })
@@ -215,10 +200,11 @@ pub fn row_of(work: &Work<'_>, resource: &Resource, written: &WrittenRow) -> Res
 /// The family's rules.
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    match resource.family {
-        Family::User => return users::create(work).await,
-        Family::Comment => comments::check_new(work, resource)?,
-        _ => {}
+    if resource.is_users() {
+        return users::create(work).await;
+    }
+    if resource.is_comments() {
+        comments::check_new(work, resource)?;
     }
     let changes = families::plan_creation(&work.edit(resource, None))?;
     if resource.is_taxonomy() {
@@ -233,9 +219,6 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
 
 /// The item that serves for a slug: the one of this slug, of its shorter beginnings (`page-about`, `page`), or of the
 /// slugs that `options.lookup` names for those; `{}` when there is none.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn lookup(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let snapshot = work.scope.snapshot()?;
@@ -259,20 +242,15 @@ pub fn lookup(work: &Work<'_>) -> Result<Outcome, ApiError> {
 }
 
 /// The response to a creation.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn created(work: &Work<'_>, resource: &Resource, written: &WrittenRow) -> Result<Outcome, ApiError> {
     let row = row_of(work, resource, written)?;
     let record = Record { resource, row: &row };
     let path = records::item_path(&work.scope.registry, record);
-    let context = match resource.family {
-        // Recorded: the author of a record sees a new comment on it as its readers do.
-        Family::Comment if !policy::moderates(work.scope) => Context::VIEW,
-        // Recorded, too: what is found by its name is shown as in lists.
-        Family::Content if resource.declared.key != ItemKey::Id => Context::VIEW,
-        _ => written_context(work, record)?,
-    };
+    // Recorded: the author of a record sees a new comment on it as its readers do.
+    let as_reader = resource.is_comments() && !policy::moderates(work.scope);
+    // Recorded, too: what is found by its name is shown as in lists.
+    let by_name = resource.is_content() && resource.declared.key != ItemKey::Id;
+    let context = if as_reader || by_name { Context::VIEW } else { written_context(work, record)? };
     let document = show_on(work, &*written.snapshot(work, resource)?, resource, &row, context, work.fields)?;
     let made = Outcome::created(document, work.scope.registry.rest(&path));
     // Recorded: a caller who may only comment needs permission to read.
@@ -357,7 +335,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
             return Err(crate::access::failure(resource, Code::TrashNotSupported));
         }
     }
-    let target = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let target = work.target()?;
     if (Record { resource, row: target }).is_original() {
         return Err(crate::access::failure(resource, Code::OriginalInvalid));
     }
@@ -395,7 +373,7 @@ where
     F: AsyncFn(&Row) -> Result<T, WriteRefusal>,
 {
     let until = Instant::now() + WRITE_PATIENCE;
-    let mut row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?.clone();
+    let mut row = work.target()?.clone();
     let key = Record { resource, row: &row }.value(&resource.key).clone();
     let line = format!("{} {key:?}", resource.table);
     // Where others wait already, what was read will have changed when its turn comes.
@@ -410,9 +388,7 @@ where
             row = read_again(work, resource, &key)?;
         }
         let record = Record { resource, row: &row };
-        if !work.expects.matches(record.version(), record.modified()) {
-            return Err(ApiError::new(Code::PreconditionFailed));
-        }
+        refuse_if(!work.expects.matches(record.version(), record.modified()), Code::PreconditionFailed)?;
         match write(&row).await {
             Ok(done) => return Ok(done),
             // In a transaction, the row is as it was read again.

@@ -18,7 +18,7 @@ use crate::registry::vocabulary::ListEffect;
 use crate::render::{self, Batch, View};
 use crate::request::args::ArgValues;
 use crate::scope::Scope;
-use cms_config::declaration::{Family, ItemKey, Total};
+use cms_config::declaration::{ItemKey, Total};
 use cms_storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
 use cms_storage::{ReadRequest, Snapshot};
 use cms_text::highlight::highlight;
@@ -144,15 +144,18 @@ impl<'w> CollectionRequest<'w> {
             filter = Cond::All(vec![filter, policy::unhidden_comments(work.scope)]);
         }
         let mut window = PageWindow::of(args, set);
-        window.offset_pages = matches!(resource.family, Family::Term | Family::User);
+        window.offset_pages = resource.is_taxonomy() || resource.is_users();
         // Where only editors read what has a name, the edit context is theirs, too (see the guards of records).
         let named = work.endpoint.editors_only && resource.declared.key != ItemKey::Id;
         let asks_to_edit = context == Context::EDIT && !named;
-        let visible = match resource.family {
-            Family::Comment => policy::readable_comments(work.scope, opened(work)?),
-            Family::User if names_authors(args, set) => records::always(),
-            Family::User => policy::listed_users(work.scope, resource),
-            _ => policy::visible_among(work.scope, resource, &filter),
+        let visible = if resource.is_comments() {
+            policy::readable_comments(work.scope, opened(work)?)
+        } else if resource.is_users() && names_authors(args, set) {
+            records::always()
+        } else if resource.is_users() {
+            policy::listed_users(work.scope, resource)
+        } else {
+            policy::visible_among(work.scope, resource, &filter)
         };
         let shown = match asks_to_edit {
             true => records::all([visible, policy::edited(work.scope, resource)]),
@@ -359,7 +362,7 @@ impl Highlights {
     /// The search has too many words.
     pub fn asked(work: &Work<'_>, resource: &Resource) -> Result<Option<Highlights>, ApiError> {
         let asked = work.query.get("_highlight").and_then(Value::as_str).is_some_and(|v| !matches!(v, "0" | "false"));
-        let Some(search) = Search::asked(work.allowed.args(), &work.endpoint.args, resource.family)? else {
+        let Some(search) = Search::asked(work.allowed.args(), &work.endpoint.args, resource.is_content())? else {
             return Ok(None);
         };
         let wanted = search.words.into_iter().filter(|word| !word.without);
@@ -532,7 +535,7 @@ pub fn filter(
     {
         all.push(is_in(&resource.key, list.iter().filter_map(Value::as_i64).map(i64::saturating_abs)));
     }
-    if let Some(search) = Search::asked(args, set, resource.family)? {
+    if let Some(search) = Search::asked(args, set, resource.is_content())? {
         let chosen: Vec<&str> = match args.role(set, ArgRole::SearchColumns) {
             Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
             _ => Vec::new(),

@@ -28,7 +28,7 @@ mod written;
 
 pub use hits::{Usage, UsageCounts};
 pub use outcome::{Outcome, RenderedJson};
-pub use table::{HANDLERS, handler};
+pub use table::{HANDLERS, handler, sync_handler};
 pub use turns::RowTurns;
 pub use written::{WriteRefusal, WrittenRow};
 
@@ -44,6 +44,7 @@ use crate::families::file::MediaServices;
 use crate::families::{self, RowEdit};
 use crate::model::Method;
 use crate::outbound::Outbound;
+use crate::records::Record;
 use crate::registry::resource::{Context, Resource};
 use crate::registry::{Endpoint, Route};
 use crate::render::View;
@@ -172,7 +173,25 @@ pub trait Dispatcher {
 pub type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<Outcome, ApiError>> + 'a>>;
 
 /// A handler.
-pub type Handler = for<'a> fn(&'a Work<'a>) -> HandlerFuture<'a>;
+#[derive(Clone, Copy)]
+pub enum Handler {
+    /// It waits for nothing.
+    Sync(for<'a> fn(&'a Work<'a>) -> Result<Outcome, ApiError>),
+    Async(for<'a> fn(&'a Work<'a>) -> HandlerFuture<'a>),
+}
+
+impl Handler {
+    /// Carries the endpoint out.
+    ///
+    /// # Errors
+    /// Those of the endpoint.
+    pub async fn run(self, work: &Work<'_>) -> Result<Outcome, ApiError> {
+        match self {
+            Handler::Sync(run) => run(work),
+            Handler::Async(run) => run(work).await,
+        }
+    }
+}
 
 impl<'a> Work<'a> {
     /// The route's resource.
@@ -221,6 +240,31 @@ impl<'a> Work<'a> {
         Ok(&self.scope.registry.resources[index])
     }
 
+    /// The row that the guard has loaded: the one that the path names.
+    ///
+    /// # Errors
+    /// A handler of rows behind a guard that loads none: 500.
+    pub fn target(&self) -> Result<&'a Row, ApiError> {
+        self.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))
+    }
+
+    /// The row above the one that the path names, of a resource.
+    ///
+    /// # Errors
+    /// As [`Work::target`].
+    pub fn parent(&self, resource: &'a Resource) -> Result<Record<'a>, ApiError> {
+        let row = self.allowed.parent().ok_or_else(|| ApiError::new(Code::Internal))?;
+        Ok(Record { resource, row })
+    }
+
+    /// The account that a path below the users names.
+    ///
+    /// # Errors
+    /// As [`Work::target`].
+    pub fn account(&self) -> Result<Record<'a>, ApiError> {
+        self.parent(self.scope.registry.users().ok_or_else(|| ApiError::new(Code::Internal))?)
+    }
+
     /// The change that the request describes.
     pub fn edit<'b>(&'b self, resource: &'b Resource, row: Option<&'b Row>) -> RowEdit<'b> {
         let given = self.sources().get("type").and_then(Value::as_str);
@@ -261,6 +305,15 @@ impl<'a> Work<'a> {
         let take = || self.shared.writes.take(self.scope.source(), half, usize::MAX);
         let _place = (!self.scope.tentative).then(take).transpose().map_err(|_: PoolError| CommitError::Busy)?;
         self.scope.storage.commit(plan.by(self.scope.actor())).await
+    }
+
+    /// Writes changes that no rule of a family refuses.
+    ///
+    /// # Errors
+    /// Why nothing was written.
+    pub async fn write(&self, changes: Vec<Change>) -> Result<Committed, ApiError> {
+        let done = self.commit(WritePlan::new(changes)).await;
+        done.map_err(|error| families::commit_failure(self.scope, error))
     }
 }
 

@@ -2,14 +2,13 @@
 
 use super::lists::searched;
 use super::search_words::Search;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::records::txt;
 use crate::registry::args::{ArgRole, ArgSet};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
 use crate::request::args::ArgValues;
 use crate::scope::Scope;
-use cms_config::declaration::Family;
 use cms_storage::plan::{DbValue, Name, Order};
 use cms_text::slug;
 use serde_json::Value;
@@ -46,9 +45,7 @@ pub fn order(
         Some(Sort::Column(column)) => vec![Order::Column(column.clone(), descending)],
         Some(Sort::Include) => {
             let ids = list(ArgRole::Include);
-            if ids.is_empty() && resource.is_content() {
-                return Err(ApiError::new(Code::OrderbyIncludeMissing));
-            }
+            refuse_if(ids.is_empty() && resource.is_content(), Code::OrderbyIncludeMissing)?;
             let ids = ids.iter().filter_map(Value::as_i64).map(|i| DbValue::Int(i.saturating_abs())).collect();
             // Recorded: the direction turns the list of people around.
             let turned = resource.is_users() && descending || turns(resource, args, set);
@@ -61,7 +58,8 @@ pub fn order(
             listed(resource, set, descending, (&name("slug"), slugs), turns(resource, args, set))
         }
         Some(Sort::Relevance) => {
-            let search = Search::asked(args, set, resource.family)?.ok_or_else(|| ApiError::new(Code::NoSearchTerm))?;
+            let search =
+                Search::asked(args, set, resource.is_content())?.ok_or_else(|| ApiError::new(Code::NoSearchTerm))?;
             search.relevance(&searched(scope, resource, context, &[]), descending)
         }
     })
@@ -77,10 +75,9 @@ fn listed(
     turned: bool,
 ) -> Vec<Order> {
     if values.is_empty() {
-        return match resource.family {
-            Family::User => vec![Order::Column(resource.key.clone(), false)],
-            Family::Content => usual_order(resource, set, false),
-            _ => usual_order(resource, set, descending),
+        return match resource.is_users() {
+            true => vec![Order::Column(resource.key.clone(), false)],
+            false => usual_order(resource, set, descending && !resource.is_content()),
         };
     }
     if turned {

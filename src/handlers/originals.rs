@@ -15,9 +15,6 @@ use serde_json::Value;
 
 /// The declared originals that nobody has written yet, as far as the arguments select them by their columns. They
 /// follow the rows.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn unwritten(work: &Work<'_>, snapshot: &dyn Snapshot) -> Result<Vec<Row>, ApiError> {
     let (resource, scope) = (work.resource()?, work.scope);
     if resource.originals.is_empty() {
@@ -29,7 +26,7 @@ pub fn unwritten(work: &Work<'_>, snapshot: &dyn Snapshot) -> Result<Vec<Row>, A
     let there = Cond::Compare(name(record::STATUS), Op::Ne, txt(scope.registry.trash_status()));
     let named = records::words(record::SLUG, slugs.iter().map(String::as_str));
     let taken = Cond::All(vec![records::own_rows(resource), named, there]);
-    let taken = snapshot.rows(&records::columns(&resource.table, &[record::SLUG], taken))?;
+    let taken: Vec<DbValue> = snapshot.rows_as(&records::columns(&resource.table, &[record::SLUG], taken))?;
     let selects = |row: &Row, arg: &Arg| match (&arg.filter, args.explicit(&arg.name)) {
         (Some(Filter::Column { column, op: FilterOp::Compare(Op::Eq), .. }), Some(wanted)) => {
             let plain = column.split_once('.').map_or(&**column, |(_, plain)| plain);
@@ -44,8 +41,7 @@ pub fn unwritten(work: &Work<'_>, snapshot: &dyn Snapshot) -> Result<Vec<Row>, A
     let mut unwritten = Vec::new();
     for row in &resource.originals {
         let mine = Record { resource, row };
-        let fits = !taken.iter().any(|row| row[0] == *mine.value(record::SLUG))
-            && set.args.iter().all(|arg| selects(row, arg));
+        let fits = !taken.contains(mine.value(record::SLUG)) && set.args.iter().all(|arg| selects(row, arg));
         if fits && policy::may(scope, Action::Read, mine)? {
             unwritten.push(row.clone());
         }

@@ -4,7 +4,6 @@ use crate::error::ApiError;
 use crate::registry::args::{Arg, ArgRole, ArgSet};
 use crate::registry::name;
 use crate::request::args::ArgValues;
-use cms_config::declaration::Family;
 use cms_storage::plan::{Cond, Name, Order};
 use cms_text::search::{Word, WordLimit};
 use serde_json::Value;
@@ -12,7 +11,8 @@ use serde_json::Value;
 /// The search of a request: every word, as a substring, in one of the columns; `"a phrase"`; `-without`. Outside
 /// content the whole text is one word. When it is exact, a word is the whole of a column.
 pub struct Search {
-    family: Family,
+    /// Records are searched by words, and those with them in the title come first; others by the whole text.
+    by_words: bool,
     text: String,
     pub words: Vec<Word>,
     /// A word has to be the whole of a column.
@@ -24,17 +24,16 @@ impl Search {
     ///
     /// # Errors
     /// It has more words than its argument allows.
-    pub fn asked(args: &ArgValues, set: &ArgSet, family: Family) -> Result<Option<Search>, ApiError> {
+    pub fn asked(args: &ArgValues, set: &ArgSet, by_words: bool) -> Result<Option<Search>, ApiError> {
         let Some(arg) = set.role(ArgRole::Search) else { return Ok(None) };
         let text = args.get(&arg.name).and_then(Value::as_str).unwrap_or("").trim();
         if text.is_empty() {
             return Ok(None);
         }
         let exact = args.role(set, ArgRole::SearchSemantics).and_then(Value::as_str) == Some("exact");
-        let phrase = family != Family::Content;
         let words =
-            if phrase { vec![Word { text: text.to_owned(), without: false }] } else { words_within(arg, text)? };
-        Ok(Some(Search { family, text: text.to_owned(), words, exact }))
+            if by_words { words_within(arg, text)? } else { vec![Word { text: text.to_owned(), without: false }] };
+        Ok(Some(Search { by_words, text: text.to_owned(), words, exact }))
     }
 
     /// The conditions that rows have to meet.
@@ -57,7 +56,7 @@ impl Search {
         let mut order = Vec::new();
         let words: Vec<&Word> = self.words.iter().filter(|w| !w.without).collect();
         let mut columns = columns.iter();
-        let Some(title) = columns.next().filter(|_| self.family == Family::Content) else { return order };
+        let Some(title) = columns.next().filter(|_| self.by_words) else { return order };
         let within = |column: &Name, text: &str| self.found(vec![column.clone()], text);
         if words.len() > 1 {
             order.push(Order::First(within(title, &self.text)));

@@ -5,16 +5,12 @@
 
 use super::{Outcome, Work};
 use crate::error::ApiError;
-use crate::families;
 use crate::registry::name;
 use crate::registry::resource::{Property, PropertyKind, Resource};
-use cms_storage::plan::{Change, DbValue, WritePlan};
+use cms_storage::plan::{Change, DbValue};
 use serde_json::{Map, Value};
 
 /// The whole document.
-///
-/// # Errors
-/// None of its own.
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     Ok(Outcome::ok(Value::Object(document(&resource.properties, &work.scope.settings.values))))
@@ -35,8 +31,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
         members.insert(property.name.clone(), value.clone());
         values.insert(property.name.clone(), value);
     }
-    let plan = WritePlan::new(vec![Change::SettingMembers { key: name("settings"), members }]);
-    work.commit(plan).await.map_err(|error| families::commit_failure(work.scope, error))?;
+    work.write(vec![Change::SettingMembers { key: name("settings"), members }]).await?;
     Ok(Outcome::ok(Value::Object(document(&resource.properties, &values))))
 }
 

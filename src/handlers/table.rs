@@ -7,23 +7,32 @@ use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ROWS, ResponseKin
 use crate::registry::vocabulary::{CONTENT, SINGLETON, USERS};
 
 /// A row of a table of handlers.
-pub const fn handler(name: &'static str, run: Handler, doc: &'static str) -> BehaviourEntry<Handler> {
-    BehaviourEntry::new(name, run, doc)
+pub const fn handler(
+    name: &'static str,
+    run: for<'a> fn(&'a Work<'a>) -> HandlerFuture<'a>,
+    doc: &'static str,
+) -> BehaviourEntry<Handler> {
+    BehaviourEntry::new(name, Handler::Async(run), doc)
+}
+
+/// A row for a handler that waits for nothing.
+pub const fn sync_handler(
+    name: &'static str,
+    run: for<'a> fn(&'a Work<'a>) -> Result<Outcome, ApiError>,
+    doc: &'static str,
+) -> BehaviourEntry<Handler> {
+    BehaviourEntry::new(name, Handler::Sync(run), doc)
 }
 
 /// Every handler by the name that declarations use.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
-    handler(
-        "lookup",
-        |w| Box::pin(async move { items::lookup(w) }),
-        "Responds with the item that serves for a slug, in the view context.",
-    )
-    .fails(&[Code::CannotView])
-    .on(ROWS)
-    .settings(&["lookup"]),
-    handler(
+    sync_handler("lookup", items::lookup, "Responds with the item that serves for a slug, in the view context.")
+        .fails(&[Code::CannotView])
+        .on(ROWS)
+        .settings(&["lookup"]),
+    sync_handler(
         "list",
-        |w| Box::pin(async move { lists::list(w) }),
+        lists::list,
         "Responds with the rows that the arguments select, in pages, with totals in headers.",
     )
     .fails(&[Code::CannotRead, Code::PostInvalidParent])
@@ -31,7 +40,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     .fails_at(failures::LIST_AT)
     .responds(ResponseKind::Page)
     .on(ROWS),
-    handler("get", |w| Box::pin(async move { items::get(w) }), "Responds with one item.")
+    sync_handler("get", items::get, "Responds with one item.")
         .role(HandlerRole::Get)
         .fails_of(failures::GET)
         .on(ROWS)
@@ -112,17 +121,13 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         .fails(&[Code::CannotEdit, Code::PostInvalidId])
         .on(CONTENT)
         .item(),
-    handler(
-        "singleton.get",
-        |w| Box::pin(async move { singleton::get(w) }),
-        "Responds with the one document of settings.",
-    )
-    .fails(&[Code::Forbidden])
-    .on(SINGLETON),
+    sync_handler("singleton.get", singleton::get, "Responds with the one document of settings.")
+        .fails(&[Code::Forbidden])
+        .on(SINGLETON),
     handler("singleton.update", |w| Box::pin(singleton::update(w)), "Changes settings.")
         .fails(&[Code::Forbidden])
         .on(SINGLETON),
-    handler("current_user.get", |w| Box::pin(async move { users::me(w) }), "Responds with the caller's own user.")
+    sync_handler("current_user.get", users::me, "Responds with the caller's own user.")
         .fails(&[Code::NotLoggedIn])
         .on(USERS),
     handler("current_user.update", |w| Box::pin(users::update(w)), "Changes the caller's own user.")
@@ -139,9 +144,9 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     .responds(ResponseKind::Deleted)
     .on(USERS)
     .item(),
-    handler(
+    sync_handler(
         "echo",
-        |w| Box::pin(async move { echo::echo(w) }),
+        echo::echo,
         "Responds with the checked arguments, so that an argument can be tried from `routes.toml` alone.",
     )
     .responds(ResponseKind::Json(status::OK, "{}"))

@@ -1,7 +1,7 @@
 //! Checks of requests about terms, in addition to their arguments' rules.
 
 use super::Work;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::registry::columns::term;
 use crate::registry::resource::Resource;
 
@@ -11,8 +11,6 @@ use crate::registry::resource::Resource;
 /// The request names a parent where there are none.
 pub fn check(work: &Work<'_>, resource: &Resource) -> Result<(), ApiError> {
     let given = work.sources().get(term::PARENT).is_some_and(|parent| !parent.is_null());
-    if !resource.declared.hierarchical && given {
-        return Err(ApiError::new(Code::TaxonomyNotHierarchical));
-    }
+    refuse_if(!resource.declared.hierarchical && given, Code::TaxonomyNotHierarchical)?;
     Ok(())
 }

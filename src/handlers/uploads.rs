@@ -4,7 +4,7 @@
 use super::files::{file_store, refusal, undo_on_failure};
 use super::{Outcome, Work, items};
 use crate::access::failure;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::families::RowEdit;
 use crate::families::content::{self, FileDefaults};
 use crate::families::file::{self, FileSource, PictureOptions};
@@ -112,9 +112,7 @@ async fn stored(
         let message = format!("Only files of these types are taken: {}.", options.types.join(", "));
         failure(resource, Code::UploadTypeRefused).with_message(message).with("types", json!(options.types))
     })?;
-    if sent.size > media.max_upload.bytes() {
-        return Err(ApiError::new(Code::UploadTooLarge));
-    }
+    refuse_if(sent.size > media.max_upload.bytes(), Code::UploadTooLarge)?;
     let source =
         FileSource { path: sent.path(), size: sent.size, meta: None, making: PictureOptions::all(""), kept: None };
     let kept = file_store(work)?.keep(source, &base, &kind, &options.folder).await;

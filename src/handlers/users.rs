@@ -3,7 +3,7 @@
 use super::items::{created, fetch, show, show_alone, show_written, with_target, written_context};
 use super::{Outcome, Work, WriteRefusal, WrittenRow};
 use crate::access::{self, outbox};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::families::{self, user};
 use crate::records::{self, Record};
 use crate::registry::resource::Resource;
@@ -29,9 +29,7 @@ pub fn me(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// A login or address that is taken or malformed, a role that does not exist.
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    if work.query.contains_key("id") || work.body.get("id").is_some() {
-        return Err(ApiError::new(Code::UserExists));
-    }
+    refuse_if(work.query.contains_key("id") || work.body.get("id").is_some(), Code::UserExists)?;
     well_formed(work)?;
     let mut changes = user::plan_creation(&work.edit(resource, None))?;
     work.allowed.args().check_deferred()?;
@@ -81,10 +79,8 @@ async fn hash_password(work: &Work<'_>, account: &str, changes: &mut [Change]) -
 pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let args = work.allowed.args();
-    if !args.flag("force") {
-        return Err(ApiError::new(Code::TrashNotSupported));
-    }
-    let target = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    refuse_if(!args.flag("force"), Code::TrashNotSupported)?;
+    let target = work.target()?;
     let id = Record { resource, row: target }.id();
     let heir = match args.get("reassign") {
         // The sign and the fraction of a number are ignored.

@@ -88,9 +88,6 @@ impl Work<'_> {
     }
 
     /// Writes changes; what the database refuses is reported with the resource's codes, except that the row has changed.
-    ///
-    /// # Errors
-    /// See [`WriteRefusal`].
     pub async fn carry_out(&self, resource: &Resource, changes: Vec<Change>) -> Result<(), WriteRefusal> {
         let done = self.commit(WritePlan::new(changes)).await;
         done.map(drop).map_err(|error| refused(self, resource, error))

@@ -3,7 +3,7 @@
 //! Each caller has a share of it, and callers without credentials together have half: neither keeps others out. Who
 //! sends a body is only looked up where that body is large; it knows nothing else of requests.
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use cms_base::pool::JobOwner;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -141,9 +141,7 @@ impl Reservation {
     /// # Errors
     /// It is too large, for this sender or for all.
     async fn admit(&mut self, bytes: usize, identify: impl AsyncFnOnce() -> BodySender) -> Result<(), ApiError> {
-        if bytes > self.limits.most {
-            return Err(ApiError::new(Code::PayloadTooLarge));
-        }
+        refuse_if(bytes > self.limits.most, Code::PayloadTooLarge)?;
         if bytes > LOOKED_UP && !self.identified {
             self.identified = true;
             let sender = identify().await;

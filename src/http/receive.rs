@@ -3,7 +3,7 @@
 //! Only what cannot be read or is too large is refused here; the method override, routes and credentials are for the
 //! later stages.
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::http::bodies::{Bodies, BodyLimits, Reservation};
 use crate::http::connection::ConnectionState;
 use crate::http::proxies::{self, TrustedProxies};
@@ -97,9 +97,7 @@ fn key(pair: &str) -> &str {
 
 /// The query within the declared limits, decoded; 414 or 400 otherwise.
 pub fn query(raw: &str, facts: &EdgeConfig) -> Result<Map<String, Value>, ApiError> {
-    if raw.len() > facts.server.max_query.as_usize() {
-        return Err(ApiError::new(Code::UriTooLong));
-    }
+    refuse_if(raw.len() > facts.server.max_query.as_usize(), Code::UriTooLong)?;
     decode_query(raw, facts.server.max_depth)
 }
 
@@ -210,9 +208,7 @@ impl BodyReader<'_> {
             depth: service.facts().server.max_depth,
             patience: self.patience(),
         };
-        if announced(self.headers) as u64 > bounds.body {
-            return Err(ApiError::new(Code::PayloadTooLarge));
-        }
+        refuse_if(announced(self.headers) as u64 > bounds.body, Code::PayloadTooLarge)?;
         let mut body = Vec::new();
         let mut upload = match admitted {
             _ if form => uploads::form(self, payload, bounds, admitted.map(|(_, files)| &**files)).await?,

@@ -3,7 +3,7 @@
 //! The type of a file and whether it is accepted is for the later stages. A file that nobody stores is deleted with the
 //! request.
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::files::{Files, names};
 use crate::http::receive::BodyReader;
 use crate::model::{Upload, UploadFile};
@@ -60,9 +60,7 @@ pub async fn form(
         let mut part = part.map_err(|error| refusal(&error))?;
         count += 1;
         let own = part.name().unwrap_or_default().to_owned();
-        if count > MOST_PARTS || upload.files.len() >= MOST_FILES || own.len() > room {
-            return Err(ApiError::new(Code::PayloadTooLarge));
-        }
+        refuse_if(count > MOST_PARTS || upload.files.len() >= MOST_FILES || own.len() > room, Code::PayloadTooLarge)?;
         room -= own.len();
         body.grow(bounds.fields - room).await?;
         // A form's name of a file may contain its former folder.
@@ -146,9 +144,7 @@ async fn field(
     let mut value = Vec::new();
     while let Some(chunk) = next(part, bounds).await? {
         let chunk = chunk.map_err(|error| refusal(&error))?;
-        if value.len() + chunk.len() > room {
-            return Err(ApiError::new(Code::PayloadTooLarge));
-        }
+        refuse_if(value.len() + chunk.len() > room, Code::PayloadTooLarge)?;
         body.grow(bounds.fields - room + value.len() + chunk.len()).await?;
         value.extend_from_slice(&chunk);
     }

@@ -11,13 +11,13 @@ use crate::families::file::{self, FileSource, FileStore, ImportedFile, PictureOp
 use crate::families::text_column;
 use crate::files::is_key;
 use crate::files::kinds::FileKind;
-use crate::records::{self, Record, int, meta_space, text};
+use crate::records::{self, Record, meta_space};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
 use crate::scope::read_settings;
 use cms_base::pool::JobOwner;
 use cms_storage::Storage;
-use cms_storage::plan::{Change, Cond, DbValue, Op, Order, Put, Row, Target, WritePlan};
+use cms_storage::plan::{Change, Cond, DbValue, Name, Op, Order, Put, Row, Target, WritePlan};
 use cms_text::php;
 use cms_text::time::CivilDateTime;
 use percent_encoding::percent_decode_str;
@@ -264,23 +264,23 @@ impl AttachmentImport<'_> {
             let mut plan = records::columns(columns::TABLE, &["id", columns::CONTENT, columns::EXCERPT], after);
             (plan.order, plan.limit) = (vec![Order::Column(name("id"), false)], Some(CONTENTS));
             let snapshot = self.store.storage.snapshot()?;
-            let rows = snapshot.rows(&plan)?;
-            let Some(end) = rows.last() else { return Ok(()) };
-            last = int(&end[0]);
-            let ids: Vec<i64> = rows.iter().map(|row| int(&row[0])).collect();
+            let rows: Vec<(i64, Name, Name)> = snapshot.rows_as(&plan)?;
+            let ids: Vec<i64> = rows.iter().map(|(id, ..)| *id).collect();
+            let Some(end) = ids.last() else { return Ok(()) };
+            last = *end;
             let meta = snapshot.meta(&name("content"), &ids)?;
             drop(snapshot);
-            for row in &rows {
-                let own = meta.iter().filter(|value| DbValue::Int(value.id) == row[0]).map(|value| &*value.json);
+            for (id, content, excerpt) in &rows {
+                let own = meta.iter().filter(|value| value.id == *id).map(|value| &*value.json);
                 let mut keys = Vec::new();
-                for relative in [text(&row[1]), text(&row[2])].into_iter().chain(own).flat_map(named_files) {
+                for relative in [&**content, &**excerpt].into_iter().chain(own).flat_map(named_files) {
                     let Some((relative, path)) = self.uploads.file(&relative) else { continue };
                     if self.kind(&path).is_some() {
                         keys.extend(self.adopt(&path, relative)?);
                     }
                 }
                 if !keys.is_empty() {
-                    self.commit(file::owned_by(&keys, &row[0]))?;
+                    self.commit(file::owned_by(&keys, &DbValue::Int(*id)))?;
                 }
             }
         }

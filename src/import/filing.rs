@@ -6,12 +6,12 @@
 use super::importer::Importer;
 use crate::boot::{BootError, wait};
 use crate::families::{column, text_column};
-use crate::records::{self, columns, eq, int, text, txt};
+use crate::records::{self, columns, eq, txt};
 use crate::registry::columns::VERSION;
 use crate::registry::resource::{Relation, Resource};
 use crate::registry::{Registry, name};
 use cms_storage::Storage;
-use cms_storage::plan::{Change, CommitError, Cond, DbValue, EdgePlan, Input, Op, Order, Put, Row, Target, WritePlan};
+use cms_storage::plan::{Change, CommitError, Cond, DbValue, EdgePlan, Input, Name, Op, Order, Put, Target, WritePlan};
 use std::collections::BTreeMap;
 
 /// Entries that are read together.
@@ -60,9 +60,9 @@ pub fn carry_out(registry: &Registry, storage: &dyn Storage) -> Result<u64, Boot
                 let kept = Cond::All(vec![eq("table", txt(&space(taxonomy))), after]);
                 let mut plan = columns("origin", &["id", "source_key", "row"], kept);
                 (plan.order, plan.limit) = (vec![Order::Column(name("id"), false)], Some(PAGE));
-                let rows = storage.snapshot()?.rows(&plan)?;
-                let Some(end) = rows.last() else { break };
-                last = int(&end[0]);
+                let rows: Vec<(i64, Name, i64)> = storage.snapshot()?.rows_as(&plan)?;
+                let Some((end, ..)) = rows.last() else { break };
+                last = *end;
                 done += file(storage, resource, relation, &rows)?;
             }
         }
@@ -71,21 +71,25 @@ pub fn carry_out(registry: &Registry, storage: &dyn Storage) -> Result<u64, Boot
 }
 
 /// Files the records of a resource among these entries; those of other kinds wait on.
-fn file(storage: &dyn Storage, resource: &Resource, relation: &Relation, rows: &[Row]) -> Result<u64, BootError> {
+fn file(
+    storage: &dyn Storage,
+    resource: &Resource,
+    relation: &Relation,
+    entries: &[(i64, Name, i64)],
+) -> Result<u64, BootError> {
     let mut wanted: BTreeMap<i64, Vec<(i64, i64)>> = BTreeMap::new();
-    for row in rows {
-        let term = text(&row[1]).rsplit(':').next().and_then(|term| term.parse().ok());
-        wanted.entry(int(&row[2])).or_default().extend(term.map(|term| (int(&row[0]), term)));
+    for (entry, key, row) in entries {
+        let term = key.rsplit(':').next().and_then(|term| term.parse().ok());
+        wanted.entry(*row).or_default().extend(term.map(|term| (*entry, term)));
     }
     let snapshot = storage.snapshot()?;
     let own = Cond::All(vec![records::own_rows(resource), records::is_in("id", wanted.keys().copied())]);
-    let records = snapshot.rows(&columns(&resource.table, &["id", VERSION], own))?;
-    let ids = records.iter().map(|row| int(&row[0])).collect();
+    let records: Vec<(i64, i64)> = snapshot.rows_as(&columns(&resource.table, &["id", VERSION], own))?;
+    let ids = records.iter().map(|(id, _)| *id).collect();
     let present = snapshot.edges(&EdgePlan { rels: vec![relation.rel.clone()], of: ids, reverse: false })?;
     drop(snapshot);
     let mut done = 0;
-    for record in &records {
-        let id = int(&record[0]);
+    for (id, version) in records {
         let Some(kept) = wanted.get(&id) else { continue };
         let mut ends: Vec<i64> = present.iter().filter(|edge| edge.src == id).map(|edge| edge.dst).collect();
         for (_, term) in kept {
@@ -93,7 +97,7 @@ fn file(storage: &dyn Storage, resource: &Resource, relation: &Relation, rows: &
                 ends.push(*term);
             }
         }
-        let target = Target::Existing { key: record[0].clone(), expect: Some(int(&record[1])) };
+        let target = Target::Existing { key: DbValue::Int(id), expect: Some(version) };
         let mut put = Put::new(resource.table.clone(), target, Vec::new());
         match (relation.many, resource.plan_column(&relation.property)) {
             (true, _) => put.edges = vec![(relation.rel.clone(), ends)],

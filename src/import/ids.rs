@@ -2,7 +2,7 @@
 
 use super::ImportReport;
 use crate::boot::BootError;
-use crate::records::{self, columns, int, is_in};
+use crate::records::{self, columns, is_in};
 use cms_storage::plan::Cond;
 use std::collections::{HashMap, HashSet};
 
@@ -25,12 +25,10 @@ pub(super) fn assign_ids(
     report: &mut ImportReport,
     what: &'static str,
 ) -> Result<IdMap, BootError> {
-    let mut rows = snapshot.rows(&columns(table, &["id"], is_in("id", ids.iter().copied())))?;
-    let taken: HashSet<i64> = rows.iter().map(|row| int(&row[0])).collect();
-    let mut newest = records::ordered(columns(table, &["id"], Cond::All(Vec::new())), "id", true);
-    newest.limit = Some(1);
-    rows = snapshot.rows(&newest)?;
-    let mut next = rows.first().map_or(0, |row| int(&row[0])).max(ids.iter().copied().max().unwrap_or(0)) + 1;
+    let taken: HashSet<i64> = snapshot.rows_as(&columns(table, &["id"], is_in("id", ids.iter().copied())))?;
+    let newest = records::ordered(columns(table, &["id"], Cond::All(Vec::new())), "id", true);
+    let newest = records::first_by(snapshot, newest)?.unwrap_or(0);
+    let mut next = newest.max(ids.iter().copied().max().unwrap_or(0)) + 1;
     let mut placed = HashMap::new();
     let mut given: HashMap<i64, u32> = HashMap::new();
     for id in ids {

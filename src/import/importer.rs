@@ -5,10 +5,12 @@ use super::wxr::{ExportItem, ExportSummary};
 use super::{BATCH, ImportReport};
 use crate::boot::{BootError, Services, wait};
 use crate::families::{column, content, term};
-use crate::records::{self, always, columns, eq, int, text, txt};
+use crate::records::{self, always, columns, eq, select, txt};
+use crate::registry::columns::user;
 use crate::registry::{Registry, name};
 use crate::scope::Settings;
-use cms_storage::plan::{Change, DbValue, Put, Row, SlugClaim, Target, WritePlan};
+use cms_storage::plan::{Change, DbValue, Put, SlugClaim, Target, WritePlan};
+use cms_storage::typed_row;
 use cms_text::slug;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -55,19 +57,30 @@ pub(super) struct Importer<'a> {
 }
 
 /// The user in whose name an import runs: the one that is named, else the first administrator; 0 where there is nobody.
-fn importing_user(registry: &Registry, accounts: &[Row], named: Option<&str>) -> Result<i64, BootError> {
+fn importing_user(registry: &Registry, accounts: &[AccountRow], named: Option<&str>) -> Result<i64, BootError> {
     let found = match named {
         Some(login) => {
-            let found = accounts.iter().find(|row| text(&row[0]) == slug::title_key(login));
+            let found = accounts.iter().find(|account| *account.login_key == slug::title_key(login));
             Some(found.ok_or_else(|| BootError::Other(format!("there is no user {login}")))?)
         }
         None => {
             let role = registry.required_role();
-            let holds = |row: &&Row| records::split_words(text(&row[2])).iter().any(|held| Some(&**held) == role);
+            let holds = |account: &&AccountRow| account.roles.split_whitespace().any(|held| Some(held) == role);
             accounts.iter().find(holds).or(accounts.first())
         }
     };
-    Ok(found.map_or(0, |row| int(&row[1])))
+    Ok(found.map_or(0, |account| account.id))
+}
+
+typed_row! {
+    user::TABLE;
+    struct AccountRow {
+        id: i64,
+        login: String,
+        login_key: String,
+        email_key: String,
+        roles: String,
+    }
 }
 
 impl<'a> Importer<'a> {
@@ -83,11 +96,8 @@ impl<'a> Importer<'a> {
         let mut report = ImportReport::default();
         let snapshot = storage.snapshot()?;
         let source = summary.base_url.clone();
-        let known: HashMap<String, i64> = snapshot
-            .rows(&columns("origin", &["source_key", "row"], eq("source", txt(&source))))?
-            .iter()
-            .map(|row| (text(&row[0]).to_owned(), int(&row[1])))
-            .collect();
+        let known: HashMap<String, i64> =
+            snapshot.rows_as(&columns("origin", &["source_key", "row"], eq("source", txt(&source))))?;
         let mut place = |table: &str, key: &str, what, ids: &[i64]| {
             assign_ids(&*snapshot, table, key, ids, &known, &mut report, what)
         };
@@ -95,16 +105,17 @@ impl<'a> Importer<'a> {
         let comments = place("comment", "comment", "comment", &ids.comments)?;
         let terms = place("term", "term", "term", &ids.terms)?;
         let users = place("user", "user", "user", &ids.users)?;
-        let accounts = columns("user", &["login_key", "id", "roles", "email_key", "login"], always());
-        let accounts = snapshot.rows(&records::ordered(accounts, "id", false))?;
+        let accounts: Vec<AccountRow> =
+            snapshot.rows_as(&records::ordered(select::<AccountRow>(always()), "id", false))?;
         let importing = importing_user(registry, &accounts, user)?;
-        let address = |row: &Row| (text(&row[3]).to_owned(), (text(&row[4]).to_owned(), Some(int(&row[1]))));
-        let addresses = accounts.iter().map(address).collect();
-        let logins = accounts.iter().map(|row| (text(&row[0]).to_owned(), int(&row[1]))).collect();
+        let logins = accounts.iter().map(|account| (account.login_key.clone(), account.id)).collect();
+        let address = |account: AccountRow| (account.email_key, (account.login, Some(account.id)));
+        let addresses = accounts.into_iter().map(address).collect();
         // Those of taxonomies that nothing declares, too.
-        let rows = snapshot.rows(&columns("term", &["taxonomy", "slug", "id"], always()))?;
-        let slug = |row: &Row| ((text(&row[0]).to_owned(), text(&row[1]).to_owned()), int(&row[2]));
-        let slugs: HashMap<(String, String), i64> = rows.iter().map(slug).collect();
+        let slugs: Vec<(String, String, i64)> =
+            snapshot.rows_as(&columns("term", &["taxonomy", "slug", "id"], always()))?;
+        let slug = |(taxonomy, slug, id)| ((taxonomy, slug), id);
+        let slugs: HashMap<(String, String), i64> = slugs.into_iter().map(slug).collect();
         let highest = terms.moved.values().chain(slugs.values()).chain(&ids.terms).copied().max().unwrap_or(0);
         drop(snapshot);
         Ok(Importer {

@@ -186,9 +186,6 @@ impl Sender {
     }
 
     /// Sends a letter, or waits no longer than the declared time for each step of it.
-    ///
-    /// # Errors
-    /// See [`SendError`].
     pub fn send(&self, to: &str, letter: &MailContent) -> Result<(), SendError> {
         let message = self.message(to, letter, SystemTime::now())?;
         match &self.transport {
@@ -198,9 +195,6 @@ impl Sender {
     }
 
     /// Whether the mail server answers and accepts the credentials, or the folder can be written; nothing is sent.
-    ///
-    /// # Errors
-    /// See [`SendError`].
     pub fn probe(&self) -> Result<(), SendError> {
         match &self.transport {
             MailTransport::Folder(folder) => {

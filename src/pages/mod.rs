@@ -21,14 +21,15 @@ use crate::access::attempts::AttemptLimit;
 use crate::access::audit::{self, Event};
 use crate::access::identity::{self, LoginContext};
 use crate::access::outbox;
-use crate::access::sessions::{Purpose, cookie_name};
+use crate::access::sessions::{Purpose, cookie_name, removed};
 use crate::engine::Engine;
 use crate::error::{ApiError, Code, status};
 use crate::families;
 use crate::model::{Method, Payload, Reply, Request};
 use crate::records::{self, Record, eq, txt};
+use crate::registry::Registry;
+use crate::registry::columns::session;
 use crate::registry::languages::Languages;
-use crate::registry::{Registry, name};
 use crate::request::call::{Call, SubResponse};
 use crate::request::conditional::Preconditions;
 use crate::request::{BodyParams, body_params};
@@ -426,7 +427,7 @@ impl<'a> PageContext<'a> {
 
     async fn log_out(&self) -> Reply {
         if let Some(key) = &self.scope.principal.session {
-            let mut changes = vec![Change::RemoveWhere { table: name("session"), filter: eq("hash", txt(key)) }];
+            let mut changes = vec![removed(eq(session::HASH, txt(key)))];
             changes.extend(self.happened("logout", &self.scope.principal, ""));
             if let Err(error) = self.scope.storage.commit(WritePlan::new(changes)).await {
                 return self.failure(&families::commit_failure(&self.scope, error));

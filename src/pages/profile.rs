@@ -5,14 +5,15 @@ use super::replies::see_other;
 use super::{PageContext, console, said};
 use crate::access::attempts::AttemptLimit;
 use crate::access::identity::{LoginContext, available};
+use crate::access::sessions::{SessionRow, removed};
 use crate::error::{ApiError, status};
 use crate::families;
 use crate::model::{Method, Reply};
-use crate::records::{columns, eq, int, ordered, text, txt};
-use crate::registry::columns::{ID, user as col};
+use crate::records::{self, eq, txt};
+use crate::registry::columns::{ID, session, user as col};
 use crate::registry::name;
 use crate::request::call::SubResponse;
-use cms_storage::plan::{Change, Cond, DbValue, Op, WritePlan};
+use cms_storage::plan::{Cond, DbValue, Op, WritePlan};
 use cms_text::browsers;
 use cms_text::dates;
 use cms_text::time;
@@ -155,11 +156,10 @@ async fn end_sessions(visit: &PageContext<'_>, user: i64, one: Option<&str>) -> 
     }
     let own = visit.scope.principal.session.clone().unwrap_or_default();
     let which = match one {
-        Some(key) => eq("hash", txt(key)),
-        None => Cond::Compare(name("hash"), Op::Ne, txt(&own)),
+        Some(key) => eq(session::HASH, txt(key)),
+        None => Cond::Compare(name(session::HASH), Op::Ne, txt(&own)),
     };
-    let filter = Cond::All(vec![eq("user", DbValue::Int(user)), which]);
-    let mut changes = vec![Change::RemoveWhere { table: name("session"), filter }];
+    let mut changes = vec![removed(Cond::All(vec![eq(session::USER, DbValue::Int(user)), which]))];
     changes.extend(visit.happened("sessions_ended", &visit.scope.principal, &user.to_string()));
     match visit.scope.storage.commit(WritePlan::new(changes).by(visit.scope.actor())).await {
         Ok(_) => see_other(&with_done(&address(visit, user), "end")),
@@ -196,23 +196,18 @@ fn done(act: &str) -> Option<&'static str> {
 /// Where messages to a user go as long as the address is not confirmed; `None` where it is.
 fn address_before(visit: &PageContext<'_>, user: i64) -> Result<Option<String>, ApiError> {
     let pending = Cond::All(vec![eq(ID, DbValue::Int(user)), eq(col::EMAIL_PENDING, DbValue::Int(1))]);
-    let rows = visit.scope.snapshot()?.rows(&columns(col::TABLE, &[col::EMAIL_BEFORE], pending))?;
-    Ok(rows.first().map(|row| text(&row[0]).to_owned()))
+    Ok(records::first(&*visit.scope.snapshot()?, col::TABLE, &[col::EMAIL_BEFORE], pending)?)
 }
 
 fn sessions(visit: &PageContext<'_>, user: i64) -> Result<Vec<Value>, ApiError> {
-    let wanted = ["hash", "created", "seen", "ip", "agent"];
-    let still = Cond::Compare(name("expires"), Op::Gt, DbValue::Int(visit.scope.now));
-    let filter = Cond::All(vec![eq("user", DbValue::Int(user)), still]);
-    let rows = visit.scope.snapshot()?.rows(&ordered(columns("session", &wanted, filter), "seen", true))?;
-    let own = visit.scope.principal.session.as_deref();
-    let document = |row: &cms_storage::plan::Row| {
+    let own = visit.scope.principal.session.as_ref();
+    let document = |row: &SessionRow| {
         json!({
-            "key": text(&row[0]), "own": own == Some(text(&row[0])), "created": moment(visit, int(&row[1])),
-            "seen": moment(visit, int(&row[2])), "ip": text(&row[3]), "agent": browsers::describe_user_agent(text(&row[4])),
+            "key": &*row.hash, "own": own == Some(&row.hash), "created": moment(visit, row.created),
+            "seen": moment(visit, row.seen), "ip": &*row.ip, "agent": browsers::describe_user_agent(&row.agent),
         })
     };
-    Ok(rows.iter().map(document).collect())
+    Ok(SessionRow::of_user(&visit.scope, user)?.iter().map(document).collect())
 }
 
 /// An application password with its times as people read them.

@@ -12,7 +12,7 @@ use crate::access::identity::{self, available};
 use crate::access::links::{PasswordLink, USED};
 use crate::access::malformed_password;
 use crate::access::outbox::{self, Message, MessageSubject};
-use crate::error::{ApiError, Code, status};
+use crate::error::{ApiError, Code, refuse_if, status};
 use crate::families::user;
 use crate::model::Reply;
 use crate::pages::SHORTEST_PASSWORD;
@@ -61,9 +61,7 @@ pub(super) async fn request(visit: &PageContext<'_>) -> Reply {
 async fn store(visit: &PageContext<'_>, login: &str) -> Result<(), ApiError> {
     let scope = &visit.scope;
     let most = scope.registry.declaration.mail.queue;
-    if outbox::waiting(&*scope.snapshot()?, Some(MessageSubject::Reset))? >= most {
-        return Err(ApiError::new(Code::Busy));
-    }
+    refuse_if(outbox::waiting(&*scope.snapshot()?, Some(MessageSubject::Reset))? >= most, Code::Busy)?;
     let message = Message { subject: MessageSubject::Reset, user: 0, address: "", data: json!({"login": login}) };
     let mut changes = vec![outbox::stored(&message, scope.now, scope.now)];
     let path = &visit.request.path;

@@ -9,9 +9,6 @@ use cms_storage::{Storage, StorageError};
 
 /// Whether a row meets a condition on the rows of its resource. The database is asked at last, and for nothing that the
 /// row itself decides.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn meets(storage: &dyn Storage, record: Record<'_>, cond: &Cond) -> Result<bool, StorageError> {
     let value = |column: &Name| record.value(column.rsplit_once('.').map_or(&**column, |(_, own)| own));
     Ok(match cond {
@@ -28,7 +25,7 @@ pub fn meets(storage: &dyn Storage, record: Record<'_>, cond: &Cond) -> Result<b
         // One row of another table, by its key.
         Cond::Related { table, inner, outer, filter } if **inner == *"id" => {
             let filter = Cond::All(vec![eq(inner, value(outer).clone()), (**filter).clone()]);
-            first(&*storage.snapshot()?, table, &[inner], filter)?.is_some()
+            first::<DbValue>(&*storage.snapshot()?, table, &[inner], filter)?.is_some()
         }
         other => {
             let own = Cond::Compare(record.resource.key.clone(), Op::Eq, record.value(&record.resource.key).clone());

@@ -1,5 +1,7 @@
-//! Names of the tables and columns that the families share: every other module names them by these constants, so that a
-//! name that is spelled wrongly does not compile.
+//! Names of the tables and columns that the families share, and of the program's own tables, with their types: every other
+//! module names them by these constants, so that a name that is spelled wrongly does not compile.
+
+use cms_storage::plan::ColumnType;
 
 /// The key of the shared tables.
 pub const ID: &str = "id";
@@ -7,148 +9,195 @@ pub const ID: &str = "id";
 /// How often a row was changed.
 pub use cms_storage::plan::VERSION;
 
-/// Records of the content family.
-pub mod record {
-    pub const TABLE: &str = "record";
-    pub const KIND: &str = "kind";
-    pub const STATUS: &str = "status";
-    pub const STATUS_BEFORE: &str = "status_before";
-    pub const SLUG: &str = "slug";
-    pub const SLUG_BEFORE: &str = "slug_before";
-    pub const AUTHOR: &str = "author";
-    pub const PARENT: &str = "parent";
-    pub const MENU_ORDER: &str = "menu_order";
-    pub const DATE_LOCAL: &str = "date_local";
-    pub const DATE_UTC: &str = "date_utc";
-    pub const DATE_FLOATS: &str = "date_floats";
-    pub const MODIFIED_LOCAL: &str = "modified_local";
-    pub const MODIFIED_UTC: &str = "modified_utc";
-    pub const TITLE: &str = "title";
-    pub const TITLE_KEY: &str = "title_key";
-    pub const CONTENT: &str = "content";
-    pub const EXCERPT: &str = "excerpt";
-    pub const PASSWORD: &str = "password";
-    pub const COMMENT_STATUS: &str = "comment_status";
-    pub const PING_STATUS: &str = "ping_status";
-    pub const MIME: &str = "mime";
-    pub const FILE: &str = "file";
-    pub const GUID: &str = "guid";
-    pub const STICKY: &str = "sticky";
-    pub const FORMAT: &str = "format";
-    pub const TEMPLATE: &str = "template";
-    pub const FEATURED_MEDIA: &str = "featured_media";
-    pub const COMMENT_COUNT: &str = "comment_count";
-    pub const TRASHED_AT: &str = "trashed_at";
-    pub const EXTRA: &str = "extra";
+/// Modules of tables: the name, the key where that is not [`ID`], and the other columns in the order of their definition.
+macro_rules! tables {
+    ($(
+        $(#[$about:meta])*
+        $module:ident $table:literal $(($key:ident = $key_column:literal))? {
+            $($(#[$note:meta])* $name:ident: $kind:ident = $column:literal,)*
+        }
+    )*) => {$(
+        $(#[$about])*
+        pub mod $module {
+            use super::ColumnType;
+            pub const TABLE: &str = $table;
+            $(pub const $key: &str = $key_column;)?
+            $($(#[$note])* pub const $name: &str = $column;)*
+            pub const COLUMNS: &[(&str, ColumnType)] = &[$(($name, ColumnType::$kind)),*];
+        }
+    )*};
 }
 
-/// Terms.
-pub mod term {
-    pub const TABLE: &str = "term";
-    pub const TAXONOMY: &str = "taxonomy";
-    pub const NAME: &str = "name";
-    pub const NAME_KEY: &str = "name_key";
-    pub const SLUG: &str = "slug";
-    pub const DESCRIPTION: &str = "description";
-    pub const PARENT: &str = "parent";
-    pub const COUNT: &str = "count";
-    pub const EXTRA: &str = "extra";
-}
+tables! {
+    /// Records of the content family.
+    record "record" {
+        KIND: Word = "kind",
+        STATUS: Word = "status",
+        STATUS_BEFORE: Word = "status_before",
+        SLUG: Text = "slug",
+        SLUG_BEFORE: Text = "slug_before",
+        AUTHOR: Int = "author",
+        PARENT: Int = "parent",
+        MENU_ORDER: Int = "menu_order",
+        DATE_LOCAL: Int = "date_local",
+        DATE_UTC: Int = "date_utc",
+        DATE_FLOATS: Int = "date_floats",
+        MODIFIED_LOCAL: Int = "modified_local",
+        MODIFIED_UTC: Int = "modified_utc",
+        TITLE: Text = "title",
+        TITLE_KEY: Key = "title_key",
+        CONTENT: Text = "content",
+        EXCERPT: Text = "excerpt",
+        PASSWORD: Text = "password",
+        COMMENT_STATUS: Word = "comment_status",
+        PING_STATUS: Word = "ping_status",
+        MIME: Text = "mime",
+        FILE: Text = "file",
+        GUID: Text = "guid",
+        STICKY: Int = "sticky",
+        FORMAT: Word = "format",
+        TEMPLATE: Text = "template",
+        FEATURED_MEDIA: Int = "featured_media",
+        COMMENT_COUNT: Int = "comment_count",
+        TRASHED_AT: Int = "trashed_at",
+        EXTRA: Json = "extra",
+    }
 
-/// Users.
-pub mod user {
-    pub const TABLE: &str = "user";
-    pub const LOGIN: &str = "login";
-    pub const LOGIN_KEY: &str = "login_key";
-    pub const EMAIL: &str = "email";
-    pub const EMAIL_KEY: &str = "email_key";
-    /// 1: the owner has not confirmed the address yet.
-    pub const EMAIL_PENDING: &str = "email_pending";
-    /// Where messages go until then; empty: nowhere.
-    pub const EMAIL_BEFORE: &str = "email_before";
-    pub const NAME: &str = "name";
-    pub const NAME_KEY: &str = "name_key";
-    pub const FIRST_NAME: &str = "first_name";
-    pub const LAST_NAME: &str = "last_name";
-    pub const NICKNAME: &str = "nickname";
-    pub const SLUG: &str = "slug";
-    pub const URL: &str = "url";
-    pub const DESCRIPTION: &str = "description";
-    pub const LOCALE: &str = "locale";
-    pub const REGISTERED: &str = "registered";
-    pub const ROLES: &str = "roles";
-    pub const PASSWORD_HASH: &str = "password_hash";
-    pub const EXTRA: &str = "extra";
-}
+    /// Terms.
+    term "term" {
+        TAXONOMY: Word = "taxonomy",
+        NAME: Text = "name",
+        NAME_KEY: Key = "name_key",
+        SLUG: Text = "slug",
+        DESCRIPTION: Text = "description",
+        PARENT: Int = "parent",
+        COUNT: Int = "count",
+        EXTRA: Json = "extra",
+    }
 
-/// Comments.
-pub mod comment {
-    pub const TABLE: &str = "comment";
-    pub const POST: &str = "post";
-    pub const PARENT: &str = "parent";
-    pub const AUTHOR: &str = "author";
-    pub const AUTHOR_NAME: &str = "author_name";
-    pub const AUTHOR_EMAIL: &str = "author_email";
-    pub const AUTHOR_URL: &str = "author_url";
-    pub const AUTHOR_IP: &str = "author_ip";
-    pub const AUTHOR_USER_AGENT: &str = "author_user_agent";
-    pub const DATE_LOCAL: &str = "date_local";
-    pub const DATE_UTC: &str = "date_utc";
-    pub const CONTENT: &str = "content";
-    pub const STATUS: &str = "status";
-    pub const STATUS_BEFORE: &str = "status_before";
-    pub const KIND: &str = "kind";
-    pub const KARMA: &str = "karma";
-    pub const EXTRA: &str = "extra";
-}
+    /// Users.
+    user "user" {
+        LOGIN: Text = "login",
+        LOGIN_KEY: Key = "login_key",
+        EMAIL: Text = "email",
+        EMAIL_KEY: Key = "email_key",
+        /// 1: the owner has not confirmed the address yet.
+        EMAIL_PENDING: Int = "email_pending",
+        /// Where messages go until then; empty: nowhere.
+        EMAIL_BEFORE: Text = "email_before",
+        NAME: Text = "name",
+        NAME_KEY: Key = "name_key",
+        FIRST_NAME: Text = "first_name",
+        LAST_NAME: Text = "last_name",
+        NICKNAME: Text = "nickname",
+        SLUG: Text = "slug",
+        URL: Text = "url",
+        DESCRIPTION: Text = "description",
+        LOCALE: Text = "locale",
+        REGISTERED: Int = "registered",
+        ROLES: Text = "roles",
+        PASSWORD_HASH: Text = "password_hash",
+        EXTRA: Json = "extra",
+    }
 
-/// Uploaded files.
-pub mod file {
-    pub const TABLE: &str = "file";
-    pub const KEY: &str = "key";
-    pub const RECORD: &str = "record";
-    pub const AT: &str = "at";
-}
+    /// Comments.
+    comment "comment" {
+        POST: Int = "post",
+        PARENT: Int = "parent",
+        AUTHOR: Int = "author",
+        AUTHOR_NAME: Text = "author_name",
+        AUTHOR_EMAIL: Text = "author_email",
+        AUTHOR_URL: Text = "author_url",
+        AUTHOR_IP: Text = "author_ip",
+        AUTHOR_USER_AGENT: Text = "author_user_agent",
+        DATE_LOCAL: Int = "date_local",
+        DATE_UTC: Int = "date_utc",
+        CONTENT: Text = "content",
+        STATUS: Word = "status",
+        STATUS_BEFORE: Word = "status_before",
+        KIND: Word = "kind",
+        KARMA: Int = "karma",
+        EXTRA: Json = "extra",
+    }
 
-/// Links with which the password of an account is set, by the digests of their tokens.
-pub mod link {
-    pub const TABLE: &str = "password_link";
-    pub const HASH: &str = "hash";
-    pub const USER: &str = "user";
-    pub const EXPIRES: &str = "expires";
-    pub const BOUND: &str = "bound";
-}
+    /// Uploaded files. A row is written before its file and outlives it, so that nothing is lost from sight.
+    file "file" (KEY = "key") {
+        RECORD: Int = "record",
+        AT: Int = "at",
+    }
 
-/// Credentials of programs: application passwords, and the tokens that a login has made.
-pub mod app_password {
-    pub const TABLE: &str = "app_password";
-    pub const KEY: &str = "uuid";
-    pub const USER: &str = "user";
-    pub const ORDINAL: &str = "ordinal";
-    pub const EXPIRES: &str = "expires";
-    /// 1: a token.
-    pub const TOKEN: &str = "token";
-}
+    /// Browser sessions.
+    session "session" (HASH = "hash") {
+        USER: Int = "user",
+        CREATED: Int = "created",
+        SEEN: Int = "seen",
+        EXPIRES: Int = "expires",
+        IP: Text = "ip",
+        AGENT: Text = "agent",
+    }
 
-/// Links that show a record as it is being edited.
-pub mod preview {
-    pub const TABLE: &str = "preview_link";
-    pub const ID: &str = "link";
-    pub const RECORD: &str = "record";
-    pub const USER: &str = "user";
-    pub const CREATED: &str = "created";
-    pub const EXPIRES: &str = "expires";
-}
+    /// Records that windows of the console have open; the key is that of the user's window.
+    presence "presence" (KEY = "key") {
+        USER: Int = "user",
+        RESOURCE: Text = "resource",
+        ITEM: Text = "item",
+        SINCE: Int = "since",
+        TAKEN: Int = "taken",
+        EXPIRES: Int = "expires",
+    }
 
-/// Addresses that records had.
-pub mod old_address {
-    pub const TABLE: &str = "old_address";
-    /// Where the slug was unique.
-    pub const SCOPE: &str = "scope";
-    pub const SLUG: &str = "slug";
-    /// The date of the record at that time, on the site's clock.
-    pub const DATE: &str = "date_local";
-    pub const RECORD: &str = "record";
+    /// Links with which the password of an account is set, by the digests of their tokens.
+    link "password_link" (HASH = "hash") {
+        USER: Int = "user",
+        EXPIRES: Int = "expires",
+        BOUND: Text = "bound",
+    }
+
+    /// Credentials of programs: application passwords, and the tokens that a login has made.
+    app_password "app_password" (KEY = "uuid") {
+        USER: Int = "user",
+        APP_ID: Text = "app_id",
+        NAME: Text = "name",
+        HASH: Key = "hash",
+        CREATED: Int = "created",
+        ORDINAL: Int = "ordinal",
+        LAST_USED: Int = "last_used",
+        LAST_IP: Text = "last_ip",
+        EXPIRES: Int = "expires",
+        READ_ONLY: Int = "read_only",
+        RESOURCES: Text = "resources",
+        /// 1: a token.
+        TOKEN: Int = "token",
+    }
+
+    /// Links that show a record as it is being edited. A token is signed, and stored nowhere.
+    preview "preview_link" (ID = "link") {
+        RECORD: Int = "record",
+        USER: Int = "user",
+        CREATED: Int = "created",
+        EXPIRES: Int = "expires",
+    }
+
+    /// Addresses that records had. They name the record, not another address, so that no chain of them is followed.
+    old_address "old_address" {
+        /// Where the slug was unique.
+        SCOPE: Text = "scope",
+        SLUG: Text = "slug",
+        /// The date of the record at that time, on the site's clock.
+        DATE: Int = "date_local",
+        RECORD: Int = "record",
+    }
+
+    /// Messages that wait to be sent. Their texts are written when they are sent, so that no token is stored here.
+    outbox "outbox" {
+        KIND: Text = "kind",
+        USER: Int = "user",
+        ADDRESS: Text = "address",
+        DATA: Text = "data",
+        CREATED: Int = "created",
+        DUE: Int = "due",
+        ATTEMPTS: Int = "attempts",
+    }
 }
 
 /// Addresses that were requested and that nothing has.
@@ -176,16 +225,4 @@ pub mod redirect {
     pub const LAST_HIT: &str = "last_hit";
     /// All of them.
     pub const ALL: [&str; 8] = [FROM, TO, STATUS, ENABLED, PATTERN, LEADS, HITS, LAST_HIT];
-}
-
-/// Messages that wait to be sent.
-pub mod outbox {
-    pub const TABLE: &str = "outbox";
-    pub const KIND: &str = "kind";
-    pub const USER: &str = "user";
-    pub const ADDRESS: &str = "address";
-    pub const DATA: &str = "data";
-    pub const CREATED: &str = "created";
-    pub const DUE: &str = "due";
-    pub const ATTEMPTS: &str = "attempts";
 }

@@ -264,6 +264,16 @@ impl Registry {
         self.family(declaration::Family::User).next()
     }
 
+    /// The kinds of content types.
+    pub fn content_kinds(&self) -> impl Iterator<Item = &Resource> {
+        self.kinds(declaration::Family::Content)
+    }
+
+    /// The kinds of taxonomies.
+    pub fn taxonomy_kinds(&self) -> impl Iterator<Item = &Resource> {
+        self.kinds(declaration::Family::Term)
+    }
+
     /// The resources of a family, one for each kind: where several show the same rows, the first declared one
     /// represents it.
     pub fn kinds(&self, family: declaration::Family) -> impl Iterator<Item = &Resource> {

@@ -475,8 +475,8 @@ impl Resource {
     /// The clock of the seconds in a column; `None` where it holds no times.
     pub fn clock(&self, column: &str) -> Option<ColumnClock> {
         match column {
-            "date_local" | "modified_local" if self.family != Family::Plain => Some(ColumnClock::Local),
-            "date_utc" | "modified_utc" | "registered" if self.family != Family::Plain => Some(ColumnClock::Utc),
+            "date_local" | "modified_local" if !self.is_plain() => Some(ColumnClock::Local),
+            "date_utc" | "modified_utc" | "registered" if !self.is_plain() => Some(ColumnClock::Utc),
             column => self.holder(column)?.clock,
         }
     }

@@ -4,7 +4,7 @@
 //! its extension table `x_<kind>`.
 
 use super::columns::{
-    ID, VERSION, app_password, comment, file, link, old_address, outbox, preview, record, term, user,
+    ID, VERSION, app_password, comment, file, link, old_address, outbox, presence, preview, record, session, term, user,
 };
 use super::resource::PropertyKind;
 use cms_config::declaration::{Declaration, Family};
@@ -13,103 +13,7 @@ use cms_storage::plan::{
 };
 use std::sync::Arc;
 
-use ColumnType::{Int, Json, Key, Text, Word};
-
-/// The shared table of a family; `None` for families whose rows live in tables of their own, or that have none.
-pub fn family_table(family: Family) -> Option<&'static str> {
-    match family {
-        Family::Content => Some(record::TABLE),
-        Family::Term => Some(term::TABLE),
-        Family::Comment => Some(comment::TABLE),
-        Family::User => Some(user::TABLE),
-        Family::Plain | Family::Singleton | Family::Catalogue | Family::Virtual => None,
-    }
-}
-
-const RECORD: &[(&str, ColumnType)] = &[
-    (record::KIND, Word),
-    (record::STATUS, Word),
-    (record::STATUS_BEFORE, Word),
-    (record::SLUG, Text),
-    (record::SLUG_BEFORE, Text),
-    (record::AUTHOR, Int),
-    (record::PARENT, Int),
-    (record::MENU_ORDER, Int),
-    (record::DATE_LOCAL, Int),
-    (record::DATE_UTC, Int),
-    (record::DATE_FLOATS, Int),
-    (record::MODIFIED_LOCAL, Int),
-    (record::MODIFIED_UTC, Int),
-    (record::TITLE, Text),
-    (record::TITLE_KEY, Key),
-    (record::CONTENT, Text),
-    (record::EXCERPT, Text),
-    (record::PASSWORD, Text),
-    (record::COMMENT_STATUS, Word),
-    (record::PING_STATUS, Word),
-    (record::MIME, Text),
-    (record::FILE, Text),
-    (record::GUID, Text),
-    (record::STICKY, Int),
-    (record::FORMAT, Word),
-    (record::TEMPLATE, Text),
-    (record::FEATURED_MEDIA, Int),
-    (record::COMMENT_COUNT, Int),
-    (record::TRASHED_AT, Int),
-    (record::EXTRA, Json),
-];
-
-const TERM: &[(&str, ColumnType)] = &[
-    (term::TAXONOMY, Word),
-    (term::NAME, Text),
-    (term::NAME_KEY, Key),
-    (term::SLUG, Text),
-    (term::DESCRIPTION, Text),
-    (term::PARENT, Int),
-    (term::COUNT, Int),
-    (term::EXTRA, Json),
-];
-
-const USER: &[(&str, ColumnType)] = &[
-    (user::LOGIN, Text),
-    (user::LOGIN_KEY, Key),
-    (user::EMAIL, Text),
-    (user::EMAIL_KEY, Key),
-    (user::EMAIL_PENDING, Int),
-    (user::EMAIL_BEFORE, Text),
-    (user::NAME, Text),
-    (user::NAME_KEY, Key),
-    (user::FIRST_NAME, Text),
-    (user::LAST_NAME, Text),
-    (user::NICKNAME, Text),
-    (user::SLUG, Text),
-    (user::URL, Text),
-    (user::DESCRIPTION, Text),
-    (user::LOCALE, Text),
-    (user::REGISTERED, Int),
-    (user::ROLES, Text),
-    (user::PASSWORD_HASH, Text),
-    (user::EXTRA, Json),
-];
-
-const COMMENT: &[(&str, ColumnType)] = &[
-    (comment::POST, Int),
-    (comment::PARENT, Int),
-    (comment::AUTHOR, Int),
-    (comment::AUTHOR_NAME, Text),
-    (comment::AUTHOR_EMAIL, Text),
-    (comment::AUTHOR_URL, Text),
-    (comment::AUTHOR_IP, Text),
-    (comment::AUTHOR_USER_AGENT, Text),
-    (comment::DATE_LOCAL, Int),
-    (comment::DATE_UTC, Int),
-    (comment::CONTENT, Text),
-    (comment::STATUS, Word),
-    (comment::STATUS_BEFORE, Word),
-    (comment::KIND, Word),
-    (comment::KARMA, Int),
-    (comment::EXTRA, Json),
-];
+use ColumnType::{Int, Json, Key, Text};
 
 /// Indexes as `(name, columns, unique)`; a leading `-` is descending.
 type Indexes = &'static [(&'static str, &'static [&'static str], bool)];
@@ -146,209 +50,110 @@ const COMMENT_INDEXES: Indexes = &[
     ("comment_email", &["author_email", "-date_utc"], false),
 ];
 
+/// A table that the resources of a family share.
+struct SharedTable {
+    family: Family,
+    name: &'static str,
+    /// Where its ids and companion rows (meta) are.
+    space: &'static str,
+    columns: &'static [(&'static str, ColumnType)],
+    indexes: Indexes,
+    /// The column that says of which resource a row is, where it has rows of several.
+    kind: Option<&'static str>,
+    /// Columns that no client writes, whatever property shows them.
+    engine: &'static [&'static str],
+}
+
+const SHARED: [SharedTable; 4] = [
+    SharedTable {
+        family: Family::Content,
+        name: record::TABLE,
+        space: "content",
+        columns: record::COLUMNS,
+        indexes: RECORD_INDEXES,
+        kind: Some(record::KIND),
+        engine: &[record::GUID, record::COMMENT_COUNT],
+    },
+    SharedTable {
+        family: Family::Term,
+        name: term::TABLE,
+        space: term::TABLE,
+        columns: term::COLUMNS,
+        indexes: TERM_INDEXES,
+        kind: Some(term::TAXONOMY),
+        engine: &[term::COUNT, term::TAXONOMY],
+    },
+    SharedTable {
+        family: Family::User,
+        name: user::TABLE,
+        space: user::TABLE,
+        columns: user::COLUMNS,
+        indexes: USER_INDEXES,
+        kind: None,
+        engine: &[],
+    },
+    SharedTable {
+        family: Family::Comment,
+        name: comment::TABLE,
+        space: comment::TABLE,
+        columns: comment::COLUMNS,
+        indexes: COMMENT_INDEXES,
+        kind: None,
+        engine: &[],
+    },
+];
+
+fn shared_table(family: Family) -> Option<&'static SharedTable> {
+    SHARED.iter().find(|table| table.family == family)
+}
+
+/// The shared table of a family; `None` for families whose rows live in tables of their own, or that have none.
+pub fn family_table(family: Family) -> Option<&'static str> {
+    shared_table(family).map(|table| table.name)
+}
+
+/// The space of a family's ids and companion rows (meta), where its resources share one.
+pub fn family_space(family: Family) -> Option<&'static str> {
+    shared_table(family).map(|table| table.space)
+}
+
+/// The column that says of which resource of a family a row is.
+pub fn kind_column(family: Family) -> Option<&'static str> {
+    shared_table(family)?.kind
+}
+
+const CREDENTIAL_INDEXES: Indexes = &[
+    ("app_password_hash", &["hash"], true),
+    ("app_password_user", &["user"], false),
+    ("app_password_token", &["token", "expires"], false),
+];
+
+const PRESENCE_INDEXES: Indexes =
+    &[("presence_item", &["resource", "item"], false), ("presence_user", &["user"], false)];
+
+const PREVIEW_INDEXES: Indexes = &[
+    ("preview_link_record", &["record"], false),
+    ("preview_link_user", &["user"], false),
+    ("preview_link_end", &["expires"], false),
+];
+
+const OLD_ADDRESS_INDEXES: Indexes =
+    &[("old_address_slug", &["slug", "scope"], false), ("old_address_record", &["record"], false)];
+
 /// The fixed tables, for every site.
 pub fn shared() -> Vec<TableDef> {
-    vec![
-        table(record::TABLE, "content", RECORD, RECORD_INDEXES),
-        table(term::TABLE, "term", TERM, TERM_INDEXES),
-        table(user::TABLE, "user", USER, USER_INDEXES),
-        table(comment::TABLE, "comment", COMMENT, COMMENT_INDEXES),
-        credentials(),
-        session(),
-        presence(),
-        links(),
-        previews(),
-        old_addresses(),
-        messages(),
-        files(),
-    ]
-}
-
-/// Credentials of programs. The hash is keyed, so that the table alone verifies nothing.
-fn credentials() -> TableDef {
-    let columns = [
-        ("user", Int),
-        ("app_id", Text),
-        ("name", Text),
-        ("hash", Key),
-        ("created", Int),
-        ("ordinal", Int),
-        ("last_used", Int),
-        ("last_ip", Text),
-        ("expires", Int),
-        ("read_only", Int),
-        ("resources", Text),
+    let own = [
+        own(app_password::TABLE, (app_password::KEY, Text), app_password::COLUMNS, CREDENTIAL_INDEXES),
+        own(session::TABLE, (session::HASH, Text), session::COLUMNS, &[("session_user", &["user"], false)]),
+        own(presence::TABLE, (presence::KEY, Text), presence::COLUMNS, PRESENCE_INDEXES),
+        own(link::TABLE, (link::HASH, Text), link::COLUMNS, &[("password_link_user", &["user"], false)]),
+        own(preview::TABLE, (preview::ID, Text), preview::COLUMNS, PREVIEW_INDEXES),
+        own(old_address::TABLE, (ID, Int), old_address::COLUMNS, OLD_ADDRESS_INDEXES),
+        own(outbox::TABLE, (ID, Int), outbox::COLUMNS, &[("outbox_due", &["due"], false)]),
+        own(file::TABLE, (file::KEY, Text), file::COLUMNS, &[("file_record", &["record", "at"], false)]),
     ];
-    let usual = columns.iter().map(|(name, ty)| column(name, *ty));
-    let token = ColumnDef { default: Some(DbValue::Int(0)), ..column(app_password::TOKEN, Int) };
-    let index = |index: &str, columns: &[&str], unique: bool| IndexDef {
-        name: n(index),
-        columns: columns.iter().map(|column| (n(column), false)).collect(),
-        unique,
-    };
-    TableDef {
-        name: n(app_password::TABLE),
-        key: column(app_password::KEY, Text),
-        space: None,
-        columns: usual.chain([token]).collect(),
-        indexes: vec![
-            index("app_password_hash", &["hash"], true),
-            index("app_password_user", &[app_password::USER], false),
-            index("app_password_token", &[app_password::TOKEN, app_password::EXPIRES], false),
-        ],
-        versioned: false,
-        extends: None,
-        kind: None,
-        states: None,
-    }
-}
-
-/// Browser sessions. The hash is keyed, so that the table alone authenticates nobody.
-fn session() -> TableDef {
-    let columns = [("user", Int), ("created", Int), ("seen", Int), ("expires", Int), ("ip", Text), ("agent", Text)];
-    TableDef {
-        name: n("session"),
-        key: column("hash", Text),
-        space: None,
-        columns: columns.iter().map(|(name, ty)| column(name, *ty)).collect(),
-        indexes: vec![IndexDef { name: n("session_user"), columns: vec![(n("user"), false)], unique: false }],
-        versioned: false,
-        extends: None,
-        kind: None,
-        states: None,
-    }
-}
-
-/// Records that windows of the console have open; the key is that of the user's window.
-fn presence() -> TableDef {
-    let columns = [("user", Int), ("resource", Text), ("item", Text), ("since", Int), ("taken", Int), ("expires", Int)];
-    let index = |index: &str, columns: &[&str]| IndexDef {
-        name: n(index),
-        columns: columns.iter().map(|column| (n(column), false)).collect(),
-        unique: false,
-    };
-    TableDef {
-        name: n("presence"),
-        key: column("key", Text),
-        space: None,
-        columns: columns.iter().map(|(name, ty)| column(name, *ty)).collect(),
-        indexes: vec![index("presence_item", &["resource", "item"]), index("presence_user", &["user"])],
-        versioned: false,
-        extends: None,
-        kind: None,
-        states: None,
-    }
-}
-
-/// Links with which a password is set. The hash is keyed, so that the table alone authenticates nobody.
-fn links() -> TableDef {
-    let columns = [(link::USER, Int), (link::EXPIRES, Int), (link::BOUND, Text)];
-    TableDef {
-        name: n(link::TABLE),
-        key: column(link::HASH, Text),
-        space: None,
-        columns: columns.iter().map(|(name, ty)| column(name, *ty)).collect(),
-        indexes: vec![IndexDef { name: n("password_link_user"), columns: vec![(n(link::USER), false)], unique: false }],
-        versioned: false,
-        extends: None,
-        kind: None,
-        states: None,
-    }
-}
-
-/// Links that show a record as it is being edited. A token is signed, and stored nowhere.
-fn previews() -> TableDef {
-    let columns = [preview::RECORD, preview::USER, preview::CREATED, preview::EXPIRES];
-    let index =
-        |index: &str, column: &str| IndexDef { name: n(index), columns: vec![(n(column), false)], unique: false };
-    TableDef {
-        name: n(preview::TABLE),
-        key: column(preview::ID, Text),
-        space: None,
-        columns: columns.iter().map(|name| column(name, Int)).collect(),
-        indexes: vec![
-            index("preview_link_record", preview::RECORD),
-            index("preview_link_user", preview::USER),
-            index("preview_link_end", preview::EXPIRES),
-        ],
-        versioned: false,
-        extends: None,
-        kind: None,
-        states: None,
-    }
-}
-
-/// Addresses that records had. They name the record, not another address, so that no chain of them is followed.
-fn old_addresses() -> TableDef {
-    let columns =
-        [(old_address::SCOPE, Text), (old_address::SLUG, Text), (old_address::DATE, Int), (old_address::RECORD, Int)];
-    let index = |index: &str, columns: &[&str]| IndexDef {
-        name: n(index),
-        columns: columns.iter().map(|column| (n(column), false)).collect(),
-        unique: false,
-    };
-    TableDef {
-        name: n(old_address::TABLE),
-        key: column(ID, Int),
-        space: Some(n(old_address::TABLE)),
-        columns: columns.iter().map(|(name, ty)| column(name, *ty)).collect(),
-        indexes: vec![
-            index("old_address_slug", &[old_address::SLUG, old_address::SCOPE]),
-            index("old_address_record", &[old_address::RECORD]),
-        ],
-        versioned: false,
-        extends: None,
-        kind: None,
-        states: None,
-    }
-}
-
-/// Messages that wait to be sent. Their texts are written when they are sent, so that no token is stored here.
-fn messages() -> TableDef {
-    let columns = [
-        (outbox::KIND, Text),
-        (outbox::USER, Int),
-        (outbox::ADDRESS, Text),
-        (outbox::DATA, Text),
-        (outbox::CREATED, Int),
-        (outbox::DUE, Int),
-        (outbox::ATTEMPTS, Int),
-    ];
-    TableDef {
-        name: n(outbox::TABLE),
-        key: column(ID, Int),
-        space: Some(n(outbox::TABLE)),
-        columns: columns.iter().map(|(name, ty)| column(name, *ty)).collect(),
-        indexes: vec![IndexDef { name: n("outbox_due"), columns: vec![(n(outbox::DUE), false)], unique: false }],
-        versioned: false,
-        extends: None,
-        kind: None,
-        states: None,
-    }
-}
-
-/// Files by their keys. A row is written before its file and outlives it, so that nothing is lost from sight; a file
-/// without a record is on its way in or out.
-fn files() -> TableDef {
-    let columns = [(file::RECORD, Int), (file::AT, Int)];
-    TableDef {
-        name: n(file::TABLE),
-        key: column(file::KEY, Text),
-        space: None,
-        columns: columns
-            .iter()
-            .map(|(name, ty)| ColumnDef { default: Some(DbValue::Int(0)), ..column(name, *ty) })
-            .collect(),
-        indexes: vec![IndexDef {
-            name: n("file_record"),
-            columns: vec![(n(file::RECORD), false), (n(file::AT), false)],
-            unique: false,
-        }],
-        versioned: false,
-        extends: None,
-        kind: None,
-        states: None,
-    }
+    let shared = SHARED.iter().map(|of| table(of.name, of.space, of.columns, of.indexes));
+    shared.chain(own).collect()
 }
 
 /// Counts of rows that the writer stores in their parents.
@@ -400,22 +205,12 @@ pub fn kept_columns(family: Family) -> Vec<&'static str> {
 
 /// Columns of a family that no client writes, whatever property shows them.
 pub fn engine_columns(family: Family) -> &'static [&'static str] {
-    match family {
-        Family::Content => &[record::GUID, record::COMMENT_COUNT],
-        Family::Term => &[term::COUNT, term::TAXONOMY],
-        _ => &[],
-    }
+    shared_table(family).map_or(&[], |table| table.engine)
 }
 
 /// The columns of a family's shared table, without key and version.
 fn shared_columns(family: Family) -> &'static [(&'static str, ColumnType)] {
-    match family {
-        Family::Content => RECORD,
-        Family::Term => TERM,
-        Family::User => USER,
-        Family::Comment => COMMENT,
-        _ => &[],
-    }
+    shared_table(family).map_or(&[], |table| table.columns)
 }
 
 /// The type of a column of a family's shared table.
@@ -505,6 +300,20 @@ fn storage_type(kind: PropertyKind) -> ColumnType {
         PropertyKind::Integer | PropertyKind::Boolean | PropertyKind::Time => Int,
         PropertyKind::Number => ColumnType::Real,
         PropertyKind::Json => Json,
+    }
+}
+
+/// A table of the program's own. Secrets in it are hashed with a key, so that the table alone authenticates nobody.
+fn own(table_name: &str, key: (&str, ColumnType), columns: &[(&str, ColumnType)], indexes: Indexes) -> TableDef {
+    // Passwords are older than tokens; a file without a record is on its way in or out.
+    let is_zero = |name: &str| table_name == file::TABLE || name == app_password::TOKEN;
+    let default = |name: &str| is_zero(name).then_some(DbValue::Int(0));
+    TableDef {
+        key: column(key.0, key.1),
+        space: (key.1 == Int).then(|| n(table_name)),
+        columns: columns.iter().map(|(name, ty)| ColumnDef { default: default(name), ..column(name, *ty) }).collect(),
+        versioned: false,
+        ..table(table_name, table_name, columns, indexes)
     }
 }
 

@@ -6,7 +6,7 @@
 use super::args::{ArgRole, ArgSet};
 use super::resource::{Property, PropertyKind, PropertySource, Resource, Sort};
 use super::{Endpoint, Registry, Route};
-use cms_config::declaration::{Family, ViewChoice};
+use cms_config::declaration::ViewChoice;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
@@ -140,10 +140,10 @@ pub fn sort_keys(resource: &Resource) -> IndexMap<&str, &str> {
 
 /// The states that records of a resource can have, as requests name them.
 pub fn states(registry: &Registry, resource: &Resource) -> Vec<String> {
-    match resource.family {
-        Family::Content => content_states(registry, resource),
-        Family::Comment => registry.declaration.comment_statuses.keys().cloned().collect(),
-        _ => Vec::new(),
+    match resource.is_content() {
+        true => content_states(registry, resource),
+        false if resource.is_comments() => registry.declaration.comment_statuses.keys().cloned().collect(),
+        false => Vec::new(),
     }
 }
 
@@ -359,7 +359,8 @@ impl<'r> ViewDefaults<'r> {
         });
         let terms = take(&|property| self.related(property).is_some_and(|(to, _)| to.is_taxonomy()));
         let rest = take(&|_| true);
-        for (id, label, names) in [("state", "State", state), ("terms", "Terms", terms), ("details", "Details", rest)] {
+        for (id, label, names) in [("state", "Status", state), ("terms", "Terms", terms), ("details", "Details", rest)]
+        {
             let children = self.folded(id, names.into_iter().map(|name| json!(name)).collect());
             if !children.is_empty() {
                 fields.push(json!({"id": id, "label": label, "children": children}));

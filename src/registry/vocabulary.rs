@@ -163,7 +163,7 @@ impl Description {
 
 /// Families for people.
 pub fn families(families: &[Family]) -> String {
-    families.iter().map(|family| family.name()).collect::<Vec<_>>().join(", ")
+    families.iter().map(Family::to_string).collect::<Vec<_>>().join(", ")
 }
 
 impl RowSet {

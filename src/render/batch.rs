@@ -5,11 +5,12 @@ use super::{Needs, View, address, links};
 use crate::access::policy;
 use crate::error::ApiError;
 use crate::fields::{FieldIds, FieldRows, RuleTerms, StoredValues};
-use crate::records::{self, Record, columns, int, is_in, meta_space, text};
+use crate::records::{self, Record, columns, int, is_in, meta_space};
+use crate::registry::columns::{record, user};
 use crate::registry::name;
 use crate::registry::resource::{Link, LinkTarget, PropertySource, Relation, Resource};
 use crate::scope::Scope;
-use cms_config::declaration::{Action, Family};
+use cms_config::declaration::Action;
 use cms_storage::plan::{Cond, EdgePlan, Name, ReadPlan, Row};
 use cms_storage::{ReadRequest, Snapshot};
 use cms_text::address::AUTHOR;
@@ -194,8 +195,7 @@ impl Batch {
         }
         if needs.children {
             let filter = Cond::All(vec![records::own_rows(resource), is_in("parent", ids)]);
-            let rows = snapshot.rows(&columns(&resource.table, &["parent"], filter))?;
-            self.parents = rows.iter().map(|row| int(&row[0])).collect();
+            self.parents = snapshot.rows_as(&columns(&resource.table, &["parent"], filter))?;
         }
         Ok(())
     }
@@ -211,8 +211,7 @@ impl Batch {
             }
         }
         for (table, ids) in by_table {
-            let found = snapshot.rows(&slugs_of(table, ids))?;
-            self.term_slugs.extend(found.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))));
+            self.term_slugs.extend(snapshot.rows_as::<_, Vec<(i64, Arc<str>)>>(&slugs_of(table, ids))?);
         }
         Ok(())
     }
@@ -234,8 +233,8 @@ impl Batch {
             let seen = Cond::All(vec![Cond::In(column.clone(), keys), policy::visible(scope, other)]);
             let mut plan = records::ordered(records::plan(other, seen), &other.key, true);
             plan.columns = vec![column, other.key.clone()];
-            for row in snapshot.rows(&plan)? {
-                self.members.entry((property.name.clone(), int(&row[0]))).or_default().push(int(&row[1]));
+            for (of, member) in snapshot.rows_as::<_, Vec<(i64, i64)>>(&plan)? {
+                self.members.entry((property.name.clone(), of)).or_default().push(member);
             }
         }
         Ok(())
@@ -248,8 +247,8 @@ impl Batch {
         resource: &Resource,
         rows: &[Row],
     ) -> Result<(), ApiError> {
-        let plan = columns("user", &["id", "name"], is_in("id", named_by(resource, rows, "author")));
-        self.author_names = snapshot.rows(&plan)?.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))).collect();
+        let plan = columns(user::TABLE, &["id", "name"], is_in("id", named_by(resource, rows, "author")));
+        self.author_names = snapshot.rows_as(&plan)?;
         Ok(())
     }
 
@@ -258,7 +257,7 @@ impl Batch {
         if ids.is_empty() {
             return Ok(());
         }
-        for taxonomy in scope.registry.kinds(Family::Term) {
+        for taxonomy in scope.registry.taxonomy_kinds() {
             let plan = records::plan(taxonomy, is_in("id", ids.iter().copied()));
             let found = snapshot.rows(&plan)?;
             let mut batch = Batch::default();
@@ -384,9 +383,6 @@ impl Batch {
 
     /// Loads what the addresses of rows are made of beside the rows: the rows above, slugs of authors, paths of terms, and
     /// the addresses of records that rows are attached to.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn load_addresses(
         &mut self,
         snapshot: &dyn Snapshot,
@@ -402,9 +398,6 @@ impl Batch {
     }
 
     /// The same without the addresses of other records, which may be attached to further ones.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn load_address_parts(
         &mut self,
         snapshot: &dyn Snapshot,
@@ -413,9 +406,8 @@ impl Batch {
         rows: &[Row],
     ) -> Result<(), ApiError> {
         if resource.address.has(AUTHOR) {
-            let plan = columns("user", &["id", "slug"], is_in("id", named_by(resource, rows, "author")));
-            let found = snapshot.rows(&plan)?;
-            self.authors.extend(found.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))));
+            let plan = columns(user::TABLE, &["id", "slug"], is_in("id", named_by(resource, rows, "author")));
+            self.authors.extend(snapshot.rows_as::<_, Vec<(i64, Arc<str>)>>(&plan)?);
         }
         if let Some(relation) = resource.address.shown_category() {
             self.load_categories(snapshot, scope, (resource, &resource.relations[relation]), rows)?;
@@ -470,10 +462,8 @@ impl Batch {
             let state = if states { "status" } else { "slug" };
             let plan = columns(&resource.table, &["id", "slug", "parent", state], is_in("id", wanted));
             let mut next = HashSet::new();
-            for row in snapshot.rows(&plan)? {
-                let (id, parent) = (int(&row[0]), int(&row[2]));
-                let open = !states || public.contains(text(&row[3]));
-                let above = AncestorSlug { slug: Arc::from(text(&row[1])), parent, open };
+            for (id, slug, parent, state) in snapshot.rows_as::<_, Vec<(i64, Arc<str>, i64, Arc<str>)>>(&plan)? {
+                let above = AncestorSlug { slug, parent, open: !states || public.contains(&*state) };
                 let fresh = self.above.insert(id, above).is_none();
                 if fresh && parent != 0 && !self.above.contains_key(&parent) {
                     next.insert(parent);
@@ -528,5 +518,5 @@ fn seen_among(
         return Ok(HashSet::new());
     }
     let filter = Cond::All(vec![is_in("id", ids), policy::visible(scope, content)]);
-    Ok(snapshot.rows(&columns("record", &["id"], filter))?.iter().map(|row| int(&row[0])).collect())
+    Ok(snapshot.rows_as(&columns(record::TABLE, &["id"], filter))?)
 }

@@ -13,9 +13,6 @@ use serde_json::{Map, Value, json};
 
 impl Item<'_> {
     /// The `_links` of the item, by relation, in the order of declaration. The one to itself has the hints.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn links(&self, hints: Hints) -> Result<Map<String, Value>, ApiError> {
         let mut links: Map<String, Value> = Map::new();
         for link in &self.resource.links {

@@ -73,9 +73,6 @@ impl View<'_> {
 }
 
 /// Turns rows of a resource into documents.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn documents(
     scope: &Scope,
     snapshot: &dyn Snapshot,
@@ -126,9 +123,6 @@ pub enum ReadTrace {
 
 /// The same, each with its reads. Reads for properties and links are made for all rows together, so their
 /// documents share one read set.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn tracked_documents(
     scope: &Scope,
     snapshot: &dyn Snapshot,

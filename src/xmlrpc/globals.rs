@@ -6,15 +6,15 @@ use super::words::MOST_WORDS;
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
 use crate::scope::Principal;
-use cms_config::declaration::Family;
 use serde_json::json;
 use std::sync::Arc;
 
 /// Names that every expression sees and that follow from the declarations alone.
 pub fn globals<'m>(registry: &Registry, methods: impl Iterator<Item = &'m String>) -> Bindings {
-    let served = |family: Family| registry.family(family).filter(|resource| !resource.declared.routes.is_empty());
-    let terms = Value::from_pairs(served(Family::Term).map(|r| (r.api_name.as_str(), taxonomy(r, None))));
-    let types = served(Family::Content).map(|r| (r.api_name.as_str(), kind(registry, r)));
+    let served = |resource: &&Resource| !resource.declared.routes.is_empty();
+    let terms = registry.taxonomies().filter(served).map(|r| (r.api_name.as_str(), taxonomy(r, None)));
+    let terms = Value::from_pairs(terms);
+    let types = registry.content_types().filter(served).map(|r| (r.api_name.as_str(), kind(registry, r)));
     let routes = registry.resources.iter().map(|r| (r.name.as_str(), Value::from(r.path.as_str())));
     let site = Value::from_pairs([
         ("url", Value::from(registry.site.url.as_str())),

@@ -17,7 +17,7 @@ use crate::error::{ApiError, Code, XmlRpcFault};
 use crate::families::custom_fields;
 use crate::handlers::RenderedJson;
 use crate::model::{Request, Upload, UploadFile};
-use crate::records::{self, eq, int, text};
+use crate::records::{self, eq};
 use crate::registry::Registry;
 use crate::request::call::Call;
 use crate::request::{BodyParams, holds_nul};
@@ -342,13 +342,12 @@ impl Session<'_> {
         let missing = || ApiError::new(Code::PostInvalidId);
         let id = whole(id).filter(|id| *id > 0).ok_or_else(missing)?;
         let snapshot = scope.snapshot()?;
-        let revised = match records::first(&*snapshot, "record", &["kind"], eq("id", DbValue::Int(id)))? {
-            Some(row) => return self.found(scope, id, text(&row[0])).ok_or_else(missing),
-            None => records::first(&*snapshot, "revision", &["of"], eq("id", DbValue::Int(id)))?,
-        };
-        let of = revised.map(|row| int(&row[0])).ok_or_else(missing)?;
-        let row = records::first(&*snapshot, "record", &["kind"], eq("id", DbValue::Int(of)))?.ok_or_else(missing)?;
-        let found = self.found(scope, of, text(&row[0])).ok_or_else(missing)?;
+        let kind = |id| records::first::<Arc<str>>(&*snapshot, "record", &["kind"], eq("id", DbValue::Int(id)));
+        if let Some(kind) = kind(id)? {
+            return self.found(scope, id, &kind).ok_or_else(missing);
+        }
+        let of = records::first(&*snapshot, "revision", &["of"], eq("id", DbValue::Int(id)))?.ok_or_else(missing)?;
+        let found = self.found(scope, of, &kind(of)?.ok_or_else(missing)?).ok_or_else(missing)?;
         Ok(Value::from_pairs([("of", found), ("revision", Value::from(id))]))
     }
 

@@ -16,7 +16,7 @@ const JUDGED: usize = 16 << 10;
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 static JUDGING: AtomicU64 = AtomicU64::new(0);
 
-/// What a run took.
+/// The times of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Took {
     /// Bytes at the peak, above what was in use before.

@@ -50,7 +50,7 @@ fn active_among(elements: &[Element]) -> Vec<String> {
     found
 }
 
-/// What of a text is not within a policy, a line for each. `allowed` returns whether an element of this name may have
+/// The parts of a text that are not within a policy, a line for each. `allowed` returns whether an element of this name may have
 /// an attribute of this name and value; the empty attribute name means the element itself.
 #[allow(dead_code)]
 pub fn outside(html: &str, allowed: impl Fn(&str, &str, &str) -> bool) -> Vec<String> {

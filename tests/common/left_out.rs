@@ -1,8 +1,8 @@
-//! What a test does not try because something is missing here.
+//! Tests say here that they are left out because something is missing.
 
 use std::io::Write as _;
 
-/// What tests miss that need a PostgreSQL server.
+/// The reason of tests that need a PostgreSQL server.
 pub const SERVER: &str = "CMS_TEST_POSTGRES names no server";
 
 /// Says so past the capture of output, so that `.ci/run` counts and names it. With `CI_STRICT=1` the test fails; but where

@@ -127,7 +127,7 @@ fn each_setting_is_written_and_read_back() {
     assert_eq!(site.admin("POST", "/cms/v2/settings", Some(&json!({}))).body, expected, "no field at all");
 }
 
-/// What does not fit is refused, and nothing of that request is written.
+/// Values that do not fit are refused, and nothing of that request is written.
 #[test]
 fn bad_settings_are_refused() {
     let site = site();

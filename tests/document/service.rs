@@ -1,4 +1,4 @@
-//! What the service does, and the global request parameters.
+//! The service as a whole, and the global request parameters.
 
 use crate::shared::{block, every_route, id, ids, keys, made, options, post, refused, site, unique};
 use serde_json::{Value, json};

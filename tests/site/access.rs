@@ -1,4 +1,4 @@
-//! What a caller may see is one condition: lists, items, totals, search, embedding, exports and tools agree about it, for
+//! One condition decides what a caller may see: lists, items, totals, search, embedding, exports and tools agree about it, for
 //! random roles, states, owners, parents and passwords.
 
 use super::dice::Dice;
@@ -16,7 +16,7 @@ type Person = Option<(String, String)>;
 /// States of records, those of the site among them.
 const STATES: [&str; 8] = ["publish", "future", "draft", "pending", "private", "held", "secret", "open"];
 
-/// What roles are made of.
+/// The capabilities that roles are made of.
 const CAPABILITIES: [&str; 17] = [
     "edit_posts",
     "edit_others_posts",
@@ -258,7 +258,7 @@ fn agree(caller: &Caller<'_>, all: &Caller<'_>, base: &str, filter: &str, contex
     }
 }
 
-/// What a list embeds is what is shown at its own address.
+/// A list embeds what is shown at its own address.
 fn embeds(caller: &Caller<'_>, route: &str, rel: &str) {
     let answer = caller.get(&format!("{route}?per_page=100&_embed=1"));
     for document in answer.body.as_array().into_iter().flatten() {
@@ -270,7 +270,7 @@ fn embeds(caller: &Caller<'_>, route: &str, rel: &str) {
     }
 }
 
-/// What belongs to a record is as open as the record.
+/// Rows that belong to a record are as open as the record.
 fn below(caller: &Caller<'_>, all: &Caller<'_>, kind: &str, post: i64) {
     let item = format!("/cms/v2/{kind}/{post}");
     let (reads, edits) = (caller.opens(&item), caller.opens(&format!("{item}?context=edit")));

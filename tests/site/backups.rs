@@ -70,7 +70,7 @@ fn a_backup_with_files_copies_each_content_once_and_is_put_back() {
     let there = server.send("GET", &format!("{}/files/{path}", server.site), None, None, &[]);
     assert_eq!((there.status, there.bytes), (200, png(40, 30)));
 
-    // What is damaged is not restored, and a rehearsal finds it.
+    // A damaged backup is not restored, and a rehearsal finds it.
     for content in contents(&folder) {
         std::fs::write(&content, b"damaged").expect("a file");
     }
@@ -191,7 +191,7 @@ fn a_backup_whose_texts_are_damaged_is_found_and_not_restored() {
         let refused = command(&server, &["restore", &at(backup)]);
         assert!(!refused.status.success() && text(&refused.stderr).contains("the database is damaged"), "{refused:?}");
     }
-    // What an older version has made has no digest.
+    // A backup of an older version has no digest.
     std::fs::remove_file(server.path("copy.db.sha256")).expect("the digest");
     let said = command(&server, &["restore", "--verify", &at(&file)]);
     assert!(said.status.success() && text(&said.stderr).contains("no digest"), "{said:?}");

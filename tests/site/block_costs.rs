@@ -1,4 +1,4 @@
-//! What dynamic blocks cost: as many statements over many rows as over few, and none again until something changes, the
+//! The cost of dynamic blocks: as many statements over many rows as over few, and none again until something changes, the
 //! time of day included.
 
 use super::inside::Inside;

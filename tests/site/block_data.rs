@@ -95,7 +95,7 @@ fn synced_patterns_are_resolved_or_named() {
     assert_eq!(blocks("1")[0][2], json!([["core/block", {"ref": pattern, "content": {}}, []]]));
 }
 
-/// What somebody writes to keep the server busy costs no more than its size.
+/// Markup that is written to keep the server busy costs no more than its size.
 #[test]
 fn hostile_markup_is_read_in_time() {
     let server = Server::start();

@@ -1,4 +1,4 @@
-//! What blocks get when they are shown: classes, visibility, anchors, values from elsewhere.
+//! Blocks as they are shown: classes, visibility, anchors, values from elsewhere.
 
 use super::server::Server;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What collections can do beyond the contract: walk by cursor, leave totals out, show where a search found something.
+//! Collections beyond the contract: walk by cursor, leave totals out, show where a search found something.
 
 use super::server::{Answer, Server};
 use serde_json::{Value, json};

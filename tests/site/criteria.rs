@@ -493,7 +493,7 @@ fn check_names_filters_without_an_index() {
             let text = format!("lists of `{listed}` can be filtered by `{criterion}`");
             lines.iter().any(|line| line.contains(&text))
         };
-        // What is sorted by has an index; yes and no need none; lists of values can have none.
+        // A property that lists are sorted by has an index; yes and no need none; lists of values can have none.
         assert!(named("events", "venue") && named("venues", "city"), "{family}: {shown}");
         assert_eq!(lines.len(), 2, "{family}: {shown}");
     }

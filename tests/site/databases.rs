@@ -49,7 +49,7 @@ impl Database {
         url.to_string()
     }
 
-    /// What the program says that is started over an address, and whether it ended by itself.
+    /// The output of the program when it is started over an address, and whether it ended by itself.
     fn start(&self, url: &str) -> (String, bool) {
         let files = format!("media.url=file:{}", self.folder.path().join("files").display());
         let sets = [&format!("storage.url={url}"), &files, "server.listen=127.0.0.1:0", "site.demo=false"];
@@ -313,7 +313,7 @@ fn what_is_wrong_with_a_database_is_said_at_the_start_with_what_helps() {
     refused("holds tables of another program", "Name an empty database");
     database.run("DROP TABLE theirs");
 
-    // What a server says whose disk is full.
+    // A server whose disk is full refuses like this.
     database.run(
         "CREATE FUNCTION full_disk() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN \
          RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$; \

@@ -1,4 +1,4 @@
-//! What the shipped declarations' description promises of a response. Every response that a test gets from them is held
+//! The shipped declarations' description, and what it promises of a response. Every response that a test gets from them is held
 //! to it: its status is one of the operation's, its body fits the schema, an error's code is listed.
 
 use super::server::{Answer, stdout};
@@ -66,7 +66,7 @@ impl Described {
         all.entry(schema.to_string()).or_insert_with(made).clone()
     }
 
-    /// What of a response is other than described; `None`: nothing.
+    /// The difference of a response from what is described; `None`: there is none.
     pub fn objection(&self, method: &str, path: &str, answer: &Answer) -> Option<String> {
         let (template, operation) = self.operation(method, path)?;
         let responses = &operation["responses"];

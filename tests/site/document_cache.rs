@@ -242,7 +242,7 @@ fn selected_members_are_cached_for_each_selection() {
     site.write("POST", &format!("posts/{}", site.posts[0]), &json!({"title": "Another"}));
     assert_eq!(list("title.rendered").body[0], json!({"title": {"rendered": "Another"}}));
     assert_eq!(one("title").body["title"]["rendered"], "Another");
-    // What only some callers see is in no cached text.
+    // Values that only some callers see are in no cached text.
     let edited = site.server.admin("GET", &format!("/wp/v2/posts?include={ids}&context=edit&_fields=title.raw"), None);
     assert!(edited.body[0]["title"]["raw"].is_string(), "{}", edited.text);
     assert_eq!(list("title.raw").body[0], json!({"title": []}));
@@ -273,7 +273,7 @@ fn classes_name_terms_by_slug_and_follow_it() {
     let before = site.hits();
     classes();
     assert_eq!(site.hits() - before, 2);
-    // What is written of a term beside its slug leaves the documents where they are.
+    // A change of a term beside its slug leaves the documents where they are.
     site.make("posts", json!({"title": "Other", "status": "publish", "tags": [tags[0]]}));
     site.write("POST", &format!("tags/{}", tags[0]), &json!({"description": "Sky"}));
     let before = site.hits();

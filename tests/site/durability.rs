@@ -1,4 +1,4 @@
-//! What was acknowledged is there after the process was killed without warning.
+//! Acknowledged writes are there after the process was killed without warning.
 
 use super::server::{Server, stdout};
 use serde_json::json;

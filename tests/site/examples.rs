@@ -170,7 +170,7 @@ fn key(server: &Server, described: &Described, collection: &str) -> Option<Strin
         Value::Object(map) if listed.status == 200 => map.values().next().cloned(),
         _ => None,
     };
-    // What no list has, a link of a theme may name.
+    // A record that no list has may be named by a link of a theme.
     if first.is_none() && listed.code() == "rest_no_route" {
         let themes = server.admin("GET", &format!("/{}/v2/themes", server.prefix), None);
         let (_, rest) = themes.text.split_once(&format!("{collection}/"))?;
@@ -211,7 +211,7 @@ fn filtered(operation: &Operation<'_>) -> Option<String> {
 fn send(server: &Server, described: &Described, replace: &dyn Fn(&str, &mut Value)) -> BTreeSet<String> {
     let (mut wrong, mut sent) = (Vec::new(), BTreeSet::new());
     let mut all = operations(described);
-    // What is created first is compared, before the examples of changes are like it.
+    // Created documents are compared first, before the examples of changes are like them.
     all.sort_by_key(|operation| operation.path.contains('{'));
     for operation in all.iter().filter(|operation| !operation.is_one_of(NOT_SENT)) {
         if let Some(path) = filtered(operation) {

@@ -49,7 +49,7 @@ fn those_who_may_not_export_are_refused() {
     assert_eq!(export(&server, "/cms/v2/posts", None).status, 401);
     let refused = export(&server, "/cms/v2/posts", Some(&author));
     assert_eq!((refused.status, refused.code()), (403, "rest_forbidden"));
-    // What is no such collection is what it always is, and so is a list for those who ask for JSON.
+    // Another route responds as ever, and so does a list for those who ask for JSON.
     let types = export(&server, "/cms/v2/types", None);
     assert_eq!(types.status, 200);
     assert!(types.header("content-type").is_some_and(|own| own.starts_with("application/json")));
@@ -78,7 +78,7 @@ fn import(server: &Server, route: &str, lines: &str, as_user: Option<&(String, S
     server.send("POST", &format!("{}{route}", server.rest), as_user, body, &[])
 }
 
-/// What became of each line.
+/// The result of each line.
 fn results(answer: &Answer) -> Vec<Value> {
     documents(answer)
 }
@@ -220,7 +220,7 @@ fn a_site_moves_into_an_empty_one() {
         let by = |name: &str| if name == "users" { "upsert=username&keep_ids=true" } else { "upsert=id" };
         let parts = names.map(|name| {
             let route = format!("/{prefix}/v2/{name}");
-            // What is in the trash stays behind.
+            // The trash stays behind.
             let exported = documents(&whole(&server, &route)).into_iter().filter(|one| one["status"] != "trash");
             (name, route, exported.collect::<Vec<Value>>())
         });
@@ -466,7 +466,7 @@ fn items_that_refer_to_each_other_are_imported() {
             assert_eq!((&found["part_of"], &found["related"]), (&row["part_of"], &row["related"]), "{query}: {found}");
         }
     }
-    // What is nowhere is refused as before, and nothing of it is made.
+    // A reference to nothing is refused as before, and nothing of it is made.
     let server = circular("cms");
     let admin = server.admin.clone();
     let lost = "{\"id\": 6010, \"title\": \"Lost\", \"part_of\": 7777}\n";

@@ -55,7 +55,7 @@ fn post(server: &Server, title: &str, date: &str, mut more: Value) -> Value {
     make(server, "posts", more)
 }
 
-/// What everybody may read, and what nobody but its author may.
+/// A site with what everybody may read, and what nobody but its author may.
 fn filled(server: &Server) -> Value {
     let boats = make(server, "categories", json!({"name": "Boats & ships", "slug": "boats"}))["id"].clone();
     let small = make(server, "categories", json!({"name": "Small", "slug": "small", "parent": boats}))["id"].clone();

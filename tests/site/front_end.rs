@@ -71,7 +71,7 @@ fn links_lead_to_the_front_end() {
     assert_eq!(words[0]["url"], post["link"]);
     let words = server.admin("GET", "/cms/v2/search?search=team", None).body;
     assert_eq!(words[0]["url"], page["link"]);
-    // What an address is made of leads back to the record, and so does the address at the site itself.
+    // An address leads back to the record that it is made of, and so does the address at the site itself.
     for address in [post["link"].as_str(), page["link"].as_str(), Some(guid)] {
         let route = format!("/oembed/1.0/embed?url={}", address.expect("an address").replace('%', "%25"));
         let embedded = server.get(&route);
@@ -121,7 +121,7 @@ fn links_in_texts_lead_to_the_front_end() {
     let comment = json!({"post": post["id"], "content": page});
     let comment = created(&server, "comments", &comment);
     assert!(comment["content"]["rendered"].as_str().is_some_and(|html| html.contains(FRONT)), "{comment}");
-    // What is stored is what was written.
+    // The stored text is the one that was written.
     let stored = server.admin("GET", &format!("{of}?context=edit"), None).body;
     assert_eq!(stored["content"]["raw"], content);
 }

@@ -5,7 +5,7 @@ use super::server::Server;
 use cms_server::model::Method;
 use serde_json::{Value, json};
 
-/// What the link of a document to itself lists.
+/// The methods that the link of a document to itself lists.
 fn hints(document: &Value) -> Vec<String> {
     let link = &document["_links"]["self"][0];
     let methods = link["targetHints"]["allow"].as_array().cloned().unwrap_or_default();
@@ -69,7 +69,7 @@ fn links_list_what_the_caller_may_do() {
     assert_eq!(of(None), ["GET"]);
     assert_eq!(of(Some(&author)), ["GET", "POST", "PUT", "PATCH", "DELETE"]);
     assert_eq!(of(None), ["GET"]);
-    // What is embedded has them, too; under the other prefix nothing has.
+    // Embedded documents have them, too; under the other prefix nothing has.
     let embedded = server.ask("GET", &format!("/wp/v2/posts/{mine}?_embed=author"), Some(&author), None);
     assert_eq!(hints(&embedded.body["_embedded"]["author"][0]), ["GET", "POST", "PUT", "PATCH"], "{}", embedded.text);
     let server = server.restart_with(&["site.prefix=cms"]);

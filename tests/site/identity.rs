@@ -269,7 +269,7 @@ fn a_password_that_has_ended_makes_nobody_known() {
     assert!(known());
     clock.advance(1);
     assert!(!known(), "it works after its end");
-    // What was made once is not changed later: neither its end nor its limits.
+    // A password that was made is not changed later: neither its end nor its limits.
     let item = format!("{ROUTE}/{}", made["uuid"].as_str().expect("an identifier"));
     let later = json!({"name": "Later", "expires": now + 1000});
     let changed = site.ask(Method::Put, &item, true, Some(&later));

@@ -25,7 +25,7 @@ const ANONYMOUS_COMMENTS: &str = "[limits.anonymous_writes]\nburst = 3\nper_minu
 #[test]
 fn strangers_write_no_more_often_than_declared() {
     let server = server(&format!("{ANONYMOUS_COMMENTS}[site]\nanonymous_comments = true\n"));
-    // What is refused anyway takes nobody's place.
+    // A request that is refused anyway takes nobody's place.
     for _ in 0..10 {
         assert_eq!(server.ask("POST", "/cms/v2/posts", None, Some(&json!({}))).status, 401);
     }

@@ -23,7 +23,7 @@ const NEW: &str = "another long password";
 
 // ------------------------------------------------------------------------------------------------ a mail server
 
-/// What the mail server does with a message.
+/// The mail server's treatment of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Take,
@@ -321,7 +321,7 @@ fn a_lost_password_is_set_anew_by_a_link() {
     assert!(login.text.contains("href=\"/lost-password\""), "{}", login.text);
     let page = Browser::new(&server).get("/lost-password");
     assert!(page.status == 200 && page.text.contains("name=\"login\""), "{}", page.text);
-    // What the request calls the host is of no account.
+    // The host that the request names is of no account.
     let form: &[(&str, &str)] = &[("login", "ADMIN@example.org")];
     let asked = Browser::new(&server).send("POST", "/lost-password", Some(form), &[("host", "evil.example")]);
     assert_eq!(asked.status, 200, "{}", asked.text);
@@ -464,7 +464,7 @@ fn a_link_is_valid_for_a_while_and_for_the_account_as_it_is() {
     assert_eq!(Browser::new(&server).get(path(&third.link("http://"))).status, 400, "it has expired");
 }
 
-/// What was sent, as soon as nothing waits any more.
+/// The messages that were sent, as soon as nothing waits any more.
 fn all_sent(smtp: &Smtp, server: &Server) -> Vec<Mail> {
     for _ in 0..3_000 {
         if server.sql("SELECT count(*) FROM outbox") == ["0"] {
@@ -554,7 +554,7 @@ fn own_addresses_change_only_so_often_and_those_of_others_at_once() {
     assert_eq!(server.admin("POST", &format!("/cms/v2/users/{id}"), Some(&by_admin)).status, 200);
     assert_eq!(request(&server, "reader").status, 200);
     let mails = all_sent(&smtp, &server);
-    // What was changed before it could be sent confirms nothing any more, so it may have been left out.
+    // An address that was changed before the message was sent confirms nothing any more, so that may have been left out.
     assert!(sent_to(&mails, "a@elsewhere.example") <= 1 && sent_to(&mails, "b@elsewhere.example") <= 1, "{mails:?}");
     assert_eq!((sent_to(&mails, "c@elsewhere.example"), sent_to(&mails, "d@elsewhere.example")), (0, 1));
 }

@@ -705,7 +705,7 @@ fn a_file_that_is_no_picture_is_no_featured_picture() {
         let body = |id: &Value| json!({"title": {"raw": "x"}, "status": "publish", "featured_media": id});
         let post = server.admin("POST", &route, Some(&body(&picture))).body;
         assert_eq!(post["featured_media"], picture, "{post}");
-        // What does not exist leaves the one that is there.
+        // A value that does not exist leaves the one that is there.
         for (other, right) in [
             (&json!(999_999), &picture),
             (&pdf, &json!(0)),

@@ -1,4 +1,4 @@
-//! What becomes of values when declarations change: the plan, new names, values that are deleted on purpose.
+//! Values when declarations change: the plan, new names, values that are deleted on purpose.
 
 use super::server::{Server, run, stdout};
 use serde_json::{Value, json};

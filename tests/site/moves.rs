@@ -489,7 +489,7 @@ fn files_keep_their_names_and_their_copies() {
         "{sizes}"
     );
     assert_eq!(sizes["thumbnail"]["width"], 150, "what is missing is made");
-    // What the folder has later comes later.
+    // A file that is added to the folder later comes later.
     jpeg("plain-88x59.jpg", 88, 59);
     let again = import(&server, &export("", &items), &["--attachments", folder.to_str().expect("a path")]);
     assert!(again.contains("0 files,") && again.contains("1 smaller copies"), "{again}");

@@ -16,7 +16,7 @@ fn config(folder: &TempDir) -> String {
     folder.path().join("routes.toml").to_str().expect("a path").to_owned()
 }
 
-/// What the refused command says.
+/// The message of the refused command.
 fn refused(args: &[&str]) -> String {
     let output = run(args, "");
     assert!(!output.status.success(), "{args:?}");

@@ -48,7 +48,7 @@ fn a_node_soon_shows_what_another_has_written() {
         while second.get(&item).body["title"]["rendered"] != *title {
             assert!(written.elapsed() < PATIENCE, "{title} is not seen");
         }
-        // What was seen once does not go away.
+        // A title that was seen once does not go away.
         assert_eq!(second.get(&item).body["title"]["rendered"], *title);
     }
 }

@@ -61,7 +61,7 @@ fn each_address_of_a_record_leads_to_the_newest() {
         }
         assert_eq!(led(&server, now).0, 200);
         assert_eq!(led(&server, "/2024/06/first/").0, 404, "a month that it never had");
-        // What it is called now is no old address.
+        // The present slug is no old address.
         change(&server, "posts", &post, json!({"slug": "first", "date": "2024-05-06T07:08:09"}));
         assert_eq!(led(&server, "/2024/05/first/").0, 200);
         moved(&server, now, "/2024/05/first/");

@@ -75,7 +75,7 @@ fn a_resource_is_everywhere_after_one_save() {
     let after = appearances(&server);
     assert!(all(&after, true), "{after:?}");
 
-    // What one interface writes, the others read.
+    // Each interface reads what another writes.
     let made = called(&server, "lamps-create", json!({"title": "Standing lamp", "watts": 40}));
     assert_eq!(made["isError"], false, "{made}");
     let id = made["structuredContent"]["id"].as_i64().expect("an id");

@@ -47,7 +47,7 @@ impl Client {
     }
 }
 
-/// What a write sets: everything carries the same counter.
+/// The body of a write: everything carries the same counter.
 fn version(counter: i64, terms: &[i64]) -> Value {
     let term = terms[(counter % TERMS) as usize];
     json!({

@@ -1,4 +1,4 @@
-//! What an operator sees of a running server: metrics, health, logs.
+//! A running server for its operator: metrics, health, logs.
 
 use super::server::{Server, program, until};
 use cms_base::metrics::{METRICS, MetricKind};
@@ -189,7 +189,7 @@ fn the_server_listens_on_a_unix_socket() {
     let folder = TempDir::new().expect("a temporary folder");
     let socket = folder.path().join("http.sock");
     let listen = format!("server.listen=unix:{}", socket.display());
-    // What a killed server leaves behind.
+    // A killed server leaves its socket behind.
     drop(std::os::unix::net::UnixListener::bind(&socket).expect("a socket"));
     let mut server = Server::with(&[&listen, "site.url=https://www.example.org", "server.trusted_proxies=[\"unix\"]"]);
     assert!(server.rest.starts_with("https://www.example.org/"), "{}", server.rest);

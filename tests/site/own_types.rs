@@ -95,7 +95,7 @@ fn pointers(to: &str) -> Vec<(&'static str, &'static str, Value, &'static str)> 
     vec![("c_pointers", "content", properties.clone(), ""), ("p_pointers", "plain", properties, "")]
 }
 
-/// What a deletion does to rows of both families that refer to the deleted one. `new` makes an item and returns its id and
+/// A deletion and rows of both families that refer to the deleted one. `new` makes an item and returns its id and
 /// the route that deletes it.
 fn check_deletion(to: &str, mut declared: Vec<(&str, &str, Value, &str)>, new: &dyn Fn(&Server) -> (i64, String)) {
     let pointing = pointers(to);
@@ -577,7 +577,7 @@ fn defaults_and_declared_values_stand_for_what_is_unset() {
 
 // ------------------------------------------------------------------------------------------------ GET, then PUT
 
-/// What a change raises, whatever it changes.
+/// The members that any change changes.
 const MOVES: [&str; 4] = ["modified", "modified_gmt", "_links", "_embedded"];
 
 fn still(mut document: Value) -> Value {
@@ -768,7 +768,7 @@ topic = { type = "array", items = { type = "integer" }, x-filter = { column = "t
     folder
 }
 
-/// What is counted as it is written is what there is, whatever is done to it.
+/// Counts that are kept as rows are written are those of the rows, whatever is done to them.
 #[test]
 fn states_are_counted_and_lists_of_a_topic_are_in_order() {
     let mut server = Server::over(articles(), &[]);

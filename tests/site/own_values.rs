@@ -25,7 +25,7 @@ fn text(server: &Server, resource: &str, body: &Value) -> (u16, Value) {
     (made.status, made.body)
 }
 
-/// What becomes of a value: shown as this, or the change is refused.
+/// The fate of a value: shown as this, or the change is refused.
 type Outcome = Result<Value, ()>;
 
 /// Changes of the property `a`: before, the value, after, the outcome. `T` and `U` stand for keys of items of `targets`.
@@ -279,7 +279,7 @@ fn a_number_called_version_counts_nothing() {
     assert_eq!(without["version"], Value::Null);
 }
 
-/// What stands in the way of these properties, before there is a server.
+/// Properties that no database can have are refused, before there is a server.
 #[test]
 fn names_that_no_database_or_document_can_have_are_refused() {
     let plain = |name: &str| json!({name: {"type": "string"}, "name": {"type": "string"}});

@@ -161,7 +161,7 @@ fn over_https_the_cookie_belongs_to_the_host() {
     assert_eq!((status(&own), status(&plain)), (200, 200));
     let foreign = "cms_session=0123456789012345678901234567890123456789012";
     assert_eq!(status(&format!("{foreign}; {own}")), 200, "a sibling's cookie does not count before it");
-    // What opens a session under one name opens none under the other.
+    // A cookie that opens a session under one name opens none under the other.
     assert_eq!(status(&own.replace("__Host-", "")), 302);
     assert_eq!(status(&format!("__Host-{plain}")), 302);
 }

@@ -140,7 +140,7 @@ impl Walk<'_> {
             "types" => vec![pair("type", "page".to_owned())],
             "statuses" => vec![pair("status", state.to_owned())],
             "taxonomies" => vec![pair("taxonomy", "category".to_owned())],
-            // What is declared or empty has no owner: a name that nothing has shows who gets as far as "not found".
+            // A declared or empty item has no owner: a name that nothing has shows who gets as far as "not found".
             _ => ["id", "location", "plugin", "stylesheet", "slug", "namespace", "name", "collection"]
                 .iter()
                 .map(|v| pair(v, "nothing".to_owned()))
@@ -188,7 +188,7 @@ impl Walk<'_> {
         cells.join(" | ")
     }
 
-    /// What a write sends: enough to be taken, where the writer may write.
+    /// The body of a write: enough to be taken, where the writer may write.
     fn body(&mut self, method: &str, route: &str, state: &str) -> Option<Value> {
         if !method.starts_with("P") {
             return None;
@@ -368,7 +368,7 @@ fn every_route_answers_every_role_as_declared() {
     assert_eq!(differ, excused, "rows that differ from what WordPress answers, of {shared}");
 }
 
-/// What the declared roles and capability maps mean for content, computed here once more.
+/// The rights that declared roles and capability maps mean for content, computed here once more.
 fn follows_from_the_declarations(rows: &BTreeMap<String, String>) {
     let read = |file: &str| -> toml::Table {
         let text = std::fs::read_to_string(format!("{}/{file}", env!("CARGO_MANIFEST_DIR"))).expect("a file");

@@ -61,7 +61,7 @@ impl Site {
         self.site.services.storage.snapshot().and_then(|snapshot| snapshot.rows(&wanted)).expect("rows")
     }
 
-    /// What somebody sees who has a list with the draft open.
+    /// The entries that somebody sees who has a list with the draft open.
     fn list(&self, user: &User) -> Value {
         let items = [self.post.to_string(), "999999".to_owned()];
         let told = self.send(user, &json!({"tab": "a-list-of-posts", "resource": "posts", "items": items}));
@@ -123,7 +123,7 @@ fn a_record_is_taken_over_on_purpose() {
     site.clock.advance(5);
     assert!(!site.open(&ann, true).1);
     assert!(site.open(&ben, false).1 && !site.open(&ann, false).1);
-    // What somebody has taken over is free again when they are gone.
+    // A record that somebody has taken over is free again when they are gone.
     site.send(&ann, &json!({"tab": "ann-window", "resource": "posts"}));
     assert_eq!(site.open(&ben, false), (vec![], false));
 }

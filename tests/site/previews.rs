@@ -474,7 +474,7 @@ fn a_link_ends_with_the_right_of_who_made_it() {
     assert_eq!(gone.status, 200, "{}", gone.text);
     open(false, "the user is deleted");
     assert_eq!(server.admin("GET", &format!("{item}/preview-links"), None).body, json!([]));
-    // What is deleted has no preview, and says so as everything else does.
+    // A deleted record has no preview, and says so as everything else does.
     let last = self::token(&server, &item);
     server.admin("DELETE", &format!("{item}?force=true"), None);
     refused(&server, &item, &last, "deleted");
@@ -551,7 +551,7 @@ fn a_preview_shows_the_newest_of_autosave_and_record_whole() {
     server.ask("POST", &format!("{item}/autosaves"), Some(&editor), Some(&json!({"title": {"raw": "Pie"}})));
     assert_eq!(shown(&server, &item, &by_editor).body["title"]["rendered"], "Pie");
     assert_eq!(shown(&server, &item, &by_admin).body["title"]["rendered"], "Tart");
-    // What somebody writes next is seen at once.
+    // The next autosave is seen at once.
     server.admin("POST", &format!("{item}/autosaves"), Some(&json!({"title": {"raw": "Torte"}})));
     let preview = shown(&server, &item, &by_admin).body;
     assert_eq!((&preview["title"]["rendered"], &preview["minutes"]), (&json!("Torte"), &json!(30)));

@@ -1,4 +1,4 @@
-//! What a response costs: a list takes as many statements for ten items as for a hundred.
+//! The cost of a response: a list takes as many statements for ten items as for a hundred.
 
 use super::inside::Inside;
 use cms_server::model::Method;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// What a network adds to every answer: messages that are sent without waiting come before it.
+/// The delay of a network for every answer: messages that are sent without waiting come before it.
 const DELAY: Duration = Duration::from_millis(8);
 
 /// See the module.

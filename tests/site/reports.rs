@@ -1,4 +1,4 @@
-//! What people have reported of clients and of other servers: what is sent back as it was read, far dates, odd names of files,
+//! Reports of people about clients and other servers: what is sent back as it was read, far dates, odd names of files,
 //! odd addresses.
 
 use super::media::{png, upload};

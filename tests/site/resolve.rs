@@ -1,4 +1,4 @@
-//! What is at an address of the site, as front ends ask: one address, or many.
+//! Addresses of the site are resolved, as front ends ask: one address, or many.
 
 use super::inside::Inside;
 use super::media::{png, upload};
@@ -38,7 +38,7 @@ fn resolve(server: &Server, path: &str) -> Answer {
     server.get(&format!("/server/v1/resolve?path={}", encoded(path)))
 }
 
-/// What is at a path, without its links.
+/// The record or list at a path, without its links.
 fn place(server: &Server, path: &str) -> Value {
     let answer = resolve(server, path);
     assert_eq!(answer.status, 200, "{path}: {}", answer.text);
@@ -215,7 +215,7 @@ fn only_who_may_read_a_record_is_told_of_it() {
         let own = server.admin("GET", &format!("/server/v1/resolve?path={}", encoded(&path)), None);
         assert_eq!(own.status, 404, "{path}: {}", own.text);
     }
-    // What visitors are shown, nobody's rights change.
+    // Pages for visitors change nobody's rights.
     let visited = server.send("GET", &format!("{}/?p={}", server.site, draft["id"]), Some(&server.admin), None, &[]);
     assert_eq!(visited.status, 404);
 }

@@ -138,7 +138,7 @@ fn answers_belong_to_those_who_may_see_them() {
             assert!(me.header("cache-control").is_some_and(|c| c.contains("no-store")));
         }
     }
-    // What was removed shows in the next request.
+    // A removal shows in the next request.
     assert_eq!(server.admin("POST", "/wp/v2/users/2", Some(&json!({"roles": ["subscriber"]}))).status, 200);
     let drafts = server.ask("GET", "/wp/v2/posts?status=private", Some(&author), None);
     assert_eq!(drafts.status, 400, "{}", drafts.text);
@@ -278,7 +278,7 @@ fn settings_written_at_the_same_moment_are_all_kept() {
     });
 }
 
-/// What reads a site shows: lists by every order and many conditions, items, terms, people, comments, searches.
+/// The reads that a site shows: lists by every order and many conditions, items, terms, people, comments, searches.
 const QUESTIONS: [&str; 44] = [
     "posts",
     "posts?orderby=title",

@@ -1,4 +1,4 @@
-//! What revisions and autosaves hold: under `cms` everything that a form edits, under `wp` the texts.
+//! Contents of revisions and autosaves: under `cms` everything that a form edits, under `wp` the texts.
 
 use super::inside::Inside;
 use super::server::{Server, stdout};
@@ -162,7 +162,7 @@ fn the_first_version_has_its_author_and_its_time() {
     let titles: Vec<&Value> = all.as_array().expect("a list").iter().map(|one| &one["title"]["raw"]).collect();
     assert_eq!(titles, ["Two", "One"]);
     assert_eq!((&all[1]["modified_gmt"], &all[1]["author"]), (&made["modified_gmt"], &made["author"]));
-    // What an autosave does not name is as the record has it, where that was saved since.
+    // A value that an autosave does not name is as the record has it, where that was saved since.
     let autosave = |body: &Value| ask(Method::Post, &format!("{route}/autosaves"), body);
     assert_eq!(autosave(&json!({"content": {"raw": "Long."}}))["title"]["raw"], "Two");
     clock.advance(60);

@@ -165,7 +165,7 @@ fn what_is_not_whole_is_told_and_not_put_back() {
     assert!(checked.status.success(), "{}", said(&checked));
 }
 
-/// What a round's writers were acknowledged: title and category by id.
+/// The acknowledged writes of a round: title and category by id.
 type Acknowledged = Arc<Mutex<BTreeMap<i64, (String, i64)>>>;
 
 #[test]

@@ -1,4 +1,4 @@
-//! What time does: scheduled records are published on time, the trash is emptied; each transition of docs/states.md.
+//! Time passes: scheduled records are published on time, the trash is emptied; each transition of docs/states.md.
 
 use super::inside::Inside;
 use cms_base::clock::ManualClock;
@@ -56,7 +56,7 @@ fn scheduled_posts_appear_on_time_without_traffic_and_at_boot() {
     for kept in ["slug", "date_gmt", "modified_gmt", "tags"] {
         assert_eq!(after[kept], before[kept], "{kept}");
     }
-    // What falls due while the server is down is published before the first response.
+    // A record that falls due while the server is down is published before the first response.
     let third = scheduled(&site, "Neap", start + 60);
     let clock = ManualClock::at(start + 100);
     let site = site.restart(clock.clone());

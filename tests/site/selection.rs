@@ -119,7 +119,7 @@ fn under_wp_names_reach_into_lists_by_position_and_some_members_are_selected_who
     assert!(past("parent,_links")["_links"]["parent"].is_array());
     assert_eq!(server.get("/wp/v2/posts?_fields[]=").body[0], json!([]));
     assert_eq!(list("type%20status"), json!({"type": "post", "status": "publish"}));
-    // What follows a part of what is there whole is not read.
+    // A part of a member that is there whole is not read.
     assert_eq!(list("type,type.x,status"), json!({"type": "post"}));
     for (path, part, whole) in [
         ("taxonomies/category?context=edit&", "labels.name", "labels"),

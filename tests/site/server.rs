@@ -29,7 +29,7 @@ pub struct Server {
 /// Overrides that change no description.
 const SETTINGS: &[&str] = &["site.prefix=", "site.demo=", "server.", "storage.", "log.", "cache.", "site.bcrypt_cost"];
 
-/// What the process has written to its standard error.
+/// The text that the process has written to its standard error.
 type Log = Arc<(Mutex<String>, Condvar)>;
 
 /// A response.
@@ -366,7 +366,7 @@ impl Server {
         Server { process, folder, site, rest, prefix, admin, args, log, is_shipped: false }
     }
 
-    /// What the log holds by now.
+    /// The log by now.
     pub fn log(&self) -> String {
         self.log.0.lock().expect("no panic holds it").clone()
     }
@@ -392,7 +392,7 @@ impl Server {
         log.clone()
     }
 
-    /// What the process was started with.
+    /// The arguments that the process was started with.
     pub fn args(&self) -> Vec<&str> {
         refs(&self.args)
     }

@@ -1,4 +1,4 @@
-//! What one caller takes of what all share: the write transaction, the threads that hash and work on pictures, the memory
+//! The share of one caller in what all share: the write transaction, the threads that hash and work on pictures, the memory
 //! of bodies, the descriptions of the service.
 
 use super::media::{encoded, halves, route, upload};
@@ -170,7 +170,7 @@ fn metadata_of_a_small_file_take_little() {
     }
 }
 
-/// What the server's process takes, in bytes.
+/// The memory of the server's process, in bytes.
 fn memory(server: &Server) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0 kB");

@@ -81,7 +81,7 @@ fn the_server_speaks_https_with_given_files() {
     assert_eq!((root.status, root.body["url"].as_str()), (200, Some(server.site.as_str())), "{}", root.text);
     assert_eq!(get(&server, "/cms/v2/users/me", Some(&server.admin)).status, 200, "passwords are accepted over HTTPS");
     assert_eq!(shown(&server), certificate("server1.pem"));
-    // What is no handshake ends the connection, and nothing else.
+    // Bytes that are no handshake end the connection, and nothing else.
     let mut plain = TcpStream::connect(server.site.trim_start_matches("https://")).expect("a server");
     std::io::Write::write_all(&mut plain, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").expect("a request");
     let mut answer = Vec::new();

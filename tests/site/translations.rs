@@ -32,7 +32,7 @@ fn read_by_people(description: &Value) -> BTreeMap<String, String> {
         texts(&description[part], part, &mut found);
     }
     let words = ["label", "singular", "description", "help", "title", "placeholder"];
-    // What a schema of options says to the console is no text.
+    // Words of a schema of options for the console are no texts.
     found.retain(|place, _| {
         let (above, last) = place.rsplit_once('/').expect("a place in a list");
         words.contains(&last) || above.ends_with("/labels")
@@ -40,7 +40,7 @@ fn read_by_people(description: &Value) -> BTreeMap<String, String> {
     found
 }
 
-/// What `OPTIONS` of the operations says to people: titles and descriptions of properties, and of arguments of changes.
+/// The texts of `OPTIONS` of the operations: titles and descriptions of properties, and of arguments of changes.
 fn outlined(server: &Server, description: &Value) -> BTreeSet<String> {
     let mut found = BTreeMap::new();
     for resource in description["resources"].as_array().expect("a list") {
@@ -60,7 +60,7 @@ fn outlined(server: &Server, description: &Value) -> BTreeSet<String> {
             }
         }
     }
-    // What is made of `raw` has no control.
+    // Properties that are made of `raw` have no control.
     let is_read = |place: &str| place.ends_with("/title") || place.ends_with("/description");
     found.retain(|place, _| is_read(place) && !place.contains("/rendered/"));
     found.into_values().collect()
@@ -193,7 +193,7 @@ fn only_the_console_is_translated() {
     assert!(types.contains("\"Draft\"") && !types.contains("Entwurf"), "{types}");
 }
 
-/// What has another language has another tag, and is asked for again by it.
+/// A response in another language has another tag, and is asked for again by it.
 #[test]
 fn each_language_is_cached_for_itself() {
     let server = venues();

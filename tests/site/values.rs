@@ -1,4 +1,4 @@
-//! What the values of arguments do: nulls empty, names are cleaned, what is named has to be there.
+//! Values of arguments: nulls empty, names are cleaned, what is named has to be there.
 
 use super::server::Server;
 use serde_json::{Value, json};

@@ -84,7 +84,7 @@ fn two_versions_of_a_namespace_serve_one_table() {
     let twin = server.admin("POST", "/cms/v3/posts", Some(&json!({"heading": "Old", "status": "publish"})));
     assert_eq!(twin.body["slug"], "old-2");
 
-    // What one changes, the other shows at once; what only one knows stays.
+    // A change through one shows in the other at once; what only one knows stays.
     let renamed = server.admin("PUT", &at("v3", &old["id"]), Some(&json!({"heading": "Renamed"})));
     assert_eq!(renamed.status, 200, "{}", renamed.text);
     let shown = server.get(&at("v2", &old["id"])).body;

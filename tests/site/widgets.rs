@@ -35,7 +35,7 @@ fn widgets_are_made_changed_and_moved_to_the_unused_ones() {
     let form = made.body["rendered_form"].as_str().expect("HTML");
     assert!(form.contains("name=\"widget-text[2][title]\" value=\"A b\""), "{form}");
 
-    // What the server has encoded it takes back; what somebody else has, it does not.
+    // The server takes back what it has encoded; what somebody else has, it does not.
     let stored = made.body["instance"].clone();
     let sent = json!({"id_base": "text", "instance": {"encoded": stored["encoded"], "hash": stored["hash"]}});
     let copy = server.admin("POST", "/wp/v2/widgets", Some(&sent));

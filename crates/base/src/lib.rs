@@ -4,6 +4,7 @@
 
 pub mod clock;
 pub mod metrics;
+pub mod named;
 pub mod network;
 pub mod platform;
 pub mod pool;

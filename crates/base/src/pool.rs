@@ -163,9 +163,6 @@ impl Pool {
     }
 
     /// Carries out a job; the caller waits without blocking a thread. A job whose caller is gone is left out.
-    ///
-    /// # Errors
-    /// See [`PoolError`].
     pub async fn run<T: Send + 'static>(
         &self,
         owner: JobOwner,

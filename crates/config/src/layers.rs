@@ -35,10 +35,10 @@ struct Entry {
     key: String,
     named_at: Span,
     optional: bool,
-    when: Vec<Condition>,
+    when: Vec<OverlayCondition>,
 }
 
-struct Condition {
+struct OverlayCondition {
     path: Vec<String>,
     value: Value,
     place: Span,
@@ -271,7 +271,7 @@ fn entry(reader: &mut Reader<'_>, keys: &Node, index: &str, overlay: Overlay) ->
     let mut when = Vec::new();
     for (path, value) in overlay.when {
         let place = keys.locate_key(&["overlays", index, "when", &path]);
-        when.extend(dotted_key(reader, &path, place).map(|path| Condition { path, value, place }));
+        when.extend(dotted_key(reader, &path, place).map(|path| OverlayCondition { path, value, place }));
     }
     Entry { key: reader.resolve(named_at.source, &overlay.file), named_at, optional: overlay.optional, when }
 }

@@ -172,9 +172,6 @@ pub fn format_of(mime: &str) -> Option<ImageFormat> {
 }
 
 /// Makes of an upload what is stored: checks it against the limits, decodes it once, and makes every declared size.
-///
-/// # Errors
-/// See [`PictureError`].
 pub fn prepare(
     file: &Path,
     format: ImageFormat,
@@ -232,9 +229,6 @@ pub fn prepare(
 }
 
 /// A picture without the place where it was taken; `None` when it does not tell one.
-///
-/// # Errors
-/// See [`PictureError`].
 pub fn cleaned(
     file: &Path,
     format: ImageFormat,
@@ -259,9 +253,6 @@ pub fn extent_of(file: &Path, mime: &str, bounds: PictureBounds<'_>) -> Result<O
 }
 
 /// Width and height of a picture that is within the limits, by its header.
-///
-/// # Errors
-/// See [`PictureError`].
 pub fn measured(file: &Path, format: ImageFormat, bounds: PictureBounds<'_>) -> Result<(u32, u32), PictureError> {
     let parts = judged(file, format, bounds)?;
     Ok((parts.width, parts.height))
@@ -269,9 +260,6 @@ pub fn measured(file: &Path, format: ImageFormat, bounds: PictureBounds<'_>) -> 
 
 /// Makes those of the declared sizes that `wanted` selects, from a picture that is stored already; `None` where there is
 /// none to make.
-///
-/// # Errors
-/// See [`PictureError`].
 pub fn missing(
     file: &Path,
     format: ImageFormat,

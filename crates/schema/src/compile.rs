@@ -265,7 +265,7 @@ impl<'d> Reader<'d, '_> {
 
     fn format(&mut self) -> Option<Format> {
         let name = self.text("format")?;
-        let found = Format::ALL.into_iter().find(|format| format.as_str() == name);
+        let found = Format::parse(name);
         if found.is_none() {
             let known = Format::ALL.map(Format::as_str);
             let hint = meant(name, &known).unwrap_or_else(|| format!("the formats are {}", known.join(", ")));

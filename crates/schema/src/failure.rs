@@ -2,85 +2,57 @@
 //!
 //! Owns the reason codes and the sentence frame. It knows no keyword; each keyword words its own failure.
 
+use cms_base::named;
 use serde_json::{Value, json};
 use std::fmt;
 
-/// The reason of a refusal, as `data.details.<name>.code` shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reason {
-    /// No type of the list accepts the value.
-    Type,
-    /// The value is not one of the listed ones.
-    Enum,
-    /// Below `minimum` or above `maximum`.
-    Bounds,
-    /// Not a multiple of `multipleOf`.
-    Multiple,
-    /// Shorter than `minLength`.
-    TooShort,
-    /// Longer than `maxLength`.
-    TooLong,
-    /// Does not match `pattern`.
-    Pattern,
-    /// Not a `date-time`.
-    Date,
-    /// Not a `uri`.
-    Uri,
-    /// Not an `email`.
-    Email,
-    /// Not an `ip`.
-    Ip,
-    /// Not a `uuid`.
-    Uuid,
-    /// Not a `hex-color`.
-    HexColor,
-    /// Fewer than `minItems`.
-    TooFewItems,
-    /// More than `maxItems`.
-    TooManyItems,
-    /// `uniqueItems` is broken.
-    DuplicateItems,
-    /// A required property is absent.
-    PropertyRequired,
-    /// `additionalProperties` is false and there is one.
-    AdditionalProperties,
-    /// Fewer than `minProperties`.
-    TooFewProperties,
-    /// More than `maxProperties`.
-    TooManyProperties,
-    /// No alternative of `anyOf` or `oneOf` fits.
-    NoMatch,
-    /// More than one alternative of `oneOf` fits.
-    MultipleMatches,
-}
-
-impl Reason {
-    /// The code as clients read it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Reason::Type => "rest_invalid_type",
-            Reason::Enum => "rest_not_in_enum",
-            Reason::Bounds => "rest_out_of_bounds",
-            Reason::Multiple => "rest_invalid_multiple",
-            Reason::TooShort => "rest_too_short",
-            Reason::TooLong => "rest_too_long",
-            Reason::Pattern => "rest_invalid_pattern",
-            Reason::Date => "rest_invalid_date",
-            Reason::Uri => "rest_invalid_uri",
-            Reason::Email => "rest_invalid_email",
-            Reason::Ip => "rest_invalid_ip",
-            Reason::Uuid => "rest_invalid_uuid",
-            Reason::HexColor => "rest_invalid_hex_color",
-            Reason::TooFewItems => "rest_too_few_items",
-            Reason::TooManyItems => "rest_too_many_items",
-            Reason::DuplicateItems => "rest_duplicate_items",
-            Reason::PropertyRequired => "rest_property_required",
-            Reason::AdditionalProperties => "rest_additional_properties_forbidden",
-            Reason::TooFewProperties => "rest_too_few_properties",
-            Reason::TooManyProperties => "rest_too_many_properties",
-            Reason::NoMatch => "rest_no_matching_schema",
-            Reason::MultipleMatches => "rest_one_of_multiple_matches",
-        }
+named! {
+    /// The reason of a refusal, as `data.details.<name>.code` shows it.
+    pub enum Reason {
+        /// No type of the list accepts the value.
+        Type = "rest_invalid_type",
+        /// The value is not one of the listed ones.
+        Enum = "rest_not_in_enum",
+        /// Below `minimum` or above `maximum`.
+        Bounds = "rest_out_of_bounds",
+        /// Not a multiple of `multipleOf`.
+        Multiple = "rest_invalid_multiple",
+        /// Shorter than `minLength`.
+        TooShort = "rest_too_short",
+        /// Longer than `maxLength`.
+        TooLong = "rest_too_long",
+        /// Does not match `pattern`.
+        Pattern = "rest_invalid_pattern",
+        /// Not a `date-time`.
+        Date = "rest_invalid_date",
+        /// Not a `uri`.
+        Uri = "rest_invalid_uri",
+        /// Not an `email`.
+        Email = "rest_invalid_email",
+        /// Not an `ip`.
+        Ip = "rest_invalid_ip",
+        /// Not a `uuid`.
+        Uuid = "rest_invalid_uuid",
+        /// Not a `hex-color`.
+        HexColor = "rest_invalid_hex_color",
+        /// Fewer than `minItems`.
+        TooFewItems = "rest_too_few_items",
+        /// More than `maxItems`.
+        TooManyItems = "rest_too_many_items",
+        /// `uniqueItems` is broken.
+        DuplicateItems = "rest_duplicate_items",
+        /// A required property is absent.
+        PropertyRequired = "rest_property_required",
+        /// `additionalProperties` is false and there is one.
+        AdditionalProperties = "rest_additional_properties_forbidden",
+        /// Fewer than `minProperties`.
+        TooFewProperties = "rest_too_few_properties",
+        /// More than `maxProperties`.
+        TooManyProperties = "rest_too_many_properties",
+        /// No alternative of `anyOf` or `oneOf` fits.
+        NoMatch = "rest_no_matching_schema",
+        /// More than one alternative of `oneOf` fits.
+        MultipleMatches = "rest_one_of_multiple_matches",
     }
 }
 
@@ -88,11 +60,11 @@ impl Reason {
 #[derive(Clone, Copy)]
 pub(super) struct ValuePath<'a> {
     outer: Option<&'a ValuePath<'a>>,
-    step: PathStep<'a>,
+    step: PathPart<'a>,
 }
 
 #[derive(Clone, Copy)]
-enum PathStep<'a> {
+enum PathPart<'a> {
     Name(&'a str),
     Index(usize),
 }
@@ -100,27 +72,27 @@ enum PathStep<'a> {
 impl<'a> ValuePath<'a> {
     /// The parameter itself.
     pub fn root(name: &'a str) -> Self {
-        ValuePath { outer: None, step: PathStep::Name(name) }
+        ValuePath { outer: None, step: PathPart::Name(name) }
     }
 
     /// An item of the list at this place.
     pub fn item(&'a self, index: usize) -> ValuePath<'a> {
-        ValuePath { outer: Some(self), step: PathStep::Index(index) }
+        ValuePath { outer: Some(self), step: PathPart::Index(index) }
     }
 
     /// A property of the object at this place.
     pub fn property(&'a self, name: &'a str) -> ValuePath<'a> {
-        ValuePath { outer: Some(self), step: PathStep::Name(name) }
+        ValuePath { outer: Some(self), step: PathPart::Name(name) }
     }
 }
 
 impl fmt::Display for ValuePath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.outer, self.step) {
-            (None, PathStep::Name(name)) => f.write_str(name),
-            (None, PathStep::Index(index)) => write!(f, "{index}"),
-            (Some(outer), PathStep::Name(name)) => write!(f, "{outer}[{name}]"),
-            (Some(outer), PathStep::Index(index)) => write!(f, "{outer}[{index}]"),
+            (None, PathPart::Name(name)) => f.write_str(name),
+            (None, PathPart::Index(index)) => write!(f, "{index}"),
+            (Some(outer), PathPart::Name(name)) => write!(f, "{outer}[{name}]"),
+            (Some(outer), PathPart::Index(index)) => write!(f, "{outer}[{index}]"),
         }
     }
 }

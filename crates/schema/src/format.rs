@@ -4,56 +4,30 @@
 
 use super::Dialect;
 use super::failure::Reason;
+use cms_base::named;
 use cms_text::sanitize;
 use cms_text::time::parse_datetime;
 use std::net::IpAddr;
 use time::{Date, Month, Time, UtcOffset};
 
-/// A format that a schema may name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
-    DateTime,
-    Uri,
-    Date,
-    Time,
-    Email,
-    Ip,
-    Uuid,
-    HexColor,
-    /// Texts of one line and of several; nothing to check.
-    TextField,
-    TextareaField,
+named! {
+    /// A format that a schema may name.
+    pub(super) enum Format {
+        DateTime = "date-time",
+        Date = "date",
+        Time = "time",
+        Uri = "uri",
+        Email = "email",
+        Ip = "ip",
+        Uuid = "uuid",
+        HexColor = "hex-color",
+        /// Texts of one line and of several; nothing to check.
+        TextField = "text-field",
+        TextareaField = "textarea-field",
+    }
 }
 
 impl Format {
-    pub const ALL: [Format; 10] = [
-        Format::DateTime,
-        Format::Date,
-        Format::Time,
-        Format::Uri,
-        Format::Email,
-        Format::Ip,
-        Format::Uuid,
-        Format::HexColor,
-        Format::TextField,
-        Format::TextareaField,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Format::DateTime => "date-time",
-            Format::Date => "date",
-            Format::Time => "time",
-            Format::Uri => "uri",
-            Format::Email => "email",
-            Format::Ip => "ip",
-            Format::Uuid => "uuid",
-            Format::HexColor => "hex-color",
-            Format::TextField => "text-field",
-            Format::TextareaField => "textarea-field",
-        }
-    }
-
     pub fn accepts(self, text: &str, lenient_dates: bool) -> bool {
         match self {
             // WordPress does not take the small letter of the zone.

@@ -5,51 +5,31 @@
 //! at types. It knows no constraint keyword.
 
 use super::Dialect;
+use cms_base::named;
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 
-/// A type of JSON Schema draft 4.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Type {
-    /// A list.
-    Array,
-    /// A map from names to values.
-    Object,
-    /// Text.
-    String,
-    /// A floating-point number.
-    Number,
-    /// A whole number of 64 bits.
-    Integer,
-    /// True or false.
-    Boolean,
-    /// Null; only JSON can express it.
-    Null,
+named! {
+    /// A type of JSON Schema draft 4.
+    pub enum Type {
+        /// A list.
+        Array = "array",
+        /// A map from names to values.
+        Object = "object",
+        /// Text.
+        String = "string",
+        /// A floating-point number.
+        Number = "number",
+        /// A whole number of 64 bits.
+        Integer = "integer",
+        /// True or false.
+        Boolean = "boolean",
+        /// Null; only JSON can express it.
+        Null = "null",
+    }
 }
 
 impl Type {
-    /// All of them.
-    pub const ALL: [Type; 7] =
-        [Type::Array, Type::Object, Type::String, Type::Number, Type::Integer, Type::Boolean, Type::Null];
-
-    /// The name in schemas and sentences.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Type::Array => "array",
-            Type::Object => "object",
-            Type::String => "string",
-            Type::Number => "number",
-            Type::Integer => "integer",
-            Type::Boolean => "boolean",
-            Type::Null => "null",
-        }
-    }
-
-    /// The type of this name.
-    pub fn parse(name: &str) -> Option<Type> {
-        Type::ALL.into_iter().find(|t| t.as_str() == name)
-    }
-
     /// The value as this type sees it: borrowed where it has the type already, converted where the contract allows,
     /// `None` where it does not. Lists and objects are converted at this level only, their members stay as they are.
     pub(super) fn read(self, value: &Value, dialect: Dialect) -> Option<Cow<'_, Value>> {

@@ -111,9 +111,6 @@ impl BatchedReads {
     }
 
     /// Reads together what the requests needed.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn fetch(&self) -> Result<(), StorageError> {
         let mut state = self.lock();
         let merged = MergedReads::of(std::mem::take(&mut state.missing));

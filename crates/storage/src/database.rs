@@ -83,9 +83,6 @@ pub trait Storage: Send + Sync {
 
     /// Takes notice of everything that other processes have committed so far: what their commits concern has other
     /// versions afterwards.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     fn catch_up(&self) -> Result<(), StorageError>;
 
     /// Whether commits of other processes arrive soon, without [`Storage::catch_up`]. Otherwise nothing that is cached may be
@@ -99,9 +96,6 @@ pub trait Storage: Send + Sync {
 /// A database as the process holds it.
 pub trait Database: Storage {
     /// Bytes that are made once, at random, and stored: the same at every call with this name.
-    ///
-    /// # Errors
-    /// The database cannot be read or written.
     fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>, StorageError>;
 
     /// Carries out what is queued and makes ready for the end of the process. Later writes are refused.
@@ -121,9 +115,6 @@ pub trait Database: Storage {
     fn announce(&self, _facts: NodeFacts) {}
 
     /// The processes that serve the database, where it can say so.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     fn nodes(&self) -> Result<Option<Nodes>, StorageError> {
         Ok(None)
     }

@@ -47,6 +47,7 @@ mod tally;
 #[cfg(test)]
 mod toy;
 mod transaction;
+mod typed_row;
 mod versions;
 mod words;
 mod writer;
@@ -64,4 +65,5 @@ pub use pin::PinGuard;
 pub use read_set::{ReadSet, TrackedStorage};
 pub use snapshot::{ReadRequest, ReadResult, Snapshot};
 pub use sqlite::{end_idle_transactions, reuse_transactions};
+pub use typed_row::{FromColumn, FromRow, TypedRow};
 pub use versions::slugs;

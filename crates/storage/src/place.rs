@@ -104,9 +104,6 @@ impl Place {
     }
 
     /// Opens it and brings it to the layout.
-    ///
-    /// # Errors
-    /// See [`OpenError`].
     pub fn open(&self, options: DatabaseOptions, layout: &Layout) -> Result<Arc<dyn Database>, OpenError> {
         let DatabaseOptions { migrate, copy, queue, feed, .. } = options;
         let (database, applied): OpenedDatabase = match self {

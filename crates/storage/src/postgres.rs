@@ -114,9 +114,6 @@ impl Postgres {
     }
 
     /// Stored values that differ from recomputed ones, in sentences.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn examine(url: &str, layout: &Layout) -> Result<Vec<String>, StorageError> {
         open::examine(url, layout)
     }

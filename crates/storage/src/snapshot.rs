@@ -3,6 +3,7 @@
 use super::plan::{Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
 use crate::dependencies::Dependencies;
 use crate::error::StorageError;
+use crate::typed_row::FromRow;
 use std::sync::Arc;
 
 /// One thing to read.
@@ -74,6 +75,11 @@ impl dyn Snapshot + '_ {
     /// The rows of a plan.
     pub fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
         expect_result!(self.read(ReadRequest::Rows(plan)), Rows)
+    }
+
+    /// The rows of a plan, as values with types: numbers, pairs, [`crate::typed_row`], in a list, a set or a map.
+    pub fn rows_as<T: FromRow, C: FromIterator<T>>(&self, plan: &ReadPlan) -> Result<C, StorageError> {
+        Ok(self.rows(plan)?.into_iter().map(T::from_row).collect())
     }
 
     /// The number of rows that meet the plan's filter (order and window are ignored).

@@ -135,11 +135,11 @@ fn push_two(out: &mut String, n: i64) {
 #[derive(Clone, Debug)]
 pub struct Zone {
     name: String,
-    rule: Rule,
+    rule: ZoneRule,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Rule {
+enum ZoneRule {
     Fixed(i32),
     Named(&'static tz::TimeZoneRef<'static>),
 }
@@ -153,16 +153,16 @@ impl PartialEq for Zone {
 impl Zone {
     /// UTC under its tz name.
     pub fn utc() -> Zone {
-        Zone { name: "UTC".into(), rule: Rule::Fixed(0) }
+        Zone { name: "UTC".into(), rule: ZoneRule::Fixed(0) }
     }
 
     /// Accepts names of the tz database as spelled there (`Europe/Berlin`), manual offsets (`UTC+5.5`, `UTC-3:30`,
     /// `+05:30`, `5.5`) and the empty text, which is UTC without a name.
     pub fn parse(text: &str) -> Option<Zone> {
-        let named = || TZ_NAMES.contains(&text).then(|| find_tz(text.as_bytes())).flatten().map(Rule::Named);
+        let named = || TZ_NAMES.contains(&text).then(|| find_tz(text.as_bytes())).flatten().map(ZoneRule::Named);
         let rule = match text {
-            "" => Rule::Fixed(0),
-            _ => named().or_else(|| manual_offset(text).map(Rule::Fixed))?,
+            "" => ZoneRule::Fixed(0),
+            _ => named().or_else(|| manual_offset(text).map(ZoneRule::Fixed))?,
         };
         Some(Zone { name: text.to_owned(), rule })
     }
@@ -174,7 +174,7 @@ impl Zone {
 
     /// Whether it follows a place's rules (false for manual offsets).
     pub fn is_named(&self) -> bool {
-        matches!(self.rule, Rule::Named(_))
+        matches!(self.rule, ZoneRule::Named(_))
     }
 
     /// Wall clock of the zone at a moment.
@@ -207,9 +207,9 @@ impl Zone {
 
     fn seconds_at(&self, utc: i64) -> i64 {
         match self.rule {
-            Rule::Fixed(offset) => i64::from(offset),
+            ZoneRule::Fixed(offset) => i64::from(offset),
             // Moments beyond the database's reach (hundreds of billions of years) count as UTC.
-            Rule::Named(zone) => zone.find_local_time_type(utc).map_or(0, |t| i64::from(t.ut_offset())),
+            ZoneRule::Named(zone) => zone.find_local_time_type(utc).map_or(0, |t| i64::from(t.ut_offset())),
         }
     }
 }

@@ -5,6 +5,7 @@ use super::rows::DocumentTree;
 use super::wrapper::{link_classes, text_classes, wrapper};
 use super::{DynamicPart, PartContext, boxed, date_of, frame, heading, moment_of, title_of};
 use crate::records::{self, eq, txt};
+use crate::registry::columns::record;
 use crate::registry::name;
 use cms_storage::plan::{Cond, DbValue, Op, Order};
 use cms_text::html::Html;
@@ -14,14 +15,15 @@ use cms_text::slug;
 use serde_json::Value;
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// Answers to answers to answers: deeper ones are shown at this depth.
 const MOST_LEVELS: u32 = 5;
 
 /// The comments of a record: whether there are any, and whether more can be made.
 fn discussion(part: &DynamicPart<'_>) -> Option<(u64, bool)> {
-    let row = part.row(&["comment_count", "comment_status"])?;
-    Some((u64::try_from(records::int(&row[0])).unwrap_or(0), records::text(&row[1]) == "open"))
+    let (count, state): (i64, Arc<str>) = part.row(&["comment_count", "comment_status"])?;
+    Some((u64::try_from(count).unwrap_or(0), &*state == "open"))
 }
 
 /// The comments of a record, unless there are none and none can be made.
@@ -95,7 +97,7 @@ pub fn list(part: &DynamicPart<'_>) -> Option<Html> {
     const FIELDS: &str = "id,parent,post,type,author,author_name,author_url,author_avatar_urls,link,date,content";
     let scope = part.item.scope;
     let unlocked = Cond::Related {
-        table: name("record"),
+        table: name(record::TABLE),
         inner: name("id"),
         outer: name("post"),
         filter: Box::new(eq("password", txt(""))),

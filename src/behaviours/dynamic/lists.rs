@@ -5,6 +5,7 @@ use super::rows::DocumentTree;
 use super::wrapper::wrapper;
 use super::{DynamicPart, MOST_DEPTH, MOST_ROWS, MOST_SPANS, published, seen_by_all, time_of, title_of, unwrapped};
 use crate::records::{self, eq, is_in, txt};
+use crate::registry::columns::{record, user};
 use crate::registry::name;
 use cms_storage::plan::{Cond, DbValue, Op, Order};
 use cms_text::html::Html;
@@ -88,9 +89,8 @@ pub fn latest(part: &DynamicPart<'_>) -> Option<Html> {
 /// The names of the authors of records, by their numbers.
 fn authors_of(part: &DynamicPart<'_>, found: &[Value]) -> HashMap<i64, String> {
     let ids = found.iter().filter_map(|record| record["author"].as_i64());
-    let plan = records::columns("user", &["id", "name"], is_in("id", ids));
-    let rows = part.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&plan)?)).unwrap_or_default();
-    rows.iter().map(|row| (records::int(&row[0]), records::text(&row[1]).to_owned())).collect()
+    let plan = records::columns(user::TABLE, &["id", "name"], is_in("id", ids));
+    part.rows_as(&plan)
 }
 
 /// A month or a year that records were published in.
@@ -356,7 +356,7 @@ const AVATAR: &str = "wp-block-latest-comments__comment-avatar";
 /// The newest comments that everybody may read.
 pub fn comments(part: &DynamicPart<'_>) -> Option<Html> {
     let open = Cond::Related {
-        table: name("record"),
+        table: name(record::TABLE),
         inner: name("id"),
         outer: name("post"),
         filter: Box::new(seen_by_all(part.item.scope)),
@@ -370,11 +370,11 @@ pub fn comments(part: &DynamicPart<'_>) -> Option<Html> {
     let fields = "author_name,author_url,author_avatar_urls,link,date,content,post";
     let found = part.documents(filter, order, part.number("commentsToShow", 5), fields);
     let posts: Vec<i64> = found.iter().filter_map(|comment| comment["post"].as_i64()).collect();
-    let titles = records::columns("record", &["id", "title"], is_in("id", posts));
-    let titles = part.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&titles)?)).unwrap_or_default();
+    let titles = records::columns(record::TABLE, &["id", "title"], is_in("id", posts));
+    let titles: HashMap<i64, String> = part.rows_as(&titles);
     let heading = |post: &Value| {
-        let row = titles.iter().find(|row| *post == records::int(&row[0]));
-        Html::rendered(row.map_or_else(String::new, |row| render_title(records::text(&row[1]))))
+        let title = post.as_i64().and_then(|post| titles.get(&post));
+        Html::rendered(title.map_or_else(String::new, |title| render_title(title)))
     };
     // These three are shown unless the author switches them off.
     let shows = |key: &str| part.attributes[key] != false;

@@ -3,6 +3,7 @@
 use super::wrapper::wrapper;
 use super::{DynamicPart, content_of, published};
 use crate::records::{self, eq};
+use crate::registry::columns::record;
 use cms_storage::plan::{Cond, DbValue};
 use cms_text::html::Html;
 use cms_text::html_policy::Policy;
@@ -36,9 +37,8 @@ fn name_of(part: &DynamicPart<'_>) -> String {
     let shown = part.reference().filter(|_| own.is_empty());
     let Some((wanted, resource)) = shown.zip(part.of) else { return own.to_owned() };
     let filter = Cond::All(vec![eq("id", DbValue::Int(wanted)), published(part), records::own_rows(resource)]);
-    let plan = records::columns("record", &["title"], filter);
-    let rows = part.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&plan)?)).unwrap_or_default();
-    rows.first().map_or_else(String::new, |row| records::text(&row[0]).to_owned())
+    let plan = records::columns(record::TABLE, &["title"], filter);
+    part.rows_as::<String, Vec<_>>(&plan).into_iter().next().unwrap_or_default()
 }
 
 /// A link in a menu, with the items below it, which a branch is there for. One to a record that nobody may see shows nothing.
@@ -78,10 +78,7 @@ fn leads_nowhere(part: &DynamicPart<'_>) -> bool {
     let of_records = || named.is_some_and(|resource| resource.is_content());
     let to_record = part.text("kind") == "post-type" || of_records();
     let filter = Cond::All(vec![eq("id", DbValue::Int(id)), published(part)]);
-    let there = || {
-        let plan = records::columns("record", &["id"], filter);
-        part.item.scope.snapshot().is_ok_and(|snapshot| snapshot.rows(&plan).is_ok_and(|rows| !rows.is_empty()))
-    };
+    let there = || !part.rows_as::<i64, Vec<_>>(&records::columns(record::TABLE, &["id"], filter)).is_empty();
     to_record && !there()
 }
 

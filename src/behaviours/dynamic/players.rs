@@ -4,6 +4,7 @@ use super::wrapper::wrapper;
 use super::{DynamicPart, MOST_ROWS, title_of, unwrapped};
 use crate::access::policy;
 use crate::records::{self, eq, is_in, txt};
+use crate::registry::columns::record;
 use crate::registry::name;
 use cms_storage::plan::{Cond, DbValue, Op, Order};
 use cms_text::html::Html;
@@ -13,6 +14,7 @@ use cms_text::tags;
 use cms_text::texturize::texturize;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// `[gallery]`: pictures by id, or those that are attached to the record.
 pub fn gallery(part: &DynamicPart<'_>) -> Option<Html> {
@@ -82,9 +84,9 @@ pub fn gallery(part: &DynamicPart<'_>) -> Option<Html> {
 /// Captions of pictures, by their ids.
 fn captions(part: &DynamicPart<'_>, pictures: &[Value]) -> HashMap<i64, String> {
     let ids = pictures.iter().filter_map(|picture| picture["id"].as_i64());
-    let plan = records::columns("record", &["id", "excerpt"], is_in("id", ids));
-    let rows = part.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&plan)?)).unwrap_or_default();
-    rows.iter().map(|row| (records::int(&row[0]), records::text(&row[1]).trim().to_owned())).collect()
+    let plan = records::columns(record::TABLE, &["id", "excerpt"], is_in("id", ids));
+    let captions: Vec<(i64, Arc<str>)> = part.rows_as(&plan);
+    captions.into_iter().map(|(id, caption)| (id, caption.trim().to_owned())).collect()
 }
 
 /// The class of a picture's shape.

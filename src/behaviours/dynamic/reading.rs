@@ -2,20 +2,19 @@
 
 use super::wrapper::{text_classes, wrapper};
 use super::{DynamicPart, boxed};
-use crate::records;
 use cms_text::html::Html;
 use cms_text::phrase::fill;
 use cms_text::words::count_words;
+use std::sync::Arc;
 
 /// Words that people read in a minute.
 const SPEED: f64 = 189.0;
 
 /// The minutes that a record takes to read, or its number of words.
 pub fn time(part: &DynamicPart<'_>) -> Option<Html> {
-    let row = part.row(&["content"])?;
-    let text = records::text(row.first()?);
+    let text: Arc<str> = part.row(&["content"])?;
     part.within.budget.render(text.len())?;
-    let words = count_words(text);
+    let words = count_words(&text);
     let speed = part.attributes["averageReadingSpeed"].as_f64().filter(|speed| *speed >= 1.0).unwrap_or(SPEED);
     let minutes = |factor: f64| ((words as f64 / speed * factor).round() as u64).max(1);
     let mut html = Html::new();

@@ -4,12 +4,13 @@ use super::loops::LoopRecord;
 use super::{DynamicPart, MOST_ROWS};
 use crate::behaviours::{BLOCKS, READS};
 use crate::records::{self, Record, is_in};
+use crate::registry::columns::record;
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
 use crate::render::{View, columns_for, documents};
 use crate::request::fields::Fields;
 use cms_storage::plan::{Cond, Order, ReadPlan, Row};
-use cms_storage::{Snapshot, StorageError};
+use cms_storage::{FromRow, Snapshot, StorageError};
 use cms_text::dress::UniqueNames;
 use cms_text::render;
 use serde_json::Value;
@@ -80,13 +81,18 @@ impl DynamicPart<'_> {
         known.iter().filter(|one| one["id"].as_i64().is_some_and(|id| wanted.contains(&id))).cloned().collect()
     }
 
+    /// The rows of a plan with types; none where they cannot be read.
+    pub fn rows_as<T: FromRow, C: FromIterator<T> + Default>(&self, plan: &ReadPlan) -> C {
+        self.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows_as(plan)?)).unwrap_or_default()
+    }
+
     /// Columns of the record here.
-    pub fn row(&self, columns: &[&str]) -> Option<Row> {
+    pub fn row<T: FromRow>(&self, columns: &[&str]) -> Option<T> {
         let all: Vec<&str> = std::iter::once("id").chain(columns.iter().copied()).collect();
         let mut row = self.row_by(self.within.record(), &columns.join(","), 0, |ids| {
-            records::columns("record", &all, is_in("id", ids))
+            records::columns(record::TABLE, &all, is_in("id", ids))
         })?;
-        Some(row.split_off(1))
+        Some(T::from_row(row.split_off(1)))
     }
 
     /// A whole row of a resource, if it meets the filter.
@@ -170,9 +176,8 @@ impl DynamicPart<'_> {
     /// The wall clock of the first row of the declared resource in the order of its date.
     pub fn first_date(&self, filter: Cond, newest: bool) -> Option<i64> {
         let order = vec![Order::Column(name(DATE), newest)];
-        let rows =
-            self.dates(ReadPlan { order, limit: Some(1), ..self.plan(filter)? }, |snapshot, plan| snapshot.rows(plan));
-        Some(records::int(rows.first()?.first()?))
+        let plan = ReadPlan { order, limit: Some(1), ..self.plan(filter)? };
+        self.dates(plan, |snapshot, plan| snapshot.rows(plan)).first().cloned().map(i64::from_row)
     }
 
     /// The days of the wall clock, by their beginning, to which rows of the declared resource belong, each with how many.
@@ -180,8 +185,8 @@ impl DynamicPart<'_> {
         const MOST_DAYS: u64 = 100_000;
         let Some(plan) = self.plan(filter) else { return BTreeMap::new() };
         let plan = ReadPlan { width: Some(DAY), limit: Some(MOST_DAYS), ..plan };
-        let day = |row: &Row| Some((records::int(row.first()?), u64::try_from(records::int(row.get(1)?)).ok()?));
-        self.dates(plan, |snapshot, plan| snapshot.groups(plan)).iter().filter_map(day).collect()
+        let days = self.dates(plan, |snapshot, plan| snapshot.groups(plan));
+        days.iter().cloned().map(<(i64, i64)>::from_row).map(|(day, count)| (day, count.unsigned_abs())).collect()
     }
 
     fn plan(&self, filter: Cond) -> Option<ReadPlan> {

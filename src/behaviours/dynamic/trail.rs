@@ -3,10 +3,11 @@
 use super::loops::subject;
 use super::wrapper::styled_wrapper;
 use super::{DynamicPart, seen_by_all, title_of};
-use crate::records::{eq, is_in};
+use crate::records::{eq, first, is_in};
+use crate::registry::columns::record;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use cms_storage::plan::{Cond, DbValue, Order};
+use cms_storage::plan::{Cond, DbValue, Name, Order};
 use cms_text::html::Html;
 use cms_text::sanitize::clean_url;
 use serde_json::Value;
@@ -70,15 +71,11 @@ fn records_above(part: &DynamicPart<'_>, resource: &Resource, document: &Value) 
 fn parent_of<'r>(part: &'r DynamicPart<'_>, resource: &Resource, id: i64) -> Option<(&'r Resource, i64)> {
     resource.column("parent")?;
     let scope = part.item.scope;
-    let rows = |columns: &[&str], filter: Cond| {
-        let plan = crate::records::columns("record", columns, filter);
-        scope.snapshot().ok()?.rows(&plan).ok()?.into_iter().next()
-    };
-    let parent = crate::records::int(&rows(&["parent"], eq("id", DbValue::Int(id)))?[0]);
-    let visible = vec![eq("id", DbValue::Int(parent)), seen_by_all(scope)];
-    let found = rows(&["kind"], Cond::All(visible)).filter(|_| parent != 0)?;
-    let kind = crate::records::text(&found[0]).to_owned();
-    let above = scope.registry.resources.iter().find(|resource| &*resource.kind == kind.as_str())?;
+    let snapshot = scope.snapshot().ok()?;
+    let parent = first(&*snapshot, record::TABLE, &[record::PARENT], eq("id", DbValue::Int(id))).ok()??;
+    let visible = Cond::All(vec![eq("id", DbValue::Int(parent)), seen_by_all(scope)]);
+    let kind: Name = first(&*snapshot, record::TABLE, &[record::KIND], visible).ok()?.filter(|_| parent != 0)?;
+    let above = scope.registry.resources.iter().find(|resource| resource.kind == kind)?;
     Some((above, parent))
 }
 

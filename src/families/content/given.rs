@@ -2,13 +2,13 @@
 
 use super::{ContentDraft, col};
 use crate::access::{failure, policy};
-use crate::error::{ApiError, Code, status};
+use crate::error::{ApiError, Code, refuse_if, status};
 use crate::families::{RowEdit, parents};
-use crate::records::{self, Record, eq, int, text, txt};
+use crate::records::{self, Record, eq, int, txt};
 use crate::registry::columns::{ID, record, term};
 use crate::scope::Scope;
 use cms_config::declaration::{Action, RequiredColumn};
-use cms_storage::plan::DbValue;
+use cms_storage::plan::{DbValue, Name};
 use serde_json::Value;
 
 /// Checks all that is given and sets the columns that have rules of their own, but for dates and slugs.
@@ -40,7 +40,7 @@ fn stands(scope: &Scope, draft: &ContentDraft<'_>) -> Result<(), ApiError> {
     let number = draft.int(&declared.id);
     let there = || {
         let id = eq(ID, DbValue::Int(number));
-        Ok::<_, ApiError>(records::first(&*scope.snapshot()?, table, &[ID], id)?.is_some())
+        Ok::<_, ApiError>(records::exists(&*scope.snapshot()?, table, id)?)
     };
     let seen = || {
         Ok::<_, ApiError>(table != record::TABLE || draft.has_already(&declared.id, number) || readable(scope, number)?)
@@ -63,8 +63,7 @@ fn titled(scope: &Scope, draft: &mut ContentDraft<'_>) -> Result<(), ApiError> {
             class if *class == declared.term => (term::TABLE, term::NAME),
             _ => return Ok(None),
         };
-        let row = records::first(&*scope.snapshot()?, table, &[column], eq(ID, DbValue::Int(*id)))?;
-        Ok(row.map(|row| text(&row[0]).to_owned()))
+        Ok(records::first(&*scope.snapshot()?, table, &[column], eq(ID, DbValue::Int(*id)))?)
     };
     if draft.before.is_some() && former != now && draft.text(col::TITLE).is_empty() {
         let kept = title_of(&former)?.unwrap_or_default();
@@ -97,9 +96,7 @@ fn author(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiErr
         Some(given) if int(given) != caller && draft.resource.supports("author") => {
             let users = edit.scope.registry.users();
             let users = users.ok_or_else(|| ApiError::new(Code::Internal))?;
-            if records::find(&*edit.scope.snapshot()?, users, given)?.is_none() {
-                return Err(ApiError::new(Code::InvalidAuthor));
-            }
+            refuse_if(records::find(&*edit.scope.snapshot()?, users, given)?.is_none(), Code::InvalidAuthor)?;
         }
         Some(_) => {}
         None if draft.before.is_none() => draft.put(col::AUTHOR, DbValue::Int(caller)),
@@ -190,9 +187,9 @@ fn parent(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiErr
         return Ok(());
     }
     let snapshot = edit.scope.snapshot()?;
-    let found = records::first(&*snapshot, record::TABLE, &[ID], eq(ID, DbValue::Int(wanted)))?;
+    let exists = records::exists(&*snapshot, record::TABLE, eq(ID, DbValue::Int(wanted)))?;
     // A parent that the caller may not read counts as missing, unless it is the parent already.
-    if found.is_none() || !(draft.has_already(col::PARENT, wanted) || readable(edit.scope, wanted)?) {
+    if !exists || !(draft.has_already(col::PARENT, wanted) || readable(edit.scope, wanted)?) {
         return Err(ApiError::new(Code::PostInvalidId)
             .with_status(status::BAD_REQUEST)
             .with_message("The parent does not exist."));
@@ -213,8 +210,8 @@ fn readable(scope: &Scope, id: i64) -> Result<bool, ApiError> {
 
 /// Files are attached to records that are not attached to others themselves. A record that does not exist is accepted.
 fn attachable(scope: &Scope, wanted: i64) -> Result<(), ApiError> {
-    let found = records::first(&*scope.snapshot()?, record::TABLE, &[col::KIND], eq(ID, DbValue::Int(wanted)))?;
-    let kind = found.as_ref().map(|row| text(&row[0]));
+    let found = records::kinds(&*scope.snapshot()?, [wanted])?;
+    let kind = found.first().map(|(_, kind)| kind);
     let attached = kind.and_then(|k| scope.registry.resource_of_kind(k)).is_some_and(|r| r.supports("attached"));
     if attached {
         return Err(ApiError::new(Code::InvalidParam).with_message("A file cannot belong to a file."));
@@ -232,13 +229,13 @@ pub(super) fn template(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) {
 /// A picture that the caller sees; anything else counts as none. What does not exist leaves the one that is there.
 pub(super) fn media(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiError> {
     let Some(wanted) = edit.args.explicit("featured_media").and_then(Value::as_i64) else { return Ok(()) };
-    let columns = [col::KIND, col::MIME, col::EXTRA];
-    let found = records::first(&*edit.scope.snapshot()?, record::TABLE, &columns, eq(ID, DbValue::Int(wanted)))?;
+    let (columns, this) = ([col::KIND, col::MIME, col::EXTRA], eq(ID, DbValue::Int(wanted)));
+    let found: Option<(Name, Name, Name)> = records::first(&*edit.scope.snapshot()?, record::TABLE, &columns, this)?;
     if found.is_none() && wanted != 0 {
         return Ok(());
     }
     let is_file = |kind: &str| edit.scope.registry.resource_of_kind(kind).is_some_and(|r| r.supports("files"));
-    let shows = found.is_some_and(|row| is_file(text(&row[0])) && is_picture(text(&row[1]), text(&row[2])))
+    let shows = found.is_some_and(|(kind, mime, extra)| is_file(&kind) && is_picture(&mime, &extra))
         && (draft.has_already(col::FEATURED_MEDIA, wanted) || readable(edit.scope, wanted)?);
     draft.put(col::FEATURED_MEDIA, DbValue::Int(if shows { wanted } else { 0 }));
     Ok(())

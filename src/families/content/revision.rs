@@ -33,9 +33,6 @@ impl RevisionContent {
     }
 
     /// The present content of a record.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn of(scope: &Scope, record: Record<'_>) -> Result<RevisionContent, ApiError> {
         let resource = record.resource;
         let value = |column: &Name| {

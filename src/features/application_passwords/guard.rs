@@ -4,7 +4,7 @@
 use crate::access::identity::{available, available_for};
 use crate::access::{Decision, Guard, GuardInput, GuardRows, guard};
 use crate::access::{named_user, names_caller, user_resource};
-use crate::error::{ApiError, Code};
+use crate::error::{Code, refuse_if};
 use crate::records::Record;
 use crate::registry::vocabulary::BehaviourEntry;
 use cms_config::declaration::Action;
@@ -26,17 +26,13 @@ pub const GUARDS: &[BehaviourEntry<Guard>] = &[
 
 fn guarded(input: &GuardInput<'_>, refusal: Code) -> Decision {
     let registry = &input.scope.registry;
-    if !available(registry, &input.scope.peer) {
-        return Err(ApiError::new(Code::AppPasswordsDisabled));
-    }
+    refuse_if(!available(registry, &input.scope.peer), Code::AppPasswordsDisabled)?;
     if names_caller(input) && !input.scope.principal.is_logged_in() {
         return Err(input.scope.principal.refuse(Code::NotLoggedIn));
     }
     let row = named_user(input)?;
     let record = Record { resource: user_resource(input)?, row: &row };
-    if !available_for(registry, record) {
-        return Err(ApiError::new(Code::AppPasswordsDisabledForUser));
-    }
+    refuse_if(!available_for(registry, record), Code::AppPasswordsDisabledForUser)?;
     if !input.may(Action::Edit, record)? {
         return Err(input.scope.principal.refuse(refusal));
     }

@@ -8,15 +8,15 @@ use crate::access::app_passwords::{NewPassword, format_secret, plan_creation};
 use crate::access::hints;
 use crate::access::outbox::{self, MessageSubject};
 use crate::error::{ApiError, Code, status};
-use crate::families;
-use crate::handlers::{Handler, Outcome, Work, handler};
-use crate::records::{self, Record, eq, text, txt};
+use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
+use crate::records::{self, eq, text, txt};
+use crate::registry::columns::app_password;
 use crate::registry::link::nearest;
 use crate::registry::name;
 use crate::registry::resource::PropertyKind;
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use crate::scope::CredentialLimits;
-use cms_storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
+use cms_storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target};
 use cms_text::{sanitize, time};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -26,16 +26,16 @@ pub const COUNTED: &str = r#"{"type": "object", "properties": {"deleted": {"type
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
-    handler("app_password.list", |w| Box::pin(async move { list(w) }), "Lists the application passwords of a user.")
+    sync_handler("app_password.list", list, "Lists the application passwords of a user.")
         .fails(&[Code::CannotListAppPasswords])
         .responds(ResponseKind::List)
         .parent(),
-    handler("app_password.get", |w| Box::pin(async move { get(w) }), "Responds with one application password.")
+    sync_handler("app_password.get", get, "Responds with one application password.")
         .fails(&[Code::AppPasswordNotFound, Code::CannotReadAppPassword])
         .parent(),
-    handler(
+    sync_handler(
         "app_password.introspect",
-        |w| Box::pin(async move { introspect(w) }),
+        introspect,
         "Responds with the application password that the request was sent with.",
     )
     .fails(&[Code::CannotIntrospect])
@@ -68,13 +68,13 @@ const COLUMNS: &[&str] =
 const LIMITS: [&str; 3] = ["expires", "read_only", "resources"];
 
 /// All passwords of the user, oldest first.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let user = user(work)?;
-    let plan =
-        records::ordered(records::columns("app_password", COLUMNS, eq("user", DbValue::Int(user))), "ordinal", false);
+    let plan = records::ordered(
+        records::columns(app_password::TABLE, COLUMNS, eq("user", DbValue::Int(user))),
+        "ordinal",
+        false,
+    );
     let rows = work.scope.snapshot()?.rows(&plan)?;
     Ok(Outcome::ok(Value::Array(rows.iter().map(|row| document(work, row, user, None)).collect::<Result<_, _>>()?)))
 }
@@ -116,7 +116,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let most = work.scope.registry.declaration.site.max_application_passwords;
     // Tokens have a bound of their own.
     let own = Cond::All(vec![eq("user", DbValue::Int(user)), eq("token", DbValue::Int(0))]);
-    let own = records::columns("app_password", &["uuid"], own);
+    let own = records::columns(app_password::TABLE, &["uuid"], own);
     if work.scope.snapshot()?.count(&own)? >= most {
         let message = format!("A user has at most {most} application passwords; revoke one of them first.");
         return Err(ApiError::invalid_one("name", message));
@@ -129,10 +129,10 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     changes.extend(outbox::notification_change(
         work.scope,
         MessageSubject::ApplicationPassword,
-        account(work)?,
+        work.account()?,
         json!({"name": title}),
     ));
-    write(work, changes).await?;
+    work.write(changes).await?;
     let row = find(work, user, &made)?;
     let path = format!("{}/{made}", work.path.trim_end_matches('/'));
     Ok(Outcome::created(document(work, &row, user, Some(format_secret(&secret)))?, work.scope.registry.rest(&path)))
@@ -152,7 +152,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     if !set.is_empty() {
         let target = Target::Existing { key: txt(uuid), expect: None };
-        write(work, vec![Change::Put(Put::new("app_password", target, set))]).await?;
+        work.write(vec![Change::Put(Put::new(app_password::TABLE, target, set))]).await?;
     }
     let row = find(work, user, uuid)?;
     Ok(Outcome::ok(document(work, &row, user, None)?))
@@ -169,36 +169,25 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if let Some(members) = previous.as_object_mut() {
         members.shift_remove("_links");
     }
-    write(work, vec![Change::Remove { table: name("app_password"), key: row[0].clone(), expect: None }]).await?;
+    work.write(vec![Change::Remove { table: name(app_password::TABLE), key: row[0].clone(), expect: None }]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "previous": previous})))
 }
 
 /// Revokes all passwords of the user.
-///
-/// # Errors
-/// The database cannot be written.
 pub async fn delete_all(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let filter = eq("user", DbValue::Int(user(work)?));
-    let count = work.scope.snapshot()?.count(&records::columns("app_password", &["uuid"], filter.clone()))?;
-    write(work, vec![Change::RemoveWhere { table: name("app_password"), filter }]).await?;
+    let count = work.scope.snapshot()?.count(&records::columns(app_password::TABLE, &["uuid"], filter.clone()))?;
+    work.write(vec![Change::RemoveWhere { table: name(app_password::TABLE), filter }]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "count": count})))
 }
 
 fn user(work: &Work<'_>) -> Result<i64, ApiError> {
-    account(work).map(|account| account.id())
-}
-
-/// The user whose passwords these are.
-fn account<'a>(work: &Work<'a>) -> Result<Record<'a>, ApiError> {
-    let users = work.scope.registry.users();
-    let row = work.allowed.parent();
-    let (users, row) = users.zip(row).ok_or_else(|| ApiError::new(Code::Internal))?;
-    Ok(Record { resource: users, row })
+    work.account().map(|account| account.id())
 }
 
 fn find(work: &Work<'_>, user: i64, uuid: &str) -> Result<Row, ApiError> {
     let filter = Cond::All(vec![eq("uuid", txt(uuid)), eq("user", DbValue::Int(user))]);
-    let found = records::first(&*work.scope.snapshot()?, "app_password", COLUMNS, filter)?;
+    let found = records::first(&*work.scope.snapshot()?, app_password::TABLE, COLUMNS, filter)?;
     found.ok_or_else(|| ApiError::new(Code::AppPasswordNotFound))
 }
 
@@ -230,11 +219,6 @@ fn limits(work: &Work<'_>) -> Result<CredentialLimits, ApiError> {
         return Err(ApiError::invalid_one("resources", format!("There is no resource `{unknown}` here. {hint}")));
     }
     Ok(CredentialLimits { read_only: args.flag("read_only"), resources })
-}
-
-async fn write(work: &Work<'_>, changes: Vec<Change>) -> Result<(), ApiError> {
-    let done = work.commit(WritePlan::new(changes)).await;
-    done.map(|_| ()).map_err(|error| families::commit_failure(work.scope, error))
 }
 
 /// The record in the requested context; times are numbers or texts as the schema says.

@@ -3,8 +3,8 @@
 use crate::access::policy;
 use crate::behaviours::READS;
 use crate::behaviours::dynamic::data::{self, BlockData, BlockReading, FREEFORM};
-use crate::error::{ApiError, Code};
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::error::{ApiError, Code, refuse_if};
+use crate::handlers::{Handler, Outcome, Work, sync_handler};
 use crate::records::{self, Record, is_in};
 use crate::registry::columns::ID;
 use crate::registry::vocabulary::BehaviourEntry;
@@ -17,9 +17,9 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap};
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[sync_handler(
     "block_data.get",
-    |w| Box::pin(async move { get(w) }),
+    get,
     "Responds with the blocks of a record and their attributes, in the shape of VIP's Block Data API.",
 )
 .fails(&[Code::NoBlocks, Code::BlockFilters])];
@@ -98,9 +98,7 @@ impl BlockFilter {
             }
         };
         let (include, exclude) = (read("include")?, read("exclude")?);
-        if include.is_some() && exclude.is_some() {
-            return Err(ApiError::new(Code::BlockFilters));
-        }
+        refuse_if(include.is_some() && exclude.is_some(), Code::BlockFilters)?;
         Ok(BlockFilter { include, exclude: exclude.unwrap_or_default() })
     }
 

@@ -3,7 +3,7 @@
 use crate::access::policy;
 use crate::behaviours::{READS, dynamic};
 use crate::error::{ApiError, Code};
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, sync_handler};
 use crate::records::Record;
 use crate::registry::vocabulary::BehaviourEntry;
 use crate::render::{Batch, Item};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] =
-    &[handler("block.render", |w| Box::pin(async move { render(w) }), "Renders one block as a page shows it.")
+    &[sync_handler("block.render", render, "Renders one block as a page shows it.")
         .settings(&["types"])
         .fails(&[Code::Forbidden, Code::RecordInvalidId])];
 

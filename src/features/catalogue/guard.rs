@@ -17,9 +17,7 @@ pub const GUARDS: &[BehaviourEntry<Guard>] = &[
 ];
 
 fn list(input: &GuardInput<'_>) -> Decision {
-    if input.context() == Context::EDIT && !policy::edits_something(input.scope) {
-        return Err(input.refuse(Code::CannotView));
-    }
+    input.refuse_if(input.context() == Context::EDIT && !policy::edits_something(input.scope), Code::CannotView)?;
     Ok(GuardRows::default())
 }
 

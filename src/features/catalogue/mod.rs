@@ -6,42 +6,34 @@ pub mod guard;
 
 use crate::access::policy::reads_status;
 use crate::error::{ApiError, Code};
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, sync_handler};
 use crate::registry::Registry;
 use crate::registry::resource::{Context, Resource, label_of};
 use crate::registry::vocabulary::CATALOGUE;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
 use crate::scope::Scope;
-use cms_config::declaration::{Action, Family, Labels, Status};
+use cms_config::declaration::{Action, Labels, Status};
 use serde_json::{Map, Value, json};
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
-    handler(
-        "catalogue.list",
-        |w| Box::pin(async move { list(w) }),
-        "Lists what is declared: types, taxonomies or statuses.",
-    )
-    .fails(&[Code::CannotView])
-    .responds(ResponseKind::ByKey)
-    .on(CATALOGUE)
-    .settings(&["autosave_feature", "labels"]),
-    handler(
-        "catalogue.get",
-        |w| Box::pin(async move { get(w) }),
-        "Responds with one declared type, taxonomy or status.",
-    )
-    .fails(&[
-        Code::CannotReadStatus,
-        Code::CannotReadTypes,
-        Code::Forbidden,
-        Code::ForbiddenContext,
-        Code::StatusInvalid,
-        Code::TaxonomyInvalid,
-        Code::TypeInvalid,
-    ])
-    .on(CATALOGUE)
-    .settings(&["hidden", "autosave_feature", "labels"]),
+    sync_handler("catalogue.list", list, "Lists what is declared: types, taxonomies or statuses.")
+        .fails(&[Code::CannotView])
+        .responds(ResponseKind::ByKey)
+        .on(CATALOGUE)
+        .settings(&["autosave_feature", "labels"]),
+    sync_handler("catalogue.get", get, "Responds with one declared type, taxonomy or status.")
+        .fails(&[
+            Code::CannotReadStatus,
+            Code::CannotReadTypes,
+            Code::Forbidden,
+            Code::ForbiddenContext,
+            Code::StatusInvalid,
+            Code::TaxonomyInvalid,
+            Code::TypeInvalid,
+        ])
+        .on(CATALOGUE)
+        .settings(&["hidden", "autosave_feature", "labels"]),
 ];
 
 /// Documents by name.
@@ -68,9 +60,6 @@ impl Catalogue {
 }
 
 /// Every entry that the caller may see, by name.
-///
-/// # Errors
-/// None of its own.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let context = work.allowed.context();
@@ -117,12 +106,12 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// completely.
 fn edits_of(work: &Work<'_>, resource: &Resource, name: &str) -> bool {
     let scope = work.scope;
-    let (family, act) = match Catalogue::of(resource) {
-        Some(Catalogue::Types) => (Family::Content, Action::Edit),
-        Some(Catalogue::Taxonomies) => (Family::Term, Action::Assign),
+    let named = |r: &&Resource| r.api_name == *name;
+    let (described, act) = match Catalogue::of(resource) {
+        Some(Catalogue::Types) => (scope.registry.content_kinds().find(named), Action::Edit),
+        Some(Catalogue::Taxonomies) => (scope.registry.taxonomy_kinds().find(named), Action::Assign),
         _ => return true,
     };
-    let described = scope.registry.kinds(family).find(|r| r.api_name == *name);
     described.is_some_and(|kind| scope.principal.can(kind.capability(act)))
 }
 
@@ -145,10 +134,10 @@ fn entries(work: &Work<'_>, resource: &Resource) -> Result<CatalogueEntries, Api
     let of_type = work.allowed.args().text("type").unwrap_or("");
     Ok(match Catalogue::of(resource) {
         Some(Catalogue::Types) => {
-            registry.kinds(Family::Content).map(|r| (r.api_name.clone(), kind(scope, resource, r))).collect()
+            registry.content_kinds().map(|r| (r.api_name.clone(), kind(scope, resource, r))).collect()
         }
         Some(Catalogue::Taxonomies) => registry
-            .kinds(Family::Term)
+            .taxonomy_kinds()
             .map(|r| (r.api_name.clone(), taxonomy(scope, resource, r)))
             .filter(|(_, document)| {
                 let types = document.get("types").and_then(Value::as_array);
@@ -238,7 +227,7 @@ fn autosaves(registry: &Registry, entry: &Resource) -> bool {
 
 fn taxonomy(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Value> {
     let mut map = common(scope, catalogue, entry);
-    let carriers = scope.registry.kinds(Family::Content).filter(|r| r.declared.taxonomies.contains(&entry.name));
+    let carriers = scope.registry.content_kinds().filter(|r| r.declared.taxonomies.contains(&entry.name));
     let types: Vec<&str> = carriers.map(|r| r.api_name.as_str()).collect();
     map.insert("types".into(), json!(types));
     map

@@ -3,6 +3,7 @@
 
 use super::texts;
 use crate::error::ApiError;
+use crate::families;
 use crate::features::HANDLERS;
 use crate::features::service_description::{may_use, may_use_with};
 use crate::handlers::{Outcome, Work};
@@ -13,7 +14,7 @@ use crate::registry::resource::Resource;
 use crate::registry::views::{self, humanize_name, state_label};
 use crate::registry::vocabulary::HandlerRole;
 use crate::registry::{Endpoint, Registry, Route};
-use cms_config::declaration::{Action, CommentStatus, Family};
+use cms_config::declaration::{Action, CommentStatus};
 use cms_config::translations::Translator;
 use cms_text::sanitize::unescape;
 use serde_json::{Map, Value, json};
@@ -23,9 +24,6 @@ use std::collections::HashSet;
 const ORDER: i64 = 100;
 
 /// The description.
-///
-/// # Errors
-/// None so far.
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let registry = &work.scope.registry;
     let mut shown: Vec<ConsoleResource<'_>> = Vec::new();
@@ -169,7 +167,7 @@ impl<'r> ConsoleResource<'r> {
         let more = json!({
             "api_name": resource.api_name,
             "group": self.group,
-            "icon": declared.view.icon.as_deref().unwrap_or(icon(resource)),
+            "icon": declared.view.icon.as_deref().unwrap_or(families::icon(resource)),
             "key": self.key,
             "parent": parent(registry, resource),
             "operations": self.operations,
@@ -197,20 +195,6 @@ fn looks_after(work: &Work<'_>, resource: &Resource, operations: &Map<String, Va
     };
     let edit = endpoint.args.role(ArgRole::Context).map(|arg| (arg.name.clone(), json!("edit")));
     operations.contains_key("list") && may_use_with(work, route, endpoint, &edit.into_iter().collect())
-}
-
-/// The icon of a resource that declares none.
-fn icon(resource: &Resource) -> &'static str {
-    match resource.family {
-        Family::Content if resource.supports("files") => "image",
-        Family::Content => "document",
-        Family::Term if resource.declared.hierarchical => "folder",
-        Family::Term => "tag",
-        Family::Comment => "comment",
-        Family::User => "user",
-        Family::Singleton => "settings",
-        Family::Plain | Family::Catalogue | Family::Virtual => "list",
-    }
 }
 
 /// The endpoints of the routes that a resource took over, each with its route.

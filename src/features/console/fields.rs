@@ -6,7 +6,7 @@ use crate::registry::args::{ArgRole, Filter};
 use crate::registry::criteria::Criteria;
 use crate::registry::resource::{Link, LinkTarget, Property, PropertyKind, PropertySource, Resource};
 use crate::registry::views::{self, humanize_name};
-use cms_config::declaration::{Family, FieldView, LabelSource};
+use cms_config::declaration::{FieldView, LabelSource};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
@@ -164,8 +164,8 @@ impl FieldContext<'_> {
             LabelSource::Statuses => {
                 declared.statuses.iter().map(|(name, own)| (name.clone(), own.label.clone())).collect()
             }
-            LabelSource::Types => self.registry.kinds(Family::Content).map(of).collect(),
-            LabelSource::Taxonomies => self.registry.kinds(Family::Term).map(of).collect(),
+            LabelSource::Types => self.registry.content_kinds().map(of).collect(),
+            LabelSource::Taxonomies => self.registry.taxonomy_kinds().map(of).collect(),
             LabelSource::Resources => {
                 let served = |own: &&Resource| {
                     self.registry.routes.iter().any(|route| [route.owner, route.resource].contains(&Some(own.index)))

@@ -25,9 +25,6 @@ impl FindingLevel {
 }
 
 /// The findings.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let mut findings = vec![encryption(work), passwords(work), mail(work)?, database(work)];
     if let Some(inside) = work.shared.inside.get() {
@@ -37,9 +34,6 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
 }
 
 /// The declarations with their places, and the problems of the newest ones.
-///
-/// # Errors
-/// None so far.
 pub fn declarations(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let inside = work.shared.inside.get();
     let places = inside.map_or(&[][..], |inside| inside.declared());

@@ -7,30 +7,26 @@ mod presence;
 pub mod texts;
 
 use crate::error::Code;
-use crate::handlers::{Handler, handler};
+use crate::handlers::{Handler, handler, sync_handler};
 use crate::registry::vocabulary::VIRTUAL;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
-    handler(
+    sync_handler(
         "console.description",
-        |w| Box::pin(async move { describe::get(w) }),
+        describe::get,
         "Responds with what the console shows to the caller: resources, their operations, fields and views.",
     )
     .role(HandlerRole::ConsoleDescription)
     .on(VIRTUAL),
-    handler(
-        "console.health",
-        |w| Box::pin(async move { health::get(w) }),
-        "Responds with what can be seen of the site's health from inside.",
-    )
-    .role(HandlerRole::SiteHealth)
-    .responds(ResponseKind::List)
-    .on(VIRTUAL),
-    handler(
+    sync_handler("console.health", health::get, "Responds with what can be seen of the site's health from inside.")
+        .role(HandlerRole::SiteHealth)
+        .responds(ResponseKind::List)
+        .on(VIRTUAL),
+    sync_handler(
         "console.declarations",
-        |w| Box::pin(async move { health::declarations(w) }),
+        health::declarations,
         "Responds with what is declared and where, and why the newest declarations are refused.",
     )
     .on(VIRTUAL),

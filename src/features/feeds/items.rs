@@ -7,7 +7,7 @@ use crate::access::policy;
 use crate::error::{ApiError, status};
 use crate::handlers::Work;
 use crate::model::Method;
-use crate::records::{self, Record, int, is_in, text};
+use crate::records::{self, Record, is_in};
 use crate::registry::columns::{ID, record, term, user};
 use crate::registry::name;
 use crate::registry::resource::Resource;
@@ -15,7 +15,7 @@ use crate::render::{Batch, address, short_columns};
 use crate::request::BodyParams;
 use crate::request::conditional::http_date;
 use cms_config::declaration::{FeedFormat, Syndicated};
-use cms_storage::plan::{Cond, DbValue, Order, ReadPlan, Row};
+use cms_storage::plan::{Cond, Order, ReadPlan, Row};
 use cms_text::phrase::fill;
 use cms_text::render::render_title;
 use cms_text::sanitize::{decode_value, esc_html, unescape};
@@ -25,6 +25,7 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Properties of a record that feeds show, besides its terms. Some resources let them be requested whole alone. The rest is read
 /// from its row: a type may have it and show it in no document.
@@ -60,8 +61,7 @@ pub(super) fn last_change(work: &Work<'_>, list: Option<&PublicList<'_>>) -> Res
     let filter = Cond::All(vec![records::words(record::KIND, kinds), policy::published(work.scope)]);
     let plan = records::columns(record::TABLE, &[record::MODIFIED_UTC], filter);
     let order = vec![Order::Column(name(record::MODIFIED_LOCAL), true)];
-    let rows = work.scope.snapshot()?.rows(&ReadPlan { order, limit: Some(1), ..plan })?;
-    Ok(rows.first().map(|row| int(&row[0])))
+    Ok(records::first_by(&*work.scope.snapshot()?, ReadPlan { order, ..plan })?)
 }
 
 /// The title of a record as text; that it is locked is part of it.
@@ -247,7 +247,7 @@ async fn documents(work: &Work<'_>, path: &str, query: Value) -> Result<Vec<Valu
 /// Facts about the records of a feed that are in other rows, by id.
 struct RecordFacts {
     /// Names and addresses.
-    authors: HashMap<i64, (String, String)>,
+    authors: HashMap<i64, (Arc<str>, Arc<str>)>,
     /// Names of terms.
     terms: HashMap<i64, String>,
 }
@@ -260,12 +260,13 @@ impl RecordFacts {
         let mut facts = RecordFacts { authors: HashMap::new(), terms: HashMap::new() };
         if !authors.is_empty() {
             let plan = records::columns(user::TABLE, &[ID, user::NAME, user::URL], is_in(ID, authors));
-            let of = |row: &Vec<DbValue>| (int(&row[0]), (text(&row[1]).to_owned(), text(&row[2]).to_owned()));
-            facts.authors = snapshot.rows(&plan)?.iter().map(of).collect();
+            let authors: Vec<(i64, Arc<str>, Arc<str>)> = snapshot.rows_as(&plan)?;
+            facts.authors = authors.into_iter().map(|(id, name, url)| (id, (name, url))).collect();
         }
         if !terms.is_empty() {
             let plan = records::columns(term::TABLE, &[ID, term::NAME], is_in(ID, terms));
-            facts.terms = snapshot.rows(&plan)?.iter().map(|row| (int(&row[0]), unescape(text(&row[1])))).collect();
+            let terms: Vec<(i64, Arc<str>)> = snapshot.rows_as(&plan)?;
+            facts.terms = terms.into_iter().map(|(id, name)| (id, unescape(&name))).collect();
         }
         Ok(facts)
     }
@@ -289,8 +290,8 @@ fn record_item(work: &Work<'_>, found: &FoundRecord<'_>, facts: &RecordFacts) ->
         "guid": guid,
         "date": moment(record.int(record::DATE_UTC)),
         "modified": moment(record.int(record::MODIFIED_UTC)),
-        "author": author,
-        "author_url": author_url,
+        "author": &*author,
+        "author_url": &*author_url,
         "terms": terms,
         "excerpt": excerpt,
         "content": if content.is_empty() { &excerpt } else { &content },
@@ -385,12 +386,12 @@ struct CommentedRecord {
 impl CommentedRecord {
     /// Records by id.
     fn of(work: &Work<'_>, ids: impl Iterator<Item = i64>) -> Result<HashMap<i64, CommentedRecord>, ApiError> {
-        let columns = [ID, record::TITLE, record::PASSWORD, record::GUID];
-        let rows = work.scope.snapshot()?.rows(&records::columns(record::TABLE, &columns, is_in(ID, ids)))?;
-        let of = |row: &Vec<DbValue>| {
-            let title = shown_title(work, &render_title(text(&row[1])), !text(&row[2]).is_empty());
-            (int(&row[0]), CommentedRecord { title, guid: text(&row[3]).to_owned() })
+        let plan =
+            records::columns(record::TABLE, &[ID, record::TITLE, record::PASSWORD, record::GUID], is_in(ID, ids));
+        let rows: Vec<(i64, String, Arc<str>, String)> = work.scope.snapshot()?.rows_as(&plan)?;
+        let of = |(id, title, password, guid): (i64, String, Arc<str>, String)| {
+            (id, CommentedRecord { title: shown_title(work, &render_title(&title), !password.is_empty()), guid })
         };
-        Ok(rows.iter().map(of).collect())
+        Ok(rows.into_iter().map(of).collect())
     }
 }

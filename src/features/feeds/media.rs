@@ -5,6 +5,7 @@ use crate::files::kinds;
 use crate::handlers::Work;
 use crate::records::{self, Record, eq, txt};
 use crate::registry::columns::{file, record};
+use cms_storage::plan::DbValue;
 use cms_text::tags;
 use serde_json::{Value, json};
 
@@ -42,10 +43,11 @@ pub(super) fn enclosures(work: &Work<'_>, content: &str) -> Result<Vec<Value>, A
 fn length_of(work: &Work<'_>, key: &str) -> Result<i64, ApiError> {
     let snapshot = work.scope.snapshot()?;
     let Some(files) = work.scope.registry.content_types().find(|kind| kind.supports("files")) else { return Ok(0) };
-    let Some(owner) = records::first(&*snapshot, file::TABLE, &[file::RECORD], eq(file::KEY, txt(key)))? else {
+    let Some(owner) = records::first::<DbValue>(&*snapshot, file::TABLE, &[file::RECORD], eq(file::KEY, txt(key)))?
+    else {
         return Ok(0);
     };
-    let Some(row) = records::find(&*snapshot, files, &owner[0])? else { return Ok(0) };
+    let Some(row) = records::find(&*snapshot, files, &owner)? else { return Ok(0) };
     let extra = Record { resource: files, row: &row }.text(record::EXTRA);
     let extra: Value = serde_json::from_str(extra).unwrap_or_default();
     Ok(extra["media_details"]["filesize"].as_i64().unwrap_or(0))

@@ -8,7 +8,7 @@ mod items;
 mod media;
 mod write;
 
-use crate::error::{ApiError, Code, status};
+use crate::error::{ApiError, Code, refuse_if, status};
 use crate::features::addresses::Period;
 use crate::handlers::{Handler, Outcome, RenderedJson, Work, handler};
 use crate::records::Record;
@@ -49,9 +49,7 @@ async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let address = FeedAddress::of(declared, below, query, depth)?.filter(|_| declared.enabled);
     let address = address.ok_or_else(|| ApiError::new(Code::NoRoute))?;
     let list = find::find(work, &address)?;
-    if list.is_none() && !declared.empty_if_unknown {
-        return Err(ApiError::new(Code::NoRoute));
-    }
+    refuse_if(list.is_none() && !declared.empty_if_unknown, Code::NoRoute)?;
     let comments = matches!(list, Some(PublicList::Comments | PublicList::CommentsOn(..)));
     let items = match &list {
         Some(list) if comments => items::comments(work, list).await?,

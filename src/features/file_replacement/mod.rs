@@ -5,7 +5,7 @@
 //! Where that is cut off, sending the file again completes it; what is left of the new one is swept.
 
 use crate::behaviours::files::file_of;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::families::content::{columns, modified_columns};
 use crate::families::file::{self, FileSource, PictureOptions, StoredFiles};
 use crate::families::replacement::Replacement;
@@ -51,7 +51,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
 /// The record's file is elsewhere; the new one is of another type, or not taken.
 pub async fn replace(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let row = work.target()?;
     let record = Record { resource, row };
     let old = extra(record);
     let shown = file_of(record, &old).ok_or_else(|| ApiError::new(Code::FileElsewhere))?.to_owned();
@@ -79,14 +79,10 @@ async fn stored(work: &Work<'_>, record: Record<'_>, old: &Value, shown: &str) -
     let given = sent(work).await?;
     let known = file::recognised(&given.file.name, given.file.path(), media);
     let (base, kind) = known.ok_or_else(|| unsupported_type(work, given.refusal))?;
-    if given.file.size > media.max_upload.bytes() {
-        return Err(ApiError::new(Code::UploadTooLarge));
-    }
+    refuse_if(given.file.size > media.max_upload.bytes(), Code::UploadTooLarge)?;
     let upload = old.pointer("/media_details/original_image").and_then(Value::as_str).unwrap_or(shown);
     let end = upload.rsplit_once('.').map_or("", |(_, end)| end);
-    if kinds::by_extension(end, media).is_none_or(|(mime, _)| mime != kind.mime) {
-        return Err(ApiError::new(Code::UploadOtherType));
-    }
+    refuse_if(kinds::by_extension(end, media).is_none_or(|(mime, _)| mime != kind.mime), Code::UploadOtherType)?;
     let folder = shown.rsplit_once('/').map_or("", |(folder, _)| folder);
     let making = PictureOptions { convert: record.text("mime") != kind.mime, ..PictureOptions::all("") };
     let source = FileSource { path: given.file.path(), size: given.file.size, meta: None, making, kept: None };

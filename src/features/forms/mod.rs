@@ -7,9 +7,8 @@ mod rules;
 mod submission;
 mod traps;
 
-use crate::error::{ApiError, Code, status};
-use crate::families;
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::error::{ApiError, Code, refuse_if, status};
+use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
 use crate::model::Upload;
 use crate::records::{self, Record, txt};
 use crate::registry::link::parts::MESSAGE;
@@ -20,7 +19,7 @@ use crate::request::BodyParams;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cms_config::declaration::{FormMember, FormOptions, FormOutcome};
-use cms_storage::plan::{Change, DbValue, Input, Put, Row, Target, WritePlan};
+use cms_storage::plan::{Change, DbValue, Input, Put, Row, Target};
 use form::Form;
 use serde_json::{Map, Value, json};
 use submission::{FieldProblem, Submission};
@@ -43,16 +42,16 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     .responds(ResponseKind::Json(status::OK, ANSWERED))
     .settings(&["forms"])
     .on(PLAIN),
-    handler(
+    sync_handler(
         "form.refill",
-        |w| Box::pin(async move { refill(w) }),
+        refill,
         "Responds with the questions of a form, and with the moment as which it is shown.",
     )
     .fails(&[Code::RecordInvalidId])
     .responds(ResponseKind::Json(status::OK, QUESTIONS))
     .settings(&["forms"])
     .on(PLAIN),
-    handler("form.rules", |w| Box::pin(async move { rules_of(w) }), "Responds with the rules about a form's fields.")
+    sync_handler("form.rules", rules_of, "Responds with the rules about a form's fields.")
         .fails(&[Code::RecordInvalidId])
         .responds(ResponseKind::Json(status::OK, RULES))
         .settings(&["forms"])
@@ -85,9 +84,7 @@ pub async fn send(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if outcome == FormOutcome::Sent {
         let values = submission.stored_values();
         let text = Value::Object(values.clone()).to_string();
-        if text.len() > MOST_TEXT {
-            return Err(ApiError::new(Code::PayloadTooLarge));
-        }
+        refuse_if(text.len() > MOST_TEXT, Code::PayloadTooLarge)?;
         digest = identity.proof(&format!("form-message|{}|{text}", form.id));
         if !form.is_on("demo_mode") {
             store(work, &form, &submission, values).await?;
@@ -173,8 +170,7 @@ async fn store(
     ];
     let mut changes = vec![Change::Put(Put::new(messages.table.clone(), Target::New, set))];
     changes.extend(notices);
-    let done = work.commit(WritePlan::new(changes)).await;
-    done.map(|_| ()).map_err(|error| families::commit_failure(work.scope, error))
+    work.write(changes).await.map(|_| ())
 }
 
 /// The questions of a form.

@@ -18,9 +18,6 @@ const MOST_LINES: usize = 500;
 
 /// The changes that put the notices of a message into the outbox; none where the form asks for none, e-mail is off or too
 /// much waits.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn of(
     scope: &Scope,
     form: &Form<'_>,

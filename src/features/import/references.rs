@@ -9,7 +9,6 @@ use crate::registry::columns::{ID, record};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::scope::Scope;
-use cms_config::declaration::Family;
 use cms_storage::plan::{Cond, DbValue};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
@@ -38,11 +37,8 @@ pub fn references<'r>(scope: &'r Scope, resource: &'r Resource) -> Vec<ItemRefer
             own,
         }
     });
-    let placed = match resource.family {
-        Family::Content => !resource.supports("attached") && !resource.declared.loose_parent,
-        Family::Term => true,
-        _ => false,
-    };
+    let free = resource.supports("attached") || resource.declared.loose_parent;
+    let placed = resource.is_taxonomy() || resource.is_content() && !free;
     let above = resource.property_of_column(record::PARENT).filter(|_| placed).map(|property| {
         let filter = if resource.is_taxonomy() { records::own_rows(resource) } else { records::always() };
         ItemReference { property: &property.name, table: &resource.table, key: ID, filter, own: true }
@@ -84,9 +80,8 @@ impl ItemReference<'_> {
         }
         let among = Cond::In(name(self.key), wanted.values().cloned().collect());
         let plan = columns(self.table, &[self.key], Cond::All(vec![self.filter.clone(), among]));
-        for row in scope.snapshot()?.rows(&plan)? {
-            wanted.retain(|_, value| *value != row[0]);
-        }
+        let found: Vec<DbValue> = scope.snapshot()?.rows_as(&plan)?;
+        wanted.retain(|_, value| !found.contains(value));
         Ok(wanted.into_keys().collect())
     }
 }

@@ -2,7 +2,7 @@
 //! (`options.languages`); which language a record has is [`crate::registry::languages`]'s matter.
 
 use crate::error::{ApiError, Code};
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, sync_handler};
 use crate::registry::languages::Languages;
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind, VIRTUAL};
@@ -14,11 +14,11 @@ const OPTIONS: &[&str] = &["languages", "entries", "key"];
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
-    handler("language.list", |w| Box::pin(async move { list(w) }), "Lists the languages of the site's contents.")
+    sync_handler("language.list", list, "Lists the languages of the site's contents.")
         .responds(ResponseKind::List)
         .settings(OPTIONS)
         .on(VIRTUAL),
-    handler("language.get", |w| Box::pin(async move { get(w) }), "Responds with one language.")
+    sync_handler("language.get", get, "Responds with one language.")
         .fails(&[Code::RecordInvalidId])
         .settings(OPTIONS)
         .on(VIRTUAL),

@@ -3,8 +3,8 @@
 use crate::access::policy;
 use crate::error::{ApiError, Code};
 use crate::features::static_entries;
-use crate::handlers::{Handler, Outcome, Work, handler};
-use crate::records::{self, Record, eq, int, is_in};
+use crate::handlers::{Handler, Outcome, Work, sync_handler};
+use crate::records::{self, Record, eq, is_in};
 use crate::registry::columns::{ID, record};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
@@ -18,13 +18,10 @@ use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
-    "menu_tree.get",
-    |w| Box::pin(async move { get(w) }),
-    "Responds with a menu and its items as a tree, for everybody.",
-)
-.fails(&[Code::RecordInvalidId])
-.settings(&["menu_tree"])];
+pub const HANDLERS: &[BehaviourEntry<Handler>] =
+    &[sync_handler("menu_tree.get", get, "Responds with a menu and its items as a tree, for everybody.")
+        .fails(&[Code::RecordInvalidId])
+        .settings(&["menu_tree"])];
 
 /// Most items of a menu that are shown.
 const MOST_ITEMS: u64 = 1000;
@@ -109,8 +106,7 @@ fn public_targets(
 ) -> Result<HashSet<i64>, ApiError> {
     let ids = rows.iter().filter_map(|row| record_target(Record { resource: items, row }));
     let filter = Cond::All(vec![is_in(ID, ids), policy::published_or_inherited(work.scope)]);
-    let found = snapshot.rows(&records::columns(record::TABLE, &[ID], filter))?;
-    Ok(found.iter().map(|row| int(&row[0])).collect())
+    Ok(snapshot.rows_as(&records::columns(record::TABLE, &[ID], filter))?)
 }
 
 /// The items below one, each with those below itself.

@@ -4,7 +4,7 @@ use crate::access::policy;
 use crate::behaviours::READS;
 use crate::error::{ApiError, Code, status};
 use crate::features::addresses::{self, RequestedAddress};
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, sync_handler};
 use crate::records::{self, Record};
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::BehaviourEntry;
@@ -20,13 +20,10 @@ use cms_text::strip::strip_tags;
 use serde_json::{Map, Value, json};
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
-    "oembed.get",
-    |w| Box::pin(async move { embed(w) }),
-    "Describes a record of this site for others that embed it (oEmbed).",
-)
-.also("text/xml")
-.fails(&[Code::OembedInvalidUrl])];
+pub const HANDLERS: &[BehaviourEntry<Handler>] =
+    &[sync_handler("oembed.get", embed, "Describes a record of this site for others that embed it (oEmbed).")
+        .also("text/xml")
+        .fails(&[Code::OembedInvalidUrl])];
 
 /// Widths are limited to these.
 const WIDTHS: std::ops::RangeInclusive<i64> = 200..=600;
@@ -47,9 +44,6 @@ pub fn embed(work: &Work<'_>) -> Result<Outcome, ApiError> {
 }
 
 /// The title of the site or of the record at an address of this site, as text.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn own_title(work: &Work<'_>, address: &str) -> Result<Option<String>, ApiError> {
     let site = &work.scope.registry.site;
     if address == site.url || address == site.front {

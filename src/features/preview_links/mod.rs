@@ -3,31 +3,25 @@
 pub mod guard;
 
 use crate::access::failure;
-use crate::access::preview_links::{is_trashed, of_record, revoked};
+use crate::access::preview_links::{PreviewLinkRow, is_trashed, of_record, revoked};
 use crate::error::{ApiError, Code};
-use crate::families;
-use crate::handlers::{Handler, Outcome, Work, handler};
-use crate::records::{self, Record, int, text};
+use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
+use crate::records::{self, Record};
 use crate::registry::addresses::preview::{ID, PATH, TOKEN, TYPE};
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind, VIRTUAL};
 use crate::render::{Batch, address};
 use crate::scope::Scope;
-use cms_storage::plan::{Change, Row, WritePlan};
 use cms_text::time::format_local;
 use percent_encoding::utf8_percent_encode;
 use serde_json::{Value, json};
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
-    handler(
-        "preview_link.list",
-        |w| Box::pin(async move { list(w) }),
-        "Lists the preview links of a record, newest first.",
-    )
-    .fails(&[Code::PostInvalidId, Code::OriginalInvalid, Code::CannotEdit])
-    .responds(ResponseKind::List)
-    .on(VIRTUAL)
-    .parent(),
+    sync_handler("preview_link.list", list, "Lists the preview links of a record, newest first.")
+        .fails(&[Code::PostInvalidId, Code::OriginalInvalid, Code::CannotEdit])
+        .responds(ResponseKind::List)
+        .on(VIRTUAL)
+        .parent(),
     handler(
         "preview_link.create",
         |w| Box::pin(create(w)),
@@ -48,12 +42,9 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
 const USUAL: i64 = 3600;
 
 /// The links that have not ended.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let rows = of_record(work.scope, parent(work)?.id())?;
-    let documents = rows.iter().map(stored).collect();
+    let rows = of_record(work.scope, work.parent(work.owner()?)?.id())?;
+    let documents = rows.iter().map(document).collect();
     Ok(Outcome { private: true, ..Outcome::ok(Value::Array(documents)) })
 }
 
@@ -62,15 +53,16 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// The record is in the trash; the database takes no writes.
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let (record, scope) = (parent(work)?, work.scope);
+    let (record, scope) = (work.parent(work.owner()?)?, work.scope);
     if is_trashed(scope, record) {
         return Err(ApiError::new(Code::AlreadyTrashed).with_message("Records in the trash have no preview."));
     }
     let expires = scope.now.saturating_add(work.allowed.args().int("expires_in").unwrap_or(USUAL));
     let (link, token, changes) = work.shared.identity.new_preview(scope, record, expires)?;
-    write(work, changes).await?;
+    work.write(changes).await?;
     let rest = scope.registry.rest(&record.resource.item_path(&records::path_key(&scope.registry, record)));
-    let mut made = document(&link, [scope.principal.id, scope.now, expires]);
+    let (user, created) = (scope.principal.id, scope.now);
+    let mut made = document(&PreviewLinkRow { link: link.as_str().into(), user, created, expires });
     made["token"] = json!(token);
     made["address"] = json!(front_address(scope, record, &token)?);
     made["rest"] = json!(format!("{rest}?preview={token}"));
@@ -83,34 +75,19 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// The record has no such link.
 pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let id = parent(work)?.id();
+    let id = work.parent(work.owner()?)?.id();
     let wanted = work.captures.get("link").and_then(Value::as_str).unwrap_or_default();
-    let found = of_record(work.scope, id)?.into_iter().find(|row| text(&row[0]) == wanted);
+    let found = of_record(work.scope, id)?.into_iter().find(|row| &*row.link == wanted);
     let missing = || work.resource().map_or_else(|error| error, |links| failure(links, Code::RecordInvalidId));
     let row = found.ok_or_else(missing)?;
-    write(work, vec![revoked(id, wanted)]).await?;
-    Ok(Outcome::ok(json!({"deleted": true, "previous": stored(&row)})))
+    work.write(vec![revoked(id, wanted)]).await?;
+    Ok(Outcome::ok(json!({"deleted": true, "previous": document(&row)})))
 }
 
-/// The record that the path names.
-fn parent<'a>(work: &'a Work<'_>) -> Result<Record<'a>, ApiError> {
-    let row = work.allowed.parent().ok_or_else(|| ApiError::new(Code::Internal))?;
-    Ok(Record { resource: work.owner()?, row })
-}
-
-async fn write(work: &Work<'_>, changes: Vec<Change>) -> Result<(), ApiError> {
-    let done = work.commit(WritePlan::new(changes)).await;
-    done.map(|_| ()).map_err(|error| families::commit_failure(work.scope, error))
-}
-
-/// A link as its row says, without its token.
-fn stored(row: &Row) -> Value {
-    document(text(&row[0]), [int(&row[1]), int(&row[2]), int(&row[3])])
-}
-
-fn document(link: &str, [user, created, expires]: [i64; 3]) -> Value {
+/// A link without its token.
+fn document(row: &PreviewLinkRow) -> Value {
     let moment = |seconds: i64| format!("{}Z", format_local(seconds));
-    json!({"id": link, "user": user, "created": moment(created), "expires": moment(expires)})
+    json!({"id": &*row.link, "user": row.user, "created": moment(row.created), "expires": moment(row.expires)})
 }
 
 /// The address at which the front end shows the preview; none where the site has not declared one.

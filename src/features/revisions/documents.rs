@@ -22,15 +22,14 @@ pub(super) struct RevisionFacts {
 
 impl RevisionFacts {
     /// The members of a revision or an autosave.
-    pub(super) fn of(work: &Work<'_>, record: Record<'_>, row: &Row) -> RevisionFacts {
-        let (id, of, utc) = (int(&row[0]), int(&row[1]), int(&row[3]));
-        let at = (work.scope.settings.zone.utc_to_local(utc), utc);
-        let content = content_of(row);
-        let autosave = int(&row[4]) != 0;
+    pub(super) fn of(work: &Work<'_>, record: Record<'_>, row: &RevisionRow) -> RevisionFacts {
+        let (id, of, autosave) = (row.id, row.of, row.autosave);
+        let at = (work.scope.settings.zone.utc_to_local(row.at), row.at);
+        let content = row.content();
         RevisionFacts {
             id,
             parent: of,
-            author: int(&row[2]),
+            author: row.author,
             date: Some(at),
             modified: at,
             slug: format!("{of}-{}-v1", if autosave { "autosave" } else { "revision" }),
@@ -60,7 +59,7 @@ impl RevisionFacts {
 }
 
 /// The document of a row of the history.
-pub(super) fn document(work: &Work<'_>, row: &Row) -> Result<Value, ApiError> {
+pub(super) fn document(work: &Work<'_>, row: &RevisionRow) -> Result<Value, ApiError> {
     show(work, &RevisionFacts::of(work, parent(work)?, row), work.allowed.context())
 }
 
@@ -169,7 +168,7 @@ fn no_meta(scope: &Scope) -> Value {
 fn authored(work: &Work<'_>, record: Record<'_>, past: &RevisionFacts) -> Result<HashMap<i64, Arc<str>>, ApiError> {
     let id = eq(ID, DbValue::Int(past.author));
     let found = records::first(&*work.scope.snapshot()?, user::TABLE, &[user::NAME], id)?;
-    Ok(found.into_iter().map(|row| (record.int("author"), Arc::from(text(&row[0])))).collect())
+    Ok(found.into_iter().map(|name| (record.int("author"), name)).collect())
 }
 
 /// `raw` where the kind shows it, and `rendered` always.

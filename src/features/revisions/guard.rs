@@ -1,7 +1,7 @@
 //! Guards of revisions and autosaves: a caller who may edit a record may read its history.
 
 use crate::access::{Decision, Guard, GuardInput, GuardRows, failure, guard};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::BehaviourEntry;
@@ -75,9 +75,7 @@ pub fn delete(input: &GuardInput<'_>) -> Decision {
     let own = eq("of", DbValue::Int(of.id()));
     let filter = Cond::All(vec![eq("space", txt("content")), eq("id", DbValue::Int(number))]);
     let filter = if allowed { Cond::All(vec![filter, own]) } else { filter };
-    if records::first(&*input.scope.snapshot()?, "revision", &["id"], filter)?.is_none() {
-        return Err(ApiError::new(Code::PostInvalidId));
-    }
+    refuse_if(!records::exists(&*input.scope.snapshot()?, "revision", filter)?, Code::PostInvalidId)?;
     if !allowed {
         return Err(input.scope.principal.refuse(Code::CannotDelete));
     }

@@ -10,13 +10,13 @@ pub mod guard;
 use self::documents::{RevisionFacts, document, links_to_record, show};
 use crate::access::hints;
 use crate::behaviours::READS;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::families::content::RevisionContent;
 use crate::families::failures;
 use crate::families::{self, content};
 use crate::handlers::lists::{PageWindow, paging_headers, words_within};
-use crate::handlers::{Handler, Outcome, Work, handler};
-use crate::records::{self, Record, columns, eq, int, is_in, text, txt};
+use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
+use crate::records::{self, Record, eq, is_in, txt};
 use crate::registry::args::ArgRole;
 use crate::registry::columns::{ID, user};
 use crate::registry::name;
@@ -27,6 +27,7 @@ use crate::render::address;
 use crate::render::{Batch, Item};
 use crate::scope::Scope;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Order, Put, ReadPlan, RevisionPut, Row, Target, WritePlan};
+use cms_storage::{TypedRow, typed_row};
 use cms_text::fold;
 use cms_text::time;
 use serde_json::{Map, Value, json};
@@ -36,7 +37,7 @@ use std::sync::Arc;
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
-    handler("revision.list", |w| Box::pin(async move { list(w) }), "Lists the revisions of a record.")
+    sync_handler("revision.list", list, "Lists the revisions of a record.")
         .fails(&[
             Code::OriginalInvalid,
             Code::CannotRead,
@@ -49,7 +50,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         .responds(ResponseKind::Page)
         .on(VIRTUAL)
         .parent(),
-    handler("revision.get", |w| Box::pin(async move { get(w) }), "Responds with one revision of a record.")
+    sync_handler("revision.get", get, "Responds with one revision of a record.")
         .fails(&[
             Code::OriginalInvalid,
             Code::CannotRead,
@@ -70,12 +71,12 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         .responds(ResponseKind::Deleted)
         .on(VIRTUAL)
         .parent(),
-    handler("autosave.list", |w| Box::pin(async move { autosaves(w) }), "Lists the autosaves of a record.")
+    sync_handler("autosave.list", autosaves, "Lists the autosaves of a record.")
         .fails(&[Code::PostInvalidParent, Code::OriginalInvalid, Code::CannotRead])
         .responds(ResponseKind::List)
         .on(VIRTUAL)
         .parent(),
-    handler("autosave.get", |w| Box::pin(async move { autosave(w) }), "Responds with one autosave of a record.")
+    sync_handler("autosave.get", autosave, "Responds with one autosave of a record.")
         .fails(&[Code::PostInvalidParent, Code::OriginalInvalid, Code::CannotRead, Code::NoAutosave])
         .on(VIRTUAL)
         .parent(),
@@ -93,7 +94,19 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     .parent(),
 ];
 
-const COLUMNS: &[&str] = &["id", "of", "author", "at", "autosave", "json"];
+typed_row! {
+    "revision";
+    /// A row of the history.
+    struct RevisionRow {
+        id: i64,
+        of: i64,
+        author: i64,
+        /// UTC seconds.
+        at: i64,
+        autosave: bool,
+        json: Arc<str>,
+    }
+}
 
 /// Revisions whose texts are in memory at once while a search reads them.
 const AT_ONCE: u64 = 8;
@@ -112,24 +125,20 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
         _ => {}
     }
     let snapshot = work.scope.snapshot()?;
-    let mut plan = columns("revision", COLUMNS, Cond::All(filter));
+    let mut plan = records::select::<RevisionRow>(Cond::All(filter));
     plan.order = order(work, &mut plan)?;
     let total = snapshot.count(&plan)?;
     let mut window = PageWindow::of(args, set);
-    if total > 0 && window.by_offset && window.offset >= total {
-        return Err(ApiError::new(Code::RevisionInvalidOffset));
-    }
+    refuse_if(total > 0 && window.by_offset && window.offset >= total, Code::RevisionInvalidOffset)?;
     if args.get("per_page").is_none() {
         // Without a page size there is one page, and an offset means nothing.
         window.per_page = total.max(1);
         window.offset = if window.by_offset { 0 } else { (window.page - 1).saturating_mul(window.per_page) };
     }
-    if total > 0 && !window.by_offset && window.page > window.pages(total) {
-        return Err(ApiError::new(Code::RevisionInvalidPageNumber));
-    }
+    refuse_if(total > 0 && !window.by_offset && window.page > window.pages(total), Code::RevisionInvalidPageNumber)?;
     plan.limit = Some(window.per_page);
     plan.offset = window.offset;
-    let rows = snapshot.rows(&plan)?;
+    let rows: Vec<RevisionRow> = snapshot.rows_as(&plan)?;
     drop(snapshot);
     let documents: Vec<Value> = rows.iter().map(|row| document(work, row)).collect::<Result<_, _>>()?;
     let mut outcome = Outcome::ok(Value::Array(documents));
@@ -148,9 +157,7 @@ fn order(work: &Work<'_>, plan: &mut ReadPlan) -> Result<Vec<Order>, ApiError> {
     let descending = args.text("order") != Some("asc");
     let orderby = args.text("orderby").unwrap_or("date");
     let search = args.text("search").map(str::trim).filter(|t| !t.is_empty());
-    if orderby == "relevance" && search.is_none() {
-        return Err(ApiError::new(Code::NoSearchTerm));
-    }
+    refuse_if(orderby == "relevance" && search.is_none(), Code::NoSearchTerm)?;
     let mut found = Vec::new();
     if search.is_some() || orderby == "title" {
         found = by_texts(work, plan, search.unwrap_or(""))?;
@@ -163,9 +170,7 @@ fn order(work: &Work<'_>, plan: &mut ReadPlan) -> Result<Vec<Order>, ApiError> {
         "id" => vec![column("id", descending)],
         "include" => {
             let ids = numbers(work, "include");
-            if ids.is_empty() {
-                return Err(ApiError::new(Code::OrderbyIncludeMissing));
-            }
+            refuse_if(ids.is_empty(), Code::OrderbyIncludeMissing)?;
             vec![Order::Given(name("id"), ids.into_iter().map(DbValue::Int).collect())]
         }
         // All slugs of a record's history contain `autosave` or `revision`.
@@ -209,12 +214,12 @@ fn by_texts(work: &Work<'_>, plan: &ReadPlan, search: &str) -> Result<Vec<Revisi
     let mut last = 0;
     loop {
         let rest = Cond::All(vec![plan.filter.clone(), Cond::Compare(name("id"), Op::Gt, DbValue::Int(last))]);
-        let mut some = records::ordered(columns("revision", COLUMNS, rest), "id", false);
+        let mut some = records::ordered(records::select::<RevisionRow>(rest), "id", false);
         some.limit = Some(AT_ONCE);
-        let rows = snapshot.rows(&some)?;
+        let rows: Vec<RevisionRow> = snapshot.rows_as(&some)?;
         for row in &rows {
-            last = int(&row[0]);
-            let kept = content_of(row);
+            last = row.id;
+            let kept = row.content();
             let part = |part: &str| fold(kept.text(part)).into_owned();
             let (title, content, excerpt) = (part("title"), part("content"), part("excerpt"));
             let holds = |word: &str| title.contains(word) || content.contains(word) || excerpt.contains(word);
@@ -227,7 +232,7 @@ fn by_texts(work: &Work<'_>, plan: &ReadPlan, search: &str) -> Result<Vec<Revisi
                     () if excerpt.contains(&phrase) || content.contains(&phrase) => 3,
                     () => 4,
                 };
-                found.push(RevisionMatch { id: last, at: int(&row[3]), title, rank });
+                found.push(RevisionMatch { id: last, at: row.at, title, rank });
             }
         }
         if (rows.len() as u64) < AT_ONCE {
@@ -245,14 +250,12 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
 }
 
 /// The revision that the path names.
-fn wanted(work: &Work<'_>) -> Result<Row, ApiError> {
+fn wanted(work: &Work<'_>) -> Result<RevisionRow, ApiError> {
     let wanted = work.captures.get("id").and_then(|v| v.as_str()?.parse::<i64>().ok()).unwrap_or(0);
     let filter = Cond::All(vec![eq("space", txt("content")), eq("id", DbValue::Int(wanted))]);
-    let found = records::first(&*work.scope.snapshot()?, "revision", COLUMNS, filter)?;
+    let found = records::first_of::<RevisionRow>(&*work.scope.snapshot()?, filter)?;
     let row = found.ok_or_else(|| ApiError::new(Code::PostInvalidId))?;
-    if int(&row[1]) != parent(work)?.id() {
-        return Err(ApiError::new(Code::RevisionParentMismatch));
-    }
+    refuse_if(row.of != parent(work)?.id(), Code::RevisionParentMismatch)?;
     Ok(row)
 }
 
@@ -262,17 +265,15 @@ fn wanted(work: &Work<'_>) -> Result<Row, ApiError> {
 /// The request does not say `force`: there is no trash for revisions.
 pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let force = work.allowed.args().role(&work.endpoint.args, ArgRole::Force).and_then(Value::as_bool).unwrap_or(false);
-    if !force {
-        return Err(ApiError::new(Code::TrashNotSupported));
-    }
+    refuse_if(!force, Code::TrashNotSupported)?;
     let record = parent(work)?;
     let row = wanted(work)?;
     let mut previous = document(work, &row)?;
     if let Some(members) = previous.as_object_mut() {
         members.shift_remove("_links");
     }
-    let own = Cond::All(vec![of(record.id()), eq("id", row[0].clone())]);
-    let removal = Change::RemoveWhere { table: name("revision"), filter: own };
+    let own = Cond::All(vec![of(record.id()), eq("id", DbValue::Int(row.id))]);
+    let removal = Change::RemoveWhere { table: name(RevisionRow::TABLE), filter: own };
     let done = work.commit(WritePlan::new(vec![removal, touched(record)])).await;
     done.map_err(|error| families::refusal(work.scope, record.resource, error))?;
     Ok(Outcome { reduced: false, ..Outcome::ok(json!({"deleted": true, "previous": previous})) })
@@ -286,9 +287,6 @@ fn touched(record: Record<'_>) -> Change {
 }
 
 /// The autosaves of a record, the newest first.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn autosaves(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let rows = autosaved(work)?;
     Ok(Outcome::ok(Value::Array(rows.iter().map(|row| document(work, row)).collect::<Result<_, _>>()?)))
@@ -317,11 +315,11 @@ fn alone(work: &Work<'_>, document: Value) -> Result<Outcome, ApiError> {
 }
 
 /// Autosaves of the record, the newest first.
-fn autosaved(work: &Work<'_>) -> Result<Vec<Row>, ApiError> {
+fn autosaved(work: &Work<'_>) -> Result<Vec<RevisionRow>, ApiError> {
     let filter = Cond::All(vec![of(parent(work)?.id()), eq("autosave", DbValue::Int(1))]);
-    let mut plan = columns("revision", COLUMNS, filter);
+    let mut plan = records::select::<RevisionRow>(filter);
     plan.order = vec![Order::Column(name("at"), true), Order::Column(name("id"), true)];
-    Ok(work.scope.snapshot()?.rows(&plan)?)
+    Ok(work.scope.snapshot()?.rows_as(&plan)?)
 }
 
 /// Stores an autosave, or changes the draft itself when it is the caller's own.
@@ -330,7 +328,7 @@ fn autosaved(work: &Work<'_>) -> Result<Vec<Row>, ApiError> {
 /// As an update; an autosave that would change nothing any more is deleted.
 pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let owner = work.owner()?;
-    let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let row = work.target()?;
     let record = Record { resource: owner, row };
     let own = record.int("author") == work.scope.principal.id;
     if own && work.scope.registry.status_is(record.text("status"), |status| status.draft) {
@@ -346,8 +344,8 @@ pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let (edit, present) = (work.edit(owner, Some(row)), RevisionContent::of(work.scope, record)?);
     let before = own_autosave(work)?;
     // Members that an autosave does not name are the last one's; the record's, where that was saved since.
-    let last = before.as_ref().filter(|row| !is_older(row, record));
-    let base = last.map_or_else(|| present.clone(), |row| content_of(row).completed(&present));
+    let last = before.as_ref().filter(|row| !row.is_older(record));
+    let base = last.map_or_else(|| present.clone(), |row| row.content().completed(&present));
     let given = content::autosave(&edit, record, &base)?;
     if let Some(row) = before.as_ref().filter(|_| given.is_none()) {
         return alone(work, show(work, &RevisionFacts::of(work, record, row), Context::EDIT)?);
@@ -372,7 +370,8 @@ async fn commit(work: &Work<'_>, record: Record<'_>, json: Option<std::sync::Arc
     let author = work.scope.principal.id;
     let mut changes = Vec::new();
     if json.is_none() {
-        changes.push(Change::RemoveWhere { table: name("revision"), filter: autosave_of(record.id(), author) });
+        let filter = autosave_of(record.id(), author);
+        changes.push(Change::RemoveWhere { table: name(RevisionRow::TABLE), filter });
     }
     let at = work.scope.now;
     // Changes nothing but the version: the record's links contain its history, so what shows them is out of date.
@@ -390,22 +389,25 @@ async fn commit(work: &Work<'_>, record: Record<'_>, json: Option<std::sync::Arc
 }
 
 /// The content of a user's autosave of a record, where it is newer than the record.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn pending(scope: &Scope, record: Record<'_>, user: i64) -> Result<Option<RevisionContent>, ApiError> {
-    let found = records::first(&*scope.snapshot()?, "revision", COLUMNS, autosave_of(record.id(), user))?;
-    Ok(found.filter(|row| !is_older(row, record)).map(|row| content_of(&row)))
+    let found = records::first_of::<RevisionRow>(&*scope.snapshot()?, autosave_of(record.id(), user))?;
+    Ok(found.filter(|row| !row.is_older(record)).map(|row| row.content()))
 }
 
-/// Whether the record was saved after a row of its history.
-fn is_older(row: &Row, record: Record<'_>) -> bool {
-    int(&row[3]) < record.int(content::columns::MODIFIED_UTC)
+impl RevisionRow {
+    /// Whether the record was saved after it.
+    fn is_older(&self, record: Record<'_>) -> bool {
+        self.at < record.int(content::columns::MODIFIED_UTC)
+    }
+
+    fn content(&self) -> RevisionContent {
+        RevisionContent::parse(&self.json)
+    }
 }
 
-fn own_autosave(work: &Work<'_>) -> Result<Option<Row>, ApiError> {
+fn own_autosave(work: &Work<'_>) -> Result<Option<RevisionRow>, ApiError> {
     let filter = autosave_of(parent(work)?.id(), work.scope.principal.id);
-    Ok(records::first(&*work.scope.snapshot()?, "revision", COLUMNS, filter)?)
+    Ok(records::first_of(&*work.scope.snapshot()?, filter)?)
 }
 
 fn of(record: i64) -> Cond {
@@ -417,10 +419,5 @@ fn autosave_of(record: i64, author: i64) -> Cond {
 }
 
 fn parent<'a>(work: &'a Work<'_>) -> Result<Record<'a>, ApiError> {
-    let row = work.allowed.parent().ok_or_else(|| ApiError::new(Code::Internal))?;
-    Ok(Record { resource: work.owner()?, row })
-}
-
-fn content_of(row: &Row) -> RevisionContent {
-    RevisionContent::parse(text(&row[5]))
+    work.parent(work.owner()?)
 }

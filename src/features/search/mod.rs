@@ -5,9 +5,9 @@
 
 use crate::access::hints::{self, Hints};
 use crate::access::policy;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, refuse_if};
 use crate::handlers::lists::{Highlights, PageWindow, Search, paging_headers, searched};
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, sync_handler};
 use crate::records::{self, Record, is_in};
 use crate::registry::name;
 use crate::registry::resource::Resource;
@@ -15,7 +15,6 @@ use crate::registry::tables;
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use crate::render::address;
 use crate::render::{self, Batch};
-use cms_config::declaration::Family;
 use cms_storage::Snapshot;
 use cms_storage::plan::{Cond, DbValue, Order, ReadPlan, Row};
 use cms_text::render::render_title;
@@ -24,35 +23,29 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
-    "search",
-    |w| Box::pin(async move { search(w) }),
-    "Searches records, terms and declared values of all searchable types at once.",
-)
-.fails(&[Code::SearchInvalidPageNumber])
-.responds(ResponseKind::Page)
-.settings(&["values"])];
+pub const HANDLERS: &[BehaviourEntry<Handler>] =
+    &[sync_handler("search", search, "Searches records, terms and declared values of all searchable types at once.")
+        .fails(&[Code::SearchInvalidPageNumber])
+        .responds(ResponseKind::Page)
+        .settings(&["values"])];
 
 /// One page of what was found.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn search(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     if let Some(values) = args.text("type").and_then(|kind| SearchValues::declared(work, kind)) {
         return values.search(work);
     }
-    let family = match args.text("type") {
-        Some("term") => Some(Family::Term),
-        Some("post") | None => Some(Family::Content),
-        Some(_) => None,
+    let public = |taxonomy: &&Resource| taxonomy.declared.listing.visibility.get("public") == Some(&json!(true));
+    let kinds = match args.text("type") {
+        Some("term") => chosen(work, work.scope.registry.taxonomy_kinds().filter(public)),
+        Some("post") | None => chosen(work, work.scope.registry.content_kinds().filter(|r| r.declared.searchable)),
+        Some(_) => Vec::new(),
     };
     let window = PageWindow::of(args, &work.endpoint.args);
-    let kinds = family.map(|f| kinds(work, f)).unwrap_or_default();
     let mut outcome = Outcome::ok(Value::Array(Vec::new()));
     let mut total = 0;
-    if let (Some(family), false) = (family, kinds.is_empty()) {
-        let plan = plan(work, family, &kinds, &window)?;
+    if let Some(first) = kinds.first() {
+        let plan = plan(work, first, &kinds, &window)?;
         let snapshot = work.scope.snapshot()?;
         let rows = snapshot.rows(&plan)?;
         // Beyond the last page the number of results is unknown.
@@ -112,9 +105,7 @@ impl<'a> SearchValues<'a> {
         }
         let window = PageWindow::of(args, &work.endpoint.args);
         // Unlike those of records, the number of pages is known beyond the last one.
-        if !found.is_empty() && window.page > window.pages(found.len() as u64) {
-            return Err(ApiError::new(Code::SearchInvalidPageNumber));
-        }
+        refuse_if(!found.is_empty() && window.page > window.pages(found.len() as u64), Code::SearchInvalidPageNumber)?;
         let [skip, most] = [window.offset, window.per_page].map(|n| usize::try_from(n).unwrap_or(usize::MAX));
         let shown: Vec<Value> = found.iter().skip(skip).take(most).cloned().collect();
         let mut outcome = Outcome::ok(Value::Array(shown));
@@ -123,31 +114,27 @@ impl<'a> SearchValues<'a> {
     }
 }
 
-/// The requested searchable kinds (or taxonomies).
-fn kinds<'a>(work: &Work<'a>, family: Family) -> Vec<&'a Resource> {
+/// The requested ones of the searchable kinds (or taxonomies).
+fn chosen<'a>(work: &Work<'a>, all: impl Iterator<Item = &'a Resource>) -> Vec<&'a Resource> {
     let wanted: Vec<&str> = match work.allowed.args().get("subtype") {
         Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
         Some(Value::String(one)) => vec![one.as_str()],
         _ => Vec::new(),
     };
-    let public = |r: &Resource| match family {
-        Family::Content => r.declared.searchable,
-        _ => r.declared.listing.visibility.get("public") == Some(&json!(true)),
-    };
-    let all: Vec<&Resource> = work.scope.registry.kinds(family).filter(|r| public(r)).collect();
+    let all: Vec<&Resource> = all.collect();
     let chosen: Vec<&Resource> = all.iter().copied().filter(|r| wanted.contains(&r.api_name.as_str())).collect();
     // Names of another family choose nothing: of records the first kind is searched, of terms every taxonomy.
     match chosen.is_empty() {
         _ if wanted.is_empty() || wanted.contains(&"any") => all,
-        true if family == Family::Content => all.into_iter().take(1).collect(),
-        true => all,
+        true if all.iter().all(|kind| kind.is_taxonomy()) => all,
+        true => all.into_iter().take(1).collect(),
         false => chosen,
     }
 }
 
-fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &PageWindow) -> Result<ReadPlan, ApiError> {
+fn plan(work: &Work<'_>, first: &Resource, kinds: &[&Resource], window: &PageWindow) -> Result<ReadPlan, ApiError> {
     let args = work.allowed.args();
-    let search = Search::asked(args, &work.endpoint.args, family)?;
+    let search = Search::asked(args, &work.endpoint.args, first.is_content())?;
     let visible = kinds.iter().map(|kind| {
         let mut own = vec![records::own_rows(kind), policy::visible(work.scope, kind)];
         // Only callers who may edit a locked record learn whether its text matches.
@@ -155,7 +142,7 @@ fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &PageWindo
         Cond::All(own)
     });
     let mut all = vec![Cond::Any(visible.collect())];
-    if family == Family::Content {
+    if first.is_content() {
         all.push(policy::published(work.scope));
     }
     for (arg, inside) in [("include", true), ("exclude", false)] {
@@ -167,23 +154,15 @@ fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &PageWindo
         }
     }
     let context = work.allowed.context();
-    let columns = kinds.first().map(|kind| searched(work.scope, kind, context, &[])).unwrap_or_default();
+    let columns = searched(work.scope, first, context, &[]);
     all.extend(search.iter().flat_map(|search| search.conditions(&columns)));
-    let order = match (family, &search) {
-        (Family::Content, Some(search)) => search.relevance(&columns, true),
-        (Family::Content, None) => vec![Order::Column(name("date_local"), true)],
-        _ => vec![Order::Column(name("name_key"), false)],
+    let order = match &search {
+        _ if first.is_taxonomy() => vec![Order::Column(name("name_key"), false)],
+        Some(search) => search.relevance(&columns, true),
+        None => vec![Order::Column(name("date_local"), true)],
     };
-    Ok(ReadPlan {
-        table: name(tables::family_table(family).unwrap_or("record")),
-        extensions: Vec::new(),
-        columns: tables::family_columns(family).into_iter().map(name).collect(),
-        filter: Cond::All(all),
-        order,
-        limit: Some(window.per_page),
-        offset: window.offset,
-        width: None,
-    })
+    let plan = records::columns(&first.table, &tables::family_columns(first.family), Cond::All(all));
+    Ok(ReadPlan { order, limit: Some(window.per_page), offset: window.offset, ..plan })
 }
 
 fn documents(

@@ -5,7 +5,7 @@ use crate::cache::descriptions::DescriptionKey;
 use crate::cache::documents::DocumentText;
 use crate::error::{ApiError, status};
 use crate::features;
-use crate::handlers::{Handler, Outcome, RenderedJson, Work, handler};
+use crate::handlers::{Handler, Outcome, RenderedJson, Work, sync_handler};
 use crate::openapi::{self, Selection};
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{AnonymousAccess, BehaviourEntry, ResponseKind, Vocabulary, descriptions};
@@ -16,9 +16,9 @@ use cms_config::declaration::Action;
 use serde_json::{Map, Value};
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[sync_handler(
     "openapi.get",
-    |w| Box::pin(async move { get(w) }),
+    get,
     "Describes the service as OpenAPI 3.1: all of it, one namespace, or what the caller may use.",
 )
 .responds(ResponseKind::Json(status::OK, "{}"))];

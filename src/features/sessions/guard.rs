@@ -16,9 +16,7 @@ pub const GUARDS: &[BehaviourEntry<Guard>] = &[
 
 /// The user that the path names, for callers who may edit that user.
 fn edit(input: &GuardInput<'_>) -> Decision {
-    if !input.scope.principal.is_logged_in() {
-        return Err(input.refuse(Code::NotLoggedIn));
-    }
+    input.refuse_if(!input.scope.principal.is_logged_in(), Code::NotLoggedIn)?;
     let row = named_user(input)?;
     let record = Record { resource: user_resource(input)?, row: &row };
     match input.may(Action::Edit, record)? {

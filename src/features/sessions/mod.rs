@@ -3,16 +3,15 @@
 pub mod guard;
 
 use crate::access::outbox::{self, Message, MessageSubject};
+use crate::access::sessions::{SessionRow, removed};
 use crate::error::{ApiError, Code, status};
 use crate::families::user::end_sessions as all_but;
-use crate::families::{self};
 use crate::features::application_passwords::COUNTED;
-use crate::handlers::{Handler, Outcome, Work, handler};
-use crate::records::{Record, columns, eq, int, ordered, text, txt};
-use crate::registry::columns::user;
-use crate::registry::name;
+use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
+use crate::records::{eq, txt};
+use crate::registry::columns::{session, user};
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
-use cms_storage::plan::{Change, Cond, DbValue, Op, Row, WritePlan};
+use cms_storage::plan::{Cond, DbValue};
 use cms_text::browsers;
 use cms_text::time::format_local;
 use serde_json::{Value, json};
@@ -22,13 +21,9 @@ const INVITED: &str = r#"{"type": "object", "properties": {"invited": {"type": "
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
-    handler(
-        "session.list",
-        |w| Box::pin(async move { sessions(w) }),
-        "Lists the sessions of a user, the one that was used last first.",
-    )
-    .responds(ResponseKind::List)
-    .parent(),
+    sync_handler("session.list", sessions, "Lists the sessions of a user, the one that was used last first.")
+        .responds(ResponseKind::List)
+        .parent(),
     handler("session.delete", |w| Box::pin(end_session(w)), "Ends a session of a user.")
         .fails(&[Code::RecordInvalidId, Code::CannotEdit])
         .responds(ResponseKind::Deleted)
@@ -47,12 +42,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         .parent(),
 ];
 
-const COLUMNS: [&str; 6] = ["hash", "created", "seen", "expires", "ip", "agent"];
-
 /// The sessions that have not ended, the one that was used last first.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn sessions(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let documents = rows(work)?.iter().map(|row| document(work, row)).collect();
     Ok(Outcome { private: true, ..Outcome::ok(Value::Array(documents)) })
@@ -64,21 +54,18 @@ pub fn sessions(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// The user has no such session.
 pub async fn end_session(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let wanted = work.captures.get("id").and_then(Value::as_str).unwrap_or_default();
-    let found = rows(work)?.into_iter().find(|row| text(&row[0]) == wanted);
+    let found = rows(work)?.into_iter().find(|row| &*row.hash == wanted);
     let row = found.ok_or_else(|| missing(work))?;
-    let filter = Cond::All(vec![eq("user", DbValue::Int(account(work)?.id())), eq("hash", txt(wanted))]);
-    write(work, vec![Change::RemoveWhere { table: name("session"), filter }]).await?;
+    let own = eq(session::USER, DbValue::Int(work.account()?.id()));
+    work.write(vec![removed(Cond::All(vec![own, eq(session::HASH, txt(wanted))]))]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "previous": document(work, &row)})))
 }
 
 /// Ends all but the one in use.
-///
-/// # Errors
-/// The database cannot be written.
 pub async fn end_sessions(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let own = work.scope.principal.session.as_deref();
-    let count = rows(work)?.iter().filter(|row| Some(text(&row[0])) != own).count();
-    write(work, vec![all_but(&DbValue::Int(account(work)?.id()), own)]).await?;
+    let count = rows(work)?.iter().filter(|row| Some(&*row.hash) != own).count();
+    work.write(vec![all_but(&DbValue::Int(work.account()?.id()), own)]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "count": count})))
 }
 
@@ -87,39 +74,30 @@ pub async fn end_sessions(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// The user has no e-mail address.
 pub async fn invite(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let account = account(work)?;
+    let account = work.account()?;
     if account.text(user::EMAIL).is_empty() {
         return Err(ApiError::invalid_one("user_id", "This user has no e-mail address."));
     }
     let message = Message { subject: MessageSubject::Invitation, user: account.id(), address: "", data: json!({}) };
-    write(work, vec![outbox::stored(&message, work.scope.now, work.scope.now)]).await?;
+    work.write(vec![outbox::stored(&message, work.scope.now, work.scope.now)]).await?;
     Ok(Outcome::ok(json!({"invited": true, "user": account.id()})))
 }
 
-/// The user that the path names.
-fn account<'a>(work: &Work<'a>) -> Result<Record<'a>, ApiError> {
-    let users = work.scope.registry.users();
-    let (resource, row) = users.zip(work.allowed.parent()).ok_or_else(|| ApiError::new(Code::Internal))?;
-    Ok(Record { resource, row })
+fn rows(work: &Work<'_>) -> Result<Vec<SessionRow>, ApiError> {
+    SessionRow::of_user(work.scope, work.account()?.id())
 }
 
-fn rows(work: &Work<'_>) -> Result<Vec<Row>, ApiError> {
-    let still = Cond::Compare(name("expires"), Op::Gt, DbValue::Int(work.scope.now));
-    let filter = Cond::All(vec![eq("user", DbValue::Int(account(work)?.id())), still]);
-    Ok(work.scope.snapshot()?.rows(&ordered(columns("session", &COLUMNS, filter), "seen", true))?)
-}
-
-fn document(work: &Work<'_>, row: &Row) -> Value {
-    let moment = |value: &DbValue| format!("{}Z", format_local(int(value)));
+fn document(work: &Work<'_>, row: &SessionRow) -> Value {
+    let moment = |seconds: i64| format!("{}Z", format_local(seconds));
     json!({
-        "id": text(&row[0]),
-        "browser": browsers::describe_user_agent(text(&row[5])),
-        "current": work.scope.principal.session.as_deref() == Some(text(&row[0])),
-        "created": moment(&row[1]),
-        "seen": moment(&row[2]),
-        "expires": moment(&row[3]),
-        "ip": text(&row[4]),
-        "agent": text(&row[5]),
+        "id": &*row.hash,
+        "browser": browsers::describe_user_agent(&row.agent),
+        "current": work.scope.principal.session.as_ref() == Some(&row.hash),
+        "created": moment(row.created),
+        "seen": moment(row.seen),
+        "expires": moment(row.expires),
+        "ip": &*row.ip,
+        "agent": &*row.agent,
     })
 }
 
@@ -127,9 +105,4 @@ fn document(work: &Work<'_>, row: &Row) -> Value {
 fn missing(work: &Work<'_>) -> ApiError {
     let code = Code::RecordInvalidId;
     ApiError::new(work.resource().map_or(code, |resource| resource.code(code)))
-}
-
-async fn write(work: &Work<'_>, changes: Vec<Change>) -> Result<(), ApiError> {
-    let done = work.commit(WritePlan::new(changes)).await;
-    done.map(|_| ()).map_err(|error| families::commit_failure(work.scope, error))
 }

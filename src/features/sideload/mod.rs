@@ -5,7 +5,7 @@
 //! writes metadata. The purpose of each one is declared with the argument (`x-picture-sizes`).
 
 use crate::behaviours::files::file_of;
-use crate::error::{ApiError, Code, status};
+use crate::error::{ApiError, Code, refuse_if, status};
 use crate::families::content::columns;
 use crate::families::file::{self, FileSource, PictureOptions, StoreError};
 use crate::families::text_column;
@@ -91,7 +91,7 @@ impl FileRole {
 /// The record has no picture, or the file is not one for this size.
 pub async fn add(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let row = work.target()?;
     let record = Record { resource, row };
     let extra = extra(record);
     let own = suited(work, record, &extra)?;
@@ -102,9 +102,7 @@ pub async fn add(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let media = &work.scope.registry.declaration.media;
     let known = file::recognised(&given.file.name, given.file.path(), media);
     let (base, kind) = known.ok_or_else(|| unsupported_type(work, given.refusal))?;
-    if given.file.size > media.max_upload.bytes() {
-        return Err(ApiError::new(Code::UploadTooLarge));
-    }
+    refuse_if(given.file.size > media.max_upload.bytes(), Code::UploadTooLarge)?;
     let size = match is_measured(&names) {
         true => {
             let size = measured(work, &given.file, &kind.mime).await?;

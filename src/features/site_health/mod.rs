@@ -1,18 +1,15 @@
 //! `site_health.test`: one check of the site by itself, with the declared texts.
 
 use crate::error::{ApiError, Code};
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, sync_handler};
 use crate::registry::vocabulary::BehaviourEntry;
 use serde_json::{Map, Value};
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
-    "site_health.test",
-    |w| Box::pin(async move { test(w) }),
-    "Responds with one declared check of the site's health.",
-)
-.fails(&[Code::Forbidden])
-.settings(&["entries", "key"])];
+pub const HANDLERS: &[BehaviourEntry<Handler>] =
+    &[sync_handler("site_health.test", test, "Responds with one declared check of the site's health.")
+        .fails(&[Code::Forbidden])
+        .settings(&["entries", "key"])];
 
 /// Whether all is well.
 type HealthCheck = fn(&Work<'_>) -> bool;

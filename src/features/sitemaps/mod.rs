@@ -6,7 +6,7 @@
 use crate::access::policy;
 use crate::error::{ApiError, Code};
 use crate::features::feeds::as_document;
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
 use crate::records::{self, Record};
 use crate::registry::columns::{ID, record, term};
 use crate::registry::name;
@@ -23,9 +23,9 @@ use std::fmt::Write as _;
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
-    handler(
+    sync_handler(
         "sitemap.get",
-        |w| Box::pin(async move { get(w) }),
+        get,
         "Responds with the index of the sitemaps, or with the part at a path of the site.",
     )
     .role(HandlerRole::Sitemap)

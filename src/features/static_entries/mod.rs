@@ -5,7 +5,7 @@
 use crate::access::hints;
 use crate::error::{ApiError, Code, CodeStatus};
 use crate::handlers::lists::{PageWindow, paging_headers};
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, sync_handler};
 use crate::records::{self, Record};
 use crate::registry::args::ArgRole;
 use crate::registry::resource::{Resource, link_parts};
@@ -22,28 +22,24 @@ const HOLDER: &str = "{holder}";
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
-    handler("static.list", |w| Box::pin(async move { list(w) }), "Lists the entries that `options.entries` declares.")
+    sync_handler("static.list", list, "Lists the entries that `options.entries` declares.")
         .fails(&[Code::RecordInvalidId, Code::CannotRead, Code::CannotView, Code::Forbidden, Code::ThemeNotFound])
         .responds(ResponseKind::List)
         .settings(ENTRIES),
-    handler(
+    sync_handler(
         "static.by_key",
-        |w| Box::pin(async move { by_key(w) }),
+        by_key,
         "Responds with an object of the entries that `options.entries` declares, by their keys.",
     )
     .fails(&[Code::CannotView])
     .responds(ResponseKind::ByKey)
     .settings(ENTRIES),
-    handler("static.get", |w| Box::pin(async move { get(w) }), "Responds with one declared entry.")
+    sync_handler("static.get", get, "Responds with one declared entry.")
         .fails(&[Code::RecordInvalidId, Code::CannotRead, Code::CannotView, Code::Forbidden, Code::ThemeNotFound])
         .settings(ENTRIES),
-    handler(
-        "static.update",
-        |w| Box::pin(async move { update(w) }),
-        "Changes the row that names an entry (`options.holder`).",
-    )
-    .settings(ENTRIES)
-    .fails(&[Code::RecordInvalidId]),
+    sync_handler("static.update", update, "Changes the row that names an entry (`options.holder`).")
+        .settings(ENTRIES)
+        .fails(&[Code::RecordInvalidId]),
 ];
 
 /// The declared entries: an array, paged where the endpoint takes a page.
@@ -277,9 +273,6 @@ fn shown(work: &Work<'_>, entry: &Value) -> Result<Value, ApiError> {
 
 /// The row that names an entry of the resource, such as the menu that has a place; `None`: there is no such entry, or no row
 /// names it.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn holder_of(work: &Work<'_>, resource: &Resource, entry: &str) -> Result<Option<i64>, ApiError> {
     let Some(holder) = resource.declared.options.holder.as_ref().filter(|_| resource.entry(entry).is_some()) else {
         return Ok(None);

@@ -14,9 +14,6 @@ use zip::write::SimpleFileOptions;
 /// A ZIP with a page for each record of the declared folders (`options.folders`: a folder, and a resource of named
 /// records), the site's styles (`options.styles`, a resource with one record) as `theme.json`, and the
 /// header of the active theme as `style.css`.
-///
-/// # Errors
-/// None of its own.
 pub async fn export(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let registry = &work.scope.registry;
     let options = &work.resource()?.declared.options;

@@ -36,9 +36,6 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
 ];
 
 /// The themes in the requested states.
-///
-/// # Errors
-/// None of its own.
 pub async fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let made = complete(work).await?;
     let wanted: Vec<&str> = match work.allowed.args().get("status") {
@@ -63,9 +60,6 @@ pub async fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
 
 /// Makes the record of the site's own styles where it is absent and the caller may edit it: editors find it through the
 /// active theme. Whether it was made.
-///
-/// # Errors
-/// The database cannot be read or written.
 async fn complete(work: &Work<'_>) -> Result<bool, ApiError> {
     let own = work.resource()?.declared.options.user_styles.as_ref();
     let resource = own.and_then(|own| work.scope.registry.resource(&own.resource));
@@ -148,13 +142,9 @@ fn document(work: &Work<'_>, name: &str, theme: &Theme) -> Result<Value, ApiErro
 }
 
 /// The number of the one record of a resource.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn own_record(work: &Work<'_>, resource: &Resource) -> Result<Option<i64>, ApiError> {
     let own = records::own_rows(resource);
-    let row = records::first(&*work.scope.snapshot()?, &resource.table, &["id"], own)?;
-    Ok(row.map(|row| records::int(&row[0])))
+    Ok(records::first(&*work.scope.snapshot()?, &resource.table, &["id"], own)?)
 }
 
 /// A text or list, where the schema shows it both as declared and as HTML.

@@ -5,15 +5,14 @@ use crate::access::attempts::AttemptLimit;
 use crate::access::audit::{self, Event};
 use crate::access::identity::{LoginContext, available, available_for};
 use crate::error::{ApiError, Code, status};
-use crate::families;
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::columns::user;
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind, VIRTUAL};
 use crate::scope::BearerHeader;
 use cms_config::declaration::TokenOptions;
-use cms_storage::plan::{Cond, DbValue, WritePlan};
+use cms_storage::plan::{Cond, DbValue};
 use cms_text::sanitize::is_email;
 use cms_text::slug::title_key;
 use serde_json::{Map, Value, json};
@@ -38,9 +37,9 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     ])
     .settings(&["tokens"])
     .on(VIRTUAL),
-    handler(
+    sync_handler(
         "token.check",
-        |w| Box::pin(async move { check(w) }),
+        check,
         "Says whether the token of the request is valid. Where it is declared, other tokens are refused everywhere.",
     )
     .fails(&[Code::TokenMissing, Code::TokenMalformed, Code::TokenInvalid])
@@ -80,7 +79,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let event =
         Event { name: "token_created", user: caller.id, login: &caller.login, path: work.path, ..Event::default() };
     changes.extend(audit::entry(scope, &event));
-    work.commit(WritePlan::new(changes)).await.map_err(|error| families::commit_failure(scope, error))?;
+    work.write(changes).await?;
     Ok(Outcome { private: true, ..Outcome::ok(document(account, rules, token)) })
 }
 
@@ -98,9 +97,8 @@ fn document(account: Record<'_>, rules: &TokenOptions, token: String) -> Value {
 fn refusal(work: &Work<'_>, login: &str) -> Result<Code, ApiError> {
     let key = title_key(login);
     let named = Cond::Any(vec![eq(user::LOGIN_KEY, txt(&key)), eq(user::EMAIL_KEY, txt(&key))]);
-    let found = records::first(&*work.scope.snapshot()?, user::TABLE, &["id"], named)?;
-    Ok(match found {
-        Some(_) if !login.is_empty() => Code::LoginWrongPassword,
+    Ok(match records::exists(&*work.scope.snapshot()?, user::TABLE, named)? {
+        true if !login.is_empty() => Code::LoginWrongPassword,
         _ if is_email(login) => Code::LoginUnknownEmail,
         _ => Code::LoginUnknown,
     })

@@ -11,8 +11,8 @@ use crate::behaviours::allowed_html;
 use crate::error::{ApiError, Code, status};
 use crate::families::{self, column, text_column};
 use crate::features::static_entries::{self, ENTRIES};
-use crate::handlers::{Handler, Outcome, Work, handler, items};
-use crate::records::{self, Record, eq, int, text, txt};
+use crate::handlers::{Handler, Outcome, Work, handler, items, sync_handler};
+use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::{Context, Resource};
 use crate::registry::vocabulary::PLAIN;
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
@@ -26,6 +26,7 @@ use cms_storage::plan::{Change, CommitError, DbValue, Put, Row, Target, WritePla
 use cms_text::html::Html;
 use cms_text::sanitize::sanitize_text_field;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The response with a preview.
@@ -34,13 +35,11 @@ const PREVIEW: &str =
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
-    handler("widget.list", |w| Box::pin(async move { list(w) }), "Lists widgets, in the order of their places.")
+    sync_handler("widget.list", list, "Lists widgets, in the order of their places.")
         .responds(ResponseKind::List)
         .on(PLAIN)
         .settings(&["widgets"]),
-    handler("widget.get", |w| Box::pin(async move { get(w) }), "Responds with one widget.")
-        .on(PLAIN)
-        .fails(&[Code::RecordInvalidId]),
+    sync_handler("widget.get", get, "Responds with one widget.").on(PLAIN).fails(&[Code::RecordInvalidId]),
     handler("widget.create", |w| Box::pin(create(w)), "Makes a widget of a declared type.")
         .responds(ResponseKind::Created)
         .on(PLAIN)
@@ -52,29 +51,25 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         .responds(ResponseKind::Trashed)
         .on(PLAIN)
         .fails(&[Code::RecordInvalidId]),
-    handler("widget.places", |w| Box::pin(async move { places(w) }), "Lists the declared places with their widgets.")
+    sync_handler("widget.places", places, "Lists the declared places with their widgets.")
         .responds(ResponseKind::List)
         .settings(ENTRIES),
-    handler("widget.place", |w| Box::pin(async move { place(w) }), "Responds with one place and its widgets.")
+    sync_handler("widget.place", place, "Responds with one place and its widgets.")
         .settings(ENTRIES)
         .fails(&[Code::RecordInvalidId]),
     handler("widget.arrange", |w| Box::pin(arrange(w)), "Puts widgets into a place, in an order.")
         .settings(ENTRIES)
         .fails(&[Code::RecordInvalidId]),
-    handler(
+    sync_handler(
         "widget.encode",
-        |w| Box::pin(async move { encode(w) }),
+        encode,
         "Responds with the form for settings, the widget that they make, and the settings as they are stored.",
     )
     .responds(ResponseKind::Json(status::OK, "{}"))
     .fails(&[Code::RecordInvalidId]),
-    handler(
-        "widget.preview",
-        |w| Box::pin(async move { preview(w) }),
-        "Responds with a page that shows a widget alone.",
-    )
-    .responds(ResponseKind::Json(status::OK, PREVIEW))
-    .fails(&[Code::RecordInvalidId]),
+    sync_handler("widget.preview", preview, "Responds with a page that shows a widget alone.")
+        .responds(ResponseKind::Json(status::OK, PREVIEW))
+        .fails(&[Code::RecordInvalidId]),
 ];
 
 /// Most widgets of a site.
@@ -135,9 +130,6 @@ impl<'a> WidgetResource<'a> {
 }
 
 /// The widgets, of one place where the request names one.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let site = WidgetResource::of(work)?;
     let wanted = work.allowed.args().explicit("sidebar").and_then(Value::as_str);
@@ -254,9 +246,6 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
 }
 
 /// The declared places with their widgets.
-///
-/// # Errors
-/// The database cannot be read.
 pub fn places(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let site = WidgetResource::of(work)?;
     let mut outcome = static_entries::list(work)?;
@@ -393,18 +382,16 @@ fn numbered(id: &str) -> (&str, Option<i64>) {
 
 fn next_number(work: &Work<'_>, site: &WidgetResource<'_>, kind: &str) -> Result<i64, ApiError> {
     let plan = records::columns(&site.rows.table, &["id"], eq("id_base", txt(kind)));
-    let rows = work.scope.snapshot()?.rows(&plan)?;
-    let taken = rows.iter().filter_map(|row| numbered(text(&row[0])).1).max();
+    let ids: Vec<Arc<str>> = work.scope.snapshot()?.rows_as(&plan)?;
+    let taken = ids.iter().filter_map(|id| numbered(id).1).max();
     Ok(taken.map_or(FIRST, |taken| taken.saturating_add(1).max(FIRST)))
 }
 
 /// A position before that of every widget.
 fn front(work: &Work<'_>, site: &WidgetResource<'_>) -> Result<i64, ApiError> {
-    let mut plan = records::columns(&site.rows.table, &["position"], records::always());
-    plan = records::ordered(plan, "position", true);
-    plan.limit = Some(1);
-    let rows = work.scope.snapshot()?.rows(&plan)?;
-    Ok(rows.first().map_or(1, |row| int(&row[0]).saturating_add(1)))
+    let plan = records::columns(&site.rows.table, &["position"], records::always());
+    let last = records::first_by::<i64>(&*work.scope.snapshot()?, records::ordered(plan, "position", true))?;
+    Ok(last.map_or(1, |last| last.saturating_add(1)))
 }
 
 // ------------------------------------------------------------------------------------------------ settings

@@ -15,7 +15,7 @@ const TYPE: &str = include_str!("type.toml");
 
 /// The files with their texts, and the report.
 pub fn written(declared: &Declaration, proposal: Proposal, source: &str) -> (Vec<(String, String)>, ProposeReport) {
-    let mut writer = Writer::new(declared, &proposal);
+    let mut writer = DeclarationWriter::new(declared, &proposal);
     let mut site = HEAD.replace("{source}", &comment(source));
     let (shown, hidden): (Vec<&ProposedType>, Vec<&ProposedType>) = proposal.types.iter().partition(|one| one.shown);
     let (taxonomies, concealed): (Vec<&ProposedTaxonomy>, Vec<&ProposedTaxonomy>) =
@@ -100,7 +100,7 @@ fn field_group(name: &str, group: &ProposedGroup) -> String {
     text
 }
 
-struct Writer<'d> {
+struct DeclarationWriter<'d> {
     declared: &'d Declaration,
     /// Names of resources by kind, those that are declared and those that are proposed.
     names: HashMap<String, String>,
@@ -112,8 +112,8 @@ struct Writer<'d> {
     left_out: Vec<String>,
 }
 
-impl<'d> Writer<'d> {
-    fn new(declared: &'d Declaration, proposal: &Proposal) -> Writer<'d> {
+impl<'d> DeclarationWriter<'d> {
+    fn new(declared: &'d Declaration, proposal: &Proposal) -> DeclarationWriter<'d> {
         let named = declared
             .resources
             .iter()
@@ -130,7 +130,7 @@ impl<'d> Writer<'d> {
                 names.insert(kind.clone(), name);
             }
         }
-        Writer {
+        DeclarationWriter {
             declared,
             names,
             schemas: Vec::new(),

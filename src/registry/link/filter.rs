@@ -62,7 +62,7 @@ impl Linker<'_> {
                 "the query `{wanted}` selects rows of the families {}, not of `{}` ({})",
                 families(query.serves),
                 resource.name,
-                resource.family.name()
+                resource.family
             );
             self.report(place, "x-filter", message, None);
         }

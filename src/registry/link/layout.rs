@@ -8,7 +8,7 @@ use super::super::words::{ArgumentWords, PropertyWords};
 use super::property::kind_of;
 use super::values::rule;
 use super::{Linker, escape};
-use cms_config::declaration::{self, Family, SchemaDoc};
+use cms_config::declaration::{self, SchemaDoc};
 use cms_storage::plan::{ColumnType, Layout, Name, Reference, ReferenceValues, RelationDef, States, VERSION};
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -153,9 +153,9 @@ impl Linker<'_> {
             for relation in &resource.relations {
                 let words = self.words_of(resource, &relation.property).unwrap_or_default();
                 let own = own_column(resource, &relation.property, &words);
-                let own_table = match resource.family {
-                    Family::Plain => resource.table.clone(),
-                    _ => name(&format!("x_{}", ident(&resource.kind))),
+                let own_table = match resource.is_plain() {
+                    true => resource.table.clone(),
+                    false => name(&format!("x_{}", ident(&resource.kind))),
                 };
                 let column = name(words.column.as_deref().unwrap_or(&relation.property));
                 let (table, values) = match (relation.many, own) {
@@ -215,7 +215,7 @@ fn own_column(resource: &Resource, property: &str, words: &PropertyWords) -> Opt
 /// The columns that searches look into, by table: of content and of what the site declares for itself.
 pub(super) fn searched(resources: &[Resource]) -> Vec<(Name, Vec<Name>)> {
     let mut all: IndexMap<Name, Vec<Name>> = IndexMap::new();
-    for resource in resources.iter().filter(|r| matches!(r.family, Family::Content | Family::Plain) && !r.key_is_text) {
+    for resource in resources.iter().filter(|r| (r.is_content() || r.is_plain()) && !r.key_is_text) {
         let columns = all.entry(resource.table.clone()).or_default();
         for column in resource.search.values().filter(|column| !column.contains('.')) {
             if !columns.contains(column) && *column != resource.key {

@@ -8,7 +8,6 @@ use super::super::tables::{self, family_columns};
 use super::super::words::PropertyWords;
 use super::property::kind_of;
 use super::{Linker, escape};
-use cms_config::declaration::Family;
 use cms_storage::plan::{ColumnDef, ColumnType, TableDef};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -26,10 +25,7 @@ const MOST_COLUMNS: usize = 1000;
 impl Linker<'_> {
     /// Names of the properties of a resource, and whether those that share a column of the family fit it.
     pub(super) fn property_names(&mut self, resource: &Resource, properties: &Map<String, Value>) {
-        let stores = matches!(
-            resource.family,
-            Family::Content | Family::Term | Family::User | Family::Comment | Family::Plain | Family::Singleton
-        );
+        let stores = resource.stores_rows() || resource.is_singleton();
         for (property, doc) in properties.iter().filter(|_| stores) {
             let file = resource.declared.schema.clone();
             let pointer = format!("/properties/{}", escape(property));

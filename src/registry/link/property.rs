@@ -350,12 +350,11 @@ fn clock_of(words: &PropertyWords) -> ColumnClock {
 
 /// Whether a column is declared with the kind, rather than shared by the family.
 pub(super) fn is_own(family: Family, key: &str, column: Option<&str>) -> bool {
-    let owns_columns = tables::family_table(family).is_some() || family == Family::Plain;
-    let shared = |column: &str| match family {
-        Family::Plain => column == key || column == VERSION,
-        family => tables::family_columns(family).contains(&column),
-    };
-    owns_columns && column.is_some_and(|column| !shared(column))
+    let shared = tables::family_columns(family);
+    column.is_some_and(|column| match family == Family::Plain {
+        true => column != key && column != VERSION,
+        false => !shared.is_empty() && !shared.contains(&column),
+    })
 }
 
 /// Whether a new row has to have the property.

@@ -257,7 +257,7 @@ impl Linker<'_> {
                         is.name,
                         families(is.serves),
                         shown.name,
-                        shown.family.name()
+                        shown.family
                     );
                     self.problem(&extend(at, key), message, None);
                 }

@@ -99,7 +99,7 @@ export const walks = {
     await choose(page, page.getByRole("button", { name: "More actions" }), "Move to trash");
     await heading(page, "Posts").waitFor();
     await eventually("the record is in the trash", async () => (await read(server, scheduled.id)).status === "trash");
-    await page.getByRole("navigation", { name: "States" }).getByRole("link", { name: /Trash/ }).click();
+    await page.getByRole("navigation", { name: "Status" }).getByRole("link", { name: /Trash/ }).click();
     await choose(page, page.getByRole("button", { name: "Actions for “Spring tide”" }), "Restore");
     await eventually("the record is a draft", async () => (await read(server, scheduled.id)).status === "draft");
   },

@@ -46,12 +46,12 @@ export const walks = {
     await page.keyboard.press("Shift+ArrowDown");
     const bulk = page.getByRole("region", { name: "Selected items" });
     await bulk.getByText("2 selected").waitFor();
-    await tabTo(page, bulk.getByRole("button", { name: "Set the state" }), 120);
+    await tabTo(page, bulk.getByRole("button", { name: "Set the status" }), 120);
     await page.keyboard.press("Enter");
     await page.getByRole("menuitem", { name: "Pending review" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("menu").waitFor({ state: "hidden" });
-    assert.match(await focused(page), /Set the state/, "the focus returns to the button of the menu");
+    assert.match(await focused(page), /Set the status/, "the focus returns to the button of the menu");
     await page.keyboard.press("Enter");
     await page.getByRole("menuitem", { name: "Pending review" }).waitFor();
     await page.waitForFunction(() => document.activeElement?.closest("[role=menu]") !== null);

@@ -26,15 +26,15 @@ export const walks = {
     await eventually("the comment waits again", async () => (await statusOf(server, waiting.id)) === "hold");
     await said.getByRole("button", { name: "Spam: Jory" }).click();
     await eventually("the comment is spam", async () => (await statusOf(server, waiting.id)) === "spam");
-    await page.getByRole("navigation", { name: "States" }).getByRole("link", { name: /Spam/ }).click();
+    await page.getByRole("navigation", { name: "Status" }).getByRole("link", { name: /Spam/ }).click();
     await said.getByRole("button", { name: "Trash: Jory" }).click();
     await eventually("the comment is in the trash", async () => (await statusOf(server, waiting.id)) === "trash");
-    await page.getByRole("navigation", { name: "States" }).getByRole("link", { name: /Trash/ }).click();
+    await page.getByRole("navigation", { name: "Status" }).getByRole("link", { name: /Trash/ }).click();
     await said.getByRole("button", { name: "Restore: Jory" }).click();
     await eventually("the comment is where it was", async () => (await statusOf(server, waiting.id)) === "spam");
 
     // By keys: the first of those that are approved gets an answer.
-    await page.getByRole("navigation", { name: "States" }).getByRole("link", { name: /Approved/ }).click();
+    await page.getByRole("navigation", { name: "Status" }).getByRole("link", { name: /Approved/ }).click();
     const { body: [first] } = await server.ask("editor", "GET", `${comments}?status=approve&context=edit&per_page=1`);
     const one = page.getByRole("listitem", { name: `From ${first.author_name}` }).first();
     await one.waitFor();

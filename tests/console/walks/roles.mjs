@@ -63,13 +63,13 @@ export const walks = {
     const { body: left } = await server.ask("administrator", "POST", posts, { title: "Left behind", status: "publish", author: leaving.id });
     const { page, ...ada } = await looksAround("administrator", meet);
     await open({ page, ...ada }, "/r/users");
-    await choose(page, page.getByRole("button", { name: "Actions for “lena”" }), "Delete for good");
+    await choose(page, page.getByRole("button", { name: "Actions for “lena”" }), "Delete permanently");
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("radio").first().check();
     await dialog.getByRole("combobox").first().fill("editor");
     await page.getByRole("option", { name: "editor" }).first().click();
     await ada.accessible("the question before an account is deleted");
-    await dialog.getByRole("button", { name: "Delete for good" }).click();
+    await dialog.getByRole("button", { name: "Delete permanently" }).click();
     await eventually("the account is gone", async () => (await server.ask("administrator", "GET", `/cms/v2/users/${leaving.id}`)).status === 404);
     const { body: kept } = await server.ask("administrator", "GET", `${posts}/${left.id}?_embed=author`);
     assert.equal(kept._embedded.author[0].name, "editor");

@@ -199,7 +199,7 @@ export const walks = {
     await timed("filtered", () => open(ada, "/r/posts?f=author~in~1"), named(last));
     await timed("20 rows changed", async () => {
       await page.getByRole("checkbox", { name: "Select all rows of this page" }).check();
-      await choose(page, page.getByRole("region", { name: "Selected items" }).getByRole("button", { name: "Set the state" }), "Draft");
+      await choose(page, page.getByRole("region", { name: "Selected items" }).getByRole("button", { name: "Set the status" }), "Draft");
       await page.getByText(/^20 items are changed/).first().waitFor();
     }, named(last));
     await open(ada, "/r/posts");

@@ -68,7 +68,7 @@ fn webp_with(tiff: &[u8]) -> Vec<u8> {
     [b"RIFF", &(body.len() as u32 + 4).to_le_bytes()[..], b"WEBP", &body].concat()
 }
 
-/// What a camera writes: texts by tag.
+/// A file as a camera writes it: texts by tag.
 fn tiff(texts: &[(u16, &str)]) -> Vec<u8> {
     let start = 8 + 2 + texts.len() * 12 + 4;
     let (mut directory, mut behind) = ((texts.len() as u16).to_le_bytes().to_vec(), Vec::new());
@@ -204,7 +204,7 @@ fn names_of_files_are_one_harmless_segment() {
         let form = form(&[("file".into(), Some(name), &png(3, 3))]);
         let url = format!("{}/cms/v2/media", server.rest);
         let made = server.send("POST", &url, Some(&server.admin), Some(form), &[]);
-        // What no header may hold is refused as a form.
+        // A name that no header may hold is refused as a form.
         if made.status == 400 && name.contains('\0') {
             continue;
         }
@@ -527,7 +527,7 @@ fn relations_lead_to_what_the_caller_sees() {
     assert_eq!(write(&author, &hidden)["featured_media"], 0, "as if it were not there");
     assert_eq!(write(&author, &open)["featured_media"], open);
     assert_eq!(write(&editor, &hidden)["featured_media"], hidden);
-    // What another user gave a record stays when it is sent back.
+    // A value that another user gave a record stays when it is sent back.
     let own = write(&author, &json!(0));
     let route = format!("/wp/v2/posts/{}", own["id"]);
     server.admin("PUT", &route, Some(&json!({"featured_media": hidden})));
@@ -590,7 +590,7 @@ fn declared_relations_lead_to_what_the_caller_sees() {
     assert_eq!(made.status, 201, "{}", made.text);
     let route = format!("/marks/v1/marks/{}", made.body["id"]);
     assert_eq!(write("PUT", &route, json!({"post": private})).status, 400);
-    // What another user has linked stays when it is sent back.
+    // A record that another user has linked stays when it is sent back.
     let linked = server.admin("PUT", &route, Some(&json!({"post": private, "others": [private]})));
     assert_eq!(linked.status, 200, "{}", linked.text);
     let same = write("PUT", &route, json!({"post": private, "others": [private], "note": "x"}));

@@ -1,4 +1,4 @@
-//! What is hidden from a caller is not learnt by filters, counts, cursors, imports and lists of tools either.
+//! Hidden rows are not learnt by filters, counts, cursors, imports and lists of tools either.
 
 use super::super::own_types::{folder, make};
 use super::super::server::{Answer, Server};

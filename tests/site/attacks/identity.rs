@@ -155,7 +155,7 @@ fn what_programs_ask_people_for_has_a_length() {
         let url = format!("{}/authorize", server.site);
         assert_eq!(server.send("POST", &url, None, Some((FORM, form)), &[("cookie", &cookie)]).status, status);
     }
-    // What an anonymous caller requests is not passed on at any length.
+    // A request of an anonymous caller is not passed on at any length.
     let long = server.send("GET", &format!("{}/profile?{}", server.site, "x".repeat(9000)), None, None, &[]);
     assert_eq!((long.status, long.header("location")), (302, Some("/login")));
 }

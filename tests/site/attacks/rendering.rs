@@ -166,7 +166,7 @@ fn no_renderer_lets_a_value_out_of_its_place() {
     let numbers =
         ["ref", "id", "ids", "level", "columns", "postsToShow", "perPage", "width", "height", "include", "exclude"];
     for hostile in HOSTILE {
-        // What the lists show: written by a user who may not write any HTML, as far as allowed.
+        // The lists show what a user wrote who may not write any HTML, as far as allowed.
         let texts =
             json!({"title": hostile, "content": hostile, "excerpt": hostile, "status": "publish", "slug": hostile});
         let shown = publish(&server, &author, &texts);

@@ -43,7 +43,7 @@ export const editor: Texts["editor"] = {
   help_marks: "Fett, kursiv, unterstrichen, Code",
   help_move: "Block nach oben oder unten verschieben",
   help_paragraph: "Absatz darunter, darüber",
-  help_rules: "Am Zeilenanfang: Überschrift, Liste, nummerierte Liste, Zitat, Codeblock, Linie",
+  help_rules: "Am Zeilenanfang: Überschrift, Liste, nummerierte Liste, Zitat, Code, Trennzeichen",
   help_signs: "Um einen Text: fett, kursiv, durchgestrichen, Code, Link",
   help_toolbar: "Zur Werkzeugleiste",
   help_undo: "Rückgängig, wiederholen",

@@ -86,7 +86,7 @@ export const people: Texts["people"] = {
   show_all: "Alle zeigen",
   show_all_of: { one: "Alle {count} zeigen", other: "Alle {count} zeigen" },
   state_all: "Alle",
-  states: "Zustände",
+  states: "Status",
   step_down: "{name} nach unten",
   step_in: "{name} unter den Eintrag darüber",
   step_out: "{name} hinaus, hinter den Eintrag, unter dem es steht",

@@ -43,7 +43,7 @@ export const editor = {
   help_marks: "Bold, italic, underline, code",
   help_move: "Move the block up or down",
   help_paragraph: "Paragraph below, above",
-  help_rules: "At the start of a line: heading, list, numbered list, quote, listing, line",
+  help_rules: "At the start of a line: heading, list, numbered list, quote, code, separator",
   help_signs: "Around a text: bold, italic, strike through, code, link",
   help_toolbar: "To the toolbar",
   help_undo: "Undo, redo",

@@ -54,7 +54,7 @@ export const files = {
   refused_type: "Files of the type {type} are not taken.",
   remove: "Delete",
   remove_question: "Delete “{name}”?",
-  remove_text: "The file and all its sizes are deleted for good. Texts that show it will show nothing in its place.",
+  remove_text: "The file and all its sizes are deleted permanently. Texts that show it will show nothing in its place.",
   removed: "“{name}” was deleted.",
   replace: "Replace the file",
   replace_question: "Replace “{name}” by {file}?",

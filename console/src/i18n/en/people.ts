@@ -86,7 +86,7 @@ export const people = {
   show_all: "Show all",
   show_all_of: { one: "Show all {count}", other: "Show all {count}" },
   state_all: "All",
-  states: "States",
+  states: "Status",
   step_down: "Move {name} down",
   step_in: "Move {name} below the one above",
   step_out: "Move {name} out, behind the one that it is below",

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// has `x-fields`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Fields {
+pub struct FieldSettings {
     /// Parameter of every request that chooses the form of the values; absent: they are shown as they are stored.
     pub parameter: Option<String>,
     /// Value of that parameter for the form that pages show: labels, addresses, whole records.
@@ -20,13 +20,13 @@ pub struct Fields {
     pub links: FieldLinks,
 }
 
-impl Default for Fields {
+impl Default for FieldSettings {
     fn default() -> Self {
-        Fields { parameter: None, formatted: None, embedded: true, links: FieldLinks::default() }
+        FieldSettings { parameter: None, formatted: None, embedded: true, links: FieldLinks::default() }
     }
 }
 
-/// See [`Fields::links`]. Without a relation there are no such links.
+/// See [`FieldSettings::links`]. Without a relation there are no such links.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FieldLinks {
@@ -40,7 +40,7 @@ pub struct FieldLinks {
     pub user: Option<String>,
 }
 
-/// Fields that belong together.
+/// FieldSettings that belong together.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FieldGroup {

@@ -141,7 +141,7 @@ pub struct Declaration {
     pub curies: IndexMap<String, String>,
     /// How documents show the values of field groups.
     #[serde(default)]
-    pub fields: Fields,
+    pub fields: FieldSettings,
     /// Groups of fields by name: values of items that are kept as meta values.
     #[serde(default)]
     pub field_groups: IndexMap<String, FieldGroup>,

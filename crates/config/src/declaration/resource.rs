@@ -11,6 +11,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::fmt;
 
 /// Which tables and rules the rows of a resource get (docs/data-model.md).
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
@@ -31,19 +32,10 @@ pub enum Family {
     Virtual,
 }
 
-impl Family {
-    /// As declarations write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Family::Content => "content",
-            Family::Plain => "plain",
-            Family::Term => "term",
-            Family::Comment => "comment",
-            Family::User => "user",
-            Family::Singleton => "singleton",
-            Family::Catalogue => "catalogue",
-            Family::Virtual => "virtual",
-        }
+/// As declarations write it.
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 

@@ -106,9 +106,6 @@ const COPIES: usize = 3;
 
 /// Copies a database before its tables change, to a file beside it, and deletes the oldest of such copies; its path. What a
 /// transaction has not committed yet is not in it.
-///
-/// # Errors
-/// See [`backup`].
 pub fn before_migration(path: &Path) -> std::result::Result<PathBuf, StorageError> {
     let copies = |n: usize| beside(path, &format!(".before-migration-{n}"));
     let last = numbers_of_copies(path).last().copied().unwrap_or(0);
