@@ -37,6 +37,7 @@
 //! | 15 | [`mcp`] | the Model Context Protocol: abilities as tools, records as resources, by requests to the routes |
 //! | 16 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
 //! | 17 | [`import`], [`scheduler`] | imports; timed transitions of records |
+//! | 17 | [`export`] | a site as WXR, for WordPress and for imports; no request |
 //! | 17 | [`mailer`] | messages that wait in the outbox are sent; no request |
 //! | 17 | [`backup`] | backups with uploaded files, and their schedule; no request |
 //! | 18 | [`commands`] | the command line: serving, the doctor, the reference, and the rest |
@@ -72,6 +73,7 @@ mod cache;
 pub mod commands;
 pub mod engine;
 mod error;
+mod export;
 mod families;
 mod features;
 mod fields;

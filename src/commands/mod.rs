@@ -31,12 +31,14 @@ mod serve;
 pub use declarations::route_table;
 
 use crate::boot::{self, BootError, ConfigSource, Services};
+use crate::export::ExportOptions;
 use crate::registry::Registry;
 use crate::registry::link::nearest;
 use crate::scope::CredentialLimits;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use cms_config::{grammar, shipped};
+use cms_text::time::parse_datetime;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -182,6 +184,22 @@ pub enum Command {
         /// administrator.
         #[arg(long, value_name = "LOGIN")]
         user: Option<String>,
+    },
+    /// Export the site as WXR, which WordPress and `import` read: all records with terms, values and comments. The server may
+    /// run meanwhile. Uploaded files are not copied
+    Export {
+        /// The file to write. One that is there stays, and is an error.
+        #[arg(long, value_name = "FILE")]
+        wxr: PathBuf,
+        /// Only records of this content type; repeatable.
+        #[arg(long = "type", value_name = "NAME")]
+        types: Vec<String>,
+        /// Only records that were changed on this day or later (UTC).
+        #[arg(long, value_name = "YYYY-MM-DD")]
+        since: Option<String>,
+        /// Begin another file after so many megabytes.
+        #[arg(long, value_name = "MB")]
+        part_size: Option<u64>,
     },
     /// Check the running site from outside: whether proxies pass on what clients send.
     Doctor {
@@ -338,6 +356,9 @@ pub fn main() -> ExitCode {
         Some(Command::Import { file, attachments, user, .. }) => {
             import(&source, &file, attachments.as_deref(), user.as_deref())
         }
+        Some(Command::Export { wxr, types, since, part_size }) => {
+            export(&source, &wxr, types, since.as_deref(), part_size)
+        }
         Some(Command::User(command)) => accounts::user(&source, command),
         Some(Command::Mail(MailCommand::Test { address })) => print_text(accounts::mail_test(&source, &address)),
         Some(Command::Audit { last }) => print_text(accounts::audit_trail(&source, last.into())),
@@ -484,6 +505,26 @@ fn import(source: &ConfigSource, file: &Path, attachments: Option<&Path>, user: 
     if let Some(folder) = attachments {
         say!("{}", crate::import::attachments::bring(&Arc::new(registry), &services, folder)?);
     }
+    Ok(())
+}
+
+fn export(
+    source: &ConfigSource,
+    file: &Path,
+    types: Vec<String>,
+    since: Option<&str>,
+    part_size: Option<u64>,
+) -> Result<(), BootError> {
+    let since = since.map(|day| {
+        let moment = parse_datetime(&format!("{day}T00:00:00"));
+        moment.map(|moment| moment.wall).ok_or_else(|| BootError::Other(format!("{day} is no day: write 2026-05-01")))
+    });
+    let part = part_size.map(|size| size.max(1).saturating_mul(1 << 20));
+    let options = ExportOptions { types, since: since.transpose()?, part };
+    let registry = Arc::new(linked(source)?);
+    present(&registry)?;
+    let services = Services::start(boot::open(&registry, false)?, &registry)?;
+    say!("{}", crate::export::export(&registry, &services, file, &options)?);
     Ok(())
 }
 

@@ -100,4 +100,5 @@ mod values;
 mod versions;
 mod views;
 mod widgets;
+mod wxr_export;
 mod xmlrpc;

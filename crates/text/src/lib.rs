@@ -45,5 +45,6 @@ pub mod tags;
 pub mod texturize;
 pub mod time;
 pub mod words;
+pub mod xml;
 
 pub use fold::fold;

@@ -120,6 +120,28 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// A value as PHP serialises it. Keys that are whole numbers are numbers there.
+pub fn serialize(value: &Value) -> String {
+    let text = |text: &str| format!("s:{}:\"{text}\";", text.len());
+    let entries = |count: usize, entries: String| format!("a:{count}:{{{entries}}}");
+    match value {
+        Value::Null => "N;".to_owned(),
+        Value::Bool(flag) => format!("b:{};", u8::from(*flag)),
+        Value::Number(number) if number.is_f64() => format!("d:{number};"),
+        Value::Number(number) => format!("i:{number};"),
+        Value::String(own) => text(own),
+        Value::Array(list) => {
+            let all = list.iter().enumerate().map(|(place, value)| format!("i:{place};{}", serialize(value)));
+            entries(list.len(), all.collect())
+        }
+        Value::Object(map) => {
+            let is_number = |key: &str| key.parse::<i64>().is_ok_and(|number| number.to_string() == key);
+            let key = |key: &str| if is_number(key) { format!("i:{key};") } else { text(key) };
+            entries(map.len(), map.iter().map(|(own, value)| key(own) + &serialize(value)).collect())
+        }
+    }
+}
+
 /// Whether PHP takes the value for empty.
 pub fn is_empty(value: &Value) -> bool {
     match value {

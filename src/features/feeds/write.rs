@@ -2,6 +2,7 @@
 //! not have are left out.
 
 use cms_config::declaration::FeedFormat;
+use cms_text::xml::{cdata, writable};
 use minijinja::{AutoEscape, Environment, Value as TemplateValue};
 use quick_xml::escape::escape;
 use serde_json::{Map, Value, json};
@@ -54,20 +55,6 @@ pub(super) fn write(
     let data = TemplateValue::from(minijinja::value::Serde(data));
     let text = ENVIRONMENT.get_template(format.name())?.render(data)?;
     Ok((media_type, text.into_bytes()))
-}
-
-/// A text without the characters that XML does not have, not even as references.
-fn writable(text: &str) -> String {
-    text.chars()
-        .filter(
-            |char| !matches!(char, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}'),
-        )
-        .collect()
-}
-
-/// A CDATA section with a text. Where the text has the mark that would end it, one section ends and another begins.
-fn cdata(text: &str) -> String {
-    format!("<![CDATA[{}]]>", writable(text).replace("]]>", "]]]]><![CDATA[>"))
 }
 
 /// JSON Feed 1.1.

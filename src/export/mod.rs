@@ -1,0 +1,209 @@
+//! Exports a site: all records with their terms, values and comments as WXR 1.2, which WordPress's importer takes.
+//!
+//! Everything is read from one snapshot, page by page, so that memory holds some records however many there are. What the
+//! format has no place for is counted in the report.
+
+mod records;
+mod report;
+mod terms;
+mod write;
+
+use self::records::RecordReader;
+pub use self::report::ExportReport;
+use self::write::{ExportedSite, WxrWriter};
+use crate::boot::{BootError, Services};
+use crate::error::ApiError;
+use crate::import::wxr::ExportItem;
+use crate::model::Method;
+use crate::records::{always, plan};
+use crate::registry::Registry;
+use crate::registry::resource::Resource;
+use crate::scope::{Principal, Scope};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What is exported.
+#[derive(Clone, Debug, Default)]
+pub struct ExportOptions {
+    /// Resources, by name; empty: all.
+    pub types: Vec<String>,
+    /// Records that were changed then or later, in UTC seconds.
+    pub since: Option<i64>,
+    /// Bytes after which another file begins: with the next item.
+    pub part: Option<u64>,
+}
+
+/// Writes the export of a site into a file; further parts are beside it, with `-2` and so on behind the name.
+///
+/// # Errors
+/// A file is there already or cannot be written; a type is none; the database cannot be read.
+pub fn export(
+    registry: &Arc<Registry>,
+    services: &Services,
+    file: &Path,
+    options: &ExportOptions,
+) -> Result<ExportReport, BootError> {
+    let engine = services.engine(registry.clone())?;
+    let scope = engine.scope_of(Principal::default()).map_err(|error| BootError::Other(error.to_string()))?;
+    let kinds = kinds(registry, &options.types)?;
+    let mut parts = ExportParts::new(&scope, file, options.part);
+    let mut report = ExportReport::default();
+    let failed = |error: ApiError| BootError::Other(error.to_string());
+    let mut reader = RecordReader::new(&scope, kinds, options.since).map_err(failed)?;
+    let authors = reader.authors().map_err(failed)?;
+    report.authors = authors.len() as u64;
+    for author in authors {
+        parts.put(&ExportItem::Author(author))?;
+    }
+    for term in terms::all(&scope).map_err(failed)? {
+        report.terms += 1;
+        parts.put(&ExportItem::Term(term))?;
+    }
+    while let Some(page) = reader.page(&mut report).map_err(failed)? {
+        for record in page {
+            parts.put(&ExportItem::Record(Box::new(record)))?;
+        }
+    }
+    report.rows = rows(&scope).map_err(failed)?;
+    report.files = parts.finish()?;
+    Ok(report)
+}
+
+/// How many rows resources have that people write and that are their properties and nothing more.
+fn rows(scope: &Scope) -> Result<BTreeMap<String, u64>, ApiError> {
+    let snapshot = scope.snapshot()?;
+    let mut counts = BTreeMap::new();
+    let registry = &scope.registry;
+    let written = |resource: &Resource| {
+        let own = registry.routes.iter().filter(|route| route.resource == Some(resource.index));
+        own.flat_map(|route| &route.endpoints).any(|endpoint| endpoint.methods.contains(&Method::Post))
+    };
+    for resource in registry.resources.iter().filter(|resource| resource.is_plain() && written(resource)) {
+        let count = snapshot.count(&plan(resource, always()))?;
+        if count > 0 {
+            counts.insert(resource.path.clone(), count);
+        }
+    }
+    Ok(counts)
+}
+
+/// The stored kinds of resources by name.
+fn kinds(registry: &Registry, types: &[String]) -> Result<Option<Vec<Arc<str>>>, BootError> {
+    if types.is_empty() {
+        return Ok(None);
+    }
+    let named = |wanted: &String| {
+        let found =
+            registry.content_types().find(|kind| kind.name == *wanted || exported_name(registry, kind) == *wanted);
+        found
+            .map(|kind| kind.kind.clone())
+            .ok_or_else(|| BootError::Other(format!("there is no content type {wanted}")))
+    };
+    types.iter().map(named).collect::<Result<_, _>>().map(Some)
+}
+
+/// The name that WordPress has for a kind or a taxonomy.
+fn exported_name(registry: &Registry, resource: &Resource) -> String {
+    let own = format!("{}_", registry.site.prefix);
+    match resource.api_name.strip_prefix(&own) {
+        Some(rest) => format!("wp_{rest}"),
+        None => resource.api_name.clone(),
+    }
+}
+
+/// The files of an export.
+struct ExportParts {
+    file: PathBuf,
+    site: ExportedSite,
+    most: u64,
+    out: Option<WxrWriter<CountedFile>>,
+    files: Vec<PathBuf>,
+}
+
+impl ExportParts {
+    fn new(scope: &Scope, file: &Path, most: Option<u64>) -> ExportParts {
+        let setting = |name: &str| scope.settings.text(name).to_owned();
+        let site = ExportedSite {
+            title: setting("title"),
+            description: setting("description"),
+            language: setting("language").replace('_', "-"),
+            url: scope.registry.site.url.clone(),
+        };
+        ExportParts { file: file.to_owned(), site, most: most.unwrap_or(u64::MAX), out: None, files: Vec::new() }
+    }
+
+    fn put(&mut self, item: &ExportItem) -> Result<(), BootError> {
+        let written = self.try_put(item);
+        written.map_err(|error| self.unwritten(&error))
+    }
+
+    fn try_put(&mut self, item: &ExportItem) -> io::Result<()> {
+        if self.out.as_ref().is_some_and(|out| out.output().written >= self.most) {
+            self.close()?;
+        }
+        self.open()?.item(item)
+    }
+
+    /// The file that is being written, or another one.
+    fn open(&mut self) -> io::Result<&mut WxrWriter<CountedFile>> {
+        let out = match self.out.take() {
+            Some(out) => out,
+            None => {
+                let place = self.next_place();
+                self.files.push(place.clone());
+                // What is there is somebody's.
+                let file = BufWriter::with_capacity(1 << 18, File::create_new(place)?);
+                WxrWriter::begin(CountedFile { file, written: 0 }, &self.site)?
+            }
+        };
+        Ok(self.out.insert(out))
+    }
+
+    /// The place of the next file.
+    fn next_place(&self) -> PathBuf {
+        if self.files.is_empty() {
+            return self.file.clone();
+        }
+        let stem = self.file.file_stem().unwrap_or_default().to_string_lossy();
+        let extension = self.file.extension().map(|end| format!(".{}", end.to_string_lossy())).unwrap_or_default();
+        self.file.with_file_name(format!("{stem}-{}{extension}", self.files.len() + 1))
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        let Some(out) = self.out.take() else { return Ok(()) };
+        out.end()?.file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+    }
+
+    fn finish(mut self) -> Result<Vec<PathBuf>, BootError> {
+        // A site without anything is an export, too.
+        let closed = if self.files.is_empty() { self.open().map(drop) } else { Ok(()) }.and_then(|()| self.close());
+        closed.map_err(|error| self.unwritten(&error))?;
+        Ok(self.files)
+    }
+
+    fn unwritten(&self, error: &io::Error) -> BootError {
+        let file = self.files.last().unwrap_or(&self.file);
+        BootError::Other(format!("{}: {error}", file.display()))
+    }
+}
+
+/// A file, with the bytes that were written to it.
+struct CountedFile {
+    file: BufWriter<File>,
+    written: u64,
+}
+
+impl Write for CountedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.file.write(bytes)?;
+        self.written += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}

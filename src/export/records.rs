@@ -1,0 +1,515 @@
+//! The records of a site, with what belongs to them: terms, values and comments.
+
+use super::report::ExportReport;
+use super::terms::taxonomy;
+use crate::behaviours::files;
+use crate::error::ApiError;
+use crate::import::wxr::{Author, Comment, ExportRecord, TermRef};
+use crate::records::{self, Record, all, always, columns, is_in, select};
+use crate::registry::Registry;
+use crate::registry::columns::{ID, comment, old_address, record, term, user};
+use crate::registry::name;
+use crate::registry::resource::{Property, PropertyKind, PropertySource, Relation, Resource};
+use crate::render::{Batch, address};
+use crate::scope::Scope;
+use cms_config::declaration::ImportFormat;
+use cms_storage::plan::{Cond, DbValue, Edge, EdgePlan, Name, Op, ReadPlan, Row};
+use cms_storage::{Snapshot, typed_row};
+use cms_text::php;
+use cms_text::time::format_local;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Records that are read together.
+const PAGE: u64 = 200;
+
+/// The space of the meta values of records.
+const CONTENT: &str = "content";
+
+/// Meta keys of WordPress's own that follow from columns here, so stored values of these are of another time.
+const FROM_COLUMNS: [&str; 7] = [
+    "_thumbnail_id",
+    "_wp_page_template",
+    "_wp_trash_meta_status",
+    "_wp_attachment_image_alt",
+    "_wp_attached_file",
+    "_wp_old_slug",
+    "_wp_old_date",
+];
+
+typed_row! {
+    record::TABLE;
+    struct RecordRow {
+        id: i64,
+        kind: Arc<str>,
+        status: String,
+        status_before: String,
+        slug: String,
+        author: i64,
+        parent: i64,
+        menu_order: i64,
+        date_local: i64,
+        date_utc: i64,
+        date_floats: bool,
+        modified_local: i64,
+        modified_utc: i64,
+        title: String,
+        content: String,
+        excerpt: String,
+        password: String,
+        comment_status: String,
+        ping_status: String,
+        file: String,
+        guid: String,
+        sticky: bool,
+        format: String,
+        template: String,
+        featured_media: i64,
+        extra: String,
+    }
+}
+
+typed_row! {
+    user::TABLE;
+    struct UserRow {
+        id: i64,
+        login: String,
+        email: String,
+        name: String,
+        first_name: String,
+        last_name: String,
+    }
+}
+
+typed_row! {
+    comment::TABLE;
+    struct CommentRow {
+        id: i64,
+        post: i64,
+        parent: i64,
+        author: i64,
+        author_name: String,
+        author_email: String,
+        author_url: String,
+        author_ip: String,
+        date_local: i64,
+        date_utc: i64,
+        content: String,
+        status: String,
+        kind: String,
+    }
+}
+
+typed_row! {
+    old_address::TABLE;
+    struct OldAddress {
+        slug: String,
+        date: i64 = old_address::DATE,
+        record: i64,
+    }
+}
+
+/// Reads the records in the order of their ids.
+pub(super) struct RecordReader<'s> {
+    scope: &'s Scope,
+    snapshot: Box<dyn Snapshot + 's>,
+    filter: Cond,
+    last: i64,
+    logins: HashMap<i64, String>,
+}
+
+/// What belongs to the records of a page, by their ids.
+struct PageParts {
+    /// Rows of declared types with all of their columns.
+    rows: HashMap<i64, (usize, Row)>,
+    /// Addresses and files.
+    links: HashMap<i64, String>,
+    terms: HashMap<i64, Vec<TermRef>>,
+    related: HashMap<(i64, Name), Vec<i64>>,
+    meta: HashMap<i64, Vec<(String, String)>>,
+    comments: HashMap<i64, Vec<Comment>>,
+    old: HashMap<i64, Vec<(String, i64)>>,
+}
+
+impl<'s> RecordReader<'s> {
+    pub(super) fn new(
+        scope: &'s Scope,
+        kinds: Option<Vec<Arc<str>>>,
+        since: Option<i64>,
+    ) -> Result<RecordReader<'s>, ApiError> {
+        let of_kinds =
+            kinds.map_or_else(always, |kinds| records::words(record::KIND, kinds.iter().map(|kind| &**kind)));
+        let changed =
+            since.map_or_else(always, |since| Cond::Compare(name(record::MODIFIED_UTC), Op::Ge, DbValue::Int(since)));
+        let snapshot = scope.snapshot()?;
+        Ok(RecordReader { scope, snapshot, filter: all([of_kinds, changed]), last: 0, logins: HashMap::new() })
+    }
+
+    /// The accounts that own records or have written comments on them.
+    pub(super) fn authors(&mut self) -> Result<Vec<Author>, ApiError> {
+        let owners = columns(record::TABLE, &[record::AUTHOR], self.filter.clone());
+        let ids = self.snapshot.groups(&owners)?.into_iter().filter_map(|row| row.first().map(records::int));
+        let rows: Vec<UserRow> =
+            self.snapshot.rows_as(&records::ordered(select::<UserRow>(is_in(ID, ids)), ID, false))?;
+        self.logins = rows.iter().map(|row| (row.id, row.login.clone())).collect();
+        let author = |row: UserRow| Author {
+            id: Some(row.id),
+            login: row.login,
+            email: row.email,
+            display_name: row.name,
+            first_name: row.first_name,
+            last_name: row.last_name,
+        };
+        Ok(rows.into_iter().map(author).collect())
+    }
+
+    /// The next records; `None` after the last one.
+    pub(super) fn page(&mut self, report: &mut ExportReport) -> Result<Option<Vec<ExportRecord>>, ApiError> {
+        let after = Cond::Compare(name(ID), Op::Gt, DbValue::Int(self.last));
+        let plan = records::ordered(select::<RecordRow>(all([self.filter.clone(), after])), ID, false);
+        let rows: Vec<RecordRow> = self.snapshot.rows_as(&ReadPlan { limit: Some(PAGE), ..plan })?;
+        let Some(last) = rows.last() else { return Ok(None) };
+        self.last = last.id;
+        let mut parts = self.parts(&rows, report)?;
+        let registry = &self.scope.registry;
+        let saved = |row: &RecordRow| !registry.status_is(&row.status, |status| status.internal && status.draft);
+        let (rows, unsaved): (Vec<_>, Vec<_>) = rows.into_iter().partition(saved);
+        report.unsaved += unsaved.len() as u64;
+        Ok(Some(rows.into_iter().map(|row| self.record(row, &mut parts, report)).collect()))
+    }
+
+    fn parts(&self, rows: &[RecordRow], report: &mut ExportReport) -> Result<PageParts, ApiError> {
+        let (scope, snapshot) = (self.scope, &*self.snapshot);
+        let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+        let mut by_type: HashMap<usize, Vec<i64>> = HashMap::new();
+        for row in rows {
+            if let Some(resource) = scope.registry.resource_of_kind(&row.kind) {
+                by_type.entry(resource.index).or_default().push(row.id);
+            }
+        }
+        let mut parts = PageParts {
+            rows: HashMap::new(),
+            links: HashMap::new(),
+            terms: self.kept_terms(&ids)?,
+            related: HashMap::new(),
+            meta: stored_values(snapshot, CONTENT, &ids)?,
+            comments: self.comments(&ids, report)?,
+            old: HashMap::new(),
+        };
+        for (index, ids) in by_type {
+            let resource = &scope.registry.resources[index];
+            let rows = snapshot.rows(&records::plan(resource, is_in(ID, ids.iter().copied())))?;
+            let mut batch = Batch::default();
+            batch.load_addresses(snapshot, scope, resource, &rows)?;
+            for row in rows {
+                let record = Record { resource, row: &row };
+                let id = record.id();
+                parts.links.insert(id, address::of(scope, record, &batch, record.text(record::SLUG)));
+                parts.rows.insert(id, (index, row));
+            }
+            self.relate(resource, &ids, &mut parts)?;
+        }
+        let past: Vec<OldAddress> = snapshot.rows_as(&select::<OldAddress>(is_in(old_address::RECORD, ids)))?;
+        for OldAddress { slug, date, record } in past {
+            parts.old.entry(record).or_default().push((slug, date));
+        }
+        Ok(parts)
+    }
+
+    /// Reads the relations of records of a type: terms, and what else they refer to.
+    fn relate(&self, resource: &Resource, ids: &[i64], parts: &mut PageParts) -> Result<(), ApiError> {
+        let registry = &self.scope.registry;
+        let several = resource.relations.iter().filter(|relation| relation.many);
+        let rels: Vec<Name> = several.map(|relation| relation.rel.clone()).collect();
+        let edges = match rels.is_empty() {
+            true => Vec::new(),
+            false => self.snapshot.edges(&EdgePlan { rels, of: ids.to_vec(), reverse: false })?,
+        };
+        let to_terms = |relation: &&Relation| registry.resources[relation.to].is_taxonomy();
+        let filing: Vec<&Relation> = resource.relations.iter().filter(to_terms).collect();
+        let is_filed = |edge: &Edge| filing.iter().any(|relation| relation.rel == edge.rel);
+        let (filed, others): (Vec<_>, Vec<_>) = edges.into_iter().partition(is_filed);
+        let mut filed: Vec<(i64, i64)> = filed.into_iter().map(|edge| (edge.src, edge.dst)).collect();
+        for relation in filing.into_iter().filter(|relation| !relation.many) {
+            let rows = ids.iter().filter_map(|id| parts.rows.get(id));
+            let records = rows.map(|(_, row)| Record { resource, row });
+            filed.extend(
+                records.map(|record| (record.id(), record.int(&relation.property))).filter(|(_, term)| *term != 0),
+            );
+        }
+        let terms = self.terms(filed.iter().map(|(_, term)| *term))?;
+        for (record, term) in filed {
+            parts.terms.entry(record).or_default().extend(terms.get(&term).cloned());
+        }
+        for edge in others {
+            parts.related.entry((edge.src, edge.rel)).or_default().push(edge.dst);
+        }
+        Ok(())
+    }
+
+    fn terms(&self, ids: impl Iterator<Item = i64>) -> Result<HashMap<i64, TermRef>, ApiError> {
+        let plan = columns(term::TABLE, &[ID, term::TAXONOMY, term::SLUG, term::NAME], is_in(ID, ids));
+        let rows: Vec<(i64, String, String, String)> = self.snapshot.rows_as(&plan)?;
+        let one = |(id, kind, slug, name): (i64, String, String, String)| {
+            (id, TermRef { taxonomy: taxonomy(&self.scope.registry, &kind), slug, name })
+        };
+        Ok(rows.into_iter().map(one).collect())
+    }
+
+    /// The terms of records that nothing declares a property for.
+    fn kept_terms(&self, ids: &[i64]) -> Result<HashMap<i64, Vec<TermRef>>, ApiError> {
+        let plan = columns("origin", &["source_key"], is_in("row", ids.iter().copied()));
+        let keys: Vec<String> = self.snapshot.rows_as(&plan)?;
+        let pair = |key: &String| {
+            let (before, term) = key.strip_prefix("filing:")?.rsplit_once(':')?;
+            Some((before.rsplit_once(':')?.1.parse().ok()?, term.parse().ok()?))
+        };
+        let kept: Vec<(i64, i64)> = keys.iter().filter_map(pair).collect();
+        let terms = self.terms(kept.iter().map(|(_, term)| *term))?;
+        let mut all: HashMap<i64, Vec<TermRef>> = HashMap::new();
+        for (record, term) in kept {
+            all.entry(record).or_default().extend(terms.get(&term).cloned());
+        }
+        Ok(all)
+    }
+
+    fn comments(&self, ids: &[i64], report: &mut ExportReport) -> Result<HashMap<i64, Vec<Comment>>, ApiError> {
+        let filter = is_in(comment::POST, ids.iter().copied());
+        let rows: Vec<CommentRow> =
+            self.snapshot.rows_as(&records::ordered(select::<CommentRow>(filter), ID, false))?;
+        let own: Vec<i64> = rows.iter().map(|row| row.id).collect();
+        let mut meta = stored_values(&*self.snapshot, comment::TABLE, &own)?;
+        let mut all: HashMap<i64, Vec<Comment>> = HashMap::new();
+        for row in rows {
+            let approved = approved(self.scope, &row.status);
+            if approved == "spam" {
+                report.spam += 1;
+                continue;
+            }
+            report.comments += 1;
+            all.entry(row.post).or_default().push(Comment {
+                id: row.id,
+                author: row.author_name,
+                email: row.author_email,
+                url: row.author_url,
+                ip: row.author_ip,
+                date_local: Some(row.date_local),
+                date_utc: Some(row.date_utc),
+                content: row.content,
+                approved,
+                kind: row.kind,
+                parent: row.parent,
+                user_id: row.author,
+                meta: meta.remove(&row.id).unwrap_or_default(),
+            });
+        }
+        Ok(all)
+    }
+
+    fn record(&self, row: RecordRow, parts: &mut PageParts, report: &mut ExportReport) -> ExportRecord {
+        let registry = &self.scope.registry;
+        let whole = parts.rows.remove(&row.id);
+        let typed = whole.as_ref().map(|(index, row)| Record { resource: &registry.resources[*index], row });
+        let kind = typed.map_or_else(|| row.kind.to_string(), |of| super::exported_name(registry, of.resource));
+        *report.records.entry(kind.clone()).or_default() += 1;
+        let extra: Value = serde_json::from_str(&row.extra).unwrap_or(Value::Null);
+        let source = extra["source_url"].as_str().map(str::to_owned);
+        let is_file = !row.file.is_empty() || source.is_some();
+        let attachment_url =
+            is_file.then(|| source.or_else(|| typed.map(|of| files::source_of(self.scope, of)))).flatten();
+        let mut terms = parts.terms.remove(&row.id).unwrap_or_default();
+        if !row.format.is_empty() && row.format != "standard" {
+            let slug = format!("post-format-{}", row.format);
+            terms.push(TermRef { taxonomy: "post_format".to_owned(), name: slug.clone(), slug });
+        }
+        let mut meta = parts.meta.remove(&row.id).unwrap_or_default();
+        let own = own_values(registry.draft_status(), &row, &extra, parts.old.remove(&row.id));
+        // What is known of a file that is still elsewhere is what an import has stored.
+        let is_own = |key: &str| FROM_COLUMNS.contains(&key) || own.iter().any(|(known, _)| known == key);
+        meta.retain(|(key, _)| !is_own(key));
+        meta.extend(own);
+        if let Some(of) = typed {
+            let values = declared_values(self.scope, of);
+            meta.retain(|(key, _)| !values.iter().any(|(own, _)| own == key));
+            meta.extend(values);
+            let found = property_values(registry, of, parts);
+            for (property, _) in &found {
+                *report.properties.entry((kind.clone(), property.clone())).or_default() += 1;
+            }
+            meta.extend(found);
+        }
+        ExportRecord {
+            id: row.id,
+            link: parts.links.remove(&row.id).unwrap_or_else(|| row.guid.clone()),
+            title: row.title,
+            content: row.content,
+            excerpt: row.excerpt,
+            guid: row.guid,
+            date_local: Some(row.date_local),
+            date_utc: Some(row.date_utc).filter(|_| !row.date_floats),
+            modified_local: Some(row.modified_local),
+            modified_utc: Some(row.modified_utc),
+            author_login: self.logins.get(&row.author).cloned().unwrap_or_default(),
+            slug: row.slug,
+            status: row.status,
+            // A menu item says in a meta value which one is above it.
+            parent: if typed.is_some_and(|of| of.resource.declared.import.contains_key(record::PARENT)) {
+                0
+            } else {
+                row.parent
+            },
+            menu_order: row.menu_order,
+            kind,
+            password: row.password,
+            sticky: row.sticky,
+            comment_status: row.comment_status,
+            ping_status: row.ping_status,
+            attachment_url,
+            terms,
+            meta,
+            comments: parts.comments.remove(&row.id).unwrap_or_default(),
+            line: 0,
+        }
+    }
+}
+
+/// The word that exports have for a state of comments.
+fn approved(scope: &Scope, status: &str) -> String {
+    let words = ["1", "0", "spam", "trash"];
+    let word = words.into_iter().find(|word| scope.registry.comment_status_named(word) == Some(status));
+    word.unwrap_or(status).to_owned()
+}
+
+/// The stored meta values of rows as WordPress stores them: texts as they are, lists and objects serialised by PHP.
+///
+/// # Errors
+/// The database cannot be read.
+pub(super) fn stored_values(
+    snapshot: &dyn Snapshot,
+    space: &str,
+    ids: &[i64],
+) -> Result<HashMap<i64, Vec<(String, String)>>, ApiError> {
+    let mut all: HashMap<i64, Vec<(String, String)>> = HashMap::new();
+    for row in snapshot.meta(&name(space), ids)? {
+        let value = serde_json::from_str(&row.json).unwrap_or(Value::Null);
+        all.entry(row.id).or_default().push((row.key.to_string(), as_stored(&value)));
+    }
+    Ok(all)
+}
+
+/// A value as WordPress stores it in a text.
+fn as_stored(value: &Value) -> String {
+    match value {
+        Value::Null | Value::Bool(false) => String::new(),
+        Value::Bool(true) => "1".to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(_) | Value::Object(_) => php::serialize(value),
+    }
+}
+
+/// WordPress's own meta values, of columns that every record has.
+fn own_values(draft: &str, row: &RecordRow, extra: &Value, old: Option<Vec<(String, i64)>>) -> Vec<(String, String)> {
+    let mut values = Vec::new();
+    let mut set = |key: &str, value: String| values.push((key.to_owned(), value));
+    if row.featured_media != 0 {
+        set("_thumbnail_id", row.featured_media.to_string());
+    }
+    if !row.template.is_empty() {
+        set("_wp_page_template", row.template.clone());
+    }
+    if !row.status_before.is_empty() && row.status_before != draft || row.status == "trash" {
+        set("_wp_trash_meta_status", row.status_before.clone());
+    }
+    if let Some(alt) = extra["alt_text"].as_str().filter(|alt| !alt.is_empty()) {
+        set("_wp_attachment_image_alt", alt.to_owned());
+    }
+    if !row.file.is_empty() {
+        set("_wp_attached_file", row.file.clone());
+    }
+    if let Some(details) = extra.get("media_details").filter(|details| details.get("width").is_some()) {
+        set("_wp_attachment_metadata", php::serialize(details));
+    }
+    for (slug, date) in old.unwrap_or_default() {
+        match slug == row.slug {
+            true => set("_wp_old_date", format_local(date)[..10].to_owned()),
+            false => set("_wp_old_slug", slug),
+        }
+    }
+    values
+}
+
+/// The meta values that an import would read columns from, written back.
+fn declared_values(scope: &Scope, record: Record<'_>) -> Vec<(String, String)> {
+    let resource = record.resource;
+    let mut values = Vec::new();
+    for (column, from) in resource.declared.import.iter().filter(|(column, _)| resource.column(column).is_some()) {
+        let stored = record.value(column);
+        let text = match from.kind {
+            ImportFormat::Text => as_stored(&plain(stored)),
+            ImportFormat::Words => {
+                let words = records::text(stored).split_whitespace().map(Value::from).collect();
+                php::serialize(&Value::Array(words))
+            }
+            ImportFormat::Record | ImportFormat::Referenced => records::int(stored).to_string(),
+            ImportFormat::Kind => kind_name(scope, records::text(stored)),
+        };
+        values.push((from.meta.clone(), text));
+    }
+    values
+}
+
+/// The name that WordPress has for a stored kind or taxonomy.
+fn kind_name(scope: &Scope, kind: &str) -> String {
+    let registry = &scope.registry;
+    let declared = registry.resources.iter().find(|resource| *resource.kind == *kind);
+    declared.map_or_else(|| kind.to_owned(), |resource| super::exported_name(registry, resource))
+}
+
+/// Properties of a type of one's own as meta values: WordPress has no columns for them.
+fn property_values(registry: &Registry, record: Record<'_>, parts: &PageParts) -> Vec<(String, String)> {
+    let resource = record.resource;
+    // Terms of a record are named beside its values.
+    let filed = |column: &str| {
+        let relation = resource.relations.iter().find(|relation| *relation.property == *column);
+        relation.is_some_and(|relation| registry.resources[relation.to].is_taxonomy())
+    };
+    let imported = |column: &str| resource.declared.import.keys().any(|own| *own == *column) || filed(column);
+    let value = |property: &Property| -> Option<Value> {
+        match &property.source {
+            PropertySource::Relation(at) => {
+                let relation = &resource.relations[*at];
+                let targets = parts.related.get(&(record.id(), relation.rel.clone()))?;
+                Some(json!(targets.iter().map(i64::to_string).collect::<Vec<_>>()))
+            }
+            _ if !property.own => None,
+            _ => {
+                // Plans name a column of an extension with its table.
+                let column = property.column.as_deref()?.rsplit('.').next()?;
+                let stored = record.value(column);
+                if imported(column) {
+                    return None;
+                }
+                Some(match (property.kind, stored) {
+                    (_, DbValue::Null) => return None,
+                    (PropertyKind::Json, DbValue::Text(text)) => serde_json::from_str(text).unwrap_or(Value::Null),
+                    (PropertyKind::Boolean, _) => json!(records::int(stored) != 0),
+                    (PropertyKind::Time, _) => json!(format_local(records::int(stored)).replace('T', " ")),
+                    _ => plain(stored),
+                })
+            }
+        }
+    };
+    let found = resource.properties.iter().filter_map(|property| Some((property.name.clone(), value(property)?)));
+    found.map(|(name, value)| (name, as_stored(&value))).collect()
+}
+
+fn plain(value: &DbValue) -> Value {
+    match value {
+        DbValue::Int(number) => json!(number),
+        DbValue::Real(number) => json!(number),
+        DbValue::Text(text) => json!(&**text),
+        _ => Value::Null,
+    }
+}

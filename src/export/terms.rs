@@ -1,0 +1,62 @@
+//! The terms of a site, those of taxonomies that nothing declares included.
+
+use super::records::stored_values;
+use crate::error::ApiError;
+use crate::import::wxr::Term;
+use crate::records::{self, always, select};
+use crate::registry::Registry;
+use crate::registry::columns::term;
+use crate::scope::Scope;
+use cms_storage::typed_row;
+use std::collections::HashMap;
+
+typed_row! {
+    term::TABLE;
+    /// A stored term.
+    pub(super) struct TermRow {
+        pub(super) id: i64,
+        pub(super) taxonomy: String,
+        pub(super) name: String,
+        pub(super) slug: String,
+        description: String,
+        parent: i64,
+    }
+}
+
+/// The name that WordPress has for a taxonomy.
+pub(super) fn taxonomy(registry: &Registry, kind: &str) -> String {
+    let declared = registry.taxonomies().find(|taxonomy| *taxonomy.kind == *kind);
+    declared.map_or_else(|| kind.to_owned(), |taxonomy| super::exported_name(registry, taxonomy))
+}
+
+/// All of them: one after the term above it.
+///
+/// # Errors
+/// The database cannot be read.
+pub(super) fn all(scope: &Scope) -> Result<Vec<Term>, ApiError> {
+    let snapshot = scope.snapshot()?;
+    let rows: Vec<TermRow> = snapshot.rows_as(&records::ordered(select::<TermRow>(always()), "id", false))?;
+    let slugs: HashMap<i64, String> = rows.iter().map(|row| (row.id, row.slug.clone())).collect();
+    let above: HashMap<i64, i64> = rows.iter().map(|row| (row.id, row.parent)).collect();
+    // How many are above each. One that is above itself is at the top.
+    let depth = |id: i64| {
+        let above = std::iter::successors(Some(id), |id| above.get(id).copied().filter(|parent| *parent != 0));
+        above.take(rows.len() + 1).count()
+    };
+    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    let mut meta = stored_values(&*snapshot, term::TABLE, &ids)?;
+    let mut ordered: Vec<(usize, TermRow)> = Vec::with_capacity(ids.len());
+    let depths: Vec<usize> = ids.iter().map(|id| depth(*id)).collect();
+    ordered.extend(depths.into_iter().zip(rows));
+    ordered.sort_by_key(|(depth, row)| (*depth, row.id));
+    let one = |(_, row): (usize, TermRow)| Term {
+        id: Some(row.id),
+        taxonomy: taxonomy(&scope.registry, &row.taxonomy),
+        parent_slug: slugs.get(&row.parent).cloned().unwrap_or_default(),
+        meta: meta.remove(&row.id).unwrap_or_default(),
+        slug: row.slug,
+        name: row.name,
+        description: row.description,
+    };
+    Ok(ordered.into_iter().map(one).collect())
+}

@@ -1,0 +1,181 @@
+//! The way back: `cms-server export --wxr` writes what WordPress and `import` read.
+
+use super::server::{Server, run, stdout};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+fn exported(server: &Server, file: &str, more: &[&str]) -> String {
+    let file = server.path(file).display().to_string();
+    let mut args = server.args();
+    args.extend(["export", "--wxr", &file]);
+    args.extend(more);
+    stdout(&args, "")
+}
+
+fn imported(server: &Server, file: &Path) -> String {
+    let file = file.display().to_string();
+    let mut args = server.args();
+    args.extend(["import", &file]);
+    stdout(&args, "")
+}
+
+fn made(server: &Server, base: &str, body: Value) -> Value {
+    let made = server.admin("POST", &format!("/{}/v2/{base}", server.prefix), Some(&body));
+    assert_eq!(made.status, 201, "{base} {body}: {}", made.text);
+    made.body
+}
+
+/// The text between the tags of an element, the first one behind a mark.
+fn element<'t>(text: &'t str, mark: &str, name: &str) -> &'t str {
+    let behind = &text[text.find(mark).unwrap_or_else(|| panic!("{mark} in the export"))..];
+    let begin = behind.find(&format!("<{name}>")).expect("the element") + name.len() + 2;
+    let end = behind.find(&format!("</{name}>")).expect("its end");
+    behind[begin..end].trim_start_matches("<![CDATA[").trim_end_matches("]]>")
+}
+
+/// The meta values of a key.
+fn meta<'t>(text: &'t str, key: &str) -> Vec<&'t str> {
+    let mark = format!("<wp:meta_key><![CDATA[{key}]]></wp:meta_key>");
+    let behind = text.split(&mark).skip(1).filter_map(|rest| rest.split_once("<wp:meta_value><![CDATA["));
+    behind.filter_map(|(_, rest)| rest.split("]]></wp:meta_value>").next()).collect()
+}
+
+#[test]
+fn what_was_imported_comes_back_the_same() {
+    for prefix in ["cms", "wp"] {
+        let sets = [&*format!("site.prefix={prefix}")];
+        let server = Server::with(&sets);
+        imported(&server, Path::new("fixtures/demo.xml"));
+        let told = exported(&server, "first.xml", &[]);
+        assert!(told.contains("12 post, ") && told.contains("1 comments that are spam"), "{told}");
+        let first = fs::read_to_string(server.path("first.xml")).expect("an export");
+        assert!(first.contains("<wp:post_type><![CDATA[wp_block]]>"), "a kind has WordPress's name");
+        let other = Server::with(&sets);
+        imported(&other, &server.path("first.xml"));
+        exported(&other, "second.xml", &[]);
+        let second = fs::read_to_string(other.path("second.xml")).expect("an export");
+        // Addresses are of each site's own.
+        assert_eq!(second.replace(&other.site, ""), first.replace(&server.site, ""), "{prefix}");
+    }
+}
+
+#[test]
+fn everything_of_a_record_is_in_the_file() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let tag = made(&server, "tags", json!({"name": "Fish & chips", "slug": "fish", "description": "<b>Hot</b>"}));
+    let body = json!({"title": "A ]]> B", "content": "<p>Text</p>", "excerpt": "Short", "status": "publish", "slug": "first",
+        "date": "2024-05-06T07:08:09", "sticky": true, "format": "aside", "tags": [tag["id"]], "password": ""});
+    let post = made(&server, "posts", body);
+    let moved = server.admin("POST", &format!("/wp/v2/posts/{}", post["id"]), Some(&json!({"slug": "second"})));
+    assert_eq!(moved.status, 200, "{}", moved.text);
+    let comment = json!({"post": post["id"], "content": "Well <b>done</b>", "author_name": "Ann", "author_email": "ann@example.org", "status": "approved"});
+    made(&server, "comments", comment);
+    made(&server, "pages", json!({"title": "Locked", "status": "publish", "password": "open sesame"}));
+    exported(&server, "out.xml", &[]);
+    let text = fs::read_to_string(server.path("out.xml")).expect("an export");
+    let of = |name: &str| element(&text, "<title><![CDATA[A ]]]]><![CDATA[> B]]></title>", name);
+    for (name, value) in [
+        ("wp:post_name", "second"),
+        ("wp:post_date", "2024-05-06 07:08:09"),
+        ("wp:is_sticky", "1"),
+        ("dc:creator", "admin"),
+        ("content:encoded", "<p>Text</p>"),
+        ("excerpt:encoded", "Short"),
+        ("wp:comment_author", "Ann"),
+        ("wp:comment_content", "Well <b>done</b>"),
+        ("wp:comment_approved", "1"),
+        ("pubDate", "Mon, 06 May 2024 07:08:09 +0000"),
+    ] {
+        assert_eq!(of(name), value, "{name}");
+    }
+    assert!(of("link").ends_with("/2024/05/second/"), "{}", of("link"));
+    assert!(text.contains("<category domain=\"post_tag\" nicename=\"fish\"><![CDATA[Fish &amp; chips]]></category>"));
+    assert!(text.contains("<category domain=\"post_format\" nicename=\"post-format-aside\">"));
+    assert_eq!(meta(&text, "_wp_old_slug"), ["first"]);
+    assert_eq!(element(&text, "<title><![CDATA[Locked]]>", "wp:post_password"), "open sesame");
+    assert_eq!(element(&text, "<wp:tag>", "wp:tag_description"), "<b>Hot</b>");
+}
+
+/// A site with a type of its own.
+fn recipes() -> Server {
+    let folder = TempDir::new().expect("a temporary folder");
+    stdout(&["init", folder.path().to_str().expect("a path")], "");
+    let own = |kind: &str, more: Value| {
+        let mut property = json!({"type": kind, "description": "See its name."});
+        property.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        property
+    };
+    let schema = json!({"$ref": "content.json", "title": "recipe", "properties": {
+        "steps": own("array", json!({"items": {"type": "object", "properties": {
+            "text": {"type": "string", "description": "What is done."}}}, "default": []})),
+        "minutes": own("integer", json!({})),
+        "vegan": own("boolean", json!({})),
+        "likes": own("array", json!({"items": {"type": "integer"}, "x-relation": {"to": "recipes"}})),
+    }});
+    fs::write(folder.path().join("schemas/recipe.json"), schema.to_string()).expect("a file");
+    let declared = "[resources.recipes]\nextends = \"content\"\nschema = \"schemas/recipe.json\"\nnamespace = \"core\"\n\
+                    kind = \"recipe\"\nroutes = [\"content\"]\ncapabilities = \"post\"\n";
+    fs::write(folder.path().join("site.toml"), declared).expect("a file");
+    Server::over(folder, &[])
+}
+
+#[test]
+fn properties_of_a_type_of_ones_own_are_meta_values_and_are_told() {
+    let server = recipes();
+    let base = made(&server, "recipes", json!({"title": {"raw": "Stock"}, "status": "publish"}));
+    let id = &base["id"];
+    let soup = json!({"title": {"raw": "Soup"}, "status": "publish", "minutes": 20, "vegan": true, "likes": [id], "steps": [{"text": "Cook é"}]});
+    made(&server, "recipes", soup);
+    let told = exported(&server, "out.xml", &[]);
+    let text = fs::read_to_string(server.path("out.xml")).expect("an export");
+    let likes = format!("a:1:{{i:0;s:{}:\"{id}\";}}", id.to_string().len());
+    assert_eq!(meta(&text, "minutes"), ["20"]);
+    assert_eq!(meta(&text, "vegan"), ["1"]);
+    assert_eq!(meta(&text, "likes"), [&likes]);
+    let steps = "a:1:{i:0;a:1:{s:4:\"text\";s:7:\"Cook é\";}}";
+    assert!(meta(&text, "steps").contains(&steps), "{:?}", meta(&text, "steps"));
+    assert!(told.contains("as a meta value: minutes of 1 recipe"), "{told}");
+    assert!(told.contains("2 recipe"), "{told}");
+}
+
+#[test]
+fn an_export_is_in_parts_of_some_types_or_since_a_day() {
+    let server = Server::start();
+    let long = "x".repeat(700_000);
+    for n in 0..4 {
+        made(&server, "posts", json!({"title": format!("Post {n}"), "content": long, "status": "publish"}));
+    }
+    made(&server, "pages", json!({"title": "A page", "status": "publish"}));
+    let told = exported(&server, "out.xml", &["--part-size", "1"]);
+    let files: Vec<&str> = told.lines().filter(|line| line.starts_with("written: ")).collect();
+    assert_eq!(files.len(), 3, "{told}");
+    assert!(files[1].ends_with("out-2.xml"), "{told}");
+    // Each part is an export of its own.
+    let other = Server::start();
+    for file in &files {
+        imported(&other, Path::new(&file["written: ".len()..]));
+    }
+    let list = other.get("/cms/v2/posts?_fields=title&orderby=id&order=asc");
+    assert_eq!(list.body.as_array().map(Vec::len), Some(4), "{}", list.text);
+    let told = exported(&server, "pages.xml", &["--type", "pages"]);
+    assert!(told.contains("1 page;"), "{told}");
+    let told = exported(&server, "new.xml", &["--since", "2999-01-01"]);
+    assert!(told.contains("no records;"), "{told}");
+    for (more, problem) in [
+        (&["--type", "books"][..], "there is no content type books"),
+        (&["--since", "yesterday"], "yesterday is no day: write 2026-05-01"),
+        (&[], "File exists"),
+    ] {
+        let file = server.path(if more.is_empty() { "out.xml" } else { "none.xml" }).display().to_string();
+        let mut args = server.args();
+        args.extend(["export", "--wxr", &file]);
+        args.extend(more);
+        let done = run(&args, "");
+        assert!(
+            !done.status.success() && String::from_utf8_lossy(&done.stderr).contains(problem),
+            "{more:?}: {done:?}"
+        );
+    }
+}
