@@ -3,12 +3,12 @@
 use super::plan::{DbValue, Row};
 use std::sync::Arc;
 
-/// What the value of a column is read as. Null and values of another type are 0, false or the empty text.
+/// A type that the values of a column are read as. Null and values of another type are 0, false or the empty text.
 pub trait FromColumn {
     fn from_column(value: DbValue) -> Self;
 }
 
-/// What a row is read as: a struct of [`typed_row!`](crate::typed_row), or the values in the order of the plan's columns.
+/// A type that a row is read as: a struct of [`typed_row!`](crate::typed_row), or the values in the order of the plan's columns.
 pub trait FromRow {
     fn from_row(row: Row) -> Self;
 }

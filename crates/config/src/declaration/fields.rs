@@ -40,7 +40,7 @@ pub struct FieldLinks {
     pub user: Option<String>,
 }
 
-/// FieldSettings that belong together.
+/// Fields that belong together.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FieldGroup {
