@@ -12,14 +12,14 @@ const [name, site, login, password, folder, front] = process.argv.slice(2);
 const rest = `${site}/wp-json`;
 const { port } = new URL(front);
 
-/** How each is started, and in what it differs. */
+/** How each is started, and in what it differs; `refreshes`: previews read their record again by themselves. */
 const examples = {
   astro: { program: ['dist/server/entry.mjs'], moved: 301, found: 302, gone: 410 },
   // Pages of Next redirect by 307 and 308, and have no other status than 200 and 404.
-  next: { program: ['node_modules/next/dist/bin/next', 'start', '-H', '127.0.0.1'], moved: 308, found: 307, gone: 404, cookie: '__prerender_bypass' },
-  sveltekit: { program: ['build'], moved: 301, found: 302, gone: 410 },
+  next: { program: ['node_modules/next/dist/bin/next', 'start', '-H', '127.0.0.1'], moved: 308, found: 307, gone: 404, cookie: '__prerender_bypass', refreshes: true },
+  sveltekit: { program: ['build'], moved: 301, found: 302, gone: 410, refreshes: true },
   // Addresses are behind a `#`, and a page is what its script makes of it.
-  html: { serve: files, inBrowser: true, at: (path) => `/#${path}` },
+  html: { serve: files, inBrowser: true, refreshes: true, at: (path) => `/#${path}` },
 };
 const example = { at: (path) => path, ...examples[name] };
 
@@ -243,4 +243,11 @@ async function watch() {
     shown = await browser.run(heading, 'Almost');
   }
   ok('a preview that follows changes', shown, true);
+
+  if (!example.refreshes) return;
+  await go(console_);
+  await browser.run(`
+    addEventListener('message', ({ origin, data }) => (globalThis.told = [origin, data.type]));
+    document.body.append(Object.assign(document.createElement('iframe'), { src: arguments[0] }));`, address);
+  ok('what it tells the pane', await browser.until('the pane is told nothing', 'return globalThis.told'), [front, 'cms-server:refreshes']);
 }
