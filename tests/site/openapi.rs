@@ -74,6 +74,26 @@ fn it_is_valid_and_complete() {
     }
 }
 
+#[test]
+fn places_at_addresses_fit_their_schema_whatever_is_selected_of_them() {
+    for (prefix, nothing) in [("cms", json!({})), ("wp", json!([]))] {
+        let server = Server::with(&[&format!("site.prefix={prefix}")]);
+        let operation = &server.get("/openapi.json").body["paths"]["/server/v1/resolve"]["get"];
+        let schema = &operation["responses"]["200"]["content"]["application/json"]["schema"];
+        let schema = jsonschema::draft202012::new(schema).expect("a schema");
+        for (query, expected) in [
+            ("path=/&_fields=kind", json!({"kind": "front_page"})),
+            ("paths[]=/&paths[]=/nothing&_fields=kind", json!([{"kind": "front_page"}, {"kind": "none"}])),
+            ("path=/&_fields=none", nothing.clone()),
+            ("paths[]=/&_fields=none", json!([nothing])),
+        ] {
+            let body = server.get(&format!("/server/v1/resolve?{query}")).body;
+            assert!(schema.is_valid(&body), "{prefix} {query}: {body}");
+            assert_eq!(body, expected, "{prefix} {query}");
+        }
+    }
+}
+
 /// Schemas of the documents in a response, by context.
 fn schema_in(operation: &Value, context: &str) -> Option<String> {
     let schema = &operation["responses"]["200"]["content"]["application/json"]["schema"];
