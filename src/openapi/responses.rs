@@ -27,7 +27,7 @@ impl DescriptionBuilder<'_> {
                 let mut schema: Value = serde_json::from_str(text).unwrap_or_default();
                 let example = examples::derived(&schema, "", false);
                 schema.as_object_mut().and_then(|schema| schema.shift_remove("example"));
-                let mut content = as_json(self.or_empty_list(schema));
+                let mut content = as_json(self.or_empty_lists(schema));
                 if let Some(example) = example {
                     content["application/json"]["example"] = example;
                 }
@@ -159,6 +159,15 @@ impl DescriptionBuilder<'_> {
             true => json!({"anyOf": [object, {"type": "array", "maxItems": 0}]}),
             false => object,
         }
+    }
+
+    /// The same, also of the objects in a list where a response is either.
+    fn or_empty_lists(&self, mut schema: Value) -> Value {
+        let choices = schema.get_mut("anyOf").and_then(Value::as_array_mut).into_iter().flatten();
+        for items in choices.filter_map(|choice| choice.get_mut("items")) {
+            *items = self.or_empty_list(items.take());
+        }
+        self.or_empty_list(schema)
     }
 
     fn headers(&self, method: Method, responds: ResponseKind) -> Map<String, Value> {

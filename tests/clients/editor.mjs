@@ -1,8 +1,8 @@
 // The block editor in a browser: opens a record, gets a paragraph, a picture and a reusable piece, saves, reloads.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { createServer, request as ask } from 'node:http';
 import { createRequire } from 'node:module';
+import { startBrowser } from './browser.mjs';
 
 const [site, login, password, folder, source] = process.argv.slice(2);
 const credentials = `${login}:${password}`;
@@ -62,51 +62,13 @@ const post = await rest('POST', 'posts', {
   status: 'draft',
 });
 
-// -------------------------------------------------------------------------------------------------- the browser
-
-const driver = spawn('chromedriver', ['--port=0'], { stdio: ['ignore', 'pipe', 'inherit'] });
-const port = await new Promise((ready, failed) => {
-  let told = '';
-  driver.stdout.on('data', (chunk) => {
-    told += chunk;
-    const found = told.match(/successfully on port (\d+)/);
-    if (found) ready(found[1]);
-  });
-  driver.on('error', failed);
-});
-let session = '';
-async function drive(method, path, body) {
-  const answer = await fetch(`http://127.0.0.1:${port}/session${session}${path}`, { method, body: body && JSON.stringify(body) });
-  const { value } = await answer.json();
-  assert.ok(answer.ok, `${path}: ${JSON.stringify(value).slice(0, 2000)}`);
-  return value;
-}
-const run = (script, ...args) => drive('POST', '/execute/sync', { script, args });
-
-async function until(what, script, ...args) {
-  for (let n = 0; n < 150; n++) {
-    const value = await run(script, ...args);
-    if (value) return value;
-    await new Promise((done) => setTimeout(done, 100));
-  }
-  const log = await drive('POST', '/se/log', { type: 'browser' }).catch(() => []);
-  assert.fail(`${what}\n${await run('return document.body.innerHTML.slice(0, 3000)')}\n${JSON.stringify(log).slice(0, 3000)}`);
-}
+const browser = await startBrowser();
+const { drive, run, until } = browser;
 const shows = (text) => until(`${text} is not shown`, 'return document.body.innerText.includes(arguments[0])', text);
 
 try {
-  const { sessionId } = await drive('POST', '', {
-    capabilities: {
-      alwaysMatch: {
-        browserName: 'chrome',
-        'goog:loggingPrefs': { browser: 'ALL' },
-        'goog:chromeOptions': { args: ['--headless=new', '--no-sandbox', '--disable-dev-shm-usage', '--window-size=1200,900'] },
-      },
-    },
-  });
-  session = `/${sessionId}`;
   const page = `http://127.0.0.1:${pages.address().port}/?${new URLSearchParams({ credentials, post: post.id })}`;
-  await drive('POST', '/url', { url: page });
+  await browser.open(page);
   await shows('Edited in blocks');
   await shows('What was here before.');
 
@@ -131,13 +93,12 @@ try {
   }
   assert.ok(stored.content.rendered.includes('<p class="wp-block-paragraph">Nine to five.</p>'), stored.content.rendered);
 
-  await drive('POST', '/url', { url: page });
+  await browser.open(page);
   for (const text of ['What was here before.', 'by hand', 'Nine to five.']) await shows(text);
   await until('the picture is not shown', 'return [...document.images].some((image) => image.alt === "A dot" && image.naturalWidth === 1)');
   assert.deepEqual(await run('return window.editor.blocks()'), ['core/paragraph', 'core/paragraph', 'core/image', 'core/block']);
   console.log('the block editor: a paragraph typed, a picture and a reusable piece inserted, saved and found again');
 } finally {
-  if (session) await drive('DELETE', '').catch(() => {});
-  driver.kill();
+  await browser.quit();
   pages.close();
 }

@@ -53,7 +53,9 @@ fn it_is_valid_and_complete() {
         let distinct: BTreeSet<&str> = names.iter().copied().collect();
         assert_eq!(names.len(), distinct.len(), "{prefix}: names of operations are unique");
         assert!(distinct.contains("posts.list") && distinct.contains("posts.revisions.get"), "{distinct:?}");
-        // The root lists the same, but for the routes that take whole collections or another file, and preview links.
+        // The root lists the same, but for the routes that take whole collections or another file, and preview links; under
+        // `wp` it has nothing that WordPress does not have, such as what front ends ask for.
+        let for_front_ends = ["GET /server/v1/resolve", "GET /server/v1/menus/{menu}"];
         let root = server.get("/").body;
         let mut listed = BTreeSet::new();
         for (pattern, route) in root["routes"].as_object().expect("routes") {
@@ -64,9 +66,31 @@ fn it_is_valid_and_complete() {
             operations(&document).into_iter().partition(|operation| {
                 ["/import", "/replace"].iter().any(|end| operation.ends_with(end))
                     || operation.contains("/preview-links")
+                    || prefix == "wp" && for_front_ends.contains(&operation.as_str())
             });
         assert_eq!(others, listed, "{prefix}");
+        assert!(prefix == "cms" || for_front_ends.iter().all(|operation| taken.contains(*operation)), "{taken:?}");
         assert!(taken.contains(&format!("POST /{prefix}/v2/posts/import")), "{taken:?}");
+    }
+}
+
+#[test]
+fn places_at_addresses_fit_their_schema_whatever_is_selected_of_them() {
+    for (prefix, nothing) in [("cms", json!({})), ("wp", json!([]))] {
+        let server = Server::with(&[&format!("site.prefix={prefix}")]);
+        let operation = &server.get("/openapi.json").body["paths"]["/server/v1/resolve"]["get"];
+        let schema = &operation["responses"]["200"]["content"]["application/json"]["schema"];
+        let schema = jsonschema::draft202012::new(schema).expect("a schema");
+        for (query, expected) in [
+            ("path=/&_fields=kind", json!({"kind": "front_page"})),
+            ("paths[]=/&paths[]=/nothing&_fields=kind", json!([{"kind": "front_page"}, {"kind": "none"}])),
+            ("path=/&_fields=none", nothing.clone()),
+            ("paths[]=/&_fields=none", json!([nothing])),
+        ] {
+            let body = server.get(&format!("/server/v1/resolve?{query}")).body;
+            assert!(schema.is_valid(&body), "{prefix} {query}: {body}");
+            assert_eq!(body, expected, "{prefix} {query}");
+        }
     }
 }
 

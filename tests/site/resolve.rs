@@ -284,7 +284,7 @@ fn the_token_of_a_preview_opens_the_address_that_a_draft_will_have() {
     let cut = &token[..token.len() - 1];
     for (path, token) in [
         ("/blog/other", &*token),
-        ("/blog/nothing", &token),
+        ("/elsewhere/not-yet", &token),
         ("/", &token),
         ("/blog/not-yet", cut),
         ("/blog/other", cut),
@@ -293,6 +293,18 @@ fn the_token_of_a_preview_opens_the_address_that_a_draft_will_have() {
         let answer = of(path, token);
         assert_eq!((answer.status, answer.code()), (401, "rest_preview_invalid"), "{path}: {}", answer.text);
     }
+    // Its slug follows from its title, so that the address of a preview is another one when the title has changed.
+    let change = |body: Value| server.admin("POST", &format!("/cms/v2/posts/{}", draft["id"]), Some(&body)).status;
+    assert_eq!(change(json!({"title": "Almost"})), 200);
+    for path in ["/blog/not-yet", "/blog/almost"] {
+        let answer = of(path, &token);
+        let shown = &answer.body["_embedded"]["record"][0]["title"]["rendered"];
+        assert_eq!((answer.status, shown), (200, &json!("Almost")), "{path}: {}", answer.text);
+    }
+    assert_eq!(of("/blog/other", &token).status, 401);
+    assert_eq!(change(json!({"slug": "almost"})), 200);
+    assert_eq!((of("/blog/not-yet", &token).status, of("/blog/almost", &token).status), (401, 200));
+    assert_eq!(change(json!({"slug": "not-yet"})), 200);
     let revoked = format!("/cms/v2/posts/{}/preview-links/{}", draft["id"], link.body["id"].as_str().expect("an id"));
     assert_eq!(server.admin("DELETE", &revoked, None).status, 200);
     assert_eq!(of("/blog/not-yet", &token).status, 401);

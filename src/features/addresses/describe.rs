@@ -1,7 +1,7 @@
 //! The places at addresses as documents, with the links of all records of a type made together.
 
 use super::candidates::{dated_kinds, shows_page};
-use super::find::{NamedPlace, SitePlace, find_all};
+use super::find::{NamedPlace, SitePlace, find_all, public_record};
 use super::period::Period;
 use super::preview_nonce;
 use super::redirects::Redirect;
@@ -346,7 +346,7 @@ pub fn preview(work: &Work<'_>, text: &str, token: &str) -> Result<Option<Value>
             .is_some_and(|path| path.trim_end_matches('/').eq_ignore_ascii_case(requested.path.trim_end_matches('/')));
         same && (query.is_empty() && path != "/" || requested.raw_query.split('&').any(|pair| pair == query))
     };
-    if !known.iter().any(names) {
+    if !known.iter().any(names) && !has_another_title(&scope, record, &requested)? {
         return Ok(None);
     }
     let mut document = Map::from_iter([("kind".to_owned(), json!("record"))]);
@@ -356,4 +356,11 @@ pub fn preview(work: &Work<'_>, text: &str, token: &str) -> Result<Option<Value>
     document.insert("canonical".into(), json!(true));
     document.extend(links.map(|links| ("_links".to_owned(), links)));
     Ok(Some(Value::Object(document)))
+}
+
+/// Whether a record without a slug may have had the address by another title: one of the form of its type, which no record for
+/// everybody has. A preview stays where it is while its title is written.
+fn has_another_title(scope: &Scope, record: Record<'_>, requested: &RequestedAddress) -> Result<bool, ApiError> {
+    let fits = || record.resource.address.templates().any(|template| template.match_path(&requested.list).is_some());
+    Ok(record.text(record::SLUG).is_empty() && fits() && public_record(scope, requested)?.is_none())
 }
