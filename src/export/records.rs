@@ -119,7 +119,7 @@ pub(super) struct RecordReader<'s> {
     logins: HashMap<i64, String>,
 }
 
-/// What belongs to the records of a page, by their ids.
+/// Terms, values, comments and addresses of the records of a page, by their ids.
 struct PageParts {
     /// Rows of declared types with all of their columns.
     rows: HashMap<i64, (usize, Row)>,
@@ -325,7 +325,7 @@ impl<'s> RecordReader<'s> {
         }
         let mut meta = parts.meta.remove(&row.id).unwrap_or_default();
         let own = own_values(registry.draft_status(), &row, &extra, parts.old.remove(&row.id));
-        // What is known of a file that is still elsewhere is what an import has stored.
+        // Of a file that is still elsewhere only the stored values are known.
         let is_own = |key: &str| FROM_COLUMNS.contains(&key) || own.iter().any(|(known, _)| known == key);
         meta.retain(|(key, _)| !is_own(key));
         meta.extend(own);
