@@ -530,6 +530,9 @@ fn export(
 
 /// Writes the declarations that a file of another site asks for.
 fn propose(source: &ConfigSource, file: &Path, folder: &Path, json: bool) -> Result<(), BootError> {
+    // The names that are taken are those of the dialect that the proposal declares.
+    let mut source = source.clone();
+    source.sets.push("site.prefix=wp".to_owned());
     let loaded = source.load()?;
     let report = crate::import::propose::propose(&loaded.declaration, file, folder)?;
     if json {

@@ -532,3 +532,90 @@ fn a_file_that_cannot_be_read_still_changes_nothing() {
     assert!(!output.status.success(), "{output:?}");
     assert_eq!(server.get("/wp/v2/posts/899").status, 404);
 }
+
+#[test]
+fn declarations_are_proposed_for_what_a_file_has() {
+    let value = |key: &str, value: &str| meta("wp:postmeta", key, value);
+    let book = |id: i64, more: &str| item(id, "book", more);
+    let list = "a:2:{i:0;s:1:\"a\";i:1;s:1:\"b\";}";
+    let object = "a:1:{s:4:\"size\";i:3;}";
+    let in_genre = "<category domain=\"genre\" nicename=\"sea\"><![CDATA[Sea]]></category>";
+    let first = [
+        value("pages", "120"),
+        value("price", "9.5"),
+        value("signed", "1"),
+        value("tones", list),
+        value("box", object),
+    ]
+    .concat();
+    let second = [
+        value("pages", "7"),
+        value("price", "10"),
+        value("signed", "0"),
+        value("_edit_last", "1"),
+        value("mixed", list),
+    ]
+    .concat();
+    let third = [
+        value("mixed", "text"),
+        value("_oembed_1", "x"),
+        value("_oembed_2", "x"),
+        value("subtitle", "A"),
+        value("subtitle", "B"),
+    ]
+    .concat();
+    let group = "a:2:{s:12:\"show_in_rest\";i:1;s:8:\"location\";a:1:{i:0;a:1:{i:0;a:3:{s:5:\"param\";s:9:\"post_type\";s:8:\"operator\";s:2:\"==\";s:5:\"value\";s:4:\"post\";}}}}";
+    let field = "a:1:{s:4:\"type\";s:4:\"text\";}";
+    let acf = |id: i64, kind: &str, slug: &str, parent: i64, content: &str, name: &str| {
+        format!(
+            "<item><title>{name}</title><content:encoded><![CDATA[{content}]]></content:encoded><excerpt:encoded><![CDATA[{name}]]></excerpt:encoded>\
+             <wp:post_id>{id}</wp:post_id><wp:post_parent>{parent}</wp:post_parent><wp:post_name>{slug}</wp:post_name>\
+             <wp:status>publish</wp:status><wp:post_type>{kind}</wp:post_type></item>"
+        )
+    };
+    let items = [
+        book(101, &(first + in_genre)),
+        book(102, &second),
+        book(103, &third),
+        item(104, "post", &[value("mood", "calm"), value("motto", "Row"), value("_motto", "field_m")].concat()),
+        item(105, "revision", ""),
+        acf(200, "acf-field-group", "group_x", 0, group, "Extras"),
+        acf(201, "acf-field", "field_m", 200, field, "motto"),
+    ];
+    let genre = "<wp:term><wp:term_id>9</wp:term_id><wp:term_taxonomy>genre</wp:term_taxonomy><wp:term_slug>sea</wp:term_slug><wp:term_name>Sea</wp:term_name></wp:term>";
+    let folder = tempfile::TempDir::new().expect("a temporary folder");
+    let path = |file: &str| folder.path().join(file).display().to_string();
+    stdout(&["init", &path("")], "");
+    fs::write(folder.path().join("site.xml"), export(genre, &items.concat())).expect("a file");
+    let told: Value =
+        serde_json::from_str(&stdout(&["import", &path("site.xml"), "--propose", &path(""), "--json"], ""))
+            .expect("JSON");
+    let counts = &told["counts"];
+    assert_eq!(
+        [&counts["types"], &counts["taxonomies"], &counts["field groups"], &counts["meta keys"]],
+        [1, 1, 1, 7],
+        "{told}"
+    );
+    let left_out = told["left_out"].to_string();
+    for line in [
+        "meta key _oembed_* of book: a column has it, or WordPress keeps it for itself (2 values)",
+        "meta key mixed of book: its values are texts, and lists or objects (2 records)",
+        "type revision: it belongs to WordPress itself (1 records)",
+    ] {
+        assert!(left_out.contains(line), "{line}: {left_out}");
+    }
+    let text = fs::read_to_string(folder.path().join("site.toml")).expect("a file");
+    assert!(text.contains("# Guessed: in 2 of 3 records, every value is of the type integer."), "{text}");
+    let server = Server::over(folder, &["site.prefix=wp"]);
+    import(&server, &fs::read_to_string(server.path("site.xml")).expect("a file"), &[]);
+    let book = server.get("/wp/v2/book/101").body;
+    let own =
+        json!({"pages": 120, "price": 9.5, "signed": true, "tones": ["a", "b"], "box": {"size": 3}, "subtitle": []});
+    for (key, value) in own.as_object().expect("an object") {
+        assert_eq!(&book["meta"][key], value, "{key}: {book}");
+    }
+    assert_eq!(server.get("/wp/v2/book/103").body["meta"]["subtitle"], json!(["A", "B"]));
+    assert_eq!(server.get("/wp/v2/genre?slug=sea").body[0]["count"], 1);
+    let post = server.get("/wp/v2/posts/104").body;
+    assert_eq!((&post["acf"]["motto"], &post["meta"]["mood"]), (&json!("Row"), &json!("calm")), "{post}");
+}

@@ -1,9 +1,10 @@
 //! A proposal as declarations: the text of `site.toml`, and the schema files that it names.
 
 use super::toml_text::{comment, key, members, value};
-use super::{Proposal, ProposeReport, ProposedGroup, ProposedTaxonomy, ProposedType};
+use super::{Proposal, ProposeReport, ProposedGroup, ProposedMeta, ProposedTaxonomy, ProposedType};
 use cms_config::declaration::Declaration;
 use serde_json::{Map, Value, json};
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 /// Lines at the head of the file; `{source}` is the file that was read.
@@ -12,11 +13,17 @@ const HEAD: &str = include_str!("site.toml");
 const HIERARCHICAL: &str = include_str!("hierarchical.toml");
 /// Lines that every type has.
 const TYPE: &str = include_str!("type.toml");
+/// Lines that a type has whose declaration is the plugin's.
+const MARK: &str = include_str!("mark.toml");
+/// The line that shows values of field groups.
+const PROFILE: &str = "include = [\"schemas/profiles/acf.toml\"]\n\n";
 
 /// The files with their texts, and the report.
 pub fn written(declared: &Declaration, proposal: Proposal, source: &str) -> (Vec<(String, String)>, ProposeReport) {
     let mut writer = DeclarationWriter::new(declared, &proposal);
-    let mut site = HEAD.replace("{source}", &comment(source));
+    let by_plugin = !proposal.groups.is_empty() || proposal.types.iter().any(|one| one.by_plugin);
+    let profile = if by_plugin { PROFILE } else { "" };
+    let mut site = HEAD.replace("{source}", &comment(source)).replace("{profile}", profile);
     let (shown, hidden): (Vec<&ProposedType>, Vec<&ProposedType>) = proposal.types.iter().partition(|one| one.shown);
     let (taxonomies, concealed): (Vec<&ProposedTaxonomy>, Vec<&ProposedTaxonomy>) =
         proposal.taxonomies.iter().partition(|one| one.shown);
@@ -33,6 +40,8 @@ pub fn written(declared: &Declaration, proposal: Proposal, source: &str) -> (Vec
     site.push_str(&writer.of_existing(&taxonomies));
     site.push_str(&hidden_names("types", hidden.iter().map(|one| one.kind.as_str())));
     site.push_str(&hidden_names("taxonomies", concealed.iter().map(|one| one.kind.as_str())));
+    let (values, known) = writer.values(&proposal);
+    site.push_str(&values);
     let mut names = HashSet::new();
     for group in &proposal.groups {
         let name = free(&group.name, |name| names.contains(name));
@@ -40,6 +49,7 @@ pub fn written(declared: &Declaration, proposal: Proposal, source: &str) -> (Vec
         site.push_str(&field_group(&name, group));
     }
     let mut report = ProposeReport { left_out: proposal.left_out.clone(), ..ProposeReport::default() };
+    report.left_out.extend(known);
     let not_shown = "the interface does not show it; its records and terms are stored";
     report.left_out.extend(hidden.iter().map(|one| format!("type {}: {not_shown}", one.kind)));
     report.left_out.extend(concealed.iter().map(|one| format!("taxonomy {}: {not_shown}", one.kind)));
@@ -51,6 +61,7 @@ pub fn written(declared: &Declaration, proposal: Proposal, source: &str) -> (Vec
     report.counts = vec![
         ("types".to_owned(), writer.types),
         ("taxonomies".to_owned(), writer.taxonomies),
+        ("meta keys".to_owned(), writer.meta),
         ("field groups".to_owned(), proposal.groups.len() as u64),
         ("fields".to_owned(), report.fields.values().sum()),
     ];
@@ -107,6 +118,7 @@ struct DeclarationWriter<'d> {
     schemas: Vec<(String, String)>,
     types: u64,
     taxonomies: u64,
+    meta: u64,
     /// Kinds whose records searches find.
     searched: Vec<String>,
     left_out: Vec<String>,
@@ -136,6 +148,7 @@ impl<'d> DeclarationWriter<'d> {
             schemas: Vec::new(),
             types: 0,
             taxonomies: 0,
+            meta: 0,
             searched: Vec::new(),
             left_out: Vec::new(),
         }
@@ -182,6 +195,9 @@ impl<'d> DeclarationWriter<'d> {
             "icon": one.icon});
         text.push_str(&table(&format!("resources.{name}.listing"), listing.as_object().unwrap_or(&Map::new())));
         text.push_str(&TYPE.replace("{name}", &name));
+        if one.by_plugin {
+            text.push_str(&MARK.replace("{name}", &name));
+        }
         text.push_str(&labels(&name, &one.name, &one.singular));
         if one.hierarchical {
             text.push('\n');
@@ -223,6 +239,32 @@ impl<'d> DeclarationWriter<'d> {
             text.push_str(&format!("\n[resources.{name}.endpoints.list]\nparent = {{ description = \"Only terms below this one.\", type = \"integer\", x-filter = {{ column = \"parent\", op = \"eq\" }} }}\n"));
         }
         text
+    }
+
+    /// Meta keys, those of most records first, and why others are not declared.
+    fn values(&mut self, proposal: &Proposal) -> (String, Vec<String>) {
+        let (mut text, mut left_out) = (String::new(), Vec::new());
+        let mut all: Vec<&ProposedMeta> = proposal.meta.iter().collect();
+        all.sort_by_key(|one| Reverse(one.records));
+        for one in all {
+            let neutral = one.kind.strip_prefix("wp_").unwrap_or(&one.kind);
+            let Some(name) = self.names.get(&one.kind).or_else(|| self.names.get(neutral)) else {
+                left_out.push(format!("meta key {} of {}: no resource shows records of this kind", one.key, one.kind));
+                continue;
+            };
+            if self.declared.resources.get(name).is_some_and(|resource| resource.meta.contains_key(&one.key)) {
+                left_out.push(format!("meta key {} of {}: it is declared already", one.key, one.kind));
+                continue;
+            }
+            self.meta += 1;
+            let single = if one.single { "" } else { "single = false\n" };
+            let (note, schema) = (comment(&one.note), value(&one.schema));
+            text.push_str(&format!(
+                "\n# Guessed: {note}.\n[resources.{name}.meta.{}]\n{single}schema = {schema}\n",
+                key(&one.key)
+            ));
+        }
+        (text, left_out)
     }
 
     /// Taxonomies of resources that are declared already.

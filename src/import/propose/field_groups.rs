@@ -105,6 +105,7 @@ fn content_type(item: &Map<String, Value>) -> ProposedType {
         _ => vec!["title".to_owned(), "editor".to_owned()],
     };
     ProposedType {
+        by_plugin: true,
         base: base(item, &kind),
         name: label(item, "name"),
         singular: label(item, "singular_name"),

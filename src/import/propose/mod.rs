@@ -5,15 +5,17 @@
 
 mod declarations;
 mod field_groups;
+mod site_export;
 mod toml_text;
 
 use crate::boot::BootError;
+use crate::request::BYTE_ORDER_MARK;
 use cms_config::declaration::Declaration;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Most bytes of a file that is read.
@@ -27,6 +29,7 @@ pub struct Proposal {
     pub types: Vec<ProposedType>,
     pub taxonomies: Vec<ProposedTaxonomy>,
     pub groups: Vec<ProposedGroup>,
+    pub meta: Vec<ProposedMeta>,
     /// Each part that stays out, and why.
     pub left_out: Vec<String>,
 }
@@ -49,6 +52,8 @@ pub struct ProposedType {
     pub supports: Vec<String>,
     /// Kinds of its taxonomies.
     pub taxonomies: Vec<String>,
+    /// Advanced Custom Fields declares it.
+    pub by_plugin: bool,
 }
 
 /// A taxonomy.
@@ -75,6 +80,19 @@ pub struct ProposedGroup {
     pub fields: Vec<(String, Map<String, Value>)>,
 }
 
+/// A meta key, with the type that its values show.
+#[derive(Debug)]
+pub struct ProposedMeta {
+    /// Kind of the records that have it.
+    pub kind: String,
+    pub key: String,
+    pub schema: Value,
+    pub single: bool,
+    /// What was guessed, and from how many records.
+    pub note: String,
+    pub records: u64,
+}
+
 /// A reader of one kind of file; `None`: the file is of another kind.
 type SourceReader = fn(&Value) -> Option<Proposal>;
 
@@ -87,19 +105,32 @@ const READERS: &[SourceReader] = &[field_groups::read];
 /// The file is of no kind that is read, or a file that would be written is there already; then nothing is written.
 pub fn propose(declared: &Declaration, file: &Path, folder: &Path) -> Result<ProposeReport, BootError> {
     let refused = |why: String| BootError::Other(format!("{}: {why}; nothing was written", file.display()));
-    let size = fs::metadata(file).map_err(|error| refused(error.to_string()))?.len();
-    if size > LARGEST {
-        return Err(refused(format!("a file of more than {LARGEST} bytes is not read")));
-    }
-    let text = fs::read_to_string(file).map_err(|error| refused(error.to_string()))?;
-    let content: Value = serde_json::from_str(&text).map_err(|error| refused(format!("this is no JSON ({error})")))?;
-    let unknown = "this is neither an export of field groups nor of types and taxonomies";
-    let proposal = READERS.iter().find_map(|read| read(&content)).ok_or_else(|| refused(unknown.to_owned()))?;
+    let is_xml = begins_as_xml(file).map_err(|error| refused(error.to_string()))?;
+    let proposal = if is_xml { site_export::read(declared, file) } else { from_json(file) }.map_err(refused)?;
     let source = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let (files, mut report) = declarations::written(declared, proposal, &source);
     write_all(folder, &files)?;
     report.files = files.into_iter().map(|(name, _)| folder.join(name)).collect();
     Ok(report)
+}
+
+/// Whether the first character of a file is that of XML.
+fn begins_as_xml(file: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    File::open(file)?.take(1024).read_to_end(&mut start)?;
+    let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&start);
+    Ok(text.trim_ascii_start().starts_with(b"<"))
+}
+
+fn from_json(file: &Path) -> Result<Proposal, String> {
+    let size = fs::metadata(file).map_err(|error| error.to_string())?.len();
+    if size > LARGEST {
+        return Err(format!("a file of more than {LARGEST} bytes is not read"));
+    }
+    let text = fs::read_to_string(file).map_err(|error| error.to_string())?;
+    let content: Value = serde_json::from_str(&text).map_err(|error| format!("this is no JSON ({error})"))?;
+    let unknown = "this is neither an export of field groups nor of types and taxonomies";
+    READERS.iter().find_map(|read| read(&content)).ok_or_else(|| unknown.to_owned())
 }
 
 /// Writes new files, or none of them.

@@ -1,0 +1,447 @@
+//! Reads a WordPress export (WXR): types and taxonomies of its records, field groups, and meta keys with the types that their
+//! values show.
+
+use super::field_groups;
+use super::{Proposal, ProposedMeta, ProposedTaxonomy, ProposedType};
+use crate::import::records::neutral;
+use crate::import::wxr::{self, ExportItem, ExportRecord, ReadError, WxrLimits};
+use cms_config::declaration::Declaration;
+use cms_text::php;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+/// Meta keys of a file that are looked at, of all kinds together.
+const MOST_KEYS: usize = 5000;
+
+/// Fields of groups that are read.
+const MOST_FIELDS: usize = 20_000;
+
+/// Fields inside one another.
+const DEEPEST: usize = 16;
+
+/// The greatest whole number that every client reads as it is.
+const GREATEST: i64 = 1 << 53;
+
+/// Names that are left out: `internal.json`. A `*` stands for whatever is there.
+#[derive(Deserialize)]
+struct InternalNames {
+    kinds: Vec<NamesWithReason>,
+    taxonomies: Vec<NamesWithReason>,
+    meta: Vec<NamesWithReason>,
+}
+
+#[derive(Deserialize)]
+struct NamesWithReason {
+    why: String,
+    names: Vec<String>,
+}
+
+/// The entry by which a name is left out, with the reason; `None`: it is not.
+fn reason<'n>(all: &'n [NamesWithReason], name: &str) -> Option<(&'n str, &'n str)> {
+    let fits = |pattern: &String| match pattern.split_once('*') {
+        Some((before, after)) => {
+            name.len() >= before.len() + after.len() && name.starts_with(before) && name.ends_with(after)
+        }
+        None => name == pattern,
+    };
+    all.iter().find_map(|one| Some((one.names.iter().find(|pattern| fits(pattern))?.as_str(), one.why.as_str())))
+}
+
+/// The content of an export.
+///
+/// # Errors
+/// Why the file cannot be read.
+pub fn read(declared: &Declaration, file: &Path) -> Result<Proposal, String> {
+    let internal: InternalNames =
+        serde_json::from_str(include_str!("internal.json")).map_err(|error| error.to_string())?;
+    let mut survey = ExportSurvey::default();
+    let input = BufReader::with_capacity(1 << 18, File::open(file).map_err(|error| error.to_string())?);
+    let take = |item| {
+        survey.take(item);
+        Ok::<(), std::convert::Infallible>(())
+    };
+    match wxr::read(input, &WxrLimits::default(), |_| {}, take) {
+        Ok(_) => Ok(survey.proposal(declared, &internal)),
+        Err(ReadError::Wxr(error)) => Err(error.to_string()),
+        Err(ReadError::Sink(never)) => match never {},
+    }
+}
+
+/// Facts about the records of a kind.
+#[derive(Default)]
+struct KindFacts {
+    records: u64,
+    hierarchical: bool,
+    ordered: bool,
+    excerpts: bool,
+    pictures: bool,
+    comments: bool,
+    taxonomies: BTreeSet<String>,
+    meta: BTreeMap<String, MetaFacts>,
+}
+
+/// Facts about a taxonomy.
+#[derive(Default)]
+struct TaxonomyFacts {
+    hierarchical: bool,
+}
+
+/// Facts about the values of a meta key.
+#[derive(Default)]
+struct MetaFacts {
+    records: u64,
+    repeated: bool,
+    guess: Option<GuessedType>,
+    /// Besides nothing, there is "0" or "1" alone.
+    binary: bool,
+    zero: bool,
+    one: bool,
+}
+
+/// The type that values show.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum GuessedType {
+    Integer,
+    Number,
+    Text,
+    List,
+    Object,
+    /// Texts, and lists or objects.
+    Several,
+}
+
+impl GuessedType {
+    fn of(text: &str) -> Option<GuessedType> {
+        if text.is_empty() {
+            return None;
+        }
+        let integer = text.parse::<i64>().ok().filter(|number| number.abs() <= GREATEST);
+        if integer.is_some_and(|number| number.to_string() == text) {
+            return Some(GuessedType::Integer);
+        }
+        let digits = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'));
+        if digits && text.contains('.') && text.parse::<f64>().is_ok_and(f64::is_finite) && !text.starts_with('.') {
+            return Some(GuessedType::Number);
+        }
+        Some(match php::unserialize(text) {
+            Some(Value::Array(_)) => GuessedType::List,
+            Some(Value::Object(map)) if map.keys().all(|key| key.parse::<i64>().is_ok()) => GuessedType::List,
+            Some(Value::Object(_)) => GuessedType::Object,
+            _ => GuessedType::Text,
+        })
+    }
+
+    fn and(self, other: GuessedType) -> GuessedType {
+        use GuessedType::{Integer, List, Number, Object, Several, Text};
+        match (self, other) {
+            (one, other) if one == other => one,
+            (Integer | Number, Integer | Number) => Number,
+            (Integer | Number | Text, Integer | Number | Text) => Text,
+            // PHP has one type for both, and an empty one is written as a list.
+            (List | Object, List | Object) => Object,
+            _ => Several,
+        }
+    }
+}
+
+/// A record of field groups, types and taxonomies of Advanced Custom Fields.
+struct DeclaringRecord {
+    id: i64,
+    parent: i64,
+    order: i64,
+    kind: String,
+    slug: String,
+    title: String,
+    excerpt: String,
+    settings: Map<String, Value>,
+    active: bool,
+}
+
+#[derive(Default)]
+struct ExportSurvey {
+    kinds: BTreeMap<String, KindFacts>,
+    taxonomies: BTreeMap<String, TaxonomyFacts>,
+    declaring: Vec<DeclaringRecord>,
+    keys: usize,
+    left_out: Vec<String>,
+}
+
+impl ExportSurvey {
+    fn take(&mut self, item: ExportItem) {
+        match item {
+            ExportItem::Author(_) => {}
+            ExportItem::Term(term) => {
+                let facts = self.taxonomies.entry(term.taxonomy).or_default();
+                facts.hierarchical |= !term.parent_slug.is_empty();
+            }
+            ExportItem::Record(record) if record.kind.starts_with("acf-") => self.declaring(*record),
+            ExportItem::Record(record) => self.record(&record),
+        }
+    }
+
+    fn declaring(&mut self, record: ExportRecord) {
+        if self.declaring.len() == MOST_FIELDS {
+            self.left_out.push(format!("field groups: more than {MOST_FIELDS} records; the rest is not read"));
+        }
+        if self.declaring.len() >= MOST_FIELDS {
+            return;
+        }
+        let Some(Value::Object(settings)) = php::unserialize(&record.content) else {
+            self.left_out.push(format!("{} {}: its settings cannot be read", record.kind, record.title));
+            return;
+        };
+        self.declaring.push(DeclaringRecord {
+            id: record.id,
+            parent: record.parent,
+            order: record.menu_order,
+            active: record.status == "publish",
+            kind: record.kind,
+            slug: record.slug,
+            title: record.title,
+            excerpt: record.excerpt,
+            settings,
+        });
+    }
+
+    fn record(&mut self, record: &ExportRecord) {
+        for term in &record.terms {
+            self.taxonomies.entry(term.taxonomy.clone()).or_default();
+        }
+        let facts = self.kinds.entry(record.kind.clone()).or_default();
+        facts.records += 1;
+        facts.hierarchical |= record.parent != 0;
+        facts.ordered |= record.menu_order != 0;
+        facts.excerpts |= !record.excerpt.is_empty();
+        facts.comments |= !record.comments.is_empty() || record.comment_status == "open";
+        facts.taxonomies.extend(record.terms.iter().map(|term| term.taxonomy.clone()));
+        let stored: HashMap<&str, &str> = record.meta.iter().map(|(key, value)| (&**key, &**value)).collect();
+        facts.pictures |= stored.contains_key("_thumbnail_id");
+        let is_field = |key: &str| stored.get(&*format!("_{key}")).is_some_and(|value| value.starts_with("field_"));
+        let is_reference = |key: &str, value: &str| key.starts_with('_') && value.starts_with("field_");
+        let mut seen = BTreeSet::new();
+        for (key, value) in &record.meta {
+            // Values of field groups are declared with their groups.
+            if is_field(key) || is_reference(key, value) {
+                continue;
+            }
+            if !facts.meta.contains_key(key) {
+                self.keys += 1;
+                if self.keys > MOST_KEYS {
+                    continue;
+                }
+            }
+            let of =
+                facts.meta.entry(key.clone()).or_insert_with(|| MetaFacts { binary: true, ..MetaFacts::default() });
+            match seen.insert(key) {
+                true => of.records += 1,
+                false => of.repeated = true,
+            }
+            of.binary &= matches!(value.as_str(), "" | "0" | "1");
+            of.zero |= matches!(value.as_str(), "" | "0");
+            of.one |= value == "1";
+            of.guess = match (of.guess, GuessedType::of(value)) {
+                (Some(one), Some(other)) => Some(one.and(other)),
+                (one, other) => one.or(other),
+            };
+        }
+    }
+
+    fn proposal(mut self, declared: &Declaration, internal: &InternalNames) -> Proposal {
+        let groups = self.field_groups();
+        let mut proposal = field_groups::read(&Value::Array(groups)).unwrap_or_default();
+        proposal.left_out.append(&mut self.left_out);
+        if self.keys > MOST_KEYS {
+            let more = self.keys - MOST_KEYS;
+            proposal.left_out.push(format!("{more} meta keys: a file has at most {MOST_KEYS} that are looked at"));
+        }
+        let known: BTreeSet<String> =
+            declared.resources.iter().map(|(name, one)| one.kind.clone().unwrap_or_else(|| name.clone())).collect();
+        let is_known = |kind: &str| known.contains(kind) || known.contains(neutral(kind));
+        for (kind, facts) in &self.kinds {
+            match reason(&internal.kinds, kind) {
+                Some((_, why)) => {
+                    proposal.left_out.push(format!("type {kind}: {why} ({} records)", facts.records));
+                }
+                None => {
+                    let proposed = proposal.types.iter().any(|one| one.kind == *kind);
+                    if !proposed && !is_known(kind) {
+                        proposal.types.push(content_type(kind, facts, internal));
+                    }
+                    values(kind, facts, internal, &mut proposal);
+                }
+            }
+        }
+        for (kind, facts) in &self.taxonomies {
+            let proposed = proposal.taxonomies.iter().any(|one| one.kind == *kind);
+            match reason(&internal.taxonomies, kind) {
+                _ if proposed || is_known(kind) => {}
+                Some((_, why)) => proposal.left_out.push(format!("taxonomy {kind}: {why}")),
+                None => {
+                    let of = self.kinds.iter().filter(|(_, of)| of.taxonomies.contains(kind));
+                    proposal.taxonomies.push(ProposedTaxonomy {
+                        kind: kind.clone(),
+                        base: kind.clone(),
+                        name: title(kind),
+                        singular: title(kind),
+                        hierarchical: facts.hierarchical,
+                        shown: true,
+                        of: of.map(|(kind, _)| kind.clone()).collect(),
+                        ..ProposedTaxonomy::default()
+                    });
+                }
+            }
+        }
+        proposal
+    }
+
+    /// Field groups, types and taxonomies in the form in which Advanced Custom Fields exports them.
+    fn field_groups(&self) -> Vec<Value> {
+        let mut below: HashMap<i64, Vec<&DeclaringRecord>> = HashMap::new();
+        for record in self.declaring.iter().filter(|record| record.kind == "acf-field") {
+            below.entry(record.parent).or_default().push(record);
+        }
+        below.values_mut().for_each(|list| list.sort_by_key(|record| (record.order, record.id)));
+        let one = |record: &DeclaringRecord| {
+            let mut item = record.settings.clone();
+            item.insert("key".into(), json!(record.slug));
+            item.insert("title".into(), json!(record.title));
+            if !record.active {
+                item.insert("active".into(), json!(false));
+            }
+            if record.kind == "acf-field-group" {
+                item.insert("fields".into(), fields(&below, record.id, 0));
+            }
+            Value::Object(item)
+        };
+        self.declaring.iter().filter(|record| record.kind != "acf-field").map(one).collect()
+    }
+}
+
+/// The fields below a group or a field.
+fn fields(below: &HashMap<i64, Vec<&DeclaringRecord>>, parent: i64, depth: usize) -> Value {
+    let all = below.get(&parent).filter(|_| depth < DEEPEST).into_iter().flatten();
+    all.map(|record| {
+        let mut field = record.settings.clone();
+        field.insert("key".into(), json!(record.slug));
+        field.insert("label".into(), json!(record.title));
+        field.insert("name".into(), json!(record.excerpt));
+        if below.contains_key(&record.id) {
+            field.insert("sub_fields".into(), fields(below, record.id, depth + 1));
+        }
+        Value::Object(field)
+    })
+    .collect()
+}
+
+fn content_type(kind: &str, facts: &KindFacts, internal: &InternalNames) -> ProposedType {
+    let mut supports = vec!["title", "editor", "author", "custom-fields"];
+    supports.extend(facts.excerpts.then_some("excerpt"));
+    supports.extend(facts.pictures.then_some("thumbnail"));
+    supports.extend(facts.comments.then_some("comments"));
+    supports.extend((facts.ordered || facts.hierarchical).then_some("page-attributes"));
+    let taxonomies = facts.taxonomies.iter().filter(|taxonomy| reason(&internal.taxonomies, taxonomy).is_none());
+    ProposedType {
+        kind: kind.to_owned(),
+        base: kind.to_owned(),
+        name: title(kind),
+        singular: title(kind),
+        hierarchical: facts.hierarchical,
+        shown: true,
+        searched: true,
+        supports: supports.into_iter().map(str::to_owned).collect(),
+        taxonomies: taxonomies.cloned().collect(),
+        ..ProposedType::default()
+    }
+}
+
+/// `book_review` as `Book review`.
+fn title(kind: &str) -> String {
+    let words = kind.replace(['_', '-'], " ");
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The meta keys of a kind.
+fn values(kind: &str, facts: &KindFacts, internal: &InternalNames, proposal: &mut Proposal) {
+    // Keys that one entry names are told in one line.
+    let mut kept: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    for (key, of) in &facts.meta {
+        let mut left_out = |why: &str| {
+            proposal.left_out.push(format!("meta key {key} of {kind}: {why} ({} records)", of.records));
+        };
+        if let Some(entry) = reason(&internal.meta, key) {
+            *kept.entry(entry).or_default() += of.records;
+            continue;
+        }
+        let (kind_of_value, schema) = match of.guess {
+            _ if of.binary && of.zero && of.one => ("boolean", json!({"type": "boolean", "default": false})),
+            None => {
+                left_out("it has no value anywhere");
+                continue;
+            }
+            Some(GuessedType::Several) => {
+                left_out("its values are texts, and lists or objects");
+                continue;
+            }
+            Some(GuessedType::Integer) => ("integer", json!({"type": "integer"})),
+            Some(GuessedType::Number) => ("number", json!({"type": "number"})),
+            Some(GuessedType::Text) => ("text", json!({"type": "string", "default": ""})),
+            Some(GuessedType::List) => ("list", json!({"type": "array", "items": {}})),
+            Some(GuessedType::Object) => ("object", json!({"type": "object", "additionalProperties": true})),
+        };
+        proposal.meta.push(ProposedMeta {
+            kind: kind.to_owned(),
+            key: key.clone(),
+            schema,
+            single: !of.repeated,
+            note: format!("in {} of {} records, every value is of the type {kind_of_value}", of.records, facts.records),
+            records: of.records,
+        });
+    }
+    let kept =
+        kept.into_iter().map(|((keys, why), count)| format!("meta key {keys} of {kind}: {why} ({count} values)"));
+    proposal.left_out.extend(kept);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_guessed_by_all_values() {
+        use GuessedType::{Integer, List, Number, Object, Several, Text};
+        let of = |values: &[&str]| {
+            let all = values.iter().filter_map(|value| GuessedType::of(value));
+            all.reduce(GuessedType::and)
+        };
+        for (values, expected) in [
+            (&["1", "-20", ""][..], Some(Integer)),
+            (&["1", "2.5"], Some(Number)),
+            (&["007"], Some(Text)),
+            (&["9007199254740993"], Some(Text)),
+            (&["1", "one"], Some(Text)),
+            (&["1.2.3"], Some(Text)),
+            (&[""], None),
+            (&["a:2:{i:0;s:1:\"a\";i:1;s:1:\"b\";}"], Some(List)),
+            (&["a:1:{s:1:\"k\";i:1;}", "a:0:{}"], Some(Object)),
+            (&["a:1:{s:1:\"k\";i:1;}", "text"], Some(Several)),
+        ] {
+            assert!(of(values) == expected, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn internal_names_have_a_reason() {
+        let internal: InternalNames = serde_json::from_str(include_str!("internal.json")).expect("JSON");
+        for (key, known) in
+            [("_wp_old_slug", true), ("_wp", false), ("rating", false), ("_et_x_cache", true), ("_et_x", false)]
+        {
+            assert_eq!(reason(&internal.meta, key).is_some(), known, "{key}");
+        }
+        assert!(reason(&internal.kinds, "revision").is_some() && reason(&internal.kinds, "book").is_none());
+    }
+}
