@@ -81,6 +81,14 @@ pub mod user {
     pub const EXTRA: &str = "extra";
 }
 
+/// Values of editors for search engines, of records, terms and authors, where the resource has such properties.
+pub mod seo {
+    /// Texts, addresses and pictures, as one object.
+    pub const VALUES: &str = "seo_values";
+    /// Search engines leave the item out.
+    pub const NOINDEX: &str = "noindex";
+}
+
 /// Comments.
 pub mod comment {
     pub const TABLE: &str = "comment";
