@@ -11,6 +11,7 @@ mod original;
 mod query;
 mod read;
 mod reference;
+pub mod seo;
 mod write;
 
 use crate::error::ApiError;

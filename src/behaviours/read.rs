@@ -1,6 +1,6 @@
 //! Behaviours that compute a property.
 
-use super::{dynamic, field_values, files, original, reference};
+use super::{dynamic, field_values, files, original, reference, seo};
 use crate::records::{self, text};
 use crate::registry::resource::Property;
 use crate::registry::vocabulary::BehaviourEntry;
@@ -203,6 +203,14 @@ pub const READS: &[BehaviourEntry<(PropertyReader, Needs)>] = &[
         Needs::REFERENCED,
         "Whether what the row refers to is missing, in the trash or of another type.",
     ),
+    read(
+        "seo",
+        seo::document,
+        Needs::SEO,
+        "What search engines and social networks are told of the item, where its resource has a `seo` block.",
+    ),
+    read("seo.head", seo::plugin_document, Needs::SEO, "The same with the names that Yoast's REST interface has."),
+    read("seo.head.html", seo::plugin_markup, Needs::SEO, "The same as tags for the head of a page."),
     read("line", line, Needs::ROW, "One line of text with typographic quotes and dashes."),
     read("line.long", long_line, Needs::ROW, "The first 200 words of a text with typographic quotes and dashes."),
 ];
@@ -358,13 +366,14 @@ fn wire_kind(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
 
 /// Addresses of the avatar for an e-mail address, by width in pixels.
 fn avatar_urls(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
-    let digest = Sha256::digest(text(value).trim().to_lowercase().as_bytes());
-    let hash = hex(&digest);
-    let sizes = [24, 48, 96].map(|size| {
-        let url = format!("https://secure.gravatar.com/avatar/{hash}?s={size}&d=mm&r=g");
-        (size.to_string(), Value::String(url))
-    });
+    let sizes = [24, 48, 96].map(|size| (size.to_string(), Value::String(avatar_url(text(value), size))));
     Some(Value::Object(sizes.into_iter().collect()))
+}
+
+/// The address of the avatar for an e-mail address, so many pixels wide.
+pub fn avatar_url(email: &str, size: u32) -> String {
+    let hash = hex(&Sha256::digest(email.trim().to_lowercase().as_bytes()));
+    format!("https://secure.gravatar.com/avatar/{hash}?s={size}&d=mm&r=g")
 }
 
 /// A list of the words in a column.

@@ -24,6 +24,7 @@ pub mod preview_links;
 pub mod redirects;
 pub mod revisions;
 pub mod search;
+pub mod seo;
 pub mod service_description;
 pub mod sessions;
 pub mod sideload;
@@ -61,6 +62,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     redirects::HANDLERS,
     revisions::HANDLERS,
     search::HANDLERS,
+    seo::HANDLERS,
     service_description::HANDLERS,
     sessions::HANDLERS,
     sideload::HANDLERS,

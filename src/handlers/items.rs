@@ -129,10 +129,11 @@ pub fn cached_texts(
     if !missing.is_empty() {
         let short: Vec<Row> = missing.iter().map(|at| rows[*at].clone()).collect();
         let full = whole(&short)?;
+        let others = view.tells_of_others(resource);
         let tracking = |row: &Row| {
             let record = Record { resource, row };
             let parts = dynamic::reads_other_rows(&work.scope.registry.declaration, record.text("content"));
-            ReadTracking { links: cache.shows_others(record), parts }
+            ReadTracking { links: others || cache.shows_others(record), parts }
         };
         let tracking: Vec<ReadTracking> = full.iter().map(tracking).collect();
         let documents = render::tracked_documents(work.scope, snapshot, resource, &full, view, &tracking)?;

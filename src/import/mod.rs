@@ -13,6 +13,7 @@ mod importer;
 pub mod propose;
 mod records;
 mod report;
+mod seo;
 mod site;
 mod terms;
 mod uploads;

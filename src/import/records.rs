@@ -6,6 +6,7 @@ use crate::boot::BootError;
 use crate::families::{Columns, column, comment, content, text_column};
 use crate::files::kinds;
 use crate::records::txt;
+use crate::registry::columns::seo as seo_columns;
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use cms_config::declaration::ImportFormat;
@@ -54,6 +55,7 @@ impl<'a> Importer<'a> {
             let imported = self.imported(resource, &record);
             change.set.retain(|(column, _)| !imported.iter().any(|(own, _)| own == column));
             change.set.extend(imported);
+            change.set.extend(self.seo_columns(resource, &record.meta));
             self.default_terms(resource, &record, &mut edges);
         }
         change.edges = edges.into_iter().collect();
@@ -309,7 +311,12 @@ impl<'a> Importer<'a> {
     pub(super) fn judge_meta(&mut self, resource: Option<&Resource>, values: &[(String, String)], own: &[&str]) {
         for (key, value) in values {
             let declared = resource.and_then(|r| Some((r.meta.get(key)?, &r.declared.meta.get(key)?.schema)));
-            let imported = || resource.is_some_and(|r| r.declared.import.values().any(|from| from.meta == *key));
+            let seo = &self.registry.declaration.seo.import;
+            let takes = |r: &Resource| {
+                let told = seo.contains_key(key) && r.column(seo_columns::VALUES).is_some();
+                told || r.declared.import.values().any(|from| from.meta == *key)
+            };
+            let imported = || resource.is_some_and(takes);
             match declared {
                 Some((of, schema)) if of.read(&json!(value), schema).is_none() => {
                     *self.report.unfit.entry(key.clone()).or_default() += 1;

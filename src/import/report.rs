@@ -82,6 +82,8 @@ pub struct ImportReport {
     pub(super) more_keys: u64,
     /// Values under declared meta keys that do not fit.
     pub(super) unfit: BTreeMap<String, u64>,
+    /// Variables of titles and descriptions that templates here do not have.
+    pub(super) variables: BTreeMap<String, u64>,
     /// Files that are not here, by the host that has them.
     pub(super) elsewhere: BTreeMap<String, u64>,
     pub(super) warnings: Warnings,
@@ -94,6 +96,16 @@ impl ImportReport {
         match self.keys.get_mut(key) {
             Some(count) => *count += 1,
             None if room => drop(self.keys.insert(key.to_owned(), 1)),
+            None => self.more_keys += 1,
+        }
+    }
+
+    /// Counts a variable that templates here do not have.
+    pub(super) fn unknown_variable(&mut self, name: String) {
+        let room = self.variables.len() < MOST_KEYS;
+        match self.variables.get_mut(&name) {
+            Some(count) => *count += 1,
+            None if room => drop(self.variables.insert(name, 1)),
             None => self.more_keys += 1,
         }
     }
@@ -139,6 +151,11 @@ impl ImportReport {
     fn meta(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (key, n) in &self.unfit {
             write!(f, "\n{n:>8} values of the meta key {key} do not fit its declaration: kept, shown as null")?;
+        }
+        if !self.variables.is_empty() {
+            let listed = self.variables.iter().take(LISTED_KEYS).map(|(name, n)| format!("{name} ({n})"));
+            let listed: Vec<String> = listed.collect();
+            write!(f, "\nvariables of titles and descriptions that nothing here has, left out: {}", listed.join(", "))?;
         }
         if self.keys.is_empty() {
             return Ok(());

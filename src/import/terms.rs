@@ -140,7 +140,8 @@ impl<'a> Importer<'a> {
         }
         let slug = if slug.is_empty() { id.to_string() } else { slug };
         self.remember(format!("term:{kind}:{slug}"), "term", id);
-        let set = vec![text_column(term::columns::DESCRIPTION, &term.description)];
+        let mut set = vec![text_column(term::columns::DESCRIPTION, &term.description)];
+        set.extend(taxonomy.into_iter().flat_map(|taxonomy| self.seo_columns(taxonomy, &term.meta)));
         let put = term::put(&name(&kind), Target::Keyed(DbValue::Int(id)), &term.name, &slug, set);
         self.pending.push(Change::Put(Put { meta: super::records::meta(&term.meta), ..put }));
         if !term.parent_slug.is_empty() {

@@ -200,6 +200,14 @@ tables! {
     }
 }
 
+/// Values of editors for search engines, of records, terms and authors, where the resource has such properties.
+pub mod seo {
+    /// Texts, addresses and pictures, as one object.
+    pub const VALUES: &str = "seo_values";
+    /// Search engines leave the item out.
+    pub const NOINDEX: &str = "noindex";
+}
+
 /// Addresses that were requested and that nothing has.
 pub mod missing_address {
     pub const PATH: &str = "path";

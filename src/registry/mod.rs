@@ -20,6 +20,7 @@ pub mod meta;
 pub mod operations;
 pub mod path_template;
 pub mod resource;
+pub mod seo;
 mod statuses;
 pub mod tables;
 pub mod templates;
@@ -43,6 +44,7 @@ use indexmap::{IndexMap, IndexSet};
 use languages::Languages;
 use path_template::PathTemplate;
 use resource::Resource;
+use seo::SiteSeo;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -200,6 +202,8 @@ pub struct Registry {
     pub item_routes: Vec<Option<usize>>,
     /// The resource that declares how programs log in with tokens.
     pub tokens: Option<usize>,
+    /// Templates for search engines of places that are no items.
+    pub seo: SiteSeo,
     /// Languages of the site's contents.
     pub languages: Option<Languages>,
     /// Abilities by name.

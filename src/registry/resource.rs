@@ -5,6 +5,7 @@ use super::addresses::ItemAddress;
 use super::fields::ResourceFields;
 use super::meta::MetaType;
 use super::path_template::PathTemplate;
+use super::seo::SeoRules;
 use super::words::DerivedWord;
 use crate::error::Code;
 use cms_config::declaration::{self, Action, Family, LinkCondition};
@@ -112,6 +113,8 @@ pub struct Property {
     pub filterable: bool,
     /// Documents may lack it (`x-optional`).
     pub optional: bool,
+    /// Documents have it where `_fields` names it alone (`x-on-demand`).
+    pub on_demand: bool,
     /// Documents may have other values than the listed ones (`x-open-enum`).
     pub open_enum: bool,
     /// Further types that it has in documents (`x-shown-types`).
@@ -384,6 +387,8 @@ pub struct Resource {
     pub originals: Vec<Row>,
     /// Types of registered meta, by key.
     pub meta: HashMap<String, MetaType>,
+    /// Templates for search engines of its items.
+    pub seo: Option<SeoRules>,
     /// Its field groups, where a property shows them.
     pub fields: Option<ResourceFields>,
     /// The resource schema as clients see it.

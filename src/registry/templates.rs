@@ -45,6 +45,11 @@ impl TemplateReference {
             .then(|| TemplateReference { of: of.to_owned(), members })
     }
 
+    /// The name as it is written.
+    pub fn name(&self) -> String {
+        std::iter::once(&self.of).chain(&self.members).map(String::as_str).collect::<Vec<_>>().join(".")
+    }
+
     /// The value, where it is there.
     pub fn value<'v>(&self, known: &'v Map<String, Value>) -> Option<&'v Value> {
         self.members.iter().try_fold(known.get(&self.of)?, |value, member| match value {

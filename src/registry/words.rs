@@ -115,6 +115,10 @@ pub struct PropertyWords {
     /// Documents may lack the property: they have it only where there is a value.
     #[serde(rename = "x-optional")]
     pub optional: bool,
+    /// Documents have the property where `_fields` names it, and not otherwise.
+    #[serde(rename = "x-on-demand")]
+    #[schemars(example = true)]
+    pub on_demand: bool,
     /// Documents may have values that `enum` does not list.
     #[serde(rename = "x-open-enum")]
     pub open_enum: bool,

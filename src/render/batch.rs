@@ -1,6 +1,7 @@
 //! Parts of other rows that a list shows, loaded once for all of it.
 
 use super::columns::short_columns;
+use super::seo::SeoRows;
 use super::{Needs, View, address, links};
 use crate::access::policy;
 use crate::error::ApiError;
@@ -49,6 +50,8 @@ pub struct Batch {
     pub rule_terms: RuleTerms,
     /// Rows that values of field groups refer to.
     pub field_rows: FieldRows,
+    /// Other rows that search engines are told of.
+    pub seo: SeoRows,
 }
 
 /// The part of the row above that the address of a row needs.
@@ -132,6 +135,9 @@ impl Batch {
             batch.load_fields(snapshot, scope, resource, rows, view)?;
         }
         companions?;
+        if needs.seo && resource.seo.is_some() {
+            batch.load_seo(snapshot, scope, resource, rows)?;
+        }
         Ok(batch)
     }
 
@@ -160,7 +166,7 @@ impl Batch {
     }
 
     /// Loads companions of the rows: relations, meta, revisions, whether they have children.
-    fn load_companions(
+    pub(super) fn load_companions(
         &mut self,
         snapshot: &dyn Snapshot,
         scope: &Scope,
@@ -253,7 +259,12 @@ impl Batch {
     }
 
     /// Terms by number, a query for each taxonomy.
-    fn load_terms(&mut self, snapshot: &dyn Snapshot, scope: &Scope, ids: &HashSet<i64>) -> Result<(), ApiError> {
+    pub(super) fn load_terms(
+        &mut self,
+        snapshot: &dyn Snapshot,
+        scope: &Scope,
+        ids: &HashSet<i64>,
+    ) -> Result<(), ApiError> {
         if ids.is_empty() {
             return Ok(());
         }
@@ -275,7 +286,12 @@ impl Batch {
     }
 
     /// Records by number, a query for each kind among them.
-    fn load_places(&mut self, snapshot: &dyn Snapshot, scope: &Scope, posts: HashSet<i64>) -> Result<(), ApiError> {
+    pub(super) fn load_places(
+        &mut self,
+        snapshot: &dyn Snapshot,
+        scope: &Scope,
+        posts: HashSet<i64>,
+    ) -> Result<(), ApiError> {
         if posts.is_empty() {
             return Ok(());
         }

@@ -10,6 +10,7 @@ mod columns;
 mod item;
 mod links;
 mod needs;
+pub mod seo;
 
 pub use self::batch::{Batch, ReferencedRow};
 pub use self::columns::{columns_for, short_columns};
@@ -63,6 +64,11 @@ impl View<'_> {
     /// Whether links are shown; embedding depends on them.
     pub fn wants_links(&self) -> bool {
         self.links && (self.fields.wants("_links") || self.fields.wants("_embedded"))
+    }
+
+    /// Whether documents of a resource show other rows by what search engines are told of them.
+    pub fn tells_of_others(&self, resource: &Resource) -> bool {
+        resource.seo.is_some() && Needs::of_properties(resource, self).seo
     }
 
     /// Whether the links of values of field groups are shown, which come with the values.
@@ -213,5 +219,6 @@ fn document(
 }
 
 fn shown<'p>(properties: &'p [Property], view: &'p View<'_>) -> impl Iterator<Item = &'p Property> {
-    properties.iter().filter(|p| p.contexts.shows_in(view.context) && view.fields.wants(&p.name))
+    let demanded = |p: &Property| !p.on_demand || !view.fields.is_all();
+    properties.iter().filter(move |p| p.contexts.shows_in(view.context) && view.fields.wants(&p.name) && demanded(p))
 }

@@ -26,6 +26,8 @@ pub struct Needs {
     pub members: bool,
     /// Values of field groups, and what they refer to.
     pub fields: bool,
+    /// Other rows that search engines are told of.
+    pub seo: bool,
 }
 
 impl Needs {
@@ -43,11 +45,14 @@ impl Needs {
         texts: false,
         members: false,
         fields: false,
+        seo: false,
     };
     /// The row and what it refers to.
     pub const REFERENCED: Needs = Needs { referenced: true, ..Needs::ROW };
     /// The row with its long texts.
     pub const TEXTS: Needs = Needs { texts: true, ..Needs::ROW };
+    /// The sources of an item's head for search engines: its texts, terms and address, and other rows.
+    pub const SEO: Needs = Needs { texts: true, edges: true, above: true, seo: true, ..Needs::ROW };
     /// The sources of an address.
     pub const ADDRESS: Needs = Needs { above: true, ..Needs::ROW };
 
@@ -65,6 +70,7 @@ impl Needs {
         self.texts |= other.texts;
         self.members |= other.members;
         self.fields |= other.fields;
+        self.seo |= other.seo;
     }
 
     /// The needs of the documents of a resource, shown so.

@@ -1,5 +1,5 @@
 // The unmodified fetch strategies of @headstartwp/core (npm) against a running server: a record by its path, archives,
-// searches, terms, a menu, a preview.
+// searches, terms, a menu, a preview, what search engines are told.
 //
 // Usage: node headstart.mjs SITE LOGIN PASSWORD NODE_MODULES
 
@@ -75,3 +75,17 @@ const preview = await make(`wp/v2/posts/${draft.id}/preview-links`, {});
 const shown = await ask(Single, '/', { id: draft.id, preview: preview.token });
 ok('a preview of a draft', [shown.result.id, shown.result.content.rendered.trim()], [draft.id, '<p>Soon.</p>']);
 await assert.rejects(ask(Single, '/', { id: draft.id, preview: `${preview.token}x` }), headstart.EndpointError);
+
+// What search engines are told, as the hooks and the components of Next read it.
+const head = single.result.yoast_head_json;
+ok('the head of a post', [head.title, head.og_type, head.canonical], [`Day 2 at the pier - ${head.og_site_name}`, 'article', posts[1].link]);
+ok('the head as markup', single.result.yoast_head.includes(`<link rel="canonical" href="${posts[1].link}" />`), true);
+ok('the graph', head.schema['@graph'].map((node) => node['@type']).slice(0, 3), ['Article', 'WebPage', 'WebSite']);
+ok('the head of a category', category.queriedObject.term.yoast_head_json.title, `Harbour Archives - ${head.og_site_name}`);
+ok('the head of an author', author.queriedObject.author.yoast_head_json.og_type, 'profile');
+headstart.setHeadstartWPConfig({ sourceUrl: site, useWordPressPlugin: false, integrations: { yoastSEO: { enable: true } } });
+const search = new headstart.SearchNativeFetchStrategy(site);
+const wanted = { ...search.getDefaultParams(), ...search.getParamsFromURL('/pier') };
+const told = (await search.fetcher(search.buildEndpointURL(wanted), wanted)).queriedObject.search;
+ok('the head of a search', [told.yoast_head_json.title, told.yoast_head_json.robots.index], [`You searched for pier - ${head.og_site_name}`, 'noindex']);
+ok('the head of a search as markup', told.yoast_head.startsWith('<title>You searched for pier'), true);

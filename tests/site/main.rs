@@ -89,6 +89,7 @@ mod safety;
 mod scenarios;
 mod scheduler;
 mod selection;
+mod seo;
 mod server;
 mod shares;
 mod sitemaps;

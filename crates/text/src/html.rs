@@ -44,6 +44,25 @@ impl Html {
         self
     }
 
+    /// Text between tags with every special character escaped: entities in the text become text.
+    pub fn text_as_it_is(&mut self, text: &str) -> &mut Html {
+        self.push_escaped(text);
+        self
+    }
+
+    /// JSON inside a script element. Signs that could end the element are written as escapes.
+    pub fn json(&mut self, value: &serde_json::Value) -> &mut Html {
+        for c in value.to_string().chars() {
+            match c {
+                '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                    let _ = write!(self.0, "\\u{:04x}", u32::from(c));
+                }
+                other => self.0.push(other),
+            }
+        }
+        self
+    }
+
     /// ` name="value"`.
     pub fn attr(&mut self, name: &'static str, value: &str) -> &mut Html {
         self.quoted(name, value, '"')
@@ -60,7 +79,12 @@ impl Html {
     /// ` name="value"` with every special character escaped: entities in the value become text.
     pub fn attr_text(&mut self, name: &'static str, value: &str) -> &mut Html {
         self.raw(" ").raw(name).raw("=\"");
-        for c in value.chars() {
+        self.push_escaped(value);
+        self.raw("\"")
+    }
+
+    fn push_escaped(&mut self, text: &str) {
+        for c in text.chars() {
             match c {
                 '&' => self.0.push_str("&amp;"),
                 '<' => self.0.push_str("&lt;"),
@@ -70,7 +94,6 @@ impl Html {
                 other => self.0.push(other),
             }
         }
-        self.raw("\"")
     }
 
     /// ` name="value"` where there is a value.
@@ -199,6 +222,14 @@ mod tests {
             .raw("</a>");
         let escaped = "&quot;&#039;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp; &amp; \u{0}";
         assert_eq!(html.as_str(), format!("<a title=\"{escaped}\" class='{escaped}'>{escaped}</a>"));
+    }
+
+    #[test]
+    fn json_cannot_end_the_script_around_it() {
+        let mut html = Html::new();
+        html.json(&serde_json::json!({"a": "</script><!-- & \u{2028}"})).text_as_it_is("<&lt;>");
+        let escaped = "{\"a\":\"\\u003c/script\\u003e\\u003c!-- \\u0026 \\u2028\"}&lt;&amp;lt;&gt;";
+        assert_eq!(html.as_str(), escaped);
     }
 
     #[test]

@@ -114,6 +114,22 @@ fn excerpt_html(text: &str, options: &RenderOptions) -> String {
 /// and on the first page counts, of that the first [`EXCERPT_SOURCE`] bytes; shortcodes and blocks that are not prose
 /// are left out.
 pub fn plain_excerpt(content_raw: &str, words: usize, options: &RenderOptions) -> String {
+    beginning_of(&rendered_prose(content_raw, options), words)
+}
+
+/// The first paragraph of a content that has text, as plain text; empty where there is none.
+pub fn first_paragraph(content_raw: &str, options: &RenderOptions) -> String {
+    let rendered = rendered_prose(content_raw, options);
+    let paragraphs = rendered.split("<p").skip(1).filter(|rest| rest.starts_with(['>', ' ', '\n', '\t']));
+    let text = |rest: &str| {
+        let inside = rest.split_once('>').map_or("", |(_, inside)| inside);
+        strip_all_tags(inside.split("</p").next().unwrap_or_default())
+    };
+    paragraphs.map(text).find(|text| !text.is_empty()).unwrap_or_default()
+}
+
+/// The beginning of a content, rendered: see [`plain_excerpt`].
+fn rendered_prose(content_raw: &str, options: &RenderOptions) -> String {
     let content = beginning(content_raw);
     let content = content.split(NEXT_PAGE).next().unwrap_or_default();
     let content = match content.split_once(MORE) {
@@ -123,8 +139,7 @@ pub fn plain_excerpt(content_raw: &str, words: usize, options: &RenderOptions) -
     };
     let content = if content.contains('[') { Cow::Owned(shortcode::strip(&content)) } else { content };
     let content = if has_blocks(&content) { Cow::Owned(prose_blocks(&content, options)) } else { content };
-    let rendered = render_content(&content, &RenderOptions { shortcodes: None, ..*options });
-    beginning_of(&rendered, words)
+    render_content(&content, &RenderOptions { shortcodes: None, ..*options })
 }
 
 /// Whether an excerpt is made from the very HTML of a content: nothing in it is left out or rendered in another way.
@@ -301,6 +316,23 @@ mod tests {
         );
         check("[gallery]", "\n");
         check("Wordpress xWordpress", "<p>WordPress xWordpress</p>\n");
+    }
+
+    #[test]
+    fn the_first_paragraph_with_text_counts() {
+        for (raw, expected) in [
+            ("", ""),
+            ("One.\n\nTwo.", "One."),
+            ("<h2>Head</h2>\n<p class=\"a\"> </p><pre>x</pre><p>A <em>word</em> &amp; more</p>", "A word &amp; more"),
+            (
+                "<!-- wp:image --><figure><img src=\"a.png\"></figure><!-- /wp:image --><!-- wp:paragraph --><p>Text</p><!-- /wp:paragraph -->",
+                "Text",
+            ),
+            ("[gallery]\n\nText", "Text"),
+            ("<p", ""),
+        ] {
+            assert_eq!(first_paragraph(raw, &RenderOptions::default()), expected, "{raw}");
+        }
     }
 
     #[test]

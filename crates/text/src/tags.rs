@@ -49,6 +49,17 @@ pub fn values<'h>(html: &'h str, names: &'h [&str], attribute: &'h str) -> impl 
     })
 }
 
+/// The values of an attribute and of further ones in the first element of a name in which the attribute is not empty, as texts
+/// without entities; what is not there is empty.
+pub fn first_with(html: &str, name: &str, attribute: &str, more: &[&str]) -> Option<Vec<String>> {
+    let value = |tag: &str, name: &str| {
+        self::attribute(tag, name).map_or_else(String::new, |found| decode_value(&tag[found.value]).trim().to_owned())
+    };
+    let wanted = |tag: &str| tag_name(tag).0.eq_ignore_ascii_case(name) && !value(tag, attribute).is_empty();
+    let (_, tag) = find_tag(html, wanted)?;
+    Some(std::iter::once(&attribute).chain(more).map(|name| value(tag, name)).collect())
+}
+
 /// The first attribute of a tag with this name.
 pub(super) fn attribute(tag: &str, name: &str) -> Option<AttributeRange> {
     Attributes::of(tag).find(|attribute| tag[attribute.name.clone()].eq_ignore_ascii_case(name))

@@ -2,11 +2,13 @@
 
 use super::candidates::{dated_kinds, shows_page};
 use super::find::{NamedPlace, SitePlace, find_all, public_record};
+use super::heads;
 use super::period::Period;
 use super::preview_nonce;
 use super::redirects::Redirect;
 use super::requested::{RequestedAddress, normal, with_page};
 use crate::access::{policy, preview_links};
+use crate::behaviours::seo::SeoHead;
 use crate::error::{ApiError, status};
 use crate::handlers::Work;
 use crate::records::{self, Record};
@@ -30,6 +32,8 @@ pub struct DescribedAddress {
     pub document: Value,
     /// An editor has made a redirect there.
     pub redirect: bool,
+    /// Its head for search engines, where that is wanted.
+    pub head: Option<SeoHead>,
     /// Its own address, with the page of a list.
     link: String,
     old: bool,
@@ -44,11 +48,27 @@ impl DescribedAddress {
         DescribedAddress {
             document: self::redirect(redirect.status, redirect.location.as_deref()),
             redirect: true,
+            head: None,
             link: String::new(),
             old: false,
             by: None,
             front: String::new(),
         }
+    }
+
+    /// Adds what search engines are told.
+    fn tell(&mut self, head: Option<SeoHead>, page: u64) {
+        let Some(mut head) = head else { return };
+        // Each page of a list is one of its own.
+        if page > 1 && head.canonical == head.link {
+            head.canonical.clone_from(&self.link);
+        }
+        if let Some(members) = self.document.as_object_mut() {
+            let links = members.shift_remove("_links");
+            members.insert("seo".into(), head.document());
+            members.extend(links.map(|links| ("_links".to_owned(), links)));
+        }
+        self.head = Some(head);
     }
 
     /// Where a visitor is led who requests an address of the site; `None`: it is the right one.
@@ -78,14 +98,24 @@ impl DescribedAddress {
     }
 }
 
-/// The place at each of these addresses.
+/// Whether the request names what search engines are told.
+pub fn tells(work: &Work<'_>) -> bool {
+    requested_fields(work).iter().any(|name| name.split('.').next() == Some("seo"))
+}
+
+/// The place at each of these addresses; `told`: with what search engines are told of it.
 ///
 /// # Errors
 /// The database cannot be read.
-pub fn describe(work: &Work<'_>, requested: &[RequestedAddress]) -> Result<Vec<Option<DescribedAddress>>, ApiError> {
+pub fn describe(
+    work: &Work<'_>,
+    requested: &[RequestedAddress],
+    told: bool,
+) -> Result<Vec<Option<DescribedAddress>>, ApiError> {
     let scope = work.scope;
     let found = find_all(scope, requested)?;
     let links = links(scope, &found)?;
+    let mut heads = if told { heads::of_items(work, &found, requested)? } else { HashMap::new() };
     let mut all = Vec::new();
     for (at, (found, requested)) in found.into_iter().zip(requested).enumerate() {
         let page = requested.page_of(&scope.registry.declaration.addresses.page).unwrap_or(1);
@@ -93,8 +123,15 @@ pub fn describe(work: &Work<'_>, requested: &[RequestedAddress]) -> Result<Vec<O
             Some(found) if page > 1 => has_page(scope, &found.place, page)?,
             _ => true,
         };
-        let found = found.filter(|_| there);
-        all.push(found.map(|found| shown(work, found, links.get(&at), requested)));
+        let Some(found) = found.filter(|_| there) else {
+            all.push(None);
+            continue;
+        };
+        let place = if told { heads::place_of(work, &found.place, requested) } else { None };
+        let mut described = shown(work, found, links.get(&at), requested);
+        let head = heads.remove(&at).or_else(|| place.map(|place| place.head(scope, &described.link, Some(page))));
+        described.tell(head, page);
+        all.push(Some(described));
     }
     Ok(all)
 }
@@ -163,6 +200,7 @@ fn shown(
     let mut described = DescribedAddress {
         document: Value::Null,
         redirect: false,
+        head: None,
         link,
         old: found.old,
         by,

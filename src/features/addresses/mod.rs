@@ -6,6 +6,7 @@
 mod candidates;
 mod describe;
 mod find;
+mod heads;
 pub mod missing;
 mod pattern;
 mod period;
@@ -21,6 +22,7 @@ pub use pattern::{PathPattern, exact_key, keys_of};
 pub use period::Period;
 pub use requested::RequestedAddress;
 
+use crate::behaviours::seo::{SeoHead, not_found};
 use crate::error::{ApiError, Code, status};
 use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
@@ -55,7 +57,11 @@ async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let texts: Vec<&str> = paths.iter().filter_map(Value::as_str).collect();
         let all = at_all(work, &texts).await?;
         let uncached = all.iter().flatten().any(|found| found.redirect);
-        let all = all.into_iter().map(|found| found.map_or_else(|| json!({"kind": "none"}), |found| found.document));
+        let none = || match describe::tells(work) {
+            true => json!({"kind": "none", "seo": not_found(work.scope).document()}),
+            false => json!({"kind": "none"}),
+        };
+        let all = all.into_iter().map(|found| found.map_or_else(none, |found| found.document));
         return Ok(Outcome { uncached, ..shown(work, all.collect()) });
     }
     let Some(text) = args.text("path").or_else(|| args.text("url")) else {
@@ -78,7 +84,7 @@ async fn at_all(work: &Work<'_>, texts: &[&str]) -> Result<Vec<Option<DescribedA
     for redirect in followed.iter().flatten() {
         redirects::count(work, redirect).await;
     }
-    let described = describe(work, &good)?.into_iter().zip(followed);
+    let described = describe(work, &good, describe::tells(work))?.into_iter().zip(followed);
     let described = described.map(|(found, redirect)| redirect.map(DescribedAddress::of_redirect).or(found));
     let described: Vec<Option<DescribedAddress>> = described.collect();
     for (requested, _) in good.iter().zip(&described).filter(|(_, described)| described.is_none()) {
@@ -86,6 +92,16 @@ async fn at_all(work: &Work<'_>, texts: &[&str]) -> Result<Vec<Option<DescribedA
     }
     let mut described = described.into_iter();
     Ok(requested.iter().map(|requested| requested.as_ref().and_then(|_| described.next().flatten())).collect())
+}
+
+/// The head of the place at an address, for search engines; `None`: nothing is there.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn head_at(work: &Work<'_>, url: &str) -> Result<Option<SeoHead>, ApiError> {
+    let Some(requested) = RequestedAddress::of(work.scope, url) else { return Ok(None) };
+    let found = describe(work, std::slice::from_ref(&requested), true)?.pop().flatten();
+    Ok(found.and_then(|found| found.head))
 }
 
 /// The documents with what of them was requested. A name that begins with `record.` is one of the record's own document.
@@ -127,7 +143,7 @@ async fn visit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if let Some(place) = work.scope.registry.declaration.addresses.elsewhere.get(path) {
         return Ok(leads(status::FOUND, Some(&format!("{}{place}", site.url))));
     }
-    let Some(found) = describe(work, std::slice::from_ref(&requested))?.pop().flatten() else {
+    let Some(found) = describe(work, std::slice::from_ref(&requested), false)?.pop().flatten() else {
         missing::count(work, &requested).await;
         return Err(nothing());
     };

@@ -2,7 +2,9 @@
 
 use crate::registry::columns::record;
 use crate::registry::name;
+use crate::scope::Settings;
 use cms_storage::plan::{Cond, DbValue, Op};
+use cms_text::dates::format_php_date;
 use cms_text::time::CivilDateTime;
 
 /// A year, a month or a day.
@@ -53,6 +55,16 @@ impl Period {
     pub fn condition(&self) -> Cond {
         let bound = |op, seconds| Cond::Compare(name(record::DATE_LOCAL), op, DbValue::Int(seconds));
         Cond::All(vec![bound(Op::Ge, self.begin), bound(Op::Lt, self.end)])
+    }
+
+    /// Its name in the language of the site.
+    pub fn name(&self, settings: &Settings) -> String {
+        let form = match (self.month, self.day) {
+            (_, Some(_)) => settings.text("date_format"),
+            (Some(_), None) => "F Y",
+            (None, None) => "Y",
+        };
+        format_php_date(self.begin, form, settings.text("language"))
     }
 
     /// Its path.

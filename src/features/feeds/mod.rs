@@ -9,11 +9,9 @@ mod media;
 mod write;
 
 use crate::error::{ApiError, Code, refuse_if, status};
-use crate::features::addresses::Period;
 use crate::handlers::{Handler, Outcome, RenderedJson, Work, handler};
 use crate::records::Record;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole};
-use cms_text::dates::format_php_date;
 use cms_text::phrase::fill;
 use cms_text::sanitize::unescape;
 use find::{FeedAddress, PublicList};
@@ -95,7 +93,8 @@ pub fn as_document(work: &Work<'_>, media_type: &'static str, bytes: Vec<u8>) ->
 
 /// The name of a list for people, with the site's.
 fn title(work: &Work<'_>, list: Option<&PublicList<'_>>) -> String {
-    let (scope, site) = (work.scope, unescape(work.scope.settings.text("title")));
+    let (scope, settings) = (work.scope, &work.scope.settings);
+    let site = unescape(settings.text("title"));
     let filled = |text: &str, name: &str, value: &str| unescape(&fill(text, &[(name, value)]));
     let of_site = |name: String| if site.is_empty() { name } else { format!("{name} – {site}") };
     match list {
@@ -111,18 +110,7 @@ fn title(work: &Work<'_>, list: Option<&PublicList<'_>>) -> String {
         Some(PublicList::Search(words)) => {
             of_site(filled(scope.phrase("Search results for “{words}”"), "words", words))
         }
-        Some(PublicList::Period(period)) => of_site(period_name(work, *period)),
+        Some(PublicList::Period(period)) => of_site(period.name(settings)),
         Some(list) => of_site(unescape(find::name_of(list))),
     }
-}
-
-/// A year, a month or a day in the language of the site.
-fn period_name(work: &Work<'_>, period: Period) -> String {
-    let settings = &work.scope.settings;
-    let form = match (period.month, period.day) {
-        (_, Some(_)) => settings.text("date_format"),
-        (Some(_), None) => "F Y",
-        (None, None) => "Y",
-    };
-    format_php_date(period.begin, form, settings.text("language"))
 }

@@ -8,7 +8,7 @@ use crate::error::{ApiError, Code};
 use crate::features::feeds::as_document;
 use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
 use crate::records::{self, Record};
-use crate::registry::columns::{ID, record, term};
+use crate::registry::columns::{ID, record, seo, term};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole};
@@ -111,14 +111,22 @@ fn plan(work: &Work<'_>, resource: &Resource) -> ReadPlan {
         let published = policy::published(scope);
         let visible = policy::visible_among(scope, resource, &published);
         let filter = records::all([published, visible]);
-        (filter, vec![Order::Column(name(record::DATE_LOCAL), false), by_id])
+        (records::all([filter, indexed(resource)]), vec![Order::Column(name(record::DATE_LOCAL), false), by_id])
     } else if resource.is_taxonomy() {
         let used = Cond::Compare(name(term::COUNT), Op::Gt, DbValue::Int(0));
-        (records::all([used, policy::visible(scope, resource)]), vec![by_id])
+        (records::all([used, policy::visible(scope, resource), indexed(resource)]), vec![by_id])
     } else {
-        (policy::listed_users(scope, resource), vec![by_id])
+        (records::all([policy::listed_users(scope, resource), indexed(resource)]), vec![by_id])
     };
     ReadPlan { order, ..records::plan(resource, filter) }
+}
+
+/// The rows that search engines may list: those that say so themselves, and the others where their resource says nothing else.
+fn indexed(resource: &Resource) -> Cond {
+    let none = resource.seo.as_ref().is_some_and(|rules| rules.noindex);
+    let Some(column) = resource.plan_column(seo::NOINDEX) else { return records::constant(!none) };
+    let listed = Cond::Compare(column.clone(), Op::Eq, DbValue::Int(0));
+    if none { listed } else { records::any([Cond::IsNull(column), listed]) }
 }
 
 /// Whether the site's own address stands before those of this list.

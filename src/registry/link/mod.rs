@@ -21,6 +21,7 @@ mod relation;
 mod report;
 mod resource;
 mod route;
+mod seo;
 mod shown;
 mod site;
 mod states;
@@ -72,6 +73,7 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
         linker.item_addresses(&mut resources, site);
     }
     linker.links(&mut resources);
+    let seo = linker.seo(&mut resources);
     linker.former_names(&resources);
     let layout = linker.layout(&resources);
     let mut routes = linker.routes(&resources);
@@ -95,6 +97,7 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     Ok(Registry {
         item_routes,
         tokens: routes.iter().find(|route| route.has_role(HandlerRole::TokenCheck)).and_then(|route| route.resource),
+        seo,
         languages: Languages::declared(&resources),
         declaration: Arc::clone(&loaded.declaration),
         site,

@@ -106,6 +106,7 @@ impl Linker<'_> {
             address: ItemAddress::default(),
             originals: Vec::new(),
             fields: None,
+            seo: None,
             meta: declared.meta.iter().map(|(key, meta)| (key.clone(), MetaType::of(meta, self.dialect))).collect(),
             declared: Arc::new(declared),
             entries,

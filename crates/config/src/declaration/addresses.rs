@@ -27,6 +27,14 @@ pub struct Addresses {
     pub redirect_by: OptionalSetting<String>,
 }
 
+impl Addresses {
+    /// The parameter with the words of a search.
+    pub fn words(&self) -> Option<&str> {
+        let named = self.parameters.iter().find(|(_, parameter)| parameter.by == ParameterKind::Words);
+        named.map(|(name, _)| name.as_str())
+    }
+}
+
 impl Default for Addresses {
     fn default() -> Self {
         Addresses {

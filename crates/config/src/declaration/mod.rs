@@ -18,6 +18,7 @@ mod media;
 mod options;
 mod resource;
 mod route;
+mod seo;
 mod server;
 mod site;
 mod views;
@@ -34,6 +35,7 @@ pub use media::*;
 pub use options::*;
 pub use resource::*;
 pub use route::*;
+pub use seo::*;
 pub use server::*;
 pub use site::*;
 pub use views::*;
@@ -82,6 +84,9 @@ pub struct Declaration {
     /// `robots.txt`.
     #[serde(default)]
     pub robots: Robots,
+    /// Titles, descriptions and the like for search engines and social networks.
+    #[serde(default)]
+    pub seo: Seo,
     /// How values are read and responses are shaped where clients differ.
     #[serde(default)]
     pub dialect: Dialect,

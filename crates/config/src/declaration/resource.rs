@@ -5,6 +5,7 @@ use super::console::ResourceView;
 use super::found::Syndicated;
 use super::options::{HandlerOptions, Listing};
 use super::route::{CacheControl, SchemaDoc};
+use super::seo::SeoTemplates;
 use super::site::Moderation;
 use crate::units::{Duration, OptionalSetting};
 use indexmap::IndexMap;
@@ -182,6 +183,10 @@ pub struct Resource {
     /// records, of users who have published some.
     #[serde(default)]
     pub sitemap: bool,
+    /// Its items have titles, descriptions and the like for search engines and social networks, by these templates. Their schema
+    /// shows them by a property with `x-read = "seo"`.
+    #[serde(default)]
+    pub seo: Option<SeoTemplates>,
     /// Links of an item; without any: `self` and `collection`.
     #[serde(default)]
     pub links: Vec<Link>,

@@ -1,0 +1,329 @@
+//! The head of an item: a record, a term or an author.
+
+use super::head::{HeadAuthor, HeadPicture, SeoHead};
+use super::places::{begun, home, site_members};
+use super::texts;
+use crate::behaviours::{files, read};
+use crate::records::Record;
+use crate::registry::columns::{record, seo, term, user};
+use crate::registry::seo::{OF_RECORDS, SeoRules, is_member};
+use crate::registry::templates::Template;
+use crate::render::seo::own_values;
+use crate::render::{Item, address};
+use cms_config::declaration::SeoPictureSource;
+use cms_storage::plan::DbValue;
+use cms_text::dates::format_php_date;
+use cms_text::phrase::fill;
+use cms_text::render::{self, render_title};
+use cms_text::words::count_words;
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+use url::Url;
+
+/// Most bytes of an address that an editor gives.
+const LONGEST_ADDRESS: usize = 2_000;
+
+/// An item whose head is made.
+struct SeoSubject<'a, 'i> {
+    item: &'i Item<'a>,
+    rules: &'i SeoRules,
+    /// The values that an editor gives it.
+    own: Value,
+    link: String,
+    /// The page of a list.
+    page: Option<u64>,
+    /// Names of its terms, by the property that has them, those of hierarchical taxonomies first.
+    terms: Vec<(&'i str, bool, Vec<String>)>,
+}
+
+/// The head of an item, or of a page of its list; `None`: its resource has no templates, or no pages of its own.
+pub fn head_of(item: &Item<'_>, page: Option<u64>) -> Option<SeoHead> {
+    let rules = item.resource.seo.as_ref().filter(|_| item.resource.viewable())?;
+    let front = item.resource.is_content() && is_front_page(item);
+    let link = if front { home(item.scope).1 } else { address::address(item) };
+    let subject = SeoSubject { item, rules, own: own_values(item.record), link, page, terms: terms(item) };
+    Some(subject.head(front))
+}
+
+/// Whether a record is what the site's own address shows.
+fn is_front_page(item: &Item<'_>) -> bool {
+    let settings = &item.scope.settings;
+    settings.text("show_on_front") == "page" && settings.int("page_on_front") == item.record.id()
+}
+
+/// The names of the terms of an item.
+fn terms<'i>(item: &'i Item<'_>) -> Vec<(&'i str, bool, Vec<String>)> {
+    let mut all = Vec::new();
+    for relation in item.resource.relations.iter().filter(|relation| relation.many) {
+        let taxonomy = &item.scope.registry.resources[relation.to];
+        if taxonomy.is_taxonomy() {
+            let targets = item.batch.edges.get(&(relation.rel.clone(), item.record.id()));
+            let names = targets.into_iter().flatten().filter_map(|id| item.batch.terms.get(id));
+            let names = names.map(|term| texts::plain(&term.title)).collect();
+            all.push((relation.property.as_str(), taxonomy.declared.hierarchical, names));
+        }
+    }
+    all
+}
+
+impl SeoSubject<'_, '_> {
+    fn head(&self, front: bool) -> SeoHead {
+        let (item, scope) = (self.item, self.item.scope);
+        let own = |member: &str| Template::parse(&json!(self.own[member].as_str().unwrap_or_default()));
+        let rules = if front { &scope.registry.seo.front_page } else { self.rules };
+        let templates =
+            ["title", "description", "social_title", "social_description", "twitter_title", "twitter_description"];
+        let own_templates = templates.map(own);
+        let known = self.members(rules, &own_templates);
+        let declared = &scope.registry.declaration.seo;
+        let made = |at: usize| {
+            let most = if at.is_multiple_of(2) { declared.title_length } else { declared.description_length };
+            texts::first(&own_templates[at..=at], &known, most)
+        };
+        let mut head = begun(scope, rules, &known);
+        let [title, description, social_title, social_description, twitter_title, twitter_description] =
+            [0, 1, 2, 3, 4, 5].map(made);
+        // Networks are told the same as search engines, unless they have something of their own.
+        for (own, social, told, shared) in [
+            (title, social_title, &mut head.title, &mut head.social_title),
+            (description, social_description, &mut head.description, &mut head.social_description),
+        ] {
+            if !own.is_empty() {
+                (*told, *shared) = (own.clone(), own);
+            }
+            if !social.is_empty() {
+                *shared = social;
+            }
+        }
+        (head.twitter_title, head.twitter_description) = (twitter_title, twitter_description);
+        head.declared = rules.schema.as_ref().and_then(|schema| schema.filled(&known));
+        head.link.clone_from(&self.link);
+        head.canonical = self.canonical().unwrap_or_else(|| self.link.clone());
+        self.limit(&mut head);
+        head.picture = self.picture().or(head.picture);
+        head.twitter_picture = self.own["twitter_picture"].as_i64().and_then(|id| self.file(id));
+        head.trail = self.trail(front);
+        head.kind.clone_from(if front { &rules.kind } else { &self.rules.kind });
+        match item.resource.is_content() {
+            true => self.describe_record(&mut head, front),
+            false => self.describe_other(&mut head),
+        }
+        head
+    }
+
+    /// The members that templates name.
+    fn members(&self, rules: &SeoRules, own: &[Template]) -> Map<String, Value> {
+        let mut known = site_members(self.item.scope, self.page);
+        let own: HashSet<&str> = own.iter().flat_map(Template::references).map(|member| member.of.as_str()).collect();
+        let wanted = |member: &str| rules.uses(member) || own.contains(member);
+        for (property, _, names) in &self.terms {
+            known.insert((*property).to_owned(), json!(names));
+        }
+        for property in &self.item.resource.properties {
+            let plain = |value: Value| value.as_str().map_or(value.clone(), |text| json!(texts::plain(text)));
+            if is_member(property) && wanted(&property.name) && !known.contains_key(&property.name) {
+                known.extend(self.item.value(property).map(|value| (property.name.clone(), plain(value))));
+            }
+        }
+        for member in OF_RECORDS.into_iter().chain(["description"]) {
+            if wanted(member)
+                && let Some(text) = self.member(member)
+            {
+                known.insert(member.to_owned(), json!(text));
+            }
+        }
+        known
+    }
+
+    /// The text of a member that is no property.
+    fn member(&self, member: &str) -> Option<String> {
+        let (item, record) = (self.item, self.item.record);
+        let content = item.resource.is_content();
+        let open = |text: String| if item.open() { text } else { String::new() };
+        Some(match member {
+            "title" => self.name(),
+            "link" => self.link.clone(),
+            "picture" => self.picture()?.url,
+            "description" if !content => texts::plain(record.text(term::DESCRIPTION)),
+            "excerpt" => open(texts::plain(record.text(record::EXCERPT))),
+            "beginning" => {
+                let options = read::options(item);
+                open(texts::plain(&render::plain_excerpt(
+                    record.text(record::CONTENT),
+                    options.excerpt_words,
+                    &options,
+                )))
+            }
+            "first_paragraph" => {
+                open(texts::plain(&render::first_paragraph(record.text(record::CONTENT), &read::options(item))))
+            }
+            "author" => texts::plain(&item.batch.seo.authors.get(&record.int(record::AUTHOR))?.name),
+            "date" | "modified" => {
+                let column = if member == "date" { record::DATE_LOCAL } else { record::MODIFIED_LOCAL };
+                let settings = &item.scope.settings;
+                format_php_date(record.int(column), settings.text("date_format"), settings.text("language"))
+            }
+            "parent" => self.above().next()?.0,
+            _ => return None,
+        })
+    }
+
+    /// The name of the item as plain text.
+    fn name(&self) -> String {
+        let record = self.item.record;
+        if !self.item.resource.is_content() {
+            return texts::plain(record.text(term::NAME));
+        }
+        let title = texts::plain(&render_title(record.text(record::TITLE)));
+        match record.text(record::PASSWORD) {
+            "" => title,
+            _ => fill(self.item.scope.phrase("Protected: {title}"), &[("title", &title)]),
+        }
+    }
+
+    /// The address that an editor gives, where it is one of the web.
+    fn canonical(&self) -> Option<String> {
+        let given = self.own["canonical"].as_str()?.trim();
+        let url = Url::parse(given).ok().filter(|_| given.len() <= LONGEST_ADDRESS)?;
+        let web = matches!(url.scheme(), "http" | "https") && url.has_host();
+        if !web || !url.username().is_empty() || url.password().is_some() {
+            return None;
+        }
+        let links = self.item.scope.registry.site.links.as_ref();
+        Some(links.and_then(|links| links.in_front(url.as_str())).unwrap_or_else(|| url.to_string()))
+    }
+
+    /// Sets the limits of search engines.
+    fn limit(&self, head: &mut SeoHead) {
+        let (record, registry) = (self.item.record, &self.item.scope.registry);
+        if let DbValue::Int(own) = record.value(seo::NOINDEX) {
+            head.robots.index = *own == 0 && !registry.declaration.site.noindex;
+        }
+        let public = |status: &str| registry.status_is(status, |status| status.public || status.inherits);
+        if self.item.resource.is_content() && !public(record.text(record::STATUS)) {
+            head.robots.index = false;
+        }
+        head.robots.follow = self.own["nofollow"] != true;
+        let directives = self.own["directives"].as_array().into_iter().flatten();
+        head.robots.directives = directives.filter_map(Value::as_str).map(str::to_owned).collect();
+    }
+
+    /// The picture of the item.
+    fn picture(&self) -> Option<HeadPicture> {
+        let own = self.own["picture"].as_i64().and_then(|id| self.file(id));
+        let given = || {
+            let url = self.own["picture_url"].as_str().filter(|url| !url.is_empty())?;
+            Some(HeadPicture { url: self.absolute(url)?, ..HeadPicture::default() })
+        };
+        let item = self.item;
+        if item.resource.supports("files") {
+            return own.or_else(given).or_else(|| self.of_file(item.record));
+        }
+        let found = |source: &SeoPictureSource| match source {
+            SeoPictureSource::Featured => self.file(item.record.int(record::FEATURED_MEDIA)),
+            SeoPictureSource::First => {
+                let first = item.batch.seo.first.get(&item.record.id()).filter(|_| item.open())?;
+                let file = first.id.and_then(|id| self.file(id));
+                file.or_else(|| {
+                    Some(HeadPicture {
+                        url: self.absolute(&first.url)?,
+                        width: first.width,
+                        height: first.height,
+                        alt: texts::plain(&first.alt),
+                        media_type: String::new(),
+                    })
+                })
+            }
+        };
+        own.or_else(given).or_else(|| self.rules.pictures.iter().find_map(found))
+    }
+
+    /// An address of the web; one without a host is below the site.
+    fn absolute(&self, url: &str) -> Option<String> {
+        let base = Url::parse(&format!("{}/", self.item.scope.registry.site.url)).ok()?;
+        let url = base.join(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+        Some(url.to_string()).filter(|url| url.len() <= LONGEST_ADDRESS)
+    }
+
+    fn file(&self, id: i64) -> Option<HeadPicture> {
+        let resource = self.item.scope.registry.content_types().find(|kind| kind.supports("files"))?;
+        let row = self.item.batch.seo.files.get(&id)?;
+        self.of_file(Record { resource, row })
+    }
+
+    fn of_file(&self, file: Record<'_>) -> Option<HeadPicture> {
+        let media_type = Some(file.text(record::MIME)).filter(|kind| kind.starts_with("image/"))?;
+        let extra: Value = serde_json::from_str(file.text(record::EXTRA)).unwrap_or_default();
+        let side = |name: &str| extra["media_details"][name].as_i64().filter(|side| *side > 0);
+        Some(HeadPicture {
+            url: files::source_of(self.item.scope, file),
+            width: side("width"),
+            height: side("height"),
+            media_type: media_type.to_owned(),
+            alt: texts::plain(extra["alt_text"].as_str().unwrap_or_default()),
+        })
+    }
+
+    /// Names and addresses of the items above that everybody may know, the nearest first.
+    fn above(&self) -> impl Iterator<Item = (String, String)> {
+        let batch = self.item.batch;
+        let places = if self.item.resource.is_content() { &batch.places } else { &batch.terms };
+        let ids = batch.seo.above.get(&self.item.record.id()).into_iter().flatten();
+        let known = ids.filter_map(|id| places.get(id).filter(|place| place.open));
+        known.map(|place| (texts::plain(&place.title), place.address.clone()))
+    }
+
+    fn trail(&self, front: bool) -> Vec<(String, String)> {
+        let mut trail: Vec<(String, String)> = self.above().collect();
+        trail.push(home(self.item.scope));
+        trail.reverse();
+        if !front {
+            trail.push((self.name(), self.link.clone()));
+        }
+        trail
+    }
+
+    fn describe_record(&self, head: &mut SeoHead, front: bool) {
+        let (item, record) = (self.item, self.item.record);
+        let author = record.int(record::AUTHOR);
+        head.author = item.batch.seo.authors.get(&author).map(|known| HeadAuthor {
+            id: author,
+            name: texts::plain(&known.name),
+            description: texts::plain(&known.description),
+            address: known.address.clone(),
+            picture: read::avatar_url(&known.email, 96),
+            same_as: known.url.to_string(),
+        });
+        head.words = item.open().then(|| count_words(record.text(record::CONTENT)) as u64);
+        head.comments = Some(record.int(record::COMMENT_COUNT)).filter(|count| *count > 0);
+        let hierarchical = self.terms.iter().find(|(_, hierarchical, names)| *hierarchical && !names.is_empty());
+        head.section = hierarchical.and_then(|(_, _, names)| names.first().cloned()).unwrap_or_default();
+        let flat = self.terms.iter().filter(|(_, hierarchical, _)| !hierarchical);
+        head.tags = flat.flat_map(|(_, _, names)| names.clone()).collect();
+        if front {
+            head.modified = record.modified();
+            return;
+        }
+        head.published = Some(record.int(record::DATE_UTC)).filter(|date| *date > 0);
+        head.modified = record.modified().filter(|date| *date > 0);
+        if !item.resource.declared.hierarchical && !item.resource.supports("files") {
+            head.headline = self.name();
+        }
+    }
+
+    fn describe_other(&self, head: &mut SeoHead) {
+        let record = self.item.record;
+        head.page = "CollectionPage";
+        if self.item.resource.is_users() {
+            head.page = "ProfilePage";
+            head.author = Some(HeadAuthor {
+                id: record.id(),
+                name: self.name(),
+                description: texts::plain(record.text(user::DESCRIPTION)),
+                address: self.link.clone(),
+                picture: read::avatar_url(record.text(user::EMAIL), 96),
+                same_as: record.text(user::URL).to_owned(),
+            });
+        }
+    }
+}

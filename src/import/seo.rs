@@ -1,0 +1,208 @@
+//! Values of other programs for search engines, which are meta values of records and terms: taken over as `seo_values` and `noindex`. Which
+//! keys are taken, and what their variables are here, is declared (`[seo.import]`, `[seo.variables]`).
+
+use super::importer::Importer;
+use crate::families::Columns;
+use crate::records::txt;
+use crate::registry::columns::seo;
+use crate::registry::resource::Resource;
+use crate::registry::seo::LONGEST;
+use cms_config::declaration::{SeoImport, SeoImportForm};
+use cms_storage::plan::{DbValue, Input};
+use cms_text::php;
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+use url::Url;
+
+/// Words that documents have; `index` and `follow` are what holds anyway.
+const DIRECTIVES: [&str; 4] = ["noarchive", "nosnippet", "noimageindex", "notranslate"];
+
+/// Most bytes of an address.
+const LONGEST_ADDRESS: usize = 2_000;
+
+/// The values of an item.
+#[derive(Default)]
+struct ImportedSeo {
+    values: Map<String, Value>,
+    noindex: Option<bool>,
+    directives: Vec<&'static str>,
+}
+
+impl Importer<'_> {
+    /// The columns with what is said of an item whose meta values these are.
+    pub(super) fn seo_columns(&mut self, resource: &Resource, meta: &[(String, String)]) -> Columns {
+        let (Some(values), Some(noindex)) = (resource.plan_column(seo::VALUES), resource.plan_column(seo::NOINDEX))
+        else {
+            return Columns::new();
+        };
+        let declared = &self.registry.declaration.seo;
+        let mut found = ImportedSeo::default();
+        for (key, import) in &declared.import {
+            let given = meta.iter().find(|(own, value)| own == key && !value.is_empty());
+            let Some((_, value)) = given else { continue };
+            let (mut unknown, mut unfit) = (Vec::new(), false);
+            match self.seo_value(import, value, &mut found, &mut unknown) {
+                Some(()) => {}
+                None => unfit = true,
+            }
+            for name in unknown {
+                self.report.unknown_variable(name);
+            }
+            if unfit {
+                *self.report.unfit.entry(key.clone()).or_default() += 1;
+            }
+        }
+        if !found.directives.is_empty() {
+            found.values.insert("directives".into(), json!(found.directives));
+        }
+        let mut columns = Columns::new();
+        if !found.values.is_empty() {
+            columns.push((values, Input::Value(txt(&Value::Object(found.values).to_string()))));
+        }
+        columns.extend(found.noindex.map(|index| (noindex, Input::Value(DbValue::Int(i64::from(index))))));
+        columns
+    }
+
+    /// Takes a value over; `None`: it does not fit.
+    fn seo_value(
+        &self,
+        import: &SeoImport,
+        value: &str,
+        found: &mut ImportedSeo,
+        unknown: &mut Vec<String>,
+    ) -> Option<()> {
+        let switched = matches!(value, "1" | "on" | "true");
+        let value = match import.form {
+            SeoImportForm::TwoPercents | SeoImportForm::Percents | SeoImportForm::Hashes => {
+                let variables = &self.registry.declaration.seo.variables;
+                let text = translated(value, import.form, variables, unknown);
+                json!(Some(text).filter(|text| text.chars().count() <= LONGEST)?)
+            }
+            SeoImportForm::Address => json!(web_address(value)?),
+            SeoImportForm::File => match value.parse().ok().map(|number| self.records.target(number))? {
+                0 => return Some(()),
+                id => json!(id),
+            },
+            SeoImportForm::Noindex => {
+                found.noindex = found.noindex.or(if switched { Some(true) } else { (value == "2").then_some(false) });
+                return Some(());
+            }
+            SeoImportForm::Nofollow => {
+                if switched {
+                    found.values.insert("nofollow".into(), json!(true));
+                }
+                return Some(());
+            }
+            SeoImportForm::Words => {
+                found.take_words(value);
+                return Some(());
+            }
+        };
+        let member = import.to?.name();
+        found.values.entry(member).or_insert(value);
+        Some(())
+    }
+}
+
+impl ImportedSeo {
+    fn take_words(&mut self, value: &str) {
+        let listed = php::texts(value);
+        let plain: Vec<&str> = value.split(',').map(str::trim).collect();
+        let words: Vec<&str> = if listed.is_empty() { plain } else { listed.iter().map(String::as_str).collect() };
+        if words.contains(&"noindex") {
+            self.noindex = self.noindex.or(Some(true));
+        }
+        if words.contains(&"nofollow") {
+            self.values.insert("nofollow".into(), json!(true));
+        }
+        self.directives.extend(DIRECTIVES.into_iter().filter(|word| words.contains(word)));
+        self.directives.dedup();
+    }
+}
+
+/// An address of the web.
+fn web_address(text: &str) -> Option<String> {
+    let url = Url::parse(text.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())?;
+    Some(url.to_string()).filter(|url| url.len() <= LONGEST_ADDRESS)
+}
+
+/// A text whose variables are members of templates. Braces of its own name none.
+fn translated(
+    text: &str,
+    form: SeoImportForm,
+    variables: &IndexMap<String, String>,
+    unknown: &mut Vec<String>,
+) -> String {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some((before, name, after)) = next_variable(rest, form) {
+        out.push_str(&before.replace('{', "{ "));
+        // The text in brackets says how a value is written.
+        let word = name.split('(').next().unwrap_or(name);
+        match variables.get(word) {
+            Some(member) => out.push_str(member),
+            None => unknown.push(match form {
+                SeoImportForm::TwoPercents => format!("%%{word}%%"),
+                SeoImportForm::Percents => format!("%{word}%"),
+                _ => format!("#{word}"),
+            }),
+        }
+        rest = after;
+    }
+    out.push_str(&rest.replace('{', "{ "));
+    out.trim().to_owned()
+}
+
+/// The text before the next variable, the variable's name, and the text behind it.
+fn next_variable(text: &str, form: SeoImportForm) -> Option<(&str, &str, &str)> {
+    let named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let mark = match form {
+        SeoImportForm::TwoPercents => "%%",
+        SeoImportForm::Percents => "%",
+        _ => "#",
+    };
+    for (at, _) in text.match_indices(mark) {
+        let inside = &text[at + mark.len()..];
+        let mut end = inside.find(|c: char| !named(c)).unwrap_or(inside.len());
+        if inside[end..].starts_with('(') && form == SeoImportForm::Percents {
+            end = inside.find(')').map_or(end, |bracket| bracket + 1);
+        }
+        let (name, after) = inside.split_at(end);
+        let letter = name.starts_with(|c: char| c.is_ascii_alphabetic());
+        let after = if form == SeoImportForm::Hashes { Some(after) } else { after.strip_prefix(mark) };
+        if let Some(after) = after.filter(|_| letter) {
+            return Some((&text[..at], name, after));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_become_members() {
+        let variables =
+            [("title", "{title}"), ("sep", "{separator}"), ("sitename", "{site.title}"), ("post_title", "{title}")];
+        let variables: IndexMap<String, String> =
+            variables.into_iter().map(|(name, member)| (name.to_owned(), member.to_owned())).collect();
+        for (form, text, expected, missing) in [
+            (SeoImportForm::TwoPercents, "%%title%% %%sep%% %%sitename%%", "{title} {separator} {site.title}", vec![]),
+            (SeoImportForm::TwoPercents, "50%% off %%title%%", "50%% off {title}", vec![]),
+            (SeoImportForm::TwoPercents, "%%title%% %%cf_x%%", "{title}", vec!["%%cf_x%%"]),
+            (SeoImportForm::TwoPercents, "a {title} 100 %", "a { title} 100 %", vec![]),
+            (
+                SeoImportForm::Percents,
+                "%title% %sep% 5% of %date(F jS, Y)%",
+                "{title} {separator} 5% of",
+                vec!["%date%"],
+            ),
+            (SeoImportForm::Hashes, "#post_title | #1 #nothing", "{title} | #1", vec!["#nothing"]),
+            (SeoImportForm::Hashes, "", "", vec![]),
+        ] {
+            let mut unknown = Vec::new();
+            assert_eq!(translated(text, form, &variables, &mut unknown), expected, "{text}");
+            assert_eq!(unknown, missing, "{text}");
+        }
+    }
+}
