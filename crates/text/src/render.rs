@@ -331,7 +331,9 @@ mod tests {
             ("[gallery]\n\nText", "Text"),
             ("<p", ""),
         ] {
-            assert_eq!(first_paragraph(raw, &RenderOptions::default()), expected, "{raw}");
+            let styles = BlockStyles::sample();
+            let options = RenderOptions { styles: Some(&styles), ..RenderOptions::default() };
+            assert_eq!(first_paragraph(raw, &options), expected, "{raw}");
         }
     }
 
