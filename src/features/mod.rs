@@ -11,6 +11,7 @@ pub mod block_data;
 pub mod block_rendering;
 pub mod catalogue;
 pub mod console;
+pub mod events;
 pub mod feeds;
 pub mod file_replacement;
 pub mod forms;
@@ -33,6 +34,7 @@ pub mod static_entries;
 pub mod themes;
 pub mod tokens;
 pub mod view_config;
+pub mod webhooks;
 pub mod widgets;
 
 use crate::handlers::{self, Handler};
@@ -48,6 +50,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     block_rendering::HANDLERS,
     catalogue::HANDLERS,
     console::HANDLERS,
+    events::HANDLERS,
     feeds::HANDLERS,
     file_replacement::HANDLERS,
     forms::HANDLERS,
@@ -70,6 +73,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     themes::HANDLERS,
     tokens::HANDLERS,
     view_config::HANDLERS,
+    webhooks::HANDLERS,
     widgets::HANDLERS,
 ];
 

@@ -2,6 +2,7 @@
 
 use super::connection::{BusyGuard, ConnectionState};
 use super::{Edge, PreparedService, guard};
+use crate::error::ApiError;
 use crate::model::{EventStream, Reply, StopReason, StopSignal};
 use actix_http::body::{BodyStream, BoxBody};
 use bytes::Bytes;
@@ -23,6 +24,9 @@ pub enum EdgeResponse {
 
 /// A response that may be a stream.
 pub type ResponseFuture = Pin<Box<dyn Future<Output = EdgeResponse>>>;
+
+/// The headers and the body of a stream, or why there is none.
+pub type StreamFuture = Pin<Box<dyn Future<Output = Result<(Vec<(String, String)>, EventStream), ApiError>>>>;
 
 impl Edge {
     /// Whether streams of a service have to end.

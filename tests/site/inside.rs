@@ -167,7 +167,11 @@ impl Inside {
             Payload::Json(body) => body,
             Payload::Text(text) => serde_json::from_slice(&text).expect("JSON"),
             Payload::Empty => Value::Null,
-            Payload::Shared(_) | Payload::Other { .. } | Payload::Page { .. } | Payload::Lines { .. } => {
+            Payload::Shared(_)
+            | Payload::Other { .. }
+            | Payload::Page { .. }
+            | Payload::Lines { .. }
+            | Payload::Events(_) => {
                 json!("shared")
             }
         };
