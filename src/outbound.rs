@@ -284,7 +284,7 @@ impl HttpClient {
             error => FetchError::Nothing(error.to_string()),
         })?;
         let mut bytes = Vec::new();
-        // What was said counts, also where the rest does not come.
+        // The status counts, also where the rest of the answer does not come.
         let _ = answer.body_mut().as_reader().take(most).read_to_end(&mut bytes);
         let text = String::from_utf8_lossy(&bytes).replace('\0', "");
         Ok(ReceivedAnswer { status: answer.status().as_u16(), text })

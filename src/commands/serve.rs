@@ -10,7 +10,8 @@ use crate::events::{self, EventHost, EventHub};
 use crate::families::file;
 use crate::files::Files;
 use crate::http::{
-    self, BodySender, EdgeConfig, EdgeResponse, Listeners, PathLimits, ResponseFuture, Service, ServiceSwap, StreamFuture,
+    self, BodySender, EdgeConfig, EdgeResponse, Listeners, PathLimits, ResponseFuture, Service, ServiceSwap,
+    StreamFuture,
 };
 use crate::log;
 use crate::mailer::{MailContext, Mailer};
@@ -228,8 +229,7 @@ pub fn serve(source: &ConfigSource) -> Result<(), BootError> {
     drop(recovered);
     let fixed = reload::fixed(&loaded);
     let layout = registry.layout.clone();
-    let orphan_timeout = registry.declaration.media.orphan_timeout;
-    let sweeper = services.clone();
+    let (sweeper, orphan_timeout) = (services.clone(), registry.declaration.media.orphan_timeout);
     let registry = Arc::new(registry);
     let scheduler = Scheduler::start(registry.clone(), &services)?;
     let backups = backup::start(&registry.declaration.backup, place.file(), &services)?;
@@ -268,14 +268,14 @@ pub fn serve(source: &ConfigSource) -> Result<(), BootError> {
     };
     http::run(site, listeners, http::termination(), ready).map_err(|e| BootError::Other(e.to_string()))?;
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
-    webhooks.finish(POSTING);
-    close(&mailer, &*current.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).1.storage);
+    close((&mailer, &webhooks), &*current.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).1.storage);
     Ok(())
 }
 
 /// Ends what works beside the requests; the writer last, since the others write.
-fn close(mailer: &Mailer, storage: &dyn Database) {
+fn close((mailer, webhooks): (&Mailer, &WebhookSender), storage: &dyn Database) {
     mailer.finish(POSTING);
+    webhooks.finish(POSTING);
     if let Err(error) = storage.close(CLOSING) {
         tracing::warn!("the write-ahead log is not in the database yet, the next start reads it: {error}");
     }

@@ -241,7 +241,8 @@ impl Engine {
     /// Whether the caller may read an item by the route at this path, if its row is the given one.
     pub fn lets_read(&self, scope: &Scope, path: &str, record: Record<'_>) -> bool {
         let matches = self.matches(path, scope.secure());
-        let found = matches.into_iter().find_map(|m| route::endpoint(m.route, Method::Get).map(|endpoint| (m, endpoint)));
+        let found =
+            matches.into_iter().find_map(|m| route::endpoint(m.route, Method::Get).map(|endpoint| (m, endpoint)));
         let Some((matched, endpoint)) = found else { return false };
         let (none, query) = (BodyParams::None, Map::new());
         let sources = ArgSources { path: &matched.captures, body: &none, query: &query };

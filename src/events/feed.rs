@@ -79,12 +79,7 @@ pub fn newest(storage: &dyn Storage) -> Result<Option<FeedEntry>, StorageError> 
     Ok(read(storage, records::always(), true, 1)?.pop())
 }
 
-fn read(
-    storage: &dyn Storage,
-    filter: Cond,
-    descending: bool,
-    limit: u64,
-) -> Result<Vec<FeedEntry>, StorageError> {
+fn read(storage: &dyn Storage, filter: Cond, descending: bool, limit: u64) -> Result<Vec<FeedEntry>, StorageError> {
     let plan = records::ordered(records::columns(col::TABLE, &col::ALL, filter), col::SEQ, descending);
     let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(limit), ..plan })?;
     Ok(rows.iter().map(FeedEntry::of).collect())

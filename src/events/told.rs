@@ -152,7 +152,10 @@ impl Change<'_> {
         put("version", json!(VERSION));
         put("id", json!(entry.seq));
         put("type", json!(meanings.first().map(|meaning| meaning.name())));
-        put("time", json!(format!("{}.{:03}Z", format_local(entry.at().div_euclid(1000)), entry.at().rem_euclid(1000))));
+        put(
+            "time",
+            json!(format!("{}.{:03}Z", format_local(entry.at().div_euclid(1000)), entry.at().rem_euclid(1000))),
+        );
         put("resource", json!(self.resource.name));
         put("kind", json!(self.resource.api_name));
         put("record", key.unwrap_or_default());

@@ -4,7 +4,7 @@ use super::FeedEntry;
 use crate::registry::Registry;
 use crate::registry::columns::{comment, record, term, user};
 use crate::registry::resource::{PropertySource, Resource};
-use cms_config::declaration::{EventType, Family};
+use cms_config::declaration::{CommentStatus, EventType, Status};
 use cms_storage::plan::DbValue;
 
 /// The table of settings in the feed, and the key of those that a resource shows.
@@ -12,20 +12,16 @@ const SETTINGS: (&str, &str) = ("setting", "settings");
 
 /// The resource whose item an entry is about; `None`: it is about nothing that a resource shows.
 pub fn resource_of<'r>(registry: &'r Registry, entry: &FeedEntry) -> Option<&'r Resource> {
-    let of_kind = |family: Family, kind: Option<&str>| {
-        let kind = kind?;
-        registry.family(family).find(|resource| *resource.kind == *kind)
-    };
     match &*entry.table {
-        record::TABLE => of_kind(Family::Content, entry.kind.as_deref()),
-        term::TABLE => of_kind(Family::Term, entry.class.as_deref()),
+        record::TABLE => registry.content_types().find(|resource| Some(&resource.kind) == entry.kind.as_ref()),
+        term::TABLE => registry.taxonomies().find(|resource| Some(&resource.kind) == entry.class.as_ref()),
         comment::TABLE => registry.comment_resources().next(),
         user::TABLE => registry.users(),
         table if table == SETTINGS.0 => {
             let shown = matches!(&entry.key, DbValue::Text(key) if **key == *SETTINGS.1);
             registry.singletons().next().filter(|_| shown)
         }
-        table => registry.family(Family::Plain).find(|resource| *resource.table == *table),
+        table => registry.resources.iter().find(|resource| resource.is_plain() && *resource.table == *table),
     }
 }
 
@@ -123,12 +119,10 @@ impl StateFlags {
     fn of(registry: &Registry, resource: &Resource, status: Option<&str>) -> StateFlags {
         let Some(status) = status else { return StateFlags::default() };
         if resource.is_comments() {
-            let is = |wanted: fn(&cms_config::declaration::CommentStatus) -> bool| {
-                registry.comment_status_is(status, wanted)
-            };
+            let is = |wanted: fn(&CommentStatus) -> bool| registry.comment_status_is(status, wanted);
             return StateFlags { public: is(|status| status.public), trash: is(|status| status.trash) };
         }
-        let is = |wanted: fn(&cms_config::declaration::Status) -> bool| registry.status_is(status, wanted);
+        let is = |wanted: fn(&Status) -> bool| registry.status_is(status, wanted);
         StateFlags { public: is(|status| status.public), trash: is(|status| status.trash) }
     }
 }

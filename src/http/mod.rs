@@ -511,19 +511,8 @@ async fn rest(
             }
         }
         Ok(Reply { payload: Payload::Events(query), .. }) if !overridden => {
-            let Some(request) = following else {
-                let message = "This is a stream of events: ask for it with `Accept: text/event-stream`.";
-                return refused(ApiError::new(Code::BadRequest).with_message(message), &shape);
-            };
-            let opened = Arc::clone(&compiled.service).open_stream(request, query, edge.endings(compiled));
-            match opened.await {
-                Ok((headers, stream)) => {
-                    let head = Reply { status: status::OK, headers, payload: Payload::Empty };
-                    let (head, _) = respond::rest(head, &JsonFormat::default(), compiled, &asked);
-                    (head.set_body(events::body(stream, http.conn_data::<Rc<ConnectionState>>().cloned())), 0)
-                }
-                Err(error) => refused(error, &shape),
-            }
+            let opened = events::response(http, (following, query), (compiled, edge), &asked).await;
+            opened.unwrap_or_else(|error| refused(error, &shape))
         }
         Ok(reply) if overridden => {
             respond::rest(Reply { payload: Payload::Empty, ..reply }, &JsonFormat::default(), compiled, &asked)

@@ -177,16 +177,18 @@ mod tests {
         let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
         let signature = signatures(&[secret], "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, "{\"test\": 2432232314}");
         assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
-        let both = signatures(&[secret, "another secret"], "a", 1, "");
+        let both = signatures(&[secret, "another-secret"], "a", 1, "");
         assert_eq!(both.split(' ').filter(|one| one.starts_with("v1,")).count(), 2, "{both}");
     }
 
     #[test]
     fn forms_are_filled() {
         let event = json!({"id": 7, "type": "gone", "kind": "post_tag", "record": 3, "slug": null, "previous_slug": "{secret}", "keys": ["tags", "tags/3"]});
-        let other = json!({"id": 6, "type": "updated", "kind": "post", "record": 2, "slug": "a", "keys": ["posts", "tags"]});
+        let other =
+            json!({"id": 6, "type": "updated", "kind": "post", "record": 2, "slug": "a", "keys": ["posts", "tags"]});
         let format = WebhookFormat {
-            headers: [("Surrogate-Key".to_owned(), "{keys}".to_owned()), ("X".to_owned(), "a{b}\r\n{slug}".to_owned())].into(),
+            headers: [("Surrogate-Key".to_owned(), "{keys}".to_owned()), ("X".to_owned(), "a{b}\r\n{slug}".to_owned())]
+                .into(),
             body: Some(json!({"a": "{kind}", "b": ["{record}", "{record}!", "{unknown}"], "c": 1, "d": "{link}"})),
             kinds: [("post_tag".to_owned(), "tag".to_owned())].into(),
             ..WebhookFormat::default()
@@ -201,7 +203,10 @@ mod tests {
         assert_eq!(serde_json::from_slice::<Value>(&one.body).expect("JSON"), event);
         let both = message(&[other, event]).request(&whole, &[], 1);
         let both: Value = serde_json::from_slice(&both.body).expect("JSON");
-        assert_eq!((&both["type"], &both["id"], both["events"].as_array().map(Vec::len)), (&json!("several"), &json!(7), Some(2)));
+        assert_eq!(
+            (&both["type"], &both["id"], both["events"].as_array().map(Vec::len)),
+            (&json!("several"), &json!(7), Some(2))
+        );
         let build = message(&[json!({})]).request(&WebhookFormat::default(), &[], 1);
         assert_eq!((build.method.as_str(), build.body.len(), build.headers.len()), ("POST", 0, 0));
     }

@@ -119,8 +119,12 @@ impl Run<'_> {
                     return Ok(());
                 }
                 NextMessage::Lost(newest) => {
-                    let error = "Changes were missed: they are not in the change feed any more (feed.keep, feed.entries).";
-                    commit(storage, vec![tables.set(hook.id, &[(col::POSITION, DbValue::Int(newest)), (col::ERROR, txt(error))])])?;
+                    let error =
+                        "Changes were missed: they are not in the change feed any more (feed.keep, feed.entries).";
+                    commit(
+                        storage,
+                        vec![tables.set(hook.id, &[(col::POSITION, DbValue::Int(newest)), (col::ERROR, txt(error))])],
+                    )?;
                     continue;
                 }
             };
@@ -193,7 +197,8 @@ impl Run<'_> {
         let mut caller = Principal::default();
         if hook.private {
             let role = registry.required_role().and_then(|role| registry.roles.get(role));
-            caller.capabilities = Arc::new(role.into_iter().flat_map(|role| role.capabilities.iter().cloned()).collect());
+            caller.capabilities =
+                Arc::new(role.into_iter().flat_map(|role| role.capabilities.iter().cloned()).collect());
         }
         let scope = self.context.engine.scope_of(caller).map_err(failed)?;
         let told = wait(tell(&self.context.engine, &scope, entry)).map_err(failed)?;
@@ -215,10 +220,10 @@ impl Run<'_> {
         match context.outbound.send(&url, request, bounds) {
             Ok(answer) => {
                 let error = match answer.status {
-                    good if status::is_success(good) => String::new(),
-                    moved if (300..400).contains(&moved) => {
+                    moved if status::is_redirection(moved) => {
                         format!("The receiver answered {moved}: redirects are not followed.")
                     }
+                    good if status::is_success(good) => String::new(),
                     other => format!("The receiver answered {other}."),
                 };
                 DeliveryAttempt { at, body, answer: Some(answer), error }

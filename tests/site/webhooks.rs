@@ -224,7 +224,8 @@ fn nothing_is_lost_when_the_process_is_killed() {
     let mut server = server(&receiver, &["events.backoff=1s", "events.timeout=2s"]);
     hook(&server, json!({"name": "Front end", "url": receiver.url("/a"), "resources": ["posts"]}));
     let mut ids = Vec::new();
-    for (n, answers) in [Answers::Status(500), Answers::Hang, Answers::Nothing, Answers::Status(200)].iter().enumerate() {
+    for (n, answers) in [Answers::Status(500), Answers::Hang, Answers::Nothing, Answers::Status(200)].iter().enumerate()
+    {
         receiver.set(*answers);
         ids.extend((0..3).map(|m| post(&server, &format!("Post {n} {m}"), "publish")["id"].clone()));
         let before = receiver.all("/a").len();
@@ -273,7 +274,8 @@ impl Timed {
         let folder = TempDir::new().expect("a temporary folder");
         stdout(&["init", folder.path().to_str().expect("a path")], "");
         let [networks, ports] = [0, 1].map(|at| settings(&[receiver.port])[at].replace("outbound.", ""));
-        std::fs::write(folder.path().join("site.toml"), format!("{more}\n[outbound]\n{networks}\n{ports}\n")).expect("a file");
+        std::fs::write(folder.path().join("site.toml"), format!("{more}\n[outbound]\n{networks}\n{ports}\n"))
+            .expect("a file");
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
         let clock = ManualClock::at(i64::try_from(now).expect("a time"));
         let site = Inside::timed_over(folder, clock.clone());
@@ -366,7 +368,8 @@ fn bursts_are_gathered() {
     let receiver = HookReceiver::start();
     let timed = Timed::start(&receiver, "");
     for (path, format) in [("/build", "build"), ("/events", "events")] {
-        let body = json!({"name": path, "url": receiver.url(path), "format": format, "resources": ["posts"], "debounce": 30});
+        let body =
+            json!({"name": path, "url": receiver.url(path), "format": format, "resources": ["posts"], "debounce": 30});
         timed.hook(body);
     }
     for n in 0..4 {
@@ -403,7 +406,10 @@ fn each_form_is_what_its_receiver_wants() {
     let payload = json!({"type": "published", "resource": "posts", "record": post["id"], "slug": "harbour", "link": post["link"]});
     assert_eq!(github.json(), json!({"event_type": "content", "client_payload": payload}));
     let purge = &receiver.wait("/purge", 1)[0];
-    assert_eq!((purge.header("surrogate-key"), purge.header("fastly-key")), (&*format!("posts posts/{}", post["id"]), "fastly"));
+    assert_eq!(
+        (purge.header("surrogate-key"), purge.header("fastly-key")),
+        (&*format!("posts posts/{}", post["id"]), "fastly")
+    );
     let next = &receiver.wait("/next", 1)[0];
     assert_eq!(next.header("x-webhook-secret"), "s3cret");
     assert_eq!(next.json(), json!({"contentType": "post", "contentId": post["id"]}));
@@ -419,7 +425,11 @@ fn each_form_is_what_its_receiver_wants() {
     for (method, body) in [(Method::Post, Some(json!({"enabled": false}))), (Method::Delete, None)] {
         let refused = timed.site.ask(method, &of, true, body.as_ref());
         assert_eq!(refused.status, 403, "{}", refused.body);
-        assert!(refused.body["message"].as_str().is_some_and(|text| text.contains("[webhooks.chat]")), "{}", refused.body);
+        assert!(
+            refused.body["message"].as_str().is_some_and(|text| text.contains("[webhooks.chat]")),
+            "{}",
+            refused.body
+        );
     }
 }
 
@@ -476,7 +486,11 @@ fn what_cannot_be_sent_is_refused() {
     let third = write(json!({"name": "C", "url": url}));
     assert!(third.status == 400 && third.text.contains("events.max_webhooks"), "{}", third.text);
     let editor = server.user("editor", "editor");
-    for (method, route) in [("GET", "/server/v1/webhooks"), ("GET", "/server/v1/webhook-deliveries"), ("POST", "/server/v1/webhooks/1/test")] {
+    for (method, route) in [
+        ("GET", "/server/v1/webhooks"),
+        ("GET", "/server/v1/webhook-deliveries"),
+        ("POST", "/server/v1/webhooks/1/test"),
+    ] {
         assert_eq!(server.ask(method, route, None, None).status, 401, "{method} {route}");
         assert_eq!(server.ask(method, route, Some(&editor), None).status, 403, "{method} {route}");
     }
@@ -485,6 +499,7 @@ fn what_cannot_be_sent_is_refused() {
     assert!(!audit.to_string().contains("whsec_"), "{audit}");
     // Without a declared network nothing is sent to this machine.
     let closed = Server::start();
-    let refused = closed.admin("POST", "/server/v1/webhooks", Some(&json!({"name": "A", "url": "http://127.0.0.1:8080/"})));
+    let refused =
+        closed.admin("POST", "/server/v1/webhooks", Some(&json!({"name": "A", "url": "http://127.0.0.1:8080/"})));
     assert_eq!(refused.status, 400, "{}", refused.text);
 }

@@ -955,7 +955,8 @@ fn the_change_feed_says_what_happened() {
         let revision = RevisionPut { author: 1, at: 1, autosave: true, json: "".into(), keep: None, skip_same: false };
         let one = id(commit(db, vec![Change::Put(post("draft", 1, "One"))]));
         let set = |set: &[(&str, DbValue)]| Change::Put(put("record", existing(one), set));
-        let by = WritePlan::new(vec![set(&[("title", text("Two")), ("slug", text("two")), ("status", text("publish"))])]);
+        let by =
+            WritePlan::new(vec![set(&[("title", text("Two")), ("slug", text("two")), ("status", text("publish"))])]);
         let by = by.by(Some(7));
         wait(db.commit(by)).unwrap();
         commit(db, vec![set(&[("title", text("a"))]), set(&[("content", text("b")), ("status", text("draft"))])])
@@ -969,8 +970,18 @@ fn the_change_feed_says_what_happened() {
         commit(db, vec![set(&[("slug", text("three"))]), set(&[("slug", text("four"))])]).unwrap();
         commit(db, vec![Change::Remove { table: name("record"), key: int(one), expect: None }]).unwrap();
         let columns = [
-            "table", "kind", "id", "key", "action", "status_before", "status_after", "columns", "actor", "slug_before",
-            "class", "author_before",
+            "table",
+            "kind",
+            "id",
+            "key",
+            "action",
+            "status_before",
+            "status_after",
+            "columns",
+            "actor",
+            "slug_before",
+            "class",
+            "author_before",
         ];
         let plan = ReadPlan {
             order: vec![Order::Column(name("seq"), false)],

@@ -1,4 +1,4 @@
-//! The route of the stream of events. What is told of a change is [`crate::events`]'s matter.
+//! The route of the stream of events. What is told of a change is the matter of the module `events`.
 
 use crate::error::{ApiError, status};
 use crate::handlers::{Handler, Outcome, Work, handler};

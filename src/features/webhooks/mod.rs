@@ -1,5 +1,5 @@
-//! Webhooks as people make them: who is told, in which form, with which secret. How they are sent is [`crate::webhooks`]'s
-//! matter.
+//! Webhooks as people make them: who is told, in which form, with which secret. How they are sent is the
+//! matter of the module `webhooks`.
 
 use crate::access::failure;
 use crate::error::{ApiError, Code, status};
@@ -83,11 +83,11 @@ async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let secret = given_secret(work)?.unwrap_or_else(new_secret);
     let newest = newest_change(scope)?;
     let mut changes = families::plan_creation(&work.edit(resource, None))?;
-    set(resource, &mut changes, &[
-        (col::SIGNING, txt(&secret)),
-        (col::STATE, txt("active")),
-        (col::POSITION, DbValue::Int(newest)),
-    ]);
+    set(
+        resource,
+        &mut changes,
+        &[(col::SIGNING, txt(&secret)), (col::STATE, txt("active")), (col::POSITION, DbValue::Int(newest))],
+    );
     let written = work.insert(resource, changes).await?;
     let mut outcome = items::created(work, resource, &written)?;
     outcome.body["secret"] = json!(secret);
@@ -183,15 +183,18 @@ async fn order(work: &Work<'_>, hook: Record<'_>, events: Value, kind: &str) -> 
     let put = Put::new(
         deliveries.table.clone(),
         Target::New,
-        columns(deliveries, &[
-            (delivery::WEBHOOK, DbValue::Int(hook.id())),
-            (delivery::MESSAGE, txt(&format!("msg_{}_{event}_{}", hook.id(), uuid::Uuid::new_v4().simple()))),
-            (delivery::EVENT, DbValue::Int(event)),
-            (delivery::TYPE, txt(kind)),
-            (delivery::STATE, txt("waiting")),
-            (delivery::CREATED, DbValue::Int(scope.now)),
-            (delivery::EVENTS, txt(&events.to_string())),
-        ]),
+        columns(
+            deliveries,
+            &[
+                (delivery::WEBHOOK, DbValue::Int(hook.id())),
+                (delivery::MESSAGE, txt(&format!("msg_{}_{event}_{}", hook.id(), uuid::Uuid::new_v4().simple()))),
+                (delivery::EVENT, DbValue::Int(event)),
+                (delivery::TYPE, txt(kind)),
+                (delivery::STATE, txt("waiting")),
+                (delivery::CREATED, DbValue::Int(scope.now)),
+                (delivery::EVENTS, txt(&events.to_string())),
+            ],
+        ),
     );
     let done = work.commit(WritePlan::new(vec![Change::Put(put)])).await;
     let done = done.map_err(|error| families::commit_failure(scope, error))?;

@@ -6,9 +6,9 @@ use super::super::resource::*;
 use super::super::vocabulary::{Description, names as names_of};
 use super::addresses::web_address;
 use super::{Linker, extend};
-use cms_config::declaration::{HandlerOptions, ParameterKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use cms_config::declaration::{HandlerOptions, ParameterKind};
 use cms_text::shortcode;
 
 impl Linker<'_> {
@@ -234,7 +234,9 @@ impl Linker<'_> {
                 self.problem(&extend(&path, "url"), message, Some("write https://www.example.org/hook".into()));
             }
             if !hook.secret.is_empty() && webhook_secret(&hook.secret).is_none() {
-                let message = format!("a secret is `whsec_` and 24 to 64 bytes in Base64, or any text without spaces of at most {MOST_SECRET} characters");
+                let message = format!(
+                    "a secret is `whsec_` and 24 to 64 bytes in Base64, or any text without spaces of at most {MOST_SECRET} characters"
+                );
                 self.problem(&extend(&path, "secret"), message, None);
             }
             self.known(&extend(&path, "format"), "format", &hook.format, &formats);
