@@ -173,7 +173,8 @@ impl<H: EventHost> Listener<H> {
         if let Some(told) = self.receiver.told(entry.seq, &self.rights) {
             return Some(told);
         }
-        let told = tell(self.host.engine(), scope, entry).await.ok()?.map(Arc::new);
+        // In a box: what a request needs is large, and most streams are idle.
+        let told = Box::pin(tell(self.host.engine(), scope, entry)).await.ok()?.map(Arc::new);
         self.receiver.note(entry.seq, &self.rights, told.clone());
         Some(told)
     }
@@ -183,7 +184,7 @@ impl<H: EventHost> Listener<H> {
         let versions = versions(&*scope.storage);
         if versions != self.versions || self.known.elapsed() >= self.heartbeat {
             let identity = self.host.engine().identity();
-            let caller = identity.authenticate(&scope, &self.request).await.ok()?;
+            let caller = Box::pin(identity.authenticate(&scope, &self.request)).await.ok()?;
             if (caller.id, &caller.app_password) != (self.caller.id, &self.caller.app_password) {
                 return None;
             }

@@ -18,7 +18,6 @@ use crate::registry::Registry;
 use crate::registry::columns::webhook as col;
 use arc_swap::ArcSwap;
 use cms_base::clock::Clock;
-use cms_base::metrics::{Counter, Reading};
 use cms_storage::Database;
 use cms_storage::plan::DbValue;
 use row::{WebhookRow, WebhookTables, commit, declare};
@@ -64,8 +63,6 @@ impl WebhookContext {
 struct WebhookProgress {
     hooks: Mutex<HashMap<i64, RunState>>,
     running: AtomicUsize,
-    sent: Counter,
-    failed: Counter,
 }
 
 /// How far a webhook has come.
@@ -87,7 +84,6 @@ impl WebhookProgress {
 /// Sends to webhooks until the process ends.
 pub struct WebhookSender {
     context: Arc<ArcSwap<WebhookContext>>,
-    progress: Arc<WebhookProgress>,
     stop: Arc<AtomicBool>,
     thread: Thread,
     ended: Mutex<Receiver<()>>,
@@ -103,7 +99,7 @@ impl WebhookSender {
         let context = Arc::new(ArcSwap::from_pointee(context));
         let (progress, stop) = (Arc::new(WebhookProgress::default()), Arc::new(AtomicBool::new(false)));
         let (end, ended) = channel();
-        let shared = (context.clone(), progress.clone(), stop.clone());
+        let shared = (context.clone(), progress, stop.clone());
         let spawned = thread::Builder::new().name("webhooks".into()).spawn(move || {
             let (context, progress, stop) = shared;
             work(&context, &progress, &stop);
@@ -112,7 +108,7 @@ impl WebhookSender {
         });
         let thread = spawned.map_err(|e| BootError::Other(format!("no thread for webhooks: {e}")))?.thread().clone();
         storage.wake(thread.clone());
-        Ok(WebhookSender { context, progress, stop, thread, ended: Mutex::new(ended) })
+        Ok(WebhookSender { context, stop, thread, ended: Mutex::new(ended) })
     }
 
     /// Continues with other declarations.
@@ -120,14 +116,6 @@ impl WebhookSender {
         context.storage.wake(self.thread.clone());
         self.context.store(Arc::new(context));
         self.thread.unpark();
-    }
-
-    /// The readings of it on `/metrics`.
-    pub fn readings(&self) -> [Reading; 2] {
-        [
-            Reading::count("cms_server_webhook_deliveries", &["sent"], self.progress.sent.get()),
-            Reading::count("cms_server_webhook_deliveries", &["failed"], self.progress.failed.get()),
-        ]
     }
 
     /// Ends the thread; what is being sent is sent again by the next start where its answer does not come in time.

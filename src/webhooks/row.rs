@@ -19,6 +19,14 @@ use serde_json::{Value, json};
 const MOST_SHOWN: usize = 4096;
 const MOST_ERROR: usize = 500;
 
+/// Values of a webhook that begins again from its place.
+const STARTED: [(&str, DbValue); 4] = [
+    (col::ATTEMPTS, DbValue::Int(0)),
+    (col::DUE, DbValue::Null),
+    (col::FAILING, DbValue::Null),
+    (col::SIGNING_UNTIL, DbValue::Int(0)),
+];
+
 /// Ordered deliveries that are looked at together.
 const MOST_WAITING: u64 = 1000;
 
@@ -268,7 +276,12 @@ pub fn declare(registry: &Registry, storage: &dyn Storage, newest: i64) -> Resul
                 let set = columns(tables.hooks, &values);
                 changes.push(Change::Put(Put::new(tables.hooks.table.clone(), Target::New, set)));
             }
-            Some(row) if !is_as_declared(row, hook) => changes.push(tables.set(row.id, &values)),
+            Some(row) if !is_as_declared(row, hook) => {
+                // One that is parked is tried again.
+                values.extend(STARTED);
+                values.extend([(col::STATE, txt("active")), (col::ERROR, txt(""))]);
+                changes.push(tables.set(row.id, &values));
+            }
             Some(_) => {}
         }
     }

@@ -18,7 +18,7 @@ use std::thread;
 use url::Url;
 
 /// Events that are gathered into one message.
-const MOST_GATHERED: usize = 500;
+const MOST_GATHERED: usize = 100;
 
 /// Longest pause between two attempts, in seconds.
 const LONGEST_PAUSE: i64 = 3600;
@@ -101,7 +101,6 @@ impl Run<'_> {
             let Some(hook) = tables.find(storage, self.hook)? else { return Ok(()) };
             if let Some(ordered) = tables.ordered(storage, self.hook)? {
                 let outcome = self.attempt(&hook, &ordered.message);
-                self.count(&outcome);
                 commit(storage, vec![tables.outcome(hook.id, Some(ordered.id), &ordered.message, &outcome)])?;
                 continue;
             }
@@ -129,7 +128,6 @@ impl Run<'_> {
                 }
             };
             let outcome = self.attempt(&hook, &message);
-            self.count(&outcome);
             let mut changes = self.after(tables, &hook, &message, &outcome)?;
             sent += 1;
             if sent % SHORTENED_EVERY == 1 {
@@ -149,10 +147,6 @@ impl Run<'_> {
         let mut states = self.progress.lock();
         let state = states.entry(self.hook).or_default();
         (state.at, state.not_before) = (state.at.max(at), not_before);
-    }
-
-    fn count(&self, outcome: &DeliveryAttempt) {
-        if outcome.error.is_empty() { &self.progress.sent } else { &self.progress.failed }.inc();
     }
 
     /// The next message after the place of the webhook.
