@@ -27,6 +27,9 @@ const MOST_TOLD: usize = 4096;
 /// Longest sleep of the reader, whatever happens.
 const LONGEST: Duration = Duration::from_secs(60);
 
+/// What was decided of an entry for a receiver, and when.
+type ToldAt = (Instant, Option<Arc<ToldEvent>>);
+
 /// See the module.
 pub struct EventHub {
     state: Arc<HubState>,
@@ -37,7 +40,7 @@ pub struct EventHub {
 struct HubState {
     storage: Arc<dyn Database>,
     recent: Mutex<RecentEntries>,
-    told: Mutex<HashMap<(i64, Arc<str>), (Instant, Option<Arc<ToldEvent>>)>>,
+    told: Mutex<HashMap<(i64, Arc<str>), ToldAt>>,
     receivers: AtomicUsize,
     /// The number of the newest entry.
     newest: watch::Sender<i64>,

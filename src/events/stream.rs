@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 /// Between two looks at what may end a stream.
-const PAUSE: Duration = Duration::from_millis(500);
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Seconds after which a client whose stream was refused may come again.
 const AGAIN: i64 = 5;

@@ -199,7 +199,7 @@ mod tests {
         let headers: Vec<&str> = request.headers.iter().skip(1).map(|(_, value)| value.as_str()).collect();
         assert_eq!(headers, ["posts tags tags/3", "a{b}??{secret}"]);
         let whole = WebhookFormat { body: Some(json!("{event}")), ..WebhookFormat::default() };
-        let one = message(&[event.clone()]).request(&whole, &[], 1);
+        let one = message(std::slice::from_ref(&event)).request(&whole, &[], 1);
         assert_eq!(serde_json::from_slice::<Value>(&one.body).expect("JSON"), event);
         let both = message(&[other, event]).request(&whole, &[], 1);
         let both: Value = serde_json::from_slice(&both.body).expect("JSON");

@@ -239,6 +239,21 @@ fn a_stream_ends_with_its_credentials_and_has_its_bounds() {
 }
 
 #[test]
+fn a_node_tells_what_another_has_written() {
+    let first = Server::start();
+    let second = first.beside();
+    let mut events = EventReader::open(&second, "?resources=posts", None);
+    for n in 0..5 {
+        let post = made(&first, "/cms/v2/posts", json!({"title": format!("Post {n}"), "status": "publish"}));
+        assert_eq!(events.of("posts").1["record"], post["id"]);
+    }
+    // Each node knows every place.
+    let mut again = EventReader::after(&first, "?resources=posts", None, &events.place);
+    let post = made(&second, "/cms/v2/posts", json!({"title": "Last", "status": "publish"}));
+    assert_eq!(again.of("posts").1["record"], post["id"]);
+}
+
+#[test]
 fn what_is_told_is_declared() {
     let server = Server::start();
     let site = "[events.resources]\nposts = [\"published\"]\ntags = []\n[events.quiet]\npages = [\"menu_order\"]\n";

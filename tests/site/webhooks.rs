@@ -1,7 +1,8 @@
 //! Webhooks: what a receiver gets, signed and in order, whatever it answers, and what is refused.
 
 use super::inside::Inside;
-use super::server::{Answer, Server, stdout, until};
+use super::left_out::{SERVER, left_out};
+use super::server::{Answer, Server, postgres, stdout, until};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cms_base::clock::ManualClock;
@@ -502,4 +503,28 @@ fn what_cannot_be_sent_is_refused() {
     let refused =
         closed.admin("POST", "/server/v1/webhooks", Some(&json!({"name": "A", "url": "http://127.0.0.1:8080/"})));
     assert_eq!(refused.status, 400, "{}", refused.text);
+}
+
+#[test]
+fn one_node_sends_and_another_takes_over() {
+    if postgres::server().is_none() {
+        left_out(SERVER);
+        return;
+    }
+    let receiver = HookReceiver::start();
+    let mut first = server(&receiver, &["events.backoff=1s"]);
+    let second = first.beside();
+    hook(&first, json!({"name": "Front end", "url": receiver.url("/a"), "resources": ["posts"]}));
+    let mut ids: Vec<Value> = (0..10)
+        .map(|n| post(if n % 2 == 0 { &first } else { &second }, &format!("Post {n}"), "publish")["id"].clone())
+        .collect();
+    let records = |count: usize| -> Vec<Value> {
+        receiver.wait("/a", count).iter().map(|one| one.json()["record"].clone()).collect()
+    };
+    assert_eq!(records(10), ids, "each once, whichever node wrote it");
+    first.stop();
+    ids.extend((10..15).map(|n| post(&second, &format!("Post {n}"), "publish")["id"].clone()));
+    let mut told = records(15);
+    told.dedup();
+    assert_eq!(told, ids);
 }
