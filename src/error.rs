@@ -16,6 +16,7 @@ pub mod status {
     pub const CREATED: u16 = 201;
     pub const ACCEPTED: u16 = 202;
     pub const MULTI_STATUS: u16 = 207;
+    pub const MULTIPLE_CHOICES: u16 = 300;
     pub const MOVED_PERMANENTLY: u16 = 301;
     pub const FOUND: u16 = 302;
     pub const SEE_OTHER: u16 = 303;
@@ -41,6 +42,11 @@ pub mod status {
     /// Whether a request with this status failed.
     pub fn is_error(status: u16) -> bool {
         status >= BAD_REQUEST
+    }
+
+    /// Whether it leads elsewhere.
+    pub fn is_redirection(status: u16) -> bool {
+        (MULTIPLE_CHOICES..BAD_REQUEST).contains(&status)
     }
 
     /// Whether it failed through a fault of the server.

@@ -34,11 +34,13 @@
 //! | 13 | [`features`] | what serves one route, block or part of the console: handlers with their rows; its `guard.rs` belongs to [`access`] |
 //! | 14 | [`engine`] | the order of the stages, re-entrant; embedding; root, namespaces, OPTIONS |
 //! | 15 | [`xmlrpc`], [`pages`] | XML-RPC and the pages for people, both by requests to the routes |
+//! | 15 | [`events`] | what has changed, told to those who may read it; streams of it, by requests to the routes |
 //! | 15 | [`mcp`] | the Model Context Protocol: abilities as tools, records as resources, by requests to the routes |
 //! | 16 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
 //! | 17 | [`import`], [`scheduler`] | imports; timed transitions of records |
 //! | 17 | [`export`] | a site as WXR, for WordPress and for imports; no request |
 //! | 17 | [`mailer`] | messages that wait in the outbox are sent; no request |
+//! | 17 | [`webhooks`] | receivers that are told of changes, at least once and in order; not how they are declared |
 //! | 17 | [`backup`] | backups with uploaded files, and their schedule; no request |
 //! | 18 | [`commands`] | the command line: serving, the doctor, the reference, and the rest |
 //! | 19 | [`fuzzing`] | what every parser of foreign bytes promises, for tests only |
@@ -73,6 +75,7 @@ mod cache;
 pub mod commands;
 pub mod engine;
 mod error;
+pub mod events;
 mod export;
 mod families;
 mod features;
@@ -96,4 +99,5 @@ mod render;
 pub mod request;
 pub mod scheduler;
 mod scope;
+pub mod webhooks;
 mod xmlrpc;

@@ -147,6 +147,11 @@ impl Request {
         let place = |media_type: &str| accepted.find(media_type);
         place(LINES).is_some_and(|lines| place("application/json").is_none_or(|json| lines < json))
     }
+
+    /// Whether the client takes a stream of events.
+    pub fn wants_events(&self) -> bool {
+        self.header("accept").is_some_and(|types| types.contains("text/event-stream"))
+    }
 }
 
 /// A body that is sent as it comes.
@@ -164,6 +169,17 @@ pub enum StopReason {
 /// Says whether bodies that are sent as they come have to end.
 pub type StopSignal = Arc<dyn Fn() -> Option<StopReason> + Send + Sync>;
 
+/// The events that a stream tells of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EventQuery {
+    /// Names of resources; empty: all.
+    pub resources: Vec<String>,
+    /// Names of events; empty: all.
+    pub events: Vec<String>,
+    /// The number of the last event that the client knows.
+    pub after: Option<i64>,
+}
+
 /// Media type of JSON documents in lines.
 pub const LINES: &str = "application/x-ndjson";
 
@@ -178,6 +194,8 @@ pub enum Payload {
         bytes: Bytes,
         next: Option<String>,
     },
+    /// A stream of events. Whoever serves the request opens it.
+    Events(EventQuery),
     /// No body at all.
     Empty,
     Json(Value),

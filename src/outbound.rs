@@ -43,6 +43,21 @@ pub struct Download {
     pub size: u64,
 }
 
+/// A request that tells another site something.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OutgoingRequest {
+    pub method: String,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+/// The answer to it, as much of it as was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReceivedAnswer {
+    pub status: u16,
+    pub text: String,
+}
+
 /// Why there is no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FetchError {
@@ -149,6 +164,21 @@ impl Outbound {
         self.in_pool(owner, move || asker.download(wanted, into, most)).await
     }
 
+    /// Sends a request and reads at most so many bytes of the answer, whatever its status. It blocks the thread, for `patience` at
+    /// most. A redirect is not followed: whoever receives it has named its address.
+    ///
+    /// # Errors
+    /// See [`FetchError`].
+    pub fn send(
+        &self,
+        url: &Url,
+        request: OutgoingRequest,
+        (patience, most): (Duration, u64),
+    ) -> Result<ReceivedAnswer, FetchError> {
+        self.asker.allowed(url)?;
+        self.asker.send(url, request, patience, most)
+    }
+
     async fn in_pool<T: Send + 'static>(
         &self,
         owner: JobOwner,
@@ -225,6 +255,30 @@ impl HttpClient {
             return Err(FetchError::TooLarge);
         }
         Ok(Download { file: into.into_temp_path(), size })
+    }
+
+    fn send(
+        &self,
+        url: &Url,
+        request: OutgoingRequest,
+        patience: Duration,
+        most: u64,
+    ) -> Result<ReceivedAnswer, FetchError> {
+        let mut built = http::Request::builder().method(request.method.as_str()).uri(url.as_str());
+        for (name, value) in &request.headers {
+            built = built.header(name, value);
+        }
+        let built = built.body(request.body).map_err(|error| FetchError::Nothing(error.to_string()))?;
+        let built = self.agent.configure_request(built).timeout_global(Some(patience)).build();
+        let mut answer = self.agent.run(built).map_err(|error| match error {
+            ureq::Error::HostNotFound => FetchError::Address(UNKNOWN),
+            error => FetchError::Nothing(error.to_string()),
+        })?;
+        let mut bytes = Vec::new();
+        // The status counts, also where the rest of the answer does not come.
+        let _ = answer.body_mut().as_reader().take(most).read_to_end(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes).replace('\0', "");
+        Ok(ReceivedAnswer { status: answer.status().as_u16(), text })
     }
 
     /// The response with status 200 that an address leads to, and where it was in the end.

@@ -8,6 +8,7 @@ use crate::http::{Certificates, ServiceSwap};
 use crate::log;
 use crate::mailer::{self, MailContext, Mailer};
 use crate::scheduler::{Scheduler, SchedulerStatus};
+use crate::webhooks::WebhookSender;
 use cms_base::metrics::{Counter, Reading};
 use cms_config::declaration::Migrate;
 use cms_config::grammar::Grammar;
@@ -165,6 +166,7 @@ pub struct ConfigWatcher {
     pub site: Arc<ServiceSwap>,
     pub scheduler: Scheduler,
     pub mailer: Arc<Mailer>,
+    pub webhooks: Arc<WebhookSender>,
     pub address: String,
     pub status: Arc<ProcessStatus>,
     pub certificates: Option<Arc<Certificates>>,
@@ -224,7 +226,9 @@ impl ConfigWatcher {
         let calls = boot::calls(loaded, &registry)?;
         let post = MailContext::new(registry.clone(), &services)?;
         let insight = ServerProcess::new(services.storage.clone(), &self.status, loaded);
-        self.site.store(site(&services, calls, registry.clone(), insight)?);
+        let (service, webhooks) = site(&services, calls, registry.clone(), insight)?;
+        self.site.store(service);
+        self.webhooks.take(webhooks);
         self.scheduler.take(registry, services.storage.clone());
         self.mailer.take(post);
         *current = (layout, services);

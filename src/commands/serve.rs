@@ -6,18 +6,21 @@ use crate::access::outbox;
 use crate::backup;
 use crate::boot::{self, BootError, ConfigSource, Secret, Services};
 use crate::engine::Engine;
+use crate::events::{self, EventHost, EventHub};
 use crate::families::file;
 use crate::files::Files;
 use crate::http::{
     self, BodySender, EdgeConfig, EdgeResponse, Listeners, PathLimits, ResponseFuture, Service, ServiceSwap,
+    StreamFuture,
 };
 use crate::log;
 use crate::mailer::{MailContext, Mailer};
 use crate::mcp::{self, Mcp, McpReply};
-use crate::model::{Reply, Request, StopSignal};
+use crate::model::{EventQuery, Reply, Request, StopSignal};
 use crate::pages::Pages;
 use crate::registry::Registry;
 use crate::scheduler::Scheduler;
+use crate::webhooks::{WebhookContext, WebhookSender};
 use crate::xmlrpc::Rpc;
 use cms_base::metrics::Reading;
 use cms_base::platform;
@@ -51,11 +54,12 @@ const CLOSING: Duration = Duration::from_secs(10);
 
 /// An engine with the facts that its transport needs.
 struct SiteService {
-    engine: Engine,
+    engine: Arc<Engine>,
     /// XML-RPC and its path, unless it is off.
     calls: Option<(String, Rpc)>,
     mcp: Mcp,
     pages: Pages,
+    hub: Arc<EventHub>,
     storage: Arc<dyn Database>,
     status: Arc<ProcessStatus>,
     facts: EdgeConfig,
@@ -68,6 +72,16 @@ impl mcp::McpHost for SiteService {
 
     fn engine(&self) -> &Engine {
         &self.engine
+    }
+}
+
+impl EventHost for SiteService {
+    fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    fn hub(&self) -> &EventHub {
+        &self.hub
     }
 }
 
@@ -124,6 +138,10 @@ impl Service for SiteService {
                 McpReply::Stream(headers, stream) => EdgeResponse::Stream(headers, stream),
             }
         })
+    }
+
+    fn open_stream(self: Arc<Self>, request: Request, query: EventQuery, endings: StopSignal) -> StreamFuture {
+        Box::pin(events::serve(self, request, query, endings))
     }
 
     fn not_found(&self) -> Reply {
@@ -211,8 +229,7 @@ pub fn serve(source: &ConfigSource) -> Result<(), BootError> {
     drop(recovered);
     let fixed = reload::fixed(&loaded);
     let layout = registry.layout.clone();
-    let orphan_timeout = registry.declaration.media.orphan_timeout;
-    let sweeper = services.clone();
+    let (sweeper, orphan_timeout) = (services.clone(), registry.declaration.media.orphan_timeout);
     let registry = Arc::new(registry);
     let scheduler = Scheduler::start(registry.clone(), &services)?;
     let backups = backup::start(&registry.declaration.backup, place.file(), &services)?;
@@ -221,7 +238,9 @@ pub fn serve(source: &ConfigSource) -> Result<(), BootError> {
     let insight = ServerProcess::new(services.storage.clone(), &status, &loaded);
     // Of the places of declarations no others are needed any more.
     drop(loaded);
-    let site = Arc::new(ServiceSwap::new(self::site(&services, calls, registry.clone(), insight)?));
+    let (site, webhooks) = self::site(&services, calls, registry.clone(), insight)?;
+    let site = Arc::new(ServiceSwap::new(site));
+    let webhooks = Arc::new(WebhookSender::start(webhooks)?);
     let rest_url = site.load().facts().rest_url.clone();
     let current = Arc::new(Mutex::new((layout, services)));
     let follower = ConfigWatcher {
@@ -230,6 +249,7 @@ pub fn serve(source: &ConfigSource) -> Result<(), BootError> {
         site: site.clone(),
         scheduler,
         mailer: mailer.clone(),
+        webhooks: webhooks.clone(),
         address,
         status,
         certificates: listeners.tls.clone(),
@@ -248,13 +268,14 @@ pub fn serve(source: &ConfigSource) -> Result<(), BootError> {
     };
     http::run(site, listeners, http::termination(), ready).map_err(|e| BootError::Other(e.to_string()))?;
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
-    close(&mailer, &*current.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).1.storage);
+    close((&mailer, &webhooks), &*current.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).1.storage);
     Ok(())
 }
 
 /// Ends what works beside the requests; the writer last, since the others write.
-fn close(mailer: &Mailer, storage: &dyn Database) {
+fn close((mailer, webhooks): (&Mailer, &WebhookSender), storage: &dyn Database) {
     mailer.finish(POSTING);
+    webhooks.finish(POSTING);
     if let Err(error) = storage.close(CLOSING) {
         tracing::warn!("the write-ahead log is not in the database yet, the next start reads it: {error}");
     }
@@ -356,7 +377,7 @@ pub(super) fn site(
     calls: Option<Rpc>,
     registry: Arc<Registry>,
     insight: ServerProcess,
-) -> Result<Arc<dyn Service>, BootError> {
+) -> Result<(Arc<dyn Service>, WebhookContext), BootError> {
     match crate::import::filing::carry_out(&registry, &*services.storage) {
         Ok(0) => {}
         Ok(count) => tracing::info!("{count} terms of imported records are shown now that they are declared"),
@@ -393,9 +414,11 @@ pub(super) fn site(
     let (pages, mcp) = (Pages::new(&registry), Mcp::new(registry.clone()));
     let engine = services.engine(registry)?;
     let (storage, status) = (insight.storage.clone(), insight.status.clone());
+    let (engine, hub) = (Arc::new(engine), Arc::new(EventHub::new(services.storage.clone())));
+    let webhooks = WebhookContext::new(engine.clone(), hub.clone(), services);
     // It has none yet.
     let _ = engine.shared().inside.set(Box::new(insight));
-    Ok(Arc::new(SiteService { engine, calls, mcp, pages, storage, status, facts }))
+    Ok((Arc::new(SiteService { engine, calls, mcp, pages, hub, storage, status, facts }), webhooks))
 }
 
 /// Shows other nodes what they have to agree on with this one, where there can be others, and warns where uploads will fail.

@@ -15,14 +15,14 @@ use crate::handlers::{Outcome, Work};
 use crate::model::Method;
 use crate::records::{self, Record};
 use crate::registry::args::Arg;
-use crate::registry::resource::{Property, Resource};
+use crate::registry::resource::{Property, surrogate_keys};
 use crate::registry::vocabulary::HandlerRole;
 use crate::render::{Batch, View};
 use crate::request::args::{self, ArgSources, ArgValues, RemainingCheck};
 use cms_schema::ParamFailure;
 use cms_storage::plan::DbValue;
 use cms_text::dress::UniqueNames;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Parameters that add to the documents of a response, or put something around them.
 const SHAPING: [&str; 2] = ["_envelope", "_highlight"];
@@ -220,8 +220,9 @@ impl<'a> EndpointCall<'a> {
         {
             outcome.headers.push(("Cache-Control".into(), lifetime.clone()));
             let shown = keys.clone().map(|header| {
-                let keys = surrogate_keys(self.found.resource(), &self.found.matched.captures);
-                (header, keys)
+                let key = self.found.matched.captures.values().next_back().map(text_of_key);
+                let keys = self.found.resource().map(|resource| surrogate_keys(resource, key.as_deref()).join(" "));
+                (header, keys.unwrap_or_else(|| "site".to_owned()))
             });
             outcome.headers.extend(shown);
         }
@@ -283,12 +284,7 @@ impl<'a> EndpointCall<'a> {
     }
 }
 
-/// The keys of a response, for caches that can invalidate it: its collection, and the item where it is one.
-fn surrogate_keys(resource: Option<&Resource>, captures: &Map<String, Value>) -> String {
-    let Some(resource) = resource else { return "site".to_owned() };
-    match captures.values().next_back() {
-        Some(Value::String(key)) => format!("{} {}/{key}", resource.name, resource.name),
-        Some(key) => format!("{} {}/{key}", resource.name, resource.name),
-        None => resource.name.clone(),
-    }
+/// A value of a path as text.
+fn text_of_key(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -155,6 +155,9 @@ impl Engine {
         if let Some((media_type, bytes)) = outcome.other {
             return reply(Payload::Other { media_type, bytes });
         }
+        if let Some(query) = outcome.events.filter(|_| call.method != Method::Head) {
+            return reply(Payload::Events(query));
+        }
         let mut document = outcome.body;
         if outcome.text.is_none() && !outcome.reduced {
             let fields = self.fields(resource, |name| sources.get(name));

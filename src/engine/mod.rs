@@ -34,8 +34,9 @@ use crate::features::HANDLERS;
 use crate::features::abilities::ABILITIES;
 use crate::handlers::auto_add::AutoAddMenus;
 use crate::handlers::{Outcome, RowTurns, SharedServices};
-use crate::model::{Peer, Request};
+use crate::model::{Method, Peer, Request};
 use crate::outbound::Outbound;
+use crate::records::Record;
 use crate::registry::Registry;
 use crate::registry::vocabulary::{HandlerRole, Vocabulary, descriptions};
 use crate::request::args::{ArgSources, ArgValues};
@@ -47,6 +48,7 @@ use cms_base::clock::Clock;
 use cms_base::metrics::StatusCounters;
 use cms_base::pool::JobOwner;
 use cms_storage::{Budgeted, ReadBudget, Storage, StorageError};
+use serde_json::Map;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -235,6 +237,22 @@ impl Engine {
         let input = GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains };
         let most = self.registry.declaration.media.max_upload.bytes();
         access::ask(&input).ok().map(|_| endpoint.max_upload.map_or(most, |own| own.min(most)))
+    }
+
+    /// Whether the caller may read an item by the route at this path, if its row is the given one.
+    pub fn lets_read(&self, scope: &Scope, path: &str, record: Record<'_>) -> bool {
+        let matches = self.matches(path, scope.secure());
+        let found =
+            matches.into_iter().find_map(|m| route::endpoint(m.route, Method::Get).map(|endpoint| (m, endpoint)));
+        let Some((matched, endpoint)) = found else { return false };
+        let (none, query) = (BodyParams::None, Map::new());
+        let sources = ArgSources { path: &matched.captures, body: &none, query: &query };
+        let args = ArgValues::parse_lenient(&endpoint.args, &sources, None);
+        let loaded = LoadedRows::with(record.resource, record.row.clone());
+        let (route, method, given, explains) = (matched.route, Method::Get, None, false);
+        let (args, sources, loaded) = (&&args, &sources, &loaded);
+        let input = GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains };
+        access::ask(&input).is_ok_and(|rows| rows.missing.is_none())
     }
 
     /// Whom a request is counted for, by its headers, and whether that is a user. The cookie of a session suffices: the

@@ -11,6 +11,7 @@ pub mod block_data;
 pub mod block_rendering;
 pub mod catalogue;
 pub mod console;
+pub mod events;
 pub mod feeds;
 pub mod file_replacement;
 pub mod forms;
@@ -34,6 +35,7 @@ pub mod static_entries;
 pub mod themes;
 pub mod tokens;
 pub mod view_config;
+pub mod webhooks;
 pub mod widgets;
 
 use crate::handlers::{self, Handler};
@@ -49,6 +51,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     block_rendering::HANDLERS,
     catalogue::HANDLERS,
     console::HANDLERS,
+    events::HANDLERS,
     feeds::HANDLERS,
     file_replacement::HANDLERS,
     forms::HANDLERS,
@@ -72,6 +75,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     themes::HANDLERS,
     tokens::HANDLERS,
     view_config::HANDLERS,
+    webhooks::HANDLERS,
     widgets::HANDLERS,
 ];
 

@@ -2,6 +2,7 @@
 
 use crate::cache::documents::DocumentText;
 use crate::error::status;
+use crate::model::EventQuery;
 use crate::records::Record;
 use bytes::Bytes;
 use cms_storage::plan::Row;
@@ -25,6 +26,8 @@ pub struct Outcome {
     pub modified: Option<i64>,
     /// The collection is sent as lines; the cursor of the page after this one, if there is one.
     pub lines: Option<Option<String>>,
+    /// A stream of events instead of a body.
+    pub events: Option<EventQuery>,
     /// For this request alone.
     pub private: bool,
     /// The response is made anew for each request.

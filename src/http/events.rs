@@ -1,9 +1,12 @@
 //! Bodies that are sent as they come, for a client that waits for what happens.
 
 use super::connection::{BusyGuard, ConnectionState};
+use super::respond::{self, JsonFormat, RequestFacts};
 use super::{Edge, PreparedService, guard};
-use crate::model::{EventStream, Reply, StopReason, StopSignal};
+use crate::error::{ApiError, Code, status};
+use crate::model::{EventQuery, EventStream, Payload, Reply, Request, StopReason, StopSignal};
 use actix_http::body::{BodyStream, BoxBody};
+use actix_http::{Request as HttpRequest, Response};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::try_unfold;
@@ -24,6 +27,9 @@ pub enum EdgeResponse {
 /// A response that may be a stream.
 pub type ResponseFuture = Pin<Box<dyn Future<Output = EdgeResponse>>>;
 
+/// The headers and the body of a stream, or why there is none.
+pub type StreamFuture = Pin<Box<dyn Future<Output = Result<(Vec<(String, String)>, EventStream), ApiError>>>>;
+
 impl Edge {
     /// Whether streams of a service have to end.
     pub(super) fn endings(&self, compiled: &Arc<PreparedService>) -> StopSignal {
@@ -41,6 +47,24 @@ struct EventBody {
     standing: Option<Rc<ConnectionState>>,
     /// The connection waits for no other request meanwhile.
     busy: Option<BusyGuard>,
+}
+
+/// The response to a request for a stream of events, and the length of its body.
+pub(super) async fn response(
+    http: &HttpRequest,
+    (request, query): (Option<Request>, EventQuery),
+    (compiled, edge): (&Arc<PreparedService>, &Edge),
+    asked: &RequestFacts<'_>,
+) -> Result<(Response<BoxBody>, usize), ApiError> {
+    let Some(request) = request else {
+        let message = "This is a stream of events: ask for it with `Accept: text/event-stream`.";
+        return Err(ApiError::new(Code::BadRequest).with_message(message));
+    };
+    let opened = Arc::clone(&compiled.service).open_stream(request, query, edge.endings(compiled));
+    let (headers, stream) = opened.await?;
+    let head = Reply { status: status::OK, headers, payload: Payload::Empty };
+    let (head, _) = respond::rest(head, &JsonFormat::default(), compiled, asked);
+    Ok((head.set_body(body(stream, http.conn_data::<Rc<ConnectionState>>().cloned())), 0))
 }
 
 /// The body. It ends without its last chunk where the stream fails.

@@ -27,7 +27,7 @@ mod uploads;
 use crate::error::{ApiError, Code, status};
 use crate::files::Files;
 use crate::log;
-use crate::model::{Method, Payload, Peer, Reply, Request, StopSignal};
+use crate::model::{EventQuery, Method, Payload, Peer, Reply, Request, StopSignal};
 use crate::request::effective_method;
 use cms_base::metrics::Reading;
 use cms_base::platform::signal;
@@ -63,7 +63,7 @@ use std::time::{Duration, Instant};
 use tokio_rustls::TlsAcceptor;
 
 pub use bodies::{BodySender, PathLimits};
-pub use events::{EdgeResponse, ResponseFuture};
+pub use events::{EdgeResponse, ResponseFuture, StreamFuture};
 pub use listen::{Listeners, bind};
 pub use tls::Certificates;
 
@@ -102,6 +102,11 @@ pub trait Service: Send + Sync + 'static {
     /// Handles a request for such a path where the response may come bit by bit. Such a stream watches `endings`.
     fn elsewhere_streamed(self: Arc<Self>, request: Request, _endings: StopSignal) -> ResponseFuture {
         Box::pin(async move { EdgeResponse::Reply(self.serve_other_path(request).await) })
+    }
+
+    /// Opens the stream of events that a request asks for. It watches `endings`.
+    fn open_stream(self: Arc<Self>, _request: Request, _query: EventQuery, _endings: StopSignal) -> StreamFuture {
+        Box::pin(ready(Err(ApiError::new(Code::NoRoute))))
     }
 
     /// The response for an address outside the REST base where nothing is served.
@@ -494,7 +499,7 @@ async fn rest(
     // A POST that overrides its method with HEAD gets no body either; of a real HEAD actix keeps the length and drops
     // the bytes.
     let overridden = request.method != Method::Head && effective_method(&request) == Some(Method::Head);
-    let following = request.wants_lines().then(|| request.clone());
+    let following = (request.wants_lines() || request.wants_events()).then(|| request.clone());
     match guard::guarded(compiled.service.call(request)).await {
         Ok(Reply { payload: Payload::Lines { bytes, next: Some(next) }, status, headers }) if !overridden => {
             let first = Payload::Lines { bytes: bytes.clone(), next: None };
@@ -504,6 +509,10 @@ async fn rest(
                 Some(request) => (response.set_body(lines::body(bytes, next, compiled.clone(), request)), length),
                 None => (response, length),
             }
+        }
+        Ok(Reply { payload: Payload::Events(query), .. }) if !overridden => {
+            let opened = events::response(http, (following, query), (compiled, edge), &asked).await;
+            opened.unwrap_or_else(|error| refused(error, &shape))
         }
         Ok(reply) if overridden => {
             respond::rest(Reply { payload: Payload::Empty, ..reply }, &JsonFormat::default(), compiled, &asked)

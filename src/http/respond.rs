@@ -150,7 +150,7 @@ fn as_script(json: &[u8]) -> Cow<'_, [u8]> {
 
 /// The reply that an error ends in.
 pub fn failure(error: &ApiError) -> Reply {
-    Reply { status: error.status(), headers: Vec::new(), payload: Payload::Json(error.body()) }
+    Reply { status: error.status(), headers: error.headers(), payload: Payload::Json(error.body()) }
 }
 
 /// The parts of a request that decide about the headers of its response.
@@ -198,7 +198,7 @@ pub fn rest(
     let mut status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut encoding = None;
     let (media_type, mut bytes) = match reply.payload {
-        Payload::Empty => (shape.media_type(), Bytes::new()),
+        Payload::Empty | Payload::Events(_) => (shape.media_type(), Bytes::new()),
         // Writing a value that is already in memory cannot fail.
         Payload::Json(value) => {
             (shape.media_type(), shape.write(serde_json::to_vec(&value).unwrap_or_default().into()))
@@ -304,7 +304,7 @@ pub fn page(mut reply: Reply, asked: &RequestFacts<'_>) -> (Response<BoxBody>, u
 pub fn plain(reply: Reply, id: &str) -> (Response<BoxBody>, usize) {
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let (media_type, bytes) = match reply.payload {
-        Payload::Empty => (JSON, Bytes::new()),
+        Payload::Empty | Payload::Events(_) => (JSON, Bytes::new()),
         Payload::Json(value) => (JSON, serde_json::to_vec(&value).unwrap_or_default().into()),
         Payload::Text(text) => (JSON, text),
         Payload::Shared(kept) => (JSON, kept.text.clone()),

@@ -219,6 +219,104 @@ pub mod missing_address {
     pub const ALL: [&str; 4] = [PATH, HITS, LAST_HIT, DAYS];
 }
 
+/// The change feed, which the storage keeps.
+pub mod feed {
+    pub const TABLE: &str = "change_feed";
+    pub const SEQ: &str = "seq";
+    /// Those that events are made of, in the order in which they are read.
+    pub const ALL: [&str; 15] = [
+        SEQ,
+        "in_commit",
+        "node",
+        "at",
+        "table",
+        "kind",
+        "id",
+        "key",
+        "action",
+        "status_before",
+        "status_after",
+        "columns",
+        "slug_before",
+        "class",
+        "author_before",
+    ];
+}
+
+/// Receivers that are told of changes.
+pub mod webhook {
+    pub const NAME: &str = "name";
+    pub const URL: &str = "url";
+    pub const FORMAT: &str = "format";
+    pub const RESOURCES: &str = "resources";
+    pub const EVENTS: &str = "events";
+    pub const PRIVATE: &str = "private";
+    pub const DEBOUNCE: &str = "debounce";
+    pub const ENABLED: &str = "enabled";
+    /// It is declared, under this name; empty: it was made by a request.
+    pub const DECLARED: &str = "declared";
+    /// The secrets that sign: the one of now, the one before, and until when that is valid.
+    pub const SIGNING: &str = "signing";
+    pub const SIGNING_BEFORE: &str = "signing_before";
+    pub const SIGNING_UNTIL: &str = "signing_until";
+    /// How it is going: see `features::webhooks`.
+    pub const STATE: &str = "state";
+    /// The number of the last entry of the feed that was delivered, or was none of its matter.
+    pub const POSITION: &str = "position";
+    pub const ATTEMPTS: &str = "attempts";
+    /// When the next attempt is due.
+    pub const DUE: &str = "due";
+    /// Since when deliveries fail; null: they do not.
+    pub const FAILING: &str = "failing_since";
+    pub const ERROR: &str = "error";
+    pub const SENT: &str = "last_sent";
+    /// All of them.
+    pub const ALL: [&str; 19] = [
+        NAME,
+        URL,
+        FORMAT,
+        RESOURCES,
+        EVENTS,
+        PRIVATE,
+        DEBOUNCE,
+        ENABLED,
+        DECLARED,
+        SIGNING,
+        SIGNING_BEFORE,
+        SIGNING_UNTIL,
+        STATE,
+        POSITION,
+        ATTEMPTS,
+        DUE,
+        FAILING,
+        ERROR,
+        SENT,
+    ];
+}
+
+/// What was sent to webhooks, or waits to be.
+pub mod delivery {
+    pub const WEBHOOK: &str = "webhook";
+    /// Identifies the message for its receiver.
+    pub const MESSAGE: &str = "message";
+    /// Number of the newest event in it; 0: it is a test.
+    pub const EVENT: &str = "event";
+    pub const TYPE: &str = "type";
+    pub const STATE: &str = "state";
+    pub const ATTEMPTS: &str = "attempts";
+    pub const CREATED: &str = "created";
+    pub const SENT: &str = "sent";
+    pub const STATUS: &str = "status";
+    pub const ERROR: &str = "error";
+    pub const REQUEST: &str = "request";
+    pub const RESPONSE: &str = "response";
+    /// The events in it, for another attempt.
+    pub const EVENTS: &str = "events";
+    /// All of them.
+    pub const ALL: [&str; 13] =
+        [WEBHOOK, MESSAGE, EVENT, TYPE, STATE, ATTEMPTS, CREATED, SENT, STATUS, ERROR, REQUEST, RESPONSE, EVENTS];
+}
+
 /// Redirects that editors make.
 pub mod redirect {
     pub const FROM: &str = "from";

@@ -559,6 +559,12 @@ impl Resource {
     }
 }
 
+/// The keys of a response, for caches that can invalidate it: its collection, and the item where it is one.
+pub fn surrogate_keys(resource: &Resource, key: Option<&str>) -> Vec<String> {
+    let item = key.map(|key| format!("{}/{key}", resource.name));
+    [resource.name.clone()].into_iter().chain(item).collect()
+}
+
 /// A label with the names of a resource in place of `{name}` and `{singular_name}`, and of `{names}` and `{singular}` in
 /// small letters.
 pub fn label_of(template: &str, name: &str, singular: &str) -> String {

@@ -170,6 +170,7 @@ impl Inside {
             Payload::Shared(text) => document(&text.text),
             Payload::Other { bytes, .. } | Payload::Page { bytes, .. } => document(&bytes),
             Payload::Lines { bytes, .. } => document(&bytes),
+            Payload::Events(_) => json!("events"),
         };
         Counted { status: reply.status, body, queries, text }
     }

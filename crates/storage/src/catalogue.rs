@@ -52,6 +52,7 @@ pub(super) struct Table {
     pub tally: Option<Tally>,
     /// Place in `tracked` of the `kind` column.
     pub kind: Option<usize>,
+    pub former: FormerPlaces,
     /// Relations whose sources (targets) are rows of this table.
     pub outgoing: Vec<RelationId>,
     pub incoming: Vec<RelationId>,
@@ -70,6 +71,15 @@ pub(super) struct Table {
 pub(super) struct Tally {
     pub kind: Option<usize>,
     pub status: Option<usize>,
+    pub author: Option<usize>,
+}
+
+/// Places in `tracked` of what the change feed says of rows as they were.
+#[derive(Default)]
+pub(super) struct FormerPlaces {
+    pub slug: Option<usize>,
+    /// The taxonomy of terms.
+    pub class: Option<usize>,
     pub author: Option<usize>,
 }
 
@@ -205,6 +215,7 @@ impl Table {
             tracked: Vec::new(),
             tally: None,
             kind: None,
+            former: FormerPlaces::default(),
             outgoing: Vec::new(),
             incoming: Vec::new(),
             counts: Vec::new(),
@@ -215,6 +226,7 @@ impl Table {
             def,
         };
         table.track_kinds();
+        table.track_former();
         table
     }
 
@@ -268,6 +280,21 @@ impl Table {
                 self.tally = Some(Tally { kind: Some(kind), status: Some(status), author });
             }
         }
+    }
+
+    /// Follows what tells of a row that is gone what it was.
+    fn track_former(&mut self) {
+        if self.companion || self.def.extends.is_some() {
+            return;
+        }
+        let mut place = |name: &str, ty| {
+            let has = self.column(name).is_ok_and(|column| column.ty == ty);
+            has.then(|| self.track(name).ok()).flatten()
+        };
+        let slug = place("slug", ColumnType::Text);
+        let class = place("taxonomy", ColumnType::Word);
+        let author = self.tally.as_ref().and_then(|tally| tally.author);
+        self.former = FormerPlaces { slug, class, author };
     }
 
     /// Declared tables with rows of their own are tallied by their states.
@@ -375,6 +402,9 @@ fn change_feed_table() -> TableDef {
         column("status_after", ColumnType::Word),
         column("columns", ColumnType::Text),
         column("actor", ColumnType::Int),
+        column("slug_before", ColumnType::Text),
+        column("class", ColumnType::Word),
+        column("author_before", ColumnType::Int),
     ];
     table(CHANGE_FEED, column("seq", ColumnType::Int), columns, Vec::new())
 }

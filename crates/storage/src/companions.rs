@@ -41,7 +41,7 @@ macro_rules! companion_tables {
 pub(super) use companion_tables;
 
 /// The change feed: an entry for each row that a commit changes, by `seq`. `table`, `kind` and the two statuses are words,
-/// `at` is in UTC milliseconds.
+/// `at` is in UTC milliseconds. The last three columns are [`super::feed::Former`].
 macro_rules! change_feed {
     (int: $int:literal, text: $text:literal $($rest:tt)*) => {
         concat!(
@@ -71,8 +71,30 @@ macro_rules! change_feed {
             $text,
             ", actor ",
             $int,
+            ", slug_before ",
+            $text,
+            ", class ",
+            $int,
+            ", author_before ",
+            $int,
             ");\n"
         )
     };
 }
 pub(super) use change_feed;
+
+/// The columns that the change feed lacked before version [`super::migrate::FORMER`].
+macro_rules! former_columns {
+    (int: $int:literal, text: $text:literal $($rest:tt)*) => {
+        concat!(
+            "ALTER TABLE change_feed ADD COLUMN slug_before ",
+            $text,
+            ";\nALTER TABLE change_feed ADD COLUMN class ",
+            $int,
+            ";\nALTER TABLE change_feed ADD COLUMN author_before ",
+            $int,
+            ";\n"
+        )
+    };
+}
+pub(super) use former_columns;

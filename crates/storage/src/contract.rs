@@ -955,7 +955,9 @@ fn the_change_feed_says_what_happened() {
         let revision = RevisionPut { author: 1, at: 1, autosave: true, json: "".into(), keep: None, skip_same: false };
         let one = id(commit(db, vec![Change::Put(post("draft", 1, "One"))]));
         let set = |set: &[(&str, DbValue)]| Change::Put(put("record", existing(one), set));
-        let by = WritePlan::new(vec![set(&[("title", text("Two")), ("status", text("publish"))])]).by(Some(7));
+        let by =
+            WritePlan::new(vec![set(&[("title", text("Two")), ("slug", text("two")), ("status", text("publish"))])]);
+        let by = by.by(Some(7));
         wait(db.commit(by)).unwrap();
         commit(db, vec![set(&[("title", text("a"))]), set(&[("content", text("b")), ("status", text("draft"))])])
             .unwrap();
@@ -965,8 +967,22 @@ fn the_change_feed_says_what_happened() {
         commit(db, vec![set(&[("title", text("never"))]), refused]).unwrap_err();
         commit(db, vec![Change::Put(put("option", Target::Keyed(text("a")), &[("value", text("1"))]))]).unwrap();
         commit(db, vec![Change::Setting { key: name("general"), json: Some("1".into()) }]).unwrap();
+        commit(db, vec![set(&[("slug", text("three"))]), set(&[("slug", text("four"))])]).unwrap();
         commit(db, vec![Change::Remove { table: name("record"), key: int(one), expect: None }]).unwrap();
-        let columns = ["table", "kind", "id", "key", "action", "status_before", "status_after", "columns", "actor"];
+        let columns = [
+            "table",
+            "kind",
+            "id",
+            "key",
+            "action",
+            "status_before",
+            "status_after",
+            "columns",
+            "actor",
+            "slug_before",
+            "class",
+            "author_before",
+        ];
         let plan = ReadPlan {
             order: vec![Order::Column(name("seq"), false)],
             ..read("change_feed", &columns, Cond::All(vec![]))
@@ -982,20 +998,21 @@ fn the_change_feed_says_what_happened() {
         assert_eq!(
             lines,
             [
-                "record,post,1,-,create,-,draft,-,-",
-                "record,post,1,-,update,draft,publish,status title,7",
-                "record,post,1,-,update,publish,draft,title status content,-",
-                "record,-,1,-,revise,-,-,-,-",
-                "record,post,1,-,delete,draft,draft,kind,-",
-                "record,page,1,-,create,draft,draft,kind,-",
-                "option,-,-,a,create,-,-,-,-",
-                "setting,-,-,general,update,-,-,-,-",
-                "record,page,1,-,delete,draft,-,-,-",
+                "record,post,1,-,create,-,draft,-,-,-,-,-",
+                "record,post,1,-,update,draft,publish,status slug title,7,-,-,-",
+                "record,post,1,-,update,publish,draft,title status content,-,two,-,-",
+                "record,-,1,-,revise,-,-,-,-,-,-,-",
+                "record,post,1,-,delete,draft,draft,kind,-,two,-,0",
+                "record,page,1,-,create,draft,draft,kind,-,-,-,-",
+                "option,-,-,a,create,-,-,-,-,-,-,-",
+                "setting,-,-,general,update,-,-,-,-,-,-,-",
+                "record,page,1,-,update,draft,draft,slug,-,two,-,-",
+                "record,page,1,-,delete,draft,-,-,-,four,-,0",
             ]
         );
         let numbers = ReadPlan { columns: names(&["seq", "in_commit"]), ..plan };
         let numbers = rows(db, &numbers);
-        assert_eq!(ints(numbers.clone()), (1..=9).collect::<Vec<_>>(), "without gaps");
+        assert_eq!(ints(numbers.clone()), (1..=10).collect::<Vec<_>>(), "without gaps");
         let commits: Vec<i64> = numbers.iter().map(|row| if let DbValue::Int(n) = row[1] { n } else { 0 }).collect();
         assert!(commits.is_sorted() && commits[4] == commits[5], "{commits:?}");
     });

@@ -99,12 +99,24 @@ pub struct Entry {
     /// The places of the columns that an update set to other values.
     pub columns: Vec<usize>,
     pub actor: Option<i64>,
+    pub former: Former,
+}
+
+/// What of a row before a change is told with it: by then it is nowhere else.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Former {
+    /// The slug, where the change removed the row or set another slug or status.
+    pub slug: Option<Name>,
+    /// The word by which rows of a shared table belong together where they have no kind. Also of a new row.
+    pub class: Option<i64>,
+    /// The author of a row that was removed.
+    pub author: Option<i64>,
 }
 
 impl Entry {
     /// An entry that says only what happened.
     pub fn new(action: Action, kind: Option<i64>) -> Entry {
-        Entry { action, kind, status: [None; 2], columns: Vec::new(), actor: None }
+        Entry { action, kind, status: [None; 2], columns: Vec::new(), actor: None, former: Former::default() }
     }
 }
 
@@ -127,6 +139,11 @@ impl Entries {
             match (before.action, entry.action) {
                 (Action::Create | Action::Update, Action::Update) => {
                     before.status[1] = entry.status[1].or(before.status[1]);
+                    if before.action == Action::Update {
+                        before.status[0] = before.status[0].or(entry.status[0]);
+                        before.former.slug = before.former.slug.take().or(entry.former.slug);
+                    }
+                    before.former.class = before.former.class.or(entry.former.class);
                     before.actor = before.actor.or(entry.actor);
                     let columns = entry.columns.into_iter();
                     let others: Vec<usize> = columns.filter(|place| !before.columns.contains(place)).collect();
@@ -207,7 +224,8 @@ pub(super) const COMMITS: &str = "commits";
 
 /// Adds an entry; see [`values`].
 pub const INSERT: &str = "INSERT INTO change_feed (seq, in_commit, at, node, \"table\", kind, id, key, action, \
-    status_before, status_after, columns, actor) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+    status_before, status_after, columns, actor, slug_before, class, author_before) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
 
 /// The newest entry: its number, and what [`Mark`] has of it.
 pub const NEWEST: &str = "SELECT seq, in_commit, node, at FROM change_feed ORDER BY seq DESC LIMIT 1";
@@ -247,7 +265,7 @@ impl Commit {
         key: &'e Key,
         entry: &'e Entry,
         columns: &'e Option<String>,
-    ) -> [Param<'e>; 13] {
+    ) -> [Param<'e>; 16] {
         let number = |number: Option<i64>| number.map_or(Param::Null, Param::Int);
         let (id, name) = match key {
             Key::Id(id) => (Param::Int(*id), Param::Null),
@@ -267,6 +285,9 @@ impl Commit {
             number(entry.status[1]),
             columns.as_deref().map_or(Param::Null, Param::Text),
             number(entry.actor),
+            entry.former.slug.as_deref().map_or(Param::Null, Param::Text),
+            number(entry.former.class),
+            number(entry.former.author),
         ]
     }
 }

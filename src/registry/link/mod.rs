@@ -81,6 +81,7 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     linker.limits(&mut routes, &resources);
     linker.totals(&routes, &resources);
     linker.audit(&resources);
+    linker.events(&resources);
     linker.parts();
     linker.options(&resources, &routes);
     let abilities = linker.abilities(&resources, &routes);

@@ -1,11 +1,13 @@
 //! References to resources outside routes: rendered parts of contents, menus, the audit trail.
 
 use super::super::Route;
-use super::super::columns::{missing_address, redirect};
+use super::super::columns::{delivery, missing_address, redirect, webhook};
 use super::super::resource::*;
 use super::super::vocabulary::{Description, names as names_of};
 use super::addresses::web_address;
 use super::{Linker, extend};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use cms_config::declaration::{HandlerOptions, ParameterKind};
 use cms_text::shortcode;
 
@@ -217,6 +219,47 @@ impl Linker<'_> {
         self.table_with(resources, &path, addresses.missing.get(), &missing_address::ALL, who);
     }
 
+    /// Resources of which something else is told than of the others, and properties that change quietly, have to be there; so
+    /// do the resources of webhooks, and what declared webhooks name.
+    pub(super) fn events(&mut self, resources: &[Resource]) {
+        let declared = &self.declared.events;
+        for (key, wanted, columns) in [
+            ("webhooks", declared.webhooks.get(), &webhook::ALL[..]),
+            ("deliveries", declared.deliveries.get(), &delivery::ALL[..]),
+        ] {
+            self.table_with(resources, &["events", key], wanted, columns, "webhooks need");
+        }
+        let formats: Vec<&str> = self.declared.webhook_formats.keys().map(String::as_str).collect();
+        for (name, hook) in &self.declared.webhooks {
+            let path = ["webhooks", name.as_str()];
+            if web_address(&hook.url).is_none() {
+                let message = format!("`{}` is not an http or https address", hook.url);
+                self.problem(&extend(&path, "url"), message, Some("write https://www.example.org/hook".into()));
+            }
+            if !hook.secret.is_empty() && webhook_secret(&hook.secret).is_none() {
+                let message = format!(
+                    "a secret is `whsec_` and 24 to 64 bytes in Base64, or any text without spaces of at most {MOST_SECRET} characters"
+                );
+                self.problem(&extend(&path, "secret"), message, None);
+            }
+            self.known(&extend(&path, "format"), "format", &hook.format, &formats);
+            for (i, resource) in hook.resources.iter().enumerate() {
+                self.resource_named(&[&path[..], &["resources", &i.to_string()]].concat(), resource);
+            }
+        }
+        for name in declared.resources.keys() {
+            self.resource_named(&["events", "resources", name], name);
+        }
+        for (name, quiet) in &declared.quiet {
+            let path = ["events", "quiet", name];
+            let Some(index) = self.resource_named(&path, name) else { continue };
+            let properties: Vec<&str> = resources[index].properties.iter().map(|p| p.name.as_str()).collect();
+            for (i, property) in quiet.iter().enumerate() {
+                self.known(&extend(&path, &i.to_string()), "property", property, &properties);
+            }
+        }
+    }
+
     /// A resource that another part writes has rows of its own, and the columns of that part.
     fn table_with(
         &mut self,
@@ -239,6 +282,23 @@ impl Linker<'_> {
             let message = format!("the schema of `{wanted}` has no {}, which {who}", missing.join(", "));
             self.problem(path, message, None);
         }
+    }
+}
+
+/// Most characters of the secret of a webhook.
+pub const MOST_SECRET: usize = 200;
+
+/// How a secret begins that signs.
+pub const SECRET_PREFIX: &str = "whsec_";
+
+/// The key in the secret of a webhook, or the secret itself where it is of no such form; `None`: it is neither.
+pub fn webhook_secret(secret: &str) -> Option<Vec<u8>> {
+    if secret.is_empty() || secret.len() > MOST_SECRET || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return None;
+    }
+    match secret.strip_prefix(SECRET_PREFIX) {
+        Some(key) => STANDARD.decode(key).ok().filter(|key| (24..=64).contains(&key.len())),
+        None => Some(secret.as_bytes().to_vec()),
     }
 }
 

@@ -11,6 +11,7 @@ mod action;
 mod addresses;
 mod blocks;
 mod console;
+mod events;
 mod fields;
 mod found;
 mod mail;
@@ -28,6 +29,7 @@ pub use action::*;
 pub use addresses::*;
 pub use blocks::*;
 pub use console::*;
+pub use events::*;
 pub use fields::*;
 pub use found::*;
 pub use mail::*;
@@ -69,6 +71,15 @@ pub struct Declaration {
     /// The record of what each commit changed.
     #[serde(default)]
     pub feed: Feed,
+    /// What is told of changes.
+    #[serde(default)]
+    pub events: Events,
+    /// Forms in which webhooks are sent, by name.
+    #[serde(default)]
+    pub webhook_formats: IndexMap<String, WebhookFormat>,
+    /// Receivers that are told of changes, by name. Others are made while the server runs.
+    #[serde(default)]
+    pub webhooks: IndexMap<String, DeclaredWebhook>,
     /// Name and address of the site.
     #[serde(default)]
     pub site: Site,

@@ -8,13 +8,16 @@ use super::super::words::Words;
 use std::sync::Arc;
 
 /// The version of the tables that storage maintains for itself. Raised with every change of those.
-pub const META_VERSION: i64 = 5;
+pub const META_VERSION: i64 = 6;
 
 /// The layout of the index of texts. An index with another layout is rebuilt.
 pub const SEARCH_LAYOUT: u32 = 3;
 
 /// The version since which there is a change feed.
 pub const CHANGE_FEED: i64 = 4;
+
+/// The version since which the change feed says what a row was before.
+pub const FORMER: i64 = 6;
 
 /// A column as the database has it.
 pub struct Present {

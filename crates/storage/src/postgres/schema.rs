@@ -5,7 +5,7 @@
 
 use super::super::catalogue::{Catalogue, Table};
 use super::super::layout_table::{keep, kept};
-use super::super::migrate::{CHANGE_FEED, Described, META_VERSION, Present, Schema, quoted, type_mark};
+use super::super::migrate::{CHANGE_FEED, Described, FORMER, META_VERSION, Present, Schema, quoted, type_mark};
 use super::super::plan::{ColumnType, Name};
 use super::super::statement::{Result, int, params, text_at};
 use super::super::words::Words;
@@ -98,7 +98,11 @@ impl Schema for PgConnection {
     }
 
     fn upgrade(&self, from: i64) -> Result<()> {
-        if from < CHANGE_FEED { self.batch(make!(change_feed)) } else { Ok(()) }
+        match from {
+            _ if from < CHANGE_FEED => self.batch(make!(change_feed)),
+            _ if from < FORMER => self.batch(make!(former_columns)),
+            _ => Ok(()),
+        }
     }
 
     fn sign(&self) -> Result<()> {

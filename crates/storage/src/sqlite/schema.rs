@@ -1,7 +1,7 @@
 //! Tables, columns and indexes of a SQLite file.
 
 use super::super::catalogue::Catalogue;
-use super::super::migrate::{CHANGE_FEED, Described, Present, Schema, type_mark};
+use super::super::migrate::{CHANGE_FEED, Described, FORMER, Present, Schema, type_mark};
 use super::super::plan::ColumnType;
 use super::super::statement::Result;
 use super::super::statement::Statements as _;
@@ -81,7 +81,11 @@ impl Schema for SqliteConnection {
         if from < NUMBERED_VALUES {
             self.batch(NUMBER_VALUES)?;
         }
-        if from < CHANGE_FEED { self.batch(make!(change_feed)) } else { Ok(()) }
+        match from {
+            _ if from < CHANGE_FEED => self.batch(make!(change_feed)),
+            _ if from < FORMER => self.batch(make!(former_columns)),
+            _ => Ok(()),
+        }
     }
 
     fn sign(&self) -> Result<()> {

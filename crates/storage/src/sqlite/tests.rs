@@ -827,6 +827,23 @@ fn a_file_from_before_the_index_gets_one() {
 }
 
 #[test]
+fn a_feed_that_does_not_say_what_rows_were_learns_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("site.db");
+    let db = Sqlite::open(options(&path), &layout()).unwrap();
+    let one = id(commit(&db, vec![Change::Put(post("publish", 1, "One"))]));
+    drop(db);
+    let before = "ALTER TABLE change_feed DROP COLUMN slug_before; ALTER TABLE change_feed DROP COLUMN class; \
+        ALTER TABLE change_feed DROP COLUMN author_before; \
+        UPDATE layout SET definition = 'of before' WHERE name = 'fingerprint'; PRAGMA user_version = 5";
+    Connection::open(&path).unwrap().execute_batch(before).unwrap();
+    let db = Sqlite::open(options(&path), &layout()).unwrap();
+    commit(&db, vec![Change::Remove { table: name("record"), key: int(one), expect: None }]).unwrap();
+    let authors = rows(&db, &read("change_feed", &["author_before"], Cond::All(vec![])));
+    assert_eq!(authors, [vec![DbValue::Null], vec![int(0)]]);
+}
+
+#[test]
 fn values_that_were_counted_get_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("site.db");

@@ -2,7 +2,7 @@
 
 use super::super::super::catalogue::{Count, REVISION, Table, TableId};
 use super::super::super::derived::recount_text;
-use super::super::super::feed::{Action, Entry};
+use super::super::super::feed::{Action, Entry, Former};
 use super::super::super::plan::{
     ColumnDef, ColumnType, CommitError, DbValue, Input, Name, Piece, Put, PutDone, Target,
 };
@@ -452,14 +452,20 @@ impl<'c> PlanExecution<'_, 'c> {
     ) {
         let kind = |state: &[DbValue]| table.kind.map(|kind| number(&state[kind]));
         let status = |state: &[DbValue]| table.tally.as_ref()?.status.and_then(|status| id_of(&state[status]));
-        let entry = |action, state: &[DbValue]| Entry {
+        let entry = |action, state: &[DbValue], former: Former| Entry {
             status: [old.and_then(status), new.and_then(status)],
             columns: columns.clone(),
+            former,
             ..Entry::new(action, kind(state))
         };
         let entries = match (old, new) {
-            (Some(old), Some(new)) if kind(old) == kind(new) => [Some(entry(Action::Update, new)), None],
-            (old, new) => [old.map(|old| entry(Action::Delete, old)), new.map(|new| entry(Action::Create, new))],
+            (Some(before), Some(now)) if kind(before) == kind(now) => {
+                [Some(entry(Action::Update, now, former(table, old, new))), None]
+            }
+            _ => [
+                old.map(|before| entry(Action::Delete, before, former(table, old, None))),
+                new.map(|now| entry(Action::Create, now, former(table, None, new))),
+            ],
         };
         for entry in entries.into_iter().flatten() {
             self.effects.changed(table.id, key, entry);
@@ -519,6 +525,21 @@ impl Resolved {
             Some(Resolved::Add(n)) => DbValue::Int(number(old) + n),
         }
     }
+}
+
+/// What a row was before a change, as far as that is told.
+fn former(table: &Table, old: Option<&[DbValue]>, new: Option<&[DbValue]>) -> Former {
+    let at = |state: Option<&[DbValue]>, place: Option<usize>| Some(state?[place?].clone());
+    let differs = |place: Option<usize>| at(old, place) != at(new, place);
+    let places = &table.former;
+    let status = table.tally.as_ref().and_then(|tally| tally.status);
+    let slug = match at(old, places.slug) {
+        Some(DbValue::Text(slug)) if differs(places.slug) || differs(status) => Some(slug),
+        _ => None,
+    };
+    let class = at(old.or(new), places.class).as_ref().and_then(id_of);
+    let author = if new.is_none() { at(old, places.author).as_ref().and_then(id_of) } else { None };
+    Former { slug, class, author }
 }
 
 /// Columns of the table itself.

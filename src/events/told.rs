@@ -1,0 +1,259 @@
+//! What a receiver is told of a change: what it may know at that moment, and nothing else.
+
+use super::FeedEntry;
+use super::transition::{changed, is_told, meanings, resource_of};
+use crate::access::policy;
+use crate::engine::Engine;
+use crate::error::{ApiError, status};
+use crate::model::Method;
+use crate::records::{self, Record, txt};
+use crate::registry::Registry;
+use crate::registry::columns::{record, term};
+use crate::registry::resource::{Resource, surrogate_keys};
+use crate::render::{Batch, address};
+use crate::request::BodyParams;
+use crate::request::call::Call;
+use crate::scope::Scope;
+use cms_config::declaration::{Action, EventType};
+use cms_storage::plan::{DbValue, Row};
+use cms_text::time::format_local;
+use serde_json::{Map, Value, json};
+
+/// The version of the shape of events. It changes where a member changes its meaning, never where one is added.
+const VERSION: u64 = 1;
+
+/// Seconds by which the clock of a change may be ahead of that of the feed.
+const SAME_MOMENT: i64 = 1;
+
+/// An event as one receiver is told of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToldEvent {
+    pub seq: i64,
+    pub resource: String,
+    /// What it means; the first one is its type.
+    pub meanings: Vec<EventType>,
+    pub document: Value,
+}
+
+/// The resource of a change, and what a receiver may be told that it means; `None`: nobody is told of it. Nothing is read for
+/// that.
+pub fn likely_meanings<'r>(registry: &'r Registry, entry: &FeedEntry) -> Option<(&'r Resource, Vec<EventType>)> {
+    let resource = resource_of(registry, entry).filter(|resource| is_told(registry, resource, entry))?;
+    let mut meanings = meanings(registry, resource, entry);
+    let declared = &registry.declaration.events;
+    let told = declared.resources.get(&resource.name).unwrap_or(&declared.told);
+    if !meanings.iter().any(|meaning| told.contains(meaning)) {
+        return None;
+    }
+    // Who may not read it any more is told that it is gone; to whom it is new, that it is published.
+    meanings.extend(GONE);
+    meanings.push(EventType::Published);
+    Some((resource, meanings))
+}
+
+/// What a receiver is told of an item that it may not read any more.
+const GONE: [EventType; 4] = [EventType::Gone, EventType::Unpublished, EventType::Trashed, EventType::Deleted];
+
+/// What the caller of a scope is told of a change; `None`: nothing.
+///
+/// # Errors
+/// The database cannot be read.
+pub async fn tell(engine: &Engine, scope: &Scope, entry: &FeedEntry) -> Result<Option<ToldEvent>, ApiError> {
+    let registry = &scope.registry;
+    let Some(resource) = resource_of(registry, entry).filter(|resource| is_told(registry, resource, entry)) else {
+        return Ok(None);
+    };
+    let meanings = meanings(registry, resource, entry);
+    let declared = &registry.declaration.events;
+    let told = declared.resources.get(&resource.name).unwrap_or(&declared.told);
+    if !meanings.iter().any(|meaning| told.contains(meaning)) {
+        return Ok(None);
+    }
+    let change = Change { engine, scope, resource, entry, meanings };
+    match resource.is_singleton() {
+        true => change.of_settings().await,
+        false => change.of_item().await,
+    }
+}
+
+/// A change of an item, and whom it is told to.
+struct Change<'a> {
+    engine: &'a Engine,
+    scope: &'a Scope,
+    resource: &'a Resource,
+    entry: &'a FeedEntry,
+    meanings: Vec<EventType>,
+}
+
+impl Change<'_> {
+    /// Settings have one document, which those read who may.
+    async fn of_settings(self) -> Result<Option<ToldEvent>, ApiError> {
+        let call = Call::internal(Method::Get, &self.resource.path, Map::new(), BodyParams::None);
+        let part = self.engine.part(self.scope, &call, false).await;
+        if part.status != status::OK {
+            return Ok(None);
+        }
+        let keys = vec![self.resource.name.clone()];
+        Ok(Some(self.told(self.meanings.clone(), None, Vec::new(), keys)))
+    }
+
+    async fn of_item(self) -> Result<Option<ToldEvent>, ApiError> {
+        let stored = records::find(&*self.scope.snapshot()?, self.resource, &self.entry.key)?;
+        let row = stored.clone().unwrap_or_else(|| self.remains());
+        let current = Record { resource: self.resource, row: &row };
+        let path = records::item_path(&self.scope.registry, current);
+        let could = |at: usize| self.could_read(&path, &row, at, stored.is_none());
+        let (before, after) = (!self.entry.creates() && could(0)?, !self.entry.deletes() && could(1)?);
+        if !before && !after {
+            return Ok(None);
+        }
+        let key = records::path_key(&self.scope.registry, current);
+        let keys = surrogate_keys(self.resource, Some(&key));
+        let shown = match stored.is_some() {
+            true => self.document(&path).await?,
+            false => None,
+        };
+        let meanings = match (&shown, self.entry.deletes()) {
+            (_, true) => vec![EventType::Deleted],
+            (None, false) => GONE.to_vec(),
+            // To whoever could not read it, it is new.
+            (Some(_), false) if !before && self.meanings == [EventType::Updated] => vec![EventType::Published],
+            (Some(_), false) => self.meanings.clone(),
+        };
+        let former = if before { self.former(current, stored.is_some(), shown.as_ref())? } else { [None, None] };
+        let mut members = Vec::new();
+        let of = |member: &str| shown.as_ref().and_then(|document| document.get(member).cloned()).unwrap_or_default();
+        members.push(("slug", of("slug")));
+        members.push(("link", of("link")));
+        let [slug, link] = former;
+        members.push(("previous_slug", json!(slug)));
+        members.push(("previous_link", json!(link)));
+        let status = |at: usize, readable: bool| self.entry.status[at].as_deref().filter(|_| readable);
+        members.push(("status", json!({"before": status(0, before), "after": status(1, after && shown.is_some())})));
+        let names = if before && shown.is_some() { changed(self.resource, self.entry) } else { Vec::new() };
+        members.push(("changed", json!(names)));
+        let shown_key = match &self.entry.key {
+            DbValue::Int(id) if key == id.to_string() => json!(id),
+            _ => json!(key),
+        };
+        Ok(Some(self.told(meanings, Some(shown_key), members, keys)))
+    }
+
+    fn told(
+        &self,
+        meanings: Vec<EventType>,
+        key: Option<Value>,
+        members: Vec<(&str, Value)>,
+        keys: Vec<String>,
+    ) -> ToldEvent {
+        let entry = self.entry;
+        let mut document = Map::new();
+        let mut put = |name: &str, value: Value| drop(document.insert(name.to_owned(), value));
+        put("version", json!(VERSION));
+        put("id", json!(entry.seq));
+        put("type", json!(meanings.first().map(|meaning| meaning.name())));
+        put(
+            "time",
+            json!(format!("{}.{:03}Z", format_local(entry.at().div_euclid(1000)), entry.at().rem_euclid(1000))),
+        );
+        put("resource", json!(self.resource.name));
+        put("kind", json!(self.resource.api_name));
+        put("record", key.unwrap_or_default());
+        members.into_iter().for_each(|(name, value)| put(name, value));
+        put("keys", json!(keys));
+        let resource = self.resource.name.clone();
+        ToldEvent { seq: entry.seq, resource, meanings, document: Value::Object(document) }
+    }
+
+    /// What is known of a row that is gone, as a row.
+    fn remains(&self) -> Row {
+        let resource = self.resource;
+        let mut row = vec![DbValue::Null; resource.columns.len()];
+        let mut set = |column: &str, value: DbValue| {
+            if let Some(at) = resource.column(column) {
+                row[at] = value;
+            }
+        };
+        let word = |word: &Option<_>| word.clone().map_or(DbValue::Null, DbValue::Text);
+        set(&resource.key, self.entry.key.clone());
+        set(record::KIND, word(&self.entry.kind));
+        set(term::TAXONOMY, word(&self.entry.class));
+        set(record::STATUS, word(&self.entry.status[0]));
+        set(record::SLUG, word(&self.entry.slug_before));
+        set(record::AUTHOR, self.entry.author_before.map_or(DbValue::Null, DbValue::Int));
+        row
+    }
+
+    /// Whether the caller could read the item in the state before (0) or after (1) the change.
+    fn could_read(&self, path: &str, row: &Row, at: usize, gone: bool) -> Result<bool, ApiError> {
+        let mut row = row.clone();
+        if let (Some(status), Some(place)) = (&self.entry.status[at], self.resource.column(record::STATUS)) {
+            let before = text_of(&row, self.resource.column(record::STATUS));
+            // What it was before the trash counts there.
+            let trashed = self.scope.registry.status_is(status, |status| status.trash);
+            if let Some(kept) = self.resource.column(record::STATUS_BEFORE).filter(|_| trashed && *before != **status) {
+                row[kept] = DbValue::Text(self.entry.status[1 - at].clone().unwrap_or_else(|| status.clone()));
+            }
+            row[place] = DbValue::Text(status.clone());
+        }
+        let record = Record { resource: self.resource, row: &row };
+        let inherits = gone && self.scope.registry.status_is(record.text(record::STATUS), |status| status.inherits);
+        // What it was attached to is not known any more.
+        if inherits && !policy::may(self.scope, Action::Edit, record)? {
+            return Ok(false);
+        }
+        Ok(self.engine.lets_read(self.scope, path, record))
+    }
+
+    /// The document of the item, as far as events show it; `None`: the caller may not read it.
+    async fn document(&self, path: &str) -> Result<Option<Value>, ApiError> {
+        let query = Map::from_iter([("_fields".to_owned(), json!(["id", "slug", "link"]))]);
+        let call = Call::internal(Method::Get, path, query, BodyParams::None);
+        let part = self.engine.part(self.scope, &call, false).await;
+        if status::is_server_error(part.status) || part.status == status::TOO_MANY_REQUESTS {
+            return Err(self.scope.internal(&format!("an event cannot be told: status {} of {path}", part.status)));
+        }
+        Ok((part.status == status::OK).then_some(part.body))
+    }
+
+    /// The slug and the link before the change, where they are known and others than now.
+    fn former(
+        &self,
+        current: Record<'_>,
+        stored: bool,
+        shown: Option<&Value>,
+    ) -> Result<[Option<String>; 2], ApiError> {
+        let Some(slug) = self.entry.slug_before.as_deref().filter(|slug| !slug.is_empty()) else {
+            return Ok([None, None]);
+        };
+        let now = |member: &str| shown.and_then(|document| document.get(member)).and_then(Value::as_str);
+        let linked = stored && self.resource.property("link").is_some() && self.is_as_it_was(current, shown.is_some());
+        let link = if linked { Some(self.link_before(current, slug)?) } else { None };
+        let link = link.filter(|link| now("link") != Some(link));
+        Ok([Some(slug.to_owned()).filter(|slug| now("slug") != Some(slug)), link])
+    }
+
+    /// Whether the rest of the row tells nothing that the caller could not read: it may read it now, or nothing was changed since.
+    fn is_as_it_was(&self, current: Record<'_>, readable: bool) -> bool {
+        readable || current.modified().is_some_and(|at| at <= self.entry.at() / 1000 + SAME_MOMENT)
+    }
+
+    fn link_before(&self, current: Record<'_>, slug: &str) -> Result<String, ApiError> {
+        let mut row = current.row.clone();
+        let mut set = |column: &str, value: Option<DbValue>| {
+            if let (Some(at), Some(value)) = (self.resource.column(column), value) {
+                row[at] = value;
+            }
+        };
+        set(record::SLUG, Some(txt(slug)));
+        set(record::STATUS, self.entry.status[0].clone().map(DbValue::Text));
+        let record = Record { resource: self.resource, row: &row };
+        let mut batch = Batch::default();
+        batch.load_address_parts(&*self.scope.snapshot()?, self.scope, self.resource, std::slice::from_ref(&row))?;
+        Ok(address::of(self.scope, record, &batch, slug))
+    }
+}
+
+fn text_of(row: &Row, place: Option<usize>) -> &str {
+    place.and_then(|at| row.get(at)).map_or("", records::text)
+}

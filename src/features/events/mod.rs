@@ -1,0 +1,38 @@
+//! The route of the stream of events. What is told of a change is the matter of the module `events`.
+
+use crate::error::{ApiError, status};
+use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::model::EventQuery;
+use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
+use serde_json::Value;
+
+/// The response as programs see it that know no streams.
+const STREAM: &str = r#"{"type": "string", "description": "Server-Sent Events: each has the number of a change in `id` and a document in `data`."}"#;
+
+/// Its rows of the table of handlers.
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
+    "event.stream",
+    |w| Box::pin(async move { stream(w) }),
+    "Tells of changes as they come, as far as the caller may read what has changed (Server-Sent Events).",
+)
+.responds(ResponseKind::Json(status::OK, STREAM))
+.also("text/event-stream")];
+
+/// What the stream is to tell of.
+///
+/// # Errors
+/// There is no such resource.
+fn stream(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let args = work.allowed.args();
+    let list = |name: &str| -> Vec<String> {
+        let given = args.get(name).and_then(Value::as_array).into_iter().flatten();
+        given.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let resources = list("resources");
+    let unknown = resources.iter().find(|name| work.scope.registry.resource(name).is_none());
+    if let Some(unknown) = unknown {
+        return Err(ApiError::invalid_one("resources", format!("There is no resource `{unknown}`.")));
+    }
+    let query = EventQuery { resources, events: list("events"), after: args.int("after") };
+    Ok(Outcome { private: true, events: Some(query), ..Outcome::ok(Value::Null) })
+}

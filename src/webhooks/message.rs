@@ -1,0 +1,213 @@
+//! Requests to receivers: the declared form filled with events, and the signature.
+
+use crate::outbound::OutgoingRequest;
+use crate::registry::link::parts::webhook_secret;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use cms_config::declaration::WebhookFormat;
+use hmac::{Hmac, Mac};
+use serde_json::{Map, Value, json};
+use sha2::Sha256;
+
+/// What is told at once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WebhookMessage {
+    /// The same in every attempt.
+    pub id: String,
+    /// Events in their order, at least one.
+    pub events: Vec<Value>,
+}
+
+impl WebhookMessage {
+    /// The newest event.
+    fn newest(&self) -> &Value {
+        self.events.last().unwrap_or(&Value::Null)
+    }
+
+    /// The number of the newest event.
+    pub fn seq(&self) -> i64 {
+        self.newest()["id"].as_i64().unwrap_or(0)
+    }
+
+    /// The type of the newest event.
+    pub fn kind(&self) -> &str {
+        self.newest()["type"].as_str().unwrap_or_default()
+    }
+
+    /// The request in a form, at a moment (UTC seconds), with the secrets that are valid.
+    pub fn request(&self, format: &WebhookFormat, secrets: &[&str], now: i64) -> OutgoingRequest {
+        let filling = Filling { message: self, format, secret: secrets.first().copied().unwrap_or_default() };
+        let body = format.body.as_ref().map(|body| filling.value(body).to_string()).unwrap_or_default();
+        let mut headers = Vec::new();
+        if format.body.is_some() {
+            headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
+        }
+        headers.extend(format.headers.iter().map(|(name, value)| (name.clone(), header(&filling.text(value)))));
+        if format.signed {
+            headers.push(("webhook-id".into(), self.id.clone()));
+            headers.push(("webhook-timestamp".into(), now.to_string()));
+            headers.push(("webhook-signature".into(), signatures(secrets, &self.id, now, &body)));
+        }
+        let method = if format.method.is_empty() { "POST".to_owned() } else { format.method.clone() };
+        OutgoingRequest { method, headers, body: body.into_bytes() }
+    }
+}
+
+/// The names that texts of a form may have.
+const NAMES: [&str; 8] = ["type", "resource", "kind", "record", "slug", "link", "keys", "secret"];
+
+struct Filling<'a> {
+    message: &'a WebhookMessage,
+    format: &'a WebhookFormat,
+    secret: &'a str,
+}
+
+impl Filling<'_> {
+    fn value(&self, form: &Value) -> Value {
+        match form {
+            Value::String(text) => match text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
+                Some("event") => self.event(),
+                Some(name) if NAMES.contains(&name) => self.named(name),
+                _ => Value::String(self.text(text)),
+            },
+            Value::Array(list) => Value::Array(list.iter().map(|form| self.value(form)).collect()),
+            Value::Object(members) => {
+                Value::Object(members.iter().map(|(name, form)| (name.clone(), self.value(form))).collect())
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// The event, or all of them as one.
+    fn event(&self) -> Value {
+        let newest = self.message.newest();
+        if self.message.events.len() == 1 {
+            return newest.clone();
+        }
+        let mut all = Map::new();
+        for member in ["version", "id"] {
+            all.insert(member.into(), newest[member].clone());
+        }
+        all.insert("type".into(), json!("several"));
+        all.insert("time".into(), newest["time"].clone());
+        all.insert("keys".into(), self.named("keys"));
+        all.insert("events".into(), json!(self.message.events));
+        Value::Object(all)
+    }
+
+    fn named(&self, name: &str) -> Value {
+        let newest = self.message.newest();
+        match name {
+            "secret" => json!(self.secret),
+            "keys" => {
+                let mut keys: Vec<&str> = Vec::new();
+                let all = self.message.events.iter().filter_map(|event| event["keys"].as_array()).flatten();
+                for key in all.filter_map(Value::as_str) {
+                    if !keys.contains(&key) {
+                        keys.push(key);
+                    }
+                }
+                json!(keys)
+            }
+            "kind" => {
+                let kind = newest["kind"].as_str().unwrap_or_default();
+                json!(self.format.kinds.get(kind).map_or(kind, String::as_str))
+            }
+            "slug" | "link" if newest[name].is_null() => newest[&*format!("previous_{name}")].clone(),
+            name => newest[name].clone(),
+        }
+    }
+
+    /// A text with values in the places of names. What a value has of that form stays as it is.
+    fn text(&self, form: &str) -> String {
+        let (mut text, mut rest) = (String::new(), form);
+        while let Some((before, behind)) = rest.split_once('{') {
+            text.push_str(before);
+            match behind.split_once('}').filter(|(name, _)| NAMES.contains(name)) {
+                Some((name, after)) => {
+                    text.push_str(&plain(&self.named(name)));
+                    rest = after;
+                }
+                None => {
+                    text.push('{');
+                    rest = behind;
+                }
+            }
+        }
+        text + rest
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(list) => list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
+        other => other.to_string(),
+    }
+}
+
+/// A text as the value of a header.
+fn header(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).collect()
+}
+
+/// A signature for each secret: `v1,` and the HMAC-SHA256 of `id.timestamp.body` in Base64.
+fn signatures(secrets: &[&str], id: &str, now: i64, body: &str) -> String {
+    let signature = |secret: &&str| {
+        let key = webhook_secret(secret)?;
+        let mut mac = Hmac::<Sha256>::new_from_slice(&key).ok()?;
+        mac.update(format!("{id}.{now}.{body}").as_bytes());
+        Some(format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes())))
+    };
+    secrets.iter().filter_map(signature).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(events: &[Value]) -> WebhookMessage {
+        WebhookMessage { id: "msg_p5jXN8AQM9LWM0D4loKWxJek".into(), events: events.to_vec() }
+    }
+
+    #[test]
+    fn signatures_are_those_of_the_specification() {
+        // The example of the specification's libraries.
+        let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+        let signature = signatures(&[secret], "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, "{\"test\": 2432232314}");
+        assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+        let both = signatures(&[secret, "another-secret"], "a", 1, "");
+        assert_eq!(both.split(' ').filter(|one| one.starts_with("v1,")).count(), 2, "{both}");
+    }
+
+    #[test]
+    fn forms_are_filled() {
+        let event = json!({"id": 7, "type": "gone", "kind": "post_tag", "record": 3, "slug": null, "previous_slug": "{secret}", "keys": ["tags", "tags/3"]});
+        let other =
+            json!({"id": 6, "type": "updated", "kind": "post", "record": 2, "slug": "a", "keys": ["posts", "tags"]});
+        let format = WebhookFormat {
+            headers: [("Surrogate-Key".to_owned(), "{keys}".to_owned()), ("X".to_owned(), "a{b}\r\n{slug}".to_owned())]
+                .into(),
+            body: Some(json!({"a": "{kind}", "b": ["{record}", "{record}!", "{unknown}"], "c": 1, "d": "{link}"})),
+            kinds: [("post_tag".to_owned(), "tag".to_owned())].into(),
+            ..WebhookFormat::default()
+        };
+        let request = message(&[other.clone(), event.clone()]).request(&format, &["s3cret"], 1);
+        let body: Value = serde_json::from_slice(&request.body).expect("JSON");
+        assert_eq!(body, json!({"a": "tag", "b": [3, "3!", "{unknown}"], "c": 1, "d": null}));
+        let headers: Vec<&str> = request.headers.iter().skip(1).map(|(_, value)| value.as_str()).collect();
+        assert_eq!(headers, ["posts tags tags/3", "a{b}??{secret}"]);
+        let whole = WebhookFormat { body: Some(json!("{event}")), ..WebhookFormat::default() };
+        let one = message(std::slice::from_ref(&event)).request(&whole, &[], 1);
+        assert_eq!(serde_json::from_slice::<Value>(&one.body).expect("JSON"), event);
+        let both = message(&[other, event]).request(&whole, &[], 1);
+        let both: Value = serde_json::from_slice(&both.body).expect("JSON");
+        assert_eq!(
+            (&both["type"], &both["id"], both["events"].as_array().map(Vec::len)),
+            (&json!("several"), &json!(7), Some(2))
+        );
+        let build = message(&[json!({})]).request(&WebhookFormat::default(), &[], 1);
+        assert_eq!((build.method.as_str(), build.body.len(), build.headers.len()), ("POST", 0, 0));
+    }
+}

@@ -1,0 +1,313 @@
+//! Webhooks and their deliveries as rows.
+
+use super::message::WebhookMessage;
+use crate::boot::{BootError, wait};
+use crate::events::EventFilter;
+use crate::features::webhooks::columns;
+use crate::outbound::ReceivedAnswer;
+use crate::records::{self, Record, txt};
+use crate::registry::Registry;
+use crate::registry::columns::{delivery, webhook as col};
+use crate::registry::name;
+use crate::registry::resource::Resource;
+use cms_config::declaration::{DeclaredWebhook, EventType, WebhookFormat};
+use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, ReadPlan, Row, Target, WritePlan};
+use cms_storage::{Storage, StorageError};
+use serde_json::{Value, json};
+
+/// Bytes of a body and of a failure that are shown.
+const MOST_SHOWN: usize = 4096;
+const MOST_ERROR: usize = 500;
+
+/// Values of a webhook that begins again from its place.
+const STARTED: [(&str, DbValue); 4] = [
+    (col::ATTEMPTS, DbValue::Int(0)),
+    (col::DUE, DbValue::Null),
+    (col::FAILING, DbValue::Null),
+    (col::SIGNING_UNTIL, DbValue::Int(0)),
+];
+
+/// Ordered deliveries that are looked at together.
+const MOST_WAITING: u64 = 1000;
+
+/// The resources that hold them; `None`: there are no webhooks.
+#[derive(Clone, Copy)]
+pub struct WebhookTables<'r> {
+    pub hooks: &'r Resource,
+    pub deliveries: &'r Resource,
+}
+
+impl WebhookTables<'_> {
+    /// Those that are declared.
+    pub fn of(registry: &Registry) -> Option<WebhookTables<'_>> {
+        let declared = &registry.declaration.events;
+        let hooks = registry.resource(declared.webhooks.get()?)?;
+        Some(WebhookTables { hooks, deliveries: registry.resource(declared.deliveries.get()?)? })
+    }
+
+    /// All webhooks.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn all(self, storage: &dyn Storage) -> Result<Vec<WebhookRow>, StorageError> {
+        let plan = records::ordered(records::plan(self.hooks, records::always()), &self.hooks.key, false);
+        let rows = storage.snapshot()?.rows(&plan)?;
+        Ok(rows.into_iter().map(|row| WebhookRow::of(self.hooks, row)).collect())
+    }
+
+    /// The webhook with this id.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn find(self, storage: &dyn Storage, id: i64) -> Result<Option<WebhookRow>, StorageError> {
+        let row = records::find(&*storage.snapshot()?, self.hooks, &DbValue::Int(id))?;
+        Ok(row.map(|row| WebhookRow::of(self.hooks, row)))
+    }
+
+    /// The oldest delivery that somebody ordered of a webhook.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn ordered(self, storage: &dyn Storage, hook: i64) -> Result<Option<OrderedDelivery>, StorageError> {
+        let waiting = vec![self.is(delivery::STATE, txt("waiting")), self.is(delivery::WEBHOOK, DbValue::Int(hook))];
+        let plan = records::ordered(records::plan(self.deliveries, Cond::All(waiting)), &self.deliveries.key, false);
+        let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(1), ..plan })?;
+        Ok(rows.first().map(|row| {
+            let row = Record { resource: self.deliveries, row };
+            let events = serde_json::from_str(row.text(delivery::EVENTS)).unwrap_or_default();
+            let message = WebhookMessage { id: row.text(delivery::MESSAGE).to_owned(), events };
+            OrderedDelivery { id: row.id(), message }
+        }))
+    }
+
+    /// Webhooks with deliveries that somebody ordered.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn waiting(self, storage: &dyn Storage) -> Result<Vec<i64>, StorageError> {
+        let plan = records::plan(self.deliveries, self.is(delivery::STATE, txt("waiting")));
+        let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(MOST_WAITING), ..plan })?;
+        Ok(rows.iter().map(|row| Record { resource: self.deliveries, row }.int(delivery::WEBHOOK)).collect())
+    }
+
+    /// A condition on a column of deliveries.
+    fn is(self, column: &str, value: DbValue) -> Cond {
+        let column = self.deliveries.plan_column(column).unwrap_or_else(|| name(column));
+        Cond::Compare(column, Op::Eq, value)
+    }
+
+    /// The delivery of a message that has failed before.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn failed(self, storage: &dyn Storage, hook: i64, message: &str) -> Result<Option<i64>, StorageError> {
+        let of = self.deliveries;
+        let own = vec![self.is(delivery::WEBHOOK, DbValue::Int(hook)), self.is(delivery::MESSAGE, txt(message))];
+        let plan = records::ordered(records::plan(of, Cond::All(own)), &of.key, true);
+        let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(1), ..plan })?;
+        Ok(rows.first().map(|row| Record { resource: of, row }.id()))
+    }
+
+    /// The change that sets columns of a webhook.
+    pub fn set(self, id: i64, values: &[(&str, DbValue)]) -> Change {
+        let target = Target::Existing { key: DbValue::Int(id), expect: None };
+        Change::Put(Put::new(self.hooks.table.clone(), target, columns(self.hooks, values)))
+    }
+
+    /// The change that stores how a delivery went; `id`: it was ordered or failed before.
+    pub fn outcome(self, hook: i64, id: Option<i64>, message: &WebhookMessage, outcome: &DeliveryAttempt) -> Change {
+        let values = [
+            (delivery::WEBHOOK, DbValue::Int(hook)),
+            (delivery::MESSAGE, txt(&message.id)),
+            (delivery::EVENT, DbValue::Int(message.seq())),
+            (delivery::TYPE, txt(message.kind())),
+            (delivery::STATE, txt(if outcome.error.is_empty() { "sent" } else { "failed" })),
+            (delivery::SENT, DbValue::Int(outcome.at)),
+            (delivery::STATUS, DbValue::Int(i64::from(outcome.answer.as_ref().map_or(0, |answer| answer.status)))),
+            (delivery::ERROR, txt(&cut(&outcome.error, MOST_ERROR))),
+            (delivery::REQUEST, txt(&cut(&outcome.body, MOST_SHOWN))),
+            (delivery::RESPONSE, txt(outcome.answer.as_ref().map_or("", |answer| &answer.text))),
+            (delivery::EVENTS, txt(&Value::Array(message.events.clone()).to_string())),
+        ];
+        let mut set = columns(self.deliveries, &values);
+        let attempts = self.deliveries.plan_column(delivery::ATTEMPTS).unwrap_or_else(|| name(delivery::ATTEMPTS));
+        let target = match id {
+            Some(id) => {
+                set.push((attempts, Input::Add(1)));
+                Target::Existing { key: DbValue::Int(id), expect: None }
+            }
+            None => {
+                set.extend(columns(self.deliveries, &[(delivery::CREATED, DbValue::Int(outcome.at))]));
+                set.push((attempts, Input::Value(DbValue::Int(1))));
+                Target::New
+            }
+        };
+        Change::Put(Put::new(self.deliveries.table.clone(), target, set))
+    }
+
+    /// The change that deletes the oldest deliveries of a webhook, where it has more than so many.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn shortened(self, storage: &dyn Storage, hook: i64, most: u64) -> Result<Option<Change>, StorageError> {
+        let of = self.deliveries;
+        let own = self.is(delivery::WEBHOOK, DbValue::Int(hook));
+        let plan = records::ordered(records::plan(of, own.clone()), &of.key, true);
+        let plan = ReadPlan { columns: vec![of.key.clone()], offset: most, limit: Some(1), ..plan };
+        let Some(row) = storage.snapshot()?.rows(&plan)?.into_iter().next() else { return Ok(None) };
+        let old = Cond::Compare(of.key.clone(), Op::Le, row[0].clone());
+        Ok(Some(Change::RemoveWhere { table: of.table.clone(), filter: Cond::All(vec![own, old]) }))
+    }
+}
+
+/// A webhook.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WebhookRow {
+    pub id: i64,
+    pub url: String,
+    pub format: String,
+    pub filter: EventFilter,
+    pub private: bool,
+    pub debounce: i64,
+    /// It is on, and neither parked nor refused.
+    pub active: bool,
+    pub declared: String,
+    signing: [String; 2],
+    signing_until: i64,
+    pub position: i64,
+    pub attempts: i64,
+    pub due: i64,
+    pub failing_since: Option<i64>,
+}
+
+impl WebhookRow {
+    fn of(hooks: &Resource, row: Row) -> WebhookRow {
+        let record = Record { resource: hooks, row: &row };
+        let list = |column: &str| -> Vec<String> { serde_json::from_str(record.text(column)).unwrap_or_default() };
+        let text = |column: &str| record.text(column).to_owned();
+        let events = list(col::EVENTS).iter().filter_map(|name| EventType::named(name)).collect();
+        let failing = record.value(col::FAILING);
+        WebhookRow {
+            id: record.id(),
+            url: text(col::URL),
+            format: text(col::FORMAT),
+            filter: EventFilter { resources: list(col::RESOURCES), events },
+            private: record.int(col::PRIVATE) != 0,
+            debounce: record.int(col::DEBOUNCE),
+            active: record.int(col::ENABLED) != 0 && !matches!(record.text(col::STATE), "parked" | "refused"),
+            declared: text(col::DECLARED),
+            signing: [text(col::SIGNING), text(col::SIGNING_BEFORE)],
+            signing_until: record.int(col::SIGNING_UNTIL),
+            position: record.int(col::POSITION),
+            attempts: record.int(col::ATTEMPTS),
+            due: record.int(col::DUE),
+            failing_since: (*failing != DbValue::Null).then(|| records::int(failing)),
+        }
+    }
+
+    /// The secrets that are valid at a moment, the newest first.
+    pub fn secrets(&self, now: i64) -> Vec<&str> {
+        let [newest, before] = &self.signing;
+        let before = Some(before).filter(|before| !before.is_empty() && now < self.signing_until);
+        [Some(newest), before].into_iter().flatten().map(String::as_str).collect()
+    }
+}
+
+/// A delivery that somebody ordered: a test, or one more attempt.
+pub struct OrderedDelivery {
+    pub id: i64,
+    pub message: WebhookMessage,
+}
+
+/// How an attempt went.
+pub struct DeliveryAttempt {
+    pub at: i64,
+    pub body: String,
+    pub answer: Option<ReceivedAnswer>,
+    /// Empty: it was delivered.
+    pub error: String,
+}
+
+/// Writes changes.
+///
+/// # Errors
+/// The database does not take them.
+pub fn commit(storage: &dyn Storage, changes: Vec<Change>) -> Result<(), BootError> {
+    match wait(storage.commit(WritePlan::new(changes))) {
+        // The webhook was deleted meanwhile.
+        Ok(_) | Err(CommitError::Stale) => Ok(()),
+        Err(error) => Err(BootError::Commit(error)),
+    }
+}
+
+/// Brings the rows of declared webhooks to what is declared. `newest` is where new ones begin.
+///
+/// # Errors
+/// The database cannot be read or written.
+pub fn declare(registry: &Registry, storage: &dyn Storage, newest: i64) -> Result<(), BootError> {
+    let Some(tables) = WebhookTables::of(registry) else { return Ok(()) };
+    let present = tables.all(storage)?;
+    let declared = &registry.declaration.webhooks;
+    let mut changes = Vec::new();
+    for row in present.iter().filter(|row| !row.declared.is_empty() && !declared.contains_key(&row.declared)) {
+        let key = DbValue::Int(row.id);
+        changes.push(Change::Remove { table: tables.hooks.table.clone(), key, expect: None });
+    }
+    for (declared_name, hook) in declared {
+        let known = present.iter().find(|row| row.declared == *declared_name);
+        let list = |values: Value| txt(&values.to_string());
+        let events: Vec<&str> = hook.events.iter().map(|event| event.name()).collect();
+        let flag = |on: bool| DbValue::Int(i64::from(on));
+        let mut values = vec![
+            (col::NAME, txt(declared_name)),
+            (col::DECLARED, txt(declared_name)),
+            (col::URL, txt(&hook.url)),
+            (col::FORMAT, txt(&hook.format)),
+            (col::RESOURCES, list(json!(hook.resources))),
+            (col::EVENTS, list(json!(events))),
+            (col::PRIVATE, flag(hook.private)),
+            (col::DEBOUNCE, DbValue::Int(i64::from(hook.debounce))),
+            (col::ENABLED, flag(hook.enabled)),
+            (col::SIGNING, txt(&hook.secret)),
+        ];
+        match known {
+            None => {
+                values.extend([(col::STATE, txt("active")), (col::POSITION, DbValue::Int(newest))]);
+                let set = columns(tables.hooks, &values);
+                changes.push(Change::Put(Put::new(tables.hooks.table.clone(), Target::New, set)));
+            }
+            Some(row) if !is_as_declared(row, hook) => {
+                // One that is parked is tried again.
+                values.extend(STARTED);
+                values.extend([(col::STATE, txt("active")), (col::ERROR, txt(""))]);
+                changes.push(tables.set(row.id, &values));
+            }
+            Some(_) => {}
+        }
+    }
+    if changes.is_empty() { Ok(()) } else { commit(storage, changes) }
+}
+
+fn is_as_declared(row: &WebhookRow, hook: &DeclaredWebhook) -> bool {
+    let filter = EventFilter { resources: hook.resources.clone(), events: hook.events.clone() };
+    row.url == hook.url
+        && row.format == hook.format
+        && row.filter == filter
+        && (row.private, row.debounce) == (hook.private, i64::from(hook.debounce))
+        && row.signing[0] == hook.secret
+        && row.active == hook.enabled
+}
+
+/// The declared form of a webhook's requests.
+pub fn format_of<'r>(registry: &'r Registry, hook: &WebhookRow) -> Option<&'r WebhookFormat> {
+    registry.declaration.webhook_formats.get(&hook.format)
+}
+
+/// At most so many bytes of a text.
+fn cut(text: &str, most: usize) -> String {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[..end].to_owned()
+}

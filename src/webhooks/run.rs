@@ -1,0 +1,296 @@
+//! A run of one webhook: its messages, one after the other, until there are none, one fails, or others take over.
+
+use super::message::WebhookMessage;
+use super::row::{DeliveryAttempt, WebhookRow, WebhookTables, commit, format_of};
+use super::{WebhookContext, WebhookProgress};
+use crate::boot::{BootError, wait};
+use crate::error::{ApiError, status};
+use crate::events::{FeedEntry, HubReceiver, NextEntries, ToldEvent, tell};
+use crate::outbound::FetchError;
+use crate::records::txt;
+use crate::registry::columns::webhook as col;
+use crate::scope::Principal;
+use cms_storage::plan::{Change, DbValue};
+use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use url::Url;
+
+/// Events that are gathered into one message.
+const MOST_GATHERED: usize = 100;
+
+/// Longest pause between two attempts, in seconds.
+const LONGEST_PAUSE: i64 = 3600;
+
+/// Deliveries after which old ones are deleted.
+const SHORTENED_EVERY: u64 = 20;
+
+/// Starts a run; `false`: there is no thread for it.
+pub fn start(
+    context: &Arc<WebhookContext>,
+    hook: i64,
+    progress: &Arc<WebhookProgress>,
+    stop: &Arc<AtomicBool>,
+) -> bool {
+    progress.lock().entry(hook).or_default().running = true;
+    progress.running.fetch_add(1, Ordering::AcqRel);
+    let shared = (context.clone(), progress.clone(), stop.clone(), thread::current());
+    let spawned = thread::Builder::new().name(format!("webhook-{hook}")).spawn(move || {
+        let (context, progress, stop, looker) = shared;
+        let ends = RunEnd { progress: &progress, hook, looker: &looker };
+        let run = Run { context: &context, progress: &progress, stop: &stop, hook };
+        if let Err(error) = run.carry_out() {
+            tracing::warn!("the webhook {hook} has to wait: {error}");
+            let later = context.clock.now() + super::RETRY;
+            progress.lock().entry(hook).or_default().not_before = later;
+        }
+        drop(ends);
+    });
+    if spawned.is_err() {
+        progress.lock().entry(hook).or_default().running = false;
+        progress.running.fetch_sub(1, Ordering::AcqRel);
+    }
+    spawned.is_ok()
+}
+
+/// Says that a run has ended, also where it ends in a panic.
+struct RunEnd<'a> {
+    progress: &'a WebhookProgress,
+    hook: i64,
+    looker: &'a thread::Thread,
+}
+
+impl Drop for RunEnd<'_> {
+    fn drop(&mut self) {
+        self.progress.lock().entry(self.hook).or_default().running = false;
+        self.progress.running.fetch_sub(1, Ordering::AcqRel);
+        self.looker.unpark();
+    }
+}
+
+struct Run<'a> {
+    context: &'a WebhookContext,
+    progress: &'a WebhookProgress,
+    stop: &'a AtomicBool,
+    hook: i64,
+}
+
+/// What a webhook is told next.
+enum NextMessage {
+    Message(WebhookMessage),
+    /// There is nothing up to this number.
+    Nothing(i64),
+    /// Changes are gathered until then (UTC seconds).
+    Later(i64),
+    /// The place is not in the feed any more; the newest number.
+    Lost(i64),
+}
+
+impl Run<'_> {
+    fn goes_on(&self) -> bool {
+        !self.stop.load(Ordering::Relaxed) && self.context.storage.leads()
+    }
+
+    fn carry_out(&self) -> Result<(), BootError> {
+        let (context, storage) = (self.context, &*self.context.storage);
+        let Some(tables) = WebhookTables::of(context.registry()) else { return Ok(()) };
+        let mut receiver = context.hub.join()?.0;
+        let mut sent: u64 = 0;
+        while self.goes_on() {
+            let Some(hook) = tables.find(storage, self.hook)? else { return Ok(()) };
+            if let Some(ordered) = tables.ordered(storage, self.hook)? {
+                let outcome = self.attempt(&hook, &ordered.message);
+                commit(storage, vec![tables.outcome(hook.id, Some(ordered.id), &ordered.message, &outcome)])?;
+                continue;
+            }
+            if !hook.active || hook.due > context.clock.now() {
+                return Ok(());
+            }
+            let message = match self.next(&hook, &mut receiver)? {
+                NextMessage::Message(message) => message,
+                NextMessage::Nothing(at) => {
+                    self.note(at, 0);
+                    return Ok(());
+                }
+                NextMessage::Later(moment) => {
+                    self.note(0, moment);
+                    return Ok(());
+                }
+                NextMessage::Lost(newest) => {
+                    let error =
+                        "Changes were missed: they are not in the change feed any more (feed.keep, feed.entries).";
+                    commit(
+                        storage,
+                        vec![tables.set(hook.id, &[(col::POSITION, DbValue::Int(newest)), (col::ERROR, txt(error))])],
+                    )?;
+                    continue;
+                }
+            };
+            let outcome = self.attempt(&hook, &message);
+            let mut changes = self.after(tables, &hook, &message, &outcome)?;
+            sent += 1;
+            if sent % SHORTENED_EVERY == 1 {
+                let history = context.registry().declaration.events.history;
+                changes.extend(tables.shortened(storage, hook.id, history.saturating_sub(1))?);
+            }
+            commit(storage, changes)?;
+            self.note(if outcome.error.is_empty() { message.seq() } else { 0 }, 0);
+            if !outcome.error.is_empty() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&self, at: i64, not_before: i64) {
+        let mut states = self.progress.lock();
+        let state = states.entry(self.hook).or_default();
+        (state.at, state.not_before) = (state.at.max(at), not_before);
+    }
+
+    /// The next message after the place of the webhook.
+    fn next(&self, hook: &WebhookRow, receiver: &mut HubReceiver) -> Result<NextMessage, BootError> {
+        let known = self.progress.lock().get(&hook.id).map_or(0, |state| state.at);
+        let mut at = hook.position.max(known);
+        let gathers = hook.debounce > 0 && !format_of(self.context.registry(), hook).is_some_and(|format| format.each);
+        let mut gathered: Vec<ToldEvent> = Vec::new();
+        let mut first = None;
+        receiver.catch_up()?;
+        loop {
+            let entries = match receiver.after(at)? {
+                NextEntries::Lost(newest) => return Ok(NextMessage::Lost(newest)),
+                NextEntries::Entries(entries) => entries,
+            };
+            for entry in &entries {
+                at = entry.seq;
+                let Some(event) = self.told(hook, entry)? else { continue };
+                let moment = *first.get_or_insert(entry.at() / 1000);
+                if hook.debounce > 0 && self.context.clock.now() < moment + hook.debounce {
+                    return Ok(NextMessage::Later(moment + hook.debounce));
+                }
+                gathered.push(event);
+                if !gathers || gathered.len() >= MOST_GATHERED {
+                    return Ok(NextMessage::Message(message(hook, gathered)));
+                }
+            }
+            if entries.is_empty() {
+                break;
+            }
+        }
+        match gathered.is_empty() {
+            true => Ok(NextMessage::Nothing(at)),
+            false => Ok(NextMessage::Message(message(hook, gathered))),
+        }
+    }
+
+    /// What the webhook is told of an entry.
+    fn told(&self, hook: &WebhookRow, entry: &FeedEntry) -> Result<Option<ToldEvent>, BootError> {
+        let failed = |error: ApiError| BootError::Other(error.message().to_owned());
+        let registry = self.context.registry();
+        let mut caller = Principal::default();
+        if hook.private {
+            let role = registry.required_role().and_then(|role| registry.roles.get(role));
+            caller.capabilities =
+                Arc::new(role.into_iter().flat_map(|role| role.capabilities.iter().cloned()).collect());
+        }
+        let scope = self.context.engine.scope_of(caller).map_err(failed)?;
+        let told = wait(tell(&self.context.engine, &scope, entry)).map_err(failed)?;
+        Ok(told.filter(|event| hook.filter.takes(&event.resource) && hook.filter.wants(&event.meanings)))
+    }
+
+    /// Sends a message.
+    fn attempt(&self, hook: &WebhookRow, message: &WebhookMessage) -> DeliveryAttempt {
+        let (context, at) = (self.context, self.context.clock.now());
+        let failed = |error: String| DeliveryAttempt { at, body: String::new(), answer: None, error };
+        let Some(format) = format_of(context.registry(), hook) else {
+            return failed(format!("There is no format `{}`.", hook.format));
+        };
+        let Ok(url) = Url::parse(&hook.url) else { return failed("The address is none.".into()) };
+        let request = message.request(format, &hook.secrets(at), at);
+        let body = without(&String::from_utf8_lossy(&request.body), &hook.secrets(at));
+        let declared = &context.registry().declaration.events;
+        let bounds = (declared.timeout.std(), declared.max_answer.bytes());
+        match context.outbound.send(&url, request, bounds) {
+            Ok(answer) => {
+                let error = match answer.status {
+                    moved if status::is_redirection(moved) => {
+                        format!("The receiver answered {moved}: redirects are not followed.")
+                    }
+                    good if status::is_success(good) => String::new(),
+                    other => format!("The receiver answered {other}."),
+                };
+                DeliveryAttempt { at, body, answer: Some(answer), error }
+            }
+            Err(error) => DeliveryAttempt { body, ..failed(reason(&error)) },
+        }
+    }
+
+    /// What is stored after an attempt: the place of the webhook or its next attempt, and the delivery.
+    fn after(
+        &self,
+        tables: WebhookTables<'_>,
+        hook: &WebhookRow,
+        message: &WebhookMessage,
+        outcome: &DeliveryAttempt,
+    ) -> Result<Vec<Change>, BootError> {
+        let declared = &self.context.registry().declaration.events;
+        let again = if hook.attempts > 0 { tables.failed(&*self.context.storage, hook.id, &message.id)? } else { None };
+        let delivery = tables.outcome(hook.id, again, message, outcome);
+        if outcome.error.is_empty() {
+            let values = [
+                (col::POSITION, DbValue::Int(message.seq())),
+                (col::STATE, txt("active")),
+                (col::ERROR, txt("")),
+                (col::ATTEMPTS, DbValue::Int(0)),
+                (col::DUE, DbValue::Null),
+                (col::FAILING, DbValue::Null),
+                (col::SENT, DbValue::Int(outcome.at)),
+            ];
+            return Ok(vec![tables.set(hook.id, &values), delivery]);
+        }
+        let since = hook.failing_since.unwrap_or(outcome.at);
+        let refused = outcome.answer.as_ref().is_some_and(|answer| answer.status == status::GONE);
+        let state = match outcome.at.saturating_sub(since) >= declared.patience.seconds_signed() {
+            _ if refused => "refused",
+            true => "parked",
+            false => "failing",
+        };
+        let doubled = declared.backoff.seconds_signed().max(1).saturating_mul(1 << hook.attempts.clamp(0, 20));
+        let pause = doubled.min(LONGEST_PAUSE);
+        // Receivers that failed together are not all tried again at the same moment.
+        let jitter = rand::random_range(0..=pause / 4);
+        let values = [
+            (col::STATE, txt(state)),
+            (col::ERROR, txt(&outcome.error)),
+            (col::ATTEMPTS, DbValue::Int(hook.attempts + 1)),
+            (col::DUE, DbValue::Int(outcome.at.saturating_add(pause + jitter))),
+            (col::FAILING, DbValue::Int(since)),
+        ];
+        Ok(vec![tables.set(hook.id, &values), delivery])
+    }
+}
+
+/// The message with these events.
+fn message(hook: &WebhookRow, events: Vec<ToldEvent>) -> WebhookMessage {
+    let (first, last) = (events.first().map_or(0, |event| event.seq), events.last().map_or(0, |event| event.seq));
+    let range = if first == last { last.to_string() } else { format!("{first}_{last}") };
+    let events: Vec<Value> = events.into_iter().map(|event| event.document).collect();
+    WebhookMessage { id: format!("msg_{}_{range}", hook.id), events }
+}
+
+/// A body as it is shown: without secrets.
+fn without(body: &str, secrets: &[&str]) -> String {
+    let secrets = secrets.iter().filter(|secret| !secret.is_empty());
+    secrets.fold(body.to_owned(), |body, secret| body.replace(secret, "(secret)"))
+}
+
+fn reason(error: &FetchError) -> String {
+    match error {
+        FetchError::Address(why) => format!("Nothing is sent there: {why}."),
+        FetchError::Nothing(why) => format!("There was no answer: {why}."),
+        FetchError::Status(status) => format!("The receiver answered {status}."),
+        FetchError::TooLarge => "The answer is too large.".to_owned(),
+        FetchError::Busy => "There is no place for the request.".to_owned(),
+    }
+}

@@ -1,0 +1,268 @@
+//! The stream of events: what is told of which change to whom, where it goes on, and when it ends.
+
+use super::server::Server;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// A stream that is read as it comes.
+pub struct EventReader {
+    lines: BufReader<TcpStream>,
+    pub head: String,
+    /// The place that the server named last.
+    pub place: String,
+}
+
+impl EventReader {
+    /// Opens a stream, with a login and a password perhaps, and reads the head of the response.
+    pub fn open(server: &Server, query: &str, user: Option<&(String, String)>) -> EventReader {
+        EventReader::after(server, query, user, "")
+    }
+
+    /// The same after the event with this id.
+    pub fn after(server: &Server, query: &str, user: Option<&(String, String)>, last: &str) -> EventReader {
+        let address = server.site.trim_start_matches("http://").to_owned();
+        let mut stream = TcpStream::connect(&address).expect("a connection");
+        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
+        let path = server.rest.strip_prefix(&server.site).expect("a path");
+        let token = |user: &(String, String)| STANDARD.encode(format!("{}:{}", user.0, user.1));
+        let login = user.map(|user| format!("Authorization: Basic {}\r\n", token(user))).unwrap_or_default();
+        let last = if last.is_empty() { String::new() } else { format!("Last-Event-ID: {last}\r\n") };
+        let line = format!("GET {path}/server/v1/events{query} HTTP/1.1\r\nHost: {address}\r\n");
+        write!(stream, "{line}Accept: text/event-stream\r\n{login}{last}\r\n").expect("a request");
+        let mut reader = EventReader { lines: BufReader::new(stream), head: String::new(), place: String::new() };
+        while !reader.head.ends_with("\n\n") {
+            let line = reader.line().expect("a head").to_lowercase();
+            reader.head.push_str(&format!("{line}\n"));
+        }
+        reader
+    }
+
+    fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let read = self.lines.read_line(&mut line).expect("a line in time");
+        (read > 0).then(|| line.trim_end().to_owned())
+    }
+
+    /// The next event with its name; `None` at the end.
+    pub fn next(&mut self) -> Option<(String, Value)> {
+        let mut name = "message".to_owned();
+        loop {
+            let line = self.line()?;
+            if let Some(id) = line.strip_prefix("id: ") {
+                self.place = id.to_owned();
+            } else if let Some(event) = line.strip_prefix("event: ") {
+                name = event.to_owned();
+            } else if let Some(data) = line.strip_prefix("data: ") {
+                return Some((name, serde_json::from_str(data).expect("JSON")));
+            }
+        }
+    }
+
+    /// The next event about items of a resource: its type, and the event.
+    pub fn of(&mut self, resource: &str) -> (String, Value) {
+        loop {
+            let (_, event) = self.next().expect("an event");
+            if event["resource"] == resource {
+                return (event["type"].as_str().expect("a type").to_owned(), event);
+            }
+        }
+    }
+}
+
+fn made(server: &Server, route: &str, body: Value) -> Value {
+    let made = server.admin("POST", route, Some(&body));
+    assert!(matches!(made.status, 200 | 201), "{route} {body}: {}", made.text);
+    made.body
+}
+
+fn change(server: &Server, id: &Value, body: Value) {
+    made(server, &format!("/{}/v2/posts/{id}", server.prefix), body);
+}
+
+#[test]
+fn changes_are_told_in_their_order() {
+    for prefix in ["cms", "wp"] {
+        let server = Server::with(&[&format!("site.prefix={prefix}")]);
+        let posts = format!("/{prefix}/v2/posts");
+        let mut events = EventReader::open(&server, "?resources=posts,tags", None);
+        assert!(events.head.starts_with("http/1.1 200"), "{}", events.head);
+        for header in ["content-type: text/event-stream\n", "x-accel-buffering: no\n", "cache-control: no-store\n"] {
+            assert!(events.head.contains(header), "{}", events.head);
+        }
+        let mut editor = EventReader::open(&server, "?resources=posts", Some(&server.admin));
+        let post = made(&server, &posts, json!({"title": "Harbour", "status": "publish"}));
+        let id = &post["id"];
+        let (kind, event) = events.of("posts");
+        assert_eq!(kind, "published", "{event}");
+        assert_eq!((&event["record"], &event["slug"], &event["link"]), (id, &json!("harbour"), &post["link"]));
+        assert_eq!(event["status"], json!({"before": null, "after": "publish"}));
+        assert_eq!(event["keys"], json!(["posts", format!("posts/{id}")]));
+        assert_eq!((&event["version"], &event["kind"]), (&json!(1), &json!("post")));
+        assert_eq!(event.as_object().map(|event| event.contains_key("title")), Some(false), "no contents");
+        assert_eq!(editor.of("posts").0, "published");
+        for (body, for_all, for_editors) in [
+            (json!({"title": "Quay"}), Some("updated"), "updated"),
+            (json!({"slug": "quay"}), Some("updated"), "updated"),
+            (json!({"status": "private"}), Some("gone"), "unpublished"),
+            (json!({"slug": "secret"}), None, "updated"),
+            (json!({"status": "draft"}), None, "updated"),
+            (json!({"status": "publish", "slug": "quay"}), Some("published"), "published"),
+        ] {
+            change(&server, id, body.clone());
+            let (kind, told) = editor.of("posts");
+            assert_eq!(kind, for_editors, "{body}: {told}");
+            let Some(expected) = for_all else { continue };
+            let (kind, event) = events.of("posts");
+            assert_eq!((&*kind, &event["record"]), (expected, id), "{body}: {event}");
+            let text = event.to_string();
+            assert!(!text.contains("secret") && !text.contains("private") && !text.contains("draft"), "{text}");
+            if body["slug"] == "quay" && expected == "updated" {
+                assert_eq!((&event["slug"], &event["previous_slug"]), (&json!("quay"), &json!("harbour")));
+                assert_eq!(event["previous_link"], post["link"]);
+                assert!(event["changed"].as_array().is_some_and(|names| names.contains(&json!("slug"))), "{event}");
+            }
+            if expected == "gone" {
+                assert_eq!((&event["slug"], &event["previous_slug"]), (&Value::Null, &json!("quay")));
+                assert!(event["previous_link"].as_str().is_some_and(|link| link.ends_with("/quay/")), "{event}");
+                assert_eq!(event["status"], json!({"before": "publish", "after": null}));
+            }
+        }
+        let item = format!("{posts}/{id}");
+        assert_eq!(server.admin("DELETE", &item, None).status, 200);
+        let (kind, event) = events.of("posts");
+        assert_eq!((&*kind, &event["previous_slug"]), ("gone", &json!("quay")), "{event}");
+        assert_eq!(editor.of("posts").0, "trashed");
+        change(&server, id, json!({"status": "publish"}));
+        assert_eq!(editor.of("posts").0, "restored");
+        assert_eq!(events.of("posts").0, "restored");
+        assert_eq!(server.admin("DELETE", &format!("{item}?force=true"), None).status, 200);
+        let (kind, event) = events.of("posts");
+        assert_eq!((&*kind, &event["record"], &event["previous_slug"]), ("deleted", id, &json!("quay")), "{event}");
+        assert_eq!(editor.of("posts").0, "deleted");
+        // Terms have no states; what is gone is known by its taxonomy.
+        let tag = made(&server, &format!("/{prefix}/v2/tags"), json!({"name": "Tides"}));
+        assert_eq!(events.of("tags").0, "created");
+        let tag = format!("/{prefix}/v2/tags/{}", tag["id"]);
+        assert_eq!(server.admin("DELETE", &format!("{tag}?force=true"), None).status, 200);
+        let (kind, event) = events.of("tags");
+        assert_eq!((&*kind, &event["previous_slug"]), ("deleted", &json!("tides")), "{event}");
+    }
+}
+
+#[test]
+fn a_listener_goes_on_where_it_was() {
+    let mut server = Server::start();
+    let posts = "/cms/v2/posts";
+    let mut events = EventReader::open(&server, "?resources=posts", None);
+    let first = made(&server, posts, json!({"title": "One", "status": "publish"}));
+    assert_eq!(events.of("posts").1["record"], first["id"]);
+    let place = events.place.clone();
+    drop(events);
+    let ids: Vec<Value> = (0..20)
+        .map(|n| made(&server, posts, json!({"title": format!("Post {n}"), "status": "publish"}))["id"].clone())
+        .collect();
+    let check = |mut events: EventReader| {
+        for id in &ids {
+            assert_eq!(events.of("posts").1["record"], *id);
+        }
+    };
+    check(EventReader::after(&server, "?resources=posts", None, &place));
+    check(EventReader::open(&server, &format!("?resources=posts&after={place}"), None));
+    server.kill_and_restart();
+    check(EventReader::after(&server, "?resources=posts&after=1", None, &place));
+    // Only what the filter names: what was created in public counts as created, too.
+    let mut created = EventReader::after(&server, "?resources=posts&events=created", None, &place);
+    assert_eq!(created.of("posts").1["record"], ids[0]);
+    for lost in ["999999999", "no number", "-5"] {
+        let mut events = EventReader::after(&server, "", None, lost);
+        let (name, event) = events.next().expect("an event");
+        assert_eq!(name, "reset", "{lost}: {event}");
+        assert_eq!(event["id"].to_string(), events.place);
+        let tag = made(&server, "/cms/v2/tags", json!({"name": format!("Tag {lost}")}));
+        assert_eq!(events.of("tags").1["record"], tag["id"]);
+    }
+}
+
+#[test]
+fn nobody_hears_of_what_they_may_not_read() {
+    let server = Server::start();
+    let (author, other) = (server.user("author", "author"), server.user("other", "author"));
+    let mut stranger = EventReader::open(&server, "", None);
+    let mut own = EventReader::open(&server, "?resources=posts", Some(&author));
+    let mut others = EventReader::open(&server, "", Some(&other));
+    let draft = server.ask("POST", "/cms/v2/posts", Some(&author), Some(&json!({"title": "Plan"}))).body;
+    assert_eq!(own.of("posts").0, "created");
+    made(&server, "/cms/v2/settings", json!({"description": "Ships and tides"}));
+    made(&server, "/server/v1/redirects", json!({"from": "/old", "to": "/new"}));
+    let page = made(&server, "/cms/v2/pages", json!({"title": "Team", "status": "private"}));
+    assert_eq!(server.admin("DELETE", &format!("/cms/v2/pages/{}?force=true", page["id"]), None).status, 200);
+    let item = format!("/cms/v2/posts/{}", draft["id"]);
+    assert_eq!(server.ask("DELETE", &format!("{item}?force=true"), Some(&author), None).status, 200);
+    assert_eq!(own.of("posts").0, "deleted");
+    let tag = made(&server, "/cms/v2/tags", json!({"name": "Tides"}));
+    for reader in [&mut stranger, &mut others] {
+        let (_, event) = reader.next().expect("an event");
+        assert_eq!((&event["resource"], &event["record"]), (&json!("tags"), &tag["id"]), "{event}");
+    }
+    // Administrators are told of all of it.
+    let mut admin = EventReader::open(&server, "?after=1", Some(&server.admin));
+    for resource in ["posts", "settings", "redirects", "pages", "tags"] {
+        admin.of(resource);
+    }
+}
+
+#[test]
+fn a_stream_ends_with_its_credentials_and_has_its_bounds() {
+    let server = Server::with(&["events.streams_of_caller=2", "events.streams=4"]);
+    let reader = server.user("reader", "subscriber");
+    let mut one = EventReader::open(&server, "", Some(&reader));
+    let two = EventReader::open(&server, "", Some(&reader));
+    let refused = EventReader::open(&server, "", Some(&reader));
+    assert!(refused.head.starts_with("http/1.1 429") && refused.head.contains("retry-after:"), "{}", refused.head);
+    drop(two);
+    let users = server.admin("GET", "/cms/v2/users?search=reader&context=edit", None).body;
+    let passwords = format!("/cms/v2/users/{}/application-passwords", users[0]["id"]);
+    assert_eq!(server.admin("DELETE", &passwords, None).status, 200);
+    while let Some((_, event)) = one.next() {
+        assert_ne!(event["resource"], "posts");
+    }
+    // Without a request for a stream there is none.
+    let plain = server.get("/server/v1/events");
+    assert_eq!((plain.status, plain.code()), (400, "rest_bad_request"), "{}", plain.text);
+    for (query, status) in [("?resources=nothing", 400), ("?events=nothing", 400), ("?after=x", 400)] {
+        assert_eq!(server.get(&format!("/server/v1/events{query}")).status, status, "{query}");
+    }
+}
+
+#[test]
+fn a_node_tells_what_another_has_written() {
+    let first = Server::start();
+    let second = first.beside();
+    let mut events = EventReader::open(&second, "?resources=posts", None);
+    for n in 0..5 {
+        let post = made(&first, "/cms/v2/posts", json!({"title": format!("Post {n}"), "status": "publish"}));
+        assert_eq!(events.of("posts").1["record"], post["id"]);
+    }
+    // Each node knows every place.
+    let mut again = EventReader::after(&first, "?resources=posts", None, &events.place);
+    let post = made(&second, "/cms/v2/posts", json!({"title": "Last", "status": "publish"}));
+    assert_eq!(again.of("posts").1["record"], post["id"]);
+}
+
+#[test]
+fn what_is_told_is_declared() {
+    let server = Server::start();
+    let site = "[events.resources]\nposts = [\"published\"]\ntags = []\n[events.quiet]\npages = [\"menu_order\"]\n";
+    std::fs::write(server.path("site.toml"), site).expect("a file");
+    let server = server.restart_with(&[]);
+    let mut events = EventReader::open(&server, "", Some(&server.admin));
+    let post = made(&server, "/cms/v2/posts", json!({"title": "Plan"}));
+    made(&server, "/cms/v2/tags", json!({"name": "Tides"}));
+    change(&server, &post["id"], json!({"status": "publish"}));
+    let (_, event) = events.next().expect("an event");
+    assert_eq!((&event["type"], &event["record"]), (&json!("published"), &post["id"]), "{event}");
+}
