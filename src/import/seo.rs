@@ -6,19 +6,15 @@ use crate::families::Columns;
 use crate::records::txt;
 use crate::registry::columns::seo;
 use crate::registry::resource::Resource;
-use crate::registry::seo::LONGEST;
+use crate::registry::seo::{LONGEST, web_address};
 use cms_config::declaration::{SeoImport, SeoImportForm};
 use cms_storage::plan::{DbValue, Input};
 use cms_text::php;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
-use url::Url;
 
 /// Words that documents have; `index` and `follow` are what holds anyway.
 const DIRECTIVES: [&str; 4] = ["noarchive", "nosnippet", "noimageindex", "notranslate"];
-
-/// Most bytes of an address.
-const LONGEST_ADDRESS: usize = 2_000;
 
 /// The values of an item.
 #[derive(Default)]
@@ -78,7 +74,7 @@ impl Importer<'_> {
                 let text = translated(value, import.form, variables, unknown);
                 json!(Some(text).filter(|text| text.chars().count() <= LONGEST)?)
             }
-            SeoImportForm::Address => json!(web_address(value)?),
+            SeoImportForm::Address => json!(web_address(value)?.to_string()),
             SeoImportForm::File => match value.parse().ok().map(|number| self.records.target(number))? {
                 0 => return Some(()),
                 id => json!(id),
@@ -118,12 +114,6 @@ impl ImportedSeo {
         self.directives.extend(DIRECTIVES.into_iter().filter(|word| words.contains(word)));
         self.directives.dedup();
     }
-}
-
-/// An address of the web.
-fn web_address(text: &str) -> Option<String> {
-    let url = Url::parse(text.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())?;
-    Some(url.to_string()).filter(|url| url.len() <= LONGEST_ADDRESS)
 }
 
 /// A text whose variables are members of templates. Braces of its own name none.

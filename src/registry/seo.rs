@@ -6,9 +6,21 @@ use super::resource::{Context, Property, PropertyKind, PropertySource, Resource}
 use super::templates::Template;
 use cms_config::declaration::{SeoPictureSource, SeoTemplates};
 use std::collections::HashSet;
+use url::Url;
 
 /// Most characters of a template.
 pub const LONGEST: usize = 1_000;
+
+/// Most bytes of an address that somebody gives.
+pub const LONGEST_ADDRESS: usize = 2_000;
+
+/// An address that somebody gives, where it is one of the web: its scheme is `http` or `https`, and it holds no credentials.
+pub fn web_address(text: &str) -> Option<Url> {
+    let text = text.trim();
+    let url = Url::parse(text).ok().filter(|_| text.len() <= LONGEST_ADDRESS)?;
+    let web = matches!(url.scheme(), "http" | "https") && url.has_host();
+    (web && url.username().is_empty() && url.password().is_none()).then_some(url)
+}
 
 /// Members that templates of every place have.
 pub const ANYWHERE: [&str; 5] = ["site.title", "site.description", "site.url", "separator", "page"];

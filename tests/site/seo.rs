@@ -239,6 +239,22 @@ fn every_place_is_told_with_addresses_of_the_front_end() {
 }
 
 #[test]
+fn the_front_page_may_be_a_record() {
+    let server = Server::over(folder(&["seo"], SITE), &["site.prefix=wp"]);
+    let page = published(&server, "pages", json!({"title": "Welcome", "excerpt": "Come in."}));
+    let settings = json!({"show_on_front": "page", "page_on_front": page["id"]});
+    assert_eq!(server.admin("PUT", "/wp/v2/settings", Some(&settings)).status, 200);
+    let home = format!("{}/", server.site);
+    for seo in [resolved(&server, "/").body["seo"].clone(), told(&server, "pages", &page)] {
+        assert_eq!((&seo["canonical"], &seo["title"]), (&json!(home), &json!("Harbour Notes – Boats and ropes")));
+        assert_eq!((&seo["open_graph"]["type"], &seo["schema"][0]["@id"]), (&json!("website"), &json!(home)));
+    }
+    let own = json!({"seo_values": {"title": "{title} to {site.title}"}});
+    assert_eq!(server.admin("PUT", &format!("/wp/v2/pages/{}", page["id"]), Some(&own)).status, 200);
+    assert_eq!(resolved(&server, "/").body["seo"]["title"], "Welcome to Harbour Notes");
+}
+
+#[test]
 fn a_type_of_ones_own_declares_its_object() {
     let more = r#"
 [resources.posts.seo]

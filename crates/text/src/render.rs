@@ -324,10 +324,6 @@ mod tests {
             ("", ""),
             ("One.\n\nTwo.", "One."),
             ("<h2>Head</h2>\n<p class=\"a\"> </p><pre>x</pre><p>A <em>word</em> &amp; more</p>", "A word &amp; more"),
-            (
-                "<!-- wp:image --><figure><img src=\"a.png\"></figure><!-- /wp:image --><!-- wp:paragraph --><p>Text</p><!-- /wp:paragraph -->",
-                "Text",
-            ),
             ("[gallery]\n\nText", "Text"),
             ("<p", ""),
         ] {

@@ -6,7 +6,7 @@ use super::texts;
 use crate::behaviours::{files, read};
 use crate::records::Record;
 use crate::registry::columns::{record, seo, term, user};
-use crate::registry::seo::{OF_RECORDS, SeoRules, is_member};
+use crate::registry::seo::{LONGEST_ADDRESS, OF_RECORDS, SeoRules, is_member, web_address};
 use crate::registry::templates::Template;
 use crate::render::seo::own_values;
 use crate::render::{Item, address};
@@ -19,9 +19,6 @@ use cms_text::words::count_words;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use url::Url;
-
-/// Most bytes of an address that an editor gives.
-const LONGEST_ADDRESS: usize = 2_000;
 
 /// An item whose head is made.
 struct SeoSubject<'a, 'i> {
@@ -183,12 +180,7 @@ impl SeoSubject<'_, '_> {
 
     /// The address that an editor gives, where it is one of the web.
     fn canonical(&self) -> Option<String> {
-        let given = self.own["canonical"].as_str()?.trim();
-        let url = Url::parse(given).ok().filter(|_| given.len() <= LONGEST_ADDRESS)?;
-        let web = matches!(url.scheme(), "http" | "https") && url.has_host();
-        if !web || !url.username().is_empty() || url.password().is_some() {
-            return None;
-        }
+        let url = web_address(self.own["canonical"].as_str()?)?;
         let links = self.item.scope.registry.site.links.as_ref();
         Some(links.and_then(|links| links.in_front(url.as_str())).unwrap_or_else(|| url.to_string()))
     }
