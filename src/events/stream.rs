@@ -124,6 +124,8 @@ impl<H: EventHost> Listener<H> {
             let scope = host.engine().anonymous(&self.request).ok()?;
             if !scope.storage.has_commit_listener() {
                 scope.storage.catch_up().ok()?;
+                // Nothing wakes the reader of the feed for what other processes write.
+                self.receiver.catch_up().ok()?;
             }
             let scope = self.identified(scope).await?;
             let mut text = String::new();
