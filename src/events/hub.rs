@@ -24,8 +24,8 @@ const MOMENT: Duration = Duration::from_millis(200);
 /// Decisions in memory.
 const MOST_TOLD: usize = 4096;
 
-/// Longest sleep of the reader, whatever happens.
-const LONGEST: Duration = Duration::from_secs(60);
+/// Longest sleep of the reader: not every process that writes the same file wakes it.
+const LONGEST: Duration = Duration::from_secs(1);
 
 /// The decision on an entry for a receiver, and when it was made.
 type ToldAt = (Instant, Option<Arc<ToldEvent>>);
