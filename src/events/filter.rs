@@ -1,4 +1,4 @@
-//! What a receiver wants to be told.
+//! Filters: the resources and events that a receiver wants to be told of.
 
 use cms_config::declaration::EventType;
 

@@ -18,16 +18,16 @@ const MOST: usize = 4096;
 /// Entries that are read at once.
 const AT_ONCE: u64 = 500;
 
-/// What was decided for one receiver serves others with the same rights for this long.
+/// A decision for one receiver serves others with the same rights for this long.
 const MOMENT: Duration = Duration::from_millis(200);
 
 /// Decisions in memory.
 const MOST_TOLD: usize = 4096;
 
-/// Longest sleep of the reader, whatever happens.
-const LONGEST: Duration = Duration::from_secs(60);
+/// Longest sleep of the reader: not every process that writes the same file wakes it.
+const LONGEST: Duration = Duration::from_secs(1);
 
-/// What was decided of an entry for a receiver, and when.
+/// The decision on an entry for a receiver, and when it was made.
 type ToldAt = (Instant, Option<Arc<ToldEvent>>);
 
 /// See the module.
@@ -65,7 +65,7 @@ pub struct HubReceiver {
     breaks: u64,
 }
 
-/// What follows a place in the feed.
+/// The entries behind a place in the feed.
 pub enum NextEntries {
     Entries(Vec<Arc<FeedEntry>>),
     /// The place is not there any more; the number of the newest entry.
@@ -145,7 +145,7 @@ impl HubReceiver {
         *self.changes.borrow()
     }
 
-    /// What was decided a moment ago of an entry, for receivers with the same rights.
+    /// The decision of a moment ago on an entry, for receivers with the same rights.
     pub fn told(&self, seq: i64, caller: &Arc<str>) -> Option<Option<Arc<ToldEvent>>> {
         let told = self.state.told.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, event) = told.get(&(seq, caller.clone()))?;

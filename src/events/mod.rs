@@ -1,4 +1,4 @@
-//! What has changed, told to those who may read it.
+//! Changes, told to those who may read what has changed.
 //!
 //! The change feed is the one log of changes. A [`hub`](EventHub) reads it once for the whole process; each receiver takes what is new
 //! since its own place, and `told` decides for each change what this receiver may know at that moment: by a request to

@@ -33,7 +33,7 @@ const AT_ONCE: usize = 100;
 /// Tables whose rows decide who a caller is.
 const CALLERS: [&str; 3] = ["app_password", "session", "user"];
 
-/// What an open stream is served with.
+/// The parts of the program that serve an open stream.
 pub trait EventHost: 'static {
     fn engine(&self) -> &Engine;
     fn hub(&self) -> &EventHub;
@@ -63,7 +63,7 @@ pub async fn serve<H: EventHost>(
     })?;
     let (receiver, newest) = host.hub().join()?;
     let asked = request.header("last-event-id").filter(|id| !id.is_empty());
-    // What is no number names no place.
+    // A text that is no number names no place.
     let after = asked.map(|id| id.parse().unwrap_or(-1)).or(query.after);
     let events = query.events.iter().filter_map(|name| EventType::named(name)).collect();
     let listener = Listener {
@@ -124,6 +124,8 @@ impl<H: EventHost> Listener<H> {
             let scope = host.engine().anonymous(&self.request).ok()?;
             if !scope.storage.has_commit_listener() {
                 scope.storage.catch_up().ok()?;
+                // Nothing wakes the reader of the feed for what other processes write.
+                self.receiver.catch_up().ok()?;
             }
             let scope = self.identified(scope).await?;
             let mut text = String::new();

@@ -1,4 +1,4 @@
-//! What a receiver is told of a change: what it may know at that moment, and nothing else.
+//! Events as a receiver is told of them: as far as it may know of a change at that moment.
 
 use super::FeedEntry;
 use super::transition::{changed, is_told, meanings, resource_of};
@@ -30,7 +30,7 @@ const SAME_MOMENT: i64 = 1;
 pub struct ToldEvent {
     pub seq: i64,
     pub resource: String,
-    /// What it means; the first one is its type.
+    /// Its meanings; the first one is its type.
     pub meanings: Vec<EventType>,
     pub document: Value,
 }
@@ -51,10 +51,10 @@ pub fn likely_meanings<'r>(registry: &'r Registry, entry: &FeedEntry) -> Option<
     Some((resource, meanings))
 }
 
-/// What a receiver is told of an item that it may not read any more.
+/// The meanings of an item that the receiver may not read any more.
 const GONE: [EventType; 4] = [EventType::Gone, EventType::Unpublished, EventType::Trashed, EventType::Deleted];
 
-/// What the caller of a scope is told of a change; `None`: nothing.
+/// The event that the caller of a scope is told of a change; `None`: none.
 ///
 /// # Errors
 /// The database cannot be read.
@@ -165,7 +165,7 @@ impl Change<'_> {
         ToldEvent { seq: entry.seq, resource, meanings, document: Value::Object(document) }
     }
 
-    /// What is known of a row that is gone, as a row.
+    /// A row that is gone, as far as the feed knows it.
     fn remains(&self) -> Row {
         let resource = self.resource;
         let mut row = vec![DbValue::Null; resource.columns.len()];
@@ -189,7 +189,7 @@ impl Change<'_> {
         let mut row = row.clone();
         if let (Some(status), Some(place)) = (&self.entry.status[at], self.resource.column(record::STATUS)) {
             let before = text_of(&row, self.resource.column(record::STATUS));
-            // What it was before the trash counts there.
+            // In the trash, the state before counts.
             let trashed = self.scope.registry.status_is(status, |status| status.trash);
             if let Some(kept) = self.resource.column(record::STATUS_BEFORE).filter(|_| trashed && *before != **status) {
                 row[kept] = DbValue::Text(self.entry.status[1 - at].clone().unwrap_or_else(|| status.clone()));
@@ -198,7 +198,7 @@ impl Change<'_> {
         }
         let record = Record { resource: self.resource, row: &row };
         let inherits = gone && self.scope.registry.status_is(record.text(record::STATUS), |status| status.inherits);
-        // What it was attached to is not known any more.
+        // Its record is not known any more.
         if inherits && !policy::may(self.scope, Action::Edit, record)? {
             return Ok(false);
         }

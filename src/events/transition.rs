@@ -1,4 +1,4 @@
-//! What a change of a row means: which resource it is of, and what happened to the item.
+//! The meaning of a change of a row: which resource it is of, and what happened to the item.
 
 use super::FeedEntry;
 use crate::registry::Registry;
@@ -25,7 +25,7 @@ pub fn resource_of<'r>(registry: &'r Registry, entry: &FeedEntry) -> Option<&'r 
     }
 }
 
-/// What happened, with the type of the event first: what is created in public is published, too.
+/// The meanings of a change, the type of the event first: what is created in public is published, too.
 pub fn meanings(registry: &Registry, resource: &Resource, entry: &FeedEntry) -> Vec<EventType> {
     if entry.deletes() {
         return vec![EventType::Deleted];
@@ -108,7 +108,7 @@ fn property_of<'r>(resource: &'r Resource, column: &str) -> Option<&'r str> {
     found.next().map(|property| property.name.as_str())
 }
 
-/// What is declared of a state.
+/// The facts of a state that transitions are made of.
 #[derive(Clone, Copy, Default)]
 struct StateFlags {
     public: bool,

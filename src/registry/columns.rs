@@ -294,7 +294,7 @@ pub mod webhook {
     ];
 }
 
-/// What was sent to webhooks, or waits to be.
+/// Deliveries: messages that were sent to webhooks, or wait to be.
 pub mod delivery {
     pub const WEBHOOK: &str = "webhook";
     /// Identifies the message for its receiver.

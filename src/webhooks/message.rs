@@ -9,7 +9,7 @@ use hmac::{Hmac, Mac};
 use serde_json::{Map, Value, json};
 use sha2::Sha256;
 
-/// What is told at once.
+/// Events that are told at once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WebhookMessage {
     /// The same in every attempt.

@@ -58,7 +58,7 @@ impl WebhookContext {
     }
 }
 
-/// What is known of webhooks between two looks.
+/// The runs of webhooks, which the thread that looks shares with theirs.
 #[derive(Default)]
 struct WebhookProgress {
     hooks: Mutex<HashMap<i64, RunState>>,
@@ -127,7 +127,7 @@ impl WebhookSender {
     }
 }
 
-/// What the thread knows between two looks.
+/// The knowledge of the thread between two looks.
 #[derive(Default)]
 struct LookState {
     receiver: Option<HubReceiver>,

@@ -76,7 +76,7 @@ struct Run<'a> {
     hook: i64,
 }
 
-/// What a webhook is told next.
+/// The next message of a webhook.
 enum NextMessage {
     Message(WebhookMessage),
     /// There is nothing up to this number.
@@ -184,7 +184,7 @@ impl Run<'_> {
         }
     }
 
-    /// What the webhook is told of an entry.
+    /// The event that the webhook is told of an entry.
     fn told(&self, hook: &WebhookRow, entry: &FeedEntry) -> Result<Option<ToldEvent>, BootError> {
         let failed = |error: ApiError| BootError::Other(error.message().to_owned());
         let registry = self.context.registry();
@@ -226,7 +226,7 @@ impl Run<'_> {
         }
     }
 
-    /// What is stored after an attempt: the place of the webhook or its next attempt, and the delivery.
+    /// The changes after an attempt: the place of the webhook or its next attempt, and the delivery.
     fn after(
         &self,
         tables: WebhookTables<'_>,

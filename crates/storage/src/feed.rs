@@ -102,7 +102,7 @@ pub struct Entry {
     pub former: Former,
 }
 
-/// What of a row before a change is told with it: by then it is nowhere else.
+/// The state of a row before a change, as far as it is told with it: by then it is nowhere else.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Former {
     /// The slug, where the change removed the row or set another slug or status.

@@ -18,7 +18,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
 .responds(ResponseKind::Json(status::OK, STREAM))
 .also("text/event-stream")];
 
-/// What the stream is to tell of.
+/// Responds with the query of a stream, which the edge opens.
 ///
 /// # Errors
 /// There is no such resource.

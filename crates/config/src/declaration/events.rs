@@ -1,4 +1,4 @@
-//! What is told of changes: to listeners of the stream, and to webhooks.
+//! Events: what is told of changes to listeners of the stream, and to webhooks.
 
 use crate::units::{Duration, OptionalSetting, Size};
 use indexmap::IndexMap;
@@ -6,13 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What is told of changes, to listeners of the stream and to webhooks.
+/// Events tell of changes, to listeners of the stream and to webhooks.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Events {
-    /// What is told of resources that `resources` does not name.
+    /// Events of resources that `resources` does not name.
     pub told: Vec<EventType>,
-    /// What is told of single resources; an empty list: nothing.
+    /// Events of single resources; an empty list: none.
     pub resources: IndexMap<String, Vec<EventType>>,
     /// Properties by resource whose change alone is not told, such as counts.
     pub quiet: IndexMap<String, Vec<String>>,
@@ -63,7 +63,7 @@ impl Default for Events {
     }
 }
 
-/// What happened to an item, as those who are told of it may know.
+/// The change of an item, as those who are told of it may know it.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EventType {
@@ -82,7 +82,7 @@ pub enum EventType {
 }
 
 impl EventType {
-    /// What can happen to an item, whoever is told.
+    /// Changes of an item, whoever is told.
     pub const CHANGES: [EventType; 7] = [
         EventType::Created,
         EventType::Updated,

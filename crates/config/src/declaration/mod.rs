@@ -71,7 +71,7 @@ pub struct Declaration {
     /// The record of what each commit changed.
     #[serde(default)]
     pub feed: Feed,
-    /// What is told of changes.
+    /// Events: what is told of changes.
     #[serde(default)]
     pub events: Events,
     /// Forms in which webhooks are sent, by name.

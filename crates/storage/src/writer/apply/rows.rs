@@ -527,7 +527,7 @@ impl Resolved {
     }
 }
 
-/// What a row was before a change, as far as that is told.
+/// The state of a row before a change, as far as that is told.
 fn former(table: &Table, old: Option<&[DbValue]>, new: Option<&[DbValue]>) -> Former {
     let at = |state: Option<&[DbValue]>, place: Option<usize>| Some(state?[place?].clone());
     let differs = |place: Option<usize>| at(old, place) != at(new, place);
