@@ -25,7 +25,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is exported.
+/// A choice of records, and the size of the files.
 #[derive(Clone, Debug, Default)]
 pub struct ExportOptions {
     /// Resources, by name; empty: all.
@@ -154,7 +154,7 @@ impl ExportParts {
             None => {
                 let place = self.next_place();
                 self.files.push(place.clone());
-                // What is there is somebody's.
+                // A file that is there belongs to somebody.
                 let file = BufWriter::with_capacity(1 << 18, File::create_new(place)?);
                 WxrWriter::begin(CountedFile { file, written: 0 }, &self.site)?
             }

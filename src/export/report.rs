@@ -1,4 +1,4 @@
-//! What an export has written, and what it has not.
+//! The report of an export: what it has written, and what it has left out.
 
 use std::collections::BTreeMap;
 use std::fmt;

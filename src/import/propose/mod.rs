@@ -88,7 +88,7 @@ pub struct ProposedMeta {
     pub key: String,
     pub schema: Value,
     pub single: bool,
-    /// What was guessed, and from how many records.
+    /// The guess, and from how many records it was made.
     pub note: String,
     pub records: u64,
 }
