@@ -1,4 +1,4 @@
-//! What search engines and social networks are told: templates, values of editors, addresses, sitemaps, imports.
+//! Titles for search engines and social networks: templates, values of editors, addresses, sitemaps, imports.
 
 use super::inside::Inside;
 use super::media::{png, upload};
@@ -42,7 +42,7 @@ fn published(server: &Server, base: &str, mut body: Value) -> Value {
     made(server, base, body)
 }
 
-/// What is told of an item.
+/// The head of an item.
 fn told(server: &Server, base: &str, item: &Value) -> Value {
     let answer = server.get(&format!("/{}/v2/{base}/{}?_fields=seo", server.prefix, item["id"]));
     assert_eq!(answer.status, 200, "{}", answer.text);
@@ -139,7 +139,7 @@ fn what_an_editor_says_outranks_templates() {
         let refused = server.admin("PUT", &route, Some(&json!({"seo_values": {"canonical": canonical}})));
         assert_eq!((refused.status, refused.code()), (400, "rest_invalid_param"), "{canonical}");
     }
-    // What comes from elsewhere is checked where it is shown.
+    // Values from elsewhere are checked where they are shown.
     let secret =
         json!({"title": "{password}{content}{author}{seo}{slug}", "canonical": "https://user:secret@a.example/"});
     let seo = set(json!({"seo_values": secret, "noindex": null}));

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/// What the receiver answers.
+/// The response of the receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Answers {
     Status(u16),
@@ -419,7 +419,7 @@ fn each_form_is_what_its_receiver_wants() {
     let chat = &receiver.wait("/chat", 1)[0];
     let line = format!("post {} published: {}", post["id"], post["link"].as_str().expect("a link"));
     assert_eq!(chat.json(), json!({"text": line}));
-    // What is declared is changed where it is declared.
+    // A declared webhook is changed where it is declared.
     let list = timed.site.get("/server/v1/webhooks?search=chat", true).body;
     assert_eq!(list[0]["declared"], "chat", "{list}");
     let of = format!("/server/v1/webhooks/{}", list[0]["id"]);
