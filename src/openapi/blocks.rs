@@ -13,6 +13,9 @@ const BLOCK: &str = "Block";
 /// The mark of an alternative that clients with types leave out: its `name` is any text, so it would be part of every other.
 pub(super) const OPEN: &str = "x-open";
 
+/// The name of the schema that an object has, for clients that take a type within itself. Some generators do not.
+pub(super) const NAMED: &str = "x-schema";
+
 /// Adds `blocks` to the contents of a document of a content type. They are there on demand alone.
 pub(super) fn extend(registry: &Registry, resource: &Resource, properties: &mut Map<String, Value>) {
     if registry.block_types.is_empty() || !resource.is_content() {
@@ -65,13 +68,14 @@ fn block(name: Value, attributes: Map<String, Value>) -> Value {
         "properties": {
             "name": name,
             "attributes": {"type": "object", "properties": attributes, "additionalProperties": {}},
-            "inner": {"type": "array", "items": reference(BLOCK)},
+            "inner": {"type": "array", "items": {"type": "object", "description": "A block.", (NAMED): BLOCK}},
             "html": {"type": ["string", "null"], "description": "The block as the server renders it; null where the content is too long."},
         },
     })
 }
 
-/// An attribute of a block, by the types of its values. A type that no schema has is any value.
+/// An attribute of a block, by the types of its values. An object of unknown members, of which generators would make a type for
+/// each attribute, is any value, and so is a type that no schema has.
 fn attribute((name, types): (&str, Vec<&str>)) -> (String, Value) {
     let types: Option<Vec<&str>> = types.into_iter().map(schema_type).collect();
     let schema = types.filter(|types| !types.is_empty()).map_or_else(|| json!({}), |types| json!({"type": types}));
@@ -81,7 +85,7 @@ fn attribute((name, types): (&str, Vec<&str>)) -> (String, Value) {
 fn schema_type(name: &str) -> Option<&str> {
     match name {
         "rich-text" => Some("string"),
-        "string" | "number" | "integer" | "boolean" | "array" | "object" | "null" => Some(name),
+        "string" | "number" | "integer" | "boolean" | "array" | "null" => Some(name),
         _ => None,
     }
 }

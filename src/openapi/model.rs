@@ -1,7 +1,7 @@
 //! A description as generators of clients need it: operations with what they take and respond with, and named schemas, as
 //! shapes that every language has.
 
-use super::blocks::OPEN;
+use super::blocks::{NAMED, OPEN};
 use crate::model::LINES;
 use serde_json::{Map, Value};
 
@@ -115,7 +115,8 @@ impl Model {
 impl ValueType {
     /// The shape of a schema.
     pub fn of(schema: &Value) -> ValueType {
-        if let Some(name) = schema["$ref"].as_str().and_then(|at| at.rsplit('/').next()) {
+        let named = schema["$ref"].as_str().and_then(|at| at.rsplit('/').next()).or(schema[NAMED].as_str());
+        if let Some(name) = named {
             return ValueType::Named(name.to_owned());
         }
         if let Some(values) = schema["enum"].as_array() {

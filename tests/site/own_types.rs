@@ -672,6 +672,13 @@ fn check_sent_back(prefix: &str) {
     let rich =
         json!({"from": "/{year}/*", "to": "/in/{year}/*", "status": 308, "note": "a <b>note</b>", "enabled": false});
     items.push(create("/server/v1/redirects", rich));
+    items.push(create(
+        "/server/v1/webhooks",
+        json!({"name": "poor", "url": "https://www.example.org/hook", "enabled": false}),
+    ));
+    let rich = json!({"name": "rich", "url": "https://www.example.org/purge", "format": "purge", "resources": ["posts"],
+        "events": ["published"], "debounce": 5, "enabled": false});
+    items.push(create("/server/v1/webhooks", rich));
     let post = items.iter().find(|item| item.contains("/posts/")).and_then(|item| item.rsplit('/').next());
     let post: i64 = post.and_then(|id| id.parse().ok()).expect("an id");
     let left = create("users", json!({"username": "left", "email": "left@example.org", "password": "long enough"}));

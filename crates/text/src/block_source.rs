@@ -158,7 +158,8 @@ impl Source {
             SourceKind::Attribute(name) => {
                 let value = element.and_then(|element| element.value().attr(name));
                 match attribute.types.iter().any(|ty| ty == "boolean") && reading == SourceReading::Editor {
-                    true => element.map(|_| Value::Bool(value.is_some())),
+                    // One of an element that is not there is false, too.
+                    true => Some(Value::Bool(value.is_some())),
                     false => value.map(Value::from),
                 }
             }

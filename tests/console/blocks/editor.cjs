@@ -1,4 +1,4 @@
-// WordPress's own editor in Node: its `parse`, `serialize` and `getBlockType` out of NODE_MODULES, and what it has said.
+// WordPress's own editor in Node: its functions of `@wordpress/blocks` out of NODE_MODULES, and what it has said.
 const { createRequire } = require("node:module");
 const { resolve } = require("node:path");
 
@@ -22,8 +22,8 @@ module.exports = function editor(modules) {
   // The editor says on the console what it finds wrong and what it mends.
   const said = [];
   for (const level of ["log", "info", "warn", "error", "group", "groupCollapsed"]) console[level] = (...words) => said.push(words.join(" "));
-  const { parse, serialize, getBlockType } = load("@wordpress/blocks");
+  const { createBlock, getBlockType, getBlockTypes, parse, serialize } = load("@wordpress/blocks");
   const { registerCoreBlocks } = load("@wordpress/block-library");
   registerCoreBlocks();
-  return { parse, serialize, getBlockType, said };
+  return { createBlock, getBlockType, getBlockTypes, parse, serialize, said };
 };

@@ -11,7 +11,7 @@ const WRITING = ["Posts", "Pages", "Comments", "Categories", "Tags", "Blocks", "
 
 /** What the navigation shows, what the first screen offers to make, and the addresses of screens that are not there. */
 const SEES = {
-  administrator: { places: [...WRITING, "Users", "Settings", "Redirects", "Not found", "Audit trail", "Declarations"], makes: ["Add post", "Add page", "Add block"], lacks: [] },
+  administrator: { places: [...WRITING, "Users", "Settings", "Redirects", "Not found", "Webhooks", "Deliveries", "Audit trail", "Declarations"], makes: ["Add post", "Add page", "Add block"], lacks: [] },
   editor: { places: [...WRITING, "Redirects", "Not found"], makes: ["Add post", "Add page", "Add block"], lacks: ["/r/settings", "/r/audit", "/r/users/new"] },
   author: { places: ["Posts", "Blocks", "Media", "Folders"], makes: ["Add post", "Add block"], lacks: ["/r/settings", "/r/audit", "/r/users/new", "/r/pages/new", "/r/categories/new"] },
   contributor: { places: ["Posts", "Blocks", "Media"], makes: ["Add post"], lacks: ["/r/settings", "/r/audit", "/r/users/new", "/r/pages/new", "/r/blocks/new"] },
