@@ -10,6 +10,9 @@ use serde_json::{Map, Value, json};
 /// The name of the schema of any block.
 const BLOCK: &str = "Block";
 
+/// The name of that of a block whose type is not declared.
+const OTHER: &str = "OtherBlock";
+
 /// The mark of an alternative that clients with types leave out: its `name` is any text, so it would be part of every other.
 pub(super) const OPEN: &str = "x-open";
 
@@ -36,7 +39,8 @@ pub(super) fn is_extended(schema: &Value) -> bool {
 
 /// Whether a name is that of one of these schemas, so that no document has it.
 pub(super) fn is_reserved(registry: &Registry, name: &str) -> bool {
-    name == BLOCK || name.ends_with(BLOCK) && registry.block_types.keys().any(|kind| named(kind) == name)
+    [BLOCK, OTHER].contains(&name)
+        || name.ends_with(BLOCK) && registry.block_types.keys().any(|kind| named(kind) == name)
 }
 
 /// The name of the schema of a type.
@@ -52,10 +56,10 @@ pub(super) fn schemas(registry: &Registry) -> Vec<(String, Value)> {
     let mut all: Vec<(String, Value)> = registry.block_types.iter().map(one).collect();
     all.sort_by(|(a, _), (b, _)| a.cmp(b));
     all.dedup_by(|(a, _), (b, _)| a == b);
-    // A block whose type is not declared.
-    let mut other = block(json!({"type": "string"}), Map::new());
+    let mut other = reference(OTHER);
     other[OPEN] = json!(true);
     let alternatives: Vec<Value> = all.iter().map(|(name, _)| reference(name)).chain([other]).collect();
+    all.push((OTHER.to_owned(), block(json!({"type": "string"}), Map::new())));
     let description = "A block of a content. `name` says which.";
     all.push((BLOCK.to_owned(), json!({"description": description, "anyOf": alternatives})));
     all
