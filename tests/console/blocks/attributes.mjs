@@ -36,7 +36,8 @@ function written() {
       }
     }
   }
-  return [...texts].map(([text, name]) => ({ name, text }));
+  // A quarter of them is enough for each run.
+  return [...texts].filter((_, at) => at % 4 === 0).map(([text, name]) => ({ name, text }));
 }
 
 const plain = (value) => JSON.parse(JSON.stringify(value));
