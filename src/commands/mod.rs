@@ -171,7 +171,7 @@ pub enum Command {
     Import {
         file: PathBuf,
         /// Import nothing; write `site.toml` and schema files for the content of the file into this folder. Files that are there
-        /// stay. Reads field groups, types and taxonomies that Advanced Custom Fields has exported as JSON.
+        /// stay. Reads WordPress exports (WXR), and what Advanced Custom Fields has exported as JSON.
         #[arg(long, value_name = "DIR", conflicts_with_all = ["attachments", "user"])]
         propose: Option<PathBuf>,
         /// Print the report of `--propose` as JSON.

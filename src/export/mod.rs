@@ -1,7 +1,7 @@
 //! Exports a site: all records with their terms, values and comments as WXR 1.2, which WordPress's importer takes.
 //!
-//! Everything is read from one snapshot, page by page, so that memory holds some records however many there are. What the
-//! format has no place for is counted in the report.
+//! Everything is read from one snapshot, page by page, so that memory holds some records with their comments however many
+//! there are. Whatever the format has no place for is counted in the report.
 
 mod records;
 mod report;
@@ -19,8 +19,9 @@ use crate::records::{always, plan};
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
 use crate::scope::{Principal, Scope};
+use cms_storage::Snapshot;
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,30 +52,50 @@ pub fn export(
     let kinds = kinds(registry, &options.types)?;
     let mut parts = ExportParts::new(&scope, file, options.part);
     let mut report = ExportReport::default();
+    let written = write_all(&scope, kinds, options.since, &mut parts, &mut report);
+    match written.and_then(|()| parts.finish()) {
+        Ok(()) => {
+            report.files = parts.files;
+            Ok(report)
+        }
+        Err(error) => {
+            parts.remove();
+            Err(error)
+        }
+    }
+}
+
+fn write_all(
+    scope: &Scope,
+    kinds: Option<Vec<Arc<str>>>,
+    since: Option<i64>,
+    parts: &mut ExportParts,
+    report: &mut ExportReport,
+) -> Result<(), BootError> {
     let failed = |error: ApiError| BootError::Other(error.to_string());
-    let mut reader = RecordReader::new(&scope, kinds, options.since).map_err(failed)?;
+    let snapshot = scope.snapshot().map_err(failed)?;
+    let terms = terms::all(scope, &*snapshot).map_err(failed)?;
+    let mut reader = RecordReader::new(scope, &*snapshot, kinds, since).map_err(failed)?;
     let authors = reader.authors().map_err(failed)?;
     report.authors = authors.len() as u64;
+    report.terms = terms.len() as u64;
     for author in authors {
         parts.put(&ExportItem::Author(author))?;
     }
-    for term in terms::all(&scope).map_err(failed)? {
-        report.terms += 1;
+    for term in terms {
         parts.put(&ExportItem::Term(term))?;
     }
-    while let Some(page) = reader.page(&mut report).map_err(failed)? {
+    while let Some(page) = reader.page(report).map_err(failed)? {
         for record in page {
             parts.put(&ExportItem::Record(Box::new(record)))?;
         }
     }
-    report.rows = rows(&scope).map_err(failed)?;
-    report.files = parts.finish()?;
-    Ok(report)
+    report.rows = rows(scope, &*snapshot).map_err(failed)?;
+    Ok(())
 }
 
 /// How many rows resources have that people write and that are their properties and nothing more.
-fn rows(scope: &Scope) -> Result<BTreeMap<String, u64>, ApiError> {
-    let snapshot = scope.snapshot()?;
+fn rows(scope: &Scope, snapshot: &dyn Snapshot) -> Result<BTreeMap<String, u64>, ApiError> {
     let mut counts = BTreeMap::new();
     let registry = &scope.registry;
     let written = |resource: &Resource| {
@@ -120,7 +141,10 @@ struct ExportParts {
     site: ExportedSite,
     most: u64,
     out: Option<WxrWriter<CountedFile>>,
+    /// Those that were made.
     files: Vec<PathBuf>,
+    /// The one that was written or tried last.
+    place: PathBuf,
 }
 
 impl ExportParts {
@@ -132,7 +156,8 @@ impl ExportParts {
             language: setting("language").replace('_', "-"),
             url: scope.registry.site.url.clone(),
         };
-        ExportParts { file: file.to_owned(), site, most: most.unwrap_or(u64::MAX), out: None, files: Vec::new() }
+        let most = most.unwrap_or(u64::MAX);
+        ExportParts { file: file.to_owned(), site, most, out: None, files: Vec::new(), place: file.to_owned() }
     }
 
     fn put(&mut self, item: &ExportItem) -> Result<(), BootError> {
@@ -153,9 +178,10 @@ impl ExportParts {
             Some(out) => out,
             None => {
                 let place = self.next_place();
-                self.files.push(place.clone());
+                self.place.clone_from(&place);
                 // A file that is there belongs to somebody.
-                let file = BufWriter::with_capacity(1 << 18, File::create_new(place)?);
+                let file = BufWriter::with_capacity(1 << 18, File::create_new(&place)?);
+                self.files.push(place);
                 WxrWriter::begin(CountedFile { file, written: 0 }, &self.site)?
             }
         };
@@ -177,16 +203,21 @@ impl ExportParts {
         out.end()?.file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
     }
 
-    fn finish(mut self) -> Result<Vec<PathBuf>, BootError> {
+    fn finish(&mut self) -> Result<(), BootError> {
         // A site without anything is an export, too.
         let closed = if self.files.is_empty() { self.open().map(drop) } else { Ok(()) }.and_then(|()| self.close());
-        closed.map_err(|error| self.unwritten(&error))?;
-        Ok(self.files)
+        closed.map_err(|error| self.unwritten(&error))
+    }
+
+    /// Removes what was written, so that the export can be tried again.
+    fn remove(&mut self) {
+        self.out = None;
+        // The error is reported; a file that cannot be removed is left.
+        self.files.iter().for_each(|file| drop(fs::remove_file(file)));
     }
 
     fn unwritten(&self, error: &io::Error) -> BootError {
-        let file = self.files.last().unwrap_or(&self.file);
-        BootError::Other(format!("{}: {error}", file.display()))
+        BootError::Other(format!("{}: {error}", self.place.display()))
     }
 }
 

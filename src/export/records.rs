@@ -4,6 +4,7 @@ use super::report::ExportReport;
 use super::terms::taxonomy;
 use crate::behaviours::files;
 use crate::error::ApiError;
+use crate::import::filing;
 use crate::import::wxr::{Author, Comment, ExportRecord, TermRef};
 use crate::records::{self, Record, all, always, columns, is_in, select};
 use crate::registry::Registry;
@@ -113,11 +114,16 @@ typed_row! {
 /// Reads the records in the order of their ids.
 pub(super) struct RecordReader<'s> {
     scope: &'s Scope,
-    snapshot: Box<dyn Snapshot + 's>,
+    snapshot: &'s dyn Snapshot,
+    /// Taxonomies that there are terms of.
+    taxonomies: Vec<Name>,
     filter: Cond,
     last: i64,
     logins: HashMap<i64, String>,
 }
+
+/// The rows that records refer to, by record and relation.
+pub(super) type RelatedIds = HashMap<(i64, Name), Vec<i64>>;
 
 /// Terms, values, comments and addresses of the records of a page, by their ids.
 struct PageParts {
@@ -126,7 +132,7 @@ struct PageParts {
     /// Addresses and files.
     links: HashMap<i64, String>,
     terms: HashMap<i64, Vec<TermRef>>,
-    related: HashMap<(i64, Name), Vec<i64>>,
+    related: RelatedIds,
     meta: HashMap<i64, Vec<(String, String)>>,
     comments: HashMap<i64, Vec<Comment>>,
     old: HashMap<i64, Vec<(String, i64)>>,
@@ -135,6 +141,7 @@ struct PageParts {
 impl<'s> RecordReader<'s> {
     pub(super) fn new(
         scope: &'s Scope,
+        snapshot: &'s dyn Snapshot,
         kinds: Option<Vec<Arc<str>>>,
         since: Option<i64>,
     ) -> Result<RecordReader<'s>, ApiError> {
@@ -142,11 +149,13 @@ impl<'s> RecordReader<'s> {
             kinds.map_or_else(always, |kinds| records::words(record::KIND, kinds.iter().map(|kind| &**kind)));
         let changed =
             since.map_or_else(always, |since| Cond::Compare(name(record::MODIFIED_UTC), Op::Ge, DbValue::Int(since)));
-        let snapshot = scope.snapshot()?;
-        Ok(RecordReader { scope, snapshot, filter: all([of_kinds, changed]), last: 0, logins: HashMap::new() })
+        let taxonomies = snapshot.groups(&columns(term::TABLE, &[term::TAXONOMY], always()))?;
+        let taxonomies = taxonomies.into_iter().filter_map(|row| Some(name(records::text(row.first()?)))).collect();
+        let filter = all([of_kinds, changed]);
+        Ok(RecordReader { scope, snapshot, taxonomies, filter, last: 0, logins: HashMap::new() })
     }
 
-    /// The accounts that own records or have written comments on them.
+    /// The accounts that own records.
     pub(super) fn authors(&mut self) -> Result<Vec<Author>, ApiError> {
         let owners = columns(record::TABLE, &[record::AUTHOR], self.filter.clone());
         let ids = self.snapshot.groups(&owners)?.into_iter().filter_map(|row| row.first().map(records::int));
@@ -171,16 +180,16 @@ impl<'s> RecordReader<'s> {
         let rows: Vec<RecordRow> = self.snapshot.rows_as(&ReadPlan { limit: Some(PAGE), ..plan })?;
         let Some(last) = rows.last() else { return Ok(None) };
         self.last = last.id;
-        let mut parts = self.parts(&rows, report)?;
         let registry = &self.scope.registry;
         let saved = |row: &RecordRow| !registry.status_is(&row.status, |status| status.internal && status.draft);
         let (rows, unsaved): (Vec<_>, Vec<_>) = rows.into_iter().partition(saved);
         report.unsaved += unsaved.len() as u64;
+        let mut parts = self.parts(&rows, report)?;
         Ok(Some(rows.into_iter().map(|row| self.record(row, &mut parts, report)).collect()))
     }
 
     fn parts(&self, rows: &[RecordRow], report: &mut ExportReport) -> Result<PageParts, ApiError> {
-        let (scope, snapshot) = (self.scope, &*self.snapshot);
+        let (scope, snapshot) = (self.scope, self.snapshot);
         let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
         let mut by_type: HashMap<usize, Vec<i64>> = HashMap::new();
         for row in rows {
@@ -259,13 +268,7 @@ impl<'s> RecordReader<'s> {
 
     /// The terms of records that nothing declares a property for.
     fn kept_terms(&self, ids: &[i64]) -> Result<HashMap<i64, Vec<TermRef>>, ApiError> {
-        let plan = columns("origin", &["source_key"], is_in("row", ids.iter().copied()));
-        let keys: Vec<String> = self.snapshot.rows_as(&plan)?;
-        let pair = |key: &String| {
-            let (before, term) = key.strip_prefix("filing:")?.rsplit_once(':')?;
-            Some((before.rsplit_once(':')?.1.parse().ok()?, term.parse().ok()?))
-        };
-        let kept: Vec<(i64, i64)> = keys.iter().filter_map(pair).collect();
+        let kept = filing::kept(self.snapshot, self.taxonomies.iter(), ids)?;
         let terms = self.terms(kept.iter().map(|(_, term)| *term))?;
         let mut all: HashMap<i64, Vec<TermRef>> = HashMap::new();
         for (record, term) in kept {
@@ -279,7 +282,7 @@ impl<'s> RecordReader<'s> {
         let rows: Vec<CommentRow> =
             self.snapshot.rows_as(&records::ordered(select::<CommentRow>(filter), ID, false))?;
         let own: Vec<i64> = rows.iter().map(|row| row.id).collect();
-        let mut meta = stored_values(&*self.snapshot, comment::TABLE, &own)?;
+        let mut meta = stored_values(self.snapshot, comment::TABLE, &own)?;
         let mut all: HashMap<i64, Vec<Comment>> = HashMap::new();
         for row in rows {
             let approved = approved(self.scope, &row.status);
@@ -288,6 +291,7 @@ impl<'s> RecordReader<'s> {
                 continue;
             }
             report.comments += 1;
+            report.accounts += u64::from(row.author != 0 && !self.logins.contains_key(&row.author));
             all.entry(row.post).or_default().push(Comment {
                 id: row.id,
                 author: row.author_name,
@@ -323,8 +327,10 @@ impl<'s> RecordReader<'s> {
             let slug = format!("post-format-{}", row.format);
             terms.push(TermRef { taxonomy: "post_format".to_owned(), name: slug.clone(), slug });
         }
+        terms.extend(typed.into_iter().flat_map(|of| language_terms(registry, of)));
         let mut meta = parts.meta.remove(&row.id).unwrap_or_default();
-        let own = own_values(registry.draft_status(), &row, &extra, parts.old.remove(&row.id));
+        let trashed = registry.status_is(&row.status, |status| status.trash);
+        let own = own_values(trashed, &row, &extra, parts.old.remove(&row.id));
         // Of a file that is still elsewhere only the stored values are known.
         let is_own = |key: &str| FROM_COLUMNS.contains(&key) || own.iter().any(|(known, _)| known == key);
         meta.retain(|(key, _)| !is_own(key));
@@ -333,7 +339,7 @@ impl<'s> RecordReader<'s> {
             let values = declared_values(self.scope, of);
             meta.retain(|(key, _)| !values.iter().any(|(own, _)| own == key));
             meta.extend(values);
-            let found = property_values(registry, of, parts);
+            let found = property_values(registry, of, &parts.related);
             for (property, _) in &found {
                 *report.properties.entry((kind.clone(), property.clone())).or_default() += 1;
             }
@@ -374,6 +380,18 @@ impl<'s> RecordReader<'s> {
     }
 }
 
+/// The language of a record and the group of its translations, as the terms that an import reads them from.
+fn language_terms(registry: &Registry, record: Record<'_>) -> Vec<TermRef> {
+    let Some(languages) = &registry.languages else { return Vec::new() };
+    let from = [(&languages.import.records, &languages.column), (&languages.import.record_groups, &languages.group)];
+    let named = from.into_iter().filter(|(taxonomy, _)| !taxonomy.is_empty());
+    let term = |(taxonomy, column): (&String, &String)| {
+        let slug = Some(record.text(column)).filter(|slug| !slug.is_empty())?.to_owned();
+        Some(TermRef { taxonomy: taxonomy.clone(), name: slug.clone(), slug })
+    };
+    named.filter_map(term).collect()
+}
+
 /// The word that exports have for a state of comments.
 fn approved(scope: &Scope, status: &str) -> String {
     let words = ["1", "0", "spam", "trash"];
@@ -410,7 +428,7 @@ fn as_stored(value: &Value) -> String {
 }
 
 /// WordPress's own meta values, of columns that every record has.
-fn own_values(draft: &str, row: &RecordRow, extra: &Value, old: Option<Vec<(String, i64)>>) -> Vec<(String, String)> {
+fn own_values(trashed: bool, row: &RecordRow, extra: &Value, old: Option<Vec<(String, i64)>>) -> Vec<(String, String)> {
     let mut values = Vec::new();
     let mut set = |key: &str, value: String| values.push((key.to_owned(), value));
     if row.featured_media != 0 {
@@ -419,7 +437,7 @@ fn own_values(draft: &str, row: &RecordRow, extra: &Value, old: Option<Vec<(Stri
     if !row.template.is_empty() {
         set("_wp_page_template", row.template.clone());
     }
-    if !row.status_before.is_empty() && row.status_before != draft || row.status == "trash" {
+    if trashed {
         set("_wp_trash_meta_status", row.status_before.clone());
     }
     if let Some(alt) = extra["alt_text"].as_str().filter(|alt| !alt.is_empty()) {
@@ -468,19 +486,22 @@ fn kind_name(scope: &Scope, kind: &str) -> String {
 }
 
 /// Properties of a type of one's own as meta values: WordPress has no columns for them.
-fn property_values(registry: &Registry, record: Record<'_>, parts: &PageParts) -> Vec<(String, String)> {
+pub(super) fn property_values(registry: &Registry, record: Record<'_>, related: &RelatedIds) -> Vec<(String, String)> {
     let resource = record.resource;
     // Terms of a record are named beside its values.
     let filed = |column: &str| {
         let relation = resource.relations.iter().find(|relation| *relation.property == *column);
         relation.is_some_and(|relation| registry.resources[relation.to].is_taxonomy())
     };
-    let imported = |column: &str| resource.declared.import.keys().any(|own| *own == *column) || filed(column);
+    let spoken =
+        |column: &str| registry.languages.as_ref().is_some_and(|own| own.column == *column || own.group == *column);
+    let imported =
+        |column: &str| resource.declared.import.keys().any(|own| *own == *column) || filed(column) || spoken(column);
     let value = |property: &Property| -> Option<Value> {
         match &property.source {
             PropertySource::Relation(at) => {
                 let relation = &resource.relations[*at];
-                let targets = parts.related.get(&(record.id(), relation.rel.clone()))?;
+                let targets = related.get(&(record.id(), relation.rel.clone()))?;
                 Some(json!(targets.iter().map(i64::to_string).collect::<Vec<_>>()))
             }
             _ if !property.own => None,

@@ -19,6 +19,8 @@ pub struct ExportReport {
     pub unsaved: u64,
     /// Comments that are spam.
     pub spam: u64,
+    /// Comments whose accounts own no record, and are not in the file.
+    pub accounts: u64,
     /// Rows of other resources, by name: the format has no place for them.
     pub rows: BTreeMap<String, u64>,
 }
@@ -39,6 +41,9 @@ impl fmt::Display for ExportReport {
         }
         if self.spam > 0 {
             write!(f, "\nnot in the file: {} comments that are spam", self.spam)?;
+        }
+        if self.accounts > 0 {
+            write!(f, "\nnot in the file: the accounts of {} comments, which own no record", self.accounts)?;
         }
         for (resource, count) in &self.rows {
             write!(f, "\nnot in the file: {count} rows of {resource}; `Accept: application/x-ndjson` reads them")?;

@@ -1,13 +1,13 @@
 //! The terms of a site, those of taxonomies that nothing declares included.
 
-use super::records::stored_values;
+use super::records::{property_values, stored_values};
 use crate::error::ApiError;
 use crate::import::wxr::Term;
-use crate::records::{self, always, select};
+use crate::records::{self, Record, always, select};
 use crate::registry::Registry;
 use crate::registry::columns::term;
 use crate::scope::Scope;
-use cms_storage::typed_row;
+use cms_storage::{Snapshot, typed_row};
 use std::collections::HashMap;
 
 typed_row! {
@@ -33,8 +33,7 @@ pub(super) fn taxonomy(registry: &Registry, kind: &str) -> String {
 ///
 /// # Errors
 /// The database cannot be read.
-pub(super) fn all(scope: &Scope) -> Result<Vec<Term>, ApiError> {
-    let snapshot = scope.snapshot()?;
+pub(super) fn all(scope: &Scope, snapshot: &dyn Snapshot) -> Result<Vec<Term>, ApiError> {
     let rows: Vec<TermRow> = snapshot.rows_as(&records::ordered(select::<TermRow>(always()), "id", false))?;
     let slugs: HashMap<i64, String> = rows.iter().map(|row| (row.id, row.slug.clone())).collect();
     let above: HashMap<i64, i64> = rows.iter().map(|row| (row.id, row.parent)).collect();
@@ -44,7 +43,14 @@ pub(super) fn all(scope: &Scope) -> Result<Vec<Term>, ApiError> {
         above.take(rows.len() + 1).count()
     };
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
-    let mut meta = stored_values(&*snapshot, term::TABLE, &ids)?;
+    let mut meta = stored_values(snapshot, term::TABLE, &ids)?;
+    for taxonomy in scope.registry.taxonomies().filter(|taxonomy| taxonomy.properties.iter().any(|one| one.own)) {
+        for row in snapshot.rows(&records::plan(taxonomy, always()))? {
+            let record = Record { resource: taxonomy, row: &row };
+            let values = property_values(&scope.registry, record, &HashMap::new());
+            meta.entry(record.id()).or_default().extend(values);
+        }
+    }
     let mut ordered: Vec<(usize, TermRow)> = Vec::with_capacity(ids.len());
     let depths: Vec<usize> = ids.iter().map(|id| depth(*id)).collect();
     ordered.extend(depths.into_iter().zip(rows));

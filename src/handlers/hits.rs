@@ -38,13 +38,15 @@ pub struct Usage {
 }
 
 impl<K: Clone + Eq + Hash> UsageCounts<K> {
-    /// Counts a use at a second. From time to time it gives what is to be written, a few rows for each request.
-    pub fn count(&self, row: K, now: i64) -> Vec<(K, Usage)> {
+    /// Counts uses at a second. From time to time it gives what is to be written, a few rows for each request.
+    pub fn count(&self, rows: impl IntoIterator<Item = K>, now: i64) -> Vec<(K, Usage)> {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if counted.rows.len() < MOST || counted.rows.contains_key(&row) {
-            let usage = counted.rows.entry(row).or_insert(Usage { count: 0, last: now });
-            usage.count += 1;
-            usage.last = now;
+        for row in rows {
+            if counted.rows.len() < MOST || counted.rows.contains_key(&row) {
+                let usage = counted.rows.entry(row).or_insert(Usage { count: 0, last: now });
+                usage.count += 1;
+                usage.last = now;
+            }
         }
         if now - counted.written < PAUSE {
             return Vec::new();
@@ -65,22 +67,22 @@ mod tests {
     #[test]
     fn uses_are_written_once_a_minute() {
         let counts = UsageCounts::default();
-        assert_eq!(counts.count(1, 1000), [(1, Usage { count: 1, last: 1000 })]);
-        assert!(counts.count(1, 1001).is_empty() && counts.count(1, 1059).is_empty());
-        assert_eq!(counts.count(1, 1060), [(1, Usage { count: 3, last: 1060 })]);
+        assert_eq!(counts.count([1], 1000), [(1, Usage { count: 1, last: 1000 })]);
+        assert!(counts.count([1], 1001).is_empty() && counts.count([1], 1059).is_empty());
+        assert_eq!(counts.count([1], 1060), [(1, Usage { count: 3, last: 1060 })]);
     }
 
     #[test]
     fn rows_are_bounded() {
         let counts = UsageCounts::default();
-        counts.count(0, 1000);
+        counts.count([0], 1000);
         for row in 0..20_000 {
-            assert!(counts.count(row, 1001).is_empty());
+            assert!(counts.count([row], 1001).is_empty());
         }
         // Each request writes some of them, and then a minute passes.
         let mut written = 0;
         while written < MOST {
-            let some = counts.count(5, 2000).len();
+            let some = counts.count([5], 2000).len();
             assert!((1..=MOST_WRITTEN).contains(&some), "{some} after {written}");
             written += some;
         }

@@ -10,8 +10,8 @@ use crate::records::{self, columns, eq, txt};
 use crate::registry::columns::VERSION;
 use crate::registry::resource::{Relation, Resource};
 use crate::registry::{Registry, name};
-use cms_storage::Storage;
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, EdgePlan, Input, Name, Op, Order, Put, Target, WritePlan};
+use cms_storage::{Snapshot, Storage, StorageError};
 use std::collections::BTreeMap;
 
 /// Entries that are read together.
@@ -42,6 +42,27 @@ impl Importer<'_> {
         ];
         self.pending.push(Change::Put(Put::new("origin", Target::New, set)));
     }
+}
+
+/// The terms of these taxonomies that are kept for records: record and term.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn kept(
+    snapshot: &dyn Snapshot,
+    taxonomies: impl Iterator<Item = impl AsRef<str>>,
+    records: &[i64],
+) -> Result<Vec<(i64, i64)>, StorageError> {
+    let spaces: Vec<String> = taxonomies.map(|taxonomy| space(taxonomy.as_ref())).collect();
+    let own =
+        [records::words("table", spaces.iter().map(String::as_str)), records::is_in("row", records.iter().copied())];
+    let rows: Vec<(i64, Name)> = snapshot.rows_as(&columns("origin", &["row", "source_key"], records::all(own)))?;
+    Ok(rows.into_iter().filter_map(|(row, key)| Some((row, term_of(&key)?))).collect())
+}
+
+/// The term of an entry's key.
+fn term_of(key: &str) -> Option<i64> {
+    key.rsplit(':').next()?.parse().ok()
 }
 
 /// Makes relations of what was kept, as far as it is declared by now; how many.
@@ -79,8 +100,7 @@ fn file(
 ) -> Result<u64, BootError> {
     let mut wanted: BTreeMap<i64, Vec<(i64, i64)>> = BTreeMap::new();
     for (entry, key, row) in entries {
-        let term = key.rsplit(':').next().and_then(|term| term.parse().ok());
-        wanted.entry(*row).or_default().extend(term.map(|term| (*entry, term)));
+        wanted.entry(*row).or_default().extend(term_of(key).map(|term| (*entry, term)));
     }
     let snapshot = storage.snapshot()?;
     let own = Cond::All(vec![records::own_rows(resource), records::is_in("id", wanted.keys().copied())]);

@@ -16,6 +16,7 @@ use crate::registry::vocabulary::HandlerRole;
 use crate::scope::Principal;
 use cms_config::declaration::Action;
 use cms_text::hex::hex;
+use cms_text::html::Html;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 use url::Url;
@@ -215,10 +216,9 @@ fn batch(registry: &Registry) -> Option<&str> {
 
 /// JSON that no text in it can end the element around it, or begin another one.
 fn in_script(value: &Value) -> String {
-    let text = value.to_string();
-    let escapes =
-        [("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("\u{2028}", "\\u2028"), ("\u{2029}", "\\u2029")];
-    escapes.iter().fold(text, |text, (plain, escaped)| text.replace(plain, escaped))
+    let mut script = Html::new();
+    script.json(value);
+    script.into()
 }
 
 /// The policies of the page: it may load from this site alone. Addresses of stored files begin with the site's own address,

@@ -78,8 +78,7 @@ pub(super) fn not_found(pages: &super::Pages, rest_url: &str) -> Reply {
 }
 
 /// The page for an address that is for somebody else.
-pub(super) fn refused(pages: &super::Pages, rest_url: &str) -> Reply {
-    let line = "This preview is for somebody else, or its address has ended.";
+pub(super) fn refused(pages: &super::Pages, line: &str, rest_url: &str) -> Reply {
     told(pages, status::FORBIDDEN, "No preview here", line, &format!("{rest_url}/"))
 }
 

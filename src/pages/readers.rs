@@ -153,21 +153,21 @@ pub(super) async fn visit(pages: &Pages, engine: &Engine, request: &Request) -> 
     if reply.status == status::GONE {
         return Some(Reply { status: status::GONE, ..home::not_found(pages, &readers.rest_url) });
     }
-    if reply.status == status::FORBIDDEN {
-        return Some(match super::media::prefers_html(request.header("accept")) {
-            true => home::refused(pages, &readers.rest_url),
-            false => reply,
-        });
-    }
-    if reply.status != status::OK {
-        return Some(home::not_found(pages, &readers.rest_url));
-    }
     let document: Value = match &reply.payload {
         Payload::Text(text) => serde_json::from_slice(text).unwrap_or_default(),
         Payload::Shared(text) => serde_json::from_slice(&text.text).unwrap_or_default(),
         Payload::Json(document) => document.clone(),
         _ => Value::Null,
     };
+    if reply.status == status::FORBIDDEN {
+        return Some(match super::media::prefers_html(request.header("accept")) {
+            true => home::refused(pages, document["message"].as_str().unwrap_or_default(), &readers.rest_url),
+            false => reply,
+        });
+    }
+    if reply.status != status::OK {
+        return Some(home::not_found(pages, &readers.rest_url));
+    }
     if document["kind"] == "front_page" {
         return Some(home::respond(pages, engine, request));
     }

@@ -314,6 +314,14 @@ fn redirects_are_imported_from_a_table() {
     let again = import(b"pattern,from,to\n/a,/a,/z\n/gone,/gone,\n", "?upsert=pattern");
     let results: Vec<Value> = again.text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!([&results[0]["result"], &results[1]["result"]], ["updated", "unchanged"], "{}", again.text);
+    // Numbers and booleans are compared as such, and found by.
+    let by_id = b"id,status,enabled,note\n1,301,true,\"Moved, at last\"\n2,307,false,\n";
+    let told = import(by_id, "?upsert=id");
+    let results: Vec<Value> = told.text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!([&results[0]["result"], &results[1]["result"]], ["unchanged", "updated"], "{}", told.text);
+    // A quotation mark that is left open does not swallow records in silence.
+    let open = import(b"from,to,note\n/q,\"/r,x\n/s,/t,y\n", "");
+    assert!(open.text.contains("Is a quotation mark left open?") && open.text.lines().count() == 1, "{}", open.text);
     for (table, problem) in [
         ("from,too\n/x,/y\n", "`too` in the first line is no property of"),
         ("from,from\n/x,/y\n", "Two columns have the name `from`."),

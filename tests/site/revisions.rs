@@ -20,7 +20,8 @@ supports = ["title", "editor", "excerpt", "author", "thumbnail", "revisions", "c
 meta.source.schema = { description = "Where it is from.", type = "string", default = "" }
 "#;
 
-fn recipes(sets: &[&str]) -> Server {
+/// A site with a type of its own.
+pub fn recipes(sets: &[&str]) -> Server {
     let folder = TempDir::new().expect("a temporary folder");
     stdout(&["init", folder.path().to_str().expect("a path")], "");
     let own = |kind: &str, more: Value| {

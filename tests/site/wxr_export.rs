@@ -1,10 +1,10 @@
 //! The way back: `cms-server export --wxr` writes what WordPress and `import` read.
 
+use super::revisions::recipes;
 use super::server::{Server, run, stdout};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
-use tempfile::TempDir;
 
 fn exported(server: &Server, file: &str, more: &[&str]) -> String {
     let file = server.path(file).display().to_string();
@@ -98,32 +98,9 @@ fn everything_of_a_record_is_in_the_file() {
     assert_eq!(element(&text, "<wp:tag>", "wp:tag_description"), "<b>Hot</b>");
 }
 
-/// A site with a type of its own.
-fn recipes() -> Server {
-    let folder = TempDir::new().expect("a temporary folder");
-    stdout(&["init", folder.path().to_str().expect("a path")], "");
-    let own = |kind: &str, more: Value| {
-        let mut property = json!({"type": kind, "description": "See its name."});
-        property.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
-        property
-    };
-    let schema = json!({"$ref": "content.json", "title": "recipe", "properties": {
-        "steps": own("array", json!({"items": {"type": "object", "properties": {
-            "text": {"type": "string", "description": "What is done."}}}, "default": []})),
-        "minutes": own("integer", json!({})),
-        "vegan": own("boolean", json!({})),
-        "likes": own("array", json!({"items": {"type": "integer"}, "x-relation": {"to": "recipes"}})),
-    }});
-    fs::write(folder.path().join("schemas/recipe.json"), schema.to_string()).expect("a file");
-    let declared = "[resources.recipes]\nextends = \"content\"\nschema = \"schemas/recipe.json\"\nnamespace = \"core\"\n\
-                    kind = \"recipe\"\nroutes = [\"content\"]\ncapabilities = \"post\"\n";
-    fs::write(folder.path().join("site.toml"), declared).expect("a file");
-    Server::over(folder, &[])
-}
-
 #[test]
 fn properties_of_a_type_of_ones_own_are_meta_values_and_are_told() {
-    let server = recipes();
+    let server = recipes(&[]);
     let base = made(&server, "recipes", json!({"title": {"raw": "Stock"}, "status": "publish"}));
     let id = &base["id"];
     let soup = json!({"title": {"raw": "Soup"}, "status": "publish", "minutes": 20, "vegan": true, "likes": [id], "steps": [{"text": "Cook é"}]});

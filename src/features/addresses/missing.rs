@@ -8,7 +8,7 @@ use crate::records::{self, Record, txt};
 use crate::registry::Registry;
 use crate::registry::columns::missing_address as col;
 use crate::registry::resource::Resource;
-use cms_storage::plan::{Change, Cond, DbValue, Input, Order, Put, ReadPlan, Target, WritePlan};
+use cms_storage::plan::{Change, Cond, DbValue, Input, Order, Put, ReadPlan, Target};
 use cms_text::time::format_local;
 use serde_json::{Value, json};
 
@@ -26,22 +26,18 @@ pub fn resource(registry: &Registry) -> Option<&Resource> {
     registry.resource(registry.declaration.addresses.missing.get()?)
 }
 
-/// Counts a request for an address that nothing has. Now and then the counts are written.
-pub async fn count(work: &Work<'_>, requested: &RequestedAddress) {
+/// Counts a request for addresses that nothing has. Now and then the counts are written.
+pub async fn count(work: &Work<'_>, requested: impl Iterator<Item = &RequestedAddress>) {
     let Some(resource) = resource(&work.scope.registry) else { return };
-    if requested.path.len() > LONGEST {
+    let paths =
+        requested.filter(|requested| requested.path.len() <= LONGEST).map(|requested| exact_key(&requested.path));
+    let paths: Vec<String> = paths.collect();
+    if paths.is_empty() {
         return;
     }
-    let counted = work.shared.missing.count(exact_key(&requested.path), work.scope.now);
-    if counted.is_empty() {
-        return;
-    }
-    let changes = match changes(work, resource, counted) {
-        Ok(changes) => changes,
-        Err(error) => return tracing::warn!("addresses that were not found were not recorded: {error}"),
-    };
-    if let Err(error) = work.scope.storage.commit(WritePlan::new(changes)).await {
-        tracing::warn!("addresses that were not found were not recorded: {error}");
+    let counted = work.shared.missing.count(paths, work.scope.now);
+    if !counted.is_empty() {
+        super::record(work, "addresses that were not found", changes(work, resource, counted)).await;
     }
 }
 

@@ -27,6 +27,7 @@ use crate::error::{ApiError, Code, status};
 use crate::handlers::{Handler, Outcome, Work, handler};
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
 use crate::request::fields::Fields;
+use cms_storage::plan::{Change, WritePlan};
 use describe::{DescribedAddress, describe};
 use percent_encoding::{CONTROLS, utf8_percent_encode};
 use serde_json::{Value, json};
@@ -81,17 +82,26 @@ async fn at_all(work: &Work<'_>, texts: &[&str]) -> Result<Vec<Option<DescribedA
         texts.iter().map(|text| RequestedAddress::of(work.scope, text)).collect();
     let good: Vec<RequestedAddress> = requested.iter().flatten().cloned().collect();
     let followed = redirects::at_all(work.scope, &good)?;
-    for redirect in followed.iter().flatten() {
-        redirects::count(work, redirect).await;
-    }
+    redirects::count(work, followed.iter().flatten()).await;
     let described = describe(work, &good, describe::tells(work))?.into_iter().zip(followed);
     let described = described.map(|(found, redirect)| redirect.map(DescribedAddress::of_redirect).or(found));
     let described: Vec<Option<DescribedAddress>> = described.collect();
-    for (requested, _) in good.iter().zip(&described).filter(|(_, described)| described.is_none()) {
-        missing::count(work, requested).await;
-    }
+    let absent = good.iter().zip(&described).filter(|(_, described)| described.is_none());
+    missing::count(work, absent.map(|(requested, _)| requested)).await;
     let mut described = described.into_iter();
     Ok(requested.iter().map(|requested| requested.as_ref().and_then(|_| described.next().flatten())).collect())
+}
+
+/// Writes counts in one commit. Those that cannot be written are lost, with a line in the log.
+async fn record(work: &Work<'_>, what: &str, changes: Result<Vec<Change>, ApiError>) {
+    let failed = match changes {
+        Ok(changes) if changes.is_empty() => None,
+        Ok(changes) => work.scope.storage.commit(WritePlan::new(changes)).await.err().map(|error| error.to_string()),
+        Err(error) => Some(error.to_string()),
+    };
+    if let Some(error) = failed {
+        tracing::warn!("{what} were not recorded: {error}");
+    }
 }
 
 /// The head of the place at an address, for search engines; `None`: nothing is there.
@@ -137,14 +147,14 @@ async fn visit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let site = &work.scope.registry.site;
     let followed = redirects::at_all(work.scope, std::slice::from_ref(&requested))?.pop().flatten();
     if let Some(redirect) = followed {
-        redirects::count(work, &redirect).await;
+        redirects::count(work, std::iter::once(&redirect)).await;
         return Ok(leads(redirect.status, redirect.location.as_deref()));
     }
     if let Some(place) = work.scope.registry.declaration.addresses.elsewhere.get(path) {
         return Ok(leads(status::FOUND, Some(&format!("{}{place}", site.url))));
     }
     let Some(found) = describe(work, std::slice::from_ref(&requested), false)?.pop().flatten() else {
-        missing::count(work, &requested).await;
+        missing::count(work, std::iter::once(&requested)).await;
         return Err(nothing());
     };
     Ok(match found.leads_to(&requested, &work.scope.registry) {

@@ -1,4 +1,5 @@
-//! The nonce in the address of a preview, and the parameters of the address.
+//! The nonce in the address of a preview, and the parameters of the address. It opens nothing, and is no secret: with a wrong one
+//! the response is another error.
 
 use super::RequestedAddress;
 use crate::error::{ApiError, Code};

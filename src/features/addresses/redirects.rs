@@ -3,13 +3,13 @@
 use super::pattern::{PathPattern, keys_of};
 use super::requested::RequestedAddress;
 use crate::error::{ApiError, status};
-use crate::handlers::Work;
-use crate::records::{self, Record, txt};
+use crate::handlers::{Usage, Work};
+use crate::records::{self, Record, is_in, txt};
 use crate::registry::Registry;
 use crate::registry::columns::redirect as col;
 use crate::registry::resource::Resource;
 use crate::scope::Scope;
-use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Put, Row, Target, WritePlan};
+use cms_storage::plan::{Change, Cond, DbValue, Input, Put, ReadPlan, Row, Target};
 use std::collections::HashMap;
 
 /// A redirect that an address has.
@@ -75,18 +75,30 @@ fn followed(registry: &Registry, record: Record<'_>, requested: &RequestedAddres
     Some(Redirect { id, status, location: Some(format!("{base}{path}{query}{fragment}")) })
 }
 
-/// Counts a use of a redirect. Now and then the uses are written.
-pub async fn count(work: &Work<'_>, redirect: &Redirect) {
-    let Some(resource) = resource(&work.scope.registry) else { return };
-    let Some((hits, last)) = resource.plan_column(col::HITS).zip(resource.plan_column(col::LAST_HIT)) else { return };
-    for (id, usage) in work.shared.redirects.count(redirect.id, work.scope.now) {
-        let target = Target::Existing { key: DbValue::Int(id), expect: None };
-        let set = vec![(hits.clone(), Input::Add(usage.count)), (last.clone(), Input::Value(DbValue::Int(usage.last)))];
-        let put = Put::new(resource.table.clone(), target, set);
-        match work.scope.storage.commit(WritePlan::new(vec![Change::Put(put)])).await {
-            // One that is gone meanwhile has no uses.
-            Ok(_) | Err(CommitError::Stale) => {}
-            Err(error) => tracing::warn!("the uses of a redirect were not recorded: {error}"),
-        }
+/// Counts uses of redirects. Now and then they are written.
+pub async fn count(work: &Work<'_>, redirects: impl Iterator<Item = &Redirect>) {
+    let ids: Vec<i64> = redirects.map(|redirect| redirect.id).collect();
+    let Some(resource) = resource(&work.scope.registry).filter(|_| !ids.is_empty()) else { return };
+    let counted: HashMap<i64, Usage> = work.shared.redirects.count(ids, work.scope.now).into_iter().collect();
+    if counted.is_empty() {
+        return;
     }
+    super::record(work, "the uses of redirects", changes(work.scope, resource, &counted)).await;
+}
+
+/// The changes that record uses. A redirect that is gone meanwhile has none.
+fn changes(scope: &Scope, resource: &Resource, counted: &HashMap<i64, Usage>) -> Result<Vec<Change>, ApiError> {
+    let Some((hits, last)) = resource.plan_column(col::HITS).zip(resource.plan_column(col::LAST_HIT)) else {
+        return Ok(Vec::new());
+    };
+    let own = is_in(&resource.key, counted.keys().copied());
+    let plan = ReadPlan { columns: vec![resource.key.clone()], ..records::plan(resource, own) };
+    let there: Vec<i64> = scope.snapshot()?.rows_as(&plan)?;
+    let put = |id: i64| {
+        let usage = counted.get(&id)?;
+        let set = vec![(hits.clone(), Input::Add(usage.count)), (last.clone(), Input::Value(DbValue::Int(usage.last)))];
+        let target = Target::Existing { key: DbValue::Int(id), expect: None };
+        Some(Change::Put(Put::new(resource.table.clone(), target, set)))
+    };
+    Ok(there.into_iter().filter_map(put).collect())
 }

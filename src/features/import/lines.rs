@@ -8,22 +8,22 @@
 //!
 //! Lines may refer to the items of others, also in circles: see [`super::references`].
 
+use super::lookup::{ItemLookup, found_by};
 use super::reader::{ImportRecords, PROBLEM, RecordError};
 use super::references::{ItemReference, defer, key_of, references};
 use crate::access::policy;
 use crate::error::{ApiError, Code, status};
 use crate::handlers::{Outcome, TransactionScope, Work};
 use crate::model::{LINES, Method, RecordFormat};
-use crate::records::{self, Record, txt};
+use crate::records::{self, Record};
 use crate::registry::Endpoint;
 use crate::registry::args::ArgRole;
 use crate::registry::columns::user::PASSWORD_HASH;
-use crate::registry::resource::{Context, Property, PropertySource, Resource};
+use crate::registry::resource::{Property, PropertyKind, PropertySource, Resource};
 use crate::request::call::SubResponse;
 use crate::request::{self, BodyParams, route};
 use crate::scope::{ImportOptions, Scope};
-use cms_storage::plan::{ColumnType, Cond, DbValue, Name, Op, ReadPlan};
-use cms_text::slug;
+use cms_storage::plan::ReadPlan;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::fs::File;
@@ -84,58 +84,6 @@ pub async fn import(work: &Work<'_>) -> Result<Outcome, ApiError> {
 
 fn told(results: Vec<u8>) -> Outcome {
     Outcome { status: status::OK, other: Some((LINES, results)), private: true, ..Outcome::default() }
-}
-
-/// The property that items are found by.
-struct ItemLookup<'r> {
-    property: &'r Property,
-    column: Name,
-    /// The column with the folded values, which has an index; true: no two rows have the same there.
-    folded: Option<(Name, bool)>,
-}
-
-/// The property that items are found by: the key, the slug, or one whose values are texts or integers. Whether an item is
-/// found says what value it has, so the caller has to be allowed to see it.
-fn found_by<'r>(scope: &'r Scope, resource: &'r Resource, wanted: &str) -> Result<ItemLookup<'r>, ApiError> {
-    use crate::registry::resource::PropertyKind::{Integer, Text};
-    let found = resource.property(wanted).and_then(|property| Some((property, property.column.clone()?)));
-    let usable = |(property, _): &(&Property, Name)| {
-        matches!(property.kind, Text | Integer) && !property.digest && property.is_shown()
-    };
-    let Some((property, column)) = found.filter(usable) else {
-        return Err(ApiError::invalid_one("upsert", format!("upsert: items are not found by {wanted}.")));
-    };
-    let hidden = resource.edit_only.contains(&column) || resource.locked.contains(&column);
-    if hidden && !policy::sees_edit_only(scope, resource, Context::VIEW) {
-        let message = format!("You may not find items by {wanted}: you do not see the values of all of them.");
-        return Err(scope.principal.refuse(Code::Forbidden).with_message(message));
-    }
-    let key = format!("{column}_key");
-    let folded = scope.registry.layout.column(&resource.table, &key).filter(|(_, key)| key.ty == ColumnType::Key);
-    let folded = folded.map(|(table, key)| {
-        let unique = |index: &cms_storage::plan::IndexDef| index.unique && index.columns[0].0 == key.name;
-        (key.name.clone(), table.indexes.iter().any(unique))
-    });
-    Ok(ItemLookup { property, column, folded })
-}
-
-impl ItemLookup<'_> {
-    /// The items with the value that a document has; `None`: it has none.
-    fn condition(&self, document: &Map<String, Value>) -> Option<Cond> {
-        let value = match document.get(&self.property.name)? {
-            Value::String(text) => txt(text),
-            Value::Number(number) => DbValue::Int(number.as_i64()?),
-            _ => return None,
-        };
-        let same = |value| Cond::Compare(self.column.clone(), Op::Eq, value);
-        Some(match (&self.folded, &value) {
-            (Some((key, unique)), DbValue::Text(text)) => {
-                let folded = Cond::Compare(key.clone(), Op::Eq, txt(&slug::title_key(text)));
-                if *unique { folded } else { Cond::All(vec![folded, same(value)]) }
-            }
-            _ => same(value),
-        })
-    }
 }
 
 /// The result of a line that was not carried out.
@@ -295,14 +243,42 @@ impl<'w> Import<'w> {
         self.resource.property_of_column(&self.resource.key).map_or("id", |property| &property.name)
     }
 
+    /// The document of a record. Values of a table are texts, which are read as what the property takes.
+    ///
+    /// # Errors
+    /// It is no JSON object, or no record of the table.
+    fn document(&self, line: &[u8]) -> Result<Map<String, Value>, ApiError> {
+        let invalid = |message: &str| ApiError::new(Code::InvalidJson).with_message(message);
+        let read = request::json_text("The line", line, self.work.scope.registry.declaration.server.max_depth)?;
+        let Value::Object(mut document) = read else { return Err(invalid("The line is no JSON object.")) };
+        if self.format == RecordFormat::Csv {
+            if let Some(problem) = document.get(PROBLEM) {
+                return Err(invalid(problem.as_str().unwrap_or_default()));
+            }
+            for (name, value) in &mut document {
+                // A text that does not fit stays: the check of the argument says why.
+                *value = self.typed(name, value).unwrap_or_else(|| value.take());
+            }
+        }
+        Ok(document)
+    }
+
+    fn typed(&self, name: &str, value: &Value) -> Option<Value> {
+        let argument = [self.creates, self.updates].into_iter().flatten().find_map(|endpoint| endpoint.args.get(name));
+        match (argument, self.resource.property(name)?.kind) {
+            (Some(argument), _) => argument.schema.accept(name, value.clone()).ok(),
+            (None, PropertyKind::Integer) => value.as_str()?.parse::<i64>().ok().map(Value::from),
+            (None, _) => None,
+        }
+    }
+
     /// Reads the documents of the file, up to a position.
     fn each_line(&self, most: u64, mut each: impl FnMut(u64, &Map<String, Value>)) -> Result<(), ApiError> {
         let unread = |error: io::Error| self.work.scope.internal(&error);
         let mut lines = self.records()?;
-        let depth = self.work.scope.registry.declaration.server.max_depth;
         for position in 0..most {
             let Some(line) = lines.next().map_err(unread)? else { break };
-            if let Ok(Value::Object(document)) = request::json_text("The line", &line, depth) {
+            if let Ok(document) = self.document(&line) {
                 each(position, &document);
             }
         }
@@ -414,9 +390,8 @@ impl<'w> Import<'w> {
         hashes: &mut HashMap<String, String>,
     ) -> Result<(), ApiError> {
         let Some(property) = self.resource.property_of_column(PASSWORD_HASH) else { return Ok(()) };
-        let depth = scope.registry.declaration.server.max_depth;
         // A line with an error has no password; the error is reported when the line is written.
-        let Ok(Value::Object(document)) = request::json_text("The line", line, depth) else { return Ok(()) };
+        let Ok(document) = self.document(line) else { return Ok(()) };
         let Some(password) = document.get(&property.name).and_then(Value::as_str) else { return Ok(()) };
         let account = self.existing(scope, &document)?.unwrap_or_default();
         let hash = self.work.shared.identity.hash_new(scope, &self.work.shared.hasher, (&account, password)).await?;
@@ -432,17 +407,8 @@ impl<'w> Import<'w> {
         mode: &ImportMode,
         before: Option<&LineOutcome>,
     ) -> Option<LineOutcome> {
-        let mut document = match request::json_text("The line", line, scope.registry.declaration.server.max_depth) {
-            Ok(Value::Object(document)) if self.format == RecordFormat::Csv && document.contains_key(PROBLEM) => {
-                let error =
-                    ApiError::new(Code::InvalidJson).with_message(document[PROBLEM].as_str().unwrap_or_default());
-                return Some(LineOutcome::failed(&error));
-            }
-            Ok(Value::Object(document)) => document,
-            Ok(_) => {
-                let error = ApiError::new(Code::InvalidJson).with_message("The line is no JSON object.");
-                return Some(LineOutcome::failed(&error));
-            }
+        let mut document = match self.document(line) {
+            Ok(document) => document,
             Err(error) => return Some(LineOutcome::failed(&error)),
         };
         let references = match mode {

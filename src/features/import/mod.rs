@@ -1,6 +1,7 @@
 //! Collections are imported from JSON documents in lines, and from comma-separated values.
 
 mod lines;
+mod lookup;
 mod reader;
 mod references;
 

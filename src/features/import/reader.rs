@@ -136,7 +136,7 @@ impl ImportTable {
         Ok(ImportTable { records, columns })
     }
 
-    /// The next record as a document of texts. What is empty is left out.
+    /// The next record as a document of texts. Empty values are left out.
     fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut record = csv::ByteRecord::new();
         if !self.records.read_byte_record(&mut record)? {
@@ -150,6 +150,11 @@ impl ImportTable {
                 (_, Err(_)) => (PROBLEM, "The record is no UTF-8."),
             };
             document.insert(column.to_owned(), Value::from(value));
+        }
+        // A quotation mark that is never closed makes the rest of the file one value.
+        if record.len() < self.columns.len() {
+            let problem = "The record has fewer values than there are columns. Is a quotation mark left open?";
+            document.insert(PROBLEM.to_owned(), Value::from(problem));
         }
         Ok(Some(Value::Object(document).to_string().into_bytes()))
     }

@@ -2,6 +2,7 @@
 
 use super::toml_text::{comment, key, members, value};
 use super::{Proposal, ProposeReport, ProposedGroup, ProposedMeta, ProposedTaxonomy, ProposedType};
+use crate::import::records::neutral;
 use cms_config::declaration::Declaration;
 use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
@@ -247,7 +248,7 @@ impl<'d> DeclarationWriter<'d> {
         let mut all: Vec<&ProposedMeta> = proposal.meta.iter().collect();
         all.sort_by_key(|one| Reverse(one.records));
         for one in all {
-            let neutral = one.kind.strip_prefix("wp_").unwrap_or(&one.kind);
+            let neutral = neutral(&one.kind);
             let Some(name) = self.names.get(&one.kind).or_else(|| self.names.get(neutral)) else {
                 left_out.push(format!("meta key {} of {}: no resource shows records of this kind", one.key, one.kind));
                 continue;

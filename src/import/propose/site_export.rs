@@ -9,7 +9,7 @@ use cms_config::declaration::Declaration;
 use cms_text::php;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -17,14 +17,14 @@ use std::path::Path;
 /// Meta keys of a file that are looked at, of all kinds together.
 const MOST_KEYS: usize = 5000;
 
-/// Fields of groups that are read.
+/// Fields of groups that are read, those with an error included.
 const MOST_FIELDS: usize = 20_000;
 
 /// Fields inside one another.
 const DEEPEST: usize = 16;
 
 /// The greatest whole number that every client reads as it is.
-const GREATEST: i64 = 1 << 53;
+const GREATEST: u64 = 1 << 53;
 
 /// Names that are left out: `internal.json`. A `*` stands for whatever is there.
 #[derive(Deserialize)]
@@ -119,7 +119,7 @@ impl GuessedType {
         if text.is_empty() {
             return None;
         }
-        let integer = text.parse::<i64>().ok().filter(|number| number.abs() <= GREATEST);
+        let integer = text.parse::<i64>().ok().filter(|number| number.unsigned_abs() <= GREATEST);
         if integer.is_some_and(|number| number.to_string() == text) {
             return Some(GuessedType::Integer);
         }
@@ -166,6 +166,10 @@ struct ExportSurvey {
     kinds: BTreeMap<String, KindFacts>,
     taxonomies: BTreeMap<String, TaxonomyFacts>,
     declaring: Vec<DeclaringRecord>,
+    /// Numbers of the records that declare something.
+    fields: HashSet<i64>,
+    /// Those of them that are not read.
+    unread: u64,
     keys: usize,
     left_out: Vec<String>,
 }
@@ -184,10 +188,9 @@ impl ExportSurvey {
     }
 
     fn declaring(&mut self, record: ExportRecord) {
-        if self.declaring.len() == MOST_FIELDS {
-            self.left_out.push(format!("field groups: more than {MOST_FIELDS} records; the rest is not read"));
-        }
-        if self.declaring.len() >= MOST_FIELDS {
+        // A record whose number comes again could be below itself.
+        if self.fields.len() == MOST_FIELDS || !self.fields.insert(record.id) {
+            self.unread += 1;
             return;
         }
         let Some(Value::Object(settings)) = php::unserialize(&record.content) else {
@@ -256,7 +259,16 @@ impl ExportSurvey {
         proposal.left_out.append(&mut self.left_out);
         if self.keys > MOST_KEYS {
             let more = self.keys - MOST_KEYS;
-            proposal.left_out.push(format!("{more} meta keys: a file has at most {MOST_KEYS} that are looked at"));
+            let line =
+                format!("{more} values of further meta keys: the first {MOST_KEYS} keys of a file are looked at");
+            proposal.left_out.push(line);
+        }
+        if self.unread > 0 {
+            let line = format!(
+                "{} records of field groups: their number comes again, or they follow the first {MOST_FIELDS}",
+                self.unread
+            );
+            proposal.left_out.push(line);
         }
         let known: BTreeSet<String> =
             declared.resources.iter().map(|(name, one)| one.kind.clone().unwrap_or_else(|| name.clone())).collect();
