@@ -1,5 +1,5 @@
 // Everything that this site asks of the server: where it is, a document, a list, a menu.
-import { cache } from 'react';
+import { cache } from 'react'; // a page and its metadata ask once
 
 /** The address of the REST interface, such as https://cms.example.org/wp-json. */
 const base = process.env.CMS_URL ?? 'http://127.0.0.1:8080/wp-json';
@@ -26,7 +26,7 @@ const FIELDS = [
 
 /**
  * What is at a path: a record, a term, an author, a month, a redirect; `null` for nothing. The document comes with it. A
- * preview shows the record of its token as it is being edited, and no cache keeps that. A page and its metadata ask once.
+ * preview shows the record of its token as it is being edited, and no cache keeps that.
  */
 export const resolve = cache(async (path, token) => {
   const query = new URLSearchParams({ path, _embed: 'record', _fields: FIELDS.join() });
@@ -35,7 +35,7 @@ export const resolve = cache(async (path, token) => {
   return answer && (await answer.json());
 });
 
-/** The document of a resolved address. */
+/** The document of a resolved address; nothing where there is none. */
 export const document = (found) => found?._embedded?.record?.[0];
 
 /** A page of a list: its items, and how many pages there are. */

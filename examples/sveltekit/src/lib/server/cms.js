@@ -35,7 +35,7 @@ export async function resolve(path, token) {
   return answer && (await answer.json());
 }
 
-/** The document of a resolved address. */
+/** The document of a resolved address; nothing where there is none. */
 export const document = (found) => found?._embedded?.record?.[0];
 
 /** A page of a list: its items, and how many pages there are. */
