@@ -257,6 +257,13 @@ impl Scope {
         Some(self.principal.id).filter(|id| *id > 0)
     }
 
+    /// The record that a setting names as a page of the site, such as `page_on_front`; `None` where the site's own address shows
+    /// the newest records.
+    pub fn page_of(&self, setting: &str) -> Option<i64> {
+        let shown = self.settings.text("show_on_front") == "page";
+        Some(self.settings.int(setting)).filter(|id| shown && *id > 0)
+    }
+
     /// Turns a failed read into an opaque 500 and logs the cause once.
     pub fn internal(&self, cause: &dyn std::fmt::Display) -> ApiError {
         tracing::error!(request = %self.request_id, "{cause}");

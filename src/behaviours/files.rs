@@ -33,7 +33,12 @@ pub fn file_of<'a>(record: Record<'a>, extra: &Value) -> Option<&'a str> {
 }
 
 fn extra(item: &Item<'_>) -> Value {
-    serde_json::from_str(item.record.text("extra")).unwrap_or(Value::Null)
+    extra_of(item.record)
+}
+
+/// Facts about a record's file, as they are stored.
+pub fn extra_of(record: Record<'_>) -> Value {
+    serde_json::from_str(record.text("extra")).unwrap_or(Value::Null)
 }
 
 fn source(item: &Item<'_>, extra: &Value) -> String {
@@ -41,7 +46,7 @@ fn source(item: &Item<'_>, extra: &Value) -> String {
 }
 
 /// Address of a record's file: here, or where an imported one still is.
-fn source_in(scope: &Scope, record: Record<'_>, extra: &Value) -> String {
+pub fn source_in(scope: &Scope, record: Record<'_>, extra: &Value) -> String {
     match file_of(record, extra) {
         Some(key) => address(&scope.registry, key),
         None => extra["source_url"].as_str().unwrap_or(record.text("guid")).to_owned(),
@@ -50,17 +55,11 @@ fn source_in(scope: &Scope, record: Record<'_>, extra: &Value) -> String {
 
 /// Address of the file of a record that is not the one that is shown.
 pub fn source_of(scope: &Scope, record: Record<'_>) -> String {
-    let extra: Value = serde_json::from_str(record.text("extra")).unwrap_or(Value::Null);
-    source_in(scope, record, &extra)
-}
-
-/// The name of a file as a part of an address.
-pub fn escaped_name(name: &str) -> String {
-    name.chars().map(escaped).collect()
+    source_in(scope, record, &extra_of(record))
 }
 
 /// Address of another file in the folder of the record's own.
-fn beside(source: &str, own: &str) -> String {
+pub fn beside(source: &str, own: &str) -> String {
     let own: String = own.chars().map(escaped).collect();
     format!("{}/{own}", source.rsplit_once('/').map_or("", |(folder, _)| folder))
 }

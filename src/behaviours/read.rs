@@ -433,7 +433,7 @@ fn nullable_id(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
 /// UTC seconds with the zone written out.
 fn time_with_zone(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     Some(match value {
-        DbValue::Int(seconds) => json!(format!("{}+00:00", time::format_local(*seconds))),
+        DbValue::Int(seconds) => json!(time::format_utc(*seconds)),
         _ => json!(""),
     })
 }

@@ -95,14 +95,12 @@ fn place_of<'a>(edit: &RowEdit<'a>, record: Record<'_>) -> Result<Option<&'a Res
 /// The record gets the terms that fields assign, as far as these exist and the caller may assign them.
 fn file_terms(edit: &RowEdit<'_>, put: &mut Put, all: &FieldWrites) -> Result<(), ApiError> {
     for (taxonomy, ids) in &all.terms {
-        let leads = |to: usize| {
-            let taxonomy_of = &edit.scope.registry.resources[to];
-            taxonomy_of.is_taxonomy() && (taxonomy_of.api_name == *taxonomy || *taxonomy_of.kind == **taxonomy)
-        };
+        let resources = &edit.scope.registry.resources;
+        let leads = |to: usize| resources[to].is_taxonomy() && resources[to].is_named(taxonomy);
         let Some(relation) = edit.resource.relations.iter().find(|relation| relation.many && leads(relation.to)) else {
             continue;
         };
-        let terms = &edit.scope.registry.resources[relation.to];
+        let terms = &resources[relation.to];
         if !policy::may_assign(&edit.scope.principal, terms) {
             return Err(edit.scope.principal.refuse(Code::CannotAssignTerm));
         }

@@ -200,9 +200,7 @@ impl KnownRows {
 
 /// Whether a field that takes these kinds takes records of a kind.
 fn takes(registry: &Registry, kinds: &[String], kind: &str) -> bool {
-    let named = |wanted: &String| {
-        wanted == kind || registry.resources.iter().any(|one| *one.kind == *kind && one.api_name == *wanted)
-    };
+    let named = |wanted: &String| registry.resources.iter().any(|one| *one.kind == *kind && one.is_named(wanted));
     kinds.is_empty() || kinds.iter().any(named)
 }
 

@@ -91,7 +91,7 @@ fn holds(scope: &Scope, facts: &LocationFacts<'_>, rule: &LocationRule) -> bool 
         LocationParam::PageParent => number == Some(facts.parent),
         LocationParam::PageType => is_page(scope, facts, value),
         LocationParam::UserRole => value == "all" || split_words(facts.roles).iter().any(|role| **role == *value),
-        LocationParam::Comment => facts.place.is_some_and(|place| place.api_name == value || *place.kind == *value),
+        LocationParam::Comment => facts.place.is_some_and(|place| place.is_named(value)),
         LocationParam::CurrentUserRole => {
             let own = |role: &std::sync::Arc<str>| **role == *value;
             scope.principal.is_logged_in() && (value == "all" || scope.principal.roles.iter().any(own))

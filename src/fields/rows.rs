@@ -40,6 +40,7 @@ pub struct FieldRows {
     /// Records that the caller may read.
     pub records: HashMap<i64, (usize, Row)>,
     pub terms: HashMap<i64, (usize, Row)>,
+    /// Recorded: a value shows its users whoever asks, as a byline does. What is told of them depends on the caller.
     pub users: HashMap<i64, (usize, Row)>,
 }
 

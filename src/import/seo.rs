@@ -36,17 +36,11 @@ impl Importer<'_> {
         for (key, import) in &declared.import {
             let given = meta.iter().find(|(own, value)| own == key && !value.is_empty());
             let Some((_, value)) = given else { continue };
-            let (mut unknown, mut unfit) = (Vec::new(), false);
-            match self.seo_value(import, value, &mut found, &mut unknown) {
-                Some(()) => {}
-                None => unfit = true,
-            }
-            for name in unknown {
-                self.report.unknown_variable(name);
-            }
-            if unfit {
+            let mut unknown = Vec::new();
+            if self.seo_value(import, value, &mut found, &mut unknown).is_none() {
                 *self.report.unfit.entry(key.clone()).or_default() += 1;
             }
+            unknown.into_iter().for_each(|name| self.report.unknown_variable(name));
         }
         if !found.directives.is_empty() {
             found.values.insert("directives".into(), json!(found.directives));
@@ -111,8 +105,11 @@ impl ImportedSeo {
         if words.contains(&"nofollow") {
             self.values.insert("nofollow".into(), json!(true));
         }
-        self.directives.extend(DIRECTIVES.into_iter().filter(|word| words.contains(word)));
-        self.directives.dedup();
+        for word in DIRECTIVES.into_iter().filter(|word| words.contains(word)) {
+            if !self.directives.contains(&word) {
+                self.directives.push(word);
+            }
+        }
     }
 }
 
@@ -169,6 +166,16 @@ fn next_variable(text: &str, form: SeoImportForm) -> Option<(&str, &str, &str)> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_several_values_are_taken_once() {
+        let mut found = ImportedSeo::default();
+        for value in ["noarchive,nosnippet", "noarchive, nofollow", "a:1:{i:0;s:9:\"nosnippet\";}"] {
+            found.take_words(value);
+        }
+        assert_eq!(found.directives, ["noarchive", "nosnippet"]);
+        assert_eq!((found.noindex, &found.values["nofollow"]), (None, &json!(true)));
+    }
 
     #[test]
     fn variables_become_members() {

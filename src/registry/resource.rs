@@ -469,6 +469,7 @@ impl Resource {
 
     /// The property that shows values of field groups.
     pub fn fields_property(&self) -> Option<&Property> {
+        self.fields.as_ref()?;
         self.properties.iter().find(|property| matches!(property.source, PropertySource::Fields(_)))
     }
 
@@ -495,6 +496,11 @@ impl Resource {
             })
         }
         among(&self.properties, column)
+    }
+
+    /// Whether this is the name of its kind, as the API or as the database writes it.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.api_name == name || *self.kind == *name
     }
 
     /// Whether its operations are abilities, over REST or as tools alone.

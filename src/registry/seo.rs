@@ -2,7 +2,7 @@
 //!
 //! Values are filled in once and are no templates themselves, so nothing in them is expanded.
 
-use super::resource::{Context, Property, PropertyKind, PropertySource, Resource};
+use super::resource::{Context, Property, PropertyKind, PropertySource, Relation, Resource};
 use super::templates::Template;
 use cms_config::declaration::{SeoPictureSource, SeoTemplates};
 use std::collections::HashSet;
@@ -114,7 +114,7 @@ impl UsualTemplates {
 }
 
 /// Members of the templates of records that are no properties.
-pub const OF_RECORDS: [&str; 10] =
+const OF_RECORDS: [&str; 10] =
     ["title", "excerpt", "beginning", "first_paragraph", "author", "date", "modified", "parent", "link", "picture"];
 
 const OF_TERMS: [&str; 5] = ["title", "description", "parent", "link", "picture"];
@@ -125,6 +125,19 @@ const OF_USERS: [&str; 4] = ["title", "description", "link", "picture"];
 pub fn is_member(property: &Property) -> bool {
     let stored = matches!(property.source, PropertySource::Column(_) | PropertySource::Read(_, Some(_)));
     stored && property.contexts.shows_in(Context::VIEW) && property.kind != PropertyKind::Json
+}
+
+/// The relations to the terms that templates name, with their taxonomies: everybody may read which terms an item has.
+pub fn term_relations<'r>(
+    resource: &'r Resource,
+    all: &'r [Resource],
+) -> impl Iterator<Item = (&'r Relation, &'r Resource)> {
+    let is_shown = |relation: &&Relation| {
+        let property = resource.property(&relation.property);
+        relation.many && property.is_some_and(|property| property.contexts.shows_in(Context::VIEW))
+    };
+    let relations = resource.relations.iter().filter(is_shown).map(|relation| (relation, &all[relation.to]));
+    relations.filter(|(_, taxonomy)| taxonomy.is_taxonomy())
 }
 
 /// The templates of places that are no items.

@@ -378,7 +378,7 @@ impl Batch {
 
     /// Terms of a row in the taxonomy of this name.
     pub(super) fn terms_named(&self, scope: &Scope, resource: &Resource, id: i64, name: &str) -> Vec<i64> {
-        let named = |one: &&Resource| one.is_taxonomy() && (one.api_name == name || *one.kind == *name);
+        let named = |one: &&Resource| one.is_taxonomy() && one.is_named(name);
         let taxonomy = scope.registry.resources.iter().find(named);
         taxonomy.map_or_else(Vec::new, |taxonomy| self.terms_in(resource, id, taxonomy.index))
     }

@@ -32,6 +32,8 @@ pub struct Item<'a> {
     pub excerpt_words: Option<usize>,
     /// Its content as HTML, once that is rendered and an excerpt can be made from it.
     pub rendered: OnceCell<String>,
+    /// The markup and the document of its head for search engines, once either is shown.
+    pub told: OnceCell<Option<(String, Value)>>,
     /// The names that its texts have used, or those of all documents of the response.
     pub unique: &'a UniqueNames,
 }
@@ -45,9 +47,20 @@ impl<'a> Item<'a> {
         reads: PropertyReaders,
         unique: &'a UniqueNames,
     ) -> Item<'a> {
-        let (resource, context, rendered) = (record.resource, Context::VIEW, OnceCell::new());
-        let (unlocked, formatted, excerpt_words) = (true, false, None);
-        Item { scope, resource, record, context, unlocked, batch, reads, formatted, excerpt_words, rendered, unique }
+        Item {
+            scope,
+            resource: record.resource,
+            record,
+            context: Context::VIEW,
+            unlocked: true,
+            batch,
+            reads,
+            formatted: false,
+            excerpt_words: None,
+            rendered: OnceCell::new(),
+            told: OnceCell::new(),
+            unique,
+        }
     }
 }
 

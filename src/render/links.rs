@@ -67,7 +67,8 @@ impl Item<'_> {
         }
     }
 
-    /// The link to what a value refers to, if that is there and the caller may read it.
+    /// The link to what a value refers to, if that is there and the caller may read it. Recorded: it leads to users whoever asks,
+    /// and the response to it says what the caller may read of them.
     fn field_link(&self, target: FieldTarget, id: i64) -> Option<(&str, Value)> {
         let registry = &self.scope.registry;
         let declared = &registry.declaration.fields.links;

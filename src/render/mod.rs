@@ -29,7 +29,6 @@ use cms_storage::plan::{DbValue, Row};
 use cms_storage::{ReadSet, Snapshot, TrackedStorage};
 use cms_text::dress::UniqueNames;
 use serde_json::{Map, Value};
-use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// Computes a property's value; `None` leaves the property out.
@@ -186,11 +185,13 @@ fn document(
     let unlocked = view.context == Context::EDIT
         || scope.previewed(resource, record.id()).is_some()
         || view.password.is_some_and(|given| given.opens(record.text("password")));
-    let (context, reads, excerpt_words) = (view.context, view.reads, view.excerpt_words);
-    let (rendered, unique) = (OnceCell::new(), view.unique);
-    let formatted = view.fields.formatted();
-    let item =
-        Item { scope, resource, record, context, unlocked, batch, reads, formatted, excerpt_words, rendered, unique };
+    let item = Item {
+        context: view.context,
+        unlocked,
+        formatted: view.fields.formatted(),
+        excerpt_words: view.excerpt_words,
+        ..Item::viewed(scope, record, batch, view.reads, view.unique)
+    };
     let mut map = Map::new();
     for property in shown(&resource.properties, view) {
         if let Some(value) = item.value(property) {

@@ -7,7 +7,9 @@ use crate::error::ApiError;
 use crate::records::{self, Record, is_in};
 use crate::registry::columns::{ID, record, seo, user};
 use crate::registry::resource::Resource;
+use crate::registry::seo::term_relations;
 use crate::scope::Scope;
+use cms_config::declaration::SeoPictureSource;
 use cms_storage::Snapshot;
 use cms_storage::plan::{Name, Row};
 use cms_text::tags;
@@ -98,13 +100,16 @@ impl Batch {
     ) -> Result<(), ApiError> {
         let mut wanted = HashSet::new();
         let mut authors = HashSet::new();
+        let first = resource.seo.as_ref().is_some_and(|rules| rules.pictures.contains(&SeoPictureSource::First));
         for record in rows.iter().map(|row| Record { resource, row }) {
             let own = own_values(record);
             wanted.extend(PICTURES.iter().filter_map(|member| own[member].as_i64()));
             if resource.is_content() {
-                authors.insert(record.int(record::AUTHOR));
+                if resource.supports("author") {
+                    authors.insert(record.int(record::AUTHOR));
+                }
                 wanted.insert(record.int(record::FEATURED_MEDIA));
-                if let Some(picture) = first_picture(record.text(record::CONTENT)) {
+                if let Some(picture) = first.then(|| first_picture(record.text(record::CONTENT))).flatten() {
                     wanted.extend(picture.id);
                     self.seo.first.insert(record.id(), picture);
                 }
@@ -137,11 +142,9 @@ impl Batch {
 
     /// The terms of all rows.
     fn terms_of(&self, scope: &Scope, resource: &Resource) -> HashSet<i64> {
-        let of_terms = |rel: &Name| {
-            let relation = resource.relations.iter().find(|relation| relation.rel == *rel);
-            relation.is_some_and(|relation| scope.registry.resources[relation.to].is_taxonomy())
-        };
-        let edges = self.edges.iter().filter(|((rel, _), _)| of_terms(rel));
+        let relations = term_relations(resource, &scope.registry.resources);
+        let of_terms: HashSet<&Name> = relations.map(|(relation, _)| &relation.rel).collect();
+        let edges = self.edges.iter().filter(|((rel, _), _)| of_terms.contains(rel));
         edges.flat_map(|(_, targets)| targets).copied().collect()
     }
 

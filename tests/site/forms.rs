@@ -2,7 +2,7 @@
 
 use super::inside::Inside;
 use super::media::multipart;
-use super::server::{Answer, Server, stdout, until};
+use super::server::{Answer, Server, until, with_profiles};
 use cms_base::clock::ManualClock;
 use cms_server::model::Method;
 use serde_json::{Value, json};
@@ -24,14 +24,7 @@ fn site(more: &str, sets: &[&str]) -> Server {
 
 /// A folder of declarations with forms.
 fn declared(more: &str) -> TempDir {
-    let folder = TempDir::new().expect("a temporary folder");
-    stdout(&["init", folder.path().to_str().expect("a path")], "");
-    let (routes, core) = (folder.path().join("routes.toml"), "\"schemas/core/*.toml\"");
-    let text = fs::read_to_string(&routes).expect("a file");
-    let text = text.replacen(core, &format!("{core}, \"schemas/profiles/contact-forms.toml\""), 1);
-    fs::write(routes, text).expect("a file");
-    fs::write(folder.path().join("site.toml"), more).expect("a file");
-    folder
+    with_profiles(&["contact-forms"], more)
 }
 
 fn form(server: &Server, body: Value) -> i64 {

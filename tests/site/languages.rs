@@ -1,9 +1,8 @@
 //! Contents in several languages: where they are read, how terms are filtered, what an import brings.
 
-use super::server::{Server, stdout};
+use super::server::{Server, stdout, with_profiles};
 use serde_json::{Value, json};
 use std::fs;
-use tempfile::TempDir;
 
 const DECLARED: &str = r#"
 [resources.languages.options]
@@ -16,15 +15,7 @@ entries = [
 
 /// A site whose default language is English.
 fn site() -> Server {
-    let folder = TempDir::new().expect("a temporary folder");
-    stdout(&["init", folder.path().to_str().expect("a path")], "");
-    let at = |file: &str| folder.path().join(file);
-    let core = "\"schemas/core/*.toml\"";
-    let routes = fs::read_to_string(at("routes.toml")).expect("a file");
-    let routes = routes.replacen(core, &format!("{core}, \"schemas/profiles/languages.toml\""), 1);
-    fs::write(at("routes.toml"), routes).expect("a file");
-    fs::write(at("site.toml"), DECLARED).expect("a file");
-    Server::over(folder, &["site.prefix=wp"])
+    Server::over(with_profiles(&["languages"], DECLARED), &["site.prefix=wp"])
 }
 
 fn made(server: &Server, route: &str, body: Value) -> Value {

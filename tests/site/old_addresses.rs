@@ -1,7 +1,7 @@
 //! Addresses that records had, and what visitors of the site's own address get.
 
 use super::own_types;
-use super::server::{Answer, Server, stdout};
+use super::server::{Answer, Server, encoded, stdout};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -39,7 +39,7 @@ fn moved(server: &Server, path: &str, to: &str) {
 }
 
 fn resolved(server: &Server, path: &str) -> Value {
-    let query: String = url::form_urlencoded::byte_serialize(path.as_bytes()).collect();
+    let query = encoded(path);
     server.get(&format!("/server/v1/resolve?path={query}")).body
 }
 

@@ -2,7 +2,7 @@
 
 use super::inside::Inside;
 use super::old_addresses::led;
-use super::server::{Answer, Server};
+use super::server::{Answer, Server, encoded};
 use cms_base::clock::ManualClock;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn made(server: &Server, from: &str, to: &str) -> Value {
 }
 
 fn resolved(server: &Server, path: &str) -> Value {
-    let query: String = url::form_urlencoded::byte_serialize(path.as_bytes()).collect();
+    let query = encoded(path);
     server.get(&format!("/server/v1/resolve?path={query}")).body
 }
 

@@ -2,7 +2,7 @@
 
 use super::inside::Inside;
 use super::media::{png, upload};
-use super::server::{Answer, Server};
+use super::server::{Answer, Server, encoded};
 use serde_json::{Value, json};
 
 const FRONT: &str = "https://www.example.org";
@@ -28,10 +28,6 @@ fn published(server: &Server, base: &str, title: &str, mut more: Value) -> Value
     more["title"] = json!(title);
     more["status"] = json!("publish");
     made(server, base, more)
-}
-
-fn encoded(text: &str) -> String {
-    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 fn resolve(server: &Server, path: &str) -> Answer {

@@ -2,33 +2,19 @@
 
 use super::inside::Inside;
 use super::media::{png, upload};
-use super::server::{Answer, Server, stdout};
+use super::server::{Answer, Server, encoded, stdout, with_profiles};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
-use tempfile::TempDir;
-
-/// A folder with the shipped declarations, profiles and a `site.toml`.
-fn folder(profiles: &[&str], site: &str) -> TempDir {
-    let folder = TempDir::new().expect("a temporary folder");
-    stdout(&["init", folder.path().to_str().expect("a path")], "");
-    let at = |file: &str| folder.path().join(file);
-    let core = "\"schemas/core/*.toml\"";
-    let more: String = profiles.iter().map(|profile| format!(", \"schemas/profiles/{profile}.toml\"")).collect();
-    let routes = fs::read_to_string(at("routes.toml")).expect("a file");
-    fs::write(at("routes.toml"), routes.replacen(core, &format!("{core}{more}"), 1)).expect("a file");
-    fs::write(at("site.toml"), site).expect("a file");
-    folder
-}
 
 const SITE: &str = "[settings]\ntitle = \"Harbour Notes\"\ndescription = \"Boats and ropes\"\n";
 
 fn site(more: &str) -> Server {
-    Server::over(folder(&["seo"], &format!("{SITE}{more}")), &[])
+    Server::over(with_profiles(&["seo"], &format!("{SITE}{more}")), &[])
 }
 
 fn plugin(more: &str) -> Server {
-    Server::over(folder(&["seo", "yoast"], &format!("{SITE}{more}")), &["site.prefix=wp"])
+    Server::over(with_profiles(&["seo", "yoast"], &format!("{SITE}{more}")), &["site.prefix=wp"])
 }
 
 fn made(server: &Server, base: &str, body: Value) -> Value {
@@ -47,10 +33,6 @@ fn told(server: &Server, base: &str, item: &Value) -> Value {
     let answer = server.get(&format!("/{}/v2/{base}/{}?_fields=seo", server.prefix, item["id"]));
     assert_eq!(answer.status, 200, "{}", answer.text);
     answer.body["seo"].clone()
-}
-
-fn encoded(text: &str) -> String {
-    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 fn resolved(server: &Server, path: &str) -> Answer {
@@ -154,6 +136,45 @@ fn what_an_editor_says_outranks_templates() {
 }
 
 #[test]
+fn members_that_an_item_has_not_are_empty() {
+    let server = site("\n[resources.pages]\nsupports = [\"title\", \"editor\", \"page-attributes\"]\n");
+    let made_of = |base: &str, title: &str, more: Value| {
+        let mut body = json!({"name": "Quay", "title": "Quay", "status": "publish", "seo_values": {"title": title}});
+        body.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        made(&server, base, body)
+    };
+    let above = made_of("pages", "{title}", json!({}));
+    for (base, title, more, expected) in [
+        ("pages", "{title} | {parent}", json!({}), "Quay"),
+        ("pages", "{title} | {parent}", json!({"parent": above["id"]}), "Quay | Quay"),
+        ("pages", "{title} | {author}", json!({}), "Quay"),
+        ("posts", "{title} | {author}", json!({}), "Quay | admin"),
+        ("categories", "{title} | {parent} | {date} | {author}", json!({}), "Quay"),
+    ] {
+        let item = made_of(base, title, more);
+        assert_eq!(told(&server, base, &item)["title"], expected, "{base} {title}");
+    }
+}
+
+#[test]
+fn names_in_contents_are_the_same_with_and_without_a_head() {
+    // Documents of a list share their names.
+    let server = Server::over(with_profiles(&["seo"], SITE), &["site.prefix=wp"]);
+    let coloured = r##"<!-- wp:paragraph {"style":{"elements":{"link":{"color":{"text":"#fff"}}}}} --><p>x</p><!-- /wp:paragraph -->"##;
+    for title in ["At six", "At seven"] {
+        published(&server, "posts", json!({"title": title, "content": {"raw": coloured}}));
+    }
+    let contents = |fields: &str| -> Vec<Value> {
+        let list = server.get(&format!("/wp/v2/posts?_fields={fields}")).body;
+        let list = list.as_array().expect("a list").iter();
+        list.map(|post| post["content"]["rendered"].clone()).collect()
+    };
+    let plain = contents("content");
+    assert!(plain[1].to_string().contains("wp-elements-2"), "{plain:?}");
+    assert_eq!(contents("seo,content"), plain);
+}
+
+#[test]
 fn a_password_locks_what_is_told() {
     let server = site("");
     let body = json!({"title": "Secret", "excerpt": "Hidden.", "password": "open", "content": "<p>Hidden.</p><img src=\"/files/hidden.png\">"});
@@ -240,7 +261,7 @@ fn every_place_is_told_with_addresses_of_the_front_end() {
 
 #[test]
 fn the_front_page_may_be_a_record() {
-    let server = Server::over(folder(&["seo"], SITE), &["site.prefix=wp"]);
+    let server = Server::over(with_profiles(&["seo"], SITE), &["site.prefix=wp"]);
     let page = published(&server, "pages", json!({"title": "Welcome", "excerpt": "Come in."}));
     let settings = json!({"show_on_front": "page", "page_on_front": page["id"]});
     assert_eq!(server.admin("PUT", "/wp/v2/settings", Some(&settings)).status, 200);
@@ -284,7 +305,7 @@ location = { "@type" = "Place", name = "{categories.0}" }
 
 #[test]
 fn a_list_costs_the_same_whatever_its_length() {
-    let site = Inside::over(folder(&["seo"], SITE));
+    let site = Inside::over(with_profiles(&["seo"], SITE));
     let id = |made: Value| made["id"].as_i64().expect("an id");
     let mut above = 0;
     for i in 0..40 {

@@ -149,6 +149,24 @@ fn gather(root: &Path, folder: &Path, files: &mut Vec<PreparedFile>) {
     }
 }
 
+/// A folder with the shipped declarations, profiles that they include, and a `site.toml`.
+pub fn with_profiles(profiles: &[&str], site: &str) -> TempDir {
+    let folder = TempDir::new().expect("a temporary folder");
+    Prepared::with("cms").copy_declarations(folder.path());
+    let routes = folder.path().join("routes.toml");
+    let core = "\"schemas/core/*.toml\"";
+    let more: String = profiles.iter().map(|profile| format!(", \"schemas/profiles/{profile}.toml\"")).collect();
+    let text = std::fs::read_to_string(&routes).expect("a file");
+    std::fs::write(routes, text.replacen(core, &format!("{core}{more}"), 1)).expect("a file");
+    std::fs::write(folder.path().join("site.toml"), site).expect("a file");
+    folder
+}
+
+/// A text as a part of a query.
+pub fn encoded(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}
+
 fn prefix_of<'s>(sets: &[&'s str]) -> &'s str {
     sets.iter().find_map(|set| set.strip_prefix("site.prefix=")).unwrap_or("cms")
 }

@@ -1,19 +1,13 @@
 //! Login tokens: who gets one, what it opens, and how it ends.
 
-use super::server::{Answer, Server, run, until};
+use super::server::{Answer, Server, run, until, with_profiles};
 use serde_json::{Value, json};
 
 const PASSWORD: &str = "long enough";
 
 /// A site that hands out tokens, with further declarations.
 fn site(more: &str) -> Server {
-    let server = Server::with(&["site.prefix=wp"]);
-    let routes = std::fs::read_to_string(server.path("routes.toml")).expect("a file");
-    let core = "\"schemas/core/*.toml\"";
-    let routes = routes.replacen(core, &format!("{core}, \"schemas/profiles/login-tokens.toml\""), 1);
-    std::fs::write(server.path("routes.toml"), routes).expect("a file");
-    std::fs::write(server.path("site.toml"), more).expect("a file");
-    server.restart_with(&["site.prefix=wp"])
+    Server::over(with_profiles(&["login-tokens"], more), &["site.prefix=wp"])
 }
 
 fn log_in(server: &Server, login: &str, password: &str) -> Answer {

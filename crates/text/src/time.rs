@@ -125,6 +125,11 @@ pub fn format_local(seconds: i64) -> String {
     out
 }
 
+/// Seconds in UTC with the zone written out: `2019-03-04T05:06:07+00:00`.
+pub fn format_utc(seconds: i64) -> String {
+    format_local(seconds) + "+00:00"
+}
+
 fn push_two(out: &mut String, n: i64) {
     let digit = |n: i64| char::from(b'0' + u8::try_from(n % 10).unwrap_or(0));
     out.push(digit(n / 10));

@@ -113,7 +113,7 @@ impl ContentReader<'_> {
             None => self.level(item, &mut block.inner(), true, within),
             Some((resource, row)) => {
                 let record = Record { resource, row: &row };
-                let item = Item { resource, record, rendered: OnceCell::new(), ..*item };
+                let item = Item { resource, record, rendered: OnceCell::new(), told: OnceCell::new(), ..*item };
                 self.content(&item, record.text("content"), &[within, &[record.id()]].concat())
             }
         };

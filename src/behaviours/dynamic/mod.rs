@@ -527,7 +527,7 @@ fn content_of(
     let row = part.whole_row(resource, wanted, &seen_by_all(part.item.scope))?;
     let record = Record { resource, row: &row };
     within.budget.render(record.text("content").len())?;
-    let item = Item { resource, record, rendered: OnceCell::new(), ..*part.item };
+    let item = Item { resource, record, rendered: OnceCell::new(), told: OnceCell::new(), ..*part.item };
     let shows = RecordFrame { id: wanted, outer: within.shows };
     let within = PartContext { depth: within.depth + 1, shows: Some(&shows), ..within };
     let options = RenderOptions { part: inline, ..super::read::options(&item) };

@@ -14,19 +14,22 @@ fn moment(seconds: i64) -> String {
     format_local(seconds).replacen('T', " ", 1)
 }
 
-/// A record, without what a password of its own locks.
+/// A text of a record, unless a password of its own locks it.
+fn open<'r>(record: Record<'r>, column: &str) -> &'r str {
+    if record.text(col::PASSWORD).is_empty() { record.text(column) } else { "" }
+}
+
+/// A record.
 pub(super) fn record(record: Record<'_>) -> Value {
-    let locked = !record.text(col::PASSWORD).is_empty();
-    let open = |column: &str| if locked { "" } else { record.text(column) };
     let status = |column: &str| if record.text(column).is_empty() { "closed" } else { record.text(column) };
     json!({
         "ID": record.id(),
         "post_author": record.int(col::AUTHOR).to_string(),
         "post_date": moment(record.int(col::DATE_LOCAL)),
         "post_date_gmt": moment(record.int(col::DATE_UTC)),
-        "post_content": open(col::CONTENT),
+        "post_content": open(record, col::CONTENT),
         "post_title": record.text(col::TITLE),
-        "post_excerpt": open(col::EXCERPT),
+        "post_excerpt": open(record, col::EXCERPT),
         "post_status": record.text(col::STATUS),
         "comment_status": status(col::COMMENT_STATUS),
         "ping_status": status(col::PING_STATUS),
@@ -50,8 +53,8 @@ pub(super) fn record(record: Record<'_>) -> Value {
 /// A file.
 pub(super) fn file(item: &Item<'_>, record: Record<'_>) -> Value {
     let scope = item.scope;
-    let extra: Value = serde_json::from_str(record.text(col::EXTRA)).unwrap_or(Value::Null);
-    let address = files::source_of(scope, record);
+    let extra = files::extra_of(record);
+    let address = files::source_in(scope, record, &extra);
     let mime = record.text(col::MIME);
     let (kind, subtype) = mime.split_once('/').unwrap_or((mime, ""));
     let link = item.batch.places.get(&record.id()).map(|place| place.address.as_str());
@@ -66,8 +69,8 @@ pub(super) fn file(item: &Item<'_>, record: Record<'_>) -> Value {
     put("link", json!(link));
     put("alt", json!(extra["alt_text"].as_str().unwrap_or_default()));
     put("author", json!(record.int(col::AUTHOR).to_string()));
-    put("description", json!(record.text(col::CONTENT)));
-    put("caption", json!(record.text(col::EXCERPT)));
+    put("description", json!(open(record, col::CONTENT)));
+    put("caption", json!(open(record, col::EXCERPT)));
     put("name", json!(record.text(col::SLUG)));
     put("status", json!(record.text(col::STATUS)));
     put("uploaded_to", json!(record.int(col::PARENT)));
@@ -86,12 +89,10 @@ pub(super) fn file(item: &Item<'_>, record: Record<'_>) -> Value {
 
 /// Measures of a picture, and each declared size: the picture itself where that was not made.
 fn sizes(scope: &Scope, details: &Value, address: &str) -> Map<String, Value> {
-    let folder = address.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut sizes = Map::new();
     for name in scope.registry.declaration.media.sizes.keys() {
         let made = details["sizes"].get(name).filter(|size| size["file"].is_string());
-        let url =
-            made.and_then(|size| size["file"].as_str()).map(|own| format!("{folder}/{}", files::escaped_name(own)));
+        let url = made.and_then(|size| size["file"].as_str()).map(|own| files::beside(address, own));
         let measured = made.unwrap_or(details);
         sizes.insert(name.clone(), json!(url.as_deref().unwrap_or(address)));
         sizes.insert(format!("{name}-width"), measured["width"].clone());

@@ -1,8 +1,9 @@
 //! A place as a graph of schema.org: the site, the page, the article or the declared object, its author, the way to it and
 //! its picture. Nodes name each other by addresses with a fragment.
 
-use super::head::{HeadAuthor, SeoHead, moment};
+use super::head::{HeadAuthor, SeoHead};
 use cms_text::hex::hex;
+use cms_text::time::format_utc;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -96,8 +97,8 @@ fn page(head: &SeoHead) -> Value {
         "primaryImageOfPage": picture.clone(),
         "image": picture,
         "thumbnailUrl": head.picture.as_ref().map(|picture| &picture.url),
-        "datePublished": head.published.map(moment),
-        "dateModified": head.modified.map(moment),
+        "datePublished": head.published.map(format_utc),
+        "dateModified": head.modified.map(format_utc),
         "author": head.author.as_ref().filter(|_| head.headline.is_empty()).map(|author| named(person_id(head, author))),
         "description": head.description,
         "breadcrumb": (head.trail.len() > 1).then(|| named(at(head, "breadcrumb"))),
@@ -118,8 +119,8 @@ fn article(head: &SeoHead) -> Option<Value> {
         "isPartOf": named(head.link.clone()),
         "author": author,
         "headline": head.headline,
-        "datePublished": head.published.map(moment),
-        "dateModified": head.modified.map(moment),
+        "datePublished": head.published.map(format_utc),
+        "dateModified": head.modified.map(format_utc),
         "mainEntityOfPage": named(head.link.clone()),
         "wordCount": head.words,
         "commentCount": head.comments,

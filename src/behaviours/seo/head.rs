@@ -2,8 +2,9 @@
 
 use super::graph;
 use crate::scope::Scope;
-use cms_text::time::format_local;
-use serde_json::{Map, Value, json};
+use cms_config::declaration::SeoRobots;
+use cms_text::time::format_utc;
+use serde_json::{Value, json};
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -48,23 +49,14 @@ pub struct SeoHead {
 pub struct HeadRobots {
     pub index: bool,
     pub follow: bool,
-    pub max_snippet: i32,
-    pub max_image_preview: &'static str,
-    pub max_video_preview: i32,
+    pub limits: SeoRobots,
     /// Further words, such as `noarchive`.
     pub directives: Vec<String>,
 }
 
 impl Default for HeadRobots {
     fn default() -> Self {
-        HeadRobots {
-            index: true,
-            follow: true,
-            max_snippet: -1,
-            max_image_preview: "large",
-            max_video_preview: -1,
-            directives: Vec::new(),
-        }
+        HeadRobots { index: true, follow: true, limits: SeoRobots::default(), directives: Vec::new() }
     }
 }
 
@@ -114,11 +106,6 @@ pub struct HeadPublisher {
     pub same_as: Vec<String>,
 }
 
-/// A moment in UTC, as pages write it.
-pub fn moment(seconds: i64) -> String {
-    format!("{}+00:00", format_local(seconds))
-}
-
 impl HeadSite {
     /// The facts of the site as it is now.
     pub fn of(scope: &Scope) -> HeadSite {
@@ -151,13 +138,13 @@ impl HeadSite {
 
 impl HeadPicture {
     fn document(&self) -> Value {
-        let mut map = Map::new();
-        map.insert("url".into(), json!(self.url));
-        map.insert("width".into(), json!(self.width));
-        map.insert("height".into(), json!(self.height));
-        map.insert("type".into(), json!(self.media_type));
-        map.insert("alt".into(), json!(self.alt));
-        Value::Object(map)
+        json!({
+            "url": self.url,
+            "width": self.width,
+            "height": self.height,
+            "type": self.media_type,
+            "alt": self.alt,
+        })
     }
 }
 
@@ -182,9 +169,9 @@ impl SeoHead {
             "robots": {
                 "index": robots.index,
                 "follow": robots.follow,
-                "max_snippet": robots.max_snippet,
-                "max_image_preview": robots.max_image_preview,
-                "max_video_preview": robots.max_video_preview,
+                "max_snippet": robots.limits.max_snippet,
+                "max_image_preview": robots.limits.max_image_preview,
+                "max_video_preview": robots.limits.max_video_preview,
                 "directives": robots.directives,
             },
             "open_graph": {
@@ -194,8 +181,8 @@ impl SeoHead {
                 "url": none(&self.canonical),
                 "site_name": self.site.name,
                 "locale": self.site.locale,
-                "published_time": self.published.map(moment),
-                "modified_time": self.modified.map(moment),
+                "published_time": self.published.map(format_utc),
+                "modified_time": self.modified.map(format_utc),
                 "section": none(&self.section),
                 "tags": self.tags,
                 "images": pictures,

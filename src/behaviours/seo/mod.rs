@@ -12,11 +12,11 @@ mod texts;
 
 pub use head::SeoHead;
 pub use places::{SeoPlace, not_found};
+pub use plugin::forms as plugin_forms;
 pub use subject::head_of;
 
 use crate::registry::resource::Property;
 use crate::render::Item;
-use crate::scope::Scope;
 use cms_storage::plan::DbValue;
 use serde_json::{Value, json};
 
@@ -27,15 +27,15 @@ pub fn document(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
 
 /// `seo.head`: the names of Yoast's interface.
 pub fn plugin_document(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
-    head_of(item, None).map(|head| plugin::document(item.scope, &head))
+    told(item).map(|(_, document)| document.clone())
 }
 
 /// `seo.head.html`: the same as markup.
 pub fn plugin_markup(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
-    head_of(item, None).map(|head| json!(plugin::markup(item.scope, &head)))
+    told(item).map(|(markup, _)| json!(markup))
 }
 
-/// Both forms of the plugin's for a place.
-pub fn plugin_forms(scope: &Scope, head: &SeoHead) -> (String, Value) {
-    (plugin::markup(scope, head), plugin::document(scope, head))
+/// Both forms of the plugin's for an item, made once.
+fn told<'i>(item: &'i Item<'_>) -> Option<&'i (String, Value)> {
+    item.told.get_or_init(|| head_of(item, None).map(|head| plugin_forms(item.scope, &head))).as_ref()
 }

@@ -23,8 +23,8 @@ pub enum SeoPlace {
 impl SeoPlace {
     /// The head of the place at an address, which is a page of a list perhaps.
     pub fn head(&self, scope: &Scope, link: &str, page: Option<u64>) -> SeoHead {
-        let rules = &scope.registry.seo;
-        let mut known = site_members(scope, page);
+        let (rules, site) = (&scope.registry.seo, HeadSite::of(scope));
+        let mut known = site_members(scope, &site, page);
         let (rules, name, kind) = match self {
             SeoPlace::FrontPage => (&rules.front_page, "", "CollectionPage"),
             SeoPlace::Archive(name) => (&rules.archive, name.as_str(), "CollectionPage"),
@@ -34,7 +34,7 @@ impl SeoPlace {
         let name = texts::plain(name);
         let member = if matches!(self, SeoPlace::Search(_)) { "words" } else { "title" };
         known.insert(member.to_owned(), json!(name));
-        let mut head = begun(scope, rules, &known);
+        let mut head = begun(scope, rules, &known, site);
         if !matches!(self, SeoPlace::FrontPage) {
             head.trail = vec![home(scope), (name, link.to_owned())];
         }
@@ -44,12 +44,12 @@ impl SeoPlace {
 
 /// The head of an address that nothing has.
 pub fn not_found(scope: &Scope) -> SeoHead {
-    begun(scope, &scope.registry.seo.not_found, &site_members(scope, None))
+    let site = HeadSite::of(scope);
+    begun(scope, &scope.registry.seo.not_found, &site_members(scope, &site, None), site)
 }
 
 /// The members of every template.
-pub(super) fn site_members(scope: &Scope, page: Option<u64>) -> Map<String, Value> {
-    let site = HeadSite::of(scope);
+pub(super) fn site_members(scope: &Scope, site: &HeadSite, page: Option<u64>) -> Map<String, Value> {
     let page = page.filter(|page| *page > 1).map(|page| page.to_string());
     let page = page.map_or_else(String::new, |page| fill(scope.phrase("Page {page}"), &[("page", &page)]));
     Map::from_iter([
@@ -65,7 +65,7 @@ pub(super) fn home(scope: &Scope) -> (String, String) {
 }
 
 /// A head as far as templates and declarations say.
-pub(super) fn begun(scope: &Scope, rules: &SeoRules, known: &Map<String, Value>) -> SeoHead {
+pub(super) fn begun(scope: &Scope, rules: &SeoRules, known: &Map<String, Value>, site: HeadSite) -> SeoHead {
     let declared = &scope.registry.declaration.seo;
     let title = |templates: &[Template]| texts::first(templates, known, declared.title_length);
     let description = |templates: &[Template]| texts::first(templates, known, declared.description_length);
@@ -73,11 +73,8 @@ pub(super) fn begun(scope: &Scope, rules: &SeoRules, known: &Map<String, Value>)
     let (shown, told) = (title(&rules.title), description(&rules.description));
     let robots = HeadRobots {
         index: !rules.noindex && !scope.registry.declaration.site.noindex,
-        follow: true,
-        max_snippet: declared.robots.max_snippet,
-        max_image_preview: declared.robots.max_image_preview.name(),
-        max_video_preview: declared.robots.max_video_preview,
-        directives: Vec::new(),
+        limits: declared.robots.clone(),
+        ..HeadRobots::default()
     };
     SeoHead {
         social_title: or(title(&rules.social_title), &shown),
@@ -88,7 +85,7 @@ pub(super) fn begun(scope: &Scope, rules: &SeoRules, known: &Map<String, Value>)
         kind: rules.kind.clone(),
         picture: declared.picture.get().map(|url| HeadPicture { url: url.clone(), ..HeadPicture::default() }),
         page: "WebPage",
-        site: HeadSite::of(scope),
+        site,
         ..SeoHead::default()
     }
 }

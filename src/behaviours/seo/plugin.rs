@@ -1,53 +1,72 @@
 //! The same head with the names and the types that Yoast's REST interface documents, as JSON and as markup.
 
 use super::graph;
-use super::head::{HeadPicture, SeoHead, moment};
+use super::head::{HeadPicture, SeoHead};
 use crate::scope::Scope;
 use cms_text::html::Html;
+use cms_text::time::format_utc;
 use serde_json::{Map, Value, json};
 
+/// A tag of the head: the attribute that names it, the name, and the value. What is empty is left out.
+type HeadTag = (&'static str, &'static str, String);
+
+/// The picture, whose measures are beside it.
+const PICTURE: &str = "og:image";
+
+/// The tags that both forms have.
+fn tags(head: &SeoHead) -> Vec<HeadTag> {
+    let site = &head.site;
+    let mut tags: Vec<HeadTag> = vec![
+        ("property", "og:locale", site.locale.clone()),
+        ("property", "og:type", head.kind.clone()),
+        ("property", "og:title", head.social_title.clone()),
+        ("property", "og:description", head.social_description.clone()),
+        ("property", "og:url", head.canonical.clone()),
+        ("property", "og:site_name", site.name.clone()),
+    ];
+    tags.extend(times(head).map(|(name, seconds)| ("property", name, format_utc(seconds))));
+    tags.extend(head.picture.iter().map(|picture| ("property", PICTURE, picture.url.clone())));
+    let author = head.author.iter().filter(|_| head.published.is_some());
+    tags.extend(author.map(|author| ("name", "author", author.name.clone())));
+    tags.extend([
+        ("name", "twitter:card", "summary_large_image".to_owned()),
+        ("name", "twitter:title", head.twitter_title.clone()),
+        ("name", "twitter:description", head.twitter_description.clone()),
+        (
+            "name",
+            "twitter:image",
+            head.twitter_picture.as_ref().map_or_else(String::new, |picture| picture.url.clone()),
+        ),
+        ("name", "twitter:site", site.twitter.clone()),
+    ]);
+    tags
+}
+
+/// The head as markup and as JSON.
+pub fn forms(scope: &Scope, head: &SeoHead) -> (String, Value) {
+    let graph = graph::document(head);
+    (markup(scope, head, &graph), document(scope, head, graph))
+}
+
 /// The head as `yoast_head_json` has it. What is empty is left out.
-pub fn document(scope: &Scope, head: &SeoHead) -> Value {
+fn document(scope: &Scope, head: &SeoHead, graph: Value) -> Value {
     let mut map = Map::new();
     put(&mut map, "title", &head.title);
     put(&mut map, "description", &head.description);
-    map.insert(
-        "robots".into(),
-        Value::Object(robots(head).into_iter().map(|(name, word)| (name.to_owned(), json!(word))).collect()),
-    );
+    let robots = robots(head).into_iter().map(|(name, word)| (name.to_owned(), json!(word)));
+    map.insert("robots".into(), Value::Object(robots.collect()));
     put(&mut map, "canonical", &head.canonical);
-    put(&mut map, "og_locale", &head.site.locale);
-    put(&mut map, "og_type", &head.kind);
-    put(&mut map, "og_title", &head.social_title);
-    put(&mut map, "og_description", &head.social_description);
-    put(&mut map, "og_url", &head.canonical);
-    put(&mut map, "og_site_name", &head.site.name);
-    for (name, seconds) in times(head) {
-        put(&mut map, name, &moment(seconds));
+    for (_, name, value) in tags(head) {
+        put(&mut map, &name.replace(':', "_"), &value);
     }
-    if let Some(picture) = &head.picture {
-        map.insert("og_image".into(), json!([picture_of(picture)]));
-    }
-    let author = head.author.as_ref().filter(|_| head.published.is_some());
-    map.extend(author.map(|author| ("author".to_owned(), json!(author.name))));
-    map.insert("twitter_card".into(), json!("summary_large_image"));
-    let twitter_picture = head.twitter_picture.as_ref().map_or("", |picture| &picture.url);
-    for (name, value) in [
-        ("twitter_title", head.twitter_title.as_str()),
-        ("twitter_description", &head.twitter_description),
-        ("twitter_image", twitter_picture),
-        ("twitter_site", &head.site.twitter),
-    ] {
-        put(&mut map, name, value);
-    }
+    // A list, in the place of the address alone.
+    map.extend(head.picture.iter().map(|picture| ("og_image".to_owned(), json!([picture_of(picture)]))));
     let labels = labels(scope, head);
     if !labels.is_empty() {
-        map.insert(
-            "twitter_misc".into(),
-            labels.into_iter().map(|(label, text)| (label, json!(text))).collect::<Map<_, _>>().into(),
-        );
+        let labels = labels.into_iter().map(|(label, text)| (label, json!(text)));
+        map.insert("twitter_misc".into(), Value::Object(labels.collect()));
     }
-    map.insert("schema".into(), graph::document(head));
+    map.insert("schema".into(), graph);
     Value::Object(map)
 }
 
@@ -65,19 +84,20 @@ fn robots(head: &SeoHead) -> Vec<(&str, String)> {
         ("follow", if robots.follow { "follow" } else { "nofollow" }.to_owned()),
     ];
     if robots.index {
-        all.push(("max-snippet", format!("max-snippet:{}", robots.max_snippet)));
-        all.push(("max-image-preview", format!("max-image-preview:{}", robots.max_image_preview)));
-        all.push(("max-video-preview", format!("max-video-preview:{}", robots.max_video_preview)));
+        let limits = &robots.limits;
+        all.push(("max-snippet", format!("max-snippet:{}", limits.max_snippet)));
+        all.push(("max-image-preview", format!("max-image-preview:{}", limits.max_image_preview.name())));
+        all.push(("max-video-preview", format!("max-video-preview:{}", limits.max_video_preview)));
     }
     all.extend(robots.directives.iter().map(|word| (word.as_str(), word.clone())));
     all
 }
 
-fn times(head: &SeoHead) -> Vec<(&'static str, i64)> {
-    let published = head.published.map(|seconds| ("article_published_time", seconds));
+fn times(head: &SeoHead) -> impl Iterator<Item = (&'static str, i64)> {
+    let published = head.published.map(|seconds| ("article:published_time", seconds));
     // Recorded: a record that nobody has changed since has no time of that.
     let modified = head.modified.filter(|modified| head.published.is_none_or(|published| *modified > published));
-    published.into_iter().chain(modified.map(|seconds| ("article_modified_time", seconds))).collect()
+    published.into_iter().chain(modified.map(|seconds| ("article:modified_time", seconds)))
 }
 
 fn picture_of(picture: &HeadPicture) -> Value {
@@ -109,7 +129,7 @@ fn meta(html: &mut Html, name: &'static str, key: &'static str, value: &str) {
 }
 
 /// The head as `yoast_head` has it: tags, each on a line.
-pub fn markup(scope: &Scope, head: &SeoHead) -> String {
+fn markup(scope: &Scope, head: &SeoHead, graph: &Value) -> String {
     let mut html = Html::new();
     html.raw("<title>").text_as_it_is(&head.title).raw("</title>\n");
     meta(&mut html, "name", "description", &head.description);
@@ -118,37 +138,21 @@ pub fn markup(scope: &Scope, head: &SeoHead) -> String {
     if !head.canonical.is_empty() {
         html.raw("<link rel=\"canonical\"").attr_text("href", &head.canonical).raw(" />\n");
     }
-    meta(&mut html, "property", "og:locale", &head.site.locale);
-    meta(&mut html, "property", "og:type", &head.kind);
-    meta(&mut html, "property", "og:title", &head.social_title);
-    meta(&mut html, "property", "og:description", &head.social_description);
-    meta(&mut html, "property", "og:url", &head.canonical);
-    meta(&mut html, "property", "og:site_name", &head.site.name);
-    for (name, seconds) in times(head) {
-        let key = if name.contains("published") { "article:published_time" } else { "article:modified_time" };
-        meta(&mut html, "property", key, &moment(seconds));
+    for (attribute, name, value) in tags(head) {
+        meta(&mut html, attribute, name, &value);
+        if let Some(picture) = head.picture.as_ref().filter(|_| name == PICTURE) {
+            let number = |number: Option<i64>| number.map_or_else(String::new, |number| number.to_string());
+            meta(&mut html, attribute, "og:image:width", &number(picture.width));
+            meta(&mut html, attribute, "og:image:height", &number(picture.height));
+            meta(&mut html, attribute, "og:image:type", &picture.media_type);
+        }
     }
-    if let Some(picture) = &head.picture {
-        let number = |number: Option<i64>| number.map_or_else(String::new, |number| number.to_string());
-        meta(&mut html, "property", "og:image", &picture.url);
-        meta(&mut html, "property", "og:image:width", &number(picture.width));
-        meta(&mut html, "property", "og:image:height", &number(picture.height));
-        meta(&mut html, "property", "og:image:type", &picture.media_type);
-    }
-    if let Some(author) = head.author.as_ref().filter(|_| head.published.is_some()) {
-        meta(&mut html, "name", "author", &author.name);
-    }
-    meta(&mut html, "name", "twitter:card", "summary_large_image");
-    meta(&mut html, "name", "twitter:title", &head.twitter_title);
-    meta(&mut html, "name", "twitter:description", &head.twitter_description);
-    meta(&mut html, "name", "twitter:image", head.twitter_picture.as_ref().map_or("", |picture| &picture.url));
-    meta(&mut html, "name", "twitter:site", &head.site.twitter);
     const LABELS: [(&str, &str); 2] = [("twitter:label1", "twitter:data1"), ("twitter:label2", "twitter:data2")];
     for ((label, data), (name, value)) in LABELS.into_iter().zip(labels(scope, head)) {
         meta(&mut html, "name", label, &name);
         meta(&mut html, "name", data, &value);
     }
     html.raw("<script type=\"application/ld+json\" class=\"yoast-schema-graph\">");
-    html.json(&graph::document(head)).raw("</script>");
+    html.json(graph).raw("</script>");
     html.as_str().to_owned()
 }

@@ -1,12 +1,12 @@
 //! The head of an item: a record, a term or an author.
 
-use super::head::{HeadAuthor, HeadPicture, SeoHead};
+use super::head::{HeadAuthor, HeadPicture, HeadSite, SeoHead};
 use super::places::{begun, home, site_members};
 use super::texts;
 use crate::behaviours::{files, read};
 use crate::records::Record;
 use crate::registry::columns::{record, seo, term, user};
-use crate::registry::seo::{LONGEST_ADDRESS, OF_RECORDS, SeoRules, is_member, web_address};
+use crate::registry::seo::{LONGEST_ADDRESS, SeoRules, UsualTemplates, is_member, term_relations, web_address};
 use crate::registry::templates::Template;
 use crate::render::seo::own_values;
 use crate::render::{Item, address};
@@ -14,7 +14,7 @@ use cms_config::declaration::SeoPictureSource;
 use cms_storage::plan::DbValue;
 use cms_text::dates::format_php_date;
 use cms_text::phrase::fill;
-use cms_text::render::{self, render_title};
+use cms_text::render::{self, RenderOptions, render_title};
 use cms_text::words::count_words;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -29,38 +29,33 @@ struct SeoSubject<'a, 'i> {
     link: String,
     /// The page of a list.
     page: Option<u64>,
-    /// Names of its terms, by the property that has them, those of hierarchical taxonomies first.
+    /// Names of its terms, by the property that has them, and whether the taxonomy is hierarchical.
     terms: Vec<(&'i str, bool, Vec<String>)>,
 }
 
 /// The head of an item, or of a page of its list; `None`: its resource has no templates, or no pages of its own.
 pub fn head_of(item: &Item<'_>, page: Option<u64>) -> Option<SeoHead> {
     let rules = item.resource.seo.as_ref().filter(|_| item.resource.viewable())?;
-    let front = item.resource.is_content() && is_front_page(item);
+    let front = item.resource.is_content() && item.scope.page_of("page_on_front") == Some(item.record.id());
     let link = if front { home(item.scope).1 } else { address::address(item) };
     let subject = SeoSubject { item, rules, own: own_values(item.record), link, page, terms: terms(item) };
     Some(subject.head(front))
 }
 
-/// Whether a record is what the site's own address shows.
-fn is_front_page(item: &Item<'_>) -> bool {
-    let settings = &item.scope.settings;
-    settings.text("show_on_front") == "page" && settings.int("page_on_front") == item.record.id()
-}
-
 /// The names of the terms of an item.
 fn terms<'i>(item: &'i Item<'_>) -> Vec<(&'i str, bool, Vec<String>)> {
-    let mut all = Vec::new();
-    for relation in item.resource.relations.iter().filter(|relation| relation.many) {
-        let taxonomy = &item.scope.registry.resources[relation.to];
-        if taxonomy.is_taxonomy() {
-            let targets = item.batch.edges.get(&(relation.rel.clone(), item.record.id()));
-            let names = targets.into_iter().flatten().filter_map(|id| item.batch.terms.get(id));
-            let names = names.map(|term| texts::plain(&term.title)).collect();
-            all.push((relation.property.as_str(), taxonomy.declared.hierarchical, names));
-        }
-    }
-    all
+    let lists = term_relations(item.resource, &item.scope.registry.resources).map(|(relation, taxonomy)| {
+        let targets = item.batch.edges.get(&(relation.rel.clone(), item.record.id()));
+        let names = targets.into_iter().flatten().filter_map(|id| item.batch.terms.get(id));
+        let names = names.map(|term| texts::plain(&term.title)).collect();
+        (relation.property.as_str(), taxonomy.declared.hierarchical, names)
+    });
+    lists.collect()
+}
+
+/// How a text of the item is rendered whose markup is dropped: names in that are none of the page's.
+fn options_of_text<'a>(item: &Item<'a>) -> RenderOptions<'a> {
+    RenderOptions { unique: None, ..read::options(item) }
 }
 
 impl SeoSubject<'_, '_> {
@@ -71,13 +66,14 @@ impl SeoSubject<'_, '_> {
         let templates =
             ["title", "description", "social_title", "social_description", "twitter_title", "twitter_description"];
         let own_templates = templates.map(own);
-        let known = self.members(rules, &own_templates);
+        let site = HeadSite::of(scope);
+        let known = self.members(&site, rules, &own_templates);
         let declared = &scope.registry.declaration.seo;
         let made = |at: usize| {
             let most = if at.is_multiple_of(2) { declared.title_length } else { declared.description_length };
             texts::first(&own_templates[at..=at], &known, most)
         };
-        let mut head = begun(scope, rules, &known);
+        let mut head = begun(scope, rules, &known, site);
         let [title, description, social_title, social_description, twitter_title, twitter_description] =
             [0, 1, 2, 3, 4, 5].map(made);
         // Networks are told the same as search engines, unless they have something of their own.
@@ -100,7 +96,6 @@ impl SeoSubject<'_, '_> {
         head.picture = self.picture().or(head.picture);
         head.twitter_picture = self.own["twitter_picture"].as_i64().and_then(|id| self.file(id));
         head.trail = self.trail(front);
-        head.kind.clone_from(if front { &rules.kind } else { &self.rules.kind });
         match item.resource.is_content() {
             true => self.describe_record(&mut head, front),
             false => self.describe_other(&mut head),
@@ -109,25 +104,23 @@ impl SeoSubject<'_, '_> {
     }
 
     /// The members that templates name.
-    fn members(&self, rules: &SeoRules, own: &[Template]) -> Map<String, Value> {
-        let mut known = site_members(self.item.scope, self.page);
+    fn members(&self, site: &HeadSite, rules: &SeoRules, own: &[Template]) -> Map<String, Value> {
+        let mut known = site_members(self.item.scope, site, self.page);
         let own: HashSet<&str> = own.iter().flat_map(Template::references).map(|member| member.of.as_str()).collect();
         let wanted = |member: &str| rules.uses(member) || own.contains(member);
         for (property, _, names) in &self.terms {
             known.insert((*property).to_owned(), json!(names));
         }
+        let built_in = UsualTemplates::of(self.item.resource).map_or(&[][..], |(_, built_in)| built_in);
         for property in &self.item.resource.properties {
+            let name = property.name.as_str();
             let plain = |value: Value| value.as_str().map_or(value.clone(), |text| json!(texts::plain(text)));
-            if is_member(property) && wanted(&property.name) && !known.contains_key(&property.name) {
-                known.extend(self.item.value(property).map(|value| (property.name.clone(), plain(value))));
+            if is_member(property) && wanted(name) && !built_in.contains(&name) && !known.contains_key(name) {
+                known.extend(self.item.value(property).map(|value| (name.to_owned(), plain(value))));
             }
         }
-        for member in OF_RECORDS.into_iter().chain(["description"]) {
-            if wanted(member)
-                && let Some(text) = self.member(member)
-            {
-                known.insert(member.to_owned(), json!(text));
-            }
+        for member in built_in.iter().filter(|member| wanted(member)) {
+            known.extend(self.member(member).map(|text| ((*member).to_owned(), json!(text))));
         }
         known
     }
@@ -135,16 +128,15 @@ impl SeoSubject<'_, '_> {
     /// The text of a member that is no property.
     fn member(&self, member: &str) -> Option<String> {
         let (item, record) = (self.item, self.item.record);
-        let content = item.resource.is_content();
         let open = |text: String| if item.open() { text } else { String::new() };
         Some(match member {
             "title" => self.name(),
             "link" => self.link.clone(),
             "picture" => self.picture()?.url,
-            "description" if !content => texts::plain(record.text(term::DESCRIPTION)),
+            "description" => texts::plain(record.text(term::DESCRIPTION)),
             "excerpt" => open(texts::plain(record.text(record::EXCERPT))),
             "beginning" => {
-                let options = read::options(item);
+                let options = options_of_text(item);
                 open(texts::plain(&render::plain_excerpt(
                     record.text(record::CONTENT),
                     options.excerpt_words,
@@ -152,7 +144,7 @@ impl SeoSubject<'_, '_> {
                 )))
             }
             "first_paragraph" => {
-                open(texts::plain(&render::first_paragraph(record.text(record::CONTENT), &read::options(item))))
+                open(texts::plain(&render::first_paragraph(record.text(record::CONTENT), &options_of_text(item))))
             }
             "author" => texts::plain(&item.batch.seo.authors.get(&record.int(record::AUTHOR))?.name),
             "date" | "modified" => {
@@ -245,10 +237,10 @@ impl SeoSubject<'_, '_> {
 
     fn of_file(&self, file: Record<'_>) -> Option<HeadPicture> {
         let media_type = Some(file.text(record::MIME)).filter(|kind| kind.starts_with("image/"))?;
-        let extra: Value = serde_json::from_str(file.text(record::EXTRA)).unwrap_or_default();
+        let extra = files::extra_of(file);
         let side = |name: &str| extra["media_details"][name].as_i64().filter(|side| *side > 0);
         Some(HeadPicture {
-            url: files::source_of(self.item.scope, file),
+            url: files::source_in(self.item.scope, file, &extra),
             width: side("width"),
             height: side("height"),
             media_type: media_type.to_owned(),

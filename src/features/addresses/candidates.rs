@@ -195,14 +195,8 @@ fn slugs_of(resource: &Resource, path: &str) -> Option<Vec<String>> {
 
 /// The place at the site's own address: a page, or the newest records.
 fn at_root<'s, 'p>(scope: &Scope, at: usize) -> Vec<Candidate<'s, 'p>> {
-    let page = Some(scope.settings.int("page_on_front")).filter(|id| *id > 0 && shows_page(scope));
-    let page = page.map(|id| Candidate::new(at, CandidateTarget::Record(Some(id))));
+    let page = scope.page_of("page_on_front").map(|id| Candidate::new(at, CandidateTarget::Record(Some(id))));
     page.into_iter().chain([Candidate::new(at, CandidateTarget::Site)]).collect()
-}
-
-/// The front page is a record.
-pub fn shows_page(scope: &Scope) -> bool {
-    scope.settings.text("show_on_front") == "page"
 }
 
 /// The item that the query names.

@@ -1,6 +1,6 @@
 //! The places at addresses as documents, with the links of all records of a type made together.
 
-use super::candidates::{dated_kinds, shows_page};
+use super::candidates::dated_kinds;
 use super::find::{NamedPlace, SitePlace, find_all, public_record};
 use super::heads;
 use super::period::Period;
@@ -29,7 +29,7 @@ pub const RECORD: &str = "record.";
 
 /// The place at an address, as a document.
 pub struct DescribedAddress {
-    pub document: Value,
+    document: Value,
     /// An editor has made a redirect there.
     pub redirect: bool,
     /// Its head for search engines, where that is wanted.
@@ -56,19 +56,14 @@ impl DescribedAddress {
         }
     }
 
-    /// Adds what search engines are told.
-    fn tell(&mut self, head: Option<SeoHead>, page: u64) {
-        let Some(mut head) = head else { return };
-        // Each page of a list is one of its own.
-        if page > 1 && head.canonical == head.link {
-            head.canonical.clone_from(&self.link);
-        }
-        if let Some(members) = self.document.as_object_mut() {
+    /// The document, with what search engines are told where that is wanted.
+    pub fn into_document(mut self) -> Value {
+        if let Some((head, members)) = self.head.zip(self.document.as_object_mut()) {
             let links = members.shift_remove("_links");
             members.insert("seo".into(), head.document());
             members.extend(links.map(|links| ("_links".to_owned(), links)));
         }
-        self.head = Some(head);
+        self.document
     }
 
     /// Where a visitor is led who requests an address of the site; `None`: it is the right one.
@@ -130,7 +125,11 @@ pub fn describe(
         let place = if told { heads::place_of(work, &found.place, requested) } else { None };
         let mut described = shown(work, found, links.get(&at), requested);
         let head = heads.remove(&at).or_else(|| place.map(|place| place.head(scope, &described.link, Some(page))));
-        described.tell(head, page);
+        // Each page of a list is one of its own.
+        described.head = head.map(|head| match page > 1 && head.canonical == head.link {
+            true => SeoHead { canonical: described.link.clone(), ..head },
+            false => head,
+        });
         all.push(Some(described));
     }
     Ok(all)
@@ -282,7 +281,7 @@ const FRONT_PAGE: &str = "front_page";
 
 /// The part that a record has in the site.
 fn role_of(scope: &Scope, record: Record<'_>) -> &'static str {
-    let is = |setting: &str| shows_page(scope) && scope.settings.int(setting) == record.id();
+    let is = |setting: &str| scope.page_of(setting) == Some(record.id());
     if is("page_on_front") {
         FRONT_PAGE
     } else if is("page_for_posts") {

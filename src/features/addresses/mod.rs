@@ -62,7 +62,7 @@ async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
             true => json!({"kind": "none", "seo": not_found(work.scope).document()}),
             false => json!({"kind": "none"}),
         };
-        let all = all.into_iter().map(|found| found.map_or_else(none, |found| found.document));
+        let all = all.into_iter().map(|found| found.map_or_else(none, DescribedAddress::into_document));
         return Ok(Outcome { uncached, ..shown(work, all.collect()) });
     }
     let Some(text) = args.text("path").or_else(|| args.text("url")) else {
@@ -73,7 +73,7 @@ async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Ok(Outcome { private: true, ..shown(work, document) });
     }
     let found = at_all(work, &[text]).await?.pop().flatten().ok_or_else(nothing)?;
-    Ok(Outcome { uncached: found.redirect, ..shown(work, found.document) })
+    Ok(Outcome { uncached: found.redirect, ..shown(work, found.into_document()) })
 }
 
 /// The places at addresses, each with where it leads.
@@ -159,7 +159,7 @@ async fn visit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     };
     Ok(match found.leads_to(&requested, &work.scope.registry) {
         Some((status, location)) => leads(status, Some(&location)),
-        None => Outcome::ok(found.document),
+        None => Outcome::ok(found.into_document()),
     })
 }
 

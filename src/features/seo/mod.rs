@@ -3,14 +3,14 @@
 use crate::behaviours::seo::{not_found, plugin_forms};
 use crate::error::{ApiError, Code, status};
 use crate::features::addresses;
-use crate::handlers::{Handler, Outcome, Work, handler};
+use crate::handlers::{Handler, Outcome, Work, sync_handler};
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use serde_json::json;
 
 /// Its rows of the table of handlers.
-pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
+pub const HANDLERS: &[BehaviourEntry<Handler>] = &[sync_handler(
     "seo.head",
-    |w| Box::pin(async move { get(w) }),
+    get,
     "Responds with what search engines are told of the place at an address, as markup and as JSON.",
 )
 .responds(ResponseKind::Json(status::OK, include_str!("response.json")))

@@ -16,7 +16,7 @@ use crate::render::{Batch, address, short_columns};
 use cms_config::declaration::Sitemaps;
 use cms_storage::Snapshot;
 use cms_storage::plan::{Cond, DbValue, Op, Order, ReadPlan, Row};
-use cms_text::time::format_local;
+use cms_text::time::format_utc;
 use quick_xml::escape::escape;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -212,7 +212,7 @@ fn rows(
 fn write_address(out: &mut String, url: &str, modified: Option<i64>) {
     let _ = write!(out, "<url><loc>{}</loc>", escape(url));
     if let Some(modified) = modified.filter(|modified| *modified > 0) {
-        let _ = write!(out, "<lastmod>{}+00:00</lastmod>", format_local(modified));
+        let _ = write!(out, "<lastmod>{}</lastmod>", format_utc(modified));
     }
     out.push_str("</url>\n");
 }

@@ -15,6 +15,7 @@ use std::collections::HashSet;
 /// A group with its fields as a tree.
 #[derive(Clone, Debug)]
 pub struct GroupFields {
+    pub name: String,
     pub declared: FieldGroup,
     pub fields: Vec<FieldNode>,
 }
@@ -91,10 +92,11 @@ pub struct ResourceFields {
 
 /// Every group, in the order in which documents show them.
 pub fn groups(declared: &Declaration) -> Vec<GroupFields> {
-    let compiled = declared
-        .field_groups
-        .values()
-        .map(|group| GroupFields { fields: tree(group, "", ""), declared: group.clone() });
+    let compiled = declared.field_groups.iter().map(|(name, group)| GroupFields {
+        name: name.clone(),
+        fields: tree(group, "", ""),
+        declared: group.clone(),
+    });
     let mut groups: Vec<GroupFields> = compiled.collect();
     groups.sort_by(|a, b| (a.declared.order, &a.declared.title).cmp(&(b.declared.order, &b.declared.title)));
     groups
@@ -205,7 +207,7 @@ pub fn of_kind(rule: &LocationRule, resource: &Resource) -> Option<bool> {
         PostCategory, PostFormat, PostStatus, PostTaxonomy, PostTemplate, PostType, Taxonomy, UserForm, UserRole,
     };
     let among = |is_so: bool, decided: Option<bool>| if is_so { decided } else { Some(false) };
-    let named = || is(rule, rule.value == resource.api_name || rule.value == *resource.kind);
+    let named = || is(rule, resource.is_named(&rule.value));
     match rule.param {
         PostType => among(resource.is_content(), Some(named())),
         PostStatus | PostTemplate | PostFormat | PostCategory | PostTaxonomy | Post | PageType | PageParent

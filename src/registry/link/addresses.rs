@@ -3,6 +3,7 @@
 use super::super::addresses::{AddressShape, preview};
 use super::super::columns::{ID, record as col};
 use super::super::resource::{Property, PropertyKind, PropertySource, Relation, Resource};
+use super::super::seo;
 use super::super::{FrontPreview, Site};
 use super::{Linker, nearest, plausible};
 use cms_text::address::{self, AddressPiece, AddressTemplate};
@@ -166,10 +167,9 @@ impl Linker<'_> {
     }
 }
 
-/// An address of a web page.
+/// An address of the web that names no part of a page.
 pub(super) fn web_address(text: &str) -> Option<Url> {
-    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
-    (url.fragment().is_none() && url.username().is_empty()).then_some(url)
+    seo::web_address(text).filter(|url| url.fragment().is_none())
 }
 
 /// Scheme and host of an address; none where the host has signs that mean something in a header, or in a template.

@@ -18,12 +18,9 @@ impl Linker<'_> {
                 }
             }
         }
-        let names: Vec<&String> = declared.field_groups.keys().collect();
         for group in groups {
             let Some(message) = fields::problem(group, self.dialect) else { continue };
-            let own = |name: &&&String| declared.field_groups[**name].title == group.declared.title;
-            let name = names.iter().find(own).map_or("", |name| name.as_str());
-            self.problem(&["field_groups", name, "fields"], format!("no value could fit: {message}"), None);
+            self.problem(&["field_groups", &group.name, "fields"], format!("no value could fit: {message}"), None);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Templates for search engines: their members are there, and none is made of itself.
 
 use super::super::resource::{Property, PropertySource, Resource};
-use super::super::seo::{ANYWHERE, LONGEST, SeoRules, SiteSeo, UsualTemplates, is_member};
+use super::super::seo::{ANYWHERE, LONGEST, SeoRules, SiteSeo, UsualTemplates, is_member, term_relations};
 use super::super::templates::{Template, TemplateReference};
 use super::addresses::web_address;
 use super::{Linker, nearest};
@@ -76,10 +76,9 @@ impl Linker<'_> {
         let own = resource.properties.iter().filter(|property| is_member(property));
         let own = own.map(|property| property.name.as_str()).filter(|name| !built_in.contains(name));
         let names = built_in.iter().copied().chain(ANYWHERE).chain(own);
-        let lists = resource.relations.iter().filter(|relation| relation.many && all[relation.to].is_taxonomy());
         let members = SeoMembers {
             names: names.collect(),
-            lists: lists.map(|relation| relation.property.as_str()).collect(),
+            lists: term_relations(resource, all).map(|(relation, _)| relation.property.as_str()).collect(),
             resource: Some(resource),
         };
         self.seo_templates(&path, declared, &members);
