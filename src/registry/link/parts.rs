@@ -243,6 +243,12 @@ impl Linker<'_> {
                 self.problem(&extend(&path, "secret"), message, None);
             }
             self.known(&extend(&path, "format"), "format", &hook.format, &formats);
+            let signed = self.declared.webhook_formats.get(&hook.format).is_some_and(|format| format.signed);
+            if signed && hook.secret.is_empty() {
+                let message = format!("requests of the format `{}` are signed, and there is no `secret`", hook.format);
+                let hint = "set `secret` to `whsec_` and 24 to 64 bytes in Base64, best in the environment";
+                self.problem(&path, message, Some(hint.into()));
+            }
             for (i, resource) in hook.resources.iter().enumerate() {
                 self.resource_named(&[&path[..], &["resources", &i.to_string()]].concat(), resource);
             }
