@@ -46,7 +46,7 @@ fn told_of<'r>(registry: &'r Registry, entry: &FeedEntry) -> Option<(&'r Resourc
     let resource = resource_of(registry, entry).filter(|resource| is_told(registry, resource, entry))?;
     let meanings = meanings(registry, resource, entry);
     let declared = &registry.declaration.events;
-    let types = declared.resources.get(&resource.name).unwrap_or(&declared.told);
+    let types = declared.resources.get(&resource.name).unwrap_or(&declared.types);
     meanings.iter().any(|meaning| types.contains(meaning)).then_some((resource, meanings))
 }
 

@@ -256,7 +256,7 @@ fn a_node_tells_what_another_has_written() {
 #[test]
 fn what_is_told_is_declared() {
     let server = Server::start();
-    let site = "[events.resources]\nposts = [\"published\"]\ntags = []\n[events.quiet]\npages = [\"menu_order\"]\n";
+    let site = "[events.resources]\nposts = [\"published\"]\ntags = []\n[events.ignore]\npages = [\"menu_order\"]\n";
     std::fs::write(server.path("site.toml"), site).expect("a file");
     let server = server.restart_with(&[]);
     let mut events = EventReader::open(&server, "", Some(&server.admin));
