@@ -53,6 +53,11 @@ pub mod status {
     pub fn is_server_error(status: u16) -> bool {
         status >= INTERNAL
     }
+
+    /// Whether the same request may be answered otherwise in a moment.
+    pub fn is_temporary(status: u16) -> bool {
+        matches!(status, UNAVAILABLE | TOO_MANY_REQUESTS)
+    }
 }
 
 /// The reason why a parameter is refused that its endpoint does not have.

@@ -1,8 +1,9 @@
 //! The nouns that travel between the stages of a request. No logic that belongs to a stage.
 
 use bytes::Bytes;
+use cms_text::time::format_local;
 use futures_util::Stream;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::net::IpAddr;
 use std::path::Path;
 use std::pin::Pin;
@@ -157,6 +158,13 @@ impl Request {
 /// A body that is sent as it comes.
 pub type EventStream = Pin<Box<dyn Stream<Item = Bytes>>>;
 
+/// The headers of a stream of events.
+pub fn event_stream_headers() -> Vec<(String, String)> {
+    // Proxies would hold events back.
+    let headers = [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")];
+    headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
+}
+
 /// Why a body that is sent as it comes has to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
@@ -178,6 +186,26 @@ pub struct EventQuery {
     pub events: Vec<String>,
     /// The number of the last event that the client knows.
     pub after: Option<i64>,
+}
+
+/// The version of the shape of events. It changes where a member changes its meaning, never where one is added.
+const EVENT_VERSION: u64 = 1;
+
+/// The members that every event begins with: its number, its type, when it was (UTC milliseconds), and the resource, the kind and the
+/// key of the item.
+pub fn event_head(id: i64, event: &str, at: i64, item: [Value; 3]) -> Map<String, Value> {
+    let time = format!("{}.{:03}Z", format_local(at.div_euclid(1000)), at.rem_euclid(1000));
+    let [resource, kind, record] = item;
+    let members = [
+        ("version", json!(EVENT_VERSION)),
+        ("id", json!(id)),
+        ("type", json!(event)),
+        ("time", json!(time)),
+        ("resource", resource),
+        ("kind", kind),
+        ("record", record),
+    ];
+    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Media type of JSON documents in lines.

@@ -4,11 +4,11 @@ mod meets;
 
 pub use self::meets::meets;
 
-use crate::registry::columns::{ID, VERSION, record};
+use crate::registry::columns::{ID, VERSION, feed, record};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name, tables};
 use cms_config::declaration::ItemKey;
-use cms_storage::plan::{Cond, DbValue, Input, Name, Op, Order, ReadPlan, Row};
+use cms_storage::plan::{Change, Cond, DbValue, Input, Name, Op, Order, ReadPlan, Row};
 use cms_storage::{FromRow, Snapshot, StorageError, TypedRow};
 use cms_text::slug;
 use std::sync::Arc;
@@ -311,6 +311,31 @@ pub fn kinds(snapshot: &dyn Snapshot, ids: impl IntoIterator<Item = i64>) -> Res
 /// The values that a put sets.
 pub fn set<'c>(values: impl IntoIterator<Item = (&'c str, DbValue)>) -> Vec<(Name, Input)> {
     values.into_iter().map(|(column, value)| (name(column), Input::Value(value))).collect()
+}
+
+/// The values of a resource's columns, by the names that plans know.
+pub fn set_of(resource: &Resource, values: &[(&str, DbValue)]) -> Vec<(Name, Input)> {
+    let named = |column: &str| resource.plan_column(column).unwrap_or_else(|| name(column));
+    values.iter().map(|(column, value)| (named(column), Input::Value(value.clone()))).collect()
+}
+
+/// Sets columns of the first row that changes write, whatever they set before.
+pub fn set_first(resource: &Resource, changes: &mut [Change], values: &[(&str, DbValue)]) {
+    let put = changes.iter_mut().find_map(|change| match change {
+        Change::Put(put) => Some(put),
+        _ => None,
+    });
+    let Some(put) = put else { return };
+    for (column, value) in set_of(resource, values) {
+        put.set.retain(|(own, _)| *own != column);
+        put.set.push((column, value));
+    }
+}
+
+/// The number of the newest entry of the change feed.
+pub fn newest_change(snapshot: &dyn Snapshot) -> Result<i64, StorageError> {
+    let plan = ordered(columns(feed::TABLE, &[feed::SEQ], always()), feed::SEQ, true);
+    Ok(first_by::<i64>(snapshot, plan)?.unwrap_or(0))
 }
 
 /// Text columns that contain words between spaces: ` a b `.

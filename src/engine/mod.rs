@@ -28,7 +28,7 @@ use crate::access::{self, GuardInput, LoadedRows, tokens};
 use crate::behaviours::{QUERIES, READS, WRITES, dynamic};
 use crate::cache::documents::DocumentCache;
 use crate::cache::responses::ResponseCache;
-use crate::error::ApiError;
+use crate::error::{ApiError, status};
 use crate::families::file::MediaServices;
 use crate::features::HANDLERS;
 use crate::features::abilities::ABILITIES;
@@ -240,11 +240,11 @@ impl Engine {
     }
 
     /// Whether the caller may read an item by the route at this path, if its row is the given one.
-    pub fn lets_read(&self, scope: &Scope, path: &str, record: Record<'_>) -> bool {
+    pub fn lets_read(&self, scope: &Scope, path: &str, record: Record<'_>) -> Result<bool, ApiError> {
         let matches = self.matches(path, scope.secure());
         let found =
             matches.into_iter().find_map(|m| route::endpoint(m.route, Method::Get).map(|endpoint| (m, endpoint)));
-        let Some((matched, endpoint)) = found else { return false };
+        let Some((matched, endpoint)) = found else { return Ok(false) };
         let (none, query) = (BodyParams::None, Map::new());
         let sources = ArgSources { path: &matched.captures, body: &none, query: &query };
         let args = ArgValues::parse_lenient(&endpoint.args, &sources, None);
@@ -252,7 +252,12 @@ impl Engine {
         let (route, method, given, explains) = (matched.route, Method::Get, None, false);
         let (args, sources, loaded) = (&&args, &sources, &loaded);
         let input = GuardInput { scope, route, endpoint, method, args, sources, loaded, given, explains };
-        access::ask(&input).is_ok_and(|rows| rows.missing.is_none())
+        match access::ask(&input) {
+            Ok(rows) => Ok(rows.missing.is_none()),
+            // A row that cannot be read now decides nothing.
+            Err(error) if status::is_temporary(error.status()) => Err(error),
+            Err(_) => Ok(false),
+        }
     }
 
     /// Whom a request is counted for, by its headers, and whether that is a user. The cookie of a session suffices: the

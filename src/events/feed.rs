@@ -68,7 +68,9 @@ impl FeedEntry {
 /// # Errors
 /// The database cannot be read.
 pub fn entries_from(storage: &dyn Storage, seq: i64, limit: u64) -> Result<Vec<FeedEntry>, StorageError> {
-    read(storage, Cond::Compare(name(col::SEQ), Op::Ge, DbValue::Int(seq)), false, limit)
+    let later = plan(Cond::Compare(name(col::SEQ), Op::Ge, DbValue::Int(seq)), false);
+    let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(limit), ..later })?;
+    Ok(rows.iter().map(FeedEntry::of).collect())
 }
 
 /// The newest entry.
@@ -76,11 +78,10 @@ pub fn entries_from(storage: &dyn Storage, seq: i64, limit: u64) -> Result<Vec<F
 /// # Errors
 /// The database cannot be read.
 pub fn newest(storage: &dyn Storage) -> Result<Option<FeedEntry>, StorageError> {
-    Ok(read(storage, records::always(), true, 1)?.pop())
+    let row = records::first_by::<Row>(&*storage.snapshot()?, plan(records::always(), true))?;
+    Ok(row.as_ref().map(FeedEntry::of))
 }
 
-fn read(storage: &dyn Storage, filter: Cond, descending: bool, limit: u64) -> Result<Vec<FeedEntry>, StorageError> {
-    let plan = records::ordered(records::columns(col::TABLE, &col::ALL, filter), col::SEQ, descending);
-    let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(limit), ..plan })?;
-    Ok(rows.iter().map(FeedEntry::of).collect())
+fn plan(filter: Cond, descending: bool) -> ReadPlan {
+    records::ordered(records::columns(col::TABLE, &col::ALL, filter), col::SEQ, descending)
 }

@@ -1,5 +1,8 @@
 //! Filters: the resources and events that a receiver wants to be told of.
 
+use super::FeedEntry;
+use super::told::likely_meanings;
+use crate::registry::Registry;
 use cms_config::declaration::EventType;
 
 /// Resources and events that a receiver wants; empty lists are all.
@@ -10,6 +13,12 @@ pub struct EventFilter {
 }
 
 impl EventFilter {
+    /// Whether an event of an entry may be one that it wants. Nothing is read for that.
+    pub fn may_concern(&self, registry: &Registry, entry: &FeedEntry) -> bool {
+        likely_meanings(registry, entry)
+            .is_some_and(|(resource, meanings)| self.takes(&resource.name) && self.wants(&meanings))
+    }
+
     /// Whether it wants changes of a resource.
     pub fn takes(&self, resource: &str) -> bool {
         self.resources.is_empty() || self.resources.iter().any(|own| own == resource)

@@ -8,7 +8,7 @@ use cms_storage::{Database, StorageError};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::thread;
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
@@ -39,6 +39,8 @@ pub struct EventHub {
 
 struct HubState {
     storage: Arc<dyn Database>,
+    /// Held by whoever reads the feed. Others use what was read before meanwhile.
+    reading: Mutex<()>,
     recent: Mutex<RecentEntries>,
     told: Mutex<HashMap<(i64, Arc<str>), ToldAt>>,
     receivers: AtomicUsize,
@@ -51,8 +53,8 @@ struct RecentEntries {
     list: VecDeque<Arc<FeedEntry>>,
     /// The newest one that was read; `None`: nothing was read yet, or nobody listened.
     last: Option<Arc<FeedEntry>>,
-    /// The reader's thread is there.
-    runs: bool,
+    /// The thread that reads; it sleeps while nobody listens.
+    reader: Option<Thread>,
     /// How often the feed did not go on where it was read.
     breaks: u64,
 }
@@ -77,6 +79,7 @@ impl EventHub {
     pub fn new(storage: Arc<dyn Database>) -> EventHub {
         let state = HubState {
             storage,
+            reading: Mutex::default(),
             recent: Mutex::default(),
             told: Mutex::default(),
             receivers: AtomicUsize::new(0),
@@ -90,19 +93,21 @@ impl EventHub {
     /// # Errors
     /// The database cannot be read; no thread.
     pub fn join(&self) -> Result<(HubReceiver, i64), StorageError> {
-        let mut recent = self.state.lock();
-        self.state.receivers.fetch_add(1, Ordering::AcqRel);
+        let state = &self.state;
+        state.receivers.fetch_add(1, Ordering::AcqRel);
         // From here on it is counted as a receiver, and leaves when it is dropped.
-        let changes = self.state.newest.subscribe();
-        let mut receiver = HubReceiver { state: self.state.clone(), changes, breaks: 0 };
-        let read = self.state.read_on(&mut recent);
-        if !recent.runs {
-            recent.runs = start(&self.state).is_ok();
+        let changes = state.newest.subscribe();
+        let mut receiver = HubReceiver { state: state.clone(), changes, breaks: 0 };
+        state.read_on()?;
+        let mut recent = state.lock();
+        match &recent.reader {
+            Some(reader) => reader.unpark(),
+            None => recent.reader = start(state).ok(),
         }
-        let at = recent.last.as_ref().map_or(0, |last| last.seq);
         receiver.breaks = recent.breaks;
+        let at = recent.last.as_ref().map_or(0, |last| last.seq);
         drop(recent);
-        read.map(|()| (receiver, at))
+        Ok((receiver, at))
     }
 }
 
@@ -121,7 +126,7 @@ impl HubReceiver {
         }
         let in_memory = recent.list.front().is_some_and(|first| first.seq <= seq + 1);
         if in_memory || seq == last {
-            let later = recent.list.iter().skip_while(|entry| entry.seq <= seq);
+            let later = recent.list.range(recent.list.partition_point(|entry| entry.seq <= seq)..);
             return Ok(NextEntries::Entries(later.take(AT_ONCE as usize).cloned().collect()));
         }
         drop(recent);
@@ -132,12 +137,22 @@ impl HubReceiver {
         })
     }
 
+    /// The database.
+    pub fn storage(&self) -> &dyn Database {
+        &*self.state.storage
+    }
+
+    /// The database, where it does not hear of commits of other processes by itself.
+    pub fn storage_without_listener(&self) -> Option<&dyn Database> {
+        Some(self.storage()).filter(|storage| !storage.has_commit_listener())
+    }
+
     /// Reads what is new now, without waiting for the reader.
     ///
     /// # Errors
     /// The database cannot be read.
     pub fn catch_up(&self) -> Result<(), StorageError> {
-        self.state.read_on(&mut self.state.lock())
+        self.state.read_on()
     }
 
     /// The number of the newest entry that was read.
@@ -175,56 +190,94 @@ impl HubState {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn alone(&self) -> MutexGuard<'_, ()> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Reads what is new.
-    fn read_on(&self, recent: &mut RecentEntries) -> Result<(), StorageError> {
-        loop {
-            let Some(last) = recent.last.clone() else {
-                recent.last = newest(&*self.storage)?.map(Arc::new);
-                break;
-            };
-            // The last one is read again: where another one has its number, commits were lost.
-            let mut found = entries_from(&*self.storage, last.seq, AT_ONCE)?.into_iter();
-            if found.next().as_ref() != Some(&*last) {
-                recent.breaks += 1;
-                recent.list.clear();
-                recent.last = newest(&*self.storage)?.map(Arc::new);
-                break;
-            }
-            let before = recent.list.len();
-            recent.list.extend(found.map(Arc::new));
-            let read = recent.list.len() - before;
-            recent.last = recent.list.back().cloned().or(recent.last.take());
-            let over = recent.list.len().saturating_sub(MOST);
-            recent.list.drain(..over);
-            if read + 1 < AT_ONCE as usize {
-                break;
-            }
-        }
+    fn read_on(&self) -> Result<(), StorageError> {
+        let _alone = self.alone();
+        let breaks = self.lock().breaks;
+        while self.read_some()? {}
+        let recent = self.lock();
         let at = recent.last.as_ref().map_or(0, |last| last.seq);
-        self.newest.send_replace(at);
+        let broke = recent.breaks != breaks;
+        drop(recent);
+        // Nobody is woken for nothing.
+        self.newest.send_if_modified(|newest| std::mem::replace(newest, at) != at || broke);
         Ok(())
+    }
+
+    /// Reads a bounded number of entries; whether there may be more.
+    fn read_some(&self) -> Result<bool, StorageError> {
+        let last = self.lock().last.clone();
+        let Some(last) = last else {
+            let found = newest(&*self.storage)?.map(Arc::new);
+            self.lock().last = found;
+            return Ok(false);
+        };
+        // The last one is read again: where another one has its number, commits were lost.
+        let mut found = entries_from(&*self.storage, last.seq, AT_ONCE)?.into_iter();
+        if found.next().as_ref() != Some(&*last) {
+            let found = newest(&*self.storage)?.map(Arc::new);
+            let mut recent = self.lock();
+            recent.breaks += 1;
+            recent.list.clear();
+            recent.last = found;
+            return Ok(false);
+        }
+        let mut recent = self.lock();
+        let before = recent.list.len();
+        recent.list.extend(found.map(Arc::new));
+        let read = recent.list.len() - before;
+        recent.last = recent.list.back().cloned().or(Some(last));
+        let over = recent.list.len().saturating_sub(MOST);
+        recent.list.drain(..over);
+        Ok(read + 1 >= AT_ONCE as usize)
+    }
+
+    /// Forgets what was read where nobody listens; whether that is so.
+    fn is_left(&self) -> bool {
+        let _alone = self.alone();
+        let mut recent = self.lock();
+        let left = self.receivers.load(Ordering::Acquire) == 0;
+        if left {
+            // The next one begins with what is newest then.
+            (recent.list, recent.last) = (VecDeque::new(), None);
+        }
+        left
+    }
+}
+
+impl Drop for HubState {
+    fn drop(&mut self) {
+        // Its thread sees that it is gone.
+        if let Some(reader) = &self.lock().reader {
+            reader.unpark();
+        }
     }
 }
 
 /// Starts the thread that reads what each commit brings. It ends with the hub.
-fn start(state: &Arc<HubState>) -> std::io::Result<()> {
+fn start(state: &Arc<HubState>) -> std::io::Result<Thread> {
     let (own, storage) = (Arc::downgrade(state), state.storage.clone());
     let thread = thread::Builder::new().name("events".into()).spawn(move || keep_reading(&own))?;
     storage.wake(thread.thread().clone());
-    Ok(())
+    Ok(thread.thread().clone())
 }
 
 fn keep_reading(state: &Weak<HubState>) {
     loop {
         let Some(state) = state.upgrade() else { return };
-        let mut recent = state.lock();
-        if state.receivers.load(Ordering::Acquire) == 0 {
-            // The next one begins with what is newest then.
-            *recent = RecentEntries { runs: true, breaks: recent.breaks, ..RecentEntries::default() };
-        } else if let Err(error) = state.read_on(&mut recent) {
-            tracing::warn!("listeners wait for news: {error}");
+        if state.is_left() {
+            drop(state);
+            // Whoever listens next wakes it.
+            thread::park();
+            continue;
         }
-        drop(recent);
+        if let Err(error) = state.read_on() {
+            tracing::warn!("event streams and webhooks wait for news: {error}");
+        }
         drop(state);
         thread::park_timeout(LONGEST);
     }

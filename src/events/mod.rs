@@ -16,4 +16,4 @@ pub use feed::FeedEntry;
 pub use filter::EventFilter;
 pub use hub::{EventHub, HubReceiver, NextEntries};
 pub use stream::{EventHost, serve};
-pub use told::{ToldEvent, likely_meanings, tell};
+pub use told::{ToldEvent, tell};

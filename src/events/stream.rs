@@ -1,14 +1,14 @@
-//! Events as they come, for listeners over HTTP (Server-Sent Events).
+//! Events as they come, for subscribers over HTTP (Server-Sent Events).
 //!
-//! A stream has no queue: it takes what is new when its client has taken what was before. A client that is slow falls behind and goes
-//! on from its place; one that reads nothing for too long is let go by the edge, and comes back with the number of the
+//! A stream has no queue: it takes what is new when its client has taken what was before. A client that is slow falls behind and
+//! resumes from its position; the edge disconnects one that reads nothing for too long, and it comes back with the number of the
 //! last event. Nothing of it outlives the stream, so any node can serve it.
 
 use super::hub::HubReceiver;
 use super::{EventFilter, EventHub, FeedEntry, NextEntries, ToldEvent, tell};
 use crate::engine::Engine;
 use crate::error::{ApiError, Code};
-use crate::model::{EventQuery, EventStream, Request, StopSignal};
+use crate::model::{EventQuery, EventStream, Request, StopSignal, event_stream_headers};
 use crate::registry::name;
 use crate::scope::{Principal, Scope};
 use bytes::Bytes;
@@ -19,6 +19,7 @@ use futures_util::stream::unfold;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::task::yield_now;
 use tokio::time::timeout;
 
 /// Between two looks at what may end a stream.
@@ -53,6 +54,8 @@ pub async fn serve<H: EventHost>(
     endings: StopSignal,
 ) -> Result<OpenedStream, ApiError> {
     let scope = host.engine().anonymous(&request)?;
+    // Read first, so that what is written meanwhile has the caller looked up again.
+    let versions = versions(&*scope.storage);
     let caller = host.engine().identity().authenticate(&scope, &request).await?;
     let scope = Scope { principal: caller.clone(), ..scope };
     let declared = &scope.registry.declaration.events;
@@ -66,10 +69,10 @@ pub async fn serve<H: EventHost>(
     // A text that is no number names no place.
     let after = asked.map(|id| id.parse().unwrap_or(-1)).or(query.after);
     let events = query.events.iter().filter_map(|name| EventType::named(name)).collect();
-    let listener = Listener {
+    let subscriber = EventSubscriber {
         filter: EventFilter { resources: query.resources, events },
         heartbeat: declared.heartbeat.std(),
-        versions: versions(&*scope.storage),
+        versions,
         rights: rights(&caller),
         caller,
         receiver,
@@ -82,17 +85,15 @@ pub async fn serve<H: EventHost>(
         host,
         _place: place,
     };
-    let stream: EventStream = Box::pin(unfold(listener, |mut listener| async move {
-        let next = listener.next().await?;
-        Some((next, listener))
+    let stream: EventStream = Box::pin(unfold(subscriber, |mut subscriber| async move {
+        let next = subscriber.next().await?;
+        Some((next, subscriber))
     }));
-    // Proxies would hold events back.
-    let headers = [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")];
-    Ok((headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(), stream))
+    Ok((event_stream_headers(), stream))
 }
 
 /// An open stream.
-struct Listener<H> {
+struct EventSubscriber<H> {
     host: Arc<H>,
     request: Request,
     endings: StopSignal,
@@ -113,7 +114,7 @@ struct Listener<H> {
     _place: OwnerPlace,
 }
 
-impl<H: EventHost> Listener<H> {
+impl<H: EventHost> EventSubscriber<H> {
     /// The next bytes of the stream; `None`: it ends, and the client comes again.
     async fn next(&mut self) -> Option<Bytes> {
         let host = self.host.clone();
@@ -121,13 +122,14 @@ impl<H: EventHost> Listener<H> {
             if (self.endings)().is_some() {
                 return None;
             }
-            let scope = host.engine().anonymous(&self.request).ok()?;
-            if !scope.storage.has_commit_listener() {
-                scope.storage.catch_up().ok()?;
-                // Nothing wakes the reader of the feed for what other processes write.
-                self.receiver.catch_up().ok()?;
+            if let Some(storage) = self.receiver.storage_without_listener() {
+                storage.catch_up().ok()?;
             }
-            let scope = self.identified(scope).await?;
+            if !self.is_due()? {
+                let _ = timeout(PAUSE, self.receiver.changes.changed()).await;
+                continue;
+            }
+            let scope = self.identified(host.engine().anonymous(&self.request).ok()?).await?;
             let mut text = String::new();
             if std::mem::take(&mut self.first) {
                 text.push_str("retry: 2000\n\n");
@@ -137,35 +139,59 @@ impl<H: EventHost> Listener<H> {
                     self.at = newest;
                     let _ = write!(text, "id: {newest}\nevent: reset\ndata: {{\"id\":{newest}}}\n\n");
                 }
-                NextEntries::Entries(entries) => self.write(&scope, &entries, &mut text).await?,
+                NextEntries::Entries(entries) => {
+                    let whole = self.write(&scope, &entries, &mut text).await;
+                    // Events before an entry that fails are sent; the next look fails on its own.
+                    if whole.is_none() && text.is_empty() {
+                        return None;
+                    }
+                }
             }
             if text.is_empty() && self.seen.elapsed() >= self.heartbeat {
-                // The place moves on although the client was told of nothing.
+                // The position moves on although there was no event for the client.
                 let _ = write!(text, "id: {}\n:\n\n", self.at);
             }
             if !text.is_empty() {
                 self.seen = Instant::now();
                 return Some(text.into());
             }
-            if !self.receiver.changes.has_changed().ok()? {
-                let _ = timeout(PAUSE, self.receiver.changes.changed()).await;
-            }
+            // Entries that concern nobody may be many: other streams of this thread have their turn.
+            yield_now().await;
         }
     }
 
-    /// Writes what the caller is told of entries.
+    /// Whether there is something to do: entries, a heartbeat, a change of what decides who the caller is.
+    fn is_due(&self) -> Option<bool> {
+        let news = self.at < self.receiver.newest() || self.receiver.changes.has_changed().ok()?;
+        let identity = self.has_credentials() && versions(self.receiver.storage()) != self.versions;
+        Some(self.first || news || identity || self.seen.elapsed() >= self.heartbeat)
+    }
+
+    /// Whether the request names a caller who may lose rights.
+    fn has_credentials(&self) -> bool {
+        ["authorization", "cookie"].iter().any(|name| self.request.header(name).is_some())
+    }
+
+    /// Writes the events of entries, as far as the caller may know of them; `None`: one cannot be decided on now.
     async fn write(&mut self, scope: &Scope, entries: &[Arc<FeedEntry>], text: &mut String) -> Option<()> {
-        let mut written = 0;
+        let mut decided = 0;
         for entry in entries {
-            if written >= AT_ONCE {
+            if !self.filter.may_concern(&scope.registry, entry) {
+                self.at = entry.seq;
+                continue;
+            }
+            if decided >= AT_ONCE {
                 break;
             }
+            if let Some(budget) = &scope.budget {
+                budget.renew();
+            }
             let told = self.told(scope, entry).await?;
+            decided += 1;
             self.at = entry.seq;
             let wanted = told.filter(|event| self.filter.takes(&event.resource) && self.filter.wants(&event.meanings));
             if let Some(event) = wanted {
                 let _ = write!(text, "id: {}\ndata: {}\n\n", event.seq, event.document);
-                written += 1;
             }
         }
         Some(())
@@ -184,7 +210,8 @@ impl<H: EventHost> Listener<H> {
     /// The scope in the caller's name; `None`: the caller's credentials are not valid any more.
     async fn identified(&mut self, scope: Scope) -> Option<Scope> {
         let versions = versions(&*scope.storage);
-        if versions != self.versions || self.known.elapsed() >= self.heartbeat {
+        let due = versions != self.versions || self.known.elapsed() >= self.heartbeat;
+        if due && self.has_credentials() {
             let identity = self.host.engine().identity();
             let caller = Box::pin(identity.authenticate(&scope, &self.request)).await.ok()?;
             if (caller.id, &caller.app_password) != (self.caller.id, &self.caller.app_password) {

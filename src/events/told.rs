@@ -5,7 +5,7 @@ use super::transition::{changed, is_told, meanings, resource_of};
 use crate::access::policy;
 use crate::engine::Engine;
 use crate::error::{ApiError, status};
-use crate::model::Method;
+use crate::model::{Method, event_head};
 use crate::records::{self, Record, txt};
 use crate::registry::Registry;
 use crate::registry::columns::{record, term};
@@ -16,11 +16,7 @@ use crate::request::call::Call;
 use crate::scope::Scope;
 use cms_config::declaration::{Action, EventType};
 use cms_storage::plan::{DbValue, Row};
-use cms_text::time::format_local;
 use serde_json::{Map, Value, json};
-
-/// The version of the shape of events. It changes where a member changes its meaning, never where one is added.
-const VERSION: u64 = 1;
 
 /// Seconds by which the clock of a change may be ahead of that of the feed.
 const SAME_MOMENT: i64 = 1;
@@ -38,17 +34,20 @@ pub struct ToldEvent {
 /// The resource of a change, and what a receiver may be told that it means; `None`: nobody is told of it. Nothing is read for
 /// that.
 pub fn likely_meanings<'r>(registry: &'r Registry, entry: &FeedEntry) -> Option<(&'r Resource, Vec<EventType>)> {
-    let resource = resource_of(registry, entry).filter(|resource| is_told(registry, resource, entry))?;
-    let mut meanings = meanings(registry, resource, entry);
-    let declared = &registry.declaration.events;
-    let told = declared.resources.get(&resource.name).unwrap_or(&declared.told);
-    if !meanings.iter().any(|meaning| told.contains(meaning)) {
-        return None;
-    }
+    let (resource, mut meanings) = told_of(registry, entry)?;
     // Who may not read it any more is told that it is gone; to whom it is new, that it is published.
     meanings.extend(GONE);
     meanings.push(EventType::Published);
     Some((resource, meanings))
+}
+
+/// The resource of a change, and its meanings; `None`: there is no event for it.
+fn told_of<'r>(registry: &'r Registry, entry: &FeedEntry) -> Option<(&'r Resource, Vec<EventType>)> {
+    let resource = resource_of(registry, entry).filter(|resource| is_told(registry, resource, entry))?;
+    let meanings = meanings(registry, resource, entry);
+    let declared = &registry.declaration.events;
+    let types = declared.resources.get(&resource.name).unwrap_or(&declared.types);
+    meanings.iter().any(|meaning| types.contains(meaning)).then_some((resource, meanings))
 }
 
 /// The meanings of an item that the receiver may not read any more.
@@ -59,25 +58,16 @@ const GONE: [EventType; 4] = [EventType::Gone, EventType::Unpublished, EventType
 /// # Errors
 /// The database cannot be read.
 pub async fn tell(engine: &Engine, scope: &Scope, entry: &FeedEntry) -> Result<Option<ToldEvent>, ApiError> {
-    let registry = &scope.registry;
-    let Some(resource) = resource_of(registry, entry).filter(|resource| is_told(registry, resource, entry)) else {
-        return Ok(None);
-    };
-    let meanings = meanings(registry, resource, entry);
-    let declared = &registry.declaration.events;
-    let told = declared.resources.get(&resource.name).unwrap_or(&declared.told);
-    if !meanings.iter().any(|meaning| told.contains(meaning)) {
-        return Ok(None);
-    }
-    let change = Change { engine, scope, resource, entry, meanings };
+    let Some((resource, meanings)) = told_of(&scope.registry, entry) else { return Ok(None) };
+    let item = ChangedItem { engine, scope, resource, entry, meanings };
     match resource.is_singleton() {
-        true => change.of_settings().await,
-        false => change.of_item().await,
+        true => item.of_settings().await,
+        false => item.of_item().await,
     }
 }
 
 /// A change of an item, and whom it is told to.
-struct Change<'a> {
+struct ChangedItem<'a> {
     engine: &'a Engine,
     scope: &'a Scope,
     resource: &'a Resource,
@@ -85,14 +75,10 @@ struct Change<'a> {
     meanings: Vec<EventType>,
 }
 
-impl Change<'_> {
+impl ChangedItem<'_> {
     /// Settings have one document, which those read who may.
     async fn of_settings(self) -> Result<Option<ToldEvent>, ApiError> {
-        let call = Call::internal(Method::Get, &self.resource.path, Map::new(), BodyParams::None);
-        let part = self.engine.part(self.scope, &call, false).await;
-        if part.status != status::OK {
-            return Ok(None);
-        }
+        let ShownDocument::Readable(_) = self.document(&self.resource.path).await? else { return Ok(None) };
         let keys = vec![self.resource.name.clone()];
         Ok(Some(self.told(self.meanings.clone(), None, Vec::new(), keys)))
     }
@@ -110,7 +96,7 @@ impl Change<'_> {
         let key = records::path_key(&self.scope.registry, current);
         let keys = surrogate_keys(self.resource, Some(&key));
         let shown = match stored.is_some() {
-            true => self.document(&path).await?,
+            true => self.document(&path).await?.of(|| self.engine.lets_read(self.scope, &path, current))?,
             false => None,
         };
         let meanings = match (&shown, self.entry.deletes()) {
@@ -147,20 +133,11 @@ impl Change<'_> {
         keys: Vec<String>,
     ) -> ToldEvent {
         let entry = self.entry;
-        let mut document = Map::new();
-        let mut put = |name: &str, value: Value| drop(document.insert(name.to_owned(), value));
-        put("version", json!(VERSION));
-        put("id", json!(entry.seq));
-        put("type", json!(meanings.first().map(|meaning| meaning.name())));
-        put(
-            "time",
-            json!(format!("{}.{:03}Z", format_local(entry.at().div_euclid(1000)), entry.at().rem_euclid(1000))),
-        );
-        put("resource", json!(self.resource.name));
-        put("kind", json!(self.resource.api_name));
-        put("record", key.unwrap_or_default());
-        members.into_iter().for_each(|(name, value)| put(name, value));
-        put("keys", json!(keys));
+        let event = meanings.first().map_or("", |meaning| meaning.name());
+        let item = [json!(self.resource.name), json!(self.resource.api_name), key.unwrap_or_default()];
+        let mut document = event_head(entry.seq, event, entry.at(), item);
+        document.extend(members.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        document.insert("keys".into(), json!(keys));
         let resource = self.resource.name.clone();
         ToldEvent { seq: entry.seq, resource, meanings, document: Value::Object(document) }
     }
@@ -202,18 +179,26 @@ impl Change<'_> {
         if inherits && !policy::may(self.scope, Action::Edit, record)? {
             return Ok(false);
         }
-        Ok(self.engine.lets_read(self.scope, path, record))
+        self.engine.lets_read(self.scope, path, record)
     }
 
-    /// The document of the item, as far as events show it; `None`: the caller may not read it.
-    async fn document(&self, path: &str) -> Result<Option<Value>, ApiError> {
+    /// The document of the item, as far as events show it.
+    async fn document(&self, path: &str) -> Result<ShownDocument, ApiError> {
         let query = Map::from_iter([("_fields".to_owned(), json!(["id", "slug", "link"]))]);
         let call = Call::internal(Method::Get, path, query, BodyParams::None);
         let part = self.engine.part(self.scope, &call, false).await;
-        if status::is_server_error(part.status) || part.status == status::TOO_MANY_REQUESTS {
-            return Err(self.scope.internal(&format!("an event cannot be told: status {} of {path}", part.status)));
+        match part.status {
+            status::OK => Ok(ShownDocument::Readable(part.body)),
+            wait if status::is_temporary(wait) => {
+                Err(self.scope.internal(&format!("an event has to wait: status {wait} of {path}")))
+            }
+            // One document that fails must not hold up all events behind it.
+            failed if status::is_server_error(failed) => {
+                tracing::warn!("an event has neither slug nor link: status {failed} of {path}");
+                Ok(ShownDocument::Broken)
+            }
+            _ => Ok(ShownDocument::Hidden),
         }
-        Ok((part.status == status::OK).then_some(part.body))
     }
 
     /// The slug and the link before the change, where they are known and others than now.
@@ -254,6 +239,43 @@ impl Change<'_> {
     }
 }
 
+/// The document of an item for a receiver.
+enum ShownDocument {
+    Readable(Value),
+    /// The server fails to make it.
+    Broken,
+    /// The receiver may not read it.
+    Hidden,
+}
+
+impl ShownDocument {
+    /// Its members; none of a broken one, where a guard lets the receiver read it. `None`: the receiver may not.
+    fn of(self, readable: impl FnOnce() -> Result<bool, ApiError>) -> Result<Option<Value>, ApiError> {
+        Ok(match self {
+            ShownDocument::Readable(document) => Some(document),
+            ShownDocument::Broken => readable()?.then(|| json!({})),
+            ShownDocument::Hidden => None,
+        })
+    }
+}
+
 fn text_of(row: &Row, place: Option<usize>) -> &str {
     place.and_then(|at| row.get(at)).map_or("", records::text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_that_fails_is_shown_to_whom_a_guard_lets_read_it() {
+        for (document, readable, shown) in [
+            (ShownDocument::Readable(json!({"slug": "a"})), false, Some(json!({"slug": "a"}))),
+            (ShownDocument::Broken, true, Some(json!({}))),
+            (ShownDocument::Broken, false, None),
+            (ShownDocument::Hidden, true, None),
+        ] {
+            assert_eq!(document.of(|| Ok(readable)).expect("a decision"), shown);
+        }
+    }
 }

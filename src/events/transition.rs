@@ -73,9 +73,9 @@ pub fn is_told(registry: &Registry, resource: &Resource, entry: &FeedEntry) -> b
     if &*entry.action != "update" || entry.columns.is_empty() {
         return true;
     }
-    let quiet = declared.quiet.get(&resource.name);
-    let quiet = |name: &str| quiet.is_some_and(|quiet| quiet.iter().any(|own| own == name));
-    let shown = |column: &&_| property_of(resource, column).is_some_and(|name| !quiet(name));
+    let ignored = declared.ignore.get(&resource.name);
+    let ignored = |name: &str| ignored.is_some_and(|ignored| ignored.iter().any(|own| own == name));
+    let shown = |column: &&_| property_of(resource, column).is_some_and(|name| !ignored(name));
     entry.status[0] != entry.status[1] || entry.columns.iter().map(|column| &**column).any(|column| shown(&column))
 }
 

@@ -206,8 +206,7 @@ pub async fn serve<H: McpHost>(host: Arc<H>, mut request: Request, endings: Stop
         Ok(message) => message,
         Err(answer) => return McpReply::Reply(reply(answer)),
     };
-    let events = request.header("accept").is_some_and(|types| types.contains("text/event-stream"));
-    match messages::streamed(&peer, &message).filter(|_| events) {
+    match messages::streamed(&peer, &message).filter(|_| request.wants_events()) {
         Some(messages::StreamKind::Progress) => streams::progressing(host, scope, peer, message).await,
         Some(messages::StreamKind::Subscription(id, params)) => {
             streams::listening(host, request, &scope, (id, params), endings).await

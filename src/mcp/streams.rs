@@ -7,7 +7,7 @@
 use super::messages::{self, INTERNAL, INVALID_PARAMS, McpHeaders, McpResponse, RpcError};
 use super::{Mcp, McpHost, McpReply, caller, refused};
 use crate::error::status;
-use crate::model::{EventStream, Request, StopReason, StopSignal};
+use crate::model::{EventStream, Request, StopReason, StopSignal, event_stream_headers};
 use crate::registry::name;
 use crate::scope::{Progress, Scope};
 use bytes::Bytes;
@@ -34,12 +34,6 @@ const SIGN: Duration = Duration::from_secs(15);
 const MOST_WATCHED: usize = 100;
 
 const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
-
-fn headers() -> Vec<(String, String)> {
-    // Proxies would hold events back.
-    let headers = [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")];
-    headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
-}
 
 fn event(message: &Value) -> Bytes {
     Bytes::from(format!("event: message\ndata: {message}\n\n"))
@@ -82,7 +76,7 @@ pub(super) async fn progressing<H: McpHost>(host: Arc<H>, scope: Scope, peer: Mc
         StreamEvent::Report(report) => (report, None),
     };
     let state = ProgressStream { reports, answer, answered, next: report };
-    McpReply::Stream(headers(), Box::pin(unfold(Some(state), progressed)))
+    McpReply::Stream(event_stream_headers(), Box::pin(unfold(Some(state), progressed)))
 }
 
 struct ProgressStream {
@@ -206,7 +200,7 @@ pub(super) async fn listening<H: McpHost>(
         let next = subscription.next().await?;
         Some((next, subscription))
     }));
-    McpReply::Stream(headers(), stream)
+    McpReply::Stream(event_stream_headers(), stream)
 }
 
 impl SubscriptionTopic {

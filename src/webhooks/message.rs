@@ -34,10 +34,16 @@ impl WebhookMessage {
         self.newest()["type"].as_str().unwrap_or_default()
     }
 
+    /// The body in a form, with a text in the places of the secret.
+    pub fn body(&self, format: &WebhookFormat, secret: &str) -> String {
+        let filling = Filling { message: self, format, secret };
+        format.body.as_ref().map(|body| filling.value(body).to_string()).unwrap_or_default()
+    }
+
     /// The request in a form, at a moment (UTC seconds), with the secrets that are valid.
     pub fn request(&self, format: &WebhookFormat, secrets: &[&str], now: i64) -> OutgoingRequest {
-        let filling = Filling { message: self, format, secret: secrets.first().copied().unwrap_or_default() };
-        let body = format.body.as_ref().map(|body| filling.value(body).to_string()).unwrap_or_default();
+        let secret = secrets.first().copied().unwrap_or_default();
+        let (filling, body) = (Filling { message: self, format, secret }, self.body(format, secret));
         let mut headers = Vec::new();
         if format.body.is_some() {
             headers.push(("Content-Type".to_owned(), "application/json".to_owned()));

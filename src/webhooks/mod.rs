@@ -12,7 +12,7 @@ mod run;
 
 use crate::boot::{BootError, Services};
 use crate::engine::Engine;
-use crate::events::{EventHub, HubReceiver, NextEntries, likely_meanings};
+use crate::events::{EventHub, HubReceiver, NextEntries};
 use crate::outbound::Outbound;
 use crate::registry::Registry;
 use crate::registry::columns::webhook as col;
@@ -180,8 +180,7 @@ fn look(
         storage.catch_up()?;
     }
     if anew {
-        let newest = context.hub.join()?.1;
-        declare(registry, storage, newest)?;
+        declare(registry, storage)?;
     }
     // Read first, so that what is written meanwhile requires another look.
     let versions = [tables.hooks, tables.deliveries].map(|of| storage.scope_version(&of.table));
@@ -243,9 +242,8 @@ fn skip(
         let NextEntries::Entries(entries) = receiver.after(first)? else { break };
         let Some(last) = entries.last().map(|entry| entry.seq) else { break };
         for entry in &entries {
-            let Some((resource, meanings)) = likely_meanings(registry, entry) else { continue };
             waiting.retain(|(hook, at)| {
-                let concerns = entry.seq > *at && hook.filter.takes(&resource.name) && hook.filter.wants(&meanings);
+                let concerns = entry.seq > *at && hook.filter.may_concern(registry, entry);
                 if concerns {
                     states.entry(hook.id).or_default().at = entry.seq - 1;
                 }

@@ -3,7 +3,6 @@
 use super::message::WebhookMessage;
 use crate::boot::{BootError, wait};
 use crate::events::EventFilter;
-use crate::features::webhooks::columns;
 use crate::outbound::ReceivedAnswer;
 use crate::records::{self, Record, txt};
 use crate::registry::Registry;
@@ -71,9 +70,9 @@ impl WebhookTables<'_> {
     pub fn ordered(self, storage: &dyn Storage, hook: i64) -> Result<Option<OrderedDelivery>, StorageError> {
         let waiting = vec![self.is(delivery::STATE, txt("waiting")), self.is(delivery::WEBHOOK, DbValue::Int(hook))];
         let plan = records::ordered(records::plan(self.deliveries, Cond::All(waiting)), &self.deliveries.key, false);
-        let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(1), ..plan })?;
-        Ok(rows.first().map(|row| {
-            let row = Record { resource: self.deliveries, row };
+        let row = records::first_by::<Row>(&*storage.snapshot()?, plan)?;
+        Ok(row.map(|row| {
+            let row = Record { resource: self.deliveries, row: &row };
             let events = serde_json::from_str(row.text(delivery::EVENTS)).unwrap_or_default();
             let message = WebhookMessage { id: row.text(delivery::MESSAGE).to_owned(), events };
             OrderedDelivery { id: row.id(), message }
@@ -104,14 +103,14 @@ impl WebhookTables<'_> {
         let of = self.deliveries;
         let own = vec![self.is(delivery::WEBHOOK, DbValue::Int(hook)), self.is(delivery::MESSAGE, txt(message))];
         let plan = records::ordered(records::plan(of, Cond::All(own)), &of.key, true);
-        let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(1), ..plan })?;
-        Ok(rows.first().map(|row| Record { resource: of, row }.id()))
+        let row = records::first_by::<Row>(&*storage.snapshot()?, plan)?;
+        Ok(row.map(|row| Record { resource: of, row: &row }.id()))
     }
 
     /// The change that sets columns of a webhook.
     pub fn set(self, id: i64, values: &[(&str, DbValue)]) -> Change {
         let target = Target::Existing { key: DbValue::Int(id), expect: None };
-        Change::Put(Put::new(self.hooks.table.clone(), target, columns(self.hooks, values)))
+        Change::Put(Put::new(self.hooks.table.clone(), target, records::set_of(self.hooks, values)))
     }
 
     /// The change that stores how a delivery went; `id`: it was ordered or failed before.
@@ -129,7 +128,7 @@ impl WebhookTables<'_> {
             (delivery::RESPONSE, txt(outcome.answer.as_ref().map_or("", |answer| &answer.text))),
             (delivery::EVENTS, txt(&Value::Array(message.events.clone()).to_string())),
         ];
-        let mut set = columns(self.deliveries, &values);
+        let mut set = records::set_of(self.deliveries, &values);
         let attempts = self.deliveries.plan_column(delivery::ATTEMPTS).unwrap_or_else(|| name(delivery::ATTEMPTS));
         let target = match id {
             Some(id) => {
@@ -137,7 +136,7 @@ impl WebhookTables<'_> {
                 Target::Existing { key: DbValue::Int(id), expect: None }
             }
             None => {
-                set.extend(columns(self.deliveries, &[(delivery::CREATED, DbValue::Int(outcome.at))]));
+                set.extend(records::set_of(self.deliveries, &[(delivery::CREATED, DbValue::Int(outcome.at))]));
                 set.push((attempts, Input::Value(DbValue::Int(1))));
                 Target::New
             }
@@ -153,15 +152,15 @@ impl WebhookTables<'_> {
         let of = self.deliveries;
         let own = self.is(delivery::WEBHOOK, DbValue::Int(hook));
         let plan = records::ordered(records::plan(of, own.clone()), &of.key, true);
-        let plan = ReadPlan { columns: vec![of.key.clone()], offset: most, limit: Some(1), ..plan };
-        let Some(row) = storage.snapshot()?.rows(&plan)?.into_iter().next() else { return Ok(None) };
-        let old = Cond::Compare(of.key.clone(), Op::Le, row[0].clone());
+        let plan = ReadPlan { columns: vec![of.key.clone()], offset: most, ..plan };
+        let Some(key) = records::first_by::<DbValue>(&*storage.snapshot()?, plan)? else { return Ok(None) };
+        let old = Cond::Compare(of.key.clone(), Op::Le, key);
         Ok(Some(Change::RemoveWhere { table: of.table.clone(), filter: Cond::All(vec![own, old]) }))
     }
 }
 
-/// A webhook.
-#[derive(Clone, Debug, PartialEq)]
+/// A webhook. It has no `Debug`: its secrets are in no log.
+#[derive(Clone, PartialEq)]
 pub struct WebhookRow {
     pub id: i64,
     pub url: String,
@@ -240,11 +239,11 @@ pub fn commit(storage: &dyn Storage, changes: Vec<Change>) -> Result<(), BootErr
     }
 }
 
-/// Brings the rows of declared webhooks to what is declared. `newest` is where new ones begin.
+/// Brings the rows of declared webhooks to what is declared. New ones begin behind the newest change.
 ///
 /// # Errors
 /// The database cannot be read or written.
-pub fn declare(registry: &Registry, storage: &dyn Storage, newest: i64) -> Result<(), BootError> {
+pub fn declare(registry: &Registry, storage: &dyn Storage) -> Result<(), BootError> {
     let Some(tables) = WebhookTables::of(registry) else { return Ok(()) };
     let present = tables.all(storage)?;
     let declared = &registry.declaration.webhooks;
@@ -272,8 +271,9 @@ pub fn declare(registry: &Registry, storage: &dyn Storage, newest: i64) -> Resul
         ];
         match known {
             None => {
+                let newest = records::newest_change(&*storage.snapshot()?)?;
                 values.extend([(col::STATE, txt("active")), (col::POSITION, DbValue::Int(newest))]);
-                let set = columns(tables.hooks, &values);
+                let set = records::set_of(tables.hooks, &values);
                 changes.push(Change::Put(Put::new(tables.hooks.table.clone(), Target::New, set)));
             }
             Some(row) if !is_as_declared(row, hook) => {

@@ -23,6 +23,9 @@ const MOST_GATHERED: usize = 100;
 /// Longest pause between two attempts, in seconds.
 const LONGEST_PAUSE: i64 = 3600;
 
+/// The text in the place of a secret where a delivery is shown.
+const HIDDEN: &str = "(secret)";
+
 /// Deliveries after which old ones are deleted.
 const SHORTENED_EVERY: u64 = 20;
 
@@ -38,12 +41,11 @@ pub fn start(
     let shared = (context.clone(), progress.clone(), stop.clone(), thread::current());
     let spawned = thread::Builder::new().name(format!("webhook-{hook}")).spawn(move || {
         let (context, progress, stop, looker) = shared;
-        let ends = RunEnd { progress: &progress, hook, looker: &looker };
+        let ends = RunEnd { context: &context, progress: &progress, hook, looker: &looker };
         let run = Run { context: &context, progress: &progress, stop: &stop, hook };
         if let Err(error) = run.carry_out() {
             tracing::warn!("the webhook {hook} has to wait: {error}");
-            let later = context.clock.now() + super::RETRY;
-            progress.lock().entry(hook).or_default().not_before = later;
+            ends.wait();
         }
         drop(ends);
     });
@@ -56,13 +58,25 @@ pub fn start(
 
 /// Says that a run has ended, also where it ends in a panic.
 struct RunEnd<'a> {
+    context: &'a WebhookContext,
     progress: &'a WebhookProgress,
     hook: i64,
     looker: &'a thread::Thread,
 }
 
+impl RunEnd<'_> {
+    /// The next run waits a moment.
+    fn wait(&self) {
+        let later = self.context.clock.now() + super::RETRY;
+        self.progress.lock().entry(self.hook).or_default().not_before = later;
+    }
+}
+
 impl Drop for RunEnd<'_> {
     fn drop(&mut self) {
+        if thread::panicking() {
+            self.wait();
+        }
         self.progress.lock().entry(self.hook).or_default().running = false;
         self.progress.running.fetch_sub(1, Ordering::AcqRel);
         self.looker.unpark();
@@ -188,6 +202,9 @@ impl Run<'_> {
     fn told(&self, hook: &WebhookRow, entry: &FeedEntry) -> Result<Option<ToldEvent>, BootError> {
         let failed = |error: ApiError| BootError::Other(error.message().to_owned());
         let registry = self.context.registry();
+        if !hook.filter.may_concern(registry, entry) {
+            return Ok(None);
+        }
         let mut caller = Principal::default();
         if hook.private {
             let role = registry.required_role().and_then(|role| registry.roles.get(role));
@@ -208,11 +225,13 @@ impl Run<'_> {
         };
         let Ok(url) = Url::parse(&hook.url) else { return failed("The address is none.".into()) };
         let request = message.request(format, &hook.secrets(at), at);
-        let body = without(&String::from_utf8_lossy(&request.body), &hook.secrets(at));
+        let body = message.body(format, HIDDEN);
         let declared = &context.registry().declaration.events;
         let bounds = (declared.timeout.std(), declared.max_answer.bytes());
         match context.outbound.send(&url, request, bounds) {
-            Ok(answer) => {
+            Ok(mut answer) => {
+                // A receiver may send back what it got.
+                answer.text = without(&answer.text, &hook.secrets(at));
                 let error = match answer.status {
                     moved if status::is_redirection(moved) => {
                         format!("The receiver answered {moved}: redirects are not followed.")
@@ -279,10 +298,15 @@ fn message(hook: &WebhookRow, events: Vec<ToldEvent>) -> WebhookMessage {
     WebhookMessage { id: format!("msg_{}_{range}", hook.id), events }
 }
 
-/// A body as it is shown: without secrets.
-fn without(body: &str, secrets: &[&str]) -> String {
+/// A text as it is shown: without secrets, as they are and as JSON writes them.
+fn without(text: &str, secrets: &[&str]) -> String {
     let secrets = secrets.iter().filter(|secret| !secret.is_empty());
-    secrets.fold(body.to_owned(), |body, secret| body.replace(secret, "(secret)"))
+    secrets.fold(text.to_owned(), |text, secret| {
+        let written = Value::from(*secret).to_string();
+        // Without its quotes.
+        let written = &written[1..written.len() - 1];
+        text.replace(secret, HIDDEN).replace(written, HIDDEN)
+    })
 }
 
 fn reason(error: &FetchError) -> String {
@@ -292,5 +316,23 @@ fn reason(error: &FetchError) -> String {
         FetchError::Status(status) => format!("The receiver answered {status}."),
         FetchError::TooLarge => "The answer is too large.".to_owned(),
         FetchError::Busy => "There is no place for the request.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_receiver_sends_back_has_no_secrets() {
+        let secrets = ["whsec_new", "a\"b\\c", ""];
+        for (text, shown) in [
+            ("Bearer whsec_new", "Bearer (secret)"),
+            (r#"{"token": "a\"b\\c", "other": 1}"#, r#"{"token": "(secret)", "other": 1}"#),
+            (r#"a"b\c"#, "(secret)"),
+            ("ok", "ok"),
+        ] {
+            assert_eq!(without(text, &secrets), shown, "{text}");
+        }
     }
 }

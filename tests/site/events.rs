@@ -177,6 +177,16 @@ fn a_listener_goes_on_where_it_was() {
     // Only what the filter names: what was created in public counts as created, too.
     let mut created = EventReader::after(&server, "?resources=posts&events=created", None, &place);
     assert_eq!(created.of("posts").1["record"], ids[0]);
+    // Entries that the caller may not read are passed over, however many there are, and so are those of other filters.
+    let draft = made(&server, posts, json!({"title": "Plan"}));
+    for n in 0..120 {
+        change(&server, &draft["id"], json!({"title": format!("Plan {n}")}));
+    }
+    let late = made(&server, posts, json!({"title": "Late", "status": "publish"}));
+    for query in ["?resources=posts", "?events=created"] {
+        let mut events = EventReader::after(&server, query, None, &place);
+        while events.of("posts").1["record"] != late["id"] {}
+    }
     for lost in ["999999999", "no number", "-5"] {
         let mut events = EventReader::after(&server, "", None, lost);
         let (name, event) = events.next().expect("an event");
@@ -223,7 +233,12 @@ fn a_stream_ends_with_its_credentials_and_has_its_bounds() {
     let two = EventReader::open(&server, "", Some(&reader));
     let refused = EventReader::open(&server, "", Some(&reader));
     assert!(refused.head.starts_with("http/1.1 429") && refused.head.contains("retry-after:"), "{}", refused.head);
-    drop(two);
+    // All callers together have no more than the process has.
+    let strangers = [0, 1].map(|_| EventReader::open(&server, "", None));
+    assert!(strangers.iter().all(|one| one.head.starts_with("http/1.1 200")), "{}", strangers[1].head);
+    let refused = EventReader::open(&server, "", Some(&server.admin));
+    assert!(refused.head.starts_with("http/1.1 429"), "{}", refused.head);
+    drop((two, strangers));
     let users = server.admin("GET", "/cms/v2/users?search=reader&context=edit", None).body;
     let passwords = format!("/cms/v2/users/{}/application-passwords", users[0]["id"]);
     assert_eq!(server.admin("DELETE", &passwords, None).status, 200);
@@ -256,7 +271,7 @@ fn a_node_tells_what_another_has_written() {
 #[test]
 fn what_is_told_is_declared() {
     let server = Server::start();
-    let site = "[events.resources]\nposts = [\"published\"]\ntags = []\n[events.quiet]\npages = [\"menu_order\"]\n";
+    let site = "[events.resources]\nposts = [\"published\"]\ntags = []\n[events.ignore]\npages = [\"menu_order\"]\n";
     std::fs::write(server.path("site.toml"), site).expect("a file");
     let server = server.restart_with(&[]);
     let mut events = EventReader::open(&server, "", Some(&server.admin));

@@ -9,7 +9,7 @@ use crate::records::{self, Record, txt};
 use crate::registry::columns::redirect as col;
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{BehaviourEntry, PLAIN, ResponseKind};
-use cms_storage::plan::{Change, Cond, DbValue, Input, Op, ReadPlan};
+use cms_storage::plan::{Change, Cond, DbValue, Op, ReadPlan};
 use url::Url;
 
 /// Its rows of the table of handlers.
@@ -110,22 +110,13 @@ impl RedirectDraft {
     /// Sets the columns that follow from what is given.
     fn set(&self, resource: &Resource, changes: &mut [Change]) {
         let leads = self.path.as_ref().map(|path| exact_key(&path.path)).unwrap_or_default();
-        let texts = [
-            (col::FROM, self.pattern.text()),
-            (col::TO, self.to.clone()),
-            (col::PATTERN, self.pattern.key()),
-            (col::LEADS, leads),
+        let values = [
+            (col::FROM, txt(&self.pattern.text())),
+            (col::TO, txt(&self.to)),
+            (col::PATTERN, txt(&self.pattern.key())),
+            (col::LEADS, txt(&leads)),
         ];
-        let put = changes.iter_mut().find_map(|change| match change {
-            Change::Put(put) => Some(put),
-            _ => None,
-        });
-        let Some(put) = put else { return };
-        for (column, value) in texts {
-            let Some(column) = resource.plan_column(column) else { continue };
-            put.set.retain(|(own, _)| *own != column);
-            put.set.push((column, Input::Value(txt(&value))));
-        }
+        records::set_first(resource, changes, &values);
     }
 
     /// Refuses a redirect to another one, or from the target of another one.

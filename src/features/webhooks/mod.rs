@@ -5,8 +5,9 @@ use crate::access::failure;
 use crate::error::{ApiError, Code, status};
 use crate::families;
 use crate::handlers::{Handler, Outcome, Work, handler, items};
+use crate::model::event_head;
 use crate::records::{self, Record, txt};
-use crate::registry::columns::{delivery, feed, webhook as col};
+use crate::registry::columns::{delivery, webhook as col};
 use crate::registry::link::parts::{SECRET_PREFIX, webhook_secret};
 use crate::registry::name;
 use crate::registry::resource::Resource;
@@ -15,8 +16,7 @@ use crate::scope::Scope;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cms_config::declaration::EventType;
-use cms_storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, ReadPlan, Target, WritePlan};
-use cms_text::time::format_local;
+use cms_storage::plan::{Change, Cond, DbValue, Op, Put, Target, WritePlan};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -81,13 +81,10 @@ async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Err(ApiError::invalid_one(col::NAME, message));
     }
     let secret = given_secret(work)?.unwrap_or_else(new_secret);
-    let newest = newest_change(scope)?;
+    let newest = records::newest_change(&*scope.snapshot()?)?;
     let mut changes = families::plan_creation(&work.edit(resource, None))?;
-    set(
-        resource,
-        &mut changes,
-        &[(col::SIGNING, txt(&secret)), (col::STATE, txt("active")), (col::POSITION, DbValue::Int(newest))],
-    );
+    let values = [(col::SIGNING, txt(&secret)), (col::STATE, txt("active")), (col::POSITION, DbValue::Int(newest))];
+    records::set_first(resource, &mut changes, &values);
     let written = work.insert(resource, changes).await?;
     let mut outcome = items::created(work, resource, &written)?;
     outcome.body["secret"] = json!(secret);
@@ -118,7 +115,7 @@ async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
             values.push((col::SIGNING_UNTIL, DbValue::Int(work.scope.now + ROTATION)));
             values.push((col::SIGNING, txt(secret)));
         }
-        set(resource, &mut changes, &values);
+        records::set_first(resource, &mut changes, &values);
         work.rewrite(record, changes).await
     })
     .await?;
@@ -145,11 +142,14 @@ async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// Too many deliveries wait.
 async fn test(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let hook = target(work)?;
-    let event = json!({
-        "version": 1, "id": 0, "type": "test", "time": format!("{}Z", format_local(work.scope.now)),
-        "resource": hook.resource.name, "kind": hook.resource.api_name, "record": hook.id(), "slug": null, "link": null,
-        "previous_slug": null, "previous_link": null, "status": {"before": null, "after": null}, "changed": [], "keys": [],
-    });
+    let item = [json!(hook.resource.name), json!(hook.resource.api_name), json!(hook.id())];
+    let mut event = event_head(0, "test", work.scope.now * 1000, item);
+    for name in ["slug", "link", "previous_slug", "previous_link"] {
+        event.insert(name.into(), Value::Null);
+    }
+    event.insert("status".into(), json!({"before": null, "after": null}));
+    event.extend(["changed", "keys"].map(|name| (name.to_owned(), json!([]))));
+    let event = Value::Object(event);
     order(work, hook, [event].into_iter().collect(), "test").await
 }
 
@@ -183,7 +183,7 @@ async fn order(work: &Work<'_>, hook: Record<'_>, events: Value, kind: &str) -> 
     let put = Put::new(
         deliveries.table.clone(),
         Target::New,
-        columns(
+        records::set_of(
             deliveries,
             &[
                 (delivery::WEBHOOK, DbValue::Int(hook.id())),
@@ -270,30 +270,4 @@ fn given_secret(work: &Work<'_>) -> Result<Option<String>, ApiError> {
             "A secret is `whsec_` and 24 to 64 bytes in Base64, or another text of printable ASCII without spaces.",
         )),
     }
-}
-
-/// Sets columns of the first row that is written.
-fn set(resource: &Resource, changes: &mut [Change], values: &[(&str, DbValue)]) {
-    let put = changes.iter_mut().find_map(|change| match change {
-        Change::Put(put) => Some(put),
-        _ => None,
-    });
-    let Some(put) = put else { return };
-    for (column, value) in columns(resource, values) {
-        put.set.retain(|(own, _)| *own != column);
-        put.set.push((column, value));
-    }
-}
-
-/// Values by the names that plans know.
-pub fn columns(resource: &Resource, values: &[(&str, DbValue)]) -> Vec<(Name, Input)> {
-    let named = |column: &str| resource.plan_column(column).unwrap_or_else(|| name(column));
-    values.iter().map(|(column, value)| (named(column), Input::Value(value.clone()))).collect()
-}
-
-/// The number of the newest change.
-fn newest_change(scope: &Scope) -> Result<i64, ApiError> {
-    let plan = records::ordered(records::columns(feed::TABLE, &[feed::SEQ], records::always()), feed::SEQ, true);
-    let rows = scope.snapshot()?.rows(&ReadPlan { limit: Some(1), ..plan })?;
-    Ok(rows.first().map_or(0, |row| records::int(&row[0])))
 }

@@ -219,7 +219,7 @@ impl Linker<'_> {
         self.table_with(resources, &path, addresses.missing.get(), &missing_address::ALL, who);
     }
 
-    /// Resources of which something else is told than of the others, and properties that change quietly, have to be there; so
+    /// Resources with other events than the rest, and properties whose changes are ignored, have to be there; so
     /// do the resources of webhooks, and what declared webhooks name.
     pub(super) fn events(&mut self, resources: &[Resource]) {
         let declared = &self.declared.events;
@@ -243,6 +243,12 @@ impl Linker<'_> {
                 self.problem(&extend(&path, "secret"), message, None);
             }
             self.known(&extend(&path, "format"), "format", &hook.format, &formats);
+            let signed = self.declared.webhook_formats.get(&hook.format).is_some_and(|format| format.signed);
+            if signed && hook.secret.is_empty() {
+                let message = format!("requests of the format `{}` are signed, and there is no `secret`", hook.format);
+                let hint = "set `secret` to `whsec_` and 24 to 64 bytes in Base64, best in the environment";
+                self.problem(&path, message, Some(hint.into()));
+            }
             for (i, resource) in hook.resources.iter().enumerate() {
                 self.resource_named(&[&path[..], &["resources", &i.to_string()]].concat(), resource);
             }
@@ -250,11 +256,11 @@ impl Linker<'_> {
         for name in declared.resources.keys() {
             self.resource_named(&["events", "resources", name], name);
         }
-        for (name, quiet) in &declared.quiet {
-            let path = ["events", "quiet", name];
+        for (name, ignored) in &declared.ignore {
+            let path = ["events", "ignore", name];
             let Some(index) = self.resource_named(&path, name) else { continue };
             let properties: Vec<&str> = resources[index].properties.iter().map(|p| p.name.as_str()).collect();
-            for (i, property) in quiet.iter().enumerate() {
+            for (i, property) in ignored.iter().enumerate() {
                 self.known(&extend(&path, &i.to_string()), "property", property, &properties);
             }
         }

@@ -1,4 +1,4 @@
-//! Events: what is told of changes to listeners of the stream, and to webhooks.
+//! Events: notifications of changes, for subscribers of the stream and for webhooks.
 
 use crate::units::{Duration, OptionalSetting, Size};
 use indexmap::IndexMap;
@@ -6,16 +6,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Events tell of changes, to listeners of the stream and to webhooks.
+/// Events notify subscribers of the stream and webhooks of changes.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Events {
-    /// Events of resources that `resources` does not name.
-    pub told: Vec<EventType>,
-    /// Events of single resources; an empty list: none.
+    /// Types of events of resources that `resources` does not name.
+    pub types: Vec<EventType>,
+    /// Types of events of single resources; an empty list: none.
     pub resources: IndexMap<String, Vec<EventType>>,
-    /// Properties by resource whose change alone is not told, such as counts.
-    pub quiet: IndexMap<String, Vec<String>>,
+    /// Properties by resource whose change alone is no event, such as counts.
+    pub ignore: IndexMap<String, Vec<String>>,
     /// Streams that are open at once, of each process.
     pub streams: usize,
     /// Streams that one user may have open at once, or one network without credentials.
@@ -33,9 +33,9 @@ pub struct Events {
     pub timeout: Duration,
     /// How much of a receiver's answer is read and shown.
     pub max_answer: Size,
-    /// The first wait after a delivery that failed; it doubles with each further one, up to an hour.
+    /// The first wait before a failed delivery is retried; it doubles with each further one, up to an hour.
     pub backoff: Duration,
-    /// How long a delivery is tried; then the webhook is parked until somebody starts it again.
+    /// How long a delivery is retried; then the webhook is parked until somebody starts it again.
     pub patience: Duration,
     /// Deliveries of one webhook that are remembered.
     #[schemars(range(min = 1, max = 10_000))]
@@ -45,9 +45,9 @@ pub struct Events {
 impl Default for Events {
     fn default() -> Self {
         Events {
-            told: EventType::CHANGES.to_vec(),
+            types: EventType::CHANGES.to_vec(),
             resources: IndexMap::new(),
-            quiet: IndexMap::new(),
+            ignore: IndexMap::new(),
             streams: 5000,
             streams_of_caller: 20,
             heartbeat: Duration::seconds_of(15),
@@ -63,7 +63,7 @@ impl Default for Events {
     }
 }
 
-/// The change of an item, as those who are told of it may know it.
+/// The change of an item, as its receiver may know it.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EventType {
@@ -82,7 +82,7 @@ pub enum EventType {
 }
 
 impl EventType {
-    /// Changes of an item, whoever is told.
+    /// Changes of an item, whoever the receiver is.
     pub const CHANGES: [EventType; 7] = [
         EventType::Created,
         EventType::Updated,
@@ -113,7 +113,7 @@ impl EventType {
     }
 }
 
-/// The form in which receivers of a kind are told. In texts, `{type}`, `{resource}`, `{kind}`, `{record}`, `{slug}`, `{link}`,
+/// The format of requests to receivers of a kind. In texts, `{type}`, `{resource}`, `{kind}`, `{record}`, `{slug}`, `{link}`,
 /// `{keys}` and `{secret}` are replaced; a text that is nothing but a name has that value with its type, and `{event}` is the
 /// event, or an object with all of them where several were gathered.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
@@ -134,13 +134,13 @@ pub struct WebhookFormat {
     pub kinds: IndexMap<String, String>,
 }
 
-/// A receiver that is told of changes.
+/// A receiver that is notified of changes.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeclaredWebhook {
-    /// Where it is told: an http or https address.
+    /// Address to which events are sent: http or https.
     pub url: String,
-    /// The form of requests: one of `webhook_formats`.
+    /// The format of requests: one of `webhook_formats`.
     #[serde(default = "events")]
     pub format: String,
     /// Only these resources; empty: all.
@@ -149,14 +149,14 @@ pub struct DeclaredWebhook {
     /// Only these events; empty: all.
     #[serde(default)]
     pub events: Vec<EventType>,
-    /// It is also told of what not everybody may read, never of contents.
+    /// It also receives events of what not everybody may read, never contents.
     #[serde(default)]
     pub private: bool,
     /// Seconds in which changes are gathered into one delivery.
     #[serde(default)]
     #[schemars(range(max = 3600))]
     pub debounce: u32,
-    /// The secret that signs what is sent (`whsec_…`), or that the receiver of the format wants.
+    /// The secret that signs requests (`whsec_…`), which a signed format needs, or that the receiver wants.
     #[serde(default)]
     pub secret: String,
     /// Whether it is on.

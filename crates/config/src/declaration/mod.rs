@@ -71,13 +71,13 @@ pub struct Declaration {
     /// The record of what each commit changed.
     #[serde(default)]
     pub feed: Feed,
-    /// Events: what is told of changes.
+    /// Events: notifications of changes.
     #[serde(default)]
     pub events: Events,
-    /// Forms in which webhooks are sent, by name.
+    /// Formats of the requests of webhooks, by name.
     #[serde(default)]
     pub webhook_formats: IndexMap<String, WebhookFormat>,
-    /// Receivers that are told of changes, by name. Others are made while the server runs.
+    /// Receivers that are notified of changes, by name. Others are made while the server runs.
     #[serde(default)]
     pub webhooks: IndexMap<String, DeclaredWebhook>,
     /// Name and address of the site.

@@ -3,9 +3,9 @@
 use super::super::statement::{DbError, Fault};
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::thread;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
@@ -33,23 +33,40 @@ impl Driver {
     }
 }
 
-struct Unpark(Thread);
+/// The signal that wakes a thread that waits for the server. It does not park: an unpark that tells the thread's own loop of a
+/// commit would be lost here, and the loop would sleep through that commit.
+#[derive(Default)]
+struct WaitSignal {
+    woken: Mutex<bool>,
+    changed: Condvar,
+}
 
-impl Wake for Unpark {
+impl Wake for WaitSignal {
     fn wake(self: Arc<Self>) {
-        self.0.unpark();
+        *self.woken.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.changed.notify_one();
+    }
+}
+
+impl WaitSignal {
+    /// Sleeps until it is woken, or for this long.
+    fn sleep(&self, left: Duration) {
+        let woken = self.woken.lock().unwrap_or_else(PoisonError::into_inner);
+        let woken = self.changed.wait_timeout_while(woken, left, |woken| !*woken);
+        *woken.unwrap_or_else(PoisonError::into_inner).0 = false;
     }
 }
 
 thread_local! {
-    static WAKER: Waker = Waker::from(Arc::new(Unpark(thread::current())));
+    static SIGNAL: Arc<WaitSignal> = Arc::default();
 }
 
 /// Sleeps until a future is ready; `None`: not by then.
 pub fn wait<T>(future: impl Future<Output = T>, until: Instant) -> Option<T> {
     let mut future = pin!(future);
-    WAKER.with(|waker| {
-        let mut context = Context::from_waker(waker);
+    SIGNAL.with(|signal| {
+        let waker = Waker::from(signal.clone());
+        let mut context = Context::from_waker(&waker);
         loop {
             if let Poll::Ready(done) = future.as_mut().poll(&mut context) {
                 return Some(done);
@@ -58,7 +75,7 @@ pub fn wait<T>(future: impl Future<Output = T>, until: Instant) -> Option<T> {
             if left.is_zero() {
                 return None;
             }
-            thread::park_timeout(left);
+            signal.sleep(left);
         }
     })
 }
@@ -102,4 +119,34 @@ pub fn with_causes(error: &dyn std::error::Error) -> String {
         cause = next.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::poll_fn;
+
+    #[test]
+    fn waiting_leaves_a_thread_its_unpark() {
+        let mut asked = false;
+        let answer = poll_fn(|context| {
+            if std::mem::replace(&mut asked, true) {
+                return Poll::Ready(());
+            }
+            // A commit comes while the thread waits for the server.
+            thread::current().unpark();
+            context.waker().wake_by_ref();
+            Poll::Pending
+        });
+        let long = Duration::from_secs(20);
+        let began = Instant::now();
+        assert_eq!(wait(answer, began + long), Some(()));
+        thread::park_timeout(long);
+        assert!(began.elapsed() < long, "the thread is woken");
+    }
+
+    #[test]
+    fn waiting_ends_in_time() {
+        assert_eq!(wait(std::future::pending::<()>(), Instant::now() + Duration::from_millis(20)), None);
+    }
 }
