@@ -217,7 +217,11 @@ impl ExportParts {
     }
 
     fn unwritten(&self, error: &io::Error) -> BootError {
-        BootError::Other(format!("{}: {error}", self.place.display()))
+        let hint = match error.kind() {
+            io::ErrorKind::AlreadyExists => "; move it away or choose another name",
+            _ => "",
+        };
+        BootError::Other(format!("{}: {error}{hint}", self.place.display()))
     }
 }
 

@@ -69,6 +69,8 @@ async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
 
 /// A redirect as it will be.
 struct RedirectDraft {
+    /// As it was given: an import finds it again by that.
+    from: String,
     pattern: PathPattern,
     to: String,
     /// The target as a path of the site; `None`: it is elsewhere, or gone.
@@ -104,14 +106,14 @@ impl RedirectDraft {
         }
         let sample = sample(&to);
         let path = if gone { None } else { RequestedAddress::of(work.scope, &sample) };
-        Ok(RedirectDraft { pattern, to, path, enabled })
+        Ok(RedirectDraft { from, pattern, to, path, enabled })
     }
 
     /// Sets the columns that follow from what is given.
     fn set(&self, resource: &Resource, changes: &mut [Change]) {
         let leads = self.path.as_ref().map(|path| exact_key(&path.path)).unwrap_or_default();
         let values = [
-            (col::FROM, txt(&self.pattern.text())),
+            (col::FROM, txt(&self.from)),
             (col::TO, txt(&self.to)),
             (col::PATTERN, txt(&self.pattern.key())),
             (col::LEADS, txt(&leads)),
@@ -124,7 +126,7 @@ impl RedirectDraft {
         if !self.enabled {
             return Ok(());
         }
-        let from = self.pattern.text();
+        let from = &self.from;
         let refused = |why: String| Err(ApiError::new(resource.code(Code::RedirectLoop)).with_message(why));
         if let Some(path) = &self.path {
             let keys = keys_of(&path.path);

@@ -218,7 +218,8 @@ fn add_fields(
         let (name, kind) = (text(item, "name"), text(item, "type"));
         let path = if outer.is_empty() { name.clone() } else { format!("{outer}.{name}") };
         if WITHOUT_VALUE.contains(&kind.as_str()) {
-            left_out.push(format!("field {title}: {path}: {kind} holds no value"));
+            let shown = if name.is_empty() { text(item, "label") } else { path };
+            left_out.push(format!("field {title}: {shown}: {kind} holds no value"));
         } else if name.is_empty() || name.contains('.') {
             left_out.push(format!("field {title}: {path}: it has no name that can be declared"));
         } else if !KINDS.contains(&kind.as_str()) || outer.matches('.').count() >= DEEPEST {
