@@ -32,7 +32,7 @@ impl EventReader {
         let login = user.map(|user| format!("Authorization: Basic {}\r\n", token(user))).unwrap_or_default();
         let last = if last.is_empty() { String::new() } else { format!("Last-Event-ID: {last}\r\n") };
         let line = format!("GET {path}/server/v1/events{query} HTTP/1.1\r\nHost: {address}\r\n");
-        write!(stream, "{line}Accept: text/event-stream\r\n{login}{last}\r\n").expect("a request");
+        write!(stream, "{line}Accept: text/event-stream\r\nConnection: close\r\n{login}{last}\r\n").expect("a request");
         let mut reader = EventReader { lines: BufReader::new(stream), head: String::new(), place: String::new() };
         while !reader.head.ends_with("\n\n") {
             let line = reader.line().expect("a head").to_lowercase();
