@@ -7,14 +7,14 @@ use super::requested::{RequestedAddress, slug_of};
 use super::walk::{self, PathHit};
 use crate::access::policy;
 use crate::error::ApiError;
-use crate::records::{self, Record, int, is_in, txt};
+use crate::records::{self, Record, is_in, txt};
 use crate::registry::columns::{ID, file, record, term};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::render::short_columns;
 use crate::scope::Scope;
-use cms_storage::Snapshot;
 use cms_storage::plan::{Cond, DbValue, Op, Order, ReadPlan, Row};
+use cms_storage::{FromRow, Snapshot};
 use cms_text::address::{AddressMatch, DATE};
 use cms_text::time::CivilDateTime;
 use std::collections::{HashMap, HashSet};
@@ -244,17 +244,14 @@ impl<'a> AddressSearch<'a, '_> {
                 Cond::Compare(name(record::SLUG), Op::Lt, txt(&after)),
             ]);
             let order = [record::SLUG, ID].map(|column| Order::Column(name(column), false)).to_vec();
-            let plan = records::columns(record::TABLE, &[ID, record::KIND, record::DATE_LOCAL], filter);
-            let rows = snapshot.rows(&ReadPlan { order, limit: Some(MOST_GUESSED), ..plan })?;
+            let plan = records::columns(record::TABLE, &[ID, record::DATE_LOCAL], filter);
+            let rows: Vec<(i64, i64)> = snapshot.rows_as(&ReadPlan { order, limit: Some(MOST_GUESSED), ..plan })?;
             let dated = kinds()
                 .flat_map(|kind| kind.address.templates())
                 .find_map(|template| template.match_path(path).filter(|_| template.has(DATE)));
-            let fits = |row: &&Row| {
-                let date = CivilDateTime::of(int(&row[2]));
-                dated.as_ref().is_none_or(|dated| dated.is_on(DATE, &date))
-            };
-            let hits: Vec<PathHit> =
-                rows.iter().filter(fits).map(|row| PathHit { id: int(&row[0]), date: None }).collect();
+            let fits = |date: i64| dated.as_ref().is_none_or(|dated| dated.is_on(DATE, &CivilDateTime::of(date)));
+            let fitting = rows.into_iter().filter(|(_, date)| fits(*date));
+            let hits: Vec<PathHit> = fitting.map(|(id, _)| PathHit { id, date: None }).collect();
             let found = readable(&*snapshot, self.scope, &hits)?;
             let first = hits.iter().find_map(|hit| found.get(&hit.id)).map(|(resource, row)| (*resource, row.clone()));
             self.found[at] = first.map(|(resource, row)| NamedPlace {
@@ -320,7 +317,7 @@ fn by_number(
     let mut files: HashMap<String, i64> = HashMap::new();
     if !keys.is_empty() {
         let plan = records::columns(file::TABLE, &[file::KEY, file::RECORD], Cond::In(name(file::KEY), keys));
-        files.extend(snapshot.rows(&plan)?.iter().map(|row| (records::text(&row[0]).to_owned(), int(&row[1]))));
+        files = snapshot.rows_as(&plan)?;
     }
     for (candidate, hits) in candidates.iter().zip(hits) {
         let id = match &candidate.target {
@@ -385,7 +382,7 @@ fn days(snapshot: &dyn Snapshot, scope: &Scope, candidates: &[Candidate<'_, '_>]
     let filter = records::all([records::words(record::KIND, kinds), policy::published(scope), records::any(periods)]);
     let plan = records::columns(record::TABLE, &[record::DATE_LOCAL], filter);
     let rows = snapshot.groups(&ReadPlan { width: Some(DAY), ..plan })?;
-    Ok(PublishedDays(rows.iter().map(|row| int(&row[0])).collect()))
+    Ok(PublishedDays(rows.into_iter().map(FromRow::from_row).collect()))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::candidates::{Candidate, CandidateTarget};
 use crate::error::ApiError;
 use crate::families::content;
-use crate::records::{self, int, text, txt};
+use crate::records::{self, txt};
 use crate::registry::columns::{ID, old_address, record};
 use crate::registry::name;
 use crate::registry::resource::Resource;
@@ -134,9 +134,10 @@ impl SlugWalk<'_> {
                 filter.push(records::is_in(record::PARENT, parents));
             }
             let columns = [ID, record::KIND, record::PARENT, record::SLUG];
-            for row in self.snapshot.rows(&records::columns(record::TABLE, &columns, Cond::All(filter)))? {
-                let parent = if below { int(&row[2]) } else { 0 };
-                found.insert((Arc::from(text(&row[1])), parent, text(&row[3]).to_owned()), int(&row[0]));
+            let plan = records::columns(record::TABLE, &columns, Cond::All(filter));
+            let rows: Vec<(i64, Arc<str>, i64, String)> = self.snapshot.rows_as(&plan)?;
+            for (id, kind, parent, slug) in rows {
+                found.insert((kind, if below { parent } else { 0 }, slug), id);
             }
         }
         Ok(found)
@@ -155,12 +156,13 @@ impl SlugWalk<'_> {
         }
         let filter =
             Cond::All(vec![Cond::In(name(old_address::SLUG), slugs), Cond::In(name(old_address::SCOPE), scopes)]);
-        let columns = [ID, old_address::SCOPE, old_address::SLUG, old_address::DATE, old_address::RECORD];
+        let columns = [old_address::SCOPE, old_address::SLUG, old_address::DATE, old_address::RECORD];
         let plan = records::columns(old_address::TABLE, &columns, filter);
         let order = vec![Order::Column(name(ID), true)];
-        for row in self.snapshot.rows(&ReadPlan { order, limit: Some(MOST_ROWS), ..plan })? {
-            let place = (Arc::from(text(&row[1])), text(&row[2]).to_owned());
-            found.entry(place).or_default().push(PathHit { id: int(&row[4]), date: Some(int(&row[3])) });
+        let rows: Vec<(Arc<str>, String, i64, i64)> =
+            self.snapshot.rows_as(&ReadPlan { order, limit: Some(MOST_ROWS), ..plan })?;
+        for (scope, slug, date, id) in rows {
+            found.entry((scope, slug)).or_default().push(PathHit { id, date: Some(date) });
         }
         Ok(found)
     }
