@@ -293,7 +293,7 @@ fn public_server(
     let patience = Timeouts { read: server.read_timeout.std().max(receive::SHORTEST), idle: keep_alive };
     let mut builder = actix_server::Server::build()
         .shutdown_timeout(server.shutdown_timeout.seconds())
-        .shutdown_signal(stop)
+        .disable_signals()
         .worker_max_blocking_threads(FILE_THREADS);
     if let Workers::Number(number) = server.workers {
         builder = builder.workers(number);
@@ -348,7 +348,14 @@ fn public_server(
             watched.and_then(http())
         })?,
     };
-    Ok(builder.run())
+    let running = builder.run();
+    let handle = running.handle();
+    // A signal that the library is given would have it sleep for 300 ms after the last request.
+    actix_web::rt::spawn(async move {
+        stop.await;
+        handle.stop(true).await;
+    });
+    Ok(running)
 }
 
 /// A connection over TLS, as soon as the client has agreed to one; it has as long as for a head.
