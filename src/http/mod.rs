@@ -258,11 +258,14 @@ async fn serve(
     let public = &public;
     let tls = tls.map(|certificates| certificates.acceptor()).transpose()?;
     let stopping = edge.stopping.clone();
-    let stop = async move {
+    let running = public_server(edge, server, (public, tls))?;
+    let handle = running.handle();
+    // A signal that the library is given would have it sleep for 300 ms after the last request.
+    actix_web::rt::spawn(async move {
         stop.await;
         stopping.store(true, Ordering::Relaxed);
-    };
-    let running = public_server(edge, server, (public, tls), stop)?;
+        handle.stop(true).await;
+    });
     let admin = admin.map(|admin| {
         let handle = admin.handle();
         actix_web::rt::spawn(admin);
@@ -287,7 +290,6 @@ fn public_server(
     edge: Arc<Edge>,
     server: &Server,
     (socket, tls): (&Socket, Option<TlsAcceptor>),
-    stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<actix_server::Server> {
     let keep_alive = server.keep_alive.get().map_or(Duration::ZERO, |idle| idle.std());
     let patience = Timeouts { read: server.read_timeout.std().max(receive::SHORTEST), idle: keep_alive };
@@ -348,14 +350,7 @@ fn public_server(
             watched.and_then(http())
         })?,
     };
-    let running = builder.run();
-    let handle = running.handle();
-    // A signal that the library is given would have it sleep for 300 ms after the last request.
-    actix_web::rt::spawn(async move {
-        stop.await;
-        handle.stop(true).await;
-    });
-    Ok(running)
+    Ok(builder.run())
 }
 
 /// A connection over TLS, as soon as the client has agreed to one; it has as long as for a head.
