@@ -44,6 +44,9 @@ mcp: build
 packages: build
     tests/packages/run
 
+varnish: build
+    tests/varnish/run
+
 clients *names:
     tests/clients/run "$@"
 

@@ -208,6 +208,10 @@ pub fn event_head(id: i64, event: &str, at: i64, item: [Value; 3]) -> Map<String
     members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
+/// The header that says how many webhooks, one after the other, led to a request. There is no standard name: `CDN-Loop`
+/// (RFC 8586) is that of caches, and `Max-Forwards` that of proxies.
+pub const WEBHOOK_DEPTH: &str = "webhook-depth";
+
 /// Media type of JSON documents in lines.
 pub const LINES: &str = "application/x-ndjson";
 

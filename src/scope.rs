@@ -11,7 +11,7 @@ use cms_base::network;
 use cms_base::pool::JobOwner;
 use cms_config::declaration::SecureContext;
 use cms_config::translations::Translator;
-use cms_storage::plan::{Name, Row};
+use cms_storage::plan::{Name, Row, WritePlan};
 use cms_storage::{ReadBudget, Snapshot, Storage, StorageError};
 use cms_text::phrase::fill;
 use cms_text::time::Zone;
@@ -179,6 +179,8 @@ pub struct Scope {
     pub peer: Peer,
     /// The client's name for itself (its user agent, the name of an assistant), shortened; empty when there is none.
     pub agent: Arc<str>,
+    /// How many webhooks, one after the other, led to the request.
+    pub hook_depth: i64,
     /// How deep this request is nested in others (embedding, batches).
     pub depth: u8,
     pub request_id: Arc<str>,
@@ -255,6 +257,11 @@ impl Scope {
     /// The user who causes what the request writes; `None` for anonymous callers.
     pub fn actor(&self) -> Option<i64> {
         Some(self.principal.id).filter(|id| *id > 0)
+    }
+
+    /// A plan that says who causes what the request writes, and after how many webhooks.
+    pub fn attributed(&self, plan: WritePlan) -> WritePlan {
+        plan.by(self.actor()).at_depth(self.hook_depth)
     }
 
     /// The record that a setting names as a page of the site, such as `page_on_front`; `None` where the site's own address shows

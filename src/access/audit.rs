@@ -11,6 +11,7 @@ use crate::scope::Scope;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, ReadPlan, Target};
 use cms_storage::{Storage, StorageError};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -51,10 +52,19 @@ pub fn entry(scope: &Scope, event: &Event<'_>) -> Option<Change> {
         short(event.subject),
         DbValue::Text(Arc::from(Value::from(changed(event)).to_string())),
         short(&ip),
-        short(&scope.agent),
+        short(&client(scope)),
     ];
     let set = AUDITED.iter().zip(values).map(|(column, value)| (name(column), Input::Value(value))).collect();
     Some(Change::Put(Put::new(resource.table.clone(), Target::New, set)))
+}
+
+/// The client, and how many webhooks led to its request.
+fn client(scope: &Scope) -> Cow<'_, str> {
+    let shown = scope.agent.as_ref();
+    match scope.hook_depth {
+        0 => shown.into(),
+        depth => format!("webhook-depth {depth}; {shown}").into(),
+    }
 }
 
 /// The names that were set, shortened.

@@ -28,13 +28,13 @@ use crate::access::{self, GuardInput, LoadedRows, tokens};
 use crate::behaviours::{QUERIES, READS, WRITES, dynamic};
 use crate::cache::documents::DocumentCache;
 use crate::cache::responses::ResponseCache;
-use crate::error::{ApiError, status};
+use crate::error::{ApiError, Code, status};
 use crate::families::file::MediaServices;
 use crate::features::HANDLERS;
 use crate::features::abilities::ABILITIES;
 use crate::handlers::auto_add::AutoAddMenus;
 use crate::handlers::{Outcome, RowTurns, SharedServices};
-use crate::model::{Method, Peer, Request};
+use crate::model::{Method, Peer, Request, WEBHOOK_DEPTH};
 use crate::outbound::Outbound;
 use crate::records::Record;
 use crate::registry::Registry;
@@ -51,6 +51,9 @@ use cms_storage::{Budgeted, ReadBudget, Storage, StorageError};
 use serde_json::Map;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Most webhooks that a request may say led to it: those of other servers may allow more than this one.
+const MOST_DEPTH: i64 = 255;
 
 /// Everything that requests are served from.
 pub struct Engine {
@@ -300,6 +303,7 @@ impl Engine {
             budget,
             peer: request.peer.clone(),
             agent: agent.take(self.registry.declaration.bounds.max_user_agent).collect::<String>().into(),
+            hook_depth: hook_depth(request)?,
             // The next part of a response is a request inside the one that began it.
             depth: u8::from(request.goes_on),
             request_id: request.id.clone(),
@@ -325,6 +329,7 @@ impl Engine {
             now: self.clock.now(),
             peer: Peer { https: true, ..Peer::default() },
             agent: "".into(),
+            hook_depth: 0,
             depth: 0,
             request_id: "".into(),
             tentative: false,
@@ -360,4 +365,17 @@ impl Engine {
         self.settings.store(fresh.clone());
         Ok(fresh)
     }
+}
+
+/// How many webhooks, one after the other, led to a request, as it says.
+fn hook_depth(request: &Request) -> Result<i64, ApiError> {
+    let Some(given) = request.header(WEBHOOK_DEPTH) else { return Ok(0) };
+    let digits = (1..=3).contains(&given.len()) && given.bytes().all(|byte| byte.is_ascii_digit());
+    let depth = given.parse().ok().filter(|depth| digits && (0..=MOST_DEPTH).contains(depth));
+    depth.ok_or_else(|| {
+        let message = format!(
+            "The header Webhook-Depth has to be a number from 0 to {MOST_DEPTH}: send the one of the webhook's request, or none."
+        );
+        ApiError::new(Code::BadRequest).with_message(message)
+    })
 }

@@ -23,6 +23,8 @@ pub struct FeedEntry {
     pub columns: Vec<Name>,
     pub slug_before: Option<Name>,
     pub author_before: Option<i64>,
+    /// How many webhooks, one after the other, led to the change.
+    pub depth: i64,
 }
 
 impl FeedEntry {
@@ -44,6 +46,7 @@ impl FeedEntry {
             slug_before: word(12),
             class: word(13),
             author_before: (row[14] != DbValue::Null).then(|| number(14)),
+            depth: number(15),
         }
     }
 

@@ -138,6 +138,7 @@ impl ChangedItem<'_> {
         let mut document = event_head(entry.seq, event, entry.at(), item);
         document.extend(members.into_iter().map(|(name, value)| (name.to_owned(), value)));
         document.insert("keys".into(), json!(keys));
+        document.insert("depth".into(), json!(entry.depth + 1));
         let resource = self.resource.name.clone();
         ToldEvent { seq: entry.seq, resource, meanings, document: Value::Object(document) }
     }

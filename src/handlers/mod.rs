@@ -304,7 +304,7 @@ impl<'a> Work<'a> {
         let half = self.scope.registry.declaration.storage.write_queue.div_ceil(2).max(1);
         let take = || self.shared.writes.take(self.scope.source(), half, usize::MAX);
         let _place = (!self.scope.tentative).then(take).transpose().map_err(|_: PoolError| CommitError::Busy)?;
-        self.scope.storage.commit(plan.by(self.scope.actor())).await
+        self.scope.storage.commit(self.scope.attributed(plan)).await
     }
 
     /// Writes changes that no rule of a family refuses.

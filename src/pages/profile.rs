@@ -161,7 +161,7 @@ async fn end_sessions(visit: &PageContext<'_>, user: i64, one: Option<&str>) -> 
     };
     let mut changes = vec![removed(Cond::All(vec![eq(session::USER, DbValue::Int(user)), which]))];
     changes.extend(visit.happened("sessions_ended", &visit.scope.principal, &user.to_string()));
-    match visit.scope.storage.commit(WritePlan::new(changes).by(visit.scope.actor())).await {
+    match visit.scope.storage.commit(visit.scope.attributed(WritePlan::new(changes))).await {
         Ok(_) => see_other(&with_done(&address(visit, user), "end")),
         Err(error) => visit.failure(&families::commit_failure(&visit.scope, error)),
     }

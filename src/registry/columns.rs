@@ -224,7 +224,7 @@ pub mod feed {
     pub const TABLE: &str = "change_feed";
     pub const SEQ: &str = "seq";
     /// Those that events are made of, in the order in which they are read.
-    pub const ALL: [&str; 15] = [
+    pub const ALL: [&str; 16] = [
         SEQ,
         "in_commit",
         "node",
@@ -240,6 +240,7 @@ pub mod feed {
         "slug_before",
         "class",
         "author_before",
+        "depth",
     ];
 }
 

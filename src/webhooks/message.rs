@@ -1,5 +1,6 @@
 //! Requests to receivers: the declared form filled with events, and the signature.
 
+use crate::model::WEBHOOK_DEPTH;
 use crate::outbound::OutgoingRequest;
 use crate::registry::link::parts::webhook_secret;
 use base64::Engine as _;
@@ -34,6 +35,11 @@ impl WebhookMessage {
         self.newest()["type"].as_str().unwrap_or_default()
     }
 
+    /// How many webhooks, one after the other, led to it, with itself.
+    pub fn depth(&self) -> i64 {
+        self.events.iter().filter_map(|event| event["depth"].as_i64()).max().unwrap_or(1)
+    }
+
     /// The body in a form, with a text in the places of the secret.
     pub fn body(&self, format: &WebhookFormat, secret: &str) -> String {
         let filling = Filling { message: self, format, secret };
@@ -49,6 +55,7 @@ impl WebhookMessage {
             headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
         }
         headers.extend(format.headers.iter().map(|(name, value)| (name.clone(), header(&filling.text(value)))));
+        headers.push((WEBHOOK_DEPTH.into(), self.depth().to_string()));
         if format.signed {
             headers.push(("webhook-id".into(), self.id.clone()));
             headers.push(("webhook-timestamp".into(), now.to_string()));
@@ -60,7 +67,7 @@ impl WebhookMessage {
 }
 
 /// The names that texts of a form may have.
-const NAMES: [&str; 8] = ["type", "resource", "kind", "record", "slug", "link", "keys", "secret"];
+const NAMES: [&str; 9] = ["depth", "type", "resource", "kind", "record", "slug", "link", "keys", "secret"];
 
 struct Filling<'a> {
     message: &'a WebhookMessage,
@@ -105,6 +112,7 @@ impl Filling<'_> {
         let newest = self.message.newest();
         match name {
             "secret" => json!(self.secret),
+            "depth" => json!(self.message.depth()),
             "keys" => {
                 let mut keys: Vec<&str> = Vec::new();
                 let all = self.message.events.iter().filter_map(|event| event["keys"].as_array()).flatten();
@@ -203,7 +211,7 @@ mod tests {
         let body: Value = serde_json::from_slice(&request.body).expect("JSON");
         assert_eq!(body, json!({"a": "tag", "b": [3, "3!", "{unknown}"], "c": 1, "d": null}));
         let headers: Vec<&str> = request.headers.iter().skip(1).map(|(_, value)| value.as_str()).collect();
-        assert_eq!(headers, ["posts tags tags/3", "a{b}??{secret}"]);
+        assert_eq!(headers, ["posts tags tags/3", "a{b}??{secret}", "1"]);
         let whole = WebhookFormat { body: Some(json!("{event}")), ..WebhookFormat::default() };
         let one = message(std::slice::from_ref(&event)).request(&whole, &[], 1);
         assert_eq!(serde_json::from_slice::<Value>(&one.body).expect("JSON"), event);
@@ -214,6 +222,9 @@ mod tests {
             (&json!("several"), &json!(7), Some(2))
         );
         let build = message(&[json!({})]).request(&WebhookFormat::default(), &[], 1);
-        assert_eq!((build.method.as_str(), build.body.len(), build.headers.len()), ("POST", 0, 0));
+        assert_eq!((build.method.as_str(), build.body.len()), ("POST", 0));
+        assert_eq!(build.headers, [(WEBHOOK_DEPTH.to_owned(), "1".to_owned())]);
+        let deep = message(&[json!({"depth": 2}), json!({"depth": 1})]).request(&WebhookFormat::default(), &[], 1);
+        assert_eq!(deep.headers, [(WEBHOOK_DEPTH.to_owned(), "2".to_owned())]);
     }
 }

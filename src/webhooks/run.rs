@@ -93,6 +93,8 @@ struct Run<'a> {
 /// The next message of a webhook.
 enum NextMessage {
     Message(WebhookMessage),
+    /// It is not sent: a cycle ends here.
+    Cycle(WebhookMessage),
     /// There is nothing up to this number.
     Nothing(i64),
     /// Changes are gathered until then (UTC seconds).
@@ -123,6 +125,11 @@ impl Run<'_> {
             }
             let message = match self.next(&hook, &mut receiver)? {
                 NextMessage::Message(message) => message,
+                NextMessage::Cycle(message) => {
+                    commit(storage, self.stopped(tables, &hook, &message)?)?;
+                    self.note(message.seq(), 0);
+                    continue;
+                }
                 NextMessage::Nothing(at) => {
                     self.note(at, 0);
                     return Ok(());
@@ -179,6 +186,13 @@ impl Run<'_> {
             for entry in &entries {
                 at = entry.seq;
                 let Some(event) = self.told(hook, entry)? else { continue };
+                if entry.depth + 1 >= self.context.registry().declaration.events.max_depth {
+                    // What was gathered before it is sent first.
+                    return Ok(match gathered.is_empty() {
+                        true => NextMessage::Cycle(message(hook, vec![event])),
+                        false => NextMessage::Message(message(hook, gathered)),
+                    });
+                }
                 let moment = *first.get_or_insert(entry.at() / 1000);
                 if hook.debounce > 0 && self.context.clock.now() < moment + hook.debounce {
                     return Ok(NextMessage::Later(moment + hook.debounce));
@@ -214,6 +228,28 @@ impl Run<'_> {
         let scope = self.context.engine.scope_of(caller).map_err(failed)?;
         let told = wait(tell(&self.context.engine, &scope, entry)).map_err(failed)?;
         Ok(told.filter(|event| hook.filter.takes(&event.resource) && hook.filter.wants(&event.meanings)))
+    }
+
+    /// The changes that note a message that is not sent, since so many webhooks led to it.
+    fn stopped(
+        &self,
+        tables: WebhookTables<'_>,
+        hook: &WebhookRow,
+        message: &WebhookMessage,
+    ) -> Result<Vec<Change>, BootError> {
+        let error = format!(
+            "Not sent: {} webhooks, one after the other, led to this change (webhook-depth). The receiver changes what it \
+             is notified of: it must not react to its own changes.",
+            message.depth() - 1
+        );
+        tracing::warn!("the webhook {}: {error}", hook.id);
+        let values = [(col::POSITION, DbValue::Int(message.seq())), (col::ERROR, txt(&error))];
+        let at = self.context.clock.now();
+        let outcome = DeliveryAttempt { at, body: String::new(), answer: None, error };
+        let history = self.context.registry().declaration.events.history;
+        let mut changes = vec![tables.set(hook.id, &values), tables.stopped(hook.id, message, &outcome)];
+        changes.extend(tables.shortened(&*self.context.storage, hook.id, history.saturating_sub(1))?);
+        Ok(changes)
     }
 
     /// Sends a message.

@@ -371,6 +371,48 @@ fn what_fails_is_tried_again_and_parked_after_a_day() {
 }
 
 #[test]
+fn a_receiver_that_calls_back_is_stopped() {
+    let receiver = HookReceiver::start();
+    let server = server(&receiver, &[]);
+    let made = hook(&server, json!({"name": "Builder", "url": receiver.url("/a"), "resources": ["posts"]}));
+    let call_back = |depth: &str| {
+        let body = json!({"title": format!("After {depth}"), "status": "publish"}).to_string().into_bytes();
+        let headers = [("webhook-depth", depth), ("user-agent", "Builder/1.0")];
+        let url = format!("{}/cms/v2/posts", server.rest);
+        server.send("POST", &url, Some(&server.admin), Some(("application/json", body)), &headers)
+    };
+    post(&server, "By hand", "publish");
+    for depth in [1, 2] {
+        let told = receiver.wait("/a", depth).pop().expect("a request");
+        assert_eq!((told.header("webhook-depth"), &told.json()["depth"]), (&*depth.to_string(), &json!(depth)));
+        let back = call_back(told.header("webhook-depth"));
+        assert_eq!(back.status, 201, "{}", back.text);
+    }
+    until("the cycle is noted", || shown(&server, &made)["error"].as_str().is_some_and(|error| !error.is_empty()));
+    let state = shown(&server, &made);
+    assert!(state["state"] == "active" && state["error"].to_string().starts_with("\"Not sent: 2 webhooks"), "{state}");
+    let of = format!("/server/v1/webhook-deliveries?webhook={}&order=desc", made["id"]);
+    let list = server.admin("GET", &of, None).body;
+    let states = [0, 1, 2].map(|at| &list[at]["state"]);
+    assert_eq!((states, &list[0]["error"]), (["stopped", "sent", "sent"].map(Value::from).each_ref(), &state["error"]));
+    // The audit trail names the client that called back.
+    let audit = server.admin("GET", "/server/v1/audit?event=content_created", None).text;
+    for depth in [1, 2] {
+        assert!(audit.contains(&format!("\"client\":\"webhook-depth {depth}; Builder/1.0\"")), "{audit}");
+    }
+    // Changes of others go on, in their order, and nothing was sent between.
+    post(&server, "By hand, too", "publish");
+    assert_eq!(receiver.wait("/a", 3).iter().map(|one| one.header("webhook-depth")).collect::<String>(), "121");
+    until("it is well again", || shown(&server, &made)["error"] == "");
+    // What is no depth is refused, before anything is written.
+    for wrong in ["-1", "1.5", "one", "256", "1, 2", "0001", "9999999999999999999999"] {
+        let back = call_back(wrong);
+        assert_eq!((back.status, back.text.contains("Webhook-Depth")), (400, true), "{wrong}: {}", back.text);
+    }
+    assert_eq!(call_back("255").status, 201);
+}
+
+#[test]
 fn bursts_are_gathered() {
     let receiver = HookReceiver::start();
     let timed = Timed::start(&receiver, "");
@@ -410,7 +452,7 @@ fn each_form_is_what_its_receiver_wants() {
     let post = timed.post("Harbour");
     let github = &receiver.wait("/github", 1)[0];
     assert_eq!(github.header("authorization"), "Bearer ghp_token");
-    let payload = json!({"type": "published", "resource": "posts", "record": post["id"], "slug": "harbour", "link": post["link"]});
+    let payload = json!({"depth": 1, "type": "published", "resource": "posts", "record": post["id"], "slug": "harbour", "link": post["link"]});
     assert_eq!(github.json(), json!({"event_type": "content", "client_payload": payload}));
     let purge = &receiver.wait("/purge", 1)[0];
     assert_eq!(

@@ -405,6 +405,7 @@ fn change_feed_table() -> TableDef {
         column("slug_before", ColumnType::Text),
         column("class", ColumnType::Word),
         column("author_before", ColumnType::Int),
+        column("depth", ColumnType::Int),
     ];
     table(CHANGE_FEED, column("seq", ColumnType::Int), columns, Vec::new())
 }

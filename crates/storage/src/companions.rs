@@ -77,6 +77,8 @@ macro_rules! change_feed {
             $int,
             ", author_before ",
             $int,
+            ", depth ",
+            $int,
             ");\n"
         )
     };
@@ -98,3 +100,11 @@ macro_rules! former_columns {
     };
 }
 pub(super) use former_columns;
+
+/// The column that the change feed lacked before version [`super::migrate::DEPTH`].
+macro_rules! depth_column {
+    (int: $int:literal, text: $text:literal $($rest:tt)*) => {
+        concat!("ALTER TABLE change_feed ADD COLUMN depth ", $int, ";\n")
+    };
+}
+pub(super) use depth_column;

@@ -957,7 +957,7 @@ fn the_change_feed_says_what_happened() {
         let set = |set: &[(&str, DbValue)]| Change::Put(put("record", existing(one), set));
         let by =
             WritePlan::new(vec![set(&[("title", text("Two")), ("slug", text("two")), ("status", text("publish"))])]);
-        let by = by.by(Some(7));
+        let by = by.by(Some(7)).at_depth(2);
         wait(db.commit(by)).unwrap();
         commit(db, vec![set(&[("title", text("a"))]), set(&[("content", text("b")), ("status", text("draft"))])])
             .unwrap();
@@ -982,6 +982,7 @@ fn the_change_feed_says_what_happened() {
             "slug_before",
             "class",
             "author_before",
+            "depth",
         ];
         let plan = ReadPlan {
             order: vec![Order::Column(name("seq"), false)],
@@ -998,16 +999,16 @@ fn the_change_feed_says_what_happened() {
         assert_eq!(
             lines,
             [
-                "record,post,1,-,create,-,draft,-,-,-,-,-",
-                "record,post,1,-,update,draft,publish,status slug title,7,-,-,-",
-                "record,post,1,-,update,publish,draft,title status content,-,two,-,-",
-                "record,-,1,-,revise,-,-,-,-,-,-,-",
-                "record,post,1,-,delete,draft,draft,kind,-,two,-,0",
-                "record,page,1,-,create,draft,draft,kind,-,-,-,-",
-                "option,-,-,a,create,-,-,-,-,-,-,-",
-                "setting,-,-,general,update,-,-,-,-,-,-,-",
-                "record,page,1,-,update,draft,draft,slug,-,two,-,-",
-                "record,page,1,-,delete,draft,-,-,-,four,-,0",
+                "record,post,1,-,create,-,draft,-,-,-,-,-,-",
+                "record,post,1,-,update,draft,publish,status slug title,7,-,-,-,2",
+                "record,post,1,-,update,publish,draft,title status content,-,two,-,-,-",
+                "record,-,1,-,revise,-,-,-,-,-,-,-,-",
+                "record,post,1,-,delete,draft,draft,kind,-,two,-,0,-",
+                "record,page,1,-,create,draft,draft,kind,-,-,-,-,-",
+                "option,-,-,a,create,-,-,-,-,-,-,-,-",
+                "setting,-,-,general,update,-,-,-,-,-,-,-,-",
+                "record,page,1,-,update,draft,draft,slug,-,two,-,-,-",
+                "record,page,1,-,delete,draft,-,-,-,four,-,0,-",
             ]
         );
         let numbers = ReadPlan { columns: names(&["seq", "in_commit"]), ..plan };

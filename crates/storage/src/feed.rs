@@ -99,6 +99,8 @@ pub struct Entry {
     /// The places of the columns that an update set to other values.
     pub columns: Vec<usize>,
     pub actor: Option<i64>,
+    /// See [`super::plan::WritePlan::depth`].
+    pub depth: i64,
     pub former: Former,
 }
 
@@ -116,7 +118,7 @@ pub struct Former {
 impl Entry {
     /// An entry that says only what happened.
     pub fn new(action: Action, kind: Option<i64>) -> Entry {
-        Entry { action, kind, status: [None; 2], columns: Vec::new(), actor: None, former: Former::default() }
+        Entry { action, kind, status: [None; 2], columns: Vec::new(), actor: None, depth: 0, former: Former::default() }
     }
 }
 
@@ -145,6 +147,8 @@ impl Entries {
                     }
                     before.former.class = before.former.class.or(entry.former.class);
                     before.actor = before.actor.or(entry.actor);
+                    // What somebody changed without a webhook is told in any case.
+                    before.depth = before.depth.min(entry.depth);
                     let columns = entry.columns.into_iter();
                     let others: Vec<usize> = columns.filter(|place| !before.columns.contains(place)).collect();
                     before.columns.extend(others);
@@ -166,9 +170,9 @@ impl Entries {
         self.settings.extend(other.settings);
     }
 
-    /// Says who caused them.
-    pub fn attribute(&mut self, actor: Option<i64>) {
-        self.list.iter_mut().for_each(|(_, entry)| entry.actor = actor);
+    /// Says who caused them, and after how many webhooks.
+    pub fn attribute(&mut self, actor: Option<i64>, depth: i64) {
+        self.list.iter_mut().for_each(|(_, entry)| (entry.actor, entry.depth) = (actor, depth));
     }
 
     /// The changes.
@@ -224,8 +228,8 @@ pub(super) const COMMITS: &str = "commits";
 
 /// Adds an entry; see [`values`].
 pub const INSERT: &str = "INSERT INTO change_feed (seq, in_commit, at, node, \"table\", kind, id, key, action, \
-    status_before, status_after, columns, actor, slug_before, class, author_before) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
+    status_before, status_after, columns, actor, slug_before, class, author_before, depth) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
 
 /// The newest entry: its number, and what [`Mark`] has of it.
 pub const NEWEST: &str = "SELECT seq, in_commit, node, at FROM change_feed ORDER BY seq DESC LIMIT 1";
@@ -265,7 +269,7 @@ impl Commit {
         key: &'e Key,
         entry: &'e Entry,
         columns: &'e Option<String>,
-    ) -> [Param<'e>; 16] {
+    ) -> [Param<'e>; 17] {
         let number = |number: Option<i64>| number.map_or(Param::Null, Param::Int);
         let (id, name) = match key {
             Key::Id(id) => (Param::Int(*id), Param::Null),
@@ -288,6 +292,7 @@ impl Commit {
             entry.former.slug.as_deref().map_or(Param::Null, Param::Text),
             number(entry.former.class),
             number(entry.former.author),
+            number(Some(entry.depth).filter(|depth| *depth > 0)),
         ]
     }
 }

@@ -366,6 +366,8 @@ pub struct WritePlan {
     pub changes: Vec<Change>,
     /// The user who causes them, for the change feed.
     pub actor: Option<i64>,
+    /// How many webhooks, one after the other, led to them, for the change feed; 0: none.
+    pub depth: i64,
     /// Columns of the first put's row that the caller wants to know afterwards, named as in a [`ReadPlan`].
     pub returning: Vec<Name>,
 }
@@ -373,12 +375,17 @@ pub struct WritePlan {
 impl WritePlan {
     /// Changes that nobody in particular causes.
     pub fn new(changes: Vec<Change>) -> WritePlan {
-        WritePlan { changes, actor: None, returning: Vec::new() }
+        WritePlan { changes, actor: None, depth: 0, returning: Vec::new() }
     }
 
     /// The same changes, caused by a user.
     pub fn by(self, actor: Option<i64>) -> WritePlan {
         WritePlan { actor, ..self }
+    }
+
+    /// The same changes, to which webhooks led.
+    pub fn at_depth(self, depth: i64) -> WritePlan {
+        WritePlan { depth, ..self }
     }
 
     /// The same changes; the caller wants to know these columns of the first put's row.

@@ -29,6 +29,9 @@ pub struct Events {
     /// Most webhooks.
     #[schemars(range(min = 1, max = 1000))]
     pub max_webhooks: u64,
+    /// Messages at this depth are not sent: so many webhooks, one after the other, would have called back.
+    #[schemars(range(min = 1, max = 100))]
+    pub max_depth: i64,
     /// How long a receiver may take for one request.
     pub timeout: Duration,
     /// How much of a receiver's answer is read and shown.
@@ -54,6 +57,7 @@ impl Default for Events {
             webhooks: OptionalSetting::OFF,
             deliveries: OptionalSetting::OFF,
             max_webhooks: 50,
+            max_depth: 3,
             timeout: Duration::seconds_of(10),
             max_answer: Size::kib(4),
             backoff: Duration::seconds_of(5),

@@ -8,7 +8,7 @@ use super::super::words::Words;
 use std::sync::Arc;
 
 /// The version of the tables that storage maintains for itself. Raised with every change of those.
-pub const META_VERSION: i64 = 6;
+pub const META_VERSION: i64 = 7;
 
 /// The layout of the index of texts. An index with another layout is rebuilt.
 pub const SEARCH_LAYOUT: u32 = 3;
@@ -18,6 +18,9 @@ pub const CHANGE_FEED: i64 = 4;
 
 /// The version since which the change feed says what a row was before.
 pub const FORMER: i64 = 6;
+
+/// The version since which the change feed says how many webhooks led to a change.
+pub const DEPTH: i64 = 7;
 
 /// A column as the database has it.
 pub struct Present {

@@ -5,7 +5,7 @@
 
 use super::super::catalogue::{Catalogue, Table};
 use super::super::layout_table::{keep, kept};
-use super::super::migrate::{CHANGE_FEED, Described, FORMER, META_VERSION, Present, Schema, quoted, type_mark};
+use super::super::migrate::{CHANGE_FEED, DEPTH, Described, FORMER, META_VERSION, Present, Schema, quoted, type_mark};
 use super::super::plan::{ColumnType, Name};
 use super::super::statement::{Result, int, params, text_at};
 use super::super::words::Words;
@@ -100,7 +100,8 @@ impl Schema for PgConnection {
     fn upgrade(&self, from: i64) -> Result<()> {
         match from {
             _ if from < CHANGE_FEED => self.batch(make!(change_feed)),
-            _ if from < FORMER => self.batch(make!(former_columns)),
+            _ if from < FORMER => self.batch(concat!(make!(former_columns), make!(depth_column))),
+            _ if from < DEPTH => self.batch(make!(depth_column)),
             _ => Ok(()),
         }
     }

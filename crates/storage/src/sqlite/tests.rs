@@ -828,19 +828,28 @@ fn a_file_from_before_the_index_gets_one() {
 
 #[test]
 fn a_feed_that_does_not_say_what_rows_were_learns_to() {
+    for (version, lacks) in [(5, &["slug_before", "class", "author_before", "depth"][..]), (6, &["depth"])] {
+        a_feed_learns(version, lacks);
+    }
+}
+
+/// The feed of a version that lacks columns of now has them once the database was opened.
+fn a_feed_learns(version: i64, lacks: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("site.db");
     let db = Sqlite::open(options(&path), &layout()).unwrap();
     let one = id(commit(&db, vec![Change::Put(post("publish", 1, "One"))]));
     drop(db);
-    let before = "ALTER TABLE change_feed DROP COLUMN slug_before; ALTER TABLE change_feed DROP COLUMN class; \
-        ALTER TABLE change_feed DROP COLUMN author_before; \
-        UPDATE layout SET definition = 'of before' WHERE name = 'fingerprint'; PRAGMA user_version = 5";
-    Connection::open(&path).unwrap().execute_batch(before).unwrap();
+    let drops: String = lacks.iter().map(|column| format!("ALTER TABLE change_feed DROP COLUMN {column}; ")).collect();
+    let before = format!(
+        "{drops}UPDATE layout SET definition = 'of before' WHERE name = 'fingerprint'; PRAGMA user_version = {version}"
+    );
+    Connection::open(&path).unwrap().execute_batch(&before).unwrap();
     let db = Sqlite::open(options(&path), &layout()).unwrap();
-    commit(&db, vec![Change::Remove { table: name("record"), key: int(one), expect: None }]).unwrap();
-    let authors = rows(&db, &read("change_feed", &["author_before"], Cond::All(vec![])));
-    assert_eq!(authors, [vec![DbValue::Null], vec![int(0)]]);
+    let remove = vec![Change::Remove { table: name("record"), key: int(one), expect: None }];
+    wait(db.commit(WritePlan::new(remove).at_depth(2))).unwrap();
+    let told = rows(&db, &read("change_feed", &["author_before", "depth"], Cond::All(vec![])));
+    assert_eq!(told, [vec![DbValue::Null, DbValue::Null], vec![int(0), int(2)]], "{version}");
 }
 
 #[test]

@@ -37,7 +37,7 @@ impl<'c> Writer<'c> {
         }
         work.settle_versions()?;
         work.committed.row = work.returned.map(|returned| returned.row);
-        work.effects.entries.attribute(plan.actor);
+        work.effects.entries.attribute(plan.actor, plan.depth);
         Ok((work.committed, work.effects))
     }
 }
