@@ -93,6 +93,7 @@ mod selection;
 mod seo;
 mod server;
 mod shares;
+mod sitemap_schema;
 mod sitemaps;
 mod templates;
 mod tls;
