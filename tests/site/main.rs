@@ -75,6 +75,7 @@ mod pictures;
 mod presence;
 mod previews;
 mod queries;
+mod reader_pages;
 mod redirects;
 mod relay;
 mod reload;
