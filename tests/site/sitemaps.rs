@@ -372,7 +372,7 @@ fn a_part_costs_the_same_whatever_its_records_show() {
     let route = "/server/v1/sitemap?path=/sitemap-posts-1.xml";
     let post = |number: usize| {
         let content = "<img src=\"/files/none.png\">".repeat(number);
-        let body = json!({"title": "x", "status": "publish", "content": content, "lang": ["en", "de"][number % 2]});
+        let body = json!({"title": "x", "status": "publish", "content": content, "lang": (["en", "de"][number % 2])});
         site.make("/cms/v2/posts", &body);
     };
     post(1);
