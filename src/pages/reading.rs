@@ -61,7 +61,7 @@ fn page(pages: &Pages, scope: &Scope, request: &Request, rest: &str, document: &
         "moment": document["date_gmt"].as_str().map(|moment| format!("{moment}Z")),
         "author": unescape(document["_embedded"]["author"][0]["name"].as_str().unwrap_or_default()),
         "locked": document["content"]["protected"] == true,
-        // What only trusted authors may write, such as scripts and frames, is no part of this page.
+        // Scripts and frames, which trusted authors may write, are no part of this page.
         "content": sanitise(content.unwrap_or_else(|| html(document, "description")), Policy::posts()),
     });
     let bytes = pages.render("reader.html", shown).map_err(|error| scope.internal(&error))?;

@@ -36,7 +36,7 @@ fn a_record_is_read_at_its_own_address() {
             "<html lang=\"en-US\">",
             "<title>Fish &amp; &#8220;Chips&#8221; x",
             "<time datetime=\"2024-05-06T07:08:09Z\">May 6, 2024</time> · admin</p>",
-            "<p>The boats come in at <em>six</em>.</p>",
+            ">The boats come in at <em>six</em>.</p>",
             "<main>",
             "Nets &amp; Ropes</a>",
         ] {
