@@ -10,10 +10,12 @@ mod console;
 mod explorer;
 mod first_list;
 mod home;
+mod inner;
 mod media;
 mod packed;
 mod profile;
 mod readers;
+mod reading;
 mod replies;
 mod reset;
 
@@ -40,13 +42,13 @@ use cms_storage::plan::{Change, DbValue, WritePlan};
 use cms_text::sanitize::{escape, unescape};
 use minijinja::{AutoEscape, Environment, State, escape_formatter};
 pub use profile::SHORTEST_PASSWORD;
-use replies::{found, headers, see_other};
+use replies::{found, headers, said, said_in, see_other};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 const HTML: &str = "text/html; charset=UTF-8";
 
-const TEMPLATES: [(&str, &str); 13] = [
+const TEMPLATES: [(&str, &str); 14] = [
     ("base.html", include_str!("templates/base.html")),
     ("home.html", include_str!("templates/home.html")),
     ("message.html", include_str!("templates/message.html")),
@@ -60,14 +62,16 @@ const TEMPLATES: [(&str, &str); 13] = [
     ("profile.html", include_str!("templates/profile.html")),
     ("explorer.html", include_str!("templates/explorer.html")),
     ("console.html", include_str!("templates/console.html")),
+    ("reader.html", include_str!("templates/reader.html")),
 ];
 
 /// Paths of the site's address; a route in `?rest_route=` takes precedence over the page.
 const HOME: [&str; 2] = ["/", "/index.php"];
 
-const ASSETS: [(&str, &str, &str); 4] = [
+const ASSETS: [(&str, &str, &str); 5] = [
     ("favicon.svg", "image/svg+xml", include_str!("templates/favicon.svg")),
     ("style.css", "text/css; charset=UTF-8", include_str!("templates/style.css")),
+    ("reader.css", "text/css; charset=UTF-8", include_str!("templates/reader.css")),
     ("copy.js", "text/javascript; charset=UTF-8", include_str!("templates/copy.js")),
     ("explorer.js", "text/javascript; charset=UTF-8", include_str!("explorer/explorer.js")),
 ];
@@ -584,16 +588,4 @@ fn in_language(value: &mut Value, say: &dyn Fn(&str) -> String) {
         Value::Array(list) => list.iter_mut().for_each(|one| in_language(one, say)),
         _ => {}
     }
-}
-
-/// The text of an API error for people: what is wrong with each field, or its message.
-fn said(part: &SubResponse) -> String {
-    said_in(&part.body)
-}
-
-/// The same of the document of an error.
-fn said_in(body: &Value) -> String {
-    let params = body["data"]["params"].as_object();
-    let each: Vec<&str> = params.into_iter().flat_map(Map::values).filter_map(Value::as_str).collect();
-    if each.is_empty() { body["message"].as_str().unwrap_or_default().to_owned() } else { each.join(" ") }
 }

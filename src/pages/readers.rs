@@ -1,18 +1,17 @@
 //! Feeds, sitemaps, `robots.txt` and addresses of records at their paths of the site: requests to the routes that respond with
 //! them, in nobody's name, so that everybody shares the responses.
 
+use super::inner::{document_of, inner};
 use super::replies::redirect;
-use super::{Pages, home};
+use super::{Pages, home, reading};
 use crate::engine::Engine;
 use crate::error::status;
 use crate::features::sitemaps;
-use crate::model::{Method, Payload, Reply, Request};
+use crate::model::{Method, Reply, Request};
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::HandlerRole;
 use cms_config::declaration::{Robots, Sitemaps, Syndication};
-use serde_json::{Map, Value, json};
-use url::form_urlencoded::Serializer;
 
 /// Caches may store such a response; whether it still holds, they have to ask.
 const REVALIDATED: &str = "no-cache";
@@ -26,6 +25,8 @@ pub(super) struct Readers {
     routes: Vec<(HandlerRole, String)>,
     rest_url: String,
     site_url: String,
+    /// A front end shows the site.
+    front: bool,
     /// Parameters of the site's own address that name something.
     parameters: Vec<String>,
     redirect_by: Option<String>,
@@ -58,9 +59,15 @@ impl Readers {
             routes: roles.into_iter().filter_map(route).collect(),
             rest_url: registry.site.rest_url.clone(),
             site_url: registry.site.url.clone(),
+            front: registry.site.front != registry.site.url,
             parameters,
             redirect_by: declaration.addresses.redirect_by.get().cloned(),
         }
+    }
+
+    /// The route of a document, where no front end shows the site.
+    pub(super) fn read_here<'r>(&self, rest: &'r str) -> Option<&'r str> {
+        rest.strip_prefix(&*self.rest_url).filter(|_| !self.front)
     }
 
     /// Whether addresses of the site lead to what they name.
@@ -153,12 +160,7 @@ pub(super) async fn visit(pages: &Pages, engine: &Engine, request: &Request) -> 
     if reply.status == status::GONE {
         return Some(Reply { status: status::GONE, ..home::not_found(pages, &readers.rest_url) });
     }
-    let document: Value = match &reply.payload {
-        Payload::Text(text) => serde_json::from_slice(text).unwrap_or_default(),
-        Payload::Shared(text) => serde_json::from_slice(&text.text).unwrap_or_default(),
-        Payload::Json(document) => document.clone(),
-        _ => Value::Null,
-    };
+    let document = document_of(&reply);
     if reply.status == status::FORBIDDEN {
         return Some(match super::media::prefers_html(request.header("accept")) {
             true => home::refused(pages, document["message"].as_str().unwrap_or_default(), &readers.rest_url),
@@ -171,25 +173,14 @@ pub(super) async fn visit(pages: &Pages, engine: &Engine, request: &Request) -> 
     if document["kind"] == "front_page" {
         return Some(home::respond(pages, engine, request));
     }
+    if let Some(mut page) = reading::show(pages, engine, request, &document).await {
+        page.headers.push(("Cache-Control".into(), REVALIDATED.into()));
+        return Some(page);
+    }
     Some(home::address(pages, document["rest"].as_str().unwrap_or(&readers.rest_url)))
 }
 
 /// The request to a route, without the credentials of the caller.
 fn question(request: &Request, route: &str) -> Request {
-    let (path, query) = (&request.path, &request.raw_query);
-    let raw_query = Serializer::new(String::new()).append_pair("path", path).append_pair("query", query).finish();
-    let query = Map::from_iter([("path".to_owned(), json!(path)), ("query".to_owned(), json!(query))]);
-    Request {
-        id: request.id.clone(),
-        // The transport leaves out the body of a response to HEAD.
-        method: Method::Get,
-        path: route.to_owned(),
-        raw_query,
-        query,
-        headers: request.headers.iter().filter(|(name, _)| name == "user-agent").cloned().collect(),
-        body: Vec::new(),
-        upload: None,
-        goes_on: false,
-        peer: request.peer.clone(),
-    }
+    inner(request, route, &[("path", &request.path), ("query", &request.raw_query)])
 }

@@ -1,8 +1,10 @@
-//! Headers and redirects that the replies of all pages share.
+//! Headers and redirects that the replies of all pages share, and what they say of errors.
 
 use super::HTML;
 use crate::error::status;
 use crate::model::{Payload, Reply};
+use crate::request::call::SubResponse;
+use serde_json::{Map, Value};
 
 /// The headers of a page: it is not cached, not framed, and loads nothing from elsewhere.
 pub(super) fn headers(further: &str) -> Vec<(String, String)> {
@@ -47,4 +49,16 @@ pub(super) fn redirect(status: u16, place: &str) -> Reply {
     let mut headers = headers("");
     headers.push(("Location".into(), place.to_owned()));
     Reply { status, headers, payload: Payload::Other { media_type: HTML, bytes: Vec::new() } }
+}
+
+/// The text of an API error for people: what is wrong with each field, or its message.
+pub(super) fn said(part: &SubResponse) -> String {
+    said_in(&part.body)
+}
+
+/// The same of the document of an error.
+pub(super) fn said_in(body: &Value) -> String {
+    let params = body["data"]["params"].as_object();
+    let each: Vec<&str> = params.into_iter().flat_map(Map::values).filter_map(Value::as_str).collect();
+    if each.is_empty() { body["message"].as_str().unwrap_or_default().to_owned() } else { each.join(" ") }
 }

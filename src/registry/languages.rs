@@ -17,6 +17,8 @@ pub struct Languages {
     pub default: String,
     /// Slugs of all of them.
     pub slugs: Vec<String>,
+    /// Their tags, in the same order.
+    pub tags: Vec<String>,
     pub import: LanguageImport,
 }
 
@@ -31,6 +33,7 @@ impl Languages {
             group: options.group.clone(),
             default: options.default.clone(),
             slugs: resource.entries.iter().filter_map(slug).collect(),
+            tags: resource.entries.iter().filter(|entry| entry["slug"].is_string()).map(tag).collect(),
             import: options.import.clone(),
         })
     }
@@ -38,6 +41,12 @@ impl Languages {
     /// The language that a text names: the default one where it names none.
     pub fn named<'l>(&'l self, text: &str) -> &'l str {
         self.slugs.iter().find(|slug| *slug == text).unwrap_or(&self.default)
+    }
+
+    /// The tag of a language on the web, such as `de-DE`.
+    pub fn tag<'l>(&'l self, slug: &'l str) -> &'l str {
+        let known = self.slugs.iter().zip(&self.tags).find(|(own, _)| *own == slug);
+        known.map_or(slug, |(_, tag)| tag)
     }
 
     /// The first part of the addresses of a language; the default one has none.
@@ -59,6 +68,13 @@ impl Languages {
     }
 }
 
+/// The tag of a declared language: that of its locale, or its slug where it has none.
+pub fn tag(entry: &Value) -> String {
+    let text = |member: &str| entry[member].as_str().unwrap_or_default();
+    let locale = text("locale");
+    if locale.is_empty() { text("slug").to_owned() } else { locale.replace('_', "-") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,6 +86,7 @@ mod tests {
             group: "group".into(),
             default: "en".into(),
             slugs: ["en", "de", "pt-br"].map(str::to_owned).to_vec(),
+            tags: ["en-GB", "de-DE", "pt-BR"].map(str::to_owned).to_vec(),
             import: LanguageImport::default(),
         };
         for (path, found) in [
@@ -86,5 +103,6 @@ mod tests {
             assert_eq!(languages.split(path), found, "{path}");
         }
         assert_eq!([languages.named("de"), languages.named("de,en"), languages.named("")], ["de", "en", "en"]);
+        assert_eq!([languages.tag("pt-br"), languages.tag("xx")], ["pt-BR", "xx"]);
     }
 }

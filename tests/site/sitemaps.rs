@@ -1,59 +1,37 @@
 //! Sitemaps and `robots.txt` as search engines read them: every address that everybody may read, and no other.
 
+use super::inside::Inside;
+use super::media::{png, upload};
 use super::own_types;
-use super::server::{Answer, Server};
-use quick_xml::Reader;
-use quick_xml::events::Event;
+use super::server::{Answer, Server, with_profiles};
+use super::sitemap_schema::{SitemapEntry, entries};
 use serde_json::{Value, json};
 
 fn page(server: &Server, path: &str) -> Answer {
     server.send("GET", &format!("{}{path}", server.site), None, None, &[])
 }
 
-/// The addresses of a sitemap, which has the shape that sitemaps.org gives: nothing but `loc` and `lastmod`, in this order.
-fn addresses(answer: &Answer, root: &str, entry: &str) -> Vec<String> {
+/// The entries of a sitemap, which is what its schema asks for.
+fn read(answer: &Answer, root: &str) -> Vec<SitemapEntry> {
     assert_eq!(answer.status, 200, "{}", answer.text);
     assert_eq!(answer.header("content-type"), Some("application/xml; charset=UTF-8"));
-    let mut reader = Reader::from_str(&answer.text);
-    let (mut open, mut found) = (Vec::new(), Vec::new());
-    loop {
-        match reader.read_event().unwrap_or_else(|error| panic!("{error}: {}", answer.text)) {
-            Event::Start(tag) => {
-                let name = tag.name().as_ref().to_owned();
-                let fits = match open.len() {
-                    0 => name == root,
-                    1 => name == entry,
-                    _ => name == "loc" || name == "lastmod" && !found.is_empty(),
-                };
-                assert!(fits, "{name} in {open:?}: {}", answer.text);
-                open.push(name);
-            }
-            Event::Text(text) if open.last().is_some_and(|name| name == "loc") => {
-                found.push(text.to_string());
-            }
-            Event::Text(text) if open.last().is_some_and(|name| name == "lastmod") => {
-                let text = text.to_string();
-                assert!(cms_text::time::parse_datetime(&text).is_some() && text.ends_with("+00:00"), "{text}");
-            }
-            Event::GeneralRef(reference) if open.last().is_some_and(|name| name == "loc") => {
-                assert_eq!(&*reference, "amp", "{}", answer.text);
-                found.last_mut().expect("an address").push('&');
-            }
-            Event::End(_) => drop(open.pop()),
-            Event::Eof => break,
-            _ => {}
-        }
+    let entries = entries(&answer.text, root).unwrap_or_else(|problem| panic!("{problem}: {}", answer.text));
+    for modified in entries.iter().filter_map(|entry| entry.modified.as_ref()) {
+        assert!(modified.ends_with("+00:00"), "{modified}");
     }
-    assert!(open.is_empty() && answer.text.contains("\"http://www.sitemaps.org/schemas/sitemap/0.9\""));
-    found
+    entries
+}
+
+fn addresses(answer: &Answer, root: &str) -> Vec<String> {
+    read(answer, root).into_iter().map(|entry| entry.url).collect()
 }
 
 fn parts(server: &Server, index: &str) -> Vec<String> {
-    addresses(&page(server, index), "sitemapindex", "sitemap")
+    addresses(&page(server, index), "sitemapindex")
 }
 
 fn part(server: &Server, path: &str) -> Vec<String> {
-    addresses(&page(server, path), "urlset", "url")
+    addresses(&page(server, path), "urlset")
 }
 
 /// The addresses of all parts that the index names.
@@ -289,4 +267,157 @@ fn sitemaps_are_below_the_path_of_the_site() {
     let (_, rest) = text.split_once("href=\"").expect("a style sheet");
     let style = server.send("GET", rest.split('"').next().unwrap_or_default(), None, None, &[]);
     assert_eq!((style.status, style.header("content-type")), (200, Some("application/xml; charset=UTF-8")));
+}
+
+const LANGUAGES: &str = r#"
+[resources.languages.options]
+entries = [
+  { name = "English", slug = "en", locale = "en_US" },
+  { name = "Deutsch", slug = "de", locale = "de_DE" },
+]
+
+[resources.posts.endpoints]
+create.translation_group = { description = "Name that translations share.", type = "string" }
+"#;
+
+/// The pictures at each address of a part, by the last part of the address.
+fn pictures(server: &Server, path: &str) -> Vec<(String, Vec<String>)> {
+    let name = |url: &str| url.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+    let all = read(&page(server, path), "urlset").into_iter();
+    all.filter(|entry| !entry.pictures.is_empty()).map(|entry| (name(&entry.url), entry.pictures)).collect()
+}
+
+#[test]
+fn pictures_are_those_that_everybody_may_see() {
+    let server = Server::over(with_profiles(&["seo"], ""), &[]);
+    let picture = |name: &str| upload(&server, name, "image/png", png(1600, 900)).body;
+    let [first, second, ninth] = ["first.png", "sec ond.png", "größe.png"].map(picture);
+    let text = upload(&server, "notes.txt", "text/plain", b"x".to_vec()).body;
+    let own = |file: &Value| file["source_url"].as_str().expect("an address").to_owned();
+    let small = second["media_details"]["sizes"]["medium"]["source_url"].as_str().expect("a size").to_owned();
+    let content = |urls: &[&str]| urls.iter().map(|url| format!("<p><img src=\"{url}\"></p>")).collect::<String>();
+    let post = |slug: &str, more: Value| {
+        let mut body = json!({"title": slug, "slug": slug, "status": "publish", "date": "2024-02-02T10:00:00"});
+        body.as_object_mut().expect("an object").extend(more.as_object().cloned().expect("an object"));
+        make(&server, "posts", body)
+    };
+    let path = own(&ninth).strip_prefix(&*server.site).expect("on the server").to_owned();
+    let both = content(&[
+        &small,
+        &own(&second),
+        &path,
+        "https://b.example/x.png",
+        "data:image/png;base64,AA",
+        "/files/none.png",
+    ]);
+    post("both", json!({"featured_media": first["id"], "content": both}));
+    post("featured", json!({"featured_media": second["id"], "content": "x"}));
+    post("again", json!({"featured_media": first["id"], "content": content(&[&own(&first)])}));
+    post("file", json!({"content": content(&[&own(&text)])}));
+    post("locked", json!({"featured_media": first["id"], "content": content(&[&own(&second)]), "password": "open"}));
+    post("hidden", json!({"featured_media": first["id"], "noindex": true}));
+    let private = post("private", json!({"featured_media": first["id"], "content": "x", "status": "private"}));
+    let ascii = |file: &Value| own(file).replace(' ', "%20").replace('ö', "%C3%B6").replace('ß', "%C3%9F");
+    let expected = |rows: &[(&str, &[&Value])]| -> Vec<(String, Vec<String>)> {
+        rows.iter().map(|(slug, files)| ((*slug).to_owned(), files.iter().map(|file| ascii(file)).collect())).collect()
+    };
+    let listed = || pictures(&server, "/sitemap-posts-1.xml");
+    assert_eq!(
+        listed(),
+        expected(&[("both", &[&first, &second, &ninth]), ("featured", &[&second]), ("again", &[&first])])
+    );
+    // A file below a record is for those who may read the record, and one may be hidden from search engines by itself.
+    for (file, change) in [(&second, json!({"post": private["id"]})), (&first, json!({"noindex": true}))] {
+        let changed = server.admin("POST", &format!("/cms/v2/media/{}", file["id"]), Some(&change));
+        assert_eq!(changed.status, 200, "{}", changed.text);
+    }
+    assert_eq!(listed(), expected(&[("both", &[&ninth])]));
+    let seen = server.admin("GET", "/server/v1/sitemap?path=/sitemap-posts-1.xml", None).text;
+    assert!(!seen.contains(&ascii(&second)), "{seen}");
+    let sets = ["sitemaps.pictures=0"];
+    let server = server.restart_with(&sets);
+    assert_eq!(pictures(&server, "/sitemap-posts-1.xml"), []);
+    assert!(!page(&server, "/sitemap-posts-1.xml").text.contains("xmlns:image"));
+}
+
+#[test]
+fn an_address_has_a_bounded_number_of_pictures() {
+    for (sets, most) in [
+        (&["sitemaps.pictures=2"][..], 2),
+        (&[][..], 10),
+        (&["site.prefix=wp"], 0),
+        (&["site.prefix=wp", "sitemaps.pictures=3"], 3),
+    ] {
+        let server = Server::with(sets);
+        let files: Vec<String> = (0..12)
+            .map(|number| {
+                upload(&server, &format!("p{number}.png"), "image/png", png(8, 8)).body["source_url"]
+                    .as_str()
+                    .expect("an address")
+                    .to_owned()
+            })
+            .collect();
+        let content: String = files.iter().map(|url| format!("<img src=\"{url}\">")).collect();
+        make(&server, "posts", json!({"title": "x", "slug": "all", "status": "publish", "content": content}));
+        let part = if server.prefix == "wp" { "/wp-sitemap-posts-post-1.xml" } else { "/sitemap-posts-1.xml" };
+        let listed = pictures(&server, part);
+        let found = listed.first().map_or(&[][..], |(_, pictures)| pictures);
+        assert_eq!(found, &files[..most], "{sets:?}");
+    }
+}
+
+#[test]
+fn a_part_costs_the_same_whatever_its_records_show() {
+    let site = Inside::over(with_profiles(&["languages"], LANGUAGES));
+    let route = "/server/v1/sitemap?path=/sitemap-posts-1.xml";
+    let post = |number: usize| {
+        let content = "<img src=\"/files/none.png\">".repeat(number);
+        let body = json!({"title": "x", "status": "publish", "content": content, "lang": (["en", "de"][number % 2])});
+        site.make("/cms/v2/posts", &body);
+    };
+    post(1);
+    let one = site.cheapest(route, false);
+    (1..30).for_each(post);
+    let many = site.cheapest(route, false);
+    assert_eq!((one.status, many.status), (200, 200));
+    assert!(one.queries > 0 && many.queries <= one.queries + 1, "{} and {}", one.queries, many.queries);
+}
+
+#[test]
+fn translations_name_each_other() {
+    let server = Server::over(with_profiles(&["seo", "languages"], LANGUAGES), &[]);
+    let post = |slug: &str, lang: &str, group: &str, more: Value| {
+        let mut body = json!({"title": slug, "slug": slug, "status": "publish", "date": "2024-02-02T10:00:00"});
+        body["lang"] = json!(lang);
+        body["translation_group"] = json!(group);
+        body.as_object_mut().expect("an object").extend(more.as_object().cloned().expect("an object"));
+        make(&server, "posts", body);
+    };
+    post("sea", "en", "g1", json!({}));
+    post("meer", "de", "g1", json!({}));
+    post("alone", "en", "g2", json!({}));
+    post("draft", "en", "g3", json!({"status": "draft"}));
+    post("entwurf", "de", "g3", json!({}));
+    post("shown", "en", "g4", json!({}));
+    post("versteckt", "de", "g4", json!({"noindex": true}));
+    post("twice", "de", "g1", json!({}));
+    let front = |path: &str| format!("{}{path}", server.site);
+    let own = |tag: &str, path: &str| (tag.to_owned(), front(path));
+    let group = [own("x-default", "/2024/02/sea/"), own("en-US", "/2024/02/sea/"), own("de-DE", "/de/2024/02/meer/")];
+    let listed = read(&page(&server, "/sitemap-posts-1.xml"), "urlset");
+    let found: Vec<(&str, &[(String, String)])> =
+        listed.iter().map(|entry| (&entry.url[server.site.len()..], &*entry.translations)).collect();
+    assert_eq!(
+        found,
+        [
+            ("/2024/02/sea/", &group[..]),
+            ("/de/2024/02/meer/", &group[..]),
+            ("/2024/02/alone/", &[]),
+            ("/de/2024/02/entwurf/", &[]),
+            ("/2024/02/shown/", &[]),
+            ("/de/2024/02/twice/", &group[..]),
+        ]
+    );
+    let server = server.restart_with(&["sitemaps.alternates=false"]);
+    assert!(!page(&server, "/sitemap-posts-1.xml").text.contains("hreflang"));
 }

@@ -14,6 +14,7 @@ import { IntegerControl, NumberControl } from "./number";
 import { ObjectControl } from "./object";
 import { Password } from "./password";
 import { Relation } from "./relation";
+import { SearchResult } from "./search-result";
 import { Slug } from "./slug";
 import { StateControl } from "./state";
 import { Switch } from "./switch";
@@ -54,6 +55,7 @@ const COMPONENTS: Record<ControlName, ControlComponent> = {
   list: List,
   meta: ObjectControl,
   object: ObjectControl,
+  "search-result": SearchResult,
   union: Union,
   map: MapControl,
   json: Json,

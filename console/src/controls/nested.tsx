@@ -22,13 +22,13 @@ interface NestedProps {
 }
 
 /** Controls that show a value well that nobody may change. Others show it as text. */
-const SHOWS_ITSELF: readonly string[] = ["object", "meta", "list", "markup", "relation", "file", "terms"];
+const SHOWS_ITSELF: readonly string[] = ["object", "meta", "search-result", "list", "markup", "relation", "file", "terms"];
 
 export function Nested({ field, at, label = field.label, bare, value, onChange, readOnly, form, aside }: NestedProps): JSX.Element {
   const locked = readOnly || field.readOnly;
   const Control = componentOf(field.control);
   const plain = locked && !SHOWS_ITSELF.includes(field.control);
-  if (field.control === "object" || field.control === "meta" || (field.control === "switch" && !field.nullable && !plain)) {
+  if (field.control === "object" || field.control === "meta" || field.control === "search-result" || (field.control === "switch" && !field.nullable && !plain)) {
     return <Own field={field} at={at} label={label} value={value} onChange={onChange} readOnly={locked} form={form} bare={bare === true} />;
   }
   return (

@@ -65,6 +65,18 @@ export const ROWS = [
   { ...PLAIN, name: "list", kinds: ["array"], byKind: true },
   { ...PLAIN, name: "meta", kinds: ["object"] },
   { ...PLAIN, name: "object", kinds: ["object"], byKind: true },
+  {
+    ...PLAIN,
+    name: "search-result",
+    kinds: ["object"],
+    options: options({
+      title: { description: "Characters of a title that search engines show.", type: "integer", minimum: 1 },
+      description: { description: "Characters of a description that search engines show.", type: "integer", minimum: 1 },
+      width: { description: "Pixels of the width that networks want of a picture.", type: "integer", minimum: 1 },
+      height: { description: "Pixels of the height that networks want of a picture.", type: "integer", minimum: 1 },
+      hidden: { description: "The property that hides a record from search engines.", type: "string" },
+    }),
+  },
   { ...PLAIN, name: "union", kinds: ["union"], choices: "any", byKind: true },
   { ...PLAIN, name: "map", kinds: ["map"], byKind: true },
   { ...PLAIN, name: "json", kinds: ["any", "object", "map", "array", "union", "string", "integer", "number", "boolean"], choices: "any", relation: "any", byKind: true },

@@ -47,6 +47,7 @@ function fakeAdapter(): Adapter & { created: Item[] } {
     created,
     list: async (resource: Resource) => page(RECORDS[resource.name] ?? []),
     many: async (resource: Resource, ids: readonly (string | number)[]) => (RECORDS[resource.name] ?? []).filter((item) => ids.map(String).includes(String(item["id"]))),
+    one: async () => ({ item: { seo: {} }, etag: null, allow: [] }),
     create: async (_: Resource, values: Item) => {
       created.push(values);
       return { item: { id: 77, ...values }, etag: null, allow: [] };
@@ -131,6 +132,7 @@ const SAMPLES: Record<ControlName, { schema: JsonSchema; values: unknown[]; rela
   list: { schema: many, values: [[3, 1], []] },
   meta: { schema: { type: "object", properties: { a: { type: "string" }, b: { type: "boolean" } } }, values: [{ a: "x", other: 1 }, {}, undefined] },
   object: { schema: { type: "object", properties: { a: { type: "string" }, b: { type: "object", properties: { c: { type: "integer" } } } } }, values: [{ b: { c: 1 } }, {}, null] },
+  "search-result": { schema: { type: "object", properties: { title: { type: "string" }, canonical: { type: "string" } } }, values: [{ title: "A {title}" }, { other: 1 }, {}, null, undefined] },
   union: { schema: { oneOf: [{ type: "string", enum: ["auto"] }, { type: "integer" }, many] }, values: ["auto", 5, [1, 2], true, null, undefined] },
   map: { schema: { type: "object", additionalProperties: { type: "string" } }, values: [{ b: "1", a: "2" }, {}, undefined] },
   json: { schema: {}, values: [{ a: [1, null] }, "text", 5, null, undefined] },

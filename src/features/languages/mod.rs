@@ -3,7 +3,7 @@
 
 use crate::error::{ApiError, Code};
 use crate::handlers::{Handler, Outcome, Work, sync_handler};
-use crate::registry::languages::Languages;
+use crate::registry::languages::{Languages, tag};
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind, VIRTUAL};
 use cms_config::declaration::{LanguageMember, LanguageOptions};
@@ -72,7 +72,7 @@ impl<'a> LanguageList<'a> {
             LanguageMember::Name => json!(text("name")),
             LanguageMember::Slug => json!(slug),
             LanguageMember::Locale => json!(text("locale")),
-            LanguageMember::Tag => json!(text("locale").replace('_', "-")),
+            LanguageMember::Tag => json!(tag(entry)),
             LanguageMember::Rtl => json!(entry["rtl"].as_bool().unwrap_or(false)),
             LanguageMember::Home => match self.languages.part(slug) {
                 Some(part) => json!(format!("{}/{part}/", self.site)),

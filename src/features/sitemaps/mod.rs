@@ -2,6 +2,10 @@
 //!
 //! An index names the parts; a part has at most so many addresses of one list, the oldest first, so that a new record changes the
 //! last part alone. A list is what anonymous callers may read: published records, terms that such records have, their authors.
+//! `pictures` says which pictures are at an address, `alternates` where its translations are.
+
+mod alternates;
+mod pictures;
 
 use crate::access::policy;
 use crate::error::{ApiError, Code};
@@ -13,10 +17,13 @@ use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole};
 use crate::render::{Batch, address, short_columns};
+use alternates::Translations;
 use cms_config::declaration::Sitemaps;
 use cms_storage::Snapshot;
 use cms_storage::plan::{Cond, DbValue, Op, Order, ReadPlan, Row};
 use cms_text::time::format_utc;
+use percent_encoding::{CONTROLS, utf8_percent_encode};
+use pictures::PartPictures;
 use quick_xml::escape::escape;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -39,6 +46,16 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
 const XML: &str = "application/xml; charset=UTF-8";
 const PLAIN: &str = "text/plain; charset=UTF-8";
 const SCHEMA: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
+
+/// The namespaces of pictures and of translations, with their prefixes.
+const PICTURES: [&str; 2] = ["image", "http://www.google.com/schemas/sitemap-image/1.1"];
+const TRANSLATIONS: [&str; 2] = ["xhtml", "http://www.w3.org/1999/xhtml"];
+
+/// Most characters of an address, by the schema of sitemaps.
+const LONGEST: usize = 2_048;
+
+/// Bytes of a part after which nothing is written beside addresses: a part has at most 50 MB, by the rules of sitemaps.
+const ROOM: usize = 30_000_000;
 
 /// How browsers show an index, and a part.
 const STYLES: [&str; 2] = [include_str!("index.xsl"), include_str!("part.xsl")];
@@ -136,7 +153,7 @@ fn has_home(declared: &Sitemaps, resource: &Resource) -> bool {
 
 fn index(work: &Work<'_>, declared: &Sitemaps) -> Result<Outcome, ApiError> {
     let site = &work.scope.registry.site;
-    let mut out = beginning(work, declared, 0, "sitemapindex");
+    let mut out = beginning(work, declared, 0, "sitemapindex", &[]);
     let snapshot = work.scope.snapshot()?;
     for resource in lists(work) {
         let rows = snapshot.count(&plan(work, resource))?;
@@ -166,16 +183,26 @@ fn part(work: &Work<'_>, declared: &Sitemaps, resource: &Resource, page: u64) ->
     }
     let mut batch = Batch::default();
     batch.load_address_parts(&*snapshot, work.scope, resource, &rows)?;
+    let pictures = PartPictures::load(work, &*snapshot, resource, &rows, declared.pictures as usize)?;
+    let translations = match declared.alternates {
+        true => Translations::load(work, &*snapshot, resource, &rows, plan(work, resource))?,
+        false => Translations::default(),
+    };
     let newest = rows.iter().filter_map(|row| Record { resource, row }.modified()).max();
-    let mut out = beginning(work, declared, 1, "urlset");
+    let spoken = declared.alternates && work.scope.registry.languages.is_some();
+    let namespaces = [(declared.pictures > 0, PICTURES), (spoken, TRANSLATIONS)];
+    let namespaces: Vec<_> = namespaces.into_iter().filter(|(used, _)| *used).map(|(_, namespace)| namespace).collect();
+    let mut out = beginning(work, declared, 1, "urlset", &namespaces);
     if home {
-        write_address(&mut out, &format!("{}/", work.scope.registry.site.front), None);
+        write_address(&mut out, &format!("{}/", work.scope.registry.site.front), None, std::iter::empty(), &[]);
     }
     for row in &rows {
         let record = Record { resource, row };
-        write_address(&mut out, &address::of(work.scope, record, &batch, record.text(record::SLUG)), record.modified());
+        let url = address::of(work.scope, record, &batch, record.text(record::SLUG));
+        write_address(&mut out, &url, record.modified(), pictures.of(record.id()), translations.of(record));
     }
     out.push_str("</urlset>\n");
+    let newest = newest.max(pictures.newest()).max(translations.newest);
     Ok(Some(Outcome { modified: newest, ..as_document(work, XML, out.into_bytes()) }))
 }
 
@@ -208,23 +235,51 @@ fn rows(
     Ok(rows)
 }
 
-/// One address of a part, with the seconds of its last change. Writing to a text cannot fail.
-fn write_address(out: &mut String, url: &str, modified: Option<i64>) {
-    let _ = write!(out, "<url><loc>{}</loc>", escape(url));
+/// One address of a part, with the seconds of its last change, its pictures and its translations. Writing to a text cannot fail.
+fn write_address<'p>(
+    out: &mut String,
+    url: &str,
+    modified: Option<i64>,
+    pictures: impl Iterator<Item = &'p str>,
+    translations: &[(String, String)],
+) {
+    let Some(written) = listed(url) else { return };
+    let _ = write!(out, "<url><loc>{written}</loc>");
     if let Some(modified) = modified.filter(|modified| *modified > 0) {
         let _ = write!(out, "<lastmod>{}</lastmod>", format_utc(modified));
+    }
+    if out.len() < ROOM {
+        for (tag, url) in translations {
+            if let Some(url) = listed(url) {
+                let tag = escape(tag);
+                let _ = write!(out, "<xhtml:link rel=\"alternate\" hreflang=\"{tag}\" href=\"{url}\"/>");
+            }
+        }
+        for url in pictures.filter_map(listed) {
+            let _ = write!(out, "<image:image><image:loc>{url}</image:loc></image:image>");
+        }
     }
     out.push_str("</url>\n");
 }
 
-/// The head of a document, up to the beginning of its root.
-fn beginning(work: &Work<'_>, declared: &Sitemaps, style: usize, root: &str) -> String {
+/// An address in ASCII, escaped; `None`: sitemaps take none of this length.
+fn listed(url: &str) -> Option<String> {
+    let encoded = utf8_percent_encode(url, CONTROLS).to_string();
+    (encoded.len() <= LONGEST).then(|| escape(encoded).into_owned())
+}
+
+/// The head of a document, up to the beginning of its root, with namespaces beside that of sitemaps.
+fn beginning(work: &Work<'_>, declared: &Sitemaps, style: usize, root: &str, more: &[[&str; 2]]) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     if let Some(styles) = declared.styles.get() {
         let place = format!("{}{}", work.scope.registry.site.url, styles[style]);
         let _ = writeln!(out, "<?xml-stylesheet type=\"text/xsl\" href=\"{}\" ?>", escape(place));
     }
-    let _ = writeln!(out, "<{root} xmlns=\"{SCHEMA}\">");
+    let _ = write!(out, "<{root} xmlns=\"{SCHEMA}\"");
+    for [prefix, namespace] in more {
+        let _ = write!(out, " xmlns:{prefix}=\"{namespace}\"");
+    }
+    out.push_str(">\n");
     out
 }
 

@@ -93,6 +93,7 @@ pub const CONTROLS: &[&str] = &[
     "list",
     "meta",
     "object",
+    "search-result",
     "union",
     "map",
     "json",

@@ -124,6 +124,11 @@ pub struct Sitemaps {
     /// Most addresses of a part.
     #[schemars(range(min = 1, max = 50_000))]
     pub addresses: u32,
+    /// Most pictures of an address: the featured one, and those of the content whose files are here; 0: none.
+    #[schemars(range(max = 1_000))]
+    pub pictures: u32,
+    /// Addresses name their translations (`hreflang`), where languages are declared.
+    pub alternates: bool,
     /// The list with the site's own address, which stands before those of this list: the name of its resource.
     pub home: OptionalSetting<String>,
     /// Paths that redirect to the index.
@@ -144,6 +149,8 @@ impl Default for Sitemaps {
             terms: "{name}".into(),
             users: "users".into(),
             addresses: 5_000,
+            pictures: 10,
+            alternates: true,
             home: OptionalSetting::OFF,
             redirects: Vec::new(),
             styles: OptionalSetting::OFF,

@@ -273,6 +273,8 @@ pub struct Pages {
     pub enabled: bool,
     /// Clients that do not ask for HTML get the page of the site's address as JSON.
     pub home_as_json: bool,
+    /// Records are shown at their own addresses as plain pages, unless a front end shows the site (`site.front`).
+    pub reader: bool,
     /// Address of documentation that the home page names; `false`: none.
     pub docs: OptionalSetting<String>,
     /// Path of the page where people log in.
@@ -338,6 +340,7 @@ impl Default for Pages {
         Pages {
             enabled: true,
             home_as_json: true,
+            reader: true,
             docs: OptionalSetting::OFF,
             login: "/login".into(),
             logout: "/logout".into(),

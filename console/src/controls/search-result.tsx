@@ -1,0 +1,132 @@
+/** What an editor says of a record to search engines and social networks: the values, how long they are, how both show them. */
+
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { t } from "../i18n";
+import { isObject } from "../model/json-schema";
+import { plainText, stripHtml, titleField, valueAt } from "../model/record";
+import { concernsOf, lengthOf, shownOf, toldOf, type Concern, type Shown, type Told } from "../model/search-result";
+import { withMember } from "../model/values";
+import { Icon } from "../ui";
+import { Nested } from "./nested";
+import { numberOption, textOption, type ControlProps, type FormScope } from "./types";
+
+/** The member of documents with what search engines are told. */
+const TOLD = "seo";
+
+export function SearchResult({ field, at, value, onChange, readOnly, form }: ControlProps): JSX.Element {
+  const told = useTold(form);
+  const now = isObject(value) ? value : {};
+  const before = valueAt(form.record(), field.path);
+  const name = titleField(form.resource);
+  const titled = (from: unknown): string => stripHtml(plainText(from));
+  const around = {
+    title: name === null ? "" : titled(form.read(name)),
+    savedTitle: name === null ? "" : titled(valueAt(form.record(), name)),
+    site: form.description.site.title,
+  };
+  const shown = shownOf(told, isObject(before) ? before : {}, now, around);
+  const link = form.record()["link"];
+  const limits = { width: numberOption(field, "width") ?? 0, height: numberOption(field, "height") ?? 0 };
+  const concerns = concernsOf(shown, now["canonical"], link, isHidden(form, told, textOption(field, "hidden")), limits);
+  const lengths: Record<string, number> = { title: lengthOf(shown.title), description: lengthOf(shown.description) };
+  return (
+    <div class="fieldset-body">
+      <Previews shown={shown} link={typeof link === "string" ? link : form.description.site.url} />
+      {concerns.length > 0 && (
+        <ul class="result-concerns" aria-label={t("forms.result_concerns")}>
+          {concerns.map((concern) => (
+            <li key={concern.kind}>
+              <Icon name="alert" /> <span>{said(concern, limits)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {field.children.map((child) => (
+        <Nested
+          key={child.name}
+          field={child}
+          at={`${at}.${child.name}`}
+          value={now[child.name]}
+          onChange={(next) => onChange(withMember(now, child.name, next))}
+          readOnly={readOnly}
+          form={form}
+          aside={<Counter count={lengths[child.name]} limit={numberOption(field, child.name)} />}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** What the server tells of the record as it is saved; it is asked again after each change. */
+function useTold(form: FormScope): Told {
+  const [told, setTold] = useState(() => toldOf(undefined));
+  const record = form.record();
+  useEffect(() => {
+    if (form.id === null) return undefined;
+    const stop = new AbortController();
+    form.adapter.one(form.resource, form.id, { query: { _fields: TOLD }, signal: stop.signal }).then(
+      (one) => setTold(toldOf(one.item[TOLD])),
+      // Without it the preview has what is typed.
+      () => undefined,
+    );
+    return () => stop.abort();
+  }, [form.id, record]);
+  return told;
+}
+
+/** Search engines leave out a record that everybody may read. */
+function isHidden(form: FormScope, told: Told, property: string | undefined): boolean {
+  const status = form.record()["status"];
+  const open = typeof status !== "string" || form.states.some((state) => state.public && (state.name === status || state.names.includes(status)));
+  const chosen = property === undefined ? null : form.read(property);
+  if (chosen === true) return open;
+  const before = property === undefined ? null : form.record()[property];
+  return open && form.id !== null && !told.index && chosen !== false && before !== true;
+}
+
+function said(concern: Concern, limits: { width: number; height: number }): string {
+  switch (concern.kind) {
+    case "no_description":
+      return t("forms.result_no_description");
+    case "small":
+      return t("forms.result_small", { width: concern.width, height: concern.height, least_width: limits.width, least_height: limits.height });
+    case "elsewhere":
+      return t("forms.result_elsewhere", { address: concern.address });
+    case "hidden":
+      return t("forms.result_hidden");
+  }
+}
+
+/** How long a text is that search engines cut. */
+function Counter({ count, limit }: { count: number | undefined; limit: number | undefined }): JSX.Element | null {
+  if (count === undefined || limit === undefined) return null;
+  return <span class={`result-count${count > limit ? " result-long" : ""}`}>{t(count > limit ? "forms.result_too_long" : "forms.result_length", { length: count, limit })}</span>;
+}
+
+function Previews({ shown, link }: { shown: Shown; link: string }): JSX.Element {
+  const { picture } = shown;
+  return (
+    <div class="result-previews">
+      <div role="group" aria-label={t("forms.result_search")} class="result-preview">
+        <p class="result-address" dir="ltr">
+          {link}
+        </p>
+        <p class="result-title">{shown.title}</p>
+        <p class="result-text">{shown.description}</p>
+      </div>
+      <div role="group" aria-label={t("forms.result_card")} class="result-preview result-card">
+        {picture === null ? <p class="result-picture">{t(shown.pictureLater ? "forms.result_picture_later" : "forms.result_no_picture")}</p> : <img class="result-picture" src={picture.url} alt="" loading="lazy" />}
+        <p class="result-address" dir="ltr">
+          {hostOf(link)}
+        </p>
+        <p class="result-title">{shown.socialTitle}</p>
+        <p class="result-text">{shown.socialDescription}</p>
+      </div>
+    </div>
+  );
+}
+
+function hostOf(link: string): string {
+  return URL.canParse(link) ? new URL(link).host : link;
+}

@@ -1,0 +1,101 @@
+// What search engines and social networks show of a record: in the form that an editor fills in, and on the page that readers get.
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { assert, eventually, open, png, stored } from "../steps.mjs";
+
+export const site = {
+  prepare(folder, program) {
+    const told = join(folder, "told");
+    execFileSync(program, ["init", told], { stdio: ["ignore", "ignore", "pipe"] });
+    const routes = join(told, "routes.toml");
+    const core = '"schemas/core/*.toml"';
+    writeFileSync(routes, readFileSync(routes, "utf8").replace(core, `${core}, "schemas/profiles/seo.toml"`));
+    writeFileSync(join(told, "site.toml"), '[settings]\ntitle = "Harbour Notes"\n');
+    return routes;
+  },
+  roles: ["administrator", "editor"],
+};
+
+const posts = "/cms/v2/posts";
+const CONTENT =
+  "<!-- wp:heading --><h2>The boats</h2><!-- /wp:heading --><!-- wp:paragraph --><p>They come in at <a href=\"/\">six</a>.</p><!-- /wp:paragraph -->" +
+  "<!-- wp:list --><ul><li>Cod</li></ul><!-- /wp:list --><!-- wp:table --><table><thead><tr><th>Day</th></tr></thead><tbody><tr><td>Monday</td></tr></tbody></table><!-- /wp:table -->";
+
+const parts = (name, bytes) =>
+  Buffer.concat([Buffer.from(`--XX\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n\r\n`), bytes, Buffer.from("\r\n--XX--\r\n")]);
+
+/** Opens what the form folds away. */
+const unfold = (page) => page.evaluate(() => document.querySelectorAll("main details").forEach((details) => (details.open = true)));
+
+export const walks = {
+  async "an editor sees how long the texts are, how they are shown, and what to look at"({ server, meet }) {
+    const picture = await server.send("editor", "POST", "/cms/v2/media", parts("boat.png", png(320, 200)), "multipart/form-data; boundary=XX");
+    assert.equal(picture.status, 201);
+    const body = { title: "At six", slug: "at-six", status: "publish", content: "", featured_media: picture.body.id };
+    const made = await server.ask("editor", "POST", posts, body);
+    assert.equal(made.status, 201);
+    const erin = await meet();
+    await erin.logIn("editor");
+    const { page } = erin;
+    await open(erin, `/r/posts/${made.body.id}`);
+    const panel = page.getByRole("group", { name: "Search engines", exact: true });
+    await unfold(page);
+    const result = panel.getByRole("group", { name: "As search engines show it" });
+    const card = panel.getByRole("group", { name: "As social networks show it" });
+    const concerns = panel.getByRole("list", { name: "To be looked at" });
+    await result.getByText("At six – Harbour Notes").waitFor();
+    await concerns.getByText("There is no description").waitFor();
+    await concerns.getByText("320 × 200").waitFor();
+    await panel.getByText("22 of 60 characters").waitFor();
+    await panel.getByRole("textbox", { name: /^Title/ }).fill("{title} at the harbour of a very small town, and all of its boats together");
+    await result.getByText("At six at the harbour").waitFor();
+    await panel.getByText(/of 60 characters: it is cut/).waitFor();
+    await panel.getByRole("textbox", { name: /^Description/ }).fill("What the boats bring in.");
+    await card.getByText("What the boats bring in.").waitFor();
+    await panel.getByRole("textbox", { name: /^Canonical/ }).fill("https://other.example/six/");
+    await concerns.getByText("https://other.example/six/").waitFor();
+    assert.equal(await concerns.getByText("There is no description").count(), 0);
+    await erin.accessible("the panel for search engines");
+    await page.emulateMedia({ colorScheme: "dark" });
+    await erin.accessible("the panel for search engines, dark");
+    await stored(page, () => page.keyboard.press("Control+s"));
+    await eventually("it is stored", async () => {
+      const { body } = await server.ask("editor", "GET", `${posts}/${made.body.id}?context=edit`);
+      return body.seo_values.description === "What the boats bring in.";
+    });
+  },
+
+  async "the same in German, on a phone"({ server, meet }) {
+    const made = await server.ask("editor", "POST", posts, { title: "Um sechs", status: "publish", content: "" });
+    const erin = await meet({ locale: "de-DE", width: 390 });
+    await erin.logIn("editor");
+    const { page } = erin;
+    await open(erin, `/r/posts/${made.body.id}`);
+    await unfold(page);
+    await page.getByRole("group", { name: "So zeigen es Suchmaschinen" }).getByText("Um sechs – Harbour Notes").waitFor();
+    await page.getByText("Es gibt keine Beschreibung").waitFor();
+    await erin.accessible("the panel in German");
+  },
+
+  async "readers get a plain page, light and dark"({ server, meet }) {
+    await server.ask("editor", "POST", posts, { title: "Boats & nets", slug: "boats", status: "publish", date: "2024-05-06T07:08:09", content: CONTENT });
+    for (const theme of ["light", "dark"]) {
+      for (const width of [1280, 320]) {
+        const reader = await meet({ theme, width });
+        const { page } = reader;
+        let bytes = 0;
+        page.on("response", async (response) => {
+          bytes += (await response.body().catch(() => "")).length;
+        });
+        await page.goto(`${server.origin}/2024/05/boats/`, { waitUntil: "networkidle" });
+        await page.getByRole("heading", { level: 1, name: "Boats & nets" }).waitFor();
+        await reader.accessible(`the page of a record, ${theme}, ${width} pixels wide`);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+        assert.equal(wide, false, "it is no wider than the window");
+        assert.equal(await page.locator("script").count(), 0);
+        assert.ok(bytes > 0 && bytes <= 10 * 1024, `${bytes} bytes`);
+      }
+    }
+  },
+};
