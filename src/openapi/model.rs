@@ -11,6 +11,18 @@ pub struct Model {
     /// In the order of the description.
     pub schemas: Vec<Schema>,
     pub operations: Vec<Operation>,
+    /// Requests that the server sends to receivers.
+    pub webhooks: Vec<Webhook>,
+}
+
+/// A request that the server sends to a receiver.
+#[derive(Clone, Debug)]
+pub struct Webhook {
+    /// The type of its event.
+    pub name: String,
+    pub summary: String,
+    pub headers: Vec<Member>,
+    pub body: ValueType,
 }
 
 /// A schema with a name.
@@ -108,7 +120,8 @@ impl Model {
         };
         let items = members(&document["paths"]);
         let operations = items.flat_map(|(path, item)| members(item).filter_map(move |(m, o)| operation(path, m, o)));
-        Model { schemas: schemas.map(schema).collect(), operations: operations.collect() }
+        let webhooks = members(&document["webhooks"]).filter_map(|(name, item)| webhook(name, &item["post"]));
+        Model { schemas: schemas.map(schema).collect(), operations: operations.collect(), webhooks: webhooks.collect() }
     }
 }
 
@@ -207,6 +220,15 @@ fn operation(path: &str, method: &str, operation: &Value) -> Option<Operation> {
         gives_lines: method == "get" && operation["responses"]["200"]["content"][LINES].is_object(),
         takes_lines: operation["requestBody"]["content"][LINES].is_object(),
         errors: errors(operation),
+    })
+}
+
+fn webhook(name: &str, request: &Value) -> Option<Webhook> {
+    Some(Webhook {
+        name: name.to_owned(),
+        summary: request["summary"].as_str().unwrap_or_default().to_owned(),
+        headers: parameters(request, "header"),
+        body: body(request)?.shape,
     })
 }
 

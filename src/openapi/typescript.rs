@@ -1,6 +1,6 @@
 //! A description as TypeScript: an interface for each schema, and for each operation what it takes and responds with.
 
-use super::model::{Member, Model, Object, Operation, Schema, ValueType};
+use super::model::{Member, Model, Object, Operation, Schema, ValueType, Webhook};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -21,7 +21,20 @@ fn types_of(model: &Model) -> String {
     }
     text.push_str("}\n");
     text.push_str(FOOTER);
+    webhook_types(&mut text, &model.webhooks);
     text
+}
+
+/// The requests to receivers by type of event, and the body of any of them.
+fn webhook_types(text: &mut String, all: &[Webhook]) {
+    text.push_str("\n/** Requests that receivers of webhooks get, by type of event. */\nexport interface Webhooks {\n");
+    for Webhook { name, summary, headers, body } in all {
+        comment(text, "  ", Some(summary));
+        let (headers, body) = (parameters(headers), type_of(body, 0));
+        let _ = writeln!(text, "  {}: {{\n    headers: {headers};\n    body: {body};\n  }};", key(name));
+    }
+    text.push_str("}\n\n/** The body of such a request; its `type` says which. */\n");
+    text.push_str("export type WebhookBody = Webhooks[keyof Webhooks][\"body\"];\n");
 }
 
 /// A client with these types, as text of a `.ts` file.
