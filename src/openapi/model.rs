@@ -2,7 +2,7 @@
 //! shapes that every language has.
 
 use super::blocks::{NAMED, OPEN};
-use crate::model::LINES;
+use crate::model::{EVENT_STREAM, LINES};
 use serde_json::{Map, Value};
 
 /// Everything that a client has types of.
@@ -94,6 +94,8 @@ pub struct Operation {
     pub response: Vec<(String, ValueType)>,
     /// It sends a collection whole, a document in each line, where the request accepts that.
     pub gives_lines: bool,
+    /// The type of the events that it sends as they come.
+    pub event: Option<ValueType>,
     /// Its body is documents in lines.
     pub takes_lines: bool,
     /// Codes of its errors; empty: any.
@@ -218,6 +220,9 @@ fn operation(path: &str, method: &str, operation: &Value) -> Option<Operation> {
         body: body(operation),
         response: response(operation),
         gives_lines: method == "get" && operation["responses"]["200"]["content"][LINES].is_object(),
+        event: Some(&operation["responses"]["200"]["content"][EVENT_STREAM]["x-event"])
+            .filter(|event| event.is_object())
+            .map(ValueType::of),
         takes_lines: operation["requestBody"]["content"][LINES].is_object(),
         errors: errors(operation),
     })

@@ -57,9 +57,28 @@ pub fn client(document: &Value) -> String {
     let (gives, takes) = (of(|one| one.gives_lines), of(|one| one.takes_lines));
     let _ = writeln!(text, "\n/** Operations that send a collection whole. */\nexport type ExportOperation = {gives};");
     let _ = writeln!(text, "\n/** Operations that take documents in lines. */\nexport type ImportOperation = {takes};");
+    stream_of_events(&mut text, &model);
     text.push_str(CLIENT);
     text
 }
+
+/// Where the stream of events is, what it takes and what it tells; nothing where the site has none.
+fn stream_of_events(text: &mut String, model: &Model) {
+    let stream = model.operations.iter().find_map(|one| Some((one, one.event.as_ref()?)));
+    let path = quoted(stream.map_or("", |(operation, _)| &operation.path));
+    let event = stream.map_or_else(|| "never".to_owned(), |(_, event)| type_of(event, 0));
+    let taken = stream.into_iter().flat_map(|(operation, _)| &operation.query).filter(|one| !one.name.starts_with('_'));
+    let _ = writeln!(text, "\n/** Where events come from. */\nconst EVENTS: string = {path};");
+    text.push_str("\n/** Which events are told. */\nexport interface EventFilter {\n");
+    for Member { name, shape, description, .. } in taken.filter(|one| one.name != AFTER) {
+        comment(text, "  ", description.as_deref());
+        let _ = writeln!(text, "  {}?: {};", key(name), type_of(shape, 1));
+    }
+    let _ = writeln!(text, "}}\n\n/** A change, as a stream tells of it. */\nexport type SiteEvent = {event};");
+}
+
+/// The argument of a stream that names its position, which the client keeps.
+const AFTER: &str = "after";
 
 /// The code that sends requests; it knows no operation.
 const CLIENT: &str = include_str!("client.ts");
