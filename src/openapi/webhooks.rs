@@ -74,6 +74,7 @@ fn event_schema(schema: &Value) -> Value {
     }
     event["properties"]["time"]["format"] = schema["properties"]["time"]["format"].clone();
     event["properties"]["status"]["required"] = json!(["before", "after"]);
+    event["properties"]["addresses"]["required"] = json!(["all", "front", "rest"]);
     event
 }
 
@@ -103,6 +104,7 @@ fn several_example(route: &Route) -> Option<Value> {
 fn test_example(route: &Route) -> Option<Value> {
     let mut event = route.examples.get(EventType::Created.name())?.clone();
     (event["id"], event["type"], event["keys"]) = (json!(0), json!(TEST), json!([]));
+    event["addresses"] = json!({"all": false, "front": [], "rest": []});
     (event["slug"], event["link"]) = (Value::Null, Value::Null);
     event["status"] = json!({"before": null, "after": null});
     Some(event)
