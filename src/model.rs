@@ -151,7 +151,7 @@ impl Request {
 
     /// Whether the client takes a stream of events.
     pub fn wants_events(&self) -> bool {
-        self.header("accept").is_some_and(|types| types.contains("text/event-stream"))
+        self.header("accept").is_some_and(|types| types.contains(EVENT_STREAM))
     }
 }
 
@@ -161,7 +161,7 @@ pub type EventStream = Pin<Box<dyn Stream<Item = Bytes>>>;
 /// The headers of a stream of events.
 pub fn event_stream_headers() -> Vec<(String, String)> {
     // Proxies would hold events back.
-    let headers = [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")];
+    let headers = [("Content-Type", EVENT_STREAM), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")];
     headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
 }
 
@@ -211,6 +211,12 @@ pub fn event_head(id: i64, event: &str, at: i64, item: [Value; 3]) -> Map<String
 /// The header that says how many webhooks, one after the other, led to a request. There is no standard name: `CDN-Loop`
 /// (RFC 8586) is that of caches, and `Max-Forwards` that of proxies.
 pub const WEBHOOK_DEPTH: &str = "webhook-depth";
+
+/// Headers of a signed request to a receiver, as Standard Webhooks name them: its id, its time and its signatures.
+pub const WEBHOOK_HEADERS: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signature"];
+
+/// Media type of a stream of events.
+pub const EVENT_STREAM: &str = "text/event-stream";
 
 /// Media type of JSON documents in lines.
 pub const LINES: &str = "application/x-ndjson";

@@ -323,11 +323,15 @@ pub fn check_assignable<'r>(scope: &Scope, roles: impl IntoIterator<Item = &'r s
 
 /// The users that a list shows: those who have published something, to callers who may list users all.
 pub fn listed_users(scope: &Scope, users: &Resource) -> Cond {
-    let public = scope.registry.declaration.site.list_authors || scope.principal.is_logged_in();
     match has(scope, users, Action::List) {
         true => always(),
-        false => all([constant(public), published_authors(scope, None)]),
+        false => all([constant(knows_authors(scope, users)), published_authors(scope, None)]),
     }
+}
+
+/// Whether the caller may know who has published a record.
+pub fn knows_authors(scope: &Scope, users: &Resource) -> bool {
+    scope.registry.declaration.site.list_authors || scope.principal.is_logged_in() || has(scope, users, Action::List)
 }
 
 /// Users who have published something, of these kinds or of any that is shown to the public.

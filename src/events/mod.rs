@@ -5,6 +5,7 @@
 //! the route of the item, in the receiver's name, and by the guard of that route for what the item was before. `stream` sends events
 //! to listeners as they come. Nothing is stored for them: a listener that comes back names its place.
 
+mod addresses;
 mod feed;
 mod filter;
 mod hub;

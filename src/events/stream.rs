@@ -131,7 +131,8 @@ impl<H: EventHost> EventSubscriber<H> {
             }
             let scope = self.identified(host.engine().anonymous(&self.request).ok()?).await?;
             let mut text = String::new();
-            if std::mem::take(&mut self.first) {
+            let first = std::mem::take(&mut self.first);
+            if first {
                 text.push_str("retry: 2000\n\n");
             }
             match self.receiver.after(self.at).ok()? {
@@ -140,6 +141,10 @@ impl<H: EventHost> EventSubscriber<H> {
                     let _ = write!(text, "id: {newest}\nevent: reset\ndata: {{\"id\":{newest}}}\n\n");
                 }
                 NextEntries::Entries(entries) => {
+                    if first {
+                        // A client that loses the connection before the first event comes back to this position.
+                        let _ = write!(text, "id: {}\n\n", self.at);
+                    }
                     let whole = self.write(&scope, &entries, &mut text).await;
                     // Events before an entry that fails are sent; the next look fails on its own.
                     if whole.is_none() && text.is_empty() {

@@ -1,7 +1,8 @@
 //! Events as a receiver is told of them: as far as it may know of a change at that moment.
 
 use super::FeedEntry;
-use super::transition::{changed, is_told, meanings, resource_of};
+use super::addresses::{ChangedAddresses, SELECTING, has_addresses};
+use super::transition::{changed, is_public, is_told, meanings, resource_of};
 use crate::access::policy;
 use crate::engine::Engine;
 use crate::error::{ApiError, status};
@@ -15,7 +16,8 @@ use crate::request::BodyParams;
 use crate::request::call::Call;
 use crate::scope::Scope;
 use cms_config::declaration::{Action, EventType};
-use cms_storage::plan::{DbValue, Row};
+use cms_storage::plan::{DbValue, ReadPlan, Row};
+use cms_text::address::PATH;
 use serde_json::{Map, Value, json};
 
 /// Seconds by which the clock of a change may be ahead of that of the feed.
@@ -80,7 +82,10 @@ impl ChangedItem<'_> {
     async fn of_settings(self) -> Result<Option<ToldEvent>, ApiError> {
         let ShownDocument::Readable(_) = self.document(&self.resource.path).await? else { return Ok(None) };
         let keys = vec![self.resource.name.clone()];
-        Ok(Some(self.told(self.meanings.clone(), None, Vec::new(), keys)))
+        let mut addresses = ChangedAddresses::of_paths(&self.scope.registry, &[&self.resource.path]);
+        addresses.any_other();
+        let members = vec![("addresses", addresses.into_document())];
+        Ok(Some(self.told(self.meanings.clone(), None, members, keys)))
     }
 
     async fn of_item(self) -> Result<Option<ToldEvent>, ApiError> {
@@ -112,17 +117,72 @@ impl ChangedItem<'_> {
         members.push(("slug", of("slug")));
         members.push(("link", of("link")));
         let [slug, link] = former;
+        let readable = [before, after && shown.is_some()];
+        let seen = SeenItem { path: &path, key: &key, stored: stored.is_some(), readable, shown: shown.as_ref() };
+        let addresses = self.addresses(current, &seen, link.as_deref())?;
         members.push(("previous_slug", json!(slug)));
         members.push(("previous_link", json!(link)));
         let status = |at: usize, readable: bool| self.entry.status[at].as_deref().filter(|_| readable);
         members.push(("status", json!({"before": status(0, before), "after": status(1, after && shown.is_some())})));
         let names = if before && shown.is_some() { changed(self.resource, self.entry) } else { Vec::new() };
         members.push(("changed", json!(names)));
+        members.push(("addresses", addresses));
         let shown_key = match &self.entry.key {
             DbValue::Int(id) if key == id.to_string() => json!(id),
             _ => json!(key),
         };
         Ok(Some(self.told(meanings, Some(shown_key), members, keys)))
+    }
+
+    /// The addresses whose responses the change concerns, as far as they follow from declarations.
+    fn addresses(&self, current: Record<'_>, seen: &SeenItem<'_>, previous: Option<&str>) -> Result<Value, ApiError> {
+        let (scope, resource, registry) = (self.scope, self.resource, &self.scope.registry);
+        let collection = seen.path.strip_suffix(seen.key).map_or("", |path| path.trim_end_matches('/'));
+        let mut all = ChangedAddresses::of_paths(registry, &[seen.path, collection]);
+        let public = |at: usize| is_public(registry, resource, self.entry.status[at].as_deref());
+        let [was, is] = [0, 1].map(|at| seen.readable[at] && public(at));
+        if !was && !is {
+            return Ok(all.into_document());
+        }
+        if resource.is_comments() && seen.stored {
+            all.add_commented(scope, current)?;
+            return Ok(all.into_document());
+        }
+        let known = seen.stored && has_addresses(resource) && self.is_as_it_was(current, seen.shown.is_some());
+        if !known {
+            all.any_other();
+            return Ok(all.into_document());
+        }
+        let link = seen.shown.and_then(|document| document.get("link")).and_then(Value::as_str);
+        link.filter(|_| is).into_iter().chain(previous.filter(|_| was)).for_each(|link| all.add(scope, link));
+        let row = if is { current.row.clone() } else { self.in_state(current.row, 0) };
+        all.add_lists(scope, Record { resource, row: &row })?;
+        let has_changed = |names: &[&str]| self.entry.columns.iter().any(|own| names.contains(&&**own));
+        if was && is && has_changed(&SELECTING) {
+            all.any_other();
+        }
+        let moves = resource.address.has(PATH) && (was != is || has_changed(&[record::SLUG, record::PARENT]));
+        if moves && self.has_children(current)? {
+            all.any_other();
+        }
+        Ok(all.into_document())
+    }
+
+    /// Whether there are items below it, whose addresses contain its own.
+    fn has_children(&self, current: Record<'_>) -> Result<bool, ApiError> {
+        let below = records::eq(record::PARENT, DbValue::Int(current.id()));
+        let plan = ReadPlan { limit: Some(1), ..records::plan(self.resource, below) };
+        Ok(!records::read(&*self.scope.snapshot()?, self.resource, plan, &[0])?.is_empty())
+    }
+
+    /// A row in the state before (0) or after (1) the change.
+    fn in_state(&self, row: &Row, at: usize) -> Row {
+        let mut row = row.clone();
+        let status = self.entry.status[at].clone().map(DbValue::Text);
+        if let (Some(place), Some(status)) = (self.resource.column(record::STATUS), status) {
+            row[place] = status;
+        }
+        row
     }
 
     fn told(
@@ -238,6 +298,17 @@ impl ChangedItem<'_> {
         batch.load_address_parts(&*self.scope.snapshot()?, self.scope, self.resource, std::slice::from_ref(&row))?;
         Ok(address::of(self.scope, record, &batch, slug))
     }
+}
+
+/// An item as its receiver sees it.
+struct SeenItem<'a> {
+    path: &'a str,
+    key: &'a str,
+    /// Its row is still there.
+    stored: bool,
+    /// The receiver can read it in the state before the change, and after.
+    readable: [bool; 2],
+    shown: Option<&'a Value>,
 }
 
 /// The document of an item for a receiver.

@@ -108,6 +108,12 @@ fn property_of<'r>(resource: &'r Resource, column: &str) -> Option<&'r str> {
     found.next().map(|property| property.name.as_str())
 }
 
+/// Whether everybody may read an item in a state, as far as the state decides; one without states is always public.
+pub fn is_public(registry: &Registry, resource: &Resource, status: Option<&str>) -> bool {
+    let inherits = || resource.is_content() && registry.status_is(status.unwrap_or(""), |status| status.inherits);
+    status.is_none() || StateFlags::of(registry, resource, status).public || inherits()
+}
+
 /// The facts of a state that transitions are made of.
 #[derive(Clone, Copy, Default)]
 struct StateFlags {

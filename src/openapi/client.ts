@@ -66,6 +66,23 @@ export interface Imported {
   error?: { code: string; message: string; data?: unknown };
 }
 
+/** What a stream of events takes. */
+export interface EventsRequest extends EventFilter {
+  /** The id of the last event that is known: what came after it is told first. Without it, what happens from now on is told. */
+  after?: number;
+  /** Seconds without a sign of life, after which a connection counts as broken. Default: 60; the server sends one every 15. */
+  silence?: number;
+  /** It ends the stream. */
+  signal?: AbortSignal;
+}
+
+/** The position is not known to the server any more: what was read before may be out of date, so read it again. */
+export interface EventReset {
+  type: "reset";
+  /** The id of the newest event; what comes after it is told next. */
+  id: number;
+}
+
 /** How the client reaches the service. */
 export interface ClientOptions {
   /** Address of the REST base, such as `https://example.org/cms-json`. */
@@ -163,6 +180,54 @@ export class Client {
     }
   }
 
+  /**
+   * Changes as they come, as far as the user may read what has changed. A connection that ends or fails is opened again after
+   * growing pauses, and goes on after the last event. The stream ends with the signal; a {@link Failure} is thrown where
+   * the server refuses it.
+   */
+  async *events(request: EventsRequest = {}): AsyncGenerator<SiteEvent | EventReset, void, void> {
+    const { signal, silence = 60, ...query } = request;
+    const ended = (): boolean => signal?.aborted === true;
+    let [pause, failures] = [FIRST_PAUSE, 0];
+    while (!ended()) {
+      const connection = new Connection(signal, silence * 1000);
+      let least = 0;
+      try {
+        const headers = new Headers({ accept: STREAM });
+        const sent = this.once("GET", this.address(EVENTS, query), headers, undefined, connection.signal);
+        const response = await connection.heard(sent);
+        if (isTemporary(response.status)) {
+          least = Number(response.headers.get("retry-after")) * 1000 || 0;
+          await response.body?.cancel();
+        } else {
+          for await (const message of messagesOf(await streamOf(response), connection)) {
+            failures = 0;
+            query.after = message.id ?? query.after;
+            pause = message.retry ?? pause;
+            if (message.name === "reset") {
+              yield { type: "reset", id: (JSON.parse(message.data) as EventReset).id };
+            } else if (message.name === "message" && message.data !== "") {
+              yield JSON.parse(message.data) as SiteEvent;
+            }
+          }
+        }
+      } catch (error) {
+        if (error instanceof Failure) {
+          throw error;
+        }
+        // The connection failed: another one goes on.
+      } finally {
+        connection.end();
+      }
+      if (!ended()) {
+        // Clients that lost their server at once do not come back at once.
+        const grown = Math.min(pause * 2 ** failures, LONGEST_PAUSE) * (0.75 + Math.random() / 4);
+        await paused(Math.max(grown, Math.min(least, LONGEST_PAUSE)), signal);
+        failures += 1;
+      }
+    }
+  }
+
   private send(operation: Operation, request: Loose): Promise<Answer<unknown> | NotModified> {
     const { method, url, headers, body } = this.prepared(operation, request);
     return this.fetched(method, url, headers, body, request.signal);
@@ -171,16 +236,12 @@ export class Client {
   private prepared(operation: Operation, request: Loose): Prepared {
     const { method, path, form } = OPERATIONS[operation];
     const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(request.params?.[name])));
-    const url = new URL(this.options.base.replace(/\/$/, "") + filled);
     const query = { ...request.query };
     if (request.fields !== undefined) {
       query["_fields"] = request.fields;
     }
     if (request.embed !== undefined) {
       query["_embed"] = request.embed === true ? "1" : request.embed;
-    }
-    for (const [name, value] of Object.entries(query)) {
-      append(url.searchParams, name, value);
     }
     const headers = new Headers();
     if (request.ifMatch !== undefined) {
@@ -199,7 +260,15 @@ export class Client {
       headers.set("content-type", "application/json");
       body = JSON.stringify(request.body);
     }
-    return { method, url: url.href, headers, body };
+    return { method, url: this.address(filled, query), headers, body };
+  }
+
+  private address(path: string, query: object): string {
+    const url = new URL(this.options.base.replace(/\/$/, "") + path);
+    for (const [name, value] of Object.entries(query)) {
+      append(url.searchParams, name, value);
+    }
+    return url.href;
   }
 
   /** Credentials are sent to the service alone, whatever a response links to. */
@@ -242,13 +311,9 @@ export class Client {
     body: string | FormData | undefined,
     signal: AbortSignal | undefined,
   ): Promise<Response> {
-    const { credentials, retries = 3, fetch = globalThis.fetch } = this.options;
-    if (credentials !== undefined) {
-      const pair = new TextEncoder().encode(`${credentials.user}:${credentials.password}`);
-      headers.set("authorization", `Basic ${btoa(String.fromCharCode(...pair))}`);
-    }
+    const { retries = 3 } = this.options;
     for (let attempt = 0; ; attempt += 1) {
-      const response = await fetch(url, { method, headers, ...(body && { body }), ...(signal && { signal }) });
+      const response = await this.once(method, url, headers, body, signal);
       if (attempt < retries && (await isWorthAnother(response))) {
         const seconds = Number(response.headers.get("retry-after")) || 1;
         await new Promise((done) => setTimeout(done, Math.min(seconds, 60) * 1000));
@@ -257,6 +322,68 @@ export class Client {
       return response;
     }
   }
+
+  /** A request with the credentials, sent once. */
+  private once(
+    method: string,
+    url: string,
+    headers: Headers,
+    body: string | FormData | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Response> {
+    const { credentials, fetch = globalThis.fetch } = this.options;
+    if (credentials !== undefined) {
+      const pair = new TextEncoder().encode(`${credentials.user}:${credentials.password}`);
+      headers.set("authorization", `Basic ${btoa(String.fromCharCode(...pair))}`);
+    }
+    return fetch(url, { method, headers, ...(body && { body }), ...(signal && { signal }) });
+  }
+}
+
+/** Media type of a stream of events. */
+const STREAM = "text/event-stream";
+
+/** The pause before a stream is opened again, where the server names none, and the longest one; in milliseconds. */
+const FIRST_PAUSE = 2000;
+const LONGEST_PAUSE = 60_000;
+
+/** A connection that ends with the caller's signal, or when the server is silent for too long. */
+class Connection {
+  private readonly controller = new AbortController();
+  private readonly stop = (): void => this.controller.abort();
+
+  constructor(private readonly caller: AbortSignal | undefined, private readonly silence: number) {
+    caller?.addEventListener("abort", this.stop);
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Waits for the server, no longer than it may be silent. */
+  async heard<T>(answer: Promise<T>): Promise<T> {
+    const timer = setTimeout(this.stop, this.silence);
+    try {
+      return await answer;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  end(): void {
+    this.caller?.removeEventListener("abort", this.stop);
+    this.stop();
+  }
+}
+
+/** A message of a stream. */
+interface Message {
+  name: string;
+  data: string;
+  /** The position behind it. */
+  id?: number;
+  /** The pause that the server wants before the stream is opened again, in milliseconds. */
+  retry?: number;
 }
 
 /** Media type of JSON documents in lines. */
@@ -314,8 +441,76 @@ async function answered(response: Response): Promise<Answer<unknown> | NotModifi
   return { status, data, etag: headers.get("etag"), total: number("-total"), pages: number("-totalpages"), headers };
 }
 
-/** The lines of a body, as they arrive. */
+/** A response that is a stream; throws a {@link Failure} where it is none. */
+async function streamOf(response: Response): Promise<Response> {
+  if (!response.ok) {
+    await answered(response);
+  }
+  if (!response.headers.get("content-type")?.startsWith(STREAM)) {
+    await response.body?.cancel();
+    throw new Failure(response.status, "no_stream", "The service has no stream of events.", null);
+  }
+  return response;
+}
+
+/** The service may answer another time. */
+function isTemporary(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500;
+}
+
+/** A pause that ends early with the signal. */
+function paused(time: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((done) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      done();
+    };
+    const timer = setTimeout(end, time);
+    signal?.addEventListener("abort", end);
+  });
+}
+
+/** The messages of a stream (Server-Sent Events). Some have no data, and only tell the position. */
+async function* messagesOf(response: Response, connection: Connection): AsyncGenerator<Message, void, void> {
+  let message: Message = { name: "message", data: "" };
+  for await (const row of rowsOf(response, (read) => connection.heard(read))) {
+    const [field, value] = fieldOf(row);
+    if (row === "") {
+      yield message;
+      message = { name: "message", data: "" };
+    } else if (field === "event") {
+      message.name = value;
+    } else if (field === "data") {
+      message.data += message.data === "" ? value : `\n${value}`;
+    } else if (field === "id" && /^\d+$/.test(value)) {
+      message.id = Number(value);
+    } else if (field === "retry" && /^\d+$/.test(value)) {
+      message.retry = Number(value);
+    }
+  }
+}
+
+/** A line of a stream: the name of a field, and its value. */
+function fieldOf(row: string): [field: string, value: string] {
+  const at = row.indexOf(":");
+  return at < 0 ? [row, ""] : [row.slice(0, at), row.slice(at + 1).replace(/^ /, "")];
+}
+
+/** The lines of a body that are not empty, as they arrive. */
 async function* linesOf(response: Response): AsyncGenerator<string, void, void> {
+  for await (const row of rowsOf(response, (read) => read)) {
+    if (row !== "") {
+      yield row;
+    }
+  }
+}
+
+/** The lines of a body, as they arrive; `heard` waits for each part of it. */
+async function* rowsOf(
+  response: Response,
+  heard: <T>(read: Promise<T>) => Promise<T>,
+): AsyncGenerator<string, void, void> {
   const reader = response.body?.getReader();
   if (reader === undefined) {
     return;
@@ -324,10 +519,10 @@ async function* linesOf(response: Response): AsyncGenerator<string, void, void> 
   let rest = "";
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await heard(reader.read());
       const lines = (rest + decoder.decode(value, { stream: !done })).split("\n");
       rest = lines.pop() ?? "";
-      yield* lines.filter((line) => line !== "");
+      yield* lines;
       if (done) {
         break;
       }

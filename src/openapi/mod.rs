@@ -14,6 +14,7 @@ mod parameters;
 mod responses;
 pub mod schemas;
 pub mod typescript;
+mod webhooks;
 
 use crate::registry::vocabulary::Vocabulary;
 use crate::registry::{Endpoint, Registry, Route};
@@ -52,6 +53,7 @@ pub fn document(registry: &Registry, vocabulary: &Vocabulary, selection: &Select
         shown && selection.namespace.is_none_or(|wanted| route.namespace == wanted)
     };
     let mut tags: Vec<String> = Vec::new();
+    let mut requests = Map::new();
     for (path, item) in describing.indexes(selection.namespace) {
         paths.insert(path, item);
     }
@@ -59,6 +61,9 @@ pub fn document(registry: &Registry, vocabulary: &Vocabulary, selection: &Select
         let (path, item) = describing.route(route, selection.endpoints);
         if item.is_empty() {
             continue;
+        }
+        if describing.is_stream(route) {
+            requests.extend(describing.webhooks(route));
         }
         let tag = describing.tag(route);
         if !tags.contains(&tag) {
@@ -73,16 +78,23 @@ pub fn document(registry: &Registry, vocabulary: &Vocabulary, selection: &Select
         }
     }
     let declared = tags.iter().map(|tag| describing.tag_document(tag));
-    let tags: Vec<Value> =
+    let mut tags: Vec<Value> =
         std::iter::once(json!({"name": "discovery", "description": INDEXES})).chain(declared).collect();
-    json!({
+    if !requests.is_empty() && !tags.iter().any(|tag| tag["name"] == webhooks::TAG) {
+        tags.push(describing.tag_document(webhooks::TAG));
+    }
+    let mut described = json!({
         "openapi": VERSION,
         "info": info(registry),
         "servers": [{"url": selection.server}],
         "tags": tags,
         "paths": paths,
         "components": describing.components.finish(),
-    })
+    });
+    if !requests.is_empty() {
+        described["webhooks"] = Value::Object(requests);
+    }
+    described
 }
 
 /// A description as YAML.

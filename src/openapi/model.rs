@@ -2,7 +2,7 @@
 //! shapes that every language has.
 
 use super::blocks::{NAMED, OPEN};
-use crate::model::LINES;
+use crate::model::{EVENT_STREAM, LINES};
 use serde_json::{Map, Value};
 
 /// Everything that a client has types of.
@@ -11,6 +11,18 @@ pub struct Model {
     /// In the order of the description.
     pub schemas: Vec<Schema>,
     pub operations: Vec<Operation>,
+    /// Requests that the server sends to receivers.
+    pub webhooks: Vec<Webhook>,
+}
+
+/// A request that the server sends to a receiver.
+#[derive(Clone, Debug)]
+pub struct Webhook {
+    /// The type of its event.
+    pub name: String,
+    pub summary: String,
+    pub headers: Vec<Member>,
+    pub body: ValueType,
 }
 
 /// A schema with a name.
@@ -82,6 +94,8 @@ pub struct Operation {
     pub response: Vec<(String, ValueType)>,
     /// It sends a collection whole, a document in each line, where the request accepts that.
     pub gives_lines: bool,
+    /// The type of the events that it sends as they come.
+    pub event: Option<ValueType>,
     /// Its body is documents in lines.
     pub takes_lines: bool,
     /// Codes of its errors; empty: any.
@@ -108,7 +122,8 @@ impl Model {
         };
         let items = members(&document["paths"]);
         let operations = items.flat_map(|(path, item)| members(item).filter_map(move |(m, o)| operation(path, m, o)));
-        Model { schemas: schemas.map(schema).collect(), operations: operations.collect() }
+        let webhooks = members(&document["webhooks"]).filter_map(|(name, item)| webhook(name, &item["post"]));
+        Model { schemas: schemas.map(schema).collect(), operations: operations.collect(), webhooks: webhooks.collect() }
     }
 }
 
@@ -205,8 +220,20 @@ fn operation(path: &str, method: &str, operation: &Value) -> Option<Operation> {
         body: body(operation),
         response: response(operation),
         gives_lines: method == "get" && operation["responses"]["200"]["content"][LINES].is_object(),
+        event: Some(&operation["responses"]["200"]["content"][EVENT_STREAM]["x-event"])
+            .filter(|event| event.is_object())
+            .map(ValueType::of),
         takes_lines: operation["requestBody"]["content"][LINES].is_object(),
         errors: errors(operation),
+    })
+}
+
+fn webhook(name: &str, request: &Value) -> Option<Webhook> {
+    Some(Webhook {
+        name: name.to_owned(),
+        summary: request["summary"].as_str().unwrap_or_default().to_owned(),
+        headers: parameters(request, "header"),
+        body: body(request)?.shape,
     })
 }
 

@@ -55,6 +55,9 @@ impl DescriptionBuilder<'_> {
         if let Some(media_type) = handler.also {
             super::responses::add_media_type(&mut responses, media_type);
         }
+        if self.is_stream(route) {
+            self.stream_of_events(route, &mut responses);
+        }
         operation.insert("responses".into(), responses);
         Value::Object(operation)
     }

@@ -1,6 +1,6 @@
 //! A description as TypeScript: an interface for each schema, and for each operation what it takes and responds with.
 
-use super::model::{Member, Model, Object, Operation, Schema, ValueType};
+use super::model::{Member, Model, Object, Operation, Schema, ValueType, Webhook};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -21,7 +21,20 @@ fn types_of(model: &Model) -> String {
     }
     text.push_str("}\n");
     text.push_str(FOOTER);
+    webhook_types(&mut text, &model.webhooks);
     text
+}
+
+/// The requests to receivers by type of event, and the body of any of them.
+fn webhook_types(text: &mut String, all: &[Webhook]) {
+    text.push_str("\n/** Requests that receivers of webhooks get, by type of event. */\nexport interface Webhooks {\n");
+    for Webhook { name, summary, headers, body } in all {
+        comment(text, "  ", Some(summary));
+        let (headers, body) = (parameters(headers), type_of(body, 0));
+        let _ = writeln!(text, "  {}: {{\n    headers: {headers};\n    body: {body};\n  }};", key(name));
+    }
+    text.push_str("}\n\n/** The body of such a request; its `type` says which. */\n");
+    text.push_str("export type WebhookBody = Webhooks[keyof Webhooks][\"body\"];\n");
 }
 
 /// A client with these types, as text of a `.ts` file.
@@ -44,9 +57,28 @@ pub fn client(document: &Value) -> String {
     let (gives, takes) = (of(|one| one.gives_lines), of(|one| one.takes_lines));
     let _ = writeln!(text, "\n/** Operations that send a collection whole. */\nexport type ExportOperation = {gives};");
     let _ = writeln!(text, "\n/** Operations that take documents in lines. */\nexport type ImportOperation = {takes};");
+    stream_of_events(&mut text, &model);
     text.push_str(CLIENT);
     text
 }
+
+/// Where the stream of events is, what it takes and what it tells; nothing where the site has none.
+fn stream_of_events(text: &mut String, model: &Model) {
+    let stream = model.operations.iter().find_map(|one| Some((one, one.event.as_ref()?)));
+    let path = quoted(stream.map_or("", |(operation, _)| &operation.path));
+    let event = stream.map_or_else(|| "never".to_owned(), |(_, event)| type_of(event, 0));
+    let taken = stream.into_iter().flat_map(|(operation, _)| &operation.query).filter(|one| !one.name.starts_with('_'));
+    let _ = writeln!(text, "\n/** Where events come from. */\nconst EVENTS: string = {path};");
+    text.push_str("\n/** Which events are told. */\nexport interface EventFilter {\n");
+    for Member { name, shape, description, .. } in taken.filter(|one| one.name != AFTER) {
+        comment(text, "  ", description.as_deref());
+        let _ = writeln!(text, "  {}?: {};", key(name), type_of(shape, 1));
+    }
+    let _ = writeln!(text, "}}\n\n/** A change, as a stream tells of it. */\nexport type SiteEvent = {event};");
+}
+
+/// The argument of a stream that names its position, which the client keeps.
+const AFTER: &str = "after";
 
 /// The code that sends requests; it knows no operation.
 const CLIENT: &str = include_str!("client.ts");

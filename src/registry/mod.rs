@@ -132,6 +132,8 @@ pub struct Route {
     pub secure_context: bool,
     /// The schema that OPTIONS shows, where it differs from the resource's.
     pub schema: Option<Value>,
+    /// Documents by name that its schema shows as examples (`x-examples`).
+    pub examples: Map<String, Value>,
     pub endpoints: Vec<Endpoint>,
 }
 

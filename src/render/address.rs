@@ -29,7 +29,7 @@ pub fn of(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> Strin
 }
 
 /// The beginning of the addresses of a record's language.
-fn in_language<'b>(scope: &Scope, record: Record<'_>, base: &'b str) -> Cow<'b, str> {
+pub fn in_language<'b>(scope: &Scope, record: Record<'_>, base: &'b str) -> Cow<'b, str> {
     let part = scope.registry.languages.as_ref().and_then(|languages| languages.part(record.text(&languages.column)));
     part.map_or(Cow::Borrowed(base), |part| Cow::Owned(format!("{base}/{part}")))
 }

@@ -286,12 +286,10 @@ impl Batch {
     }
 
     /// Records by number, a query for each kind among them.
-    pub(super) fn load_places(
-        &mut self,
-        snapshot: &dyn Snapshot,
-        scope: &Scope,
-        posts: HashSet<i64>,
-    ) -> Result<(), ApiError> {
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn load_places(&mut self, snapshot: &dyn Snapshot, scope: &Scope, posts: HashSet<i64>) -> Result<(), ApiError> {
         if posts.is_empty() {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! Requests to receivers: the declared form filled with events, and the signature.
 
-use crate::model::WEBHOOK_DEPTH;
+use crate::model::{WEBHOOK_DEPTH, WEBHOOK_HEADERS};
 use crate::outbound::OutgoingRequest;
 use crate::registry::link::parts::webhook_secret;
 use base64::Engine as _;
@@ -57,9 +57,8 @@ impl WebhookMessage {
         headers.extend(format.headers.iter().map(|(name, value)| (name.clone(), header(&filling.text(value)))));
         headers.push((WEBHOOK_DEPTH.into(), self.depth().to_string()));
         if format.signed {
-            headers.push(("webhook-id".into(), self.id.clone()));
-            headers.push(("webhook-timestamp".into(), now.to_string()));
-            headers.push(("webhook-signature".into(), signatures(secrets, &self.id, now, &body)));
+            let values = [self.id.clone(), now.to_string(), signatures(secrets, &self.id, now, &body)];
+            headers.extend(WEBHOOK_HEADERS.map(str::to_owned).into_iter().zip(values));
         }
         let method = if format.method.is_empty() { "POST".to_owned() } else { format.method.clone() };
         OutgoingRequest { method, headers, body: body.into_bytes() }

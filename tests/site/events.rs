@@ -4,6 +4,7 @@ use super::server::Server;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -280,4 +281,103 @@ fn what_is_told_is_declared() {
     change(&server, &post["id"], json!({"status": "publish"}));
     let (_, event) = events.next().expect("an event");
     assert_eq!((&event["type"], &event["record"]), (&json!("published"), &post["id"]), "{event}");
+}
+
+/// The addresses of an event where the site is read, and whether others may show the item, too.
+fn front(event: &Value) -> (BTreeSet<String>, bool) {
+    let addresses = &event["addresses"];
+    let front = addresses["front"].as_array().expect("addresses").iter().filter_map(Value::as_str);
+    (front.map(str::to_owned).collect(), addresses["all"].as_bool().expect("a decision"))
+}
+
+/// Addresses with those of their feeds.
+fn with_feeds(links: &[&Value]) -> BTreeSet<String> {
+    let links = links.iter().filter_map(|link| link.as_str());
+    links.flat_map(|link| [link.to_owned(), format!("{link}feed/")]).collect()
+}
+
+#[test]
+fn events_name_the_addresses_that_show_the_item() {
+    let server = Server::start();
+    let sea = made(&server, "/cms/v2/categories", json!({"name": "Sea"}));
+    let tides = made(&server, "/cms/v2/categories", json!({"name": "Tides", "parent": sea["id"]}));
+    let tag = made(&server, "/cms/v2/tags", json!({"name": "Spring"}));
+    let mut events = EventReader::open(&server, "", None);
+    let mut admin = EventReader::open(&server, "", Some(&server.admin));
+    let post = made(
+        &server,
+        "/cms/v2/posts",
+        json!({"title": "Harbour", "status": "publish", "date": "2024-05-06T10:00:00",
+            "categories": [tides["id"]], "tags": [tag["id"]]}),
+    );
+    let base = tag["link"].as_str().and_then(|link| link.split_once("/tag/")).expect("a link").0.to_owned();
+    let site: Vec<Value> =
+        ["/", "/2024/", "/2024/05/", "/2024/05/06/"].iter().map(|path| json!(format!("{base}{path}"))).collect();
+    let author = server.get(&format!("/cms/v2/users/{}", post["author"])).body["link"].clone();
+    let mut lists: Vec<&Value> = vec![&post["link"], &sea["link"], &tides["link"], &tag["link"], &author];
+    lists.extend(&site);
+    let mut expected = with_feeds(&lists);
+    expected.insert(format!("{base}/feed.json"));
+    let (_, event) = events.of("posts");
+    assert_eq!(front(&event), (expected.clone(), false), "{event}");
+    let links = ["self", "collection"].map(|link| post["_links"][link][0]["href"].clone());
+    assert_eq!(event["addresses"]["rest"], json!(links));
+    assert_eq!(front(&admin.of("posts").1).0, expected);
+    // The address before, too; lists of another author or date are not known.
+    let id = &post["id"];
+    change(&server, id, json!({"slug": "quay"}));
+    let moved = events.of("posts").1;
+    assert!(front(&moved).0.is_superset(&expected) && !front(&moved).1, "{moved}");
+    assert!(front(&moved).0.contains(moved["link"].as_str().expect("a link")), "{moved}");
+    change(&server, id, json!({"slug": "harbour", "date": "2024-06-06T10:00:00"}));
+    let dated = events.of("posts").1;
+    assert!(front(&dated).1 && front(&dated).0.contains(&format!("{base}/2024/06/")), "{dated}");
+    change(&server, id, json!({"date": "2024-05-06T10:00:00"}));
+    events.of("posts");
+    // The lists that have lost it; what is written about a draft concerns no address where the site is read.
+    change(&server, id, json!({"status": "draft"}));
+    let gone = events.of("posts").1;
+    assert_eq!((&gone["type"], front(&gone)), (&json!("gone"), (expected.clone(), false)), "{gone}");
+    change(&server, id, json!({"title": "Plan"}));
+    let mut draft = admin.of("posts").1;
+    while draft["changed"] != json!(["title"]) && draft["status"] != json!({"before": "draft", "after": "draft"}) {
+        draft = admin.of("posts").1;
+    }
+    assert_eq!(front(&draft), (BTreeSet::new(), false), "{draft}");
+    assert_eq!(draft["addresses"]["rest"], json!(links));
+    // What is gone for good was in lists that nobody knows any more.
+    change(&server, id, json!({"status": "publish"}));
+    assert_eq!(front(&events.of("posts").1), (expected, false));
+    let comment = made(&server, "/cms/v2/comments", json!({"post": id, "content": "Ahoy"}));
+    let (_, event) = events.of("comments");
+    let mut shown = with_feeds(&[&post["link"]]);
+    shown.insert(format!("{base}/comments/feed/"));
+    assert_eq!((&event["record"], front(&event)), (&comment["id"], (shown, false)), "{event}");
+    assert_eq!(server.admin("DELETE", &format!("/cms/v2/posts/{id}?force=true"), None).status, 200);
+    let (_, event) = events.of("posts");
+    assert_eq!((&event["type"], front(&event)), (&json!("deleted"), (BTreeSet::new(), true)), "{event}");
+}
+
+#[test]
+fn events_say_where_other_addresses_may_show_the_item() {
+    let server = Server::start();
+    let mut events = EventReader::open(&server, "", Some(&server.admin));
+    let tag = made(&server, "/cms/v2/tags", json!({"name": "Spring"}));
+    assert_eq!(front(&events.of("tags").1), (with_feeds(&[&tag["link"]]), false));
+    let page = made(&server, "/cms/v2/pages", json!({"title": "Port", "status": "publish"}));
+    assert_eq!(front(&events.of("pages").1), (with_feeds(&[&page["link"]]), false));
+    let item = format!("/cms/v2/pages/{}", page["id"]);
+    made(&server, &item, json!({"slug": "quay"}));
+    let (addresses, all) = front(&events.of("pages").1);
+    assert!(addresses.is_superset(&with_feeds(&[&page["link"]])) && !all, "{addresses:?}");
+    made(&server, "/cms/v2/pages", json!({"title": "Crane", "status": "publish", "parent": page["id"]}));
+    assert!(!front(&events.of("pages").1).1);
+    // The address of the page below moves with it.
+    made(&server, &item, json!({"slug": "pier"}));
+    assert!(front(&events.of("pages").1).1);
+    made(&server, "/cms/v2/settings", json!({"description": "Ships and tides"}));
+    let (_, event) = events.of("settings");
+    assert_eq!(front(&event), (BTreeSet::new(), true), "{event}");
+    made(&server, "/server/v1/redirects", json!({"from": "/old", "to": "/new"}));
+    assert!(front(&events.of("redirects").1).1);
 }

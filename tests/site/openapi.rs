@@ -281,3 +281,38 @@ fn blocks_of_contents_are_told_apart_by_their_names() {
     let union = types.lines().find(|line| line.starts_with("export type Block = ")).expect("a union");
     assert!(union.contains(" | HeadingBlock | ") && !union.contains("OtherBlock"), "{union}");
 }
+
+#[test]
+fn requests_to_receivers_are_described() {
+    let document = &described::under("cms").document;
+    let webhooks = document["webhooks"].as_object().expect("webhooks");
+    let types = &document["paths"]["/server/v1/events"]["get"]["parameters"][1]["schema"]["items"]["enum"];
+    let mut expected: Vec<&str> = types.as_array().expect("types").iter().filter_map(Value::as_str).collect();
+    expected.extend(["several", "test"]);
+    assert_eq!(webhooks.keys().map(String::as_str).collect::<BTreeSet<_>>(), expected.into_iter().collect());
+    for (name, item) in webhooks {
+        let request = &item["post"];
+        let headers = request["parameters"].as_array().expect("headers").iter();
+        let headers: Vec<&str> = headers.filter_map(|header| header["name"].as_str()).collect();
+        assert_eq!(headers, ["webhook-id", "webhook-timestamp", "webhook-signature"], "{name}");
+        let content = &request["requestBody"]["content"]["application/json"];
+        // The example fits, also where further members would be refused, and has all that the schema has.
+        let at = content["schema"]["$ref"].as_str().and_then(|at| at.strip_prefix('#')).expect("a reference");
+        let mut schema = document.pointer(at).expect("a schema").clone();
+        schema["additionalProperties"] = json!(false);
+        schema["components"] = document["components"].clone();
+        let example = &content["example"];
+        let errors = jsonschema::draft202012::new(&schema).expect("a schema");
+        let errors: Vec<String> = errors.iter_errors(example).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{name}: {errors:?} {example}");
+        assert_eq!(example["type"], **name);
+        let members = |of: &Value| of.as_object().expect("members").keys().cloned().collect::<BTreeSet<_>>();
+        assert_eq!(members(example), members(&schema["properties"]), "{name}");
+    }
+    let stream = &document["paths"]["/server/v1/events"]["get"]["responses"]["200"]["content"]["text/event-stream"];
+    assert_eq!(stream["x-event"], webhooks["created"]["post"]["requestBody"]["content"]["application/json"]["schema"]);
+    // Without a format that sends the signed event, or without the stream, there is nothing to describe.
+    let server = Server::start();
+    let part = |name: &str| server.get(&format!("/openapi.json?namespace={name}")).body["webhooks"].clone();
+    assert!(part("server/v1").is_object() && part("cms/v2").is_null());
+}

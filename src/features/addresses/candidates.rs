@@ -123,8 +123,12 @@ pub fn dated_kinds(scope: &Scope) -> impl Iterator<Item = &Resource> {
 
 /// Taxonomies whose terms have addresses.
 pub fn public_taxonomies(registry: &Registry) -> impl Iterator<Item = &Resource> {
-    let public = |taxonomy: &&Resource| taxonomy.declared.listing.visibility.get("public") == Some(&json!(true));
-    registry.taxonomies().filter(public)
+    registry.taxonomies().filter(|taxonomy| is_public_taxonomy(taxonomy))
+}
+
+/// Whether the terms of a taxonomy have addresses.
+pub fn is_public_taxonomy(taxonomy: &Resource) -> bool {
+    taxonomy.declared.listing.visibility.get("public") == Some(&json!(true))
 }
 
 /// The site has a page that lists the records of a type.

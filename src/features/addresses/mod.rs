@@ -7,6 +7,7 @@ mod candidates;
 mod describe;
 mod find;
 mod heads;
+mod lists;
 pub mod missing;
 mod pattern;
 mod period;
@@ -16,8 +17,9 @@ mod requested;
 pub mod templates;
 mod walk;
 
-pub use candidates::archive_of;
+pub use candidates::{archive_of, is_public_taxonomy};
 pub use find::{SitePlace, find, is_public, public_record};
+pub use lists::lists_of;
 pub use pattern::{PathPattern, exact_key, keys_of};
 pub use period::Period;
 pub use requested::RequestedAddress;

@@ -2,7 +2,7 @@
 
 use crate::error::{ApiError, status};
 use crate::handlers::{Handler, Outcome, Work, handler};
-use crate::model::EventQuery;
+use crate::model::{EVENT_STREAM, EventQuery};
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
     "Tells of changes as they come, as far as the caller may read what has changed (Server-Sent Events).",
 )
 .responds(ResponseKind::Json(status::OK, STREAM))
-.also("text/event-stream")];
+.also(EVENT_STREAM)];
 
 /// Responds with the query of a stream, which the edge opens.
 ///

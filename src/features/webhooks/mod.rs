@@ -149,6 +149,7 @@ async fn test(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     event.insert("status".into(), json!({"before": null, "after": null}));
     event.extend(["changed", "keys"].map(|name| (name.to_owned(), json!([]))));
+    event.insert("addresses".into(), json!({"all": false, "front": [], "rest": []}));
     let event = Value::Object(event);
     order(work, hook, [event].into_iter().collect(), "test").await
 }

@@ -10,7 +10,7 @@ use crate::model::Method;
 use cms_config::check::suggestion;
 use cms_config::declaration::{self};
 use cms_schema::Dialect;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
 impl Linker<'_> {
@@ -138,6 +138,7 @@ impl Linker<'_> {
             described: route.described,
             hidden: route.hidden || self.declared.namespaces.values().any(|n| n.hidden && n.path == namespace),
             schema: shown.zip(resource).filter(|(s, o)| s.index != o.index).map(|(s, o)| self.schema_below(s, o)),
+            examples: Map::new(),
             endpoints,
         })
     }
@@ -315,7 +316,7 @@ impl Linker<'_> {
                 continue;
             }
             match routes.iter_mut().find(|r| r.resource.is_none() && r.pattern == *path) {
-                Some(route) => route.schema = Some(shown),
+                Some(route) => (route.schema, route.examples) = (Some(shown), named_examples(schema)),
                 None => {
                     let alone = routes.iter().filter(|r| r.resource.is_none()).map(|r| r.pattern.as_str());
                     let hint = suggestion(path, alone.collect::<Vec<_>>());
@@ -325,6 +326,27 @@ impl Linker<'_> {
             }
         }
         indexes
+    }
+}
+
+/// The documents that `x-examples` of a schema names: what each says, and the `x-example` of every other property.
+fn named_examples(schema: &Value) -> Map<String, Value> {
+    let named = schema["x-examples"].as_object().into_iter().flatten();
+    let whole = |(name, own): (&String, &Value)| {
+        let mut document = example(schema);
+        let members = document.as_object_mut().zip(own.as_object());
+        members.into_iter().for_each(|(all, own)| all.extend(own.clone()));
+        (name.clone(), document)
+    };
+    named.map(whole).collect()
+}
+
+/// The `x-example` of a schema; of an object without one, those of its properties.
+fn example(schema: &Value) -> Value {
+    match (schema.get("x-example"), schema["properties"].as_object()) {
+        (Some(own), _) => own.clone(),
+        (None, Some(all)) => Value::Object(all.iter().map(|(name, doc)| (name.clone(), example(doc))).collect()),
+        (None, None) => Value::Null,
     }
 }
 

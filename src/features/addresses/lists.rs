@@ -1,0 +1,121 @@
+//! The lists of the site that show an item: those of its terms, its author, its date and its type, and the newest records.
+
+use super::candidates::{archive_of, has_archive, public_taxonomies};
+use super::find::is_public;
+use super::period::Period;
+use crate::access::policy;
+use crate::error::ApiError;
+use crate::records::{self, Record};
+use crate::registry::columns::{ID, record, term};
+use crate::registry::resource::Resource;
+use crate::render::{Batch, address, short_columns};
+use crate::scope::Scope;
+use cms_config::declaration::Syndicated;
+use cms_storage::Snapshot;
+use cms_storage::plan::{Cond, DbValue, EdgePlan, ReadPlan};
+use cms_text::time::CivilDateTime;
+use std::collections::HashMap;
+
+/// Addresses of the lists that show a record, as far as it is one for everybody and the caller may read what they are of.
+/// At most `most` terms of each taxonomy are looked at. The number of statements depends on declarations and on the depth
+/// of terms alone.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn lists_of(scope: &Scope, record: Record<'_>, most: u64) -> Result<Vec<String>, ApiError> {
+    let resource = record.resource;
+    if !resource.is_content() || !resource.viewable() || !is_public(scope, record) {
+        return Ok(Vec::new());
+    }
+    let snapshot = scope.snapshot()?;
+    let base = address::in_language(scope, record, &scope.registry.site.front);
+    let mut lists = Vec::new();
+    if resource.declared.syndication == Syndicated::Site {
+        lists.push(newest_records(&*snapshot, scope, &base)?);
+        lists.extend(periods(record).map(|period| format!("{base}{}", period.path())));
+        if let Some(users) = scope.registry.users().filter(|users| policy::knows_authors(scope, users)) {
+            // Whoever loses the last public record is listed no more, but the list has changed.
+            let author = records::eq(ID, DbValue::Int(record.int(record::AUTHOR)));
+            lists.extend(links(&*snapshot, scope, users, author, 1, &mut Batch::default())?);
+        }
+    }
+    if has_archive(resource) {
+        lists.push(format!("{base}/{}/", archive_of(resource)));
+    }
+    lists.extend(lists_of_terms(&*snapshot, scope, record, most)?);
+    Ok(lists)
+}
+
+/// The address that lists the newest records: the site's own, or the page that is chosen for them.
+fn newest_records(snapshot: &dyn Snapshot, scope: &Scope, base: &str) -> Result<String, ApiError> {
+    let Some(page) = scope.page_of("page_for_posts") else { return Ok(format!("{base}/")) };
+    let kind = records::kinds(snapshot, [page])?.pop();
+    let resource = kind.and_then(|(_, kind)| scope.registry.resource_of_kind(&kind));
+    let Some(resource) = resource else { return Ok(format!("{base}/")) };
+    let chosen = records::all([records::eq(ID, DbValue::Int(page)), policy::visible(scope, resource)]);
+    let found = links(snapshot, scope, resource, chosen, 1, &mut Batch::default())?.pop();
+    Ok(found.unwrap_or_else(|| format!("{base}/")))
+}
+
+/// The year, the month and the day of a record.
+fn periods(record: Record<'_>) -> impl Iterator<Item = Period> {
+    let date = CivilDateTime::of(record.int(record::DATE_LOCAL));
+    let parts = [format!("{:04}", date.year), date.month.to_string(), date.day.to_string()];
+    (1..=parts.len()).filter_map(move |most| {
+        let parts: Vec<&str> = parts[..most].iter().map(String::as_str).collect();
+        Period::of(&parts)
+    })
+}
+
+/// Addresses of the terms of a record, and of those above them, whose lists have it, too.
+fn lists_of_terms(
+    snapshot: &dyn Snapshot,
+    scope: &Scope,
+    record: Record<'_>,
+    most: u64,
+) -> Result<Vec<String>, ApiError> {
+    let registry = &scope.registry;
+    let taxonomies: Vec<usize> = public_taxonomies(registry).map(|taxonomy| taxonomy.index).collect();
+    let relations = || record.resource.relations.iter().filter(|own| own.many && taxonomies.contains(&own.to));
+    let rels: Vec<_> = relations().map(|relation| relation.rel.clone()).collect();
+    if rels.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut by_taxonomy: HashMap<usize, Vec<i64>> = HashMap::new();
+    for edge in snapshot.edges(&EdgePlan { rels, of: vec![record.id()], reverse: false })? {
+        let to = relations().find(|relation| relation.rel == edge.rel).map(|relation| relation.to);
+        by_taxonomy.entry(to.unwrap_or_default()).or_default().push(edge.dst);
+    }
+    let mut lists = Vec::new();
+    for index in taxonomies {
+        let Some(ids) = by_taxonomy.remove(&index) else { continue };
+        let taxonomy = &registry.resources[index];
+        let of = |ids: Vec<i64>| records::all([records::is_in(ID, ids), policy::visible(scope, taxonomy)]);
+        let mut batch = Batch::default();
+        lists.extend(links(snapshot, scope, taxonomy, of(ids.clone()), most, &mut batch)?);
+        let above: Vec<i64> = batch.above.keys().copied().filter(|id| !ids.contains(id)).collect();
+        if !above.is_empty() {
+            lists.extend(links(snapshot, scope, taxonomy, of(above), most, &mut batch)?);
+        }
+    }
+    Ok(lists)
+}
+
+/// Addresses of the rows of a resource that a condition holds for.
+fn links(
+    snapshot: &dyn Snapshot,
+    scope: &Scope,
+    resource: &Resource,
+    condition: Cond,
+    most: u64,
+    batch: &mut Batch,
+) -> Result<Vec<String>, ApiError> {
+    let plan = ReadPlan { limit: Some(most), ..records::plan(resource, condition) };
+    let rows = records::read(snapshot, resource, plan, &short_columns(resource))?;
+    batch.load_addresses(snapshot, scope, resource, &rows)?;
+    let link = |row| {
+        let record = Record { resource, row };
+        address::of(scope, record, batch, record.text(term::SLUG))
+    };
+    Ok(rows.iter().map(link).collect())
+}
