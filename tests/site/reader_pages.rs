@@ -11,7 +11,9 @@ fn page(server: &Server, path: &str) -> Answer {
 fn made(server: &Server, base: &str, mut body: Value) -> Value {
     let members = [("status", json!("publish")), ("date", json!("2024-05-06T07:08:09"))];
     let body = body.as_object_mut().expect("an object");
-    members.into_iter().for_each(|(name, value)| drop(body.entry(name).or_insert(value)));
+    members.into_iter().for_each(|(name, value)| {
+        body.entry(name).or_insert(value);
+    });
     let made = server.admin("POST", &format!("/{}/v2/{base}", server.prefix), Some(&json!(body)));
     assert_eq!(made.status, 201, "{}", made.text);
     made.body
