@@ -261,7 +261,7 @@ impl Scope {
 
     /// A plan that says who causes what the request writes, and after how many webhooks.
     pub fn attributed(&self, plan: WritePlan) -> WritePlan {
-        plan.by(self.actor()).at_depth(self.hook_depth)
+        plan.by(self.actor(), self.hook_depth)
     }
 
     /// The record that a setting names as a page of the site, such as `page_on_front`; `None` where the site's own address shows

@@ -187,7 +187,7 @@ impl Run<'_> {
                 at = entry.seq;
                 let Some(event) = self.told(hook, entry)? else { continue };
                 if entry.depth + 1 >= self.context.registry().declaration.events.max_depth {
-                    // What was gathered before it is sent first.
+                    // The events that were gathered before it are sent first.
                     return Ok(match gathered.is_empty() {
                         true => NextMessage::Cycle(message(hook, vec![event])),
                         false => NextMessage::Message(message(hook, gathered)),

@@ -138,7 +138,7 @@ fn tree(text: &str) -> Result<Element, String> {
                 let parent: &mut Element = open.last_mut().ok_or("an empty root")?;
                 parent.children.push(element);
             }
-            Event::Text(text) => add(&mut open, &text.to_string())?,
+            Event::Text(text) => add(&mut open, &text)?,
             Event::GeneralRef(name) => {
                 add(&mut open, &unescape(&format!("&{};", &*name)).map_err(|error| error.to_string())?)?;
             }

@@ -957,7 +957,7 @@ fn the_change_feed_says_what_happened() {
         let set = |set: &[(&str, DbValue)]| Change::Put(put("record", existing(one), set));
         let by =
             WritePlan::new(vec![set(&[("title", text("Two")), ("slug", text("two")), ("status", text("publish"))])]);
-        let by = by.by(Some(7)).at_depth(2);
+        let by = by.by(Some(7), 2);
         wait(db.commit(by)).unwrap();
         commit(db, vec![set(&[("title", text("a"))]), set(&[("content", text("b")), ("status", text("draft"))])])
             .unwrap();

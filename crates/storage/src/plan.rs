@@ -378,14 +378,9 @@ impl WritePlan {
         WritePlan { changes, actor: None, depth: 0, returning: Vec::new() }
     }
 
-    /// The same changes, caused by a user.
-    pub fn by(self, actor: Option<i64>) -> WritePlan {
-        WritePlan { actor, ..self }
-    }
-
-    /// The same changes, to which webhooks led.
-    pub fn at_depth(self, depth: i64) -> WritePlan {
-        WritePlan { depth, ..self }
+    /// The same changes, caused by a user, after so many webhooks.
+    pub fn by(self, actor: Option<i64>, depth: i64) -> WritePlan {
+        WritePlan { actor, depth, ..self }
     }
 
     /// The same changes; the caller wants to know these columns of the first put's row.
@@ -597,9 +592,7 @@ impl fmt::Display for CommitError {
                 _ => f.write_str("another row has the same value"),
             },
             CommitError::Refused { tag: "key_taken" | "duplicate", .. } => f.write_str("such a row is there already"),
-            CommitError::Refused { .. } | CommitError::Stale => {
-                f.write_str("what it depends on was changed by others meanwhile; try again")
-            }
+            CommitError::Refused { .. } | CommitError::Stale => f.write_str("others changed its rows; try again"),
             CommitError::Busy => f.write_str("too many writes wait for their turn; try again"),
             CommitError::Unavailable(why) | CommitError::Unknown(why) | CommitError::Failed(why) => f.write_str(why),
         }

@@ -847,7 +847,7 @@ fn a_feed_learns(version: i64, lacks: &[&str]) {
     Connection::open(&path).unwrap().execute_batch(&before).unwrap();
     let db = Sqlite::open(options(&path), &layout()).unwrap();
     let remove = vec![Change::Remove { table: name("record"), key: int(one), expect: None }];
-    wait(db.commit(WritePlan::new(remove).at_depth(2))).unwrap();
+    wait(db.commit(WritePlan::new(remove).by(None, 2))).unwrap();
     let told = rows(&db, &read("change_feed", &["author_before", "depth"], Cond::All(vec![])));
     assert_eq!(told, [vec![DbValue::Null, DbValue::Null], vec![int(0), int(2)]], "{version}");
 }
