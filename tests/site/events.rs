@@ -345,7 +345,7 @@ fn events_name_the_addresses_that_show_the_item() {
     }
     assert_eq!(front(&draft), (BTreeSet::new(), false), "{draft}");
     assert_eq!(draft["addresses"]["rest"], json!(links));
-    // What is gone for good was in lists that nobody knows any more.
+    // A record that is gone for good was in lists that nobody knows any more.
     change(&server, id, json!({"status": "publish"}));
     assert_eq!(front(&events.of("posts").1), (expected, false));
     let comment = made(&server, "/cms/v2/comments", json!({"post": id, "content": "Ahoy"}));
