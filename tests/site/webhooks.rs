@@ -404,7 +404,7 @@ fn a_receiver_that_calls_back_is_stopped() {
     post(&server, "By hand, too", "publish");
     assert_eq!(receiver.wait("/a", 3).iter().map(|one| one.header("webhook-depth")).collect::<String>(), "121");
     until("it is well again", || shown(&server, &made)["error"] == "");
-    // What is no depth is refused, before anything is written.
+    // A header that is no depth is refused, before anything is written.
     for wrong in ["-1", "1.5", "one", "256", "1, 2", "0001", "9999999999999999999999"] {
         let back = call_back(wrong);
         assert_eq!((back.status, back.text.contains("Webhook-Depth")), (400, true), "{wrong}: {}", back.text);
