@@ -5,6 +5,9 @@ use cms_text::slug::remove_accents;
 /// Most bytes of a name, its end included; most disks take 255, and sizes add theirs.
 const LONGEST: usize = 180;
 
+/// Most bytes of an extension.
+const LONGEST_END: usize = 32;
+
 /// The name of a file of whose own name nothing can be stored but the extension.
 const UNNAMED: &str = "unnamed-file";
 
@@ -64,7 +67,8 @@ fn decoded(value: &str) -> Option<String> {
 
 /// A stored name: without folders and accents, only letters, digits, dots, dashes, underscores and `@`; the extension
 /// in lower case. An inner part that looks like the extension of a program (`x.php.png`) is disarmed by a `_`; `known`
-/// says which extensions are harmless. Where nothing else is left it is [`UNNAMED`]. `None` when the name has no extension.
+/// says which extensions are harmless. Where nothing else is left it is [`UNNAMED`]. `None` when the name has no extension, or
+/// none of a usual length.
 pub fn stored(given: &str, known: impl Fn(&str) -> bool) -> Option<(String, String)> {
     let name = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain = remove_accents(name);
@@ -90,8 +94,8 @@ pub fn stored(given: &str, known: impl Fn(&str) -> bool) -> Option<(String, Stri
             base.push('_');
         }
     }
-    let end = end.to_lowercase();
-    let mut cut = base.len().min(LONGEST.saturating_sub(end.len()));
+    let end = Some(end.to_lowercase()).filter(|end| end.len() <= LONGEST_END)?;
+    let mut cut = base.len().min(LONGEST - end.len());
     while !base.is_char_boundary(cut) {
         cut -= 1;
     }
@@ -143,6 +147,8 @@ mod tests {
         check("", None);
         check("<script>.png", Some(("script", "png")));
         check("日本.png", Some(("日本", "png")));
+        check(&format!("a.{}", "b".repeat(LONGEST_END)), Some(("a", &"b".repeat(LONGEST_END))));
+        check(&format!("a.{}", "b".repeat(LONGEST_END + 1)), None);
     }
 
     #[test]
