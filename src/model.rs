@@ -191,9 +191,9 @@ pub struct EventQuery {
 /// The version of the shape of events. It changes where a member changes its meaning, never where one is added.
 const EVENT_VERSION: u64 = 1;
 
-/// The members that every event begins with: its number, its type, when it was (UTC milliseconds), and the resource, the kind and the
-/// key of the item.
-pub fn event_head(id: i64, event: &str, at: i64, item: [Value; 3]) -> Map<String, Value> {
+/// The members that every event begins with: its number, its type, when it was (UTC milliseconds), its depth, and the resource, the
+/// kind and the key of the item.
+pub fn event_head(id: i64, event: &str, at: i64, depth: i64, item: [Value; 3]) -> Map<String, Value> {
     let time = format!("{}.{:03}Z", format_local(at.div_euclid(1000)), at.rem_euclid(1000));
     let [resource, kind, record] = item;
     let members = [
@@ -201,6 +201,7 @@ pub fn event_head(id: i64, event: &str, at: i64, item: [Value; 3]) -> Map<String
         ("id", json!(id)),
         ("type", json!(event)),
         ("time", json!(time)),
+        ("depth", json!(depth)),
         ("resource", resource),
         ("kind", kind),
         ("record", record),

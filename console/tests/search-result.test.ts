@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { concernsOf, filled, lengthOf, shownOf, toldOf } from "../src/model/search-result";
+import { warningsOf, filled, lengthOf, shownOf, seoDocumentOf } from "../src/model/search-result";
 
 const around = { title: "At six", savedTitle: "At six", site: "Harbour" };
-const told = toldOf({
+const seo = seoDocumentOf({
   title: "At six | Harbour",
   description: "The boats come in.",
   robots: { index: true },
@@ -11,44 +11,44 @@ const told = toldOf({
 
 describe("what is shown of a record", () => {
   it("is what the server tells, until somebody types", () => {
-    const shown = shownOf(told, {}, {}, around);
+    const shown = shownOf(seo, {}, {}, around);
     expect(shown).toMatchObject({ title: "At six | Harbour", description: "The boats come in.", socialTitle: "At six | Harbour", pictureLater: false });
     expect(shown.picture?.url).toBe("https://site.example/a.png");
   });
 
   it("follows the title of the record", () => {
-    expect(shownOf(told, {}, {}, { ...around, title: "At seven" }).title).toBe("At seven | Harbour");
+    expect(shownOf(seo, {}, {}, { ...around, title: "At seven" }).title).toBe("At seven | Harbour");
   });
 
   it("is what an editor says, with the members that are known here", () => {
-    const shown = shownOf(told, {}, { title: "{title} by the sea | {site.title}", description: "Fish", social_title: "Look" }, around);
+    const shown = shownOf(seo, {}, { title: "{title} by the sea | {site.title}", description: "Fish", social_title: "Look" }, around);
     expect(shown).toMatchObject({ title: "At six by the sea | Harbour", description: "Fish", socialTitle: "Look", socialDescription: "Fish" });
     expect(filled("{tags.0} {title}", around)).toBe("{tags.0} At six");
   });
 
   it("is the usual title where the own one is taken away again", () => {
-    const shown = shownOf(told, { title: "Mine", description: "Mine, too" }, {}, around);
+    const shown = shownOf(seo, { title: "Mine", description: "Mine, too" }, {}, around);
     expect(shown).toMatchObject({ title: "At six – Harbour", description: "" });
-    expect(shownOf(toldOf(undefined), {}, {}, { ...around, title: "" }).title).toBe("Harbour");
+    expect(shownOf(seoDocumentOf(undefined), {}, {}, { ...around, title: "" }).title).toBe("Harbour");
   });
 
   it("has another picture once it is saved", () => {
-    expect(shownOf(told, { picture: 3 }, { picture: 4 }, around)).toMatchObject({ picture: null, pictureLater: true });
-    expect(shownOf(told, { picture: 3 }, { picture: 3 }, around).pictureLater).toBe(false);
+    expect(shownOf(seo, { picture: 3 }, { picture: 4 }, around)).toMatchObject({ picture: null, pictureLater: true });
+    expect(shownOf(seo, { picture: 3 }, { picture: 3 }, around).pictureLater).toBe(false);
   });
 });
 
 describe("what an editor should look at", () => {
   const limits = { width: 1200, height: 630 };
   const link = "https://site.example/at-six/";
-  const kinds = (values: Record<string, unknown>, hidden = false, from = told): string[] =>
-    concernsOf(shownOf(from, {}, values, around), values["canonical"], link, hidden, limits).map(({ kind }) => kind);
-  const withPicture = (width: number | null, height: number | null): ReturnType<typeof toldOf> =>
-    toldOf({ description: "x", open_graph: { images: [{ url: "https://a.example/b.png", width, height }] } });
+  const kinds = (values: Record<string, unknown>, hidden = false, from = seo): string[] =>
+    warningsOf(shownOf(from, {}, values, around), values["canonical"], link, hidden, limits).map(({ kind }) => kind);
+  const withPicture = (width: number | null, height: number | null): ReturnType<typeof seoDocumentOf> =>
+    seoDocumentOf({ description: "x", open_graph: { images: [{ url: "https://a.example/b.png", width, height }] } });
 
-  it("is told", () => {
+  it("warns", () => {
     expect(kinds({})).toEqual(["small"]);
-    expect(kinds({}, true, toldOf({}))).toEqual(["no_description", "hidden"]);
+    expect(kinds({}, true, seoDocumentOf({}))).toEqual(["no_description", "hidden"]);
     expect(kinds({ canonical: "https://site.example/at-six" })).toEqual(["small"]);
     expect(kinds({ canonical: "https://other.example/" })).toEqual(["small", "elsewhere"]);
     expect(kinds({}, false, withPicture(null, null))).toEqual([]);
@@ -58,7 +58,7 @@ describe("what an editor should look at", () => {
 
   it("survives anything that is no document", () => {
     for (const seo of [null, 1, "x", [], { open_graph: { images: "x" }, robots: 1, title: 2 }]) {
-      expect(toldOf(seo)).toEqual({ title: "", description: "", index: true, picture: null });
+      expect(seoDocumentOf(seo)).toEqual({ title: "", description: "", index: true, picture: null });
     }
     expect(lengthOf("a👩b")).toBe(3);
   });

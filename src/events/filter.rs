@@ -15,8 +15,12 @@ pub struct EventFilter {
 impl EventFilter {
     /// Whether an event of an entry may be one that it wants. Nothing is read for that.
     pub fn may_concern(&self, registry: &Registry, entry: &FeedEntry) -> bool {
-        likely_meanings(registry, entry)
-            .is_some_and(|(resource, meanings)| self.takes(&resource.name) && self.wants(&meanings))
+        likely_meanings(registry, entry).is_some_and(|(resource, meanings)| self.covers(&resource.name, &meanings))
+    }
+
+    /// Whether it wants a change of a resource that means one of these.
+    pub fn covers(&self, resource: &str, meanings: &[EventType]) -> bool {
+        self.takes(resource) && self.wants(meanings)
     }
 
     /// Whether it wants changes of a resource.

@@ -39,7 +39,7 @@ pub struct EventHub {
 
 struct HubState {
     storage: Arc<dyn Database>,
-    /// Held by whoever reads the feed. Others use what was read before meanwhile.
+    /// Held while the feed is read. Others use the entries that were read before.
     reading: Mutex<()>,
     recent: Mutex<RecentEntries>,
     told: Mutex<HashMap<(i64, Arc<str>), ToldAt>>,
@@ -271,7 +271,7 @@ fn keep_reading(state: &Weak<HubState>) {
         let Some(state) = state.upgrade() else { return };
         if state.is_left() {
             drop(state);
-            // Whoever listens next wakes it.
+            // The next receiver wakes it.
             thread::park();
             continue;
         }

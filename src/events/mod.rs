@@ -17,4 +17,4 @@ pub use feed::FeedEntry;
 pub use filter::EventFilter;
 pub use hub::{EventHub, HubReceiver, NextEntries};
 pub use stream::{EventHost, serve};
-pub use told::{ToldEvent, tell};
+pub use told::{ToldEvent, likely_meanings, tell};

@@ -195,10 +195,9 @@ impl ChangedItem<'_> {
         let entry = self.entry;
         let event = meanings.first().map_or("", |meaning| meaning.name());
         let item = [json!(self.resource.name), json!(self.resource.api_name), key.unwrap_or_default()];
-        let mut document = event_head(entry.seq, event, entry.at(), item);
+        let mut document = event_head(entry.seq, event, entry.at(), entry.depth + 1, item);
         document.extend(members.into_iter().map(|(name, value)| (name.to_owned(), value)));
         document.insert("keys".into(), json!(keys));
-        document.insert("depth".into(), json!(entry.depth + 1));
         let resource = self.resource.name.clone();
         ToldEvent { seq: entry.seq, resource, meanings, document: Value::Object(document) }
     }

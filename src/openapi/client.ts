@@ -68,7 +68,7 @@ export interface Imported {
 
 /** What a stream of events takes. */
 export interface EventsRequest extends EventFilter {
-  /** The id of the last event that is known: what came after it is told first. Without it, what happens from now on is told. */
+  /** The id of the last event that is known: what came after it is sent first. Without it, the stream begins with what happens now. */
   after?: number;
   /** Seconds without a sign of life, after which a connection counts as broken. Default: 60; the server sends one every 15. */
   silence?: number;
@@ -79,7 +79,7 @@ export interface EventsRequest extends EventFilter {
 /** The position is not known to the server any more: what was read before may be out of date, so read it again. */
 export interface EventReset {
   type: "reset";
-  /** The id of the newest event; what comes after it is told next. */
+  /** The id of the newest event; what comes after it is sent next. */
   id: number;
 }
 
@@ -182,7 +182,7 @@ export class Client {
 
   /**
    * Changes as they come, as far as the user may read what has changed. A connection that ends or fails is opened again after
-   * growing pauses, and goes on after the last event. The stream ends with the signal; a {@link Failure} is thrown where
+   * growing pauses, and resumes after the last event. The stream ends with the signal; a {@link Failure} is thrown where
    * the server refuses it.
    */
   async *events(request: EventsRequest = {}): AsyncGenerator<SiteEvent | EventReset, void, void> {
@@ -215,7 +215,7 @@ export class Client {
         if (error instanceof Failure) {
           throw error;
         }
-        // The connection failed: another one goes on.
+        // The connection failed: another one resumes.
       } finally {
         connection.end();
       }
@@ -471,7 +471,7 @@ function paused(time: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** The messages of a stream (Server-Sent Events). Some have no data, and only tell the position. */
+/** The messages of a stream (Server-Sent Events). Some have no data, only the position. */
 async function* messagesOf(response: Response, connection: Connection): AsyncGenerator<Message, void, void> {
   let message: Message = { name: "message", data: "" };
   for await (const row of rowsOf(response, (read) => connection.heard(read))) {

@@ -78,11 +78,8 @@ pub fn document(registry: &Registry, vocabulary: &Vocabulary, selection: &Select
         }
     }
     let declared = tags.iter().map(|tag| describing.tag_document(tag));
-    let mut tags: Vec<Value> =
+    let tags: Vec<Value> =
         std::iter::once(json!({"name": "discovery", "description": INDEXES})).chain(declared).collect();
-    if !requests.is_empty() && !tags.iter().any(|tag| tag["name"] == webhooks::TAG) {
-        tags.push(describing.tag_document(webhooks::TAG));
-    }
     let mut described = json!({
         "openapi": VERSION,
         "info": info(registry),

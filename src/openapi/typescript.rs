@@ -62,19 +62,19 @@ pub fn client(document: &Value) -> String {
     text
 }
 
-/// Where the stream of events is, what it takes and what it tells; nothing where the site has none.
+/// Where the stream of events is, what it takes and what it sends; nothing where the site has none.
 fn stream_of_events(text: &mut String, model: &Model) {
     let stream = model.operations.iter().find_map(|one| Some((one, one.event.as_ref()?)));
     let path = quoted(stream.map_or("", |(operation, _)| &operation.path));
     let event = stream.map_or_else(|| "never".to_owned(), |(_, event)| type_of(event, 0));
     let taken = stream.into_iter().flat_map(|(operation, _)| &operation.query).filter(|one| !one.name.starts_with('_'));
     let _ = writeln!(text, "\n/** Where events come from. */\nconst EVENTS: string = {path};");
-    text.push_str("\n/** Which events are told. */\nexport interface EventFilter {\n");
+    text.push_str("\n/** Which events are sent. */\nexport interface EventFilter {\n");
     for Member { name, shape, description, .. } in taken.filter(|one| one.name != AFTER) {
         comment(text, "  ", description.as_deref());
         let _ = writeln!(text, "  {}?: {};", key(name), type_of(shape, 1));
     }
-    let _ = writeln!(text, "}}\n\n/** A change, as a stream tells of it. */\nexport type SiteEvent = {event};");
+    let _ = writeln!(text, "}}\n\n/** A change, as a stream sends it. */\nexport type SiteEvent = {event};");
 }
 
 /// The argument of a stream that names its position, which the client keeps.

@@ -3,7 +3,7 @@
 use super::DescriptionBuilder;
 use super::components::pascal;
 use super::schemas::{Side, modern};
-use crate::model::{EVENT_STREAM, WEBHOOK_HEADERS};
+use crate::model::{EVENT_STREAM, WEBHOOK_DEPTH, WEBHOOK_HEADERS};
 use crate::registry::{Registry, Route};
 use cms_config::declaration::EventType;
 use serde_json::{Map, Value, json};
@@ -13,9 +13,6 @@ const SEVERAL: &str = "several";
 
 /// The type of the event that a test of a webhook sends.
 const TEST: &str = "test";
-
-/// The group of their operations.
-pub(super) const TAG: &str = "webhooks";
 
 impl DescriptionBuilder<'_> {
     /// Whether a route sends events as they come.
@@ -38,16 +35,17 @@ impl DescriptionBuilder<'_> {
         let Some(schema) = route.schema.as_ref().filter(|_| sends_events(self.registry)) else { return Map::new() };
         let event = event_schema(schema);
         let one = self.components.add(&title(schema), event.clone());
+        let tag = self.tag(route);
         let types = EventType::CHANGES.into_iter().chain([EventType::Gone]).map(EventType::name);
-        let request = |name: &str| (name.to_owned(), webhook(name, &one, route.examples.get(name).cloned()));
+        let request = |name: &str| (name.to_owned(), webhook(&tag, name, &one, route.examples.get(name).cloned()));
         let mut all: Map<String, Value> = types.map(request).collect();
         let several = self.components.add(&format!("{}Several", title(schema)), several_schema(&event, &one));
         let example = several_example(route);
-        all.insert(SEVERAL.into(), webhook(SEVERAL, &several, example));
+        all.insert(SEVERAL.into(), webhook(&tag, SEVERAL, &several, example));
         let mut test = event;
         test["properties"]["type"] = json!({"type": "string", "enum": [TEST]});
         let test = self.components.add(&format!("{}Test", title(schema)), test);
-        all.insert(TEST.into(), webhook(TEST, &test, test_example(route)));
+        all.insert(TEST.into(), webhook(&tag, TEST, &test, route.examples.get(TEST).cloned()));
         all
     }
 }
@@ -62,19 +60,10 @@ fn title(schema: &Value) -> String {
     pascal(schema["title"].as_str().unwrap_or("event"))
 }
 
-/// The schema of an event. It is in bodies of requests, so none of its members is for reading alone; its time has a zone,
-/// other than those of documents.
+/// The schema of an event, as the body of a request. Its time has a zone, other than those of documents.
 fn event_schema(schema: &Value) -> Value {
-    let mut event = modern(schema, Side::Response { empty_lists: false });
-    for property in event["properties"].as_object_mut().into_iter().flat_map(Map::values_mut) {
-        property.as_object_mut().map(|property| property.remove("readOnly"));
-    }
-    if let Some((members, required)) = event.as_object_mut().zip(schema.get("required")) {
-        members.insert("required".into(), required.clone());
-    }
+    let mut event = modern(schema, Side::Request);
     event["properties"]["time"]["format"] = schema["properties"]["time"]["format"].clone();
-    event["properties"]["status"]["required"] = json!(["before", "after"]);
-    event["properties"]["addresses"]["required"] = json!(["all", "front", "rest"]);
     event
 }
 
@@ -101,15 +90,6 @@ fn several_example(route: &Route) -> Option<Value> {
         "keys": newest["keys"], "events": events}))
 }
 
-fn test_example(route: &Route) -> Option<Value> {
-    let mut event = route.examples.get(EventType::Created.name())?.clone();
-    (event["id"], event["type"], event["keys"]) = (json!(0), json!(TEST), json!([]));
-    event["addresses"] = json!({"all": false, "front": [], "rest": []});
-    (event["slug"], event["link"]) = (Value::Null, Value::Null);
-    event["status"] = json!({"before": null, "after": null});
-    Some(event)
-}
-
 fn summary(name: &str) -> &'static str {
     match EventType::named(name) {
         Some(EventType::Created) => "An item is new.",
@@ -126,7 +106,7 @@ fn summary(name: &str) -> &'static str {
 }
 
 /// A request to a receiver.
-fn webhook(name: &str, schema: &Value, example: Option<Value>) -> Value {
+fn webhook(tag: &str, name: &str, schema: &Value, example: Option<Value>) -> Value {
     let [id, time, signature] = WEBHOOK_HEADERS;
     let header = |name: &str, kind: &str, description: &str| json!({"name": name, "in": "header", "required": true, "description": description, "schema": {"type": kind}});
     let mut content = json!({"schema": schema});
@@ -134,6 +114,11 @@ fn webhook(name: &str, schema: &Value, example: Option<Value>) -> Value {
         content["example"] = example;
     }
     let headers = [
+        header(
+            WEBHOOK_DEPTH,
+            "integer",
+            "How many webhooks, one after the other, led to it, with itself: send it back with each request.",
+        ),
         header(id, "string", "The same in each attempt: a receiver leaves out what it has seen."),
         header(time, "integer", "When it was sent, in seconds of Unix time."),
         header(
@@ -143,7 +128,7 @@ fn webhook(name: &str, schema: &Value, example: Option<Value>) -> Value {
         ),
     ];
     json!({"post": {
-        "tags": [TAG],
+        "tags": [tag],
         "summary": summary(name),
         "operationId": format!("webhooks.events.{name}"),
         "security": [],

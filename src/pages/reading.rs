@@ -1,5 +1,5 @@
 //! The page of one record at its own address, where no front end shows the site: title, date, author and content, as everybody
-//! reads them, without a script. Search engines and social networks are told what the document says of itself.
+//! reads them, without a script. Its head has the metadata for search engines and social networks.
 
 use super::inner::{document_of, inner};
 use super::replies::{ALONE, frame_headers};
@@ -85,7 +85,7 @@ fn plain(html: &str) -> String {
     decode_value(&strip_tags(html)).trim().to_owned()
 }
 
-/// The tags of the head, from the document that search engines and networks are told. What is empty is left out.
+/// The tags of the head, from the member `seo`. What is empty is left out.
 fn tags(seo: &Value) -> Vec<Value> {
     let (graph, twitter) = (&seo["open_graph"], &seo["twitter"]);
     let picture = &graph["images"][0];

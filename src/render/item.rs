@@ -33,7 +33,7 @@ pub struct Item<'a> {
     /// Its content as HTML, once that is rendered and an excerpt can be made from it.
     pub rendered: OnceCell<String>,
     /// The markup and the document of its head for search engines, once either is shown.
-    pub told: OnceCell<Option<(String, Value)>>,
+    pub head: OnceCell<Option<(String, Value)>>,
     /// The names that its texts have used, or those of all documents of the response.
     pub unique: &'a UniqueNames,
 }
@@ -58,9 +58,17 @@ impl<'a> Item<'a> {
             formatted: false,
             excerpt_words: None,
             rendered: OnceCell::new(),
-            told: OnceCell::new(),
+            head: OnceCell::new(),
             unique,
         }
+    }
+
+    /// Another record in its place, shown in the same way.
+    pub fn showing<'b>(&self, record: Record<'b>) -> Item<'b>
+    where
+        'a: 'b,
+    {
+        Item { resource: record.resource, record, rendered: OnceCell::new(), head: OnceCell::new(), ..*self }
     }
 }
 

@@ -12,7 +12,7 @@ mod run;
 
 use crate::boot::{BootError, Services};
 use crate::engine::Engine;
-use crate::events::{EventHub, HubReceiver, NextEntries};
+use crate::events::{EventHub, HubReceiver, NextEntries, likely_meanings};
 use crate::outbound::Outbound;
 use crate::registry::Registry;
 use crate::registry::columns::webhook as col;
@@ -242,8 +242,9 @@ fn skip(
         let NextEntries::Entries(entries) = receiver.after(first)? else { break };
         let Some(last) = entries.last().map(|entry| entry.seq) else { break };
         for entry in &entries {
+            let Some((resource, meanings)) = likely_meanings(registry, entry) else { continue };
             waiting.retain(|(hook, at)| {
-                let concerns = entry.seq > *at && hook.filter.may_concern(registry, entry);
+                let concerns = entry.seq > *at && hook.filter.covers(&resource.name, &meanings);
                 if concerns {
                     states.entry(hook.id).or_default().at = entry.seq - 1;
                 }

@@ -113,17 +113,21 @@ impl WebhookTables<'_> {
         Change::Put(Put::new(self.hooks.table.clone(), target, records::set_of(self.hooks, values)))
     }
 
-    /// The change that stores a delivery that is not tried.
-    pub fn stopped(self, hook: i64, message: &WebhookMessage, outcome: &DeliveryAttempt) -> Change {
-        let mut set = records::set_of(self.deliveries, &outcome_values(hook, message, outcome, "stopped"));
-        set.extend(records::set_of(self.deliveries, &[(delivery::CREATED, DbValue::Int(outcome.at))]));
-        Change::Put(Put::new(self.deliveries.table.clone(), Target::New, set))
-    }
-
     /// The change that stores how a delivery went; `id`: it was ordered or failed before.
     pub fn outcome(self, hook: i64, id: Option<i64>, message: &WebhookMessage, outcome: &DeliveryAttempt) -> Change {
-        let state = if outcome.error.is_empty() { "sent" } else { "failed" };
-        let values = outcome_values(hook, message, outcome, state);
+        let values = [
+            (delivery::WEBHOOK, DbValue::Int(hook)),
+            (delivery::MESSAGE, txt(&message.id)),
+            (delivery::EVENT, DbValue::Int(message.seq())),
+            (delivery::TYPE, txt(message.kind())),
+            (delivery::STATE, txt(outcome.state())),
+            (delivery::SENT, DbValue::Int(outcome.at)),
+            (delivery::STATUS, DbValue::Int(i64::from(outcome.answer.as_ref().map_or(0, |answer| answer.status)))),
+            (delivery::ERROR, txt(&cut(&outcome.error, MOST_ERROR))),
+            (delivery::REQUEST, txt(&cut(&outcome.body, MOST_SHOWN))),
+            (delivery::RESPONSE, txt(outcome.answer.as_ref().map_or("", |answer| &answer.text))),
+            (delivery::EVENTS, txt(&Value::Array(message.events.clone()).to_string())),
+        ];
         let mut set = records::set_of(self.deliveries, &values);
         let attempts = self.deliveries.plan_column(delivery::ATTEMPTS).unwrap_or_else(|| name(delivery::ATTEMPTS));
         let target = match id {
@@ -133,7 +137,7 @@ impl WebhookTables<'_> {
             }
             None => {
                 set.extend(records::set_of(self.deliveries, &[(delivery::CREATED, DbValue::Int(outcome.at))]));
-                set.push((attempts, Input::Value(DbValue::Int(1))));
+                set.push((attempts, Input::Value(DbValue::Int(i64::from(outcome.tried)))));
                 Target::New
             }
         };
@@ -153,28 +157,6 @@ impl WebhookTables<'_> {
         let old = Cond::Compare(of.key.clone(), Op::Le, key);
         Ok(Some(Change::RemoveWhere { table: of.table.clone(), filter: Cond::All(vec![own, old]) }))
     }
-}
-
-/// The values of a delivery that was tried, or will not be.
-fn outcome_values(
-    hook: i64,
-    message: &WebhookMessage,
-    outcome: &DeliveryAttempt,
-    state: &str,
-) -> [(&'static str, DbValue); 11] {
-    [
-        (delivery::WEBHOOK, DbValue::Int(hook)),
-        (delivery::MESSAGE, txt(&message.id)),
-        (delivery::EVENT, DbValue::Int(message.seq())),
-        (delivery::TYPE, txt(message.kind())),
-        (delivery::STATE, txt(state)),
-        (delivery::SENT, DbValue::Int(outcome.at)),
-        (delivery::STATUS, DbValue::Int(i64::from(outcome.answer.as_ref().map_or(0, |answer| answer.status)))),
-        (delivery::ERROR, txt(&cut(&outcome.error, MOST_ERROR))),
-        (delivery::REQUEST, txt(&cut(&outcome.body, MOST_SHOWN))),
-        (delivery::RESPONSE, txt(outcome.answer.as_ref().map_or("", |answer| &answer.text))),
-        (delivery::EVENTS, txt(&Value::Array(message.events.clone()).to_string())),
-    ]
 }
 
 /// A webhook. It has no `Debug`: its secrets are in no log.
@@ -236,13 +218,24 @@ pub struct OrderedDelivery {
     pub message: WebhookMessage,
 }
 
-/// How an attempt went.
+/// How an attempt went, or why there is none.
 pub struct DeliveryAttempt {
     pub at: i64,
+    pub tried: bool,
     pub body: String,
     pub answer: Option<ReceivedAnswer>,
     /// Empty: it was delivered.
     pub error: String,
+}
+
+impl DeliveryAttempt {
+    fn state(&self) -> &'static str {
+        match self.error.is_empty() {
+            _ if !self.tried => "stopped",
+            true => "sent",
+            false => "failed",
+        }
+    }
 }
 
 /// Writes changes.

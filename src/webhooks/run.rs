@@ -245,9 +245,9 @@ impl Run<'_> {
         tracing::warn!("the webhook {}: {error}", hook.id);
         let values = [(col::POSITION, DbValue::Int(message.seq())), (col::ERROR, txt(&error))];
         let at = self.context.clock.now();
-        let outcome = DeliveryAttempt { at, body: String::new(), answer: None, error };
+        let outcome = DeliveryAttempt { at, tried: false, body: String::new(), answer: None, error };
         let history = self.context.registry().declaration.events.history;
-        let mut changes = vec![tables.set(hook.id, &values), tables.stopped(hook.id, message, &outcome)];
+        let mut changes = vec![tables.set(hook.id, &values), tables.outcome(hook.id, None, message, &outcome)];
         changes.extend(tables.shortened(&*self.context.storage, hook.id, history.saturating_sub(1))?);
         Ok(changes)
     }
@@ -255,7 +255,7 @@ impl Run<'_> {
     /// Sends a message.
     fn attempt(&self, hook: &WebhookRow, message: &WebhookMessage) -> DeliveryAttempt {
         let (context, at) = (self.context, self.context.clock.now());
-        let failed = |error: String| DeliveryAttempt { at, body: String::new(), answer: None, error };
+        let failed = |error: String| DeliveryAttempt { at, tried: true, body: String::new(), answer: None, error };
         let Some(format) = format_of(context.registry(), hook) else {
             return failed(format!("There is no format `{}`.", hook.format));
         };
@@ -275,7 +275,7 @@ impl Run<'_> {
                     good if status::is_success(good) => String::new(),
                     other => format!("The receiver answered {other}."),
                 };
-                DeliveryAttempt { at, body, answer: Some(answer), error }
+                DeliveryAttempt { body, answer: Some(answer), ..failed(error) }
             }
             Err(error) => DeliveryAttempt { body, ..failed(reason(&error)) },
         }

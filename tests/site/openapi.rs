@@ -294,7 +294,7 @@ fn requests_to_receivers_are_described() {
         let request = &item["post"];
         let headers = request["parameters"].as_array().expect("headers").iter();
         let headers: Vec<&str> = headers.filter_map(|header| header["name"].as_str()).collect();
-        assert_eq!(headers, ["webhook-id", "webhook-timestamp", "webhook-signature"], "{name}");
+        assert_eq!(headers, ["webhook-depth", "webhook-id", "webhook-timestamp", "webhook-signature"], "{name}");
         let content = &request["requestBody"]["content"]["application/json"];
         // The example fits, also where further members would be refused, and has all that the schema has.
         let at = content["schema"]["$ref"].as_str().and_then(|at| at.strip_prefix('#')).expect("a reference");

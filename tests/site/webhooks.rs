@@ -12,6 +12,7 @@ use cms_server::webhooks::{WebhookContext, WebhookSender};
 use hmac::{Hmac, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -361,7 +362,11 @@ fn what_fails_is_tried_again_and_parked_after_a_day() {
     let before = receiver.all("/a").len();
     let ordered = timed.site.ask(Method::Post, &format!("{of}/test"), true, None);
     assert_eq!(ordered.status, 202, "{}", ordered.body);
-    assert_eq!(receiver.wait("/a", before + 1)[before].json()["type"], "test");
+    let test = receiver.wait("/a", before + 1)[before].json();
+    assert_eq!((&test["type"], &test["id"], &test["depth"]), (&json!("test"), &json!(0), &json!(1)), "{test}");
+    // It has the members of every event.
+    let members = |event: &Value| event.as_object().expect("an event").keys().cloned().collect::<BTreeSet<_>>();
+    assert_eq!(members(&test), members(&receiver.all("/a")[0].json()));
     let order = json!({"delivery": list[0]["id"]});
     assert_eq!(timed.site.ask(Method::Post, &format!("{of}/redeliver"), true, Some(&order)).status, 202);
     assert_eq!(receiver.wait("/a", before + 2)[before + 1].json()["record"], first["id"]);

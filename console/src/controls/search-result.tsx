@@ -5,17 +5,17 @@ import { useEffect, useState } from "preact/hooks";
 import { t } from "../i18n";
 import { isObject } from "../model/json-schema";
 import { plainText, stripHtml, titleField, valueAt } from "../model/record";
-import { concernsOf, lengthOf, shownOf, toldOf, type Concern, type Shown, type Told } from "../model/search-result";
+import { warningsOf, lengthOf, shownOf, seoDocumentOf, type SearchWarning, type Shown, type SeoDocument } from "../model/search-result";
 import { withMember } from "../model/values";
 import { Icon } from "../ui";
 import { Nested } from "./nested";
 import { numberOption, textOption, type ControlProps, type FormScope } from "./types";
 
-/** The member of documents with what search engines are told. */
-const TOLD = "seo";
+/** The member of documents for search engines and social networks. */
+const SEO = "seo";
 
 export function SearchResult({ field, at, value, onChange, readOnly, form }: ControlProps): JSX.Element {
-  const told = useTold(form);
+  const seo = useSeoDocument(form);
   const now = isObject(value) ? value : {};
   const before = valueAt(form.record(), field.path);
   const name = titleField(form.resource);
@@ -25,19 +25,19 @@ export function SearchResult({ field, at, value, onChange, readOnly, form }: Con
     savedTitle: name === null ? "" : titled(valueAt(form.record(), name)),
     site: form.description.site.title,
   };
-  const shown = shownOf(told, isObject(before) ? before : {}, now, around);
+  const shown = shownOf(seo, isObject(before) ? before : {}, now, around);
   const link = form.record()["link"];
   const limits = { width: numberOption(field, "width") ?? 0, height: numberOption(field, "height") ?? 0 };
-  const concerns = concernsOf(shown, now["canonical"], link, isHidden(form, told, textOption(field, "hidden")), limits);
+  const warnings = warningsOf(shown, now["canonical"], link, isHidden(form, seo, textOption(field, "hidden")), limits);
   const lengths: Record<string, number> = { title: lengthOf(shown.title), description: lengthOf(shown.description) };
   return (
     <div class="fieldset-body">
       <Previews shown={shown} link={typeof link === "string" ? link : form.description.site.url} />
-      {concerns.length > 0 && (
-        <ul class="result-concerns" aria-label={t("forms.result_concerns")}>
-          {concerns.map((concern) => (
-            <li key={concern.kind}>
-              <Icon name="alert" /> <span>{said(concern, limits)}</span>
+      {warnings.length > 0 && (
+        <ul class="result-warnings" aria-label={t("forms.result_warnings")}>
+          {warnings.map((warning) => (
+            <li key={warning.kind}>
+              <Icon name="alert" /> <span>{said(warning, limits)}</span>
             </li>
           ))}
         </ul>
@@ -58,41 +58,41 @@ export function SearchResult({ field, at, value, onChange, readOnly, form }: Con
   );
 }
 
-/** What the server tells of the record as it is saved; it is asked again after each change. */
-function useTold(form: FormScope): Told {
-  const [told, setTold] = useState(() => toldOf(undefined));
+/** The member of the record as it is saved; it is requested again after each change. */
+function useSeoDocument(form: FormScope): SeoDocument {
+  const [seo, setDocument] = useState(() => seoDocumentOf(undefined));
   const record = form.record();
   useEffect(() => {
     if (form.id === null) return undefined;
     const stop = new AbortController();
-    form.adapter.one(form.resource, form.id, { query: { _fields: TOLD }, signal: stop.signal }).then(
-      (one) => setTold(toldOf(one.item[TOLD])),
+    form.adapter.one(form.resource, form.id, { query: { _fields: SEO }, signal: stop.signal }).then(
+      (one) => setDocument(seoDocumentOf(one.item[SEO])),
       // Without it the preview has what is typed.
       () => undefined,
     );
     return () => stop.abort();
   }, [form.id, record]);
-  return told;
+  return seo;
 }
 
 /** Search engines leave out a record that everybody may read. */
-function isHidden(form: FormScope, told: Told, property: string | undefined): boolean {
+function isHidden(form: FormScope, seo: SeoDocument, property: string | undefined): boolean {
   const status = form.record()["status"];
   const open = typeof status !== "string" || form.states.some((state) => state.public && (state.name === status || state.names.includes(status)));
   const chosen = property === undefined ? null : form.read(property);
   if (chosen === true) return open;
   const before = property === undefined ? null : form.record()[property];
-  return open && form.id !== null && !told.index && chosen !== false && before !== true;
+  return open && form.id !== null && !seo.index && chosen !== false && before !== true;
 }
 
-function said(concern: Concern, limits: { width: number; height: number }): string {
-  switch (concern.kind) {
+function said(warning: SearchWarning, limits: { width: number; height: number }): string {
+  switch (warning.kind) {
     case "no_description":
       return t("forms.result_no_description");
     case "small":
-      return t("forms.result_small", { width: concern.width, height: concern.height, least_width: limits.width, least_height: limits.height });
+      return t("forms.result_small", { width: warning.width, height: warning.height, least_width: limits.width, least_height: limits.height });
     case "elsewhere":
-      return t("forms.result_elsewhere", { address: concern.address });
+      return t("forms.result_elsewhere", { address: warning.address });
     case "hidden":
       return t("forms.result_hidden");
   }

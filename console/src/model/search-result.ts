@@ -1,9 +1,9 @@
-/** How search engines and social networks show a record, as far as it can be told before it is saved, and what is to be looked at. */
+/** How search engines and social networks show a record, as far as that is known before it is saved, and warnings. */
 
 import { isObject } from "./json-schema";
 
-/** What the server tells of the record as it is saved. */
-export interface Told {
+/** The member `seo` of the record as it is saved. */
+export interface SeoDocument {
   title: string;
   description: string;
   index: boolean;
@@ -22,7 +22,7 @@ const PICTURES = ["picture", "picture_url"] as const;
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 const size = (value: unknown): number | null => (typeof value === "number" && value > 0 ? value : null);
 
-export function toldOf(seo: unknown): Told {
+export function seoDocumentOf(seo: unknown): SeoDocument {
   const document = isObject(seo) ? seo : {};
   const robots = isObject(document["robots"]) ? document["robots"] : {};
   const graph = isObject(document["open_graph"]) ? document["open_graph"] : {};
@@ -58,20 +58,20 @@ export function filled(template: string, around: Around): string {
 }
 
 /** What is shown of the record as it is typed. */
-export function shownOf(told: Told, saved: Values, now: Values, around: Around): Shown {
+export function shownOf(seo: SeoDocument, saved: Values, now: Values, around: Around): Shown {
   const own = (name: string): string => filled(text(now[name]), around);
   const usual = around.title === around.site || around.title === "" ? around.site : `${around.title} – ${around.site}`;
-  // What the server tells has the title as it is saved; what an editor said before is no template's.
-  const made = text(saved["title"]) === "" && told.title !== "" ? renamed(told.title, around) : usual;
+  // The server's document has the title as it is saved; what an editor said before is no template's.
+  const made = text(saved["title"]) === "" && seo.title !== "" ? renamed(seo.title, around) : usual;
   const title = own("title") || made;
-  const description = own("description") || (text(saved["description"]) === "" ? told.description : "");
+  const description = own("description") || (text(saved["description"]) === "" ? seo.description : "");
   const pictureLater = PICTURES.some((name) => (now[name] ?? "") !== (saved[name] ?? ""));
   return {
     title,
     description,
     socialTitle: own("social_title") || title,
     socialDescription: own("social_description") || description,
-    picture: pictureLater ? null : told.picture,
+    picture: pictureLater ? null : seo.picture,
     pictureLater,
   };
 }
@@ -80,7 +80,7 @@ function renamed(title: string, { savedTitle, title: typed }: Around): string {
   return savedTitle === "" || typed === "" ? title : title.replace(savedTitle, typed);
 }
 
-export type Concern = { kind: "no_description" | "hidden" } | { kind: "small"; width: number; height: number } | { kind: "elsewhere"; address: string };
+export type SearchWarning = { kind: "no_description" | "hidden" } | { kind: "small"; width: number; height: number } | { kind: "elsewhere"; address: string };
 
 export interface Limits {
   width: number;
@@ -88,17 +88,17 @@ export interface Limits {
 }
 
 /** What an editor should look at. `hidden`: search engines leave out a record that everybody may read. */
-export function concernsOf(shown: Shown, canonical: unknown, link: unknown, hidden: boolean, limits: Limits): Concern[] {
-  const concerns: Concern[] = [];
-  if (shown.description === "") concerns.push({ kind: "no_description" });
+export function warningsOf(shown: Shown, canonical: unknown, link: unknown, hidden: boolean, limits: Limits): SearchWarning[] {
+  const warnings: SearchWarning[] = [];
+  if (shown.description === "") warnings.push({ kind: "no_description" });
   const { picture } = shown;
   if (picture !== null && picture.width !== null && picture.height !== null && (picture.width < limits.width || picture.height < limits.height)) {
-    concerns.push({ kind: "small", width: picture.width, height: picture.height });
+    warnings.push({ kind: "small", width: picture.width, height: picture.height });
   }
   const address = text(canonical).trim();
-  if (address !== "" && bare(address) !== bare(text(link))) concerns.push({ kind: "elsewhere", address });
-  if (hidden) concerns.push({ kind: "hidden" });
-  return concerns;
+  if (address !== "" && bare(address) !== bare(text(link))) warnings.push({ kind: "elsewhere", address });
+  if (hidden) warnings.push({ kind: "hidden" });
+  return warnings;
 }
 
 const bare = (address: string): string => address.replace(/\/+$/, "");

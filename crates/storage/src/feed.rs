@@ -147,7 +147,7 @@ impl Entries {
                     }
                     before.former.class = before.former.class.or(entry.former.class);
                     before.actor = before.actor.or(entry.actor);
-                    // A change without a webhook is told in any case.
+                    // A change without a webhook is sent in any case.
                     before.depth = before.depth.min(entry.depth);
                     let columns = entry.columns.into_iter();
                     let others: Vec<usize> = columns.filter(|place| !before.columns.contains(place)).collect();

@@ -10,7 +10,7 @@ use cms_text::block_source::SourceReading;
 use cms_text::blocks::{Block, parse};
 use cms_text::render::RenderOptions;
 use serde_json::{Map, Value, json};
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 
 /// Most blocks of a content, those of synced patterns included. Further ones are left out.
 const MOST_BLOCKS: usize = 10_000;
@@ -113,7 +113,7 @@ impl ContentReader<'_> {
             None => self.level(item, &mut block.inner(), true, within),
             Some((resource, row)) => {
                 let record = Record { resource, row: &row };
-                let item = Item { resource, record, rendered: OnceCell::new(), told: OnceCell::new(), ..*item };
+                let item = item.showing(record);
                 self.content(&item, record.text("content"), &[within, &[record.id()]].concat())
             }
         };

@@ -47,7 +47,7 @@ use cms_text::render::{self, RenderOptions};
 use cms_text::shortcode::Shortcode;
 use cms_text::time::{format_local, parse_datetime};
 use serde_json::Value;
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -527,7 +527,7 @@ fn content_of(
     let row = part.whole_row(resource, wanted, &seen_by_all(part.item.scope))?;
     let record = Record { resource, row: &row };
     within.budget.render(record.text("content").len())?;
-    let item = Item { resource, record, rendered: OnceCell::new(), told: OnceCell::new(), ..*part.item };
+    let item = part.item.showing(record);
     let shows = RecordFrame { id: wanted, outer: within.shows };
     let within = PartContext { depth: within.depth + 1, shows: Some(&shows), ..within };
     let options = RenderOptions { part: inline, ..super::read::options(&item) };

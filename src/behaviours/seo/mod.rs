@@ -27,15 +27,15 @@ pub fn document(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
 
 /// `seo.head`: the names of Yoast's interface.
 pub fn plugin_document(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
-    told(item).map(|(_, document)| document.clone())
+    forms(item).map(|(_, document)| document.clone())
 }
 
 /// `seo.head.html`: the same as markup.
 pub fn plugin_markup(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
-    told(item).map(|(markup, _)| json!(markup))
+    forms(item).map(|(markup, _)| json!(markup))
 }
 
 /// Both forms of the plugin's for an item, made once.
-fn told<'i>(item: &'i Item<'_>) -> Option<&'i (String, Value)> {
-    item.told.get_or_init(|| head_of(item, None).map(|head| plugin_forms(item.scope, &head))).as_ref()
+fn forms<'i>(item: &'i Item<'_>) -> Option<&'i (String, Value)> {
+    item.head.get_or_init(|| head_of(item, None).map(|head| plugin_forms(item.scope, &head))).as_ref()
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// A tag of the head: the attribute that names it, the name, and the value. What is empty is left out.
 type HeadTag = (&'static str, &'static str, String);
 
-/// The picture, whose measures are beside it.
+/// The picture; its dimensions follow it.
 const PICTURE: &str = "og:image";
 
 /// The tags that both forms have.

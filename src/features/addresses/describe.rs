@@ -56,7 +56,7 @@ impl DescribedAddress {
         }
     }
 
-    /// The document, with what search engines are told where that is wanted.
+    /// The document, with the head for search engines where that is wanted.
     pub fn into_document(mut self) -> Value {
         if let Some((head, members)) = self.head.zip(self.document.as_object_mut()) {
             let links = members.shift_remove("_links");

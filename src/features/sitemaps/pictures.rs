@@ -125,13 +125,10 @@ fn names(
         let contents: Vec<(i64, Arc<str>)> =
             snapshot.rows_as(&records::columns(record::TABLE, &[ID, record::CONTENT], ids))?;
         for (id, content) in contents {
-            let mut seen = HashSet::new();
+            let (mut seen, left) = (HashSet::new(), MOST_OF_PART.saturating_sub(named.len()));
             let keys = tags::values(&content, &["img"], "src").filter_map(|url| folder.key(&url));
-            for key in
-                keys.filter(|key| seen.insert(key.clone())).take(most.min(MOST_OF_PART - named.len().min(MOST_OF_PART)))
-            {
-                named.push((id, PictureName::Key(key)));
-            }
+            let new = keys.filter(|key| seen.insert(key.clone())).take(most.min(left));
+            named.extend(new.map(|key| (id, PictureName::Key(key))));
         }
     }
     Ok(named)
@@ -167,7 +164,7 @@ fn owners(snapshot: &dyn Snapshot, keys: HashSet<&str>) -> Result<HashMap<String
     Ok(snapshot.rows_as(&records::columns(file::TABLE, &[file::KEY, file::RECORD], keys))?)
 }
 
-/// The pictures among records of files that everybody may see, whoever sends the request, and whose files are here.
+/// The pictures among records of files that everybody may see, for any caller, and whose files are here.
 fn files(
     snapshot: &dyn Snapshot,
     scope: &Scope,

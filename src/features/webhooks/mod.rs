@@ -143,7 +143,7 @@ async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
 async fn test(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let hook = target(work)?;
     let item = [json!(hook.resource.name), json!(hook.resource.api_name), json!(hook.id())];
-    let mut event = event_head(0, "test", work.scope.now * 1000, item);
+    let mut event = event_head(0, "test", work.scope.now * 1000, 1, item);
     for name in ["slug", "link", "previous_slug", "previous_link"] {
         event.insert(name.into(), Value::Null);
     }

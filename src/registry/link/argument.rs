@@ -368,7 +368,7 @@ pub(super) fn key_doc(capture: &str, resource: Option<&Resource>) -> SchemaDoc {
 }
 
 /// `x-example` of an argument, or those of the members that may be written.
-fn example(doc: &SchemaDoc) -> Option<Value> {
+pub(super) fn example(doc: &SchemaDoc) -> Option<Value> {
     if let Some(own) = doc.get("x-example") {
         return Some(own.clone());
     }

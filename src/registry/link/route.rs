@@ -5,6 +5,7 @@ use super::super::path_template::PathTemplate;
 use super::super::resource::*;
 use super::super::vocabulary::{Description, families, names};
 use super::super::{Behaviour, Endpoint, Route, edit_only, without_x_words};
+use super::argument::example;
 use super::{ArgOrigin, Linker, extend, refs};
 use crate::model::Method;
 use cms_config::check::suggestion;
@@ -332,22 +333,14 @@ impl Linker<'_> {
 /// The documents that `x-examples` of a schema names: what each says, and the `x-example` of every other property.
 fn named_examples(schema: &Value) -> Map<String, Value> {
     let named = schema["x-examples"].as_object().into_iter().flatten();
+    let usual = schema.as_object().and_then(example);
     let whole = |(name, own): (&String, &Value)| {
-        let mut document = example(schema);
+        let mut document = usual.clone().unwrap_or_default();
         let members = document.as_object_mut().zip(own.as_object());
         members.into_iter().for_each(|(all, own)| all.extend(own.clone()));
         (name.clone(), document)
     };
     named.map(whole).collect()
-}
-
-/// The `x-example` of a schema; of an object without one, those of its properties.
-fn example(schema: &Value) -> Value {
-    match (schema.get("x-example"), schema["properties"].as_object()) {
-        (Some(own), _) => own.clone(),
-        (None, Some(all)) => Value::Object(all.iter().map(|(name, doc)| (name.clone(), example(doc))).collect()),
-        (None, None) => Value::Null,
-    }
 }
 
 /// Key of the schema of namespaces that have none of their own.

@@ -43,10 +43,10 @@ export const walks = {
     await unfold(page);
     const result = panel.getByRole("group", { name: "As search engines show it" });
     const card = panel.getByRole("group", { name: "As social networks show it" });
-    const concerns = panel.getByRole("list", { name: "To be looked at" });
+    const warnings = panel.getByRole("list", { name: "To be looked at" });
     await result.getByText("At six – Harbour Notes").waitFor();
-    await concerns.getByText("There is no description").waitFor();
-    await concerns.getByText("320 × 200").waitFor();
+    await warnings.getByText("There is no description").waitFor();
+    await warnings.getByText("320 × 200").waitFor();
     await panel.getByText("22 of 60 characters").waitFor();
     await panel.getByRole("textbox", { name: /^Title/ }).fill("{title} at the harbour of a very small town, and all of its boats together");
     await result.getByText("At six at the harbour").waitFor();
@@ -54,8 +54,8 @@ export const walks = {
     await panel.getByRole("textbox", { name: /^Description/ }).fill("What the boats bring in.");
     await card.getByText("What the boats bring in.").waitFor();
     await panel.getByRole("textbox", { name: /^Canonical/ }).fill("https://other.example/six/");
-    await concerns.getByText("https://other.example/six/").waitFor();
-    assert.equal(await concerns.getByText("There is no description").count(), 0);
+    await warnings.getByText("https://other.example/six/").waitFor();
+    assert.equal(await warnings.getByText("There is no description").count(), 0);
     await erin.accessible("the panel for search engines");
     await page.emulateMedia({ colorScheme: "dark" });
     await erin.accessible("the panel for search engines, dark");

@@ -139,7 +139,7 @@ export const forms: Texts["forms"] = {
   restore_version: "Diese Revision wiederherstellen",
   restored: "Wiederhergestellt.",
   result_card: "So zeigen es soziale Netzwerke",
-  result_concerns: "Zu beachten",
+  result_warnings: "Zu beachten",
   result_elsewhere: "Suchmaschinen sollen stattdessen eine andere Adresse kennen: {address}",
   result_hidden: "Suchmaschinen lassen dies aus, obwohl alle es lesen dürfen.",
   result_length: "{length} von {limit} Zeichen",

@@ -139,7 +139,7 @@ export const forms = {
   restore_version: "Restore this revision",
   restored: "Restored.",
   result_card: "As social networks show it",
-  result_concerns: "To be looked at",
+  result_warnings: "To be looked at",
   result_elsewhere: "Search engines are to know another address instead: {address}",
   result_hidden: "Search engines leave this out, though everybody may read it.",
   result_length: "{length} of {limit} characters",

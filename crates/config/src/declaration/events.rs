@@ -86,7 +86,7 @@ pub enum EventType {
 }
 
 impl EventType {
-    /// Changes of an item, whoever the receiver is.
+    /// Changes of an item, for any receiver.
     pub const CHANGES: [EventType; 7] = [
         EventType::Created,
         EventType::Updated,
