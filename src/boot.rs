@@ -21,7 +21,7 @@ use cms_config::load::{self, LoadedDeclaration};
 use cms_storage::nodes::{Digest, NodeFacts};
 use cms_storage::place::{CopyError, Place};
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, Target, WritePlan};
-use cms_storage::{Database, DatabaseOptions, FeedKeep, OpenError, Storage, StorageError, typed_row};
+use cms_storage::{Database, DatabaseOptions, FeedRetention, OpenError, Storage, StorageError, typed_row};
 use cms_text::slug;
 use std::fmt;
 use std::path::PathBuf;
@@ -142,7 +142,7 @@ pub fn open(registry: &Registry, migrate: bool) -> Result<Arc<dyn Database>, Boo
         copy: storage.copy_before_migration,
         queue: storage.write_queue.max(1),
         connections: storage.connections,
-        feed: FeedKeep { age: feed.keep.std(), entries: feed.entries },
+        feed: FeedRetention { age: feed.keep.std(), entries: feed.entries },
     };
     Ok(place(&registry.declaration)?.open(options, &registry.layout)?)
 }

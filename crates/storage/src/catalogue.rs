@@ -52,7 +52,7 @@ pub(super) struct Table {
     pub tally: Option<Tally>,
     /// Place in `tracked` of the `kind` column.
     pub kind: Option<usize>,
-    pub former: FormerPlaces,
+    pub former: PreviousPlaces,
     /// Relations whose sources (targets) are rows of this table.
     pub outgoing: Vec<RelationId>,
     pub incoming: Vec<RelationId>,
@@ -76,7 +76,7 @@ pub(super) struct Tally {
 
 /// Places in `tracked` of what the change feed says of rows as they were.
 #[derive(Default)]
-pub(super) struct FormerPlaces {
+pub(super) struct PreviousPlaces {
     pub slug: Option<usize>,
     /// The taxonomy of terms.
     pub class: Option<usize>,
@@ -215,7 +215,7 @@ impl Table {
             tracked: Vec::new(),
             tally: None,
             kind: None,
-            former: FormerPlaces::default(),
+            former: PreviousPlaces::default(),
             outgoing: Vec::new(),
             incoming: Vec::new(),
             counts: Vec::new(),
@@ -294,7 +294,7 @@ impl Table {
         let slug = place("slug", ColumnType::Text);
         let class = place("taxonomy", ColumnType::Word);
         let author = self.tally.as_ref().and_then(|tally| tally.author);
-        self.former = FormerPlaces { slug, class, author };
+        self.former = PreviousPlaces { slug, class, author };
     }
 
     /// Declared tables with rows of their own are tallied by their states.

@@ -3,11 +3,11 @@
 
 use super::catalogue::Catalogue;
 use super::count_cache::CountCache;
-use super::feed::News;
+use super::feed::FeedUpdate;
 use super::versions::Versions;
 use super::words::Words;
 use crate::dependencies::VersionSlot;
-use crate::feed::Keep as FeedKeep;
+use crate::feed::FeedRetention;
 use arc_swap::ArcSwap;
 use cms_base::metrics::{self, Counter, DURATIONS, Gauge, Histogram, SIZES};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,7 @@ pub(super) struct Common {
     pub remembered: CountCache,
     pub counts: WriteCounts,
     /// How long entries of the change feed stay.
-    pub feed: FeedKeep,
+    pub feed: FeedRetention,
     /// Names this process in the change feed: a random number.
     pub node: i64,
     /// Held while commits of others are taken up: two threads may have read the same.
@@ -60,7 +60,12 @@ impl Default for WriteCounts {
 }
 
 impl Common {
-    pub fn new(catalogue: Catalogue, words: Words, versions: Versions, (hold, feed): (Duration, FeedKeep)) -> Common {
+    pub fn new(
+        catalogue: Catalogue,
+        words: Words,
+        versions: Versions,
+        (hold, feed): (Duration, FeedRetention),
+    ) -> Common {
         Common {
             hold,
             feed,
@@ -89,7 +94,7 @@ impl Common {
     }
 
     /// Takes notice of what other processes have committed. It may fall due here: they may have ended by then.
-    pub fn take_up(&self, news: &News) {
+    pub fn take_up(&self, news: &FeedUpdate) {
         let _alone = self.taking_up.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if news.is_another_past(self.node) {
             tracing::warn!(

@@ -41,7 +41,7 @@ macro_rules! companion_tables {
 pub(super) use companion_tables;
 
 /// The change feed: an entry for each row that a commit changes, by `seq`. `table`, `kind` and the two statuses are words,
-/// `at` is in UTC milliseconds. The last three columns are [`super::feed::Former`].
+/// `at` is in UTC milliseconds. The last three columns are [`super::feed::PreviousState`].
 macro_rules! change_feed {
     (int: $int:literal, text: $text:literal $($rest:tt)*) => {
         concat!(

@@ -2,7 +2,7 @@
 //! differs between databases is behind [`Connection`].
 
 use super::catalogue::Catalogue;
-use super::feed::Written;
+use super::feed::CommitIdentity;
 use super::plan::ReadPlan;
 use super::statement::{DbError, Param, Result, Statements};
 use super::words::Words;
@@ -35,7 +35,7 @@ pub(super) trait Connection: Statements {
     }
 
     /// Makes the transaction durable. `written`: what the change feed has of it, if it wrote rows.
-    fn commit(&self, written: Option<Written>) -> Result<()>;
+    fn commit(&self, written: Option<CommitIdentity>) -> Result<()>;
 
     /// Ends the transaction, if there is one. What fails shows when the next one begins.
     fn rollback(&self);

@@ -9,7 +9,7 @@ use super::sqlite::{OpenOptions, Sqlite};
 use super::toy::Toy;
 use crate::database::{Database, Storage};
 use crate::dependencies::VersionSlot;
-use crate::feed::Keep as FeedKeep;
+use crate::feed::FeedRetention;
 use crate::snapshot::ReadRequest;
 use std::sync::Arc;
 
@@ -913,7 +913,7 @@ fn what_a_read_depends_on_grows_when_it_would_read_something_else() {
 }
 
 /// Runs a test on each backend with two processes that share a database.
-fn on_each_shared(feed: FeedKeep, test: fn(&dyn Storage, &dyn Storage)) {
+fn on_each_shared(feed: FeedRetention, test: fn(&dyn Storage, &dyn Storage)) {
     let site = site();
     let open = || Sqlite::open(OpenOptions { feed, ..OpenOptions::new(site.folder.path().join("site.db")) }, &layout());
     test(&open().unwrap(), &open().unwrap());
@@ -925,7 +925,7 @@ fn on_each_shared(feed: FeedKeep, test: fn(&dyn Storage, &dyn Storage)) {
 
 #[test]
 fn what_another_process_writes_raises_what_it_raises_there() {
-    on_each_shared(FeedKeep::default(), |here, there| {
+    on_each_shared(FeedRetention::default(), |here, there| {
         dependencies_grow(here, there);
         let others = || {
             here.catch_up().unwrap();
@@ -951,7 +951,7 @@ fn what_another_process_writes_raises_what_it_raises_there() {
 
 #[test]
 fn the_change_feed_says_what_happened() {
-    on_each_shared(FeedKeep::default(), |db, _| {
+    on_each_shared(FeedRetention::default(), |db, _| {
         let revision = RevisionPut { author: 1, at: 1, autosave: true, json: "".into(), keep: None, skip_same: false };
         let one = id(commit(db, vec![Change::Put(post("draft", 1, "One"))]));
         let set = |set: &[(&str, DbValue)]| Change::Put(put("record", existing(one), set));
@@ -1021,7 +1021,7 @@ fn the_change_feed_says_what_happened() {
 
 #[test]
 fn old_entries_of_the_change_feed_are_deleted() {
-    let keep = FeedKeep { entries: 1000, ..FeedKeep::default() };
+    let keep = FeedRetention { entries: 1000, ..FeedRetention::default() };
     fn length(db: &dyn Storage) -> u64 {
         db.snapshot().unwrap().count(&read("change_feed", &[], Cond::All(vec![]))).unwrap()
     }
@@ -1037,7 +1037,7 @@ fn old_entries_of_the_change_feed_are_deleted() {
         let seq = ints(rows(db, &read("change_feed", &["seq"], eq("table", text("record")))));
         assert_eq!(seq, [5001], "numbers go on");
     });
-    on_each_shared(FeedKeep { age: std::time::Duration::ZERO, ..FeedKeep::default() }, |db, _| {
+    on_each_shared(FeedRetention { age: std::time::Duration::ZERO, ..FeedRetention::default() }, |db, _| {
         orders(db, 3000);
         orders(db, 1100);
         assert_eq!(length(db), 1900, "twice as many as were added");
@@ -1233,7 +1233,7 @@ fn a_copy_holds_the_same_and_goes_on() {
     places.extend(schema.iter().map(|_| file("three.db")));
     let open = |place: &Place| {
         let terms =
-            DatabaseOptions { migrate: false, copy: false, queue: 10, connections: 2, feed: FeedKeep::default() };
+            DatabaseOptions { migrate: false, copy: false, queue: 10, connections: 2, feed: FeedRetention::default() };
         place.open(terms, &layout()).unwrap()
     };
     let first = open(&places[0]);

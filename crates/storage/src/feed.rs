@@ -24,14 +24,14 @@ pub const SETTING: &str = "setting";
 
 /// How long entries stay. The newest one stays in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keep {
+pub struct FeedRetention {
     pub age: Duration,
     pub entries: u64,
 }
 
-impl Default for Keep {
-    fn default() -> Keep {
-        Keep { age: Duration::from_secs(7 * 24 * 60 * 60), entries: 1_000_000 }
+impl Default for FeedRetention {
+    fn default() -> FeedRetention {
+        FeedRetention { age: Duration::from_secs(7 * 24 * 60 * 60), entries: 1_000_000 }
     }
 }
 
@@ -101,12 +101,12 @@ pub struct Entry {
     pub actor: Option<i64>,
     /// See [`super::plan::WritePlan::depth`].
     pub depth: i64,
-    pub former: Former,
+    pub former: PreviousState,
 }
 
 /// The state of a row before a change, as far as it is told with it: by then it is nowhere else.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Former {
+pub struct PreviousState {
     /// The slug, where the change removed the row or set another slug or status.
     pub slug: Option<Name>,
     /// The word by which rows of a shared table belong together where they have no kind. Also of a new row.
@@ -118,7 +118,15 @@ pub struct Former {
 impl Entry {
     /// An entry that says only what happened.
     pub fn new(action: Action, kind: Option<i64>) -> Entry {
-        Entry { action, kind, status: [None; 2], columns: Vec::new(), actor: None, depth: 0, former: Former::default() }
+        Entry {
+            action,
+            kind,
+            status: [None; 2],
+            columns: Vec::new(),
+            actor: None,
+            depth: 0,
+            former: PreviousState::default(),
+        }
     }
 }
 
@@ -236,7 +244,7 @@ pub const NEWEST: &str = "SELECT seq, in_commit, node, at FROM change_feed ORDER
 
 /// By what a commit is recognised in the feed.
 #[derive(Clone, Copy, Debug)]
-pub struct Written {
+pub struct CommitIdentity {
     /// Its number among the commits of all processes.
     pub commit: u64,
     /// Its last entry.
@@ -305,7 +313,7 @@ pub fn column_names(table: &Table, entry: &Entry) -> Option<String> {
 
 /// The values for [`PRUNE`] after entries from `first` to `last` were added at `now` (UTC milliseconds), where it is time
 /// for that.
-pub fn pruned(keep: Keep, first: i64, last: i64, now: i64) -> Option<[i64; 3]> {
+pub fn pruned(keep: FeedRetention, first: i64, last: i64, now: i64) -> Option<[i64; 3]> {
     if first / PRUNE_EVERY == (last + 1) / PRUNE_EVERY {
         return None;
     }
@@ -373,13 +381,13 @@ impl Mark {
 
 /// The state of the feed that a process has taken up.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Known {
+pub struct FeedPosition {
     /// The newest entry that it has taken up.
     pub mark: Mark,
     pub commits: u64,
 }
 
-impl Known {
+impl FeedPosition {
     /// Whether there is something new, by a row of [`COMMITS_AND_ENTRY`]: further commits, or others than before.
     pub fn is_behind(&self, row: Option<&Row>, own: i64) -> bool {
         row.map_or(0, |row| int(row, 0)) as u64 > self.commits || !self.mark.is(row, 1, own)
@@ -387,8 +395,8 @@ impl Known {
 }
 
 /// Commits of other processes since then.
-pub struct News {
-    known: Known,
+pub struct FeedUpdate {
+    known: FeedPosition,
     pub words: Words,
     /// The versions of all scopes.
     pub numbers: Vec<(Name, u64)>,
@@ -401,16 +409,16 @@ pub struct News {
     last: Option<Row>,
 }
 
-impl News {
+impl FeedUpdate {
     /// The statements that give it, with their values. Each may see a later state than the one before.
-    pub fn statements(known: Known) -> [(&'static str, Vec<i64>); 5] {
+    pub fn statements(known: FeedPosition) -> [(&'static str, Vec<i64>); 5] {
         let seq = known.mark.seq;
         let after = (AFTER, vec![seq, AT_ONCE as i64 + 1]);
         [(NEWEST, vec![]), (VERSIONS, vec![]), after, (WORDS, vec![]), (ENTRY, vec![seq])]
     }
 
-    /// From the rows of [`News::statements`].
-    pub fn of(known: Known, found: Vec<Vec<Row>>) -> News {
+    /// From the rows of [`FeedUpdate::statements`].
+    pub fn of(known: FeedPosition, found: Vec<Vec<Row>>) -> FeedUpdate {
         let mut found = found.into_iter();
         let mut next = || found.next().unwrap_or_default();
         let (newest, versions, entries, dictionary, last) = (next(), next(), next(), next(), next());
@@ -422,7 +430,7 @@ impl News {
         let numbers: Vec<(Name, u64)> = versions.iter().map(version).collect();
         let there = numbers.iter().find(|(scope, _)| **scope == *COMMITS).map_or(0, |(_, n)| *n);
         let (newest, last) = (Mark::newest(&newest), last.into_iter().next());
-        News { known, words, numbers, there, newest, entries, last }
+        FeedUpdate { known, words, numbers, there, newest, entries, last }
     }
 
     /// Whether the database has lost commits that were known: what is there now is no continuation of it.
@@ -437,7 +445,7 @@ impl News {
         if taken.seq > self.newest.seq { taken } else { self.newest }
     }
 
-    /// The number of [`News::mark`].
+    /// The number of [`FeedUpdate::mark`].
     pub fn taken(&self) -> i64 {
         self.mark().seq
     }
@@ -508,7 +516,7 @@ mod tests {
         ] {
             assert_eq!(mark.is(there.as_ref(), 1, OWN), same, "{mark:?} {there:?}");
         }
-        let known = Known { mark: read, commits: 9 };
+        let known = FeedPosition { mark: read, commits: 9 };
         assert!(!known.is_behind(Some(&row([9, 9, 3, 1000])), OWN));
         assert!(known.is_behind(Some(&row([10, 9, 3, 1000])), OWN));
         assert!(known.is_behind(Some(&row([8, 9, 4, 1000])), OWN));

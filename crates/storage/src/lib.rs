@@ -57,7 +57,7 @@ pub use budget::{Budgeted, ReadBudget};
 pub use database::{BeginFuture, CommitFuture, Database, FinishFuture, Storage, Transaction, WRITE_PATIENCE};
 pub use dependencies::{Dependencies, VersionSlot};
 pub use error::StorageError;
-pub use feed::Keep as FeedKeep;
+pub use feed::FeedRetention;
 pub use migrate::{META_VERSION, PendingChange, Refusal};
 pub use new_row::{NewRowSnapshot, RelatedRows};
 pub use opening::{DatabaseOptions, Migrated, OpenError};

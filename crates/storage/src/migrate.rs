@@ -13,7 +13,9 @@ mod values;
 pub use change::{PendingChange, Refusal};
 use migration::Migration;
 pub use schema::META_VERSION;
-pub(super) use schema::{CHANGE_FEED, DEPTH, Described, FORMER, Present, SEARCH_LAYOUT, Schema, quoted, type_mark};
+pub(super) use schema::{
+    CHANGE_FEED, DEPTH, Described, ExistingColumn, FORMER, SEARCH_LAYOUT, Schema, quoted, type_mark,
+};
 pub(super) use values::contradictions;
 
 use super::catalogue::Catalogue;

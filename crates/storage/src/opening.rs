@@ -3,7 +3,7 @@
 use super::migrate::{META_VERSION, MigrationOutcome, PendingChange};
 use crate::database::Database;
 use crate::error::StorageError;
-use crate::feed::Keep as FeedKeep;
+use crate::feed::FeedRetention;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct DatabaseOptions {
     /// Most connections for reads; a file needs none.
     pub connections: usize,
     /// How long entries of the change feed stay.
-    pub feed: FeedKeep,
+    pub feed: FeedRetention,
 }
 
 /// A database that was opened, and what was changed in its tables.

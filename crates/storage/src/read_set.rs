@@ -14,12 +14,12 @@ use std::sync::{Arc, Mutex};
 /// Passes every call on to the database inside and records what the reads depend on.
 pub struct TrackedStorage {
     inner: Arc<dyn Storage>,
-    noted: Mutex<Noted>,
+    noted: Mutex<RecordedReads>,
 }
 
 /// One read.
 #[derive(Default)]
-struct Noted {
+struct RecordedReads {
     /// Each scope with its scope version before it was first read.
     scopes: Vec<(Name, u64)>,
     /// Each slot with its number after a read of what has it; many times where it was read many times.
@@ -103,12 +103,12 @@ impl TrackedStorage {
         self.lock().add(scope, version);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Noted> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, RecordedReads> {
         self.noted.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
-impl Noted {
+impl RecordedReads {
     /// A second read under another version belongs to another state than the first.
     fn add(&mut self, scope: Name, version: u64) {
         match self.scopes.iter().find(|(known, _)| *known == scope) {

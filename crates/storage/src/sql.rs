@@ -16,5 +16,5 @@ mod write;
 pub(super) use dialect::{FOLD, PATTERN};
 pub(super) use join_order::extensions_named;
 pub(super) use lower::lower;
-pub(super) use lowered::{Bind, Lowered, Rendered, Want};
+pub(super) use lowered::{Bind, Lowered, Rendered, ResultKind};
 pub(super) use write::{Set, delete_text, insert_text, select_many_text, select_text, update_text};

@@ -4,9 +4,9 @@ use super::catalogue::Catalogue;
 use super::count_cache::{self, CountCache};
 use super::observe;
 use super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
-use super::sql::{Bind, Lowered, Want, lower};
+use super::sql::{Bind, Lowered, ResultKind, lower};
 use super::statement::{int, text_at};
-use super::tally::{Tallied, Without, tallied};
+use super::tally::{Exclusion, TallyPlans, tallied};
 use super::versions::Versions;
 use super::words::{NO_WORD, Words};
 use crate::dependencies::Dependencies;
@@ -148,12 +148,12 @@ pub(super) struct SqlReads<'r, E> {
 }
 
 impl<E: Executor> SqlReads<'_, E> {
-    fn lower<'p>(&'p self, plan: &'p ReadPlan, want: Want) -> Result<Lowered<'p>, StorageError> {
+    fn lower<'p>(&'p self, plan: &'p ReadPlan, want: ResultKind) -> Result<Lowered<'p>, StorageError> {
         lower(plan, want, self.names.catalogue, self.names.words)
     }
 
     /// The rows of a plan, or its groups.
-    fn rows(&self, plan: &ReadPlan, want: Want) -> Result<Vec<Row>, StorageError> {
+    fn rows(&self, plan: &ReadPlan, want: ResultKind) -> Result<Vec<Row>, StorageError> {
         let plan = self.executor.narrow(plan, self.names)?;
         self.executor.rows(&self.lower(&plan, want)?, self.names.words)
     }
@@ -161,16 +161,16 @@ impl<E: Executor> SqlReads<'_, E> {
     /// The number of rows that meet the plan's filter.
     fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError> {
         let plan = self.executor.narrow(plan, self.names)?;
-        self.executor.number(&self.lower(&plan, Want::Count)?)
+        self.executor.number(&self.lower(&plan, ResultKind::Count)?)
     }
 
     /// The number that tallies add up to.
-    fn tally(&self, tallies: &Tallied) -> Result<u64, StorageError> {
-        let sum = |plan: &ReadPlan| self.executor.number(&self.lower(plan, Want::Sum)?);
+    fn tally(&self, tallies: &TallyPlans) -> Result<u64, StorageError> {
+        let sum = |plan: &ReadPlan| self.executor.number(&self.lower(plan, ResultKind::Sum)?);
         let without = match &tallies.without {
             None => 0,
-            Some(Without::Sum(plan)) => sum(plan)?,
-            Some(Without::Rows(plan)) => self.executor.number(&self.lower(plan, Want::Count)?)?,
+            Some(Exclusion::Sum(plan)) => sum(plan)?,
+            Some(Exclusion::Rows(plan)) => self.executor.number(&self.lower(plan, ResultKind::Count)?)?,
         };
         Ok(sum(&tallies.of)?.saturating_sub(without))
     }
@@ -187,7 +187,7 @@ impl<E: Executor> SqlReads<'_, E> {
         if let Some(tallies) = tallied(plan, catalogue) {
             return self.tally(&tallies).map(ReadResult::Count);
         }
-        let lowered = self.lower(plan, Want::Count)?;
+        let lowered = self.lower(plan, ResultKind::Count)?;
         let on = observe::of_plan(plan, None, catalogue, words).filter(|_| is_newest);
         let key = on.and_then(|on| Some((count_cache::key(lowered.shape(), &lowered.binds)?, versions.sum(&on))));
         let Some((key, stamp)) = key else { return self.count(plan).map(ReadResult::Count) };
@@ -234,8 +234,8 @@ impl<E: Executor> Snapshot for SqlReads<'_, E> {
     fn read(&self, request: ReadRequest<'_>) -> Result<ReadResult, StorageError> {
         let text_of = |text: &str| Bind::One(DbValue::Text(text.into()));
         Ok(match request {
-            ReadRequest::Rows(plan) => ReadResult::Rows(self.rows(plan, Want::Rows)?),
-            ReadRequest::Groups(plan) => ReadResult::Rows(self.rows(plan, Want::Groups)?),
+            ReadRequest::Rows(plan) => ReadResult::Rows(self.rows(plan, ResultKind::Rows)?),
+            ReadRequest::Groups(plan) => ReadResult::Rows(self.rows(plan, ResultKind::Groups)?),
             ReadRequest::Count(plan) => ReadResult::Count(match tallied(plan, self.names.catalogue) {
                 Some(tallies) => self.tally(&tallies)?,
                 None => self.count(plan)?,

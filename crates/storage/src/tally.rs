@@ -12,14 +12,14 @@ pub(super) const ALL_AUTHORS: i64 = -1;
 pub(super) const NO_AUTHOR: i64 = -2;
 
 /// Plans whose one column sums up to the number of rows.
-pub(super) struct Tallied {
+pub(super) struct TallyPlans {
     pub of: ReadPlan,
     /// The rows to be subtracted from it.
-    pub without: Option<Without>,
+    pub without: Option<Exclusion>,
 }
 
 /// Rows that a filter excludes.
-pub(super) enum Without {
+pub(super) enum Exclusion {
     /// As many as this plan's one column sums up to.
     Sum(ReadPlan),
     /// The rows of this plan, which are named by their keys.
@@ -30,24 +30,24 @@ pub(super) enum Without {
 const FEW: usize = 100;
 
 /// The tallies that sum up to the number of rows that meet `plan`'s filter, if there are such.
-pub(super) fn tallied(plan: &ReadPlan, catalogue: &Catalogue) -> Option<Tallied> {
+pub(super) fn tallied(plan: &ReadPlan, catalogue: &Catalogue) -> Option<TallyPlans> {
     let table = catalogue.table(&plan.table).ok()?;
     let (links, pinned): (Vec<&Cond>, Vec<&Cond>) =
         plan.filter.conjuncts().into_iter().partition(|cond| matches!(cond, Cond::Linked { .. } | Cond::Not(_)));
     match links[..] {
-        [] => Some(Tallied { of: by_columns(table, &pinned)?, without: None }),
+        [] => Some(TallyPlans { of: by_columns(table, &pinned)?, without: None }),
         [Cond::Not(link)] if matches!(**link, Cond::Linked { .. }) => {
-            let without = Without::Sum(by_link(table, link, &pinned, catalogue)?);
-            Some(Tallied { of: by_columns(table, &pinned)?, without: Some(without) })
+            let without = Exclusion::Sum(by_link(table, link, &pinned, catalogue)?);
+            Some(TallyPlans { of: by_columns(table, &pinned)?, without: Some(without) })
         }
         [Cond::Not(named)] => {
             let (column, keys) = pins(named)?;
             let few = *column == table.def.key.name && keys.len() <= FEW && !keys.contains(&DbValue::Null);
             let filter = Cond::All(pinned.iter().copied().chain([&**named]).cloned().collect());
             let rows = ReadPlan { filter, order: Vec::new(), limit: None, offset: 0, ..plan.clone() };
-            few.then_some(Tallied { of: by_columns(table, &pinned)?, without: Some(Without::Rows(rows)) })
+            few.then_some(TallyPlans { of: by_columns(table, &pinned)?, without: Some(Exclusion::Rows(rows)) })
         }
-        [link] => Some(Tallied { of: by_link(table, link, &pinned, catalogue)?, without: None }),
+        [link] => Some(TallyPlans { of: by_link(table, link, &pinned, catalogue)?, without: None }),
         _ => None,
     }
 }

@@ -8,9 +8,9 @@ use super::catalogue::Catalogue;
 use super::common::Common;
 use super::connection::Connection;
 use super::engine::StorageEngine;
-use super::feed::Written;
+use super::feed::CommitIdentity;
 use super::layout_table::{keep, kept};
-use super::migrate::{self, Described, Extent, META_VERSION, Present, Schema, type_mark};
+use super::migrate::{self, Described, ExistingColumn, Extent, META_VERSION, Schema, type_mark};
 use super::pin;
 use super::plan::{ColumnType, DbValue, Layout, Row};
 use super::queue::Queue;
@@ -22,7 +22,7 @@ use super::versions;
 use super::words::Words;
 use crate::dependencies::Dependencies;
 use crate::error::StorageError;
-use crate::feed::Keep as FeedKeep;
+use crate::feed::FeedRetention;
 use crate::snapshot::{ReadRequest, ReadResult, Snapshot};
 use arc_swap::ArcSwapOption;
 use rusqlite::ToSql;
@@ -139,7 +139,7 @@ impl Connection for ToyConnection {
         self.batch("BEGIN")
     }
 
-    fn commit(&self, _: Option<Written>) -> Result<()> {
+    fn commit(&self, _: Option<CommitIdentity>) -> Result<()> {
         self.batch("COMMIT")?;
         self.publish()
     }
@@ -199,9 +199,9 @@ impl Schema for ToyConnection {
         self.exists("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1", params![name])
     }
 
-    fn columns(&self, table: &str) -> Result<Vec<Present>> {
+    fn columns(&self, table: &str) -> Result<Vec<ExistingColumn>> {
         let rows = self.select("SELECT name, type, dflt_value, pk FROM pragma_table_info(?1)", params![table])?;
-        Ok(rows.iter().map(Present::of_row).collect())
+        Ok(rows.iter().map(ExistingColumn::of_row).collect())
     }
 
     fn indexes(&self, table: &str) -> Result<Vec<Described>> {
@@ -343,7 +343,7 @@ impl Toy {
         let (catalogue, conn) = (Catalogue::new(layout)?, ToyConnection::new()?);
         migrate::migrate(&conn, &catalogue, layout, Extent::Apply { drops: &[] }, &mut || Ok(()))?;
         let (words, versions) = (Words::load(&conn)?, versions::load(&conn)?);
-        let limits = (Duration::from_secs(10), FeedKeep::default());
+        let limits = (Duration::from_secs(10), FeedRetention::default());
         let common = Arc::new(Common::new(catalogue, words, versions, limits));
         let newest = conn.newest.clone();
         let queue = Queue::start(common, 100, move || Box::new(conn));

@@ -21,15 +21,15 @@ use tokio::sync::oneshot;
 const ENDING: Duration = Duration::from_millis(500);
 
 /// Something to read inside the transaction.
-type Look = Box<dyn FnOnce(&dyn Snapshot) + Send>;
+type TransactionRead = Box<dyn FnOnce(&dyn Snapshot) + Send>;
 
 /// An outcome that a caller waits for.
-type Waiting<T> = Pin<Box<dyn Future<Output = Result<T, CommitError>> + Send>>;
+type PendingOutcome<T> = Pin<Box<dyn Future<Output = Result<T, CommitError>> + Send>>;
 
 /// A step for the thread that holds the transaction.
 pub(super) enum TransactionStep {
     Commit { plan: WritePlan, reply: oneshot::Sender<Result<Committed, CommitError>> },
-    Read(Look),
+    Read(TransactionRead),
     Finish { reply: oneshot::Sender<Result<(), CommitError>> },
 }
 
@@ -71,7 +71,7 @@ impl OpenTransaction {
     fn ask<T: Send + 'static>(
         &self,
         op: impl FnOnce(oneshot::Sender<Result<T, CommitError>>) -> TransactionStep,
-    ) -> Waiting<T> {
+    ) -> PendingOutcome<T> {
         let (reply, answer) = oneshot::channel();
         let ended = || CommitError::Unavailable("the transaction took too long, or the writer has stopped".into());
         let sent = self.ops.send(op(reply)).map_err(|_| ended());

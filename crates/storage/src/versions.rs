@@ -1,7 +1,7 @@
 //! How often each scope has been written, in memory. Numbers only grow.
 
 use super::dependencies::{Dependencies, SLOTS, VersionSlot};
-use super::feed::{self, COMMITS, Known, Mark};
+use super::feed::{self, COMMITS, FeedPosition, Mark};
 use super::plan::Name;
 use super::statement::{Result, Statements, int, text_at};
 use arc_swap::ArcSwap;
@@ -88,10 +88,10 @@ impl Versions {
     }
 
     /// The state of the database that was taken up.
-    pub fn known(&self) -> Known {
+    pub fn known(&self) -> FeedPosition {
         // The number of commits is raised first and read last: entries after the mark are there for all commits after it.
         let mark = **self.mark.load();
-        Known { mark, commits: self.commits() }
+        FeedPosition { mark, commits: self.commits() }
     }
 
     /// Changes before any version does: a reader that finds it unchanged knows that no version has changed in between.

@@ -15,13 +15,13 @@ mod transaction;
 
 use super::common::Common;
 use super::connection::Connection;
-use super::feed::{COMMITS, Written};
+use super::feed::{COMMITS, CommitIdentity};
 use super::plan::{Change, CommitError, ReadPlan, WritePlan};
 use super::statement::{Dialect, Result};
 use crate::database::WRITE_PATIENCE;
 use crate::error::StorageError;
 use apply::Stop;
-use prefetch::{Prefetched, Wanted};
+use prefetch::{PlannedReads, Prefetched};
 use slugs::Claims;
 use state::{CommitResult, Writer, unavailable};
 use std::any::Any;
@@ -248,10 +248,10 @@ impl Writer<'_> {
     }
 
     /// The single rows that plans are going to read, where reading all of them at once saves round trips.
-    fn wanted(&self, plans: &[WritePlan]) -> Wanted {
+    fn wanted(&self, plans: &[WritePlan]) -> PlannedReads {
         match self.conn.dialect() {
-            Dialect::Sqlite => Wanted::default(),
-            Dialect::Postgres => Wanted::of(plans, &self.shared.catalogue, &self.words),
+            Dialect::Sqlite => PlannedReads::default(),
+            Dialect::Postgres => PlannedReads::of(plans, &self.shared.catalogue, &self.words),
         }
     }
 
@@ -275,7 +275,7 @@ impl Writer<'_> {
         self.shared.versions.announce(&versions);
         let commit = versions.iter().find(|(scope, _)| **scope == *COMMITS).map(|(_, number)| *number);
         let seq = self.next_entry.map_or(0, |next| next - 1);
-        let written = commit.map(|commit| Written { commit, seq, node: self.shared.node });
+        let written = commit.map(|commit| CommitIdentity { commit, seq, node: self.shared.node });
         if let Err(error) = self.conn.commit(written) {
             self.shared.versions.retract();
             return Err(error);

@@ -6,7 +6,7 @@ use super::super::plan::{ColumnDef, ColumnType, DbValue, IndexDef, Name};
 use super::super::statement::{Dialect, Fault, Result, params};
 use super::super::words::Words;
 use super::change::{PendingChange, Refusal, hold_a_value};
-use super::schema::{Described, Present, Schema, quoted, type_mark, type_name};
+use super::schema::{Described, ExistingColumn, Schema, quoted, type_mark, type_name};
 use sea_query::{Alias, Expr, PostgresQueryBuilder, SchemaStatementBuilder, SqliteQueryBuilder, Table as Ddl};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -177,8 +177,9 @@ impl Migration<'_> {
                 Some(present) => self.review(table, column, present)?,
             }
         }
-        let declared = |c: &Present| table.def.columns.iter().any(|def| self.conn.stored_name(&def.name) == *c.name);
-        let gone: Vec<&Present> = present.iter().filter(|c| !c.key && !declared(c)).collect();
+        let declared =
+            |c: &ExistingColumn| table.def.columns.iter().any(|def| self.conn.stored_name(&def.name) == *c.name);
+        let gone: Vec<&ExistingColumn> = present.iter().filter(|c| !c.key && !declared(c)).collect();
         for gone in gone {
             let what = format!("remove the column `{}`", gone.name);
             let drop = format!("{name}.{}", gone.name);
@@ -215,7 +216,7 @@ impl Migration<'_> {
     }
 
     /// Makes a column hold values of another type; those of the former type are deleted.
-    pub fn retype(&mut self, table: &str, column: &ColumnDef, present: &Present) -> Result<()> {
+    pub fn retype(&mut self, table: &str, column: &ColumnDef, present: &ExistingColumn) -> Result<()> {
         let what = format!("make the column `{}` hold {}", column.name, type_name(column.ty));
         let drop = format!("{table}.{}", column.name);
         match self.values_of(table, present)? {
@@ -233,7 +234,7 @@ impl Migration<'_> {
     }
 
     /// How many rows hold something else than the default.
-    pub fn values_of(&self, table: &str, column: &Present) -> Result<i64> {
+    pub fn values_of(&self, table: &str, column: &ExistingColumn) -> Result<i64> {
         let default = column.default.as_deref().unwrap_or("NULL");
         let text = format!(
             "SELECT count(*) FROM {} WHERE {name} IS NOT NULL AND {name} IS DISTINCT FROM ({default})",
@@ -249,7 +250,7 @@ impl Migration<'_> {
     }
 
     /// The columns that a table has.
-    pub fn present(&self, table: &str) -> Result<Vec<Present>> {
+    pub fn present(&self, table: &str) -> Result<Vec<ExistingColumn>> {
         self.conn.columns(table)
     }
 

@@ -23,7 +23,7 @@ pub const FORMER: i64 = 6;
 pub const DEPTH: i64 = 7;
 
 /// A column as the database has it.
-pub struct Present {
+pub struct ExistingColumn {
     pub name: Arc<str>,
     /// See [`type_mark`].
     pub ty: Arc<str>,
@@ -31,10 +31,10 @@ pub struct Present {
     pub key: bool,
 }
 
-impl Present {
+impl ExistingColumn {
     /// Of a row of name, type, default, and whether it is part of the key.
-    pub fn of_row(row: &Row) -> Present {
-        Present {
+    pub fn of_row(row: &Row) -> ExistingColumn {
+        ExistingColumn {
             name: text_at(row, 0).unwrap_or_default(),
             ty: text_at(row, 1).unwrap_or_default(),
             default: text_at(row, 2),
@@ -58,7 +58,7 @@ pub trait Schema: Connection {
     fn has_table(&self, name: &str) -> Result<bool>;
 
     /// The columns of a table.
-    fn columns(&self, table: &str) -> Result<Vec<Present>>;
+    fn columns(&self, table: &str) -> Result<Vec<ExistingColumn>>;
 
     /// The indexes of a table, that of its key apart.
     fn indexes(&self, table: &str) -> Result<Vec<Described>>;

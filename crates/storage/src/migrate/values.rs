@@ -7,7 +7,7 @@ use super::super::plan::{ColumnDef, ColumnType, DbValue, Name, TableDef, VERSION
 use super::super::statement::{Result, int, params};
 use super::change::{Refusal, hold_a_value};
 use super::migration::Migration;
-use super::schema::{Present, quoted, type_mark, type_name};
+use super::schema::{ExistingColumn, quoted, type_mark, type_name};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const FORMER: &str = "_former";
 
 /// Counts of a column's values by what a change does to them.
 #[derive(Default)]
-struct Judgement {
+struct ConversionCounts {
     fitting: i64,
     converted: i64,
     refused: i64,
@@ -26,7 +26,7 @@ struct Judgement {
     first: Option<DbValue>,
 }
 
-impl Judgement {
+impl ConversionCounts {
     fn held(&self) -> i64 {
         self.fitting + self.converted
     }
@@ -43,7 +43,7 @@ impl Judgement {
 
 impl Migration<'_> {
     /// Looks at the values of a column whose declaration has changed.
-    pub(super) fn review(&mut self, table: &Table, column: &ColumnDef, present: &Present) -> Result<()> {
+    pub(super) fn review(&mut self, table: &Table, column: &ColumnDef, present: &ExistingColumn) -> Result<()> {
         let retyped = *present.ty != *type_mark(column.ty);
         let Some(rule) = &column.rule else {
             return if retyped { self.retype(&table.def.name, column, present) } else { Ok(()) };
@@ -56,24 +56,24 @@ impl Migration<'_> {
             // A database of an earlier version, which knows nothing of the former declaration.
             None => return keep(self.conn, &key, &rule.definition),
         };
-        let judgement = self.judge(&table.def, &column.name, &former, rule)?;
+        let counts = self.count_conversions(&table.def, &column.name, &former, rule)?;
         let what = match retyped {
             true => format!("make the column `{}` hold {}", column.name, type_name(column.ty)),
             false => format!("let `{}` take what is declared now", column.name),
         };
         let drop = format!("{}.{}", table.def.name, column.name);
-        if judgement.refused > 0 && !self.may_drop(&drop) {
-            self.refuse(&table.def.name, what, refused(&judgement, drop));
+        if counts.refused > 0 && !self.may_drop(&drop) {
+            self.refuse(&table.def.name, what, refused(&counts, drop));
             return Ok(());
         }
         if retyped {
             self.replace(table, column, |this| this.convert(&table.def, (FORMER, &column.name), &former, rule))?;
-        } else if judgement.converted + judgement.refused > 0 {
+        } else if counts.converted + counts.refused > 0 {
             self.convert(&table.def, (&column.name, &column.name), &former, rule)?;
         }
         match retyped {
-            true => self.change(&table.def.name, what + &judgement.outcome()),
-            false => self.remember(&table.def.name, what + &judgement.outcome(), judgement.converted > 0),
+            true => self.change(&table.def.name, what + &counts.outcome()),
+            false => self.remember(&table.def.name, what + &counts.outcome(), counts.converted > 0),
         }
         self.complete_rows(table, column, None)
     }
@@ -181,20 +181,26 @@ impl Migration<'_> {
         Ok(())
     }
 
-    fn judge(&self, def: &TableDef, column: &str, former: &str, rule: &ValueRule) -> Result<Judgement> {
-        let mut judgement = Judgement::default();
+    fn count_conversions(
+        &self,
+        def: &TableDef,
+        column: &str,
+        former: &str,
+        rule: &ValueRule,
+    ) -> Result<ConversionCounts> {
+        let mut counts = ConversionCounts::default();
         self.each_value(def, column, &mut |key, value| {
             match (rule.convert)(former, value) {
-                Some(new) if new == *value => judgement.fitting += 1,
-                Some(_) => judgement.converted += 1,
+                Some(new) if new == *value => counts.fitting += 1,
+                Some(_) => counts.converted += 1,
                 None => {
-                    judgement.refused += 1;
-                    judgement.first.get_or_insert_with(|| key.clone());
+                    counts.refused += 1;
+                    counts.first.get_or_insert_with(|| key.clone());
                 }
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(judgement)
+        Ok(counts)
     }
 
     /// Stores each value as it is declared now. What the declaration refuses is deleted.
@@ -306,9 +312,9 @@ pub(super) fn rule_key(table: &str, column: &str) -> String {
     format!("rule:{table}.{column}")
 }
 
-fn refused(judgement: &Judgement, drop: String) -> Refusal {
-    let first = judgement.first.as_ref().map(text_of).unwrap_or_default();
-    let why = format!("{} that it does not take, the first is {first}", hold_a_value(judgement.refused));
+fn refused(counts: &ConversionCounts, drop: String) -> Refusal {
+    let first = counts.first.as_ref().map(text_of).unwrap_or_default();
+    let why = format!("{} that it does not take, the first is {first}", hold_a_value(counts.refused));
     let remedy = Some("change these values first, or declare what takes them".to_owned());
     Refusal { why, drop: Some(drop), remedy, ..Refusal::default() }
 }

@@ -274,8 +274,8 @@ fn tls(roots: Option<PathBuf>) -> Result<MakeRustlsConnect, String> {
     let builder = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions();
     let builder = builder.map_err(|e| e.to_string())?;
     let Some(file) = roots else {
-        let trusting = Arc::new(Trusting(provider));
-        let config = builder.dangerous().with_custom_certificate_verifier(trusting).with_no_client_auth();
+        let verifier = Arc::new(AnyCertificate(provider));
+        let config = builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
         return Ok(MakeRustlsConnect::new(config));
     };
     let told = |e: &dyn std::fmt::Display| format!("sslrootcert {}: {e}", file.display());
@@ -290,9 +290,9 @@ fn tls(roots: Option<PathBuf>) -> Result<MakeRustlsConnect, String> {
 
 /// Takes any certificate: what `sslmode=prefer` and `sslmode=require` mean everywhere.
 #[derive(Debug)]
-struct Trusting(Arc<rustls::crypto::CryptoProvider>);
+struct AnyCertificate(Arc<rustls::crypto::CryptoProvider>);
 
-impl ServerCertVerifier for Trusting {
+impl ServerCertVerifier for AnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

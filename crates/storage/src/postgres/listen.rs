@@ -10,7 +10,7 @@
 //! The connection also holds the lock of the node that leads ([`Database::leads`](super::super::Database::leads)). The
 //! server releases it with the connection, and ends one that says nothing for three seconds.
 
-use super::super::feed::{self, News};
+use super::super::feed::{self, FeedUpdate};
 use super::super::nodes::NodeFacts;
 use super::super::plan::Row;
 use super::connect::{Address, Messages};
@@ -78,7 +78,7 @@ struct Listener {
     client: Client,
     messages: Messages,
     commits: Statement,
-    /// See [`News::statements`].
+    /// See [`FeedUpdate::statements`].
     news: Vec<Statement>,
     lead: Statement,
     nodes: Statement,
@@ -90,7 +90,7 @@ const LISTEN: &str = "SET idle_session_timeout = '3s'; LISTEN cms_server_commits
 const LEAD: &str = "SELECT pg_try_advisory_lock(hashtextextended('cms-server leader ' || current_schema(), 0))";
 
 /// The outcome of waiting.
-enum Heard<T> {
+enum WaitOutcome<T> {
     Done(T),
     /// A notification of another node's commit came meanwhile.
     Due(T),
@@ -105,7 +105,7 @@ impl Listener {
             client.batch_execute(LISTEN).await?;
             let commits = client.prepare(&for_server(feed::COMMITS_AND_ENTRY)).await?;
             let mut news = Vec::new();
-            for (text, _) in News::statements(feed::Known::default()) {
+            for (text, _) in FeedUpdate::statements(feed::FeedPosition::default()) {
                 news.push(client.prepare(&for_server(text)).await?);
             }
             Ok((commits, news, client.prepare(LEAD).await?, client.prepare(neighbours::NODES).await?))
@@ -136,9 +136,9 @@ impl Listener {
         }
         let before = shown.as_ref().map(|(shown, _)| shown.clone());
         let (facts, due) = match during(look(shared, client, nodes, &announced, before), messages, shared).await {
-            Heard::Done(Ok(facts)) => (facts, false),
-            Heard::Due(Ok(facts)) => (facts, true),
-            Heard::Done(Err(_)) | Heard::Due(Err(_)) | Heard::Lost => return None,
+            WaitOutcome::Done(Ok(facts)) => (facts, false),
+            WaitOutcome::Due(Ok(facts)) => (facts, true),
+            WaitOutcome::Done(Err(_)) | WaitOutcome::Due(Err(_)) | WaitOutcome::Lost => return None,
         };
         *shown = Some((facts, Instant::now()));
         Some(due)
@@ -153,7 +153,7 @@ impl Listener {
             if !leads && attempted.is_none_or(|at| at.elapsed() > ATTEMPT) {
                 attempted = Some(Instant::now());
                 let Listener { client, messages, lead, .. } = self;
-                let (Heard::Done(Ok(row)) | Heard::Due(Ok(row))) =
+                let (WaitOutcome::Done(Ok(row)) | WaitOutcome::Due(Ok(row))) =
                     during(client.query_one(lead, &[]), messages, &open).await
                 else {
                     return;
@@ -167,12 +167,12 @@ impl Listener {
             if std::mem::take(&mut due) {
                 let Listener { client, messages, commits, news, .. } = self;
                 let found = match during(catch_up(&open, client, commits, news), messages, &open).await {
-                    Heard::Done(Ok(found)) => found,
-                    Heard::Due(Ok(found)) => {
+                    WaitOutcome::Done(Ok(found)) => found,
+                    WaitOutcome::Due(Ok(found)) => {
                         (due, told) = (true, true);
                         found
                     }
-                    Heard::Done(Err(_)) | Heard::Due(Err(_)) | Heard::Lost => return,
+                    WaitOutcome::Done(Err(_)) | WaitOutcome::Due(Err(_)) | WaitOutcome::Lost => return,
                 };
                 open.attends(true, leads);
                 poll = match (found, told) {
@@ -196,19 +196,19 @@ impl Listener {
 }
 
 /// Waits for something on a connection, and takes its messages meanwhile.
-async fn during<T>(waited: impl Future<Output = T>, messages: &mut Messages, shared: &PgShared) -> Heard<T> {
+async fn during<T>(waited: impl Future<Output = T>, messages: &mut Messages, shared: &PgShared) -> WaitOutcome<T> {
     let mut waited = pin!(timeout(ANSWER, waited));
     let mut due = false;
     loop {
         tokio::select! {
             done = &mut waited => return match done {
-                Ok(done) if due => Heard::Due(done),
-                Ok(done) => Heard::Done(done),
-                Err(_) => Heard::Lost,
+                Ok(done) if due => WaitOutcome::Due(done),
+                Ok(done) => WaitOutcome::Done(done),
+                Err(_) => WaitOutcome::Lost,
             },
             message = messages.next() => match message {
                 Some(message) => due |= concerns(shared, &message),
-                None => return Heard::Lost,
+                None => return WaitOutcome::Lost,
             },
         }
     }
@@ -230,11 +230,11 @@ async fn catch_up(shared: &PgShared, client: &Client, commits: &Statement, news:
         return Ok(false);
     }
     let mut found = Vec::new();
-    for (statement, (_, values)) in news.iter().zip(News::statements(known)) {
+    for (statement, (_, values)) in news.iter().zip(FeedUpdate::statements(known)) {
         let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|n| n as _).collect();
         found.push(client.query(statement, &values).await?.iter().map(cells).collect::<Result<_, _>>()?);
     }
-    shared.take_up(&News::of(known, found));
+    shared.take_up(&FeedUpdate::of(known, found));
     Ok(true)
 }
 

@@ -20,25 +20,25 @@ const TOLERANCE: i64 = 2;
 #[derive(Default)]
 pub struct Neighbours {
     announced: ArcSwapOption<NodeFacts>,
-    seen: ArcSwap<Seen>,
+    seen: ArcSwap<NeighbourSummary>,
 }
 
 #[derive(Default)]
-struct Seen {
+struct NeighbourSummary {
     others: usize,
-    differing: Vec<Differing>,
+    differing: Vec<DifferingNode>,
 }
 
 /// Another node that differs.
-struct Differing {
+struct DifferingNode {
     process: Digest,
     /// In how many facts. A clock is never as far off as the last time, which is nothing new.
     facts: usize,
     warning: String,
 }
 
-impl Differing {
-    fn is_known(&self, before: &Seen) -> bool {
+impl DifferingNode {
+    fn is_known(&self, before: &NeighbourSummary) -> bool {
         before.differing.iter().any(|known| known.process == self.process && known.facts == self.facts)
     }
 }
@@ -59,16 +59,16 @@ impl Neighbours {
         let others = || nodes.serving.iter().filter(|node| node.process != own.process);
         let differing = others().filter_map(|other| {
             let (process, facts) = (other.process.clone(), own.differences(other).len());
-            own.warning(other).map(|warning| Differing { process, facts, warning })
+            own.warning(other).map(|warning| DifferingNode { process, facts, warning })
         });
-        let (differing, before): (Vec<Differing>, _) = (differing.collect(), self.seen.load());
+        let (differing, before): (Vec<DifferingNode>, _) = (differing.collect(), self.seen.load());
         for node in differing.iter().filter(|node| !node.is_known(&before)) {
             tracing::warn!("{}", node.warning);
         }
         if differing.is_empty() && !before.differing.is_empty() {
             tracing::info!("all nodes agree again");
         }
-        self.seen.store(Arc::new(Seen { others: others().count(), differing }));
+        self.seen.store(Arc::new(NeighbourSummary { others: others().count(), differing }));
     }
 
     /// How many others there are.

@@ -18,7 +18,7 @@ use super::shared::PgShared;
 use super::wire::{PATIENCE, Session};
 use super::writer::PgConnection;
 use crate::error::StorageError;
-use crate::feed::Keep as FeedKeep;
+use crate::feed::FeedRetention;
 use crate::opening::OpenError;
 use std::path::Path;
 use std::sync::Arc;
@@ -76,14 +76,14 @@ pub struct PgOptions {
     /// How long a write may take that the server does not answer.
     pub patience: Duration,
     /// How long entries of the change feed stay.
-    pub feed: FeedKeep,
+    pub feed: FeedRetention,
 }
 
 impl PgOptions {
     /// The usual settings.
     pub fn new(url: impl Into<String>) -> PgOptions {
         let (queue, connections) = (4096, 16);
-        let (hold, feed) = (Duration::from_secs(10), FeedKeep::default());
+        let (hold, feed) = (Duration::from_secs(10), FeedRetention::default());
         PgOptions { url: url.into(), migrate: true, queue, connections, hold, patience: PATIENCE, feed }
     }
 }

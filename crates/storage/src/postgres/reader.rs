@@ -4,7 +4,7 @@
 //! every statement of a request sees the same state. Nothing is sent for a snapshot that reads nothing.
 
 use super::super::budget;
-use super::super::feed::{self, News};
+use super::super::feed::{self, FeedUpdate};
 use super::super::nodes::Nodes;
 use super::super::pin;
 use super::super::plan::{DbValue, EdgePlan, ReadPlan, Row};
@@ -14,10 +14,10 @@ use super::super::statement::{DbError, Fault, int};
 use super::super::words::Words;
 use super::neighbours;
 use super::pool::Lease;
-use super::reads::{Found, StatementRunner, count_query, found, run_on};
+use super::reads::{FetchedRows, StatementRunner, count_query, found, run_on};
 use super::shared::PgShared;
 use super::targets::{Targets, TargetsBefore};
-use super::wire::{Asked, Prepared, Session, plain};
+use super::wire::{PendingRows, Prepared, Session, plain};
 use crate::dependencies::Dependencies;
 use crate::error::StorageError;
 use crate::snapshot::{ReadRequest, ReadResult, Snapshot};
@@ -47,7 +47,7 @@ struct SentRead {
     key: String,
     binds: Vec<Bind>,
     prepared: Arc<Prepared>,
-    rows: Asked,
+    rows: PendingRows,
 }
 
 /// State that the snapshots of a thread share.
@@ -58,7 +58,7 @@ struct ReadTransaction {
     /// Reads that were sent and not taken yet, by statement and binds.
     ahead: RefCell<Vec<SentRead>>,
     /// Outcomes of few rows: the same read finds the same in a transaction of one state.
-    known: RefCell<Vec<(String, Vec<Bind>, Found)>>,
+    known: RefCell<Vec<(String, Vec<Bind>, FetchedRows)>>,
     /// Edges that were sent for with the rows at their ends.
     targets: TargetsBefore,
     /// Snapshots open.
@@ -96,12 +96,12 @@ impl ReadTransaction {
 
 impl ReadTransaction {
     /// The outcome of the same read before.
-    fn known(&self, key: &str, binds: &[Bind]) -> Option<Found> {
+    fn known(&self, key: &str, binds: &[Bind]) -> Option<FetchedRows> {
         let known = self.known.borrow();
         known.iter().find(|(text, values, _)| text == key && values == binds).map(|(.., found)| found.clone())
     }
 
-    fn remember(&self, key: &str, binds: &[Bind], found: &Found) {
+    fn remember(&self, key: &str, binds: &[Bind], found: &FetchedRows) {
         let mut known = self.known.borrow_mut();
         if found.rows.len() <= FEW && known.len() < REMEMBERED {
             known.push((key.to_owned(), binds.to_vec(), found.clone()));
@@ -126,7 +126,7 @@ impl ReadTransaction {
     }
 
     /// The outcome of a read that was sent.
-    fn sent_before(&self, key: &str, binds: &[Bind]) -> Option<Result<Found, DbError>> {
+    fn sent_before(&self, key: &str, binds: &[Bind]) -> Option<Result<FetchedRows, DbError>> {
         let mut ahead = self.ahead.borrow_mut();
         let place = ahead.iter().position(|sent| sent.key == key && sent.binds == binds)?;
         let SentRead { prepared, rows, .. } = ahead.remove(place);
@@ -194,12 +194,12 @@ impl PgShared {
         if !is_new && !is_another {
             return Ok(());
         }
-        let statements = News::statements(known).map(|(text, values)| (text, binds(&values)));
+        let statements = FeedUpdate::statements(known).map(|(text, values)| (text, binds(&values)));
         for (text, binds) in &statements {
             view.transaction.send(self, text, &|| plain(text), binds);
         }
         let found = statements.iter().map(|(text, binds)| view.select(text, binds)).collect::<Result<_, _>>()?;
-        self.take_up(&News::of(known, found));
+        self.take_up(&FeedUpdate::of(known, found));
         Ok(())
     }
 }
@@ -264,7 +264,7 @@ impl Drop for PgSnapshot<'_> {
 }
 
 impl StatementRunner for PgSnapshot<'_> {
-    fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError> {
+    fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<FetchedRows, DbError> {
         if let Some(found) = self.transaction.known(key, binds) {
             return Ok(found);
         }
@@ -281,9 +281,9 @@ impl StatementRunner for PgSnapshot<'_> {
 struct PrefetchRunner<'s>(&'s PgSnapshot<'s>);
 
 impl StatementRunner for PrefetchRunner<'_> {
-    fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError> {
+    fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<FetchedRows, DbError> {
         self.0.transaction.send(self.0.shared, key, make, binds);
-        Ok(Found { rows: Vec::new(), words: Vec::new() })
+        Ok(FetchedRows { rows: Vec::new(), words: Vec::new() })
     }
 }
 

@@ -28,19 +28,24 @@ pub fn count_query() {
 /// Something that carries out statements in a transaction.
 pub trait StatementRunner {
     /// The rows that a statement gives, and the statement.
-    fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError>;
+    fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<FetchedRows, DbError>;
 }
 
 /// The rows of a statement, words as their numbers.
 #[derive(Clone)]
-pub struct Found {
+pub struct FetchedRows {
     pub rows: Vec<Row>,
     /// See [`Rendered::words`].
     pub words: Vec<bool>,
 }
 
 /// Reads with a connection.
-pub fn run_on(session: &Session, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError> {
+pub fn run_on(
+    session: &Session,
+    key: &str,
+    make: &dyn Fn() -> Rendered,
+    binds: &[Bind],
+) -> Result<FetchedRows, DbError> {
     count_query();
     let deadline = budget::deadline();
     if budget::is_spent() {
@@ -51,8 +56,8 @@ pub fn run_on(session: &Session, key: &str, make: &dyn Fn() -> Rendered, binds: 
 }
 
 /// The rows of an answer, and its statement's words.
-pub fn found(rows: &[tokio_postgres::Row], prepared: &Prepared) -> Result<Found, DbError> {
-    Ok(Found { rows: rows.iter().map(cells).collect::<Result<_, _>>()?, words: prepared.rendered.words.clone() })
+pub fn found(rows: &[tokio_postgres::Row], prepared: &Prepared) -> Result<FetchedRows, DbError> {
+    Ok(FetchedRows { rows: rows.iter().map(cells).collect::<Result<_, _>>()?, words: prepared.rendered.words.clone() })
 }
 
 /// The values of a row.
@@ -67,7 +72,7 @@ impl Executor for &dyn StatementRunner {
     const TEXTS: ReadTexts = read_texts!("= ANY(?1)", "= ANY(?2)", "GROUP BY space, \"of\" ORDER BY \"of\"");
 
     fn rows(&self, lowered: &Lowered<'_>, words: &Words) -> Result<Vec<Row>, StorageError> {
-        let Found { rows, words: are_words } = run_lowered(*self, lowered)?;
+        let FetchedRows { rows, words: are_words } = run_lowered(*self, lowered)?;
         self.name_words(rows, &are_words, words)
     }
 
@@ -85,6 +90,6 @@ impl Executor for &dyn StatementRunner {
     }
 }
 
-fn run_lowered(run: &dyn StatementRunner, lowered: &Lowered<'_>) -> Result<Found, DbError> {
+fn run_lowered(run: &dyn StatementRunner, lowered: &Lowered<'_>) -> Result<FetchedRows, DbError> {
     run.run(&lowered.shape(), &|| lowered.render(Dialect::Postgres), &lowered.binds)
 }

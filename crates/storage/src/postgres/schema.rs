@@ -5,7 +5,9 @@
 
 use super::super::catalogue::{Catalogue, Table};
 use super::super::layout_table::{keep, kept};
-use super::super::migrate::{CHANGE_FEED, DEPTH, Described, FORMER, META_VERSION, Present, Schema, quoted, type_mark};
+use super::super::migrate::{
+    CHANGE_FEED, DEPTH, Described, ExistingColumn, FORMER, META_VERSION, Schema, quoted, type_mark,
+};
 use super::super::plan::{ColumnType, Name};
 use super::super::statement::{Result, int, params, text_at};
 use super::super::words::Words;
@@ -49,9 +51,9 @@ impl Schema for PgConnection {
         self.exists(text, params![&*stored_name(name)])
     }
 
-    fn columns(&self, table: &str) -> Result<Vec<Present>> {
+    fn columns(&self, table: &str) -> Result<Vec<ExistingColumn>> {
         let rows = self.select(COLUMNS, params![&*stored_name(table)])?;
-        Ok(rows.iter().map(Present::of_row).collect())
+        Ok(rows.iter().map(ExistingColumn::of_row).collect())
     }
 
     fn indexes(&self, table: &str) -> Result<Vec<Described>> {

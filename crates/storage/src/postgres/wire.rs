@@ -90,7 +90,7 @@ impl SentRequest {
 }
 
 /// A statement that was sent, whose rows are taken later.
-pub struct Asked(u64);
+pub struct PendingRows(u64);
 
 /// A connection of one thread at a time.
 pub struct Session {
@@ -176,14 +176,14 @@ impl Session {
     }
 
     /// Sends a statement whose rows are taken later.
-    pub fn ask(&self, prepared: &Arc<Prepared>, binds: &[Bind]) -> Asked {
+    pub fn ask(&self, prepared: &Arc<Prepared>, binds: &[Bind]) -> PendingRows {
         let (client, prepared) = (self.client.clone(), prepared.clone());
         let binds = in_order(&prepared.rendered, binds);
         let request = async move {
             let params = binds.iter().map(|bind| bind as &(dyn tokio_postgres::types::ToSql + Sync));
             client.query_raw(&prepared.statement, params).await?.try_collect::<Vec<Row>>().await
         };
-        Asked(self.push(Use::Rows, Box::pin(request)))
+        PendingRows(self.push(Use::Rows, Box::pin(request)))
     }
 
     /// A future sends when it is polled for the first time.
@@ -333,7 +333,7 @@ impl Session {
     }
 
     /// The rows of a statement that was sent.
-    pub fn taken(&self, asked: Asked, deadline: Option<Instant>) -> Result<Vec<Row>, DbError> {
+    pub fn taken(&self, asked: PendingRows, deadline: Option<Instant>) -> Result<Vec<Row>, DbError> {
         let answer = poll_fn(|_| {
             let mut sent = self.sent.borrow_mut();
             let place = sent.iter().position(|one| one.number == asked.0);
@@ -354,7 +354,7 @@ impl Session {
         asked: &[(Arc<Prepared>, Vec<Bind>)],
         deadline: Option<Instant>,
     ) -> Result<Vec<Vec<Row>>, DbError> {
-        let asked: Vec<Asked> = asked.iter().map(|(prepared, binds)| self.ask(prepared, binds)).collect();
+        let asked: Vec<PendingRows> = asked.iter().map(|(prepared, binds)| self.ask(prepared, binds)).collect();
         asked.into_iter().map(|asked| self.taken(asked, deadline)).collect()
     }
 

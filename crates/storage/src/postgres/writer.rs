@@ -15,14 +15,14 @@
 use super::super::budget;
 use super::super::catalogue::Catalogue;
 use super::super::connection::Connection;
-use super::super::feed::{self, Written};
+use super::super::feed::{self, CommitIdentity};
 use super::super::plan::{DbValue, ReadPlan, Row};
-use super::super::sql::{Bind, Rendered, Want, lower};
+use super::super::sql::{Bind, Rendered, ResultKind, lower};
 use super::super::sql_reads::{Names, SqlReads};
 use super::super::statement::{DbError, Dialect, Fault, Param, Result, Statements};
 use super::super::words::Words;
 use super::connect::Address;
-use super::reads::{Found, StatementRunner, cells, run_on};
+use super::reads::{FetchedRows, StatementRunner, cells, run_on};
 use super::wire::{PATIENCE, Prepared, Session, plain};
 use crate::snapshot::Snapshot;
 use std::cell::{Cell, Ref, RefCell};
@@ -65,7 +65,7 @@ pub struct PgConnection {
     /// The reads that the next transaction makes first.
     expected: RefCell<Vec<Expected>>,
     /// The rows of those reads in the open transaction, as long as nothing is written.
-    early: RefCell<Vec<Early>>,
+    early: RefCell<Vec<EarlyStatement>>,
     /// The tables are there.
     laid_out: bool,
     /// The number of commits that this process knows of; `None` after a failure.
@@ -78,7 +78,7 @@ pub struct PgConnection {
 type Expected = (String, Rendered, Vec<Bind>);
 
 /// The outcome of one.
-struct Early {
+struct EarlyStatement {
     key: String,
     binds: Vec<Bind>,
     rows: Vec<Row>,
@@ -138,11 +138,11 @@ impl PgConnection {
     }
 
     /// The rows read when the transaction began.
-    fn early(&self, key: &str, binds: &[Bind]) -> Option<Found> {
+    fn early(&self, key: &str, binds: &[Bind]) -> Option<FetchedRows> {
         let mut early = self.early.borrow_mut();
         let place = early.iter().position(|early| early.key == key && early.binds == binds)?;
-        let Early { rows, words, .. } = early.swap_remove(place);
-        Some(Found { rows, words })
+        let EarlyStatement { rows, words, .. } = early.swap_remove(place);
+        Some(FetchedRows { rows, words })
     }
 
     fn expect_one(&self, key: String, rendered: Rendered, binds: Vec<Bind>) {
@@ -206,7 +206,7 @@ impl PgConnection {
         let mut early = Vec::with_capacity(expected.len());
         for ((key, rendered, binds), rows) in expected.into_iter().zip(found.iter().skip(own)) {
             let rows = rows.iter().map(cells).collect::<Result<_>>()?;
-            early.push(Early { key, binds, rows, words: rendered.words });
+            early.push(EarlyStatement { key, binds, rows, words: rendered.words });
         }
         *self.early.borrow_mut() = early;
         let first = |rows: Option<&Vec<_>>| rows.and_then(|rows| rows.first()).map(cells).transpose();
@@ -216,7 +216,7 @@ impl PgConnection {
     }
 
     /// The outcome of a transaction whose COMMIT was not answered.
-    fn outcome(&self, written: Written, lost: DbError) -> Result<()> {
+    fn outcome(&self, written: CommitIdentity, lost: DbError) -> Result<()> {
         let until = Instant::now() + ASKING;
         self.until.set(Some(until));
         loop {
@@ -236,7 +236,7 @@ impl PgConnection {
         }
     }
 
-    fn was_committed(&self, written: Written) -> Result<bool> {
+    fn was_committed(&self, written: CommitIdentity) -> Result<bool> {
         let session = self.session()?;
         let (lock, find) = (self.prepared(&session, LOCK)?, self.prepared(&session, feed::FIND)?);
         session.batch(BEGIN_ASKING)?;
@@ -371,7 +371,7 @@ impl Connection for PgConnection {
 
     fn expect_rows(&self, plan: &ReadPlan, words: &Words, catalogue: &Catalogue) {
         // A mistake in the plan is reported when it is carried out.
-        if let Ok(lowered) = lower(plan, Want::Rows, catalogue, words) {
+        if let Ok(lowered) = lower(plan, ResultKind::Rows, catalogue, words) {
             self.expect_one(lowered.shape(), lowered.render(Dialect::Postgres), lowered.binds);
         }
     }
@@ -388,7 +388,7 @@ impl Connection for PgConnection {
         self.begin_by(BEGIN_GROUP)
     }
 
-    fn commit(&self, written: Option<Written>) -> Result<()> {
+    fn commit(&self, written: Option<CommitIdentity>) -> Result<()> {
         let session = self.session()?;
         if written.is_some() {
             let notify = self.prepared(&session, NOTIFY)?;
@@ -484,7 +484,7 @@ impl Connection for PgConnection {
 
 impl StatementRunner for PgConnection {
     /// A read that has a deadline may be ended by it, and the transaction goes on.
-    fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found> {
+    fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<FetchedRows> {
         if let Some(found) = self.early(key, binds) {
             return Ok(found);
         }

@@ -4,23 +4,23 @@
 //! - edges of one target are first when their status is pinned: they cost what they find, and are in order when the
 //!   order is the relation's sort column;
 //! - rows that a comparison selects by an indexed column of an extension are first, from that index;
-//! - of several targets or values, each gives its first rows in the requested order (a *ladder*): the window is among
+//! - of several targets or values, each gives its first rows in the requested order: the window is among
 //!   them, and nothing behind it is read.
 
 use super::super::catalogue::{Catalogue, Relation, Table};
 use super::super::plan::{Cond, DbValue, Name, Op, Order, ReadPlan};
-use super::lowered::Want;
+use super::lowered::ResultKind;
 use std::collections::BTreeSet;
 
-/// Longer lists make no ladder: its rungs are sorted together.
-const RUNGS: usize = 64;
+/// A longer list is read as a whole and sorted.
+const MOST_MEMBERS: usize = 64;
 
 /// The condition that leads, and how.
 pub enum DrivingTable<'p> {
     Keys { cond: &'p Cond, keys: &'p [DbValue] },
     Edges { cond: &'p Cond, dst: i64, edges: EdgeIndex<'p>, descending: Option<bool> },
-    EdgeLadder { cond: &'p Cond, dst: &'p [i64], edges: EdgeIndex<'p>, descending: bool },
-    ValueLadder { cond: &'p Cond, column: &'p Name, values: &'p [DbValue], sort: &'p Name, descending: bool },
+    EdgesPerMember { cond: &'p Cond, dst: &'p [i64], edges: EdgeIndex<'p>, descending: bool },
+    ValuesPerMember { cond: &'p Cond, column: &'p Name, values: &'p [DbValue], sort: &'p Name, descending: bool },
 }
 
 /// A relation whose edges of a target are selected, and the status they are pinned to.
@@ -36,24 +36,24 @@ impl<'p> DrivingTable<'p> {
     /// Chooses among the conditions that must all hold.
     pub fn choose(
         plan: &'p ReadPlan,
-        want: Want,
+        want: ResultKind,
         table: &Table,
         conjuncts: &[&'p Cond],
         catalogue: &'p Catalogue,
     ) -> Option<DrivingTable<'p>> {
         let order = match want {
-            Want::Rows => column_order(plan, &table.def.key.name),
-            Want::Count | Want::Sum | Want::Groups => None,
+            ResultKind::Rows => column_order(plan, &table.def.key.name),
+            ResultKind::Count | ResultKind::Sum | ResultKind::Groups => None,
         };
-        let ladder = order.filter(|_| plan.limit.is_some() && extensions_named(&plan.filter).is_empty());
+        let per_member = order.filter(|_| plan.limit.is_some() && extensions_named(&plan.filter).is_empty());
         let keys = |cond: &&'p Cond| match cond {
             Cond::In(name, keys) if *name == table.def.key.name && keys.len() > 1 => {
                 Some(DrivingTable::Keys { cond, keys })
             }
             _ => None,
         };
-        let edges = |cond: &&'p Cond| edges(cond, order, ladder, table, conjuncts, catalogue);
-        let values = |cond: &&'p Cond| values(cond, ladder?, table, conjuncts);
+        let edges = |cond: &&'p Cond| edges(cond, order, per_member, table, conjuncts, catalogue);
+        let values = |cond: &&'p Cond| values(cond, per_member?, table, conjuncts);
         let all = || conjuncts.iter();
         all().find_map(keys).or_else(|| all().find_map(edges)).or_else(|| all().find_map(values))
     }
@@ -61,8 +61,8 @@ impl<'p> DrivingTable<'p> {
     /// Whether the leading table selects by the condition, so that nothing is left of it to test.
     pub fn answers(&self, cond: &Cond) -> bool {
         let (leads, edges) = match self {
-            DrivingTable::Keys { cond, .. } | DrivingTable::ValueLadder { cond, .. } => (cond, None),
-            DrivingTable::Edges { cond, edges, .. } | DrivingTable::EdgeLadder { cond, edges, .. } => {
+            DrivingTable::Keys { cond, .. } | DrivingTable::ValuesPerMember { cond, .. } => (cond, None),
+            DrivingTable::Edges { cond, edges, .. } | DrivingTable::EdgesPerMember { cond, edges, .. } => {
                 (cond, Some(edges))
             }
         };
@@ -138,7 +138,7 @@ fn column_order<'p>(plan: &'p ReadPlan, key: &Name) -> Option<(&'p Name, bool)> 
 fn edges<'p>(
     cond: &'p Cond,
     order: Option<(&'p Name, bool)>,
-    ladder: Option<(&'p Name, bool)>,
+    per_member: Option<(&'p Name, bool)>,
     table: &Table,
     conjuncts: &[&'p Cond],
     catalogue: &'p Catalogue,
@@ -164,8 +164,8 @@ fn edges<'p>(
     };
     match dst.as_slice() {
         [dst] => Some(DrivingTable::Edges { cond, dst: *dst, edges, descending: sorted(order) }),
-        dst if (2..=RUNGS).contains(&dst.len()) => {
-            Some(DrivingTable::EdgeLadder { cond, dst, edges, descending: sorted(ladder)? })
+        dst if (2..=MOST_MEMBERS).contains(&dst.len()) => {
+            Some(DrivingTable::EdgesPerMember { cond, dst, edges, descending: sorted(per_member)? })
         }
         _ => None,
     }
@@ -178,7 +178,7 @@ fn values<'p>(
     conjuncts: &[&'p Cond],
 ) -> Option<DrivingTable<'p>> {
     let Cond::In(column, values) = cond else { return None };
-    if !(2..=RUNGS).contains(&values.len()) {
+    if !(2..=MOST_MEMBERS).contains(&values.len()) {
         return None;
     }
     let fixed = |name: &Name| name == column || conjuncts.iter().any(|c| pinned(c, name).is_some());
@@ -189,7 +189,7 @@ fn values<'p>(
             before.iter().any(|(name, _)| name == column) && before.iter().all(|(name, _)| fixed(name))
         })
     });
-    walks.then_some(DrivingTable::ValueLadder { cond, column, values, sort, descending })
+    walks.then_some(DrivingTable::ValuesPerMember { cond, column, values, sort, descending })
 }
 
 /// The one value that the condition allows the column.

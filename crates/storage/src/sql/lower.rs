@@ -15,7 +15,7 @@ use std::collections::{BTreeSet, HashSet};
 /// Lowers a plan. Fails when it names what the layout does not have.
 pub fn lower<'p>(
     plan: &'p ReadPlan,
-    want: Want,
+    want: ResultKind,
     catalogue: &'p Catalogue,
     words: &Words,
 ) -> Result<Lowered<'p>, StorageError> {
@@ -35,18 +35,18 @@ pub fn lower<'p>(
     let leader = DrivingTable::choose(plan, want, table, &conjuncts, catalogue);
     let (mut columns, mut order, mut limit) = (Vec::new(), Vec::new(), None);
     let mut grouped = None;
-    if let (Want::Groups, [rel]) = (want, plan.columns.as_slice())
+    if let (ResultKind::Groups, [rel]) = (want, plan.columns.as_slice())
         && catalogue.relation(rel).is_ok()
     {
         grouped = Some((lowering.bind_word(rel), lowering.key(scope)));
         columns = vec![Column { alias: lowering.alias(), name: "dst", ty: ColumnType::Int, default: None }];
-    } else if want != Want::Count {
+    } else if want != ResultKind::Count {
         columns = plan.columns.iter().map(|c| lowering.column(scope, c)).collect::<Result<_, _>>()?;
     }
     let (lead, filter) = match &leader {
         None => {
-            let first = window_order(plan).filter(|_| want == Want::Rows);
-            let lead = join_order::extension(&conjuncts, first, &lowering.extensions).map(Lead::Extension);
+            let first = window_order(plan).filter(|_| want == ResultKind::Rows);
+            let lead = join_order::extension(&conjuncts, first, &lowering.extensions).map(DrivingSource::Extension);
             let filter = lowering.conjuncts(scope, &conjuncts, lead.is_none())?;
             (lead, filter)
         }
@@ -54,9 +54,11 @@ pub fn lower<'p>(
             let rest: Vec<&Cond> = conjuncts.iter().copied().filter(|c| !leader.answers(c)).collect();
             let lead = lowering.lead(scope, plan, leader, &rest)?;
             let filter = match &lead {
-                // Its rungs are filtered already.
-                Lead::Ladder(_) => Vec::new(),
-                Lead::Keys(_) | Lead::Edges(_) | Lead::Extension(_) => lowering.conjuncts(scope, &rest, false)?,
+                // The rows of each member are filtered already.
+                DrivingSource::RowsPerMember(_) => Vec::new(),
+                DrivingSource::Keys(_) | DrivingSource::Edges(_) | DrivingSource::Extension(_) => {
+                    lowering.conjuncts(scope, &rest, false)?
+                }
             };
             (Some(lead), filter)
         }
@@ -64,13 +66,13 @@ pub fn lower<'p>(
     if let Some(DrivingTable::Keys { keys, .. }) = &leader {
         lowering.leading = keys;
     }
-    if want == Want::Groups
+    if want == ResultKind::Groups
         && let Some(most) = plan.limit
     {
         limit = Some((lowering.bind(DbValue::Int(whole(most))), lowering.bind(DbValue::Int(0))));
     }
-    if want == Want::Rows {
-        if !lead.as_ref().is_some_and(Lead::orders) {
+    if want == ResultKind::Rows {
+        if !lead.as_ref().is_some_and(DrivingSource::orders) {
             order = lowering.order(scope, plan, &conjuncts)?;
         }
         if plan.limit.is_some() || plan.offset > 0 {
@@ -94,10 +96,10 @@ fn window_order(plan: &ReadPlan) -> Option<&Name> {
     }
 }
 
-impl Lead<'_> {
+impl DrivingSource<'_> {
     /// Whether rows are in the plan's order already.
     fn orders(&self) -> bool {
-        matches!(self, Lead::Edges(Edges { descending: Some(_), .. }))
+        matches!(self, DrivingSource::Edges(Edges { descending: Some(_), .. }))
     }
 }
 
@@ -175,45 +177,45 @@ impl<'p> Lowering<'p, '_> {
         plan: &'p ReadPlan,
         leader: &DrivingTable<'p>,
         rest: &[&'p Cond],
-    ) -> Result<Lead<'p>, StorageError> {
+    ) -> Result<DrivingSource<'p>, StorageError> {
         Ok(match leader {
             DrivingTable::Keys { keys, .. } => {
                 let key = self.key(scope);
-                Lead::Keys(self.bind_members(key, keys))
+                DrivingSource::Keys(self.bind_members(key, keys))
             }
             DrivingTable::Edges { dst, edges, descending, .. } => {
                 let index = self.edge_params(scope, edges)?;
-                Lead::Edges(Edges { index, dst: self.bind(DbValue::Int(*dst)), descending: *descending })
+                DrivingSource::Edges(Edges { index, dst: self.bind(DbValue::Int(*dst)), descending: *descending })
             }
-            DrivingTable::EdgeLadder { dst, edges, descending, .. } => {
+            DrivingTable::EdgesPerMember { dst, edges, descending, .. } => {
                 let dst: BTreeSet<i64> = dst.iter().copied().collect();
                 let members = self.bind_list(dst.into_iter().map(DbValue::Int).collect());
-                let rung = Rung::Edges(self.edge_params(scope, edges)?);
+                let source = MemberSource::Edges(self.edge_params(scope, edges)?);
                 let inside = FilterScope { alias: self.alias(), ..scope };
-                Lead::Ladder(self.ladder(inside, plan, members, rung, *descending, rest)?)
+                DrivingSource::RowsPerMember(self.per_member(inside, plan, members, source, *descending, rest)?)
             }
-            DrivingTable::ValueLadder { column, values, sort, descending, .. } => {
+            DrivingTable::ValuesPerMember { column, values, sort, descending, .. } => {
                 let inside = FilterScope { alias: self.alias(), ..scope };
                 let column = self.column(inside, column)?;
                 let members = self.bind_members(column, values);
-                let rung = Rung::Column(column, self.column(inside, sort)?);
-                Lead::Ladder(self.ladder(inside, plan, members, rung, *descending, rest)?)
+                let source = MemberSource::Column(column, self.column(inside, sort)?);
+                DrivingSource::RowsPerMember(self.per_member(inside, plan, members, source, *descending, rest)?)
             }
         })
     }
 
-    fn ladder(
+    fn per_member(
         &mut self,
         inside: FilterScope<'p>,
         plan: &ReadPlan,
         members: Placeholder,
-        rung: Rung<'p>,
+        source: MemberSource<'p>,
         descending: bool,
         rest: &[&'p Cond],
-    ) -> Result<Ladder<'p>, StorageError> {
+    ) -> Result<RowsPerMember<'p>, StorageError> {
         let filter = self.conjuncts(inside, rest, false)?;
         let most = self.bind(DbValue::Int(whole(plan.limit.unwrap_or(u64::MAX).saturating_add(plan.offset))));
-        Ok(Ladder { members, rung, alias: inside.alias, filter, descending, most })
+        Ok(RowsPerMember { members, source, alias: inside.alias, filter, descending, most })
     }
 
     fn edge_params(&mut self, scope: FilterScope<'p>, edges: &EdgeIndex<'p>) -> Result<EdgeParams, StorageError> {

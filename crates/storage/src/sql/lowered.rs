@@ -21,9 +21,9 @@ pub struct Rendered {
     pub words: Vec<bool>,
 }
 
-/// The selection made of the rows.
+/// The result that is made of the rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Want {
+pub enum ResultKind {
     Rows,
     Count,
     /// The sum of the plan's one column.
@@ -45,11 +45,11 @@ pub struct Lowered<'p> {
     pub columns: Vec<Column<'p>>,
     /// The edges whose targets rows are grouped by: the relation, and the row's own key. The one column is of them.
     pub grouped: Option<(Placeholder, Column<'p>)>,
-    pub lead: Option<Lead<'p>>,
+    pub lead: Option<DrivingSource<'p>>,
     pub filter: Vec<Test<'p>>,
     pub order: Vec<Sort<'p>>,
     pub limit: Option<(Placeholder, Placeholder)>,
-    pub want: Want,
+    pub want: ResultKind,
     /// See [`ReadPlan::width`].
     pub width: Option<u32>,
     pub binds: Vec<Bind>,
@@ -65,11 +65,11 @@ pub struct Column<'p> {
     pub default: Option<Placeholder>,
 }
 
-/// The lead of the join (see [`super::lead`]).
-pub enum Lead<'p> {
+/// The table that drives a join (see [`super::join_order`]), lowered.
+pub enum DrivingSource<'p> {
     Keys(Placeholder),
     Edges(Edges),
-    Ladder(Ladder<'p>),
+    RowsPerMember(RowsPerMember<'p>),
     /// An extension, by its alias.
     Extension(u32),
 }
@@ -99,19 +99,19 @@ pub enum EdgeStatus {
 }
 
 /// The first rows for each member of a list.
-pub struct Ladder<'p> {
+pub struct RowsPerMember<'p> {
     pub members: Placeholder,
-    pub rung: Rung<'p>,
-    /// The other conditions, on the rows of a rung, which go by this alias.
+    pub source: MemberSource<'p>,
+    /// The other conditions, on the rows of a member, which go by this alias.
     pub alias: u32,
     pub filter: Vec<Test<'p>>,
     pub descending: bool,
-    /// How many rows of each rung can be in the window.
+    /// How many rows of each member can be in the window.
     pub most: Placeholder,
 }
 
 /// Where the rows for a member come from.
-pub enum Rung<'p> {
+pub enum MemberSource<'p> {
     /// Edges to the member.
     Edges(EdgeParams),
     /// Rows whose first column is the member, by the second.

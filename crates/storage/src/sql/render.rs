@@ -4,13 +4,14 @@ use super::super::plan::{ColumnType, Op};
 use super::super::statement::Dialect;
 use super::dialect::{LIST_PLACE, LIST_VALUE, param};
 use super::lowered::{
-    Column, EdgeParams, EdgeStatus, Edges, Ladder, Lead, Linked, LinkedTo, Lowered, Rendered, Rung, Sort, Test, Want,
+    Column, DrivingSource, EdgeParams, EdgeStatus, Edges, Linked, LinkedTo, Lowered, MemberSource, Rendered,
+    ResultKind, RowsPerMember, Sort, Test,
 };
 use sea_query::{Alias, BinOper, Cond, Expr, ExprTrait, JoinType, NullOrdering, Order, Query, SelectStatement};
 
 const EDGE: &str = "e";
 const KEYS: &str = "k";
-const RUNGS: &str = "r";
+const PER_MEMBER: &str = "r";
 
 /// More conditions on other rows are not for a planner to find the best order of.
 const CROWD: usize = 6;
@@ -32,15 +33,15 @@ impl Lowered<'_> {
         }
         let (text, order) = dialect.build(&select);
         // Behind a value is its number of rows.
-        let counted = (self.want == Want::Groups).then_some(false);
+        let counted = (self.want == ResultKind::Groups).then_some(false);
         Rendered { text, order, words: self.columns.iter().map(|c| c.ty == ColumnType::Word).chain(counted).collect() }
     }
 
     fn select_columns(&self, select: &mut SelectStatement, dialect: Dialect) {
         match self.want {
-            Want::Count => select.expr(Expr::cust("count(*)")),
-            Want::Sum => select.exprs(self.columns.iter().map(|c| dialect.sum(column(c)))),
-            Want::Groups => {
+            ResultKind::Count => select.expr(Expr::cust("count(*)")),
+            ResultKind::Sum => select.exprs(self.columns.iter().map(|c| dialect.sum(column(c)))),
+            ResultKind::Groups => {
                 let by = |own: &Column<'_>| {
                     self.width.map_or_else(|| column(own), |width| dialect.rounded_down(column(own), width))
                 };
@@ -51,8 +52,8 @@ impl Lowered<'_> {
                 select.order_by_expr(Expr::cust("count(*)"), sea_query::Order::Desc);
                 select.order_by_expr_with_nulls(Expr::cust("1"), sea_query::Order::Asc, sea_query::NullOrdering::First)
             }
-            Want::Rows if self.columns.is_empty() => select.expr(Expr::cust("1")),
-            Want::Rows => select.exprs(self.columns.iter().map(column)),
+            ResultKind::Rows if self.columns.is_empty() => select.expr(Expr::cust("1")),
+            ResultKind::Rows => select.exprs(self.columns.iter().map(column)),
         };
     }
 
@@ -64,22 +65,22 @@ impl Lowered<'_> {
             None => {
                 select.from_as(table, alias(0));
             }
-            Some(Lead::Keys(list)) => {
+            Some(DrivingSource::Keys(list)) => {
                 select.from(dialect.list_table(*list, key_type, KEYS));
                 select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
                 select.and_where(at(0, key).eq(Expr::col((KEYS, LIST_VALUE))));
             }
-            Some(Lead::Extension(number)) => {
+            Some(DrivingSource::Extension(number)) => {
                 for (extension, _) in self.extensions.iter().filter(|(_, own)| own == number) {
                     select.from_as(Alias::new(&*extension.def.name), alias(*number));
                     select.and_where(at(0, key).eq(at(*number, &extension.def.key.name)));
                 }
                 select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
             }
-            Some(Lead::Edges(edges)) => {
+            Some(DrivingSource::Edges(edges)) => {
                 let of_target = edges_test(&edges.index, param(edges.dst));
                 // Every edge has its row, so that edges alone can be counted.
-                if self.want == Want::Count && self.filter.iter().all(|test| self.tests_key(test)) {
+                if self.want == ResultKind::Count && self.filter.iter().all(|test| self.tests_key(test)) {
                     let mut keys = Query::select();
                     keys.expr_as(edge("src"), Alias::new(key)).from_as("edge", EDGE).and_where(of_target);
                     select.from_subquery(keys, alias(0));
@@ -89,9 +90,9 @@ impl Lowered<'_> {
                     select.and_where(of_target).and_where(at(0, key).eq(edge("src")));
                 }
             }
-            Some(Lead::Ladder(ladder)) => self.select_from_ladder(select, ladder, dialect),
+            Some(DrivingSource::RowsPerMember(per_member)) => self.select_per_member(select, per_member, dialect),
         }
-        let leads = |number: u32| matches!(self.lead, Some(Lead::Extension(own)) if own == number);
+        let leads = |number: u32| matches!(self.lead, Some(DrivingSource::Extension(own)) if own == number);
         for (table, number) in self.extensions.iter().filter(|(_, number)| !leads(*number)) {
             let same = at(*number, &table.def.key.name).eq(at(0, key));
             select.join_as(JoinType::LeftJoin, Alias::new(&*table.def.name), alias(*number), same);
@@ -109,57 +110,57 @@ impl Lowered<'_> {
         }
     }
 
-    fn select_from_ladder(&self, select: &mut SelectStatement, ladder: &Ladder<'_>, dialect: Dialect) {
+    fn select_per_member(&self, select: &mut SelectStatement, per_member: &RowsPerMember<'_>, dialect: Dialect) {
         let (table, key) = (Alias::new(&*self.table.def.name), &*self.table.def.key.name);
-        let members = match &ladder.rung {
-            Rung::Edges(_) => ColumnType::Int,
-            Rung::Column(by, _) => by.ty,
+        let members = match &per_member.source {
+            MemberSource::Edges(_) => ColumnType::Int,
+            MemberSource::Column(by, _) => by.ty,
         };
-        let list = dialect.list_table(ladder.members, members, KEYS);
-        let rung = self.rung(ladder, dialect);
+        let list = dialect.list_table(per_member.members, members, KEYS);
+        let keys = self.first_keys(per_member, dialect);
         match dialect {
             Dialect::Sqlite => {
                 select.from(list).join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
-                select.and_where(at(0, key).in_subquery(rung));
-                if let Rung::Edges(_) = ladder.rung {
-                    // A row may be on several rungs.
+                select.and_where(at(0, key).in_subquery(keys));
+                if let MemberSource::Edges(_) = per_member.source {
+                    // A row may belong to several members.
                     select.group_by_col((alias(0), Alias::new(key)));
                 }
             }
             Dialect::Postgres => {
-                let mut rungs = Query::select();
-                rungs.column((RUNGS, Alias::new(key))).from(list);
-                rungs.join_lateral(JoinType::InnerJoin, rung, RUNGS, Cond::all());
-                select.from_as(table, alias(0)).and_where(at(0, key).in_subquery(rungs));
+                let mut lists = Query::select();
+                lists.column((PER_MEMBER, Alias::new(key))).from(list);
+                lists.join_lateral(JoinType::InnerJoin, keys, PER_MEMBER, Cond::all());
+                select.from_as(table, alias(0)).and_where(at(0, key).in_subquery(lists));
             }
         }
     }
 
-    /// The keys of the first rows for one member of a ladder's list.
-    fn rung(&self, ladder: &Ladder<'_>, dialect: Dialect) -> SelectStatement {
+    /// The keys of the first rows for one member of a list.
+    fn first_keys(&self, per_member: &RowsPerMember<'_>, dialect: Dialect) -> SelectStatement {
         let member = Expr::col((KEYS, LIST_VALUE));
-        let key = || at(ladder.alias, &self.table.def.key.name);
+        let key = || at(per_member.alias, &self.table.def.key.name);
         let table = Alias::new(&*self.table.def.name);
-        let descending = ladder.descending;
-        let mut rung = Query::select();
-        rung.expr(key());
-        match &ladder.rung {
-            Rung::Edges(index) => {
-                rung.from_as("edge", EDGE).join_as(JoinType::CrossJoin, table, alias(ladder.alias), Cond::all());
-                rung.and_where(edges_test(index, member)).and_where(key().eq(edge("src")));
-                dialect.order(&mut rung, edge("sort"), descending, false);
-                dialect.order(&mut rung, edge("src"), descending, true);
+        let descending = per_member.descending;
+        let mut keys = Query::select();
+        keys.expr(key());
+        match &per_member.source {
+            MemberSource::Edges(index) => {
+                keys.from_as("edge", EDGE).join_as(JoinType::CrossJoin, table, alias(per_member.alias), Cond::all());
+                keys.and_where(edges_test(index, member)).and_where(key().eq(edge("src")));
+                dialect.order(&mut keys, edge("sort"), descending, false);
+                dialect.order(&mut keys, edge("src"), descending, true);
             }
-            Rung::Column(by, sort) => {
-                rung.from_as(table, alias(ladder.alias)).and_where(column(by).eq(member));
-                dialect.order(&mut rung, column(sort), descending, self.is_key(sort));
-                dialect.order(&mut rung, key(), descending, true);
+            MemberSource::Column(by, sort) => {
+                keys.from_as(table, alias(per_member.alias)).and_where(column(by).eq(member));
+                dialect.order(&mut keys, column(sort), descending, self.is_key(sort));
+                dialect.order(&mut keys, key(), descending, true);
             }
         }
-        for test in &ladder.filter {
-            rung.and_where(expr(test, dialect));
+        for test in &per_member.filter {
+            keys.and_where(expr(test, dialect));
         }
-        rung.limit(ladder.most as u64).take()
+        keys.limit(per_member.most as u64).take()
     }
 
     /// Whether a condition looks at nothing but the key of the rows.
@@ -178,7 +179,7 @@ impl Lowered<'_> {
     }
 
     fn select_order(&self, select: &mut SelectStatement, dialect: Dialect) {
-        if let Some(Lead::Edges(Edges { descending: Some(descending), .. })) = self.lead {
+        if let Some(DrivingSource::Edges(Edges { descending: Some(descending), .. })) = self.lead {
             dialect.order(select, edge("sort"), descending, false);
             dialect.order(select, edge("src"), descending, true);
         }

@@ -1,7 +1,7 @@
 //! The key under which the text of a lowered plan is cached.
 
 use super::lower::op_text;
-use super::lowered::{Column, EdgeParams, EdgeStatus, Lead, Lowered, Rung, Sort, Test, Want};
+use super::lowered::{Column, DrivingSource, EdgeParams, EdgeStatus, Lowered, MemberSource, ResultKind, Sort, Test};
 use std::fmt::Write;
 
 impl Lowered<'_> {
@@ -9,10 +9,10 @@ impl Lowered<'_> {
     pub fn shape(&self) -> String {
         let mut key = Shape(String::with_capacity(160));
         key.tag(match self.want {
-            Want::Rows => "rows",
-            Want::Count => "count",
-            Want::Sum => "sum",
-            Want::Groups => "groups",
+            ResultKind::Rows => "rows",
+            ResultKind::Count => "count",
+            ResultKind::Sum => "sum",
+            ResultKind::Groups => "groups",
         });
         key.tag(&self.table.def.name);
         for (table, _) in &self.extensions {
@@ -24,27 +24,27 @@ impl Lowered<'_> {
         key.tag(&self.width.map_or_else(String::new, |width| width.to_string()));
         match &self.lead {
             None => {}
-            Some(Lead::Keys(_)) => key.tag("keys"),
-            Some(Lead::Edges(edges)) => {
+            Some(DrivingSource::Keys(_)) => key.tag("keys"),
+            Some(DrivingSource::Edges(edges)) => {
                 key.tag("edges");
                 key.edge_params(&edges.index);
                 key.tag(edges.descending.map_or("", |d| if d { "-" } else { "+" }));
             }
-            Some(Lead::Extension(alias)) => {
+            Some(DrivingSource::Extension(alias)) => {
                 key.tag("extension");
                 key.tag(&alias.to_string());
             }
-            Some(Lead::Ladder(ladder)) => {
-                key.tag("ladder");
-                match &ladder.rung {
-                    Rung::Edges(index) => key.edge_params(index),
-                    Rung::Column(column, sort) => {
+            Some(DrivingSource::RowsPerMember(per_member)) => {
+                key.tag("per_member");
+                match &per_member.source {
+                    MemberSource::Edges(index) => key.edge_params(index),
+                    MemberSource::Column(column, sort) => {
                         key.column(column);
                         key.column(sort);
                     }
                 }
-                key.tag(if ladder.descending { "-" } else { "+" });
-                key.tests(&ladder.filter);
+                key.tag(if per_member.descending { "-" } else { "+" });
+                key.tests(&per_member.filter);
             }
         }
         key.tests(&self.filter);

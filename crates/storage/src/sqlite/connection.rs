@@ -2,7 +2,7 @@
 
 use super::super::catalogue::Catalogue;
 use super::super::connection::Connection;
-use super::super::feed::Written;
+use super::super::feed::CommitIdentity;
 use super::super::plan::Row;
 use super::super::sql_reads::{Names, SqlReads};
 use super::super::statement::{DbError, Dialect, Param, Result, Statements};
@@ -103,7 +103,7 @@ impl Connection for SqliteConnection {
         Ok(self.run("BEGIN IMMEDIATE").map(drop)?)
     }
 
-    fn commit(&self, _: Option<Written>) -> Result<()> {
+    fn commit(&self, _: Option<CommitIdentity>) -> Result<()> {
         Ok(self.run("COMMIT").map(drop)?)
     }
 

@@ -10,7 +10,7 @@ use super::backup;
 use super::connect::{ConnectionSettings, explain, in_its_folder};
 use super::connection::SqliteConnection;
 use super::shared::SqliteShared;
-use crate::feed::Keep as FeedKeep;
+use crate::feed::FeedRetention;
 use crate::opening::{Migrated, OpenError};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub struct OpenOptions {
     /// How long a transaction may make other writers wait. What takes longer is rolled back.
     pub hold: Duration,
     /// How long entries of the change feed stay.
-    pub feed: FeedKeep,
+    pub feed: FeedRetention,
 }
 
 impl OpenOptions {
@@ -51,7 +51,7 @@ impl OpenOptions {
             queue: 4096,
             mmap,
             hold: Duration::from_secs(10),
-            feed: FeedKeep::default(),
+            feed: FeedRetention::default(),
         }
     }
 }

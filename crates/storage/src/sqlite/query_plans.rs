@@ -4,7 +4,7 @@
 
 use super::super::fixtures::*;
 use super::super::plan::*;
-use super::super::sql::{Want, lower};
+use super::super::sql::{ResultKind, lower};
 use super::super::statement::Dialect;
 use super::values::bind;
 use super::*;
@@ -210,7 +210,7 @@ fn queries_walk_indexes() {
     let mut texts = String::new();
     let mut walks = String::new();
     for (what, plan) in shapes() {
-        for (want, title) in [(Want::Rows, what.to_owned()), (Want::Count, format!("{what}, counted"))] {
+        for (want, title) in [(ResultKind::Rows, what.to_owned()), (ResultKind::Count, format!("{what}, counted"))] {
             let lowered = lower(&plan, want, &shared.catalogue, &words).unwrap();
             let rendered = lowered.render(Dialect::Sqlite);
             writeln!(texts, "{title}\n  {}", rendered.text).unwrap();
@@ -244,7 +244,7 @@ fn shapes_do_not_depend_on_values() {
     let shared = &site.db.shared;
     let shape = |cond: Cond, limit: u64| {
         let plan = ReadPlan { limit: Some(limit), ..list(vec![cond]) };
-        lower(&plan, Want::Rows, &shared.catalogue, &shared.words.load()).unwrap().shape()
+        lower(&plan, ResultKind::Rows, &shared.catalogue, &shared.words.load()).unwrap().shape()
     };
     let ids = |n: i64| Cond::In(name("id"), (0..n).map(int).collect());
     assert_eq!(shape(ids(2), 10), shape(ids(1000), 100));
@@ -252,12 +252,12 @@ fn shapes_do_not_depend_on_values() {
     assert_eq!(shape(linked(&[1, 2]), 1), shape(linked(&[3, 4, 5]), 1));
     let all: Vec<String> = shapes()
         .iter()
-        .map(|(_, plan)| lower(plan, Want::Rows, &shared.catalogue, &shared.words.load()).unwrap().shape())
+        .map(|(_, plan)| lower(plan, ResultKind::Rows, &shared.catalogue, &shared.words.load()).unwrap().shape())
         .collect();
     let texts: Vec<String> = shapes()
         .iter()
         .map(|(_, plan)| {
-            lower(plan, Want::Rows, &shared.catalogue, &shared.words.load()).unwrap().render(Dialect::Sqlite).text
+            lower(plan, ResultKind::Rows, &shared.catalogue, &shared.words.load()).unwrap().render(Dialect::Sqlite).text
         })
         .collect();
     for (i, shape) in all.iter().enumerate() {

@@ -8,7 +8,7 @@
 //! ([`LogIndex`]). Open transactions keep the log from starting over, so they end after [`MAX_REUSE`], when the log is
 //! long, and when the thread has nothing to do ([`end_idle_transactions`]).
 
-use super::super::feed::{self, News};
+use super::super::feed::{self, FeedUpdate};
 use super::super::pin;
 use super::super::sql_reads::{Names, SqlReads};
 use super::super::statement::{Param, int};
@@ -267,8 +267,8 @@ impl Reader {
         let is_new = commits as u64 > known.commits;
         if is_new {
             let found =
-                News::statements(known).iter().map(|(text, values)| all(text, values)).collect::<Result<_>>()?;
-            shared.take_up(&News::of(known, found));
+                FeedUpdate::statements(known).iter().map(|(text, values)| all(text, values)).collect::<Result<_>>()?;
+            shared.take_up(&FeedUpdate::of(known, found));
         }
         self.seen.set(version);
         Ok(is_new)

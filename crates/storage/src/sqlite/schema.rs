@@ -1,7 +1,7 @@
 //! Tables, columns and indexes of a SQLite file.
 
 use super::super::catalogue::Catalogue;
-use super::super::migrate::{CHANGE_FEED, DEPTH, Described, FORMER, Present, Schema, type_mark};
+use super::super::migrate::{CHANGE_FEED, DEPTH, Described, ExistingColumn, FORMER, Schema, type_mark};
 use super::super::plan::ColumnType;
 use super::super::statement::Result;
 use super::super::statement::Statements as _;
@@ -39,10 +39,15 @@ impl Schema for SqliteConnection {
         Ok(select.exists([name])?)
     }
 
-    fn columns(&self, table: &str) -> Result<Vec<Present>> {
+    fn columns(&self, table: &str) -> Result<Vec<ExistingColumn>> {
         let mut select = self.inner().prepare("SELECT name, type, dflt_value, pk FROM pragma_table_info(?1)")?;
         let rows = select.query_map([table], |row| {
-            Ok(Present { name: row.get(0)?, ty: row.get(1)?, default: row.get(2)?, key: row.get::<_, i64>(3)? > 0 })
+            Ok(ExistingColumn {
+                name: row.get(0)?,
+                ty: row.get(1)?,
+                default: row.get(2)?,
+                key: row.get::<_, i64>(3)? > 0,
+            })
         })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }

@@ -213,7 +213,7 @@ pub(super) fn narrowed<'p>(
     let as_it_is = Ok(Cow::Borrowed(plan));
     let table = catalogue.table(&plan.table)?;
     let mut needles = Vec::new();
-    if table.searched.is_empty() || !sought(&plan.filter, table, &mut needles) {
+    if table.searched.is_empty() || !terms(&plan.filter, table, &mut needles) {
         return as_it_is;
     }
     let Some(mut ids) = candidates(conn, frequent, table, &needles)? else { return as_it_is };
@@ -238,10 +238,10 @@ fn candidates(
     table: &Table,
     needles: &[&str],
 ) -> Result<Option<Vec<i64>>> {
-    let (index, sought) = (index_name(table), Sought::new(needles));
+    let (index, terms) = (index_name(table), SearchTerms::new(needles));
     let mut found = Vec::new();
     let mut select = conn.prepare_cached(&format!("SELECT rowid FROM \"{index}\" WHERE \"{index}\" MATCH ?1"))?;
-    let mut rows = if sought.trigrams.is_empty() { None } else { Some(select.query([&sought.trigrams])?) };
+    let mut rows = if terms.trigrams.is_empty() { None } else { Some(select.query([&terms.trigrams])?) };
     let mut more = |found: &mut Vec<i64>, most: usize| -> Result<bool> {
         let Some(rows) = &mut rows else { return Ok(true) };
         while found.len() <= most {
@@ -255,11 +255,11 @@ fn candidates(
     if !more(&mut found, FEW)? {
         return Ok(Some(found));
     }
-    let Some(short) = beginning(conn, frequent, table, &sought.short)? else {
+    let Some(short) = beginning(conn, frequent, table, &terms.short)? else {
         let too_many = more(&mut found, CANDIDATES)?;
         return Ok((!too_many).then_some(found));
     };
-    if !sought.trigrams.is_empty() && short.len() > FEW && !more(&mut found, CANDIDATES)? {
+    if !terms.trigrams.is_empty() && short.len() > FEW && !more(&mut found, CANDIDATES)? {
         found.retain(|id| short.contains(id));
         return Ok(Some(found));
     }
@@ -324,10 +324,10 @@ type Rows = HashSet<i64, foldhash::fast::RandomState>;
 
 /// Gathers the texts that every row of the outcome has to hold in an indexed column. False where the filter names rows
 /// itself.
-fn sought<'p>(filter: &'p Cond, table: &Table, needles: &mut Vec<&'p str>) -> bool {
+fn terms<'p>(filter: &'p Cond, table: &Table, needles: &mut Vec<&'p str>) -> bool {
     let indexed = |name: &Name| table.searched.iter().any(|place| *table.def.columns[*place].name == **name);
     match filter {
-        Cond::All(conds) => conds.iter().all(|cond| sought(cond, table, needles)),
+        Cond::All(conds) => conds.iter().all(|cond| terms(cond, table, needles)),
         Cond::Contains(columns, needle) | Cond::Same(columns, needle) => {
             if !columns.is_empty() && columns.iter().all(indexed) {
                 needles.push(needle);
@@ -340,15 +340,15 @@ fn sought<'p>(filter: &'p Cond, table: &Table, needles: &mut Vec<&'p str>) -> bo
 }
 
 /// The terms that texts are looked up by.
-struct Sought {
+struct SearchTerms {
     /// The query for the index: every trigram of every text.
     trigrams: String,
     /// Texts that are shorter.
     short: Vec<String>,
 }
 
-impl Sought {
-    fn new(needles: &[&str]) -> Sought {
+impl SearchTerms {
+    fn new(needles: &[&str]) -> SearchTerms {
         let (mut trigrams, mut short): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         for needle in needles {
             let folded = fold(needle);
@@ -364,7 +364,7 @@ impl Sought {
                 }
             }
         }
-        Sought { trigrams: trigrams.join(" AND "), short }
+        SearchTerms { trigrams: trigrams.join(" AND "), short }
     }
 }
 
@@ -402,7 +402,9 @@ mod tests {
         for three in letters.windows(LETTERS) {
             let needle: String = three.iter().collect();
             let found: i64 = conn
-                .query_row("SELECT rowid FROM i WHERE i MATCH ?1", [Sought::new(&[&needle]).trigrams], |row| row.get(0))
+                .query_row("SELECT rowid FROM i WHERE i MATCH ?1", [SearchTerms::new(&[&needle]).trigrams], |row| {
+                    row.get(0)
+                })
                 .unwrap_or_else(|error| panic!("{needle:?}: {error}"));
             assert_eq!(found, 7);
         }
@@ -420,8 +422,8 @@ mod tests {
             (vec!["a\u{1f}bc"], "", vec![]),
             (vec!["a\0"], "", vec![]),
         ] {
-            let sought = Sought::new(&needles);
-            assert_eq!((&*sought.trigrams, sought.short), (trigrams, short.iter().map(|s| s.to_string()).collect()));
+            let terms = SearchTerms::new(&needles);
+            assert_eq!((&*terms.trigrams, terms.short), (trigrams, short.iter().map(|s| s.to_string()).collect()));
         }
     }
 }

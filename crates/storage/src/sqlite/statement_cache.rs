@@ -130,7 +130,7 @@ impl StatementCache {
 mod tests {
     use super::super::super::fixtures::*;
     use super::super::super::plan::{Cond, ReadPlan};
-    use super::super::super::sql::{Want, lower};
+    use super::super::super::sql::{ResultKind, lower};
     use super::*;
 
     /// A plan whose shape is its number in binary: which of its words must occur, and which not.
@@ -152,7 +152,7 @@ mod tests {
         let mut rounds = 0;
         for number in 0..1200 {
             let plan = plan(number, 12);
-            let lowered = lower(&plan, Want::Rows, &shared.catalogue, &words).unwrap();
+            let lowered = lower(&plan, ResultKind::Rows, &shared.catalogue, &words).unwrap();
             shapes.rows(&lowered, dictionary).unwrap();
             let (texts, prepared) = shapes.bytes();
             assert!(texts <= TEXTS && prepared <= STATEMENTS, "{texts} {prepared}");

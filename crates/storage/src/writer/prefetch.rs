@@ -16,10 +16,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// A slug's scope, and the slug.
-pub type Held = (Arc<str>, Arc<str>);
+pub type ScopedSlug = (Arc<str>, Arc<str>);
 
 /// The newest revision of a row: its time and the digest of its JSON.
-type Newest = (i64, Arc<str>);
+type RevisionDigest = (i64, Arc<str>);
 
 /// The known state of a row before a write.
 #[derive(Clone)]
@@ -53,11 +53,11 @@ pub fn id_of(key: &DbValue) -> Option<i64> {
 pub struct Prefetched {
     /// By table and id; `None`: there is no such row.
     states: HashMap<(TableId, i64), Option<RowState>>,
-    held: HashMap<Owner, Option<Held>>,
+    held: HashMap<Owner, Option<ScopedSlug>>,
     /// Relation's number and target, by source.
     edges: HashMap<i64, Vec<(i64, i64)>>,
     /// By the number of the row's space and its id.
-    newest: HashMap<(i64, i64), Option<Newest>>,
+    newest: HashMap<(i64, i64), Option<RevisionDigest>>,
 }
 
 /// Ids of rows.
@@ -65,7 +65,7 @@ type Ids = BTreeSet<i64>;
 
 /// The reads that plans are going to make.
 #[derive(Default)]
-pub struct Wanted {
+pub struct PlannedReads {
     states: BTreeMap<TableId, Ids>,
     /// Targets of edges from these sources, in one of the tables.
     targets: BTreeMap<TableId, Ids>,
@@ -96,10 +96,10 @@ fn joined(ids: &Ids) -> String {
     ids.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
 }
 
-impl Wanted {
+impl PlannedReads {
     /// The reads that plans are going to make of rows that they name.
-    pub fn of(plans: &[WritePlan], catalogue: &Catalogue, words: &Words) -> Wanted {
-        let mut wanted = Wanted::default();
+    pub fn of(plans: &[WritePlan], catalogue: &Catalogue, words: &Words) -> PlannedReads {
+        let mut wanted = PlannedReads::default();
         for change in plans.iter().flat_map(|plan| &plan.changes) {
             match change {
                 // A mistake in the plan is reported when it is carried out.
@@ -215,7 +215,7 @@ impl Wanted {
         Ok(found)
     }
 
-    /// In the order in which [`Wanted::read`] takes their rows.
+    /// In the order in which [`PlannedReads::read`] takes their rows.
     fn statements(&self, catalogue: &Catalogue) -> Vec<Statement> {
         let statement = |text: &str, ids: &Ids, of: Option<&i64>| Statement {
             text: text.to_owned(),
@@ -275,12 +275,12 @@ impl Prefetched {
     }
 
     /// The slug that a row has claimed, where that is known.
-    pub fn held(&self, owner: Owner) -> Option<Option<Held>> {
+    pub fn held(&self, owner: Owner) -> Option<Option<ScopedSlug>> {
         self.held.get(&owner).cloned()
     }
 
     /// A row has claimed another slug, or has given it up.
-    pub fn set_held(&mut self, owner: Owner, held: Option<Held>) {
+    pub fn set_held(&mut self, owner: Owner, held: Option<ScopedSlug>) {
         if let Some(known) = self.held.get_mut(&owner) {
             *known = held;
         }

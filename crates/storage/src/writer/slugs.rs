@@ -18,7 +18,7 @@ pub struct Owner {
 }
 
 /// A slug that may be claimed.
-pub struct Free {
+pub struct FreeSlug {
     pub slug: Arc<str>,
     /// Who holds the last candidate, when that needed a suffix.
     pub holder: Option<Owner>,
@@ -139,18 +139,18 @@ impl Claims {
         (candidates, claim): (&[Arc<str>], &SlugClaim),
         own: Option<&str>,
         is_own: impl Fn(&Owner) -> bool,
-    ) -> Result<Free> {
+    ) -> Result<FreeSlug> {
         let mut holder = None;
         for candidate in candidates.iter().filter(|_| !claim.reserved) {
             holder = self.owner(conn, scope, candidate)?.filter(|o| !is_own(o));
             if holder.is_none() {
-                return Ok(Free { slug: candidate.clone(), holder });
+                return Ok(FreeSlug { slug: candidate.clone(), holder });
             }
         }
         let last = candidates.last().map_or("", |c| c);
         self.write_runs(conn)?;
         let slug = smallest_suffix(conn, scope, (last, claim.longest), own)?;
-        Ok(Free { slug: slug.into(), holder })
+        Ok(FreeSlug { slug: slug.into(), holder })
     }
 
     /// Claims a slug that is free.

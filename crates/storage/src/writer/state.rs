@@ -3,7 +3,7 @@
 use super::super::catalogue::Relation;
 use super::super::common::Common;
 use super::super::connection::Connection;
-use super::super::feed::News;
+use super::super::feed::FeedUpdate;
 use super::super::migrate;
 use super::super::plan::{CommitError, Committed, Name, ReadPlan, Row};
 use super::super::statement::{DbError, Fault, Param, Result, params};
@@ -100,7 +100,7 @@ impl<'c> Writer<'c> {
             return Ok(());
         }
         let known = self.shared.versions.known();
-        let news = News::of(known, self.conn.select_all(&News::statements(known))?);
+        let news = FeedUpdate::of(known, self.conn.select_all(&FeedUpdate::statements(known))?);
         self.words = news.words.clone();
         self.sequences.clear();
         self.numbers.clear();

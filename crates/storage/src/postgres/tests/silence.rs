@@ -30,7 +30,7 @@ enum Point {
 }
 
 /// Stands between a node and its server.
-struct Mute {
+struct SilentRelay {
     url: String,
     state: Arc<ProxyState>,
     streams: Arc<Mutex<Vec<TcpStream>>>,
@@ -89,8 +89,8 @@ fn pump(mut from: TcpStream, mut to: TcpStream, state: &ProxyState, from_server:
     let _ = to.shutdown(Shutdown::Both);
 }
 
-impl Mute {
-    fn before(url: &str) -> Mute {
+impl SilentRelay {
+    fn before(url: &str) -> SilentRelay {
         let mut address = url::Url::parse(url).unwrap();
         let server = format!("{}:{}", address.host_str().unwrap(), address.port().unwrap_or(5432));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -110,7 +110,7 @@ impl Mute {
                 }
             }
         });
-        Mute { url: address.to_string(), state, streams }
+        SilentRelay { url: address.to_string(), state, streams }
     }
 
     fn hush(&self, point: Point) {
@@ -170,15 +170,15 @@ fn write_in_time(db: &Postgres, title: &str) -> Result<Committed, CommitError> {
 /// Every request is answered at each point, and afterwards everything goes on.
 fn survives(point: Point, is_new: bool, writes_first: bool) {
     let Some(schema) = TestSchema::create() else { return };
-    let mute = Mute::before(&schema.url);
-    let db = node(&mute.url);
+    let relay = SilentRelay::before(&schema.url);
+    let db = node(&relay.url);
     let rows = (0..60).map(|n| Change::Put(post("publish", 1, &format!("title {n} of sixty")))).collect();
     commit(&db, rows).unwrap();
     assert_eq!(read_in_time(&db, "the first read"), Ok(60));
     if is_new {
-        mute.cut();
+        relay.cut();
     }
-    mute.hush(point);
+    relay.hush(point);
     let what = format!("{point:?}");
     let mut acknowledged = 60;
     for round in 0..2 {
@@ -189,11 +189,11 @@ fn survives(point: Point, is_new: bool, writes_first: bool) {
             let _ = read_in_time(&db, &what);
         }
     }
-    assert!(mute.is_silent(), "{what} was not reached");
+    assert!(relay.is_silent(), "{what} was not reached");
     assert!(matches!(read_in_time(&db, &what), Err(StorageError::Unavailable(_) | StorageError::TimedOut)), "{what}");
     let refused = write_in_time(&db, &format!("another write at {what}")).unwrap_err();
     assert!(matches!(refused, CommitError::Unavailable(_) | CommitError::Unknown(_)), "{what}: {refused:?}");
-    mute.restore();
+    relay.restore();
     let start = Instant::now();
     let recovered = || read_in_time(&db, &what).is_ok() && write_in_time(&db, "Recovered").is_ok();
     while !recovered() {
@@ -238,11 +238,11 @@ fn a_start_ends_soon_when_the_server_says_nothing() {
         for point in points {
             let schema = &schema;
             scope.spawn(move || {
-                let mute = Mute::before(&schema.url);
-                mute.hush(point);
-                let (said, _) = in_time(&format!("{point:?}"), Duration::from_secs(9), || error(&mute.url));
+                let relay = SilentRelay::before(&schema.url);
+                relay.hush(point);
+                let (said, _) = in_time(&format!("{point:?}"), Duration::from_secs(9), || error(&relay.url));
                 assert!(said.contains("in time"), "{point:?}: {said}");
-                mute.restore();
+                relay.restore();
             });
         }
     });
@@ -251,8 +251,8 @@ fn a_start_ends_soon_when_the_server_says_nothing() {
 #[test]
 fn a_read_ends_also_where_its_cancellation_is_not_heard() {
     let Some(schema) = TestSchema::create() else { return };
-    let mute = Mute::before(&schema.url);
-    let db = node(&mute.url);
+    let relay = SilentRelay::before(&schema.url);
+    let db = node(&relay.url);
     commit(&db, vec![Change::Put(post("publish", 1, "One"))]).unwrap();
     for point in [None, Some(Point::Cancelling)] {
         assert!(read_in_time(&db, "a read of what nobody holds").is_ok());
@@ -260,7 +260,7 @@ fn a_read_ends_also_where_its_cancellation_is_not_heard() {
         let transaction = wait(db.begin()).unwrap();
         other.batch("BEGIN; LOCK TABLE record IN ACCESS EXCLUSIVE MODE").unwrap();
         if let Some(point) = point {
-            mute.hush(point);
+            relay.hush(point);
         }
         assert_eq!(read_in_time(&db, "a read of what is held"), Err(StorageError::TimedOut));
         let inside = in_time("a read in a transaction", READ, || {
@@ -268,7 +268,7 @@ fn a_read_ends_also_where_its_cancellation_is_not_heard() {
         });
         assert_eq!(inside, Err(StorageError::TimedOut));
         other.batch("ROLLBACK").unwrap();
-        mute.restore();
+        relay.restore();
         // The statement ended by itself where nothing was heard of its cancellation.
         let finished = in_time("the end", WRITE, || wait(Transaction::finish(&*transaction)));
         assert_eq!(finished, Ok(()), "{point:?}");

@@ -2,7 +2,7 @@
 
 use super::super::super::catalogue::{Table, TableId};
 use super::super::super::plan::{Change, ColumnType, DbValue, Name, Put, Target};
-use super::work::{PlanExecution, Returned, SetColumns};
+use super::work::{PlanExecution, ReturnedRow, SetColumns};
 
 impl<'c> PlanExecution<'_, 'c> {
     /// Notes what the first put set: `own` in its table, the rest in extensions. A `new` row without an extension reads
@@ -32,7 +32,7 @@ impl<'c> PlanExecution<'_, 'c> {
             })
         };
         let row = self.returning.iter().map(column).collect::<Option<_>>();
-        self.returned = row.map(|row| Returned { table: table.id, key: key.clone(), row });
+        self.returned = row.map(|row| ReturnedRow { table: table.id, key: key.clone(), row });
     }
 
     /// A stored value as plans have it.
@@ -50,7 +50,7 @@ impl<'c> PlanExecution<'_, 'c> {
         match change {
             Change::Put(Put { table, target: Target::Keyed(key) | Target::Existing { key, .. }, .. }) => {
                 let is =
-                    |noted: &Returned| *self.catalogue.tables[noted.table].def.name == **table && noted.key == *key;
+                    |noted: &ReturnedRow| *self.catalogue.tables[noted.table].def.name == **table && noted.key == *key;
                 self.returned.take_if(|noted| is(noted));
             }
             // Before the put, they may have changed other columns of the row.

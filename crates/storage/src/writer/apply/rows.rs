@@ -2,7 +2,7 @@
 
 use super::super::super::catalogue::{Count, REVISION, Table, TableId};
 use super::super::super::derived::recount_text;
-use super::super::super::feed::{Action, Entry, Former};
+use super::super::super::feed::{Action, Entry, PreviousState};
 use super::super::super::plan::{
     ColumnDef, ColumnType, CommitError, DbValue, Input, Name, Piece, Put, PutDone, Target,
 };
@@ -452,7 +452,7 @@ impl<'c> PlanExecution<'_, 'c> {
     ) {
         let kind = |state: &[DbValue]| table.kind.map(|kind| number(&state[kind]));
         let status = |state: &[DbValue]| table.tally.as_ref()?.status.and_then(|status| id_of(&state[status]));
-        let entry = |action, state: &[DbValue], former: Former| Entry {
+        let entry = |action, state: &[DbValue], former: PreviousState| Entry {
             status: [old.and_then(status), new.and_then(status)],
             columns: columns.clone(),
             former,
@@ -528,7 +528,7 @@ impl Resolved {
 }
 
 /// The state of a row before a change, as far as that is told.
-fn former(table: &Table, old: Option<&[DbValue]>, new: Option<&[DbValue]>) -> Former {
+fn former(table: &Table, old: Option<&[DbValue]>, new: Option<&[DbValue]>) -> PreviousState {
     let at = |state: Option<&[DbValue]>, place: Option<usize>| Some(state?[place?].clone());
     let differs = |place: Option<usize>| at(old, place) != at(new, place);
     let places = &table.former;
@@ -539,7 +539,7 @@ fn former(table: &Table, old: Option<&[DbValue]>, new: Option<&[DbValue]>) -> Fo
     };
     let class = at(old.or(new), places.class).as_ref().and_then(id_of);
     let author = if new.is_none() { at(old, places.author).as_ref().and_then(id_of) } else { None };
-    Former { slug, class, author }
+    PreviousState { slug, class, author }
 }
 
 /// Columns of the table itself.

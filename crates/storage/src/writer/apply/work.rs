@@ -72,7 +72,7 @@ pub fn failed<T>(why: String) -> PlanResult<T> {
 pub type SetColumns = Vec<Option<DbValue>>;
 
 /// The columns that the first put set.
-pub struct Returned {
+pub struct ReturnedRow {
     pub table: TableId,
     pub key: DbValue,
     /// In the order of what is wanted; `None`: as before.
@@ -89,7 +89,7 @@ pub struct PlanExecution<'w, 'c> {
     pub puts: Vec<TableId>,
     /// See [`WritePlan::returning`].
     pub returning: &'w [Name],
-    pub returned: Option<Returned>,
+    pub returned: Option<ReturnedRow>,
     /// The first put is being carried out, and its row can be returned.
     pub first: bool,
 }
