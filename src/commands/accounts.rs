@@ -33,8 +33,8 @@ const PAGE: usize = 100;
 
 /// The routes, asked in the name of the operator.
 pub(super) struct OperatorClient {
-    registry: Arc<Registry>,
-    services: Services,
+    pub registry: Arc<Registry>,
+    pub services: Services,
     engine: Engine,
     scope: Scope,
 }
@@ -43,7 +43,11 @@ impl OperatorClient {
     /// Opens the database that the declarations name.
     pub(super) fn new(source: &ConfigSource) -> Result<OperatorClient, BootError> {
         let (registry, services) = services(source)?;
-        let registry = Arc::new(registry);
+        OperatorClient::over(Arc::new(registry), services)
+    }
+
+    /// Over a database that is open.
+    pub(super) fn over(registry: Arc<Registry>, services: Services) -> Result<OperatorClient, BootError> {
         let engine = services.engine(registry.clone())?;
         let role: Arc<str> = registry.required_role().unwrap_or_default().into();
         let principal = Principal {
@@ -58,7 +62,7 @@ impl OperatorClient {
     }
 
     /// The body of a response; a refusal is an error with its message.
-    fn ask(&self, method: Method, path: &str, query: Value, body: Value) -> Result<Value, BootError> {
+    pub(super) fn ask(&self, method: Method, path: &str, query: Value, body: Value) -> Result<Value, BootError> {
         let body = if body.is_null() { BodyParams::None } else { BodyParams::Json(members(body)) };
         let call = Call::internal(method, path, members(query), body);
         let part = wait(self.engine.part(&self.scope, &call, false));
@@ -69,7 +73,7 @@ impl OperatorClient {
     }
 
     /// All items of a collection.
-    fn all(&self, path: &str, query: Value) -> Result<Vec<Value>, BootError> {
+    pub(super) fn all(&self, path: &str, query: Value) -> Result<Vec<Value>, BootError> {
         let mut all = Vec::new();
         for page in 1.. {
             let mut query = members(query.clone());

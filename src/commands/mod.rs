@@ -21,6 +21,7 @@ mod backups;
 mod declarations;
 mod doctor;
 mod health;
+mod import;
 mod mcp;
 mod new;
 mod openapi;
@@ -167,24 +168,8 @@ pub enum Command {
     /// Add to the declarations.
     #[command(subcommand)]
     New(NewCommand),
-    /// Import a WordPress export (WXR), or propose declarations for one.
-    Import {
-        file: PathBuf,
-        /// Import nothing; write `site.toml` and schema files for the content of the file into this folder. Files that are there
-        /// stay. Reads WordPress exports (WXR), and what Advanced Custom Fields has exported as JSON.
-        #[arg(long, value_name = "DIR", conflicts_with_all = ["attachments", "user"])]
-        propose: Option<PathBuf>,
-        /// Print the report of `--propose` as JSON.
-        #[arg(long, requires = "propose")]
-        json: bool,
-        /// A folder with the uploads of the exported site; its files become those of the imported records.
-        #[arg(long, value_name = "DIR")]
-        attachments: Option<PathBuf>,
-        /// Login of the account that gets the records whose author the file does not list; default: the first
-        /// administrator.
-        #[arg(long, value_name = "LOGIN")]
-        user: Option<String>,
-    },
+    /// Import a WordPress export (WXR) or a dump of its database (SQL, also packed by gzip), or propose declarations for one.
+    Import(ImportArgs),
     /// Export the site as WXR, which WordPress and `import` read: all records with terms, values and comments. The server may
     /// run meanwhile. Uploaded files are not copied
     Export {
@@ -233,6 +218,32 @@ pub enum Command {
     },
     /// Print what runs where: version, addresses, database and its size, rows by resource.
     Status,
+}
+
+/// See [`Command::Import`].
+#[derive(Args, Debug)]
+pub struct ImportArgs {
+    file: PathBuf,
+    /// Import nothing; write `site.toml` and schema files for the content of the file into this folder. Files that are there
+    /// stay. Reads WordPress exports, dumps, and what Advanced Custom Fields has exported as JSON.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["attachments", "user", "dry_run"])]
+    propose: Option<PathBuf>,
+    /// Print the report of `--propose` as JSON.
+    #[arg(long, requires = "propose")]
+    json: bool,
+    /// Read everything, print the report, and write nothing.
+    #[arg(long, conflicts_with = "attachments")]
+    dry_run: bool,
+    /// The beginning of the names of the site's tables, where a dump has several sites.
+    #[arg(long, value_name = "PREFIX")]
+    table_prefix: Option<String>,
+    /// A folder with the uploads of the exported site; its files become those of the imported records.
+    #[arg(long, value_name = "DIR")]
+    attachments: Option<PathBuf>,
+    /// Login of the account that gets the records whose author the file does not list; default: the first
+    /// administrator.
+    #[arg(long, value_name = "LOGIN")]
+    user: Option<String>,
 }
 
 /// See [`Command::New`].
@@ -352,10 +363,7 @@ pub fn main() -> ExitCode {
         Some(Command::Completions { shell }) => completions(shell),
         Some(Command::Man { directory }) => man(directory.as_deref()),
         Some(Command::New(NewCommand::Resource { name, like })) => new::resource(&source, &name, &like),
-        Some(Command::Import { file, propose: Some(folder), json, .. }) => propose(&source, &file, &folder, json),
-        Some(Command::Import { file, attachments, user, .. }) => {
-            import(&source, &file, attachments.as_deref(), user.as_deref())
-        }
+        Some(Command::Import(args)) => import::run(&source, &args),
         Some(Command::Export { wxr, types, since, part_size }) => {
             export(&source, &wxr, types, since.as_deref(), part_size)
         }
@@ -492,22 +500,6 @@ fn print(text: &[u8]) {
     let _ = std::io::stdout().lock().write_all(text);
 }
 
-fn import(source: &ConfigSource, file: &Path, attachments: Option<&Path>, user: Option<&str>) -> Result<(), BootError> {
-    let (registry, services) = services_or_new(source)?;
-    let mut report = crate::import::import(&registry, &services, file, user, true)?;
-    if attachments.is_some() {
-        report.files_follow();
-    }
-    if let Err(error) = services.storage.gather_statistics() {
-        tracing::warn!("the database has not gathered its statistics yet, queries may be slow until it has: {error}");
-    }
-    say!("{report}");
-    if let Some(folder) = attachments {
-        say!("{}", crate::import::attachments::bring(&Arc::new(registry), &services, folder)?);
-    }
-    Ok(())
-}
-
 fn export(
     source: &ConfigSource,
     file: &Path,
@@ -525,21 +517,6 @@ fn export(
     present(&registry)?;
     let services = Services::start(boot::open(&registry, false)?, &registry)?;
     say!("{}", crate::export::export(&registry, &services, file, &options)?);
-    Ok(())
-}
-
-/// Writes the declarations that a file of another site asks for.
-fn propose(source: &ConfigSource, file: &Path, folder: &Path, json: bool) -> Result<(), BootError> {
-    // The names that are taken are those of the dialect that the proposal declares.
-    let mut source = source.clone();
-    source.sets.push("site.prefix=wp".to_owned());
-    let loaded = source.load()?;
-    let report = crate::import::propose::propose(&loaded.declaration, file, folder)?;
-    if json {
-        say!("{}", report.to_json());
-    } else {
-        say!("{report}");
-    }
     Ok(())
 }
 

@@ -13,7 +13,7 @@ pub use self::report::ExportReport;
 use self::write::{ExportedSite, WxrWriter};
 use crate::boot::{BootError, Services};
 use crate::error::ApiError;
-use crate::import::wxr::ExportItem;
+use crate::import::items::ExportItem;
 use crate::model::Method;
 use crate::records::{always, plan};
 use crate::registry::Registry;

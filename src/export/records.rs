@@ -5,7 +5,7 @@ use super::terms::taxonomy;
 use crate::behaviours::files;
 use crate::error::ApiError;
 use crate::import::filing;
-use crate::import::wxr::{Author, Comment, ExportRecord, TermRef};
+use crate::import::items::{Author, Comment, ExportRecord, TermRef};
 use crate::records::{self, Record, all, always, columns, is_in, select};
 use crate::registry::Registry;
 use crate::registry::columns::{ID, comment, old_address, record, term, user};
@@ -169,6 +169,7 @@ impl<'s> RecordReader<'s> {
             display_name: row.name,
             first_name: row.first_name,
             last_name: row.last_name,
+            account: None,
         };
         Ok(rows.into_iter().map(author).collect())
     }
@@ -301,6 +302,7 @@ impl<'s> RecordReader<'s> {
                 date_local: Some(row.date_local),
                 date_utc: Some(row.date_utc),
                 content: row.content,
+                agent: String::new(),
                 approved,
                 kind: row.kind,
                 parent: row.parent,

@@ -2,7 +2,7 @@
 
 use super::records::{property_values, stored_values};
 use crate::error::ApiError;
-use crate::import::wxr::Term;
+use crate::import::items::Term;
 use crate::records::{self, Record, always, select};
 use crate::registry::Registry;
 use crate::registry::columns::term;

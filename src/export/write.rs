@@ -1,6 +1,6 @@
 //! Writes WXR 1.2, the export format of WordPress, with the vocabulary that [`crate::import::wxr`] reads.
 
-use crate::import::wxr::{Author, Comment, ExportItem, ExportRecord, Term};
+use crate::import::items::{Author, Comment, ExportItem, ExportRecord, Term};
 use cms_text::dates::format_php_date;
 use cms_text::time::format_local;
 use cms_text::xml::writable;
@@ -230,7 +230,8 @@ impl<W: io::Write> WxrWriter<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::wxr::{self, ExportSummary, TermRef, WxrLimits};
+    use crate::import::items::{ExportSummary, TermRef};
+    use crate::import::wxr::{self, WxrLimits};
     use proptest::prelude::*;
 
     fn read(text: &str) -> (Vec<ExportItem>, ExportSummary) {

@@ -1,7 +1,8 @@
 //! XML: exports and calls.
 
 use super::HtmlAuditor;
-use crate::import::wxr::{self, ReadError, WxrLimits};
+use crate::import::items::ReadError;
+use crate::import::wxr::{self, WxrLimits};
 use crate::xmlrpc::value::Value;
 use crate::xmlrpc::wire;
 use std::convert::Infallible;
@@ -25,7 +26,7 @@ pub(super) fn wxr(bytes: &[u8], _: HtmlAuditor) {
             let told = summary.authors + summary.terms.values().sum::<u64>() + summary.records.values().sum::<u64>();
             assert_eq!(told, items);
         }
-        Err(ReadError::Wxr(fault)) => {
+        Err(ReadError::File(fault)) => {
             let lines = bytes.iter().filter(|b| **b == b'\n').count() as u64 + 1;
             assert!((1..=lines).contains(&fault.line) && !fault.message.is_empty(), "{fault} of {lines} lines");
         }

@@ -1,8 +1,8 @@
 //! An import on its way: items taken one by one, committed in batches.
 
 use super::ids::{ExportIds, IdMap, assign_ids};
-use super::wxr::{ExportItem, ExportSummary};
-use super::{BATCH, ImportReport};
+use super::items::{ExportItem, ExportSummary};
+use super::{BATCH, ImportReport, SiteImport};
 use crate::boot::{BootError, Services, wait};
 use crate::families::{column, content, term};
 use crate::records::{self, always, columns, eq, select, txt};
@@ -53,6 +53,8 @@ pub(super) struct Importer<'a> {
     pub now: i64,
     pub next_term: i64,
     pub pending: Vec<Change>,
+    /// Nothing is committed.
+    pub rehearses: bool,
     pub report: ImportReport,
 }
 
@@ -90,7 +92,7 @@ impl<'a> Importer<'a> {
         summary: &ExportSummary,
         settings: Settings,
         ids: &ExportIds,
-        user: Option<&str>,
+        options: SiteImport<'_>,
     ) -> Result<Importer<'a>, BootError> {
         let storage = &*services.storage;
         let mut report = ImportReport::default();
@@ -107,7 +109,7 @@ impl<'a> Importer<'a> {
         let users = place("user", "user", "user", &ids.users)?;
         let accounts: Vec<AccountRow> =
             snapshot.rows_as(&records::ordered(select::<AccountRow>(always()), "id", false))?;
-        let importing = importing_user(registry, &accounts, user)?;
+        let importing = importing_user(registry, &accounts, options.user)?;
         let logins = accounts.iter().map(|account| (account.login_key.clone(), account.id)).collect();
         let address = |account: AccountRow| (account.email_key, (account.login, Some(account.id)));
         let addresses = accounts.into_iter().map(address).collect();
@@ -141,6 +143,7 @@ impl<'a> Importer<'a> {
             now: services.clock.now(),
             next_term: highest + 1,
             pending: Vec::new(),
+            rehearses: options.rehearses,
             report,
         })
     }
@@ -164,7 +167,7 @@ impl<'a> Importer<'a> {
 
     fn flush(&mut self) -> Result<(), BootError> {
         let changes = std::mem::take(&mut self.pending);
-        if changes.is_empty() {
+        if changes.is_empty() || self.rehearses {
             return Ok(());
         }
         let wished: Vec<Option<Arc<str>>> = changes.iter().filter_map(wished_slug).collect();
@@ -179,7 +182,8 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<ImportReport, BootError> {
+    /// Commits whatever waits for all items.
+    pub(super) fn finish(&mut self) -> Result<(), BootError> {
         for (taxonomy, child, parent) in std::mem::take(&mut self.parents) {
             let Some(parent) = self.slugs.get(&(taxonomy, parent)).copied() else { continue };
             let target = Target::Existing { key: DbValue::Int(child), expect: None };
@@ -202,8 +206,7 @@ impl<'a> Importer<'a> {
                 .push(Change::Put(Put { slug: Some(claim), ..Put::new(content::columns::TABLE, target, Vec::new()) }));
             self.flush_full()?;
         }
-        self.flush()?;
-        Ok(self.report)
+        self.flush()
     }
 
     /// Remembers what a source key became; false when an earlier run brought it.

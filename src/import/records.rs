@@ -1,7 +1,7 @@
 //! Records of an export, with their terms, meta values and comments.
 
 use super::importer::Importer;
-use super::wxr::{self, Comment, ExportRecord};
+use super::items::{Comment, ExportRecord, TermRef};
 use crate::boot::BootError;
 use crate::families::{Columns, column, comment, content, text_column};
 use crate::files::kinds;
@@ -84,7 +84,7 @@ impl<'a> Importer<'a> {
         set: &mut Columns,
     ) -> BTreeMap<Name, Vec<i64>> {
         let mut edges: BTreeMap<Name, Vec<i64>> = BTreeMap::new();
-        let mut terms: Vec<&wxr::TermRef> = record.terms.iter().collect();
+        let mut terms: Vec<&TermRef> = record.terms.iter().collect();
         terms.sort_by_cached_key(|term| slug::title_key(&term.name));
         for term in terms {
             if let Some(column) = resource.and_then(|resource| self.language_column(resource, &term.taxonomy)) {
@@ -292,6 +292,7 @@ impl<'a> Importer<'a> {
             text_column(col::AUTHOR_EMAIL, &from.email),
             text_column(col::AUTHOR_URL, &from.url),
             text_column(col::AUTHOR_IP, &from.ip),
+            text_column(col::AUTHOR_USER_AGENT, &from.agent),
             text_column(col::STATUS, status),
             text_column(col::KIND, &from.kind),
             value(col::POST, record),

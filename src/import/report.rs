@@ -1,6 +1,6 @@
 //! The report of an import, for people: imported items, items that differ from the file, and items that are not shown.
 
-use super::wxr::Warnings;
+use super::items::Warnings;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -66,7 +66,14 @@ pub struct ImportReport {
     /// Mentions of earlier runs that have a property by now.
     pub(super) filed: u64,
     pub(super) users: u64,
+    /// New accounts that log in with the passwords that they had, and those that have to set one.
+    pub(super) passwords: u64,
+    pub(super) no_passwords: u64,
+    /// New accounts with roles that nothing declares, by role.
+    pub(super) roles: BTreeMap<String, u64>,
     pub(super) comments: u64,
+    pub(super) redirects: u64,
+    pub(super) refused_redirects: ReportSentences,
     /// Things that an earlier run brought already, or that were here before.
     pub(super) known: u64,
     /// Things that the file names a second time.
@@ -86,6 +93,8 @@ pub struct ImportReport {
     pub(super) variables: BTreeMap<String, u64>,
     /// Files that are not here, by the host that has them.
     pub(super) elsewhere: BTreeMap<String, u64>,
+    /// Parts of the file that are not items, with the reason.
+    pub(super) left_out: BTreeMap<String, u64>,
     pub(super) warnings: Warnings,
 }
 
@@ -115,6 +124,15 @@ impl ImportReport {
         self.elsewhere.clear();
     }
 
+    /// A redirect was made, or was here before (`None`), or was refused, with the reason.
+    pub fn redirect(&mut self, refused: Option<Result<(), String>>) {
+        match refused {
+            Some(Ok(())) => self.redirects += 1,
+            Some(Err(why)) => self.refused_redirects.add(|| format!("redirect that is not taken: {why}")),
+            None => self.known += 1,
+        }
+    }
+
     /// An id of the file that became another one.
     pub(super) fn moved(&mut self, space: &'static str, from: i64, to: i64) {
         self.moved.entry(space).or_default().change(&from, &to);
@@ -132,9 +150,15 @@ impl ImportReport {
             (self.known, "were here already"),
             (self.twice, "are named twice in the file: the first one counts"),
             (self.filed, "terms of records that came before are shown now"),
+            (self.passwords, "accounts have the passwords that they had"),
+            (self.no_passwords, "accounts have no password that can be verified here: their owners set one"),
+            (self.redirects, "redirects"),
         ];
         for (n, what) in further.into_iter().filter(|(n, _)| *n > 0) {
             write!(f, "\n{n:>8} {what}")?;
+        }
+        for (role, n) in &self.roles {
+            write!(f, "\n{n:>8} accounts have the role {role}, which nothing declares: it gives them no right")?;
         }
         for (taxonomy, n) in &self.hidden_terms {
             write!(f, "\n{n:>8} terms of {taxonomy}: stored, no resource shows them")?;
@@ -182,9 +206,10 @@ impl fmt::Display for ImportReport {
         self.slugs.line(f, "slug", "")?;
         self.accounts.lines(f, "accounts")?;
         self.settings.lines(f, "settings")?;
-        for (line, warning) in &self.warnings.listed {
-            write!(f, "\nline {line}: {warning}")?;
+        self.refused_redirects.lines(f, "redirects that are not taken")?;
+        for (what, n) in &self.left_out {
+            write!(f, "\n{n:>8} left out: {what}")?;
         }
-        if self.warnings.more > 0 { write!(f, "\n{} more lines of this kind", self.warnings.more) } else { Ok(()) }
+        self.warnings.lines().try_for_each(|line| write!(f, "\n{line}"))
     }
 }

@@ -1,49 +1,77 @@
-//! The site that an export comes from: title, description and language.
+//! The site that an import comes from: title, description, language, and the settings that a database has.
 
-use super::ImportReport;
-use super::wxr::ExportSummary;
-use crate::boot::{BootError, Services, wait};
+use super::importer::Importer;
+use super::items::{ExportSummary, ImportedSetting};
+use crate::boot::{BootError, wait};
+use crate::model::Method;
+use crate::registry::args::Arg;
+use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
+use crate::request::route;
 use crate::scope::{read_settings, stored_settings};
 use cms_storage::plan::{Change, WritePlan};
 use cms_text::sanitize::sanitize_text_field;
-use serde_json::{Map, Value};
+use cms_text::time::Zone;
+use serde_json::{Map, Value, json};
 
 /// Takes them into a site that was empty and has none of its own; what differs is reported.
 ///
 /// # Errors
 /// The database cannot be read, or refuses.
-pub(super) fn take(
-    registry: &Registry,
-    services: &Services,
-    summary: &ExportSummary,
-    was_empty: bool,
-    report: &mut ImportReport,
-) -> Result<(), BootError> {
+pub(super) fn take(importer: &mut Importer<'_>, summary: &ExportSummary, was_empty: bool) -> Result<(), BootError> {
+    let (registry, services) = (importer.registry, importer.services);
     let storage = &*services.storage;
     let present = read_settings(registry, storage)?;
     let own = stored_settings(&*storage.snapshot()?)?;
-    let schema = registry.singletons().find_map(|resource| resource.schema["properties"].as_object());
     // Feeds separate the parts of a language by dashes.
     let language = summary.language.replace('-', "_");
+    let named = [("title", &summary.title), ("description", &summary.description), ("language", &language)];
+    let named = named.map(|(key, text)| (key.to_owned(), ImportedSetting::Text(text.clone())));
     let mut members = Map::new();
-    for (key, text) in [("title", &summary.title), ("description", &summary.description), ("language", &language)] {
-        let text = sanitize_text_field(text);
-        let Some(declared) = schema.and_then(|schema| schema.get(key)) else { continue };
-        let longest = declared["maxLength"].as_u64().unwrap_or(u64::MAX);
-        if text.is_empty() || present.text(key) == text {
-            continue;
-        }
-        if was_empty && !own.contains_key(key) && text.chars().count() as u64 <= longest {
-            report.settings.add(|| format!("the {key} of the site is {text} now"));
-            members.insert(key.to_owned(), Value::String(text));
-        } else {
-            report.settings.add(|| format!("the {key} of the site stays {}; the file has {text}", present.text(key)));
+    for (key, setting) in named.into_iter().chain(summary.settings.clone()) {
+        let Some(argument) = argument(registry, &key) else { continue };
+        let Some(shown) = shown(importer, setting).filter(|value| *value != json!("")) else { continue };
+        let value = argument.schema.accept(&key, shown.clone()).ok();
+        let value = value.filter(|value| key != ZONE || value.as_str().is_some_and(|zone| Zone::parse(zone).is_some()));
+        let here = present.values.get(&key).cloned().unwrap_or_default();
+        let report = &mut importer.report.settings;
+        match value {
+            Some(value) if value == here => {}
+            Some(value) if was_empty && !own.contains_key(&key) => {
+                report.add(|| format!("the {key} of the site is {} now", text(&value)));
+                members.insert(key, value);
+            }
+            _ => report.add(|| format!("the {key} of the site stays {}; the file has {}", text(&here), text(&shown))),
         }
     }
-    if members.is_empty() {
+    if members.is_empty() || importer.rehearses {
         return Ok(());
     }
     let change = Change::SettingMembers { key: name("settings"), members };
     wait(storage.commit(WritePlan::new(vec![change]))).map(|_| ()).map_err(BootError::Commit)
+}
+
+/// The setting that dates follow.
+const ZONE: &str = "timezone";
+
+/// The value of a setting as a request would have it; nothing where what it refers to did not come in.
+fn shown(importer: &Importer<'_>, setting: ImportedSetting) -> Option<Value> {
+    match setting {
+        ImportedSetting::Text(text) => Some(Value::String(sanitize_text_field(&text))),
+        ImportedSetting::Record(id) => Some(importer.records.target(id)).filter(|id| *id != 0).map(Value::from),
+        ImportedSetting::Term(id) => importer.numbered.get(&id).copied().map(Value::from),
+    }
+}
+
+/// The argument that sets a setting.
+fn argument<'r>(registry: &'r Registry, key: &str) -> Option<&'r Arg> {
+    let of = |settings: &'r Resource| {
+        let routes = registry.routes.iter().filter(|route| route.resource == Some(settings.index));
+        routes.filter_map(|own| route::endpoint(own, Method::Put)).find_map(|endpoint| endpoint.args.get(key))
+    };
+    registry.singletons().find_map(of)
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,22 +1,24 @@
 //! Users and terms of an export.
 
 use super::importer::Importer;
+use super::items::{AccountDetails, Author, Term, TermRef};
 use super::records::neutral;
-use super::wxr::{self, TermRef};
+use crate::access::hashing;
 use crate::boot::BootError;
 use crate::families::{Columns, term, text_column, user};
 use crate::records::txt;
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use cms_storage::plan::{Change, DbValue, Input, Put, Target};
-use cms_text::{php, slug};
+use cms_text::html_policy::{self, Policy};
+use cms_text::{php, sanitize, slug};
 use serde_json::Value;
 
 /// The taxonomy whose terms are formats: a record has its format in a column.
 pub(super) const FORMATS: &str = "post_format";
 
 impl<'a> Importer<'a> {
-    pub(super) fn author(&mut self, author: wxr::Author) -> Result<(), BootError> {
+    pub(super) fn author(&mut self, author: Author) -> Result<(), BootError> {
         let key = slug::title_key(&author.login);
         let number = author.id.unwrap_or(0);
         let (id, _) = self.users.take("user", number);
@@ -39,25 +41,64 @@ impl<'a> Importer<'a> {
         }
         let email = self.address(&author, &key);
         let shown = if author.display_name.is_empty() { &author.login } else { &author.display_name };
-        let set = vec![
+        let mut set = vec![
             text_column(user::columns::EMAIL, &email),
             text_column(user::columns::NAME, shown),
             text_column(user::columns::FIRST_NAME, &author.first_name),
             text_column(user::columns::LAST_NAME, &author.last_name),
-            user::roles_column(self.registry.imported_role()),
         ];
+        let account = author.account.as_deref();
+        match account {
+            Some(account) => self.account_columns(account, &mut set),
+            None => set.push(user::roles_column(self.registry.imported_role())),
+        }
         let target = Target::Keyed(DbValue::Int(id));
         // A login without letters that addresses can have makes none.
-        let slug = slug::user_slug(&author.login).is_empty().then(|| format!("user-{id}"));
-        self.pending.push(Change::Put(user::put(target, &author.login, self.now, slug, set)));
+        let wished = account.map(|account| slug::user_slug(&account.slug)).filter(|slug| !slug.is_empty());
+        let slug = wished.or_else(|| slug::user_slug(&author.login).is_empty().then(|| format!("user-{id}")));
+        let registered = account.and_then(|account| account.registered).unwrap_or(self.now);
+        let values = account.map(|account| account.meta.as_slice()).unwrap_or_default();
+        self.judge_meta(self.registry.users(), values, &[]);
+        let put = user::put(target, &author.login, registered, slug, set);
+        self.pending.push(Change::Put(Put { meta: super::records::meta(values), ..put }));
         self.addresses.insert(slug::title_key(&email), (author.login, None));
         self.logins.insert(key, id);
         self.report.users += 1;
         Ok(())
     }
 
+    /// The parts of a new account that a database has. Roles that nothing here declares give no rights.
+    fn account_columns(&mut self, account: &AccountDetails, set: &mut Columns) {
+        let (declared, unknown): (Vec<&str>, Vec<&str>) =
+            account.roles.iter().map(String::as_str).partition(|role| self.registry.roles.contains_key(*role));
+        for role in unknown {
+            *self.report.roles.entry(role.to_owned()).or_default() += 1;
+        }
+        set.push(match declared.is_empty() {
+            true => user::roles_column(self.registry.default_role()),
+            false => user::roles_column(declared),
+        });
+        match account.password_hash.as_str() {
+            hash if hashing::is_known(hash) => {
+                self.report.passwords += 1;
+                set.push(text_column(user::columns::PASSWORD_HASH, hash));
+            }
+            _ => self.report.no_passwords += 1,
+        }
+        let biography = html_policy::sanitise(&account.description, Policy::biographies());
+        let url = sanitize::clean_url(&account.url);
+        let texts = [
+            (user::columns::URL, url.as_str()),
+            (user::columns::NICKNAME, &account.nickname),
+            (user::columns::DESCRIPTION, &biography),
+            (user::columns::LOCALE, &account.locale),
+        ];
+        let given = texts.into_iter().filter(|(_, text)| !text.is_empty());
+        set.extend(given.map(|(column, text)| text_column(column, text)));
+    }
+
     /// The account that an author is: the one with the login, else one that was here before and has the address.
-    fn account_of(&mut self, author: &wxr::Author, key: &str) -> Option<i64> {
+    fn account_of(&mut self, author: &Author, key: &str) -> Option<i64> {
         if let Some(here) = self.logins.get(key) {
             return Some(*here);
         }
@@ -72,7 +113,7 @@ impl<'a> Importer<'a> {
 
     /// The address of a new account. Every account has one of its own: what is missing or taken is replaced by one that can
     /// never receive.
-    fn address(&mut self, author: &wxr::Author, key: &str) -> String {
+    fn address(&mut self, author: &Author, key: &str) -> String {
         let taken = |email: &str| self.addresses.contains_key(&slug::title_key(email));
         if !author.email.is_empty() && !taken(&author.email) {
             return author.email.clone();
@@ -102,7 +143,7 @@ impl<'a> Importer<'a> {
         self.taxonomy(exported).map_or_else(|| exported.to_owned(), |resource| resource.kind.to_string())
     }
 
-    pub(super) fn term(&mut self, term: wxr::Term) -> Option<i64> {
+    pub(super) fn term(&mut self, term: Term) -> Option<i64> {
         if term.taxonomy == FORMATS {
             return None;
         }
@@ -156,7 +197,7 @@ impl<'a> Importer<'a> {
     }
 
     /// The languages of the terms that a group of translations names.
-    fn note_translations(&mut self, group: &wxr::Term) {
+    fn note_translations(&mut self, group: &Term) {
         let languages = self.registry.languages.as_ref();
         if languages.is_some_and(|languages| languages.import.term_groups == group.taxonomy)
             && let Some(Value::Object(members)) = php::unserialize(&group.description)
@@ -193,6 +234,6 @@ impl<'a> Importer<'a> {
         if let Some(id) = self.slugs.get(&(self.taxonomy_kind(&term.taxonomy), slug.clone())) {
             return Some(*id);
         }
-        self.term(wxr::Term { taxonomy: term.taxonomy.clone(), slug, name: term.name.clone(), ..wxr::Term::default() })
+        self.term(Term { taxonomy: term.taxonomy.clone(), slug, name: term.name.clone(), ..Term::default() })
     }
 }

@@ -6,170 +6,10 @@
 //! record becomes nor where it is stored. A first pass that only counts is a [`read`] whose sink does nothing.
 
 use super::dates::{DateZone, feed_date, moment};
-pub use super::xml::{Warnings, WxrError, WxrLimits};
+use super::items::{Author, Comment, ExportItem, ExportRecord, ExportSummary, FileFault, ReadError, Term, TermRef};
+pub use super::xml::WxrLimits;
 use super::xml::{XmlCursor, XmlTag, brief};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::io::BufRead;
-
-/// One thing that an export holds, in file order.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ExportItem {
-    Author(Author),
-    /// From `wp:category`, `wp:tag` or `wp:term`.
-    Term(Term),
-    /// From `item`.
-    Record(Box<ExportRecord>),
-}
-
-/// A person whom records name by login.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Author {
-    /// Absent in version 1.0.
-    pub id: Option<i64>,
-    pub login: String,
-    pub email: String,
-    pub display_name: String,
-    pub first_name: String,
-    pub last_name: String,
-}
-
-/// A category, a tag, or a term of any other taxonomy.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Term {
-    /// Absent in version 1.0.
-    pub id: Option<i64>,
-    /// `category`, `post_tag`, `nav_menu`, `post_format`, ...
-    pub taxonomy: String,
-    pub slug: String,
-    pub name: String,
-    /// Empty for a term at the top.
-    pub parent_slug: String,
-    pub description: String,
-    pub meta: Vec<(String, String)>,
-}
-
-/// A term as a record names it; files of other programs may give it no slug.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TermRef {
-    pub taxonomy: String,
-    pub slug: String,
-    pub name: String,
-}
-
-/// A post, a page, an attachment, a menu item, or whatever else `kind` says.
-///
-/// Dates are seconds since 1970-01-01 00:00:00, in the site's wall time (`_local`) or in UTC; the zero date is `None`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ExportRecord {
-    pub id: i64,
-    pub title: String,
-    /// Markup as its author wrote it.
-    pub content: String,
-    pub excerpt: String,
-    pub link: String,
-    pub guid: String,
-    pub date_local: Option<i64>,
-    pub date_utc: Option<i64>,
-    /// Exports of older sites do not contain when a record was modified.
-    pub modified_local: Option<i64>,
-    pub modified_utc: Option<i64>,
-    pub author_login: String,
-    /// Percent-encoded if it is not ASCII, as the export has it.
-    pub slug: String,
-    pub status: String,
-    /// Id of the record above, 0 for none.
-    pub parent: i64,
-    pub menu_order: i64,
-    /// The post type.
-    pub kind: String,
-    pub password: String,
-    pub sticky: bool,
-    /// `open` or `closed`.
-    pub comment_status: String,
-    /// `open` or `closed`.
-    pub ping_status: String,
-    pub attachment_url: Option<String>,
-    pub terms: Vec<TermRef>,
-    /// In file order; a key may repeat.
-    pub meta: Vec<(String, String)>,
-    pub comments: Vec<Comment>,
-    /// Where the record begins in the file, counted from 1.
-    pub line: u64,
-}
-
-/// A comment on a record; dates as in [`ExportRecord`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Comment {
-    pub id: i64,
-    pub author: String,
-    pub email: String,
-    pub url: String,
-    pub ip: String,
-    pub date_local: Option<i64>,
-    pub date_utc: Option<i64>,
-    pub content: String,
-    /// `1`, `0`, `spam`, `trash` or `post-trashed`.
-    pub approved: String,
-    /// `comment` where the file leaves it empty, `pingback`, `trackback`, ...
-    pub kind: String,
-    /// Id of the comment that this one replies to, 0 for none.
-    pub parent: i64,
-    /// Id of the author if the commenter was logged in, else 0.
-    pub user_id: i64,
-    pub meta: Vec<(String, String)>,
-}
-
-/// The contents of a file, counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ExportSummary {
-    /// `wp:wxr_version`.
-    pub version: String,
-    /// The site's name.
-    pub title: String,
-    pub description: String,
-    /// Where the site's files live.
-    pub site_url: String,
-    /// Where its pages live: `wp:base_blog_url`, or the channel's link if that is absent.
-    pub base_url: String,
-    /// As feeds write it: `en-US`.
-    pub language: String,
-    /// By kind and status.
-    pub records: BTreeMap<(String, String), u64>,
-    /// By taxonomy; terms that the file defines, not mentions of them.
-    pub terms: BTreeMap<String, u64>,
-    /// Taxonomies of the terms that records name.
-    pub taxonomies: BTreeSet<String>,
-    pub authors: u64,
-    pub comments: u64,
-    pub warnings: Warnings,
-}
-
-/// The cause that ended a reading early.
-#[derive(Debug)]
-pub enum ReadError<E> {
-    /// The file is at fault.
-    Wxr(WxrError),
-    /// The sink did not take an item.
-    Sink(E),
-}
-
-impl<E> From<WxrError> for ReadError<E> {
-    fn from(error: WxrError) -> Self {
-        ReadError::Wxr(error)
-    }
-}
-
-impl<E: fmt::Display> fmt::Display for ReadError<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ReadError::Wxr(error) => error.fmt(f),
-            ReadError::Sink(error) => error.fmt(f),
-        }
-    }
-}
-
-impl<E: std::error::Error> std::error::Error for ReadError<E> {}
 
 const HINT_WXR: &str = "choose a file made by Tools > Export in WordPress";
 const HINT_NAMES: &str = "no valid export is like this: check that place in the file";
@@ -178,8 +18,6 @@ const HINT_NAMES: &str = "no valid export is like this: check that place in the 
 const LONGEST_NAME: usize = 128;
 /// The post type of files.
 const FILE: &str = "attachment";
-/// A summary stores each pair of kind and status and each taxonomy, so a file may not invent any number of them.
-const MOST_NAMES: usize = 4096;
 
 /// The versions that this reader understands.
 const VERSIONS: [&str; 3] = ["1.0", "1.1", "1.2"];
@@ -215,7 +53,7 @@ pub fn read<R: BufRead, E>(
     Ok(outlet.summary)
 }
 
-fn foreign<R: BufRead>(cursor: &XmlCursor<R>) -> WxrError {
+fn foreign<R: BufRead>(cursor: &XmlCursor<R>) -> FileFault {
     cursor.fault("this is not a WordPress export".into(), HINT_WXR)
 }
 
@@ -239,32 +77,10 @@ impl<P: FnMut(u64), F> ImportSink<P, F> {
         }
         self.left -= 1;
         let Some(item) = item else { return Ok(()) };
-        self.count(&item);
-        let summary = &self.summary;
-        if summary.records.len() + summary.terms.len() + summary.taxonomies.len() > MOST_NAMES {
-            let message = format!("the file holds more than {MOST_NAMES} kinds, statuses and taxonomies");
-            return Err(cursor.fault(message, HINT_NAMES).into());
-        }
+        self.summary.count(&item).map_err(|message| cursor.fault(message, HINT_NAMES))?;
         (self.each)(item).map_err(ReadError::Sink)?;
         (self.progress)(cursor.bytes());
         Ok(())
-    }
-
-    fn count(&mut self, item: &ExportItem) {
-        let summary = &mut self.summary;
-        match item {
-            ExportItem::Author(_) => summary.authors += 1,
-            ExportItem::Term(term) => *summary.terms.entry(term.taxonomy.clone()).or_default() += 1,
-            ExportItem::Record(record) => {
-                *summary.records.entry((record.kind.clone(), record.status.clone())).or_default() += 1;
-                for term in &record.terms {
-                    if !summary.taxonomies.contains(&term.taxonomy) {
-                        summary.taxonomies.insert(term.taxonomy.clone());
-                    }
-                }
-                summary.comments += record.comments.len() as u64;
-            }
-        }
     }
 }
 
@@ -299,7 +115,7 @@ fn about_site<R: BufRead>(
     cursor: &mut XmlCursor<R>,
     tag: &XmlTag,
     summary: &mut ExportSummary,
-) -> Result<(), WxrError> {
+) -> Result<(), FileFault> {
     match tag.name.as_str() {
         "wp:wxr_version" => summary.version = version(cursor)?,
         "title" => summary.title = cursor.text()?,
@@ -318,7 +134,7 @@ fn about_site<R: BufRead>(
     Ok(())
 }
 
-fn version<R: BufRead>(cursor: &mut XmlCursor<R>) -> Result<String, WxrError> {
+fn version<R: BufRead>(cursor: &mut XmlCursor<R>) -> Result<String, FileFault> {
     let version = word(cursor)?;
     if VERSIONS.contains(&version.as_str()) {
         return Ok(version);
@@ -332,7 +148,7 @@ fn warn_omitted<R: BufRead>(cursor: &mut XmlCursor<R>, at: &XmlTag, what: &str, 
     cursor.warnings.add(at.line, format!("the {what} that begins here is left out: {why}"));
 }
 
-fn author<R: BufRead>(cursor: &mut XmlCursor<R>, at: &XmlTag) -> Result<Option<Author>, WxrError> {
+fn author<R: BufRead>(cursor: &mut XmlCursor<R>, at: &XmlTag) -> Result<Option<Author>, FileFault> {
     let mut author = Author::default();
     while let Some(tag) = cursor.child()? {
         match tag.name.as_str() {
@@ -353,7 +169,7 @@ fn author<R: BufRead>(cursor: &mut XmlCursor<R>, at: &XmlTag) -> Result<Option<A
 }
 
 /// The three spellings of a term differ in the names of their parts alone.
-fn term<R: BufRead>(cursor: &mut XmlCursor<R>, at: &XmlTag, taxonomy: &str) -> Result<Option<Term>, WxrError> {
+fn term<R: BufRead>(cursor: &mut XmlCursor<R>, at: &XmlTag, taxonomy: &str) -> Result<Option<Term>, FileFault> {
     let mut term = Term { taxonomy: taxonomy.to_owned(), ..Term::default() };
     while let Some(tag) = cursor.child()? {
         match tag.name.as_str() {
@@ -377,7 +193,7 @@ fn term<R: BufRead>(cursor: &mut XmlCursor<R>, at: &XmlTag, taxonomy: &str) -> R
 }
 
 /// A record; `None`: it cannot be read, and is left out.
-fn record<R: BufRead>(cursor: &mut XmlCursor<R>, item: &XmlTag) -> Result<Option<ExportRecord>, WxrError> {
+fn record<R: BufRead>(cursor: &mut XmlCursor<R>, item: &XmlTag) -> Result<Option<ExportRecord>, FileFault> {
     let mut record = ExportRecord { line: item.line, ..ExportRecord::default() };
     let (mut published, mut fault) = (None, None);
     while let Some(tag) = cursor.child()? {
@@ -426,7 +242,7 @@ fn record_detail<R: BufRead>(
     tag: &XmlTag,
     record: &mut ExportRecord,
     fault: &mut Option<String>,
-) -> Result<(), WxrError> {
+) -> Result<(), FileFault> {
     match tag.name.as_str() {
         "wp:post_id" => record.id = number(cursor, tag)?,
         "wp:post_date" => match moment(&word(cursor)?, DateZone::Local) {
@@ -452,7 +268,7 @@ fn record_detail<R: BufRead>(
 }
 
 /// Version 1.0 calls `tag` what later versions call `post_tag`.
-fn term_ref<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag) -> Result<Option<TermRef>, WxrError> {
+fn term_ref<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag) -> Result<Option<TermRef>, FileFault> {
     cursor.part()?;
     let name = cursor.text()?;
     let slug = tag.attribute("nicename").unwrap_or_default();
@@ -469,7 +285,7 @@ fn term_ref<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag) -> Result<Optio
 }
 
 /// `wp:postmeta`, `wp:commentmeta` and `wp:termmeta` alike.
-fn meta<R: BufRead>(cursor: &mut XmlCursor<R>) -> Result<(String, String), WxrError> {
+fn meta<R: BufRead>(cursor: &mut XmlCursor<R>) -> Result<(String, String), FileFault> {
     cursor.part()?;
     let (mut key, mut value) = (String::new(), String::new());
     while let Some(tag) = cursor.child()? {
@@ -482,7 +298,7 @@ fn meta<R: BufRead>(cursor: &mut XmlCursor<R>) -> Result<(String, String), WxrEr
     Ok((key, value))
 }
 
-fn comment<R: BufRead>(cursor: &mut XmlCursor<R>) -> Result<Comment, WxrError> {
+fn comment<R: BufRead>(cursor: &mut XmlCursor<R>) -> Result<Comment, FileFault> {
     cursor.part()?;
     let mut comment = Comment::default();
     while let Some(tag) = cursor.child()? {
@@ -510,7 +326,7 @@ fn comment<R: BufRead>(cursor: &mut XmlCursor<R>) -> Result<Comment, WxrError> {
 }
 
 /// A text in which blanks at the ends mean nothing.
-fn word<R: BufRead>(cursor: &mut XmlCursor<R>) -> Result<String, WxrError> {
+fn word<R: BufRead>(cursor: &mut XmlCursor<R>) -> Result<String, FileFault> {
     let mut text = cursor.text()?;
     text.truncate(text.trim_end().len());
     text.drain(..text.len() - text.trim_start().len());
@@ -523,7 +339,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// The name of a kind or a status; one that is too long is a fault of its item.
-fn name<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag, fault: &mut Option<String>) -> Result<String, WxrError> {
+fn name<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag, fault: &mut Option<String>) -> Result<String, FileFault> {
     let text = word(cursor)?;
     if !text.is_empty() && !is_name(&text) {
         *fault = Some(format!("<{}> holds more than {LONGEST_NAME} bytes", tag.name));
@@ -532,12 +348,12 @@ fn name<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag, fault: &mut Option<
 }
 
 /// A whole number; nothing at all is 0.
-fn number<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag) -> Result<i64, WxrError> {
+fn number<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag) -> Result<i64, FileFault> {
     Ok(optional_number(cursor, tag)?.unwrap_or(0))
 }
 
 /// A whole number: of another text, the digits at its beginning.
-fn optional_number<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag) -> Result<Option<i64>, WxrError> {
+fn optional_number<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag) -> Result<Option<i64>, FileFault> {
     let text = word(cursor)?;
     if text.is_empty() {
         return Ok(None);
@@ -553,7 +369,7 @@ fn optional_number<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag) -> Resul
 }
 
 /// Yes or no, as a number or a word.
-fn flag<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag) -> Result<bool, WxrError> {
+fn flag<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag) -> Result<bool, FileFault> {
     let text = word(cursor)?;
     let (set, usual) = match text.to_ascii_lowercase().as_str() {
         "" | "0" => (false, true),
@@ -568,7 +384,7 @@ fn flag<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag) -> Result<bool, Wxr
 }
 
 /// A date and time; nothing at all and the zero date are `None`, as is what cannot be read.
-fn date<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag, clock: DateZone) -> Result<Option<i64>, WxrError> {
+fn date<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag, clock: DateZone) -> Result<Option<i64>, FileFault> {
     let text = word(cursor)?;
     Ok(moment(&text, clock).unwrap_or_else(|text| {
         odd(cursor, tag, &text, "left out");
@@ -587,6 +403,7 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::select;
+    use std::collections::BTreeMap;
     use std::convert::Infallible;
     use std::io::{BufReader, Read, repeat};
     use std::path::Path;
@@ -643,7 +460,7 @@ mod tests {
     ];
     const TIGHT: WxrLimits = WxrLimits { text: 400, record: 2000, depth: 6, items: 3 };
 
-    fn items(input: impl BufRead) -> Result<(Vec<ExportItem>, ExportSummary), WxrError> {
+    fn items(input: impl BufRead) -> Result<(Vec<ExportItem>, ExportSummary), FileFault> {
         let mut items = Vec::new();
         let sink = |item| {
             items.push(item);
@@ -651,7 +468,7 @@ mod tests {
         };
         match read(input, &WxrLimits::default(), |_| {}, sink) {
             Ok(summary) => Ok((items, summary)),
-            Err(ReadError::Wxr(error)) => Err(error),
+            Err(ReadError::File(error)) => Err(error),
             Err(ReadError::Sink(never)) => match never {},
         }
     }
@@ -985,6 +802,7 @@ mod tests {
             display_name: "Béla Szép".into(),
             first_name: "Béla".into(),
             last_name: "Szép".into(),
+            account: None,
         };
         let term = Term {
             id: Some(4),

@@ -4,6 +4,7 @@
 //! ampersands, entities of HTML, markup within texts. It knows no vocabulary: what an element means is the caller's
 //! business.
 
+use super::items::{FileFault, Warnings};
 use quick_xml::errors::{IllFormedError, SyntaxError};
 use quick_xml::escape::{resolve_html5_entity, resolve_xml_entity};
 use quick_xml::events::{BytesStart, Event};
@@ -29,48 +30,6 @@ impl Default for WxrLimits {
     /// 64 MB a text, 256 MB a record, 64 levels, ten million items.
     fn default() -> Self {
         WxrLimits { text: 64 << 20, record: 256 << 20, depth: 64, items: 10_000_000 }
-    }
-}
-
-/// Why a file cannot be read, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WxrError {
-    /// Counted from 1; where the offending element, text or section begins.
-    pub line: u64,
-    /// The fault, in one sentence without a full stop.
-    pub message: String,
-    /// The remedy for the reader of the message.
-    pub hint: &'static str,
-}
-
-impl fmt::Display for WxrError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {} ({})", self.line, self.message, self.hint)
-    }
-}
-
-impl std::error::Error for WxrError {}
-
-/// Parts that were read otherwise than written, or not at all, with places: so many are listed, the others counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Warnings {
-    pub listed: Vec<(u64, String)>,
-    pub more: u64,
-}
-
-impl Warnings {
-    /// Lines that people still read.
-    const MOST: usize = 100;
-
-    /// Adds one; what is said of the same line already is not said twice.
-    pub(super) fn add(&mut self, line: u64, message: String) {
-        if self.listed.last().is_some_and(|(last, said)| *last == line && *said == message) {
-            return;
-        }
-        match self.listed.len() < Self::MOST {
-            true => self.listed.push((line, message)),
-            false => self.more += 1,
-        }
     }
 }
 
@@ -148,7 +107,7 @@ impl<R: BufRead> XmlCursor<R> {
     }
 
     /// The document's one outermost element, entered; `None` if something else comes first or nothing at all.
-    pub fn root(&mut self) -> Result<Option<XmlTag>, WxrError> {
+    pub fn root(&mut self) -> Result<Option<XmlTag>, FileFault> {
         loop {
             match self.step(None)? {
                 WxrEvent::Enter(tag) => return Ok(Some(tag)),
@@ -159,7 +118,7 @@ impl<R: BufRead> XmlCursor<R> {
     }
 
     /// The next child element, entered; `None` once the current element is left. Text between children is dropped.
-    pub fn child(&mut self) -> Result<Option<XmlTag>, WxrError> {
+    pub fn child(&mut self) -> Result<Option<XmlTag>, FileFault> {
         loop {
             match self.step(None)? {
                 WxrEvent::Enter(tag) => return Ok(Some(tag)),
@@ -171,7 +130,7 @@ impl<R: BufRead> XmlCursor<R> {
     }
 
     /// The text of the current element, which is left. Line ends become `\n`. Elements within it are part of the text.
-    pub fn text(&mut self) -> Result<String, WxrError> {
+    pub fn text(&mut self) -> Result<String, FileFault> {
         let mut text = String::new();
         let mut within: Vec<String> = Vec::new();
         loop {
@@ -202,7 +161,7 @@ impl<R: BufRead> XmlCursor<R> {
     }
 
     /// Leaves the current element and whatever it holds.
-    pub fn skip(&mut self) -> Result<(), WxrError> {
+    pub fn skip(&mut self) -> Result<(), FileFault> {
         let above = self.open.len().saturating_sub(1);
         while self.open.len() > above {
             if let WxrEvent::Eof = self.step(None)? {
@@ -213,7 +172,7 @@ impl<R: BufRead> XmlCursor<R> {
     }
 
     /// Reads on behind the root: nothing but blanks and comments may follow.
-    pub fn finish(&mut self) -> Result<(), WxrError> {
+    pub fn finish(&mut self) -> Result<(), FileFault> {
         loop {
             match self.step(None)? {
                 WxrEvent::Eof => return Ok(()),
@@ -231,17 +190,17 @@ impl<R: BufRead> XmlCursor<R> {
     }
 
     /// Enters one more part into the account of the record.
-    pub fn part(&mut self) -> Result<(), WxrError> {
+    pub fn part(&mut self) -> Result<(), FileFault> {
         self.charge(PART)
     }
 
     /// An error at the latest event.
-    pub fn fault(&self, message: String, hint: &'static str) -> WxrError {
-        WxrError { line: self.line, message, hint }
+    pub fn fault(&self, message: String, hint: &'static str) -> FileFault {
+        FileFault { line: self.line, message, hint }
     }
 
     /// Counts bytes that the record stores besides its texts, which count by themselves.
-    pub fn charge(&mut self, bytes: usize) -> Result<(), WxrError> {
+    pub fn charge(&mut self, bytes: usize) -> Result<(), FileFault> {
         self.spent = self.spent.saturating_add(bytes);
         if self.spent > self.limits.record {
             return Err(self.fault(format!("a record holds more than {} bytes", self.limits.record), HINT_SIZE));
@@ -249,7 +208,7 @@ impl<R: BufRead> XmlCursor<R> {
         Ok(())
     }
 
-    fn cut(&self) -> WxrError {
+    fn cut(&self) -> FileFault {
         let message = match self.open.last() {
             Some(line) => format!("the file ends inside the element that begins in line {line}"),
             None => "the file ends early".into(),
@@ -258,7 +217,7 @@ impl<R: BufRead> XmlCursor<R> {
     }
 
     /// One event. Its text is added to `text`, if a caller wants it.
-    fn step(&mut self, text: Option<&mut String>) -> Result<WxrEvent, WxrError> {
+    fn step(&mut self, text: Option<&mut String>) -> Result<WxrEvent, FileFault> {
         if self.buffer.capacity() > KEPT_BUFFER {
             self.buffer = Vec::new();
         }
@@ -329,7 +288,7 @@ struct EventPlace {
 }
 
 impl EventPlace {
-    fn tag(&self, start: &BytesStart<'_>, warnings: &mut Warnings) -> Result<XmlTag, WxrError> {
+    fn tag(&self, start: &BytesStart<'_>, warnings: &mut Warnings) -> Result<XmlTag, FileFault> {
         if start.len() > LONGEST_TAG {
             return Err(self.fault(format!("a tag is longer than {LONGEST_TAG} bytes"), HINT_SIZE));
         }
@@ -356,7 +315,7 @@ impl EventPlace {
         Ok(XmlTag { name, line: self.line, attributes })
     }
 
-    fn add(&self, text: Option<&mut String>, part: &str, warnings: &mut Warnings) -> Result<WxrEvent, WxrError> {
+    fn add(&self, text: Option<&mut String>, part: &str, warnings: &mut Warnings) -> Result<WxrEvent, FileFault> {
         // XML has no such character, and not every database can store it.
         let whole = if text.is_some() && part.contains('\0') {
             warnings.add(self.line, "NUL characters are left out of a text".into());
@@ -376,12 +335,12 @@ impl EventPlace {
         Ok(WxrEvent::Inert(!part.trim_start_matches('\u{feff}').trim().is_empty()))
     }
 
-    fn too_long(&self) -> WxrError {
+    fn too_long(&self) -> FileFault {
         self.fault(format!("a text is longer than {} bytes", self.limit), HINT_SIZE)
     }
 
-    fn fault(&self, message: String, hint: &'static str) -> WxrError {
-        WxrError { line: self.line, message, hint }
+    fn fault(&self, message: String, hint: &'static str) -> FileFault {
+        FileFault { line: self.line, message, hint }
     }
 }
 
@@ -392,8 +351,8 @@ fn unknown_entity(name: &str, line: u64, warnings: &mut Warnings) -> String {
 }
 
 /// Words a fault of the parser. `read` is what it had consumed since `line`.
-fn explain(error: Error, line: u64, read: &[u8], limits: &WxrLimits) -> WxrError {
-    let fault = |message: String, hint| WxrError { line, message, hint };
+fn explain(error: Error, line: u64, read: &[u8], limits: &WxrLimits) -> FileFault {
+    let fault = |message: String, hint| FileFault { line, message, hint };
     match error {
         Error::Io(cause) if cause.get_ref().is_some_and(|cause| cause.is::<OverBudget>()) => {
             EventPlace { line, limit: limits.text }.too_long()
@@ -405,7 +364,7 @@ fn explain(error: Error, line: u64, read: &[u8], limits: &WxrLimits) -> WxrError
         Error::Encoding(_) => {
             let sound = std::str::from_utf8(read).err().map_or(read.len(), |error| error.valid_up_to());
             let line = line + newlines(read.get(..sound).unwrap_or_default());
-            WxrError { line, message: "the text is not UTF-8".into(), hint: HINT_UTF8 }
+            FileFault { line, message: "the text is not UTF-8".into(), hint: HINT_UTF8 }
         }
         _ => fault("the markup is malformed".into(), HINT_CUT),
     }
@@ -421,7 +380,7 @@ fn unclosed(kind: SyntaxError) -> &'static str {
     }
 }
 
-fn ill_formed(kind: IllFormedError, line: u64) -> WxrError {
+fn ill_formed(kind: IllFormedError, line: u64) -> FileFault {
     let (message, hint) = match kind {
         IllFormedError::MismatchedEndTag { expected, found } => {
             (format!("</{}> found where </{}> is expected", brief(&found), brief(&expected)), HINT_CUT)
@@ -429,7 +388,7 @@ fn ill_formed(kind: IllFormedError, line: u64) -> WxrError {
         IllFormedError::UnmatchedEndTag(found) => (format!("</{}> closes nothing", brief(&found)), HINT_CUT),
         _ => ("the markup is malformed".into(), HINT_CUT),
     };
-    WxrError { line, message, hint }
+    FileFault { line, message, hint }
 }
 
 fn is_name_char(char: char) -> bool {

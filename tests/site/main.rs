@@ -24,6 +24,7 @@ mod dialects;
 mod dice;
 mod doctor;
 mod document_cache;
+mod dumps;
 mod durability;
 mod dynamic;
 mod error_codes;

@@ -42,6 +42,7 @@ mod snapshot;
 mod sql;
 mod sql_reads;
 pub mod sqlite;
+mod staging;
 mod statement;
 mod tally;
 #[cfg(test)]
@@ -65,5 +66,6 @@ pub use pin::PinGuard;
 pub use read_set::{ReadSet, TrackedStorage};
 pub use snapshot::{ReadRequest, ReadResult, Snapshot};
 pub use sqlite::{end_idle_transactions, reuse_transactions};
+pub use staging::{StagedRead, StagedValue, StagingFile};
 pub use typed_row::{FromColumn, FromRow, TypedRow};
 pub use versions::slugs;

@@ -9,13 +9,14 @@ mod site_export;
 mod toml_text;
 
 use crate::boot::BootError;
-use crate::request::BYTE_ORDER_MARK;
+use crate::import::source::{self, ExportSource};
 use cms_config::declaration::Declaration;
+use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Most bytes of a file that is read.
@@ -103,23 +104,24 @@ const READERS: &[SourceReader] = &[field_groups::read];
 ///
 /// # Errors
 /// The file is of no kind that is read, or a file that would be written is there already; then nothing is written.
-pub fn propose(declared: &Declaration, file: &Path, folder: &Path) -> Result<ProposeReport, BootError> {
+pub fn propose(
+    declared: &Declaration,
+    file: &Path,
+    prefix: Option<&str>,
+    folder: &Path,
+) -> Result<ProposeReport, BootError> {
     let refused = |why: String| BootError::Other(format!("{}: {why}; nothing was written", file.display()));
-    let is_xml = begins_as_xml(file).map_err(|error| refused(error.to_string()))?;
-    let proposal = if is_xml { site_export::read(declared, file) } else { from_json(file) }.map_err(refused)?;
+    let is_site = source::holds_site(file).map_err(|error| refused(error.to_string()))?;
+    let proposal = match is_site {
+        false => from_json(file),
+        true => site_export::read(declared, &ExportSource::open(file, prefix, &ProgressBar::hidden())?),
+    };
+    let proposal = proposal.map_err(refused)?;
     let source = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let (files, mut report) = declarations::written(declared, proposal, &source);
     write_all(folder, &files)?;
     report.files = files.into_iter().map(|(name, _)| folder.join(name)).collect();
     Ok(report)
-}
-
-/// Whether the first character of a file is that of XML.
-fn begins_as_xml(file: &Path) -> io::Result<bool> {
-    let mut start = Vec::new();
-    File::open(file)?.take(1024).read_to_end(&mut start)?;
-    let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&start);
-    Ok(text.trim_ascii_start().starts_with(b"<"))
 }
 
 fn from_json(file: &Path) -> Result<Proposal, String> {

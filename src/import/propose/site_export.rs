@@ -1,18 +1,17 @@
-//! Reads a WordPress export (WXR): types and taxonomies of its records, field groups, and meta keys with the types that their
-//! values show.
+//! Reads a WordPress export or a database: types and taxonomies of its records, field groups, and meta keys with the
+//! types that their values show.
 
 use super::field_groups;
 use super::{Proposal, ProposedMeta, ProposedTaxonomy, ProposedType};
+use crate::import::items::{ExportItem, ExportRecord, ReadError};
+use crate::import::names::{NamesWithReason, reason};
 use crate::import::records::neutral;
-use crate::import::wxr::{self, ExportItem, ExportRecord, ReadError, WxrLimits};
+use crate::import::source::ExportSource;
 use cms_config::declaration::Declaration;
 use cms_text::php;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fs::File;
-use std::io::BufReader;
-use std::path::Path;
 
 /// Meta keys of a file that are looked at, of all kinds together.
 const MOST_KEYS: usize = 5000;
@@ -34,39 +33,26 @@ struct InternalNames {
     meta: Vec<NamesWithReason>,
 }
 
-#[derive(Deserialize)]
-struct NamesWithReason {
-    why: String,
-    names: Vec<String>,
-}
-
-/// The entry by which a name is left out, with the reason; `None`: it is not.
-fn reason<'n>(all: &'n [NamesWithReason], name: &str) -> Option<(&'n str, &'n str)> {
-    let fits = |pattern: &String| match pattern.split_once('*') {
-        Some((before, after)) => {
-            name.len() >= before.len() + after.len() && name.starts_with(before) && name.ends_with(after)
-        }
-        None => name == pattern,
-    };
-    all.iter().find_map(|one| Some((one.names.iter().find(|pattern| fits(pattern))?.as_str(), one.why.as_str())))
-}
-
-/// The content of an export.
+/// The content of a site's export or of its database.
 ///
 /// # Errors
-/// Why the file cannot be read.
-pub fn read(declared: &Declaration, file: &Path) -> Result<Proposal, String> {
+/// Why it cannot be read.
+pub fn read(declared: &Declaration, source: &ExportSource) -> Result<Proposal, String> {
     let internal: InternalNames =
         serde_json::from_str(include_str!("internal.json")).map_err(|error| error.to_string())?;
     let mut survey = ExportSurvey::default();
-    let input = BufReader::with_capacity(1 << 18, File::open(file).map_err(|error| error.to_string())?);
     let take = |item| {
         survey.take(item);
         Ok::<(), std::convert::Infallible>(())
     };
-    match wxr::read(input, &WxrLimits::default(), |_| {}, take) {
-        Ok(_) => Ok(survey.proposal(declared, &internal)),
-        Err(ReadError::Wxr(error)) => Err(error.to_string()),
+    match source.read(|_| {}, take) {
+        Ok(summary) => {
+            let mut proposal = survey.proposal(declared, &internal);
+            proposal.left_out.extend(summary.left_out.iter().map(|(what, count)| format!("{count} {what}")));
+            proposal.left_out.extend(summary.warnings.lines());
+            Ok(proposal)
+        }
+        Err(ReadError::File(error)) => Err(error.to_string()),
         Err(ReadError::Sink(never)) => match never {},
     }
 }

@@ -1,0 +1,108 @@
+//! `import`: another site's content into this one, or the declarations that it asks for.
+
+use super::accounts::OperatorClient;
+use super::{ImportArgs, linked, opened, services_or_new};
+use crate::boot::{self, BootError, ConfigSource, Services};
+use crate::import::items::ExportSummary;
+use crate::import::propose;
+use crate::import::source::ExportSource;
+use crate::import::{self, ImportReport, SiteImport, attachments, progress_bar};
+use crate::model::Method;
+use crate::registry::Registry;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// Carries out the command.
+pub(super) fn run(source: &ConfigSource, args: &ImportArgs) -> Result<(), BootError> {
+    if let Some(folder) = &args.propose {
+        return propose_declarations(source, args, folder);
+    }
+    let progress = progress_bar();
+    let content = ExportSource::open(&args.file, args.table_prefix.as_deref(), &progress)?;
+    let options = SiteImport { user: args.user.as_deref(), rehearses: args.dry_run };
+    if args.dry_run {
+        let (_folder, registry, services) = rehearsal(source)?;
+        let (mut report, summary) = import::import(&registry, &services, &content, options, &progress)?;
+        summary.redirects.iter().for_each(|_| report.redirect(Some(Ok(()))));
+        say!("{report}\nnothing was written");
+        return Ok(());
+    }
+    let (registry, services) = services_or_new(source)?;
+    let (mut report, summary) = import::import(&registry, &services, &content, options, &progress)?;
+    if args.attachments.is_some() {
+        report.files_follow();
+    }
+    if let Err(error) = services.storage.gather_statistics() {
+        tracing::warn!("the database has not gathered its statistics yet, queries may be slow until it has: {error}");
+    }
+    let operator = OperatorClient::over(Arc::new(registry), services)?;
+    make_redirects(&operator, &summary, &mut report)?;
+    say!("{report}");
+    if let Some(folder) = &args.attachments {
+        say!("{}", attachments::bring(&operator.registry, &operator.services, folder)?);
+    }
+    Ok(())
+}
+
+/// A database in which nothing is written: the one that is there, or an empty one in a temporary folder.
+fn rehearsal(source: &ConfigSource) -> Result<(Option<TempDir>, Registry, Services), BootError> {
+    let registry = linked(source)?;
+    if boot::place(&registry.declaration)?.file().is_none_or(Path::exists) {
+        let services = Services::start(boot::open(&registry, false)?, &registry)?;
+        return Ok((None, registry, services));
+    }
+    let folder = TempDir::new().map_err(|error| BootError::Other(error.to_string()))?;
+    let mut source = source.clone();
+    source.sets.push(format!("storage.url=sqlite:{}", folder.path().join("rehearsal.db").display()));
+    let (registry, services) = opened(linked(&source)?)?;
+    Ok((Some(folder), registry, services))
+}
+
+/// Makes the redirects of a source by the route that makes them, so that its rules hold.
+fn make_redirects(
+    operator: &OperatorClient,
+    summary: &ExportSummary,
+    report: &mut ImportReport,
+) -> Result<(), BootError> {
+    let declared = operator.registry.declaration.addresses.redirects.get();
+    let resource = declared.and_then(|name| operator.registry.resource(name));
+    let Some(resource) = resource.filter(|_| !summary.redirects.is_empty()) else { return Ok(()) };
+    let here = operator.all(&resource.path, json!({"_fields": "from", "orderby": "id"}))?;
+    let mut here: HashSet<String> = here.iter().filter_map(|row| Some(row["from"].as_str()?.to_owned())).collect();
+    for redirect in &summary.redirects {
+        let mut body = json!(redirect);
+        let from = body["from"].as_str().unwrap_or_default().trim().to_owned();
+        // A target on the old site is on this one now.
+        let to = body["to"].as_str().and_then(|to| to.strip_prefix(&summary.base_url)).map(str::to_owned);
+        if let Some(path) = to.filter(|path| path.starts_with('/')) {
+            body["to"] = Value::String(path);
+        }
+        report.redirect(match here.insert(from.clone()) {
+            false => None,
+            true => Some(match operator.ask(Method::Post, &resource.path, json!({}), body) {
+                Ok(_) => Ok(()),
+                Err(error) => Err(format!("{from}: {error}")),
+            }),
+        });
+    }
+    Ok(())
+}
+
+/// Writes the declarations that a file of another site asks for.
+fn propose_declarations(source: &ConfigSource, args: &ImportArgs, folder: &Path) -> Result<(), BootError> {
+    // The names that are taken are those of the dialect that the proposal declares.
+    let mut source = source.clone();
+    source.sets.push("site.prefix=wp".to_owned());
+    let loaded = source.load()?;
+    let report = propose::propose(&loaded.declaration, &args.file, args.table_prefix.as_deref(), folder)?;
+    if args.json {
+        say!("{}", report.to_json());
+    } else {
+        say!("{report}");
+    }
+    Ok(())
+}

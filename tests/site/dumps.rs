@@ -1,0 +1,229 @@
+//! `cms-server import site.sql`: the database of a WordPress becomes the site, with accounts that can log in, settings and
+//! redirects. What a dump and an export both have is the same by either way.
+
+use super::server::{Server, run, stdout};
+use serde_json::{Value, json};
+use std::fs;
+use std::process::Output;
+
+const SITE: &str = include_str!("../../fixtures/site.sql");
+
+/// The rows that stand before the last line of the site.
+fn with(rows: &str) -> String {
+    let (before, end) = SITE.rsplit_once("-- Dump completed").expect("the end");
+    format!("{before}{rows}-- Dump completed{end}")
+}
+
+fn imported(server: &Server, file: &str, content: &[u8], more: &[&str]) -> Output {
+    let file = server.path(file);
+    fs::write(&file, content).expect("a file");
+    let mut args = server.args();
+    args.retain(|arg| *arg != "serve");
+    args.extend(["import", file.to_str().expect("a path")]);
+    args.extend(more);
+    run(&args, "")
+}
+
+/// Imports a dump; the report.
+fn import(server: &Server, dump: &str, more: &[&str]) -> String {
+    let output = imported(server, "site.sql", dump.as_bytes(), more);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn refusal(server: &Server, dump: &str, more: &[&str]) -> String {
+    let output = imported(server, "broken.sql", dump.as_bytes(), more);
+    assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn counts(server: &Server) -> Vec<String> {
+    server.sql("SELECT (SELECT count(*) FROM record), (SELECT count(*) FROM \"user\"), (SELECT count(*) FROM comment)")
+}
+
+/// Rows of the plugin Redirection, of a menu, and of a record that had another address.
+const MORE: &str = "INSERT INTO `wp_redirection_items` (id,url,regex,status,action_type,action_code,action_data,match_type,title) \
+    VALUES (1,'/old/',0,'enabled','url',301,'https://old.example/new/','url','Moved'),(2,'/x(.*)',1,'enabled','url',301,'/','url',''),\
+    (3,'/gone/',0,'enabled','error',410,'','url',''),(4,'no path',0,'enabled','url',302,'/a/','url','');\n\
+    INSERT INTO `wp_terms` VALUES (6,'Main','main',0);\nINSERT INTO `wp_term_taxonomy` VALUES (36,6,'nav_menu','',0,1);\n\
+    INSERT INTO `wp_term_relationships` VALUES (16,36,0);\nINSERT INTO `wp_posts` (ID,post_type,post_status,post_title,post_name,\
+    post_date,post_date_gmt,menu_order) VALUES (16,'nav_menu_item','publish','Tides','tides','2024-01-02 04:00:00',\
+    '2024-01-02 03:00:00',1),(17,'post','publish','Moved','moved','2024-01-02 04:00:00','2024-01-02 03:00:00',0);\n\
+    INSERT INTO `wp_postmeta` VALUES (20,16,'_menu_item_type','taxonomy'),(21,16,'_menu_item_object','category'),\
+    (22,16,'_menu_item_object_id','3'),(23,16,'_menu_item_menu_item_parent','0'),(24,17,'_wp_old_slug','before');\n";
+
+#[test]
+fn a_dump_becomes_the_site() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let report = import(&server, &with(MORE), &[]);
+    for told in [
+        "       2 post publish",
+        "       1 page draft",
+        "       2 users",
+        "       2 comments",
+        "       1 accounts have the passwords that they had",
+        "       1 accounts have no password that can be verified here",
+        "       1 accounts have the role customer, which nothing declares",
+        "       2 redirects",
+        "       1 left out: redirects: they are regular expressions, or have conditions",
+        "redirect that is not taken: no path:",
+        "       1 left out: records of the type revision",
+        "       2 left out: rows of the table wp_links",
+        "the title of the site is The & harbour now",
+        "the timezone of the site is UTC+2 now",
+        "the page_on_front of the site is 12 now",
+    ] {
+        assert!(report.contains(told), "{told}: {report}");
+    }
+    let server = server.restart_with(&["site.prefix=wp"]);
+    let post = server.admin("GET", "/wp/v2/posts/11?context=edit", None).body;
+    assert_eq!(post["content"]["raw"], "Line\r\nnext 🌊 \\ 'q' nul", "{post}");
+    let told = [&post["date"], &post["date_gmt"], &post["slug"], &post["sticky"], &post["password"], &post["author"]];
+    let author = server.admin("GET", "/wp/v2/users?context=edit&slug=bo", None).body[0].clone();
+    let expected = [
+        &json!("2024-01-02T04:00:00"),
+        &json!("2024-01-02T03:00:00"),
+        &json!("title"),
+        &json!(true),
+        &json!("pass"),
+        &author["id"],
+    ];
+    assert_eq!(told, expected, "{post}");
+    assert_eq!(author["roles"], json!(["subscriber"]), "{author}");
+    let terms = server.get("/wp/v2/categories?post=11&_fields=id,slug,parent&orderby=id").body;
+    assert_eq!(terms, json!([{"id": 3, "slug": "tides", "parent": 0}, {"id": 4, "slug": "spring", "parent": 3}]));
+    let comments = server.admin("GET", "/wp/v2/comments?post=11&status=hold", None).body[0].clone();
+    assert_eq!((&comments["id"], &comments["parent"]), (&json!(22), &json!(21)));
+    let file = server.admin("GET", "/wp/v2/media/13", None).body;
+    assert_eq!(file["source_url"], "https://old.example/wp-content/uploads/2024/01/Tree é.jpg", "{file}");
+    let item = server.admin("GET", "/wp/v2/menu-items/16", None).body;
+    assert_eq!((&item["object"], &item["object_id"], &item["menus"]), (&json!("category"), &json!(3), &json!(6)));
+    let settings = server.admin("GET", "/wp/v2/settings", None).body;
+    let told = ["language", "timezone", "default_category", "page_on_front"].map(|name| settings[name].clone());
+    assert_eq!(told, [json!("de_DE"), json!("UTC+2"), json!(3), json!(12)], "{settings}");
+    for (path, status, target) in
+        [("/old/", 301, "/new/"), ("/gone/", 410, ""), ("/2024/01/before/", 301, "/2024/01/moved/")]
+    {
+        let answer = server.send("GET", &format!("{}{path}", server.site), None, None, &[]);
+        let location = answer.header("location").unwrap_or_default();
+        assert_eq!((answer.status, location.ends_with(target)), (status, true), "{path}: {location}");
+    }
+    let log_in = |login: &str, password: &str| {
+        let body = format!("log={login}&pwd={password}");
+        let form = Some(("application/x-www-form-urlencoded", body.into_bytes()));
+        let status = server.send("POST", &format!("{}/wp-login.php", server.site), None, form, &[]).status;
+        (300..400).contains(&status)
+    };
+    assert_eq!((log_in("ada", "test12345"), log_in("ada", "wrong")), (true, false));
+    assert!(!log_in("bo", "password"), "a hash that nothing verifies");
+    let ada = server.admin("GET", "/wp/v2/users?context=edit&slug=ada-a", None).body[0].clone();
+    let told = [&ada["roles"], &ada["first_name"], &ada["url"], &ada["registered_date"]];
+    let expected =
+        [&json!(["administrator"]), &json!("Ada"), &json!("https://ada.example"), &json!("2020-01-02T03:04:05+00:00")];
+    assert_eq!(told, expected, "{ada}");
+
+    let before = counts(&server);
+    let again = import(&server, &with(MORE), &[]);
+    assert_eq!(counts(&server), before, "{again}");
+    assert!(again.contains("       0 users") && !again.contains(" redirects\n"), "{again}");
+}
+
+/// The parts that both ways have: items of a small site as WordPress exports it, and the same rows.
+#[test]
+fn an_export_and_a_dump_of_one_site_bring_the_same() {
+    let export = "<rss><channel><title>The &amp; harbour</title><language>de-DE</language><wp:wxr_version>1.2</wp:wxr_version>\
+        <wp:base_blog_url>https://old.example</wp:base_blog_url>\
+        <wp:author><wp:author_id>2</wp:author_id><wp:author_login>bo</wp:author_login></wp:author>\
+        <wp:category><wp:term_id>3</wp:term_id><wp:category_nicename>tides</wp:category_nicename><wp:cat_name>Tides</wp:cat_name>\
+        <wp:category_description>Of tides</wp:category_description></wp:category>\
+        <item><title>Title</title><wp:post_id>11</wp:post_id><wp:post_date>2024-01-02 04:00:00</wp:post_date>\
+        <wp:post_date_gmt>2024-01-02 03:00:00</wp:post_date_gmt><wp:post_type>post</wp:post_type><wp:status>publish</wp:status>\
+        <wp:post_name>title</wp:post_name><dc:creator>bo</dc:creator><content:encoded><![CDATA[One\n\ntwo]]></content:encoded>\
+        <guid>https://old.example/?p=11</guid><wp:comment_status>open</wp:comment_status><wp:ping_status>closed</wp:ping_status>\
+        <category domain=\"category\" nicename=\"tides\">Tides</category>\
+        <wp:postmeta><wp:meta_key>mood</wp:meta_key><wp:meta_value>calm</wp:meta_value></wp:postmeta>\
+        <wp:comment><wp:comment_id>21</wp:comment_id><wp:comment_author>Ann</wp:comment_author>\
+        <wp:comment_date>2024-01-02 04:00:00</wp:comment_date><wp:comment_date_gmt>2024-01-02 03:00:00</wp:comment_date_gmt>\
+        <wp:comment_content>Good</wp:comment_content><wp:comment_approved>1</wp:comment_approved></wp:comment>\
+        </item></channel></rss>";
+    let dump = "SET NAMES utf8mb4;\nINSERT INTO a_options (option_name,option_value) VALUES ('home','https://old.example'),\
+        ('blogname','The &amp; harbour'),('WPLANG','de_DE');\nINSERT INTO a_users (ID,user_login) VALUES (2,'bo');\n\
+        INSERT INTO a_terms VALUES (3,'Tides','tides',0);\nINSERT INTO a_term_taxonomy VALUES (7,3,'category','Of tides',0,1);\n\
+        INSERT INTO a_term_relationships VALUES (11,7,0);\nINSERT INTO a_posts (ID,post_author,post_title,post_date,post_date_gmt,\
+        post_type,post_status,post_name,post_content,guid,comment_status,ping_status) VALUES (11,2,'Title','2024-01-02 04:00:00',\
+        '2024-01-02 03:00:00','post','publish','title','One\\n\\ntwo','https://old.example/?p=11','open','closed');\n\
+        INSERT INTO a_postmeta VALUES (1,11,'mood','calm');\nINSERT INTO a_comments (comment_ID,comment_post_ID,comment_author,\
+        comment_date,comment_date_gmt,comment_content,comment_approved) VALUES (21,11,'Ann','2024-01-02 04:00:00',\
+        '2024-01-02 03:00:00','Good','1');\n";
+    let shown = |text: &str, file: &str| {
+        let server = Server::with(&["site.prefix=wp"]);
+        let output = imported(&server, file, text.as_bytes(), &[]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let routes = ["posts/11?context=edit", "categories/3", "comments/21?context=edit"];
+        let documents = routes.map(|route| {
+            let text = server.admin("GET", &format!("/wp/v2/{route}"), None).text;
+            text.replace(&server.site, "https://site.example")
+        });
+        let exported = server.path("exported.xml");
+        let mut args = server.args();
+        args.retain(|arg| *arg != "serve");
+        stdout(&[&args[..], &["export", "--wxr", exported.to_str().expect("a path")]].concat(), "");
+        let exported = fs::read_to_string(exported).expect("an export").replace(&server.site, "https://site.example");
+        let undated = exported.lines().filter(|line| !line.contains("pubDate") && !line.contains("email"));
+        (documents, undated.map(str::to_owned).collect::<Vec<_>>())
+    };
+    let (by_export, by_dump) = (shown(export, "site.xml"), shown(dump, "site.sql"));
+    assert_eq!(by_export.0, by_dump.0);
+    assert_eq!(by_export.1, by_dump.1);
+}
+
+#[test]
+fn a_dump_that_is_no_whole_site_changes_nothing() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let before = counts(&server);
+    let two = [SITE, &SITE.replace("`wp_", "`wp_2_")].concat();
+    for (dump, told) in [
+        (&SITE[..SITE.len() / 2], "the dump ends inside"),
+        (&SITE[..SITE.len() - 60], "the dump ends inside"),
+        (SITE.split("-- Dump completed").next().expect("a part"), "the dump has no end"),
+        (&two, "the dump has several sites, whose tables begin with `wp_`, `wp_2_`"),
+        ("-- nothing\n", "this is no dump of a WordPress database"),
+    ] {
+        let error = refusal(&server, dump, &[]);
+        assert!(error.contains(told) && error.contains("nothing was written"), "{told}: {error}");
+    }
+    let error = refusal(&server, SITE, &["--table-prefix", "x_"]);
+    assert!(error.contains("the dump has no rows of a table x_posts"), "{error}");
+    assert_eq!(counts(&server), before);
+    let report = import(&server, SITE, &["--dry-run"]);
+    assert!(report.contains("1 post publish") && report.contains("nothing was written"), "{report}");
+    assert_eq!(counts(&server), before);
+    import(&server, &two, &["--table-prefix", "wp_2_"]);
+    assert_ne!(counts(&server), before);
+}
+
+#[test]
+fn a_rehearsal_needs_no_database_and_leaves_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |file: &str| folder.path().join(file).to_str().expect("a path").to_owned();
+    fs::write(path("site.sql"), SITE).expect("a file");
+    let url = format!("storage.url=sqlite:{}", path("none.db"));
+    let report = stdout(&["--set", &url, "import", &path("site.sql"), "--dry-run"], "");
+    assert!(report.contains("2 users") && report.ends_with("nothing was written\n"), "{report}");
+    assert!(!fs::exists(path("none.db")).expect("an answer"));
+}
+
+#[test]
+fn declarations_are_proposed_for_a_dump() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |file: &str| folder.path().join(file).to_str().expect("a path").to_owned();
+    let rows = "INSERT INTO `wp_posts` (ID,post_type,post_status,post_title) VALUES (18,'boat','publish','Ida');\n\
+        INSERT INTO `wp_postmeta` VALUES (30,18,'length','12');\n";
+    fs::write(path("site.sql"), with(rows)).expect("a file");
+    let report = stdout(&["import", &path("site.sql"), "--propose", &path(""), "--json"], "");
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let left_out: Vec<&str> = report["left_out"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    assert!(left_out.contains(&"2 rows of the table wp_links: nothing here is like it"), "{left_out:?}");
+    let declared = fs::read_to_string(path("site.toml")).expect("a file");
+    assert!(declared.contains("boat") && declared.contains("length"), "{declared}");
+}
