@@ -42,7 +42,7 @@ const QUESTIONS: [&str; 11] = [
     "address of a redirect",
 ];
 
-/// What search engines and readers of feeds follow; the number of posts is in the name of the last part.
+/// Addresses that search engines and readers of feeds follow; the number of posts decides on the names of the parts.
 const FOUND: [(&str, &str); 5] = [
     ("index of the sitemaps, ms", "/sitemap.xml"),
     ("first part of a sitemap, ms", "/sitemap-posts-1.xml"),

@@ -85,7 +85,7 @@ fn pick(record: usize, purpose: &str, of: u64) -> u64 {
     (hash ^ (hash >> 29)) % of
 }
 
-/// What there is on the site beside the records.
+/// The site beside the records.
 struct Around {
     home: String,
     /// A wide picture and a small one.
@@ -111,7 +111,7 @@ struct Case {
     tags: usize,
     noindex: bool,
     changed: bool,
-    /// What an editor says.
+    /// The values that an editor gives it.
     own: Map<String, Value>,
 }
 

@@ -89,7 +89,7 @@ fn robots(head: &SeoHead) -> Vec<(&str, String)> {
     if !robots.index {
         return all;
     }
-    // What may not be shown at all needs no limit.
+    // A limit is for what may be shown at all.
     let barred = |word: &str| robots.directives.iter().any(|own| own == word);
     let limits = &robots.limits;
     if !barred("nosnippet") {
