@@ -4,7 +4,8 @@
 //! just a hundred of them, whatever the size. Responses are not cached (`cache.responses=false`), so each is made from
 //! the database and from cached documents; a thousand hot keys are requested, after a round to warm up. The table shows
 //! responses per second at 16 connections, with the median and the 99th percentile; the last column is the time at the
-//! largest size divided by that at the smallest. At the end the program is killed right after creates and started again.
+//! largest size divided by that at the smallest. Sitemaps and the feed are requested once each, and once more after a change, which
+//! has to be in them. At the end the program is killed right after creates and started again.
 //! The figures are also written to `target/bench-sizes.json`.
 
 mod common;
@@ -41,6 +42,18 @@ const QUESTIONS: [&str; 11] = [
     "address of a redirect",
 ];
 
+/// Addresses that search engines and readers of feeds follow; the number of posts decides on the names of the parts.
+const FOUND: [(&str, &str); 5] = [
+    ("index of the sitemaps, ms", "/sitemap.xml"),
+    ("first part of a sitemap, ms", "/sitemap-posts-1.xml"),
+    ("part in the middle, ms", "/sitemap-posts-{middle}.xml"),
+    ("last part, ms", "/sitemap-posts-{last}.xml"),
+    ("feed, ms", "/feed/"),
+];
+
+/// Addresses in a part of a sitemap.
+const PART: usize = 5000;
+
 fn main() {
     let sizes = std::env::var("BENCH_SIZES").unwrap_or_else(|_| "1000,10000,100000".to_owned());
     let sizes: Vec<usize> = sizes.split(',').map(|n| n.trim().parse().expect("a number")).collect();
@@ -71,6 +84,11 @@ fn print(sizes: &[usize], told: &[Value]) {
         "filled, posts/s",
         "start, ms",
         "start after a kill, ms",
+        FOUND[0].0,
+        FOUND[1].0,
+        FOUND[2].0,
+        FOUND[3].0,
+        FOUND[4].0,
         "memory idle, MB",
         "memory under load, MB",
         "database, MB",
@@ -94,6 +112,7 @@ fn site(folder: &Path, size: usize) -> Value {
     let server = Program::start(folder, &sets);
     told["start, ms"] = json!(server.ready_in);
     told["memory idle, MB"] = json!(server.memory() >> 20);
+    found(&server, size, &mut told);
     for question in QUESTIONS {
         let ask = requests(&server, question, size);
         told[question] = asked(&server.address, ask);
@@ -104,6 +123,32 @@ fn site(folder: &Path, size: usize) -> Value {
     told["start after a kill, ms"] = json!(server.ready_in);
     told["database, MB"] = json!(std::fs::metadata(folder.join("bench.db")).map_or(0, |m| m.len() >> 20));
     told
+}
+
+/// The times of sitemaps and the feed, before and after a change.
+fn found(server: &Program, size: usize, told: &mut Value) {
+    let parts = (size + 1).div_ceil(PART);
+    let mut socket = TcpStream::connect(&server.address).expect("a connection");
+    let mut ask = |path: &str| {
+        let path = path.replace("{middle}", &parts.div_ceil(2).to_string()).replace("{last}", &parts.to_string());
+        let start = Instant::now();
+        socket.write_all(format!("GET {path} HTTP/1.1\r\nHost: bench\r\n\r\n").as_bytes()).expect("a request");
+        let mut buffer = Vec::new();
+        let (status, _) = answer(&mut socket, &mut buffer);
+        (status, start.elapsed().as_millis() as u64, String::from_utf8_lossy(&buffer).into_owned())
+    };
+    let before: Vec<u64> = FOUND.iter().map(|(_, path)| ask(path).1).collect();
+    let body = json!({"title": {"raw": "Late"}, "slug": "late-news", "status": "publish"});
+    let mut writer = TcpStream::connect(&server.address).expect("a connection");
+    writer.write_all(&post(&server.authorization, "/cms-json/cms/v2/posts", &body)).expect("a request");
+    assert_eq!(answer(&mut writer, &mut Vec::new()).0, 201);
+    for ((name, path), before) in FOUND.iter().zip(before) {
+        let (status, after, text) = ask(path);
+        assert_eq!(status, 200, "{path}");
+        let changes = path.contains("{last}") || *path == "/feed/";
+        assert!(!changes || text.contains("late-news"), "{path} without the change");
+        told[*name] = json!(before.max(after));
+    }
 }
 
 fn asked(address: &str, requests: Vec<Vec<u8>>) -> Value {

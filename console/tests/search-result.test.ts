@@ -32,9 +32,13 @@ describe("what is shown of a record", () => {
     expect(shownOf(seoDocumentOf(undefined), {}, {}, { ...around, title: "" }).title).toBe("Harbour");
   });
 
-  it("has another picture once it is saved", () => {
+  it("has the picture that is chosen, or another one once it is saved", () => {
+    const chosen = { url: "https://site.example/b.png", width: 1200, height: 630 };
     expect(shownOf(seo, { picture: 3 }, { picture: 4 }, around)).toMatchObject({ picture: null, pictureLater: true });
-    expect(shownOf(seo, { picture: 3 }, { picture: 3 }, around).pictureLater).toBe(false);
+    expect(shownOf(seo, { picture: 3 }, { picture: 4 }, around, chosen)).toMatchObject({ picture: chosen, pictureLater: false });
+    expect(shownOf(seo, { picture: 3 }, { picture: 0 }, around).pictureLater).toBe(true);
+    expect(shownOf(seo, { picture: 3 }, { picture: 3 }, around, chosen)).toMatchObject({ picture: seo.picture, pictureLater: false });
+    expect(shownOf(seo, {}, { picture: 0, picture_url: "" }, around).pictureLater).toBe(false);
   });
 });
 

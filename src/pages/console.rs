@@ -215,7 +215,7 @@ fn batch(registry: &Registry) -> Option<&str> {
 }
 
 /// JSON that no text in it can end the element around it, or begin another one.
-fn in_script(value: &Value) -> String {
+pub(super) fn in_script(value: &Value) -> String {
     let mut script = Html::new();
     script.json(value);
     script.into()

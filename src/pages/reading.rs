@@ -1,25 +1,30 @@
 //! The page of one record at its own address, where no front end shows the site: title, date, author and content, as everybody
 //! reads them, without a script. Its head has the metadata for search engines and social networks.
 
+use super::console::in_script;
 use super::inner::{document_of, inner};
 use super::replies::{ALONE, frame_headers};
 use super::{HTML, Pages};
+use crate::behaviours::seo::{cut, plain};
 use crate::engine::Engine;
 use crate::error::{ApiError, status};
 use crate::model::{Payload, Reply, Request};
 use crate::scope::Scope;
 use cms_text::dates::format_php_date;
 use cms_text::html_policy::{Policy, sanitise};
-use cms_text::sanitize::{decode_value, unescape};
-use cms_text::strip::strip_tags;
+use cms_text::sanitize::unescape;
 use cms_text::time::parse_datetime;
 use serde_json::{Value, json};
 
 /// Members of the document that the page shows.
-const FIELDS: &str = "title,content,description,date,date_gmt,link,seo,_links,_embedded";
+const FIELDS: &str = "title,content,excerpt,description,date,date_gmt,link,seo,_links,_embedded";
 
-/// The policy of the page: pictures, sounds and films may be anywhere, whatever else the content names is not loaded.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src * data:; media-src *; form-action 'none'; base-uri 'none'; \
+/// Most characters of a description that no template makes.
+const DESCRIPTION: u32 = 300;
+
+/// The policy of the page: pictures, sounds and films may be anywhere, whatever else the content names is not loaded, and no script
+/// runs. Browsers read blocks of data whatever a policy says of scripts. Programs that audit a page read `robots.txt` as it would.
+const POLICY: &str = "default-src 'none'; style-src 'self'; connect-src 'self'; img-src * data:; media-src *; form-action 'none'; base-uri 'none'; \
                       frame-ancestors 'none'";
 
 /// The page of the record whose description is `found`; `None`: it has none here.
@@ -50,7 +55,7 @@ fn page(pages: &Pages, scope: &Scope, request: &Request, rest: &str, document: &
     let shown = json!({
         "lang": spoken.map_or_else(|| settings.text("language").replace('_', "-"), str::to_owned),
         "head": Some(text(&seo["title"])).filter(|title| !title.is_empty()).unwrap_or_else(|| titled(&title, &site)),
-        "tags": tags(seo),
+        "tags": tags(seo, &described(document)),
         "canonical": seo["canonical"].as_str().or(document["link"].as_str()),
         "rest": rest,
         "assets": pages.declared.assets,
@@ -59,6 +64,7 @@ fn page(pages: &Pages, scope: &Scope, request: &Request, rest: &str, document: &
         "title": title,
         "date": date.map(|date| format_php_date(date.as_utc(), settings.text("date_format"), settings.text("language"))),
         "moment": document["date_gmt"].as_str().map(|moment| format!("{moment}Z")),
+        "graph": graph(&seo["schema"]),
         "author": unescape(document["_embedded"]["author"][0]["name"].as_str().unwrap_or_default()),
         "locked": document["content"]["protected"] == true,
         // Scripts and frames, which trusted authors may write, are no part of this page.
@@ -81,17 +87,25 @@ fn html<'d>(document: &'d Value, member: &str) -> &'d str {
     value["rendered"].as_str().or(value.as_str()).unwrap_or_default().trim()
 }
 
-fn plain(html: &str) -> String {
-    decode_value(&strip_tags(html)).trim().to_owned()
+/// The description that no template makes: what the record says of itself.
+fn described(document: &Value) -> String {
+    let texts = ["excerpt", "description"].map(|member| plain(html(document, member)));
+    texts.iter().find(|text| !text.is_empty()).map_or_else(String::new, |text| cut(text, DESCRIPTION).into_owned())
 }
 
-/// The tags of the head, from the member `seo`. What is empty is left out.
-fn tags(seo: &Value) -> Vec<Value> {
+/// Nodes of schema.org as a block of data; `None`: there are none.
+fn graph(nodes: &Value) -> Option<String> {
+    let some = nodes.as_array().is_some_and(|nodes| !nodes.is_empty());
+    some.then(|| in_script(&json!({"@context": "https://schema.org", "@graph": nodes})))
+}
+
+/// The tags of the head, from the member `seo`; `described`: the description where there is no such member. What is empty is left out.
+fn tags(seo: &Value, described: &str) -> Vec<Value> {
     let (graph, twitter) = (&seo["open_graph"], &seo["twitter"]);
     let picture = &graph["images"][0];
-    let robots = json!(robots(&seo["robots"]));
+    let (robots, described) = (json!(robots(&seo["robots"])), json!(described));
     let all = [
-        ("name", "description", &seo["description"]),
+        ("name", "description", if seo.is_null() { &described } else { &seo["description"] }),
         ("name", "robots", &robots),
         ("property", "og:type", &graph["type"]),
         ("property", "og:title", &graph["title"]),
@@ -103,6 +117,7 @@ fn tags(seo: &Value) -> Vec<Value> {
         ("property", "og:image:width", &picture["width"]),
         ("property", "og:image:height", &picture["height"]),
         ("property", "og:image:alt", &picture["alt"]),
+        ("property", "article:publisher", &graph["publisher"]),
         ("property", "article:published_time", &graph["published_time"]),
         ("property", "article:modified_time", &graph["modified_time"]),
         ("name", "twitter:card", &twitter["card"]),

@@ -6,6 +6,7 @@ use super::fields::ResourceFields;
 use super::meta::MetaType;
 use super::path_template::PathTemplate;
 use super::seo::SeoRules;
+use super::templates::Template;
 use super::words::DerivedWord;
 use crate::error::Code;
 use cms_config::declaration::{self, Action, Family, LinkCondition};
@@ -389,6 +390,8 @@ pub struct Resource {
     pub meta: HashMap<String, MetaType>,
     /// Templates for search engines of its items.
     pub seo: Option<SeoRules>,
+    /// Elements of its items in feeds of podcasts.
+    pub podcast: Vec<(String, Template)>,
     /// Its field groups, where a property shows them.
     pub fields: Option<ResourceFields>,
     /// The resource schema as clients see it.

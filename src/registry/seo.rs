@@ -37,6 +37,8 @@ pub struct SeoRules {
     /// The type in Open Graph.
     pub kind: String,
     pub noindex: bool,
+    /// Items are articles.
+    pub article: bool,
     /// The declared object of schema.org.
     pub schema: Option<Template>,
     /// The first words of all members.
@@ -65,6 +67,7 @@ impl SeoRules {
             pictures,
             kind: if declared.kind.is_empty() { usual.kind.to_owned() } else { declared.kind.clone() },
             noindex: declared.noindex,
+            article: declared.article.unwrap_or(usual.article),
             schema,
             members: HashSet::new(),
         };
@@ -90,20 +93,24 @@ pub struct UsualTemplates {
     pub title: &'static [&'static str],
     pub description: &'static [&'static str],
     pub kind: &'static str,
+    pub article: bool,
 }
 
 const TITLE: &[&str] = &["{title} {page} {separator} {site.title}"];
 
 impl UsualTemplates {
     /// Those of places that are no items.
-    pub const PLACE: UsualTemplates = UsualTemplates { title: TITLE, description: &[], kind: "website" };
+    pub const PLACE: UsualTemplates =
+        UsualTemplates { title: TITLE, description: &[], kind: "website", article: false };
 
     /// Those of a resource, with the members that its templates have beside its properties; `None`: its items have no addresses that
     /// search engines read.
     pub fn of(resource: &Resource) -> Option<(UsualTemplates, &'static [&'static str])> {
-        let usual = |description, kind| UsualTemplates { title: TITLE, description, kind };
+        let usual = |description, kind| UsualTemplates { title: TITLE, description, kind, article: false };
         if resource.is_content() {
-            return Some((usual(&["{excerpt}", "{first_paragraph}"], "article"), &OF_RECORDS));
+            let article = !resource.declared.hierarchical && !resource.supports("files");
+            let records = usual(&["{excerpt}", "{first_paragraph}"], "article");
+            return Some((UsualTemplates { article, ..records }, &OF_RECORDS));
         }
         let described = usual(&["{description}"], if resource.is_users() { "profile" } else { "website" });
         if resource.is_users() {

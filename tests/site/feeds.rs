@@ -314,6 +314,45 @@ fn types_of_ones_own_take_part() {
 }
 
 #[test]
+fn episodes_have_the_elements_of_podcasts() {
+    let properties = json!({
+        "length": {"type": "string"},
+        "number": {"type": "integer"},
+        "cover": {"type": "string", "format": "uri"},
+        "secret": {"type": "string", "context": ["edit"]},
+    });
+    let more = "syndication = \"own\"\n[resources.c_episodes.podcast.channel]\nauthor = \"Harbour & Radio\"\ncategory = \"News\"\n\
+                [resources.c_episodes.podcast.item]\nduration = \"{length}\"\nepisode = \"{number}\"\nimage = \"{cover}\"\n\
+                title = \"{title} ({number})\"\n";
+    let server = Server::over(own_types::folder(&[("c_episodes", "content", properties, more)]), &[]);
+    let cover = "https://pictures.example/a.png?x=1&y=2";
+    own_types::make(
+        &server,
+        "c_episodes",
+        json!({"title": "Six <b>", "length": "12:30", "number": 7, "cover": cover, "secret": "hidden"}),
+    );
+    own_types::make(&server, "c_episodes", json!({"title": "Bare"}));
+    post(&server, "Post", "2024-06-15T10:00:00", json!({}));
+    let text = page(&server, "/c_episodes/feed/").text;
+    feed_rs::parser::parse(text.as_bytes()).expect("a feed");
+    for (element, times) in [
+        ("xmlns:itunes=\"http://www.itunes.com/dtds/podcast-1.0.dtd\"", 1),
+        ("<itunes:author>Harbour &amp; Radio</itunes:author>", 1),
+        ("<itunes:category text=\"News\" />", 1),
+        ("<itunes:duration>12:30</itunes:duration>", 1),
+        ("<itunes:episode>7</itunes:episode>", 1),
+        ("<itunes:image href=\"https://pictures.example/a.png?x=1&amp;y=2\" />", 1),
+        ("<itunes:title>", 2),
+        ("hidden", 0),
+    ] {
+        assert_eq!(text.matches(element).count(), times, "{element}: {text}");
+    }
+    for path in ["/feed/", "/c_episodes/feed/atom/", "/comments/feed/"] {
+        assert!(!page(&server, path).text.contains("itunes"), "{path}");
+    }
+}
+
+#[test]
 fn feeds_can_be_shorter_or_off() {
     let site = "[syndication]\nitems = 2\nexcerpts = true\nhub = \"https://hub.example/\"\n";
     let server = declared(site, &[]);

@@ -46,6 +46,8 @@ fn a_record_is_read_at_its_own_address() {
             assert!(text.contains(there), "{prefix}: no {there} in {}", shown.text);
         }
         assert!(shown.text.matches("<h1>").count() == 1 && !shown.text.contains("<script"), "{}", shown.text);
+        let described = tags(&shown).into_iter().find(|(name, _)| name == "description");
+        assert_eq!(described.map(|(_, text)| text).as_deref(), Some("The boats come in at six."));
         assert!(shown.text.contains(&format!("<link rel=\"canonical\" href=\"{}/2024/05/six/\">", server.site)));
         assert!(shown.header("link").is_some_and(|link| link.contains("application/json")));
         assert_eq!(shown.header("cache-control"), Some("no-cache"));
@@ -108,9 +110,9 @@ fn the_page_tells_search_engines_what_the_document_tells() {
     let server = Server::over(with_profiles(&["seo"], "[settings]\ntitle = \"Harbour\"\n"), &[]);
     let picture = upload(&server, "card.png", "image/png", png(1600, 900)).body;
     let seo = json!({"title": "Six \"o'clock\"", "description": "What the boats bring & more.", "nofollow": true, "directives": ["noarchive"]});
-    let body =
-        json!({"title": "At six", "slug": "six", "content": "x", "seo_values": seo, "featured_media": picture["id"]});
-    made(&server, "posts", body);
+    let hostile = "At six &lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt; &lt;!-- \u{2028}";
+    let body = json!({"title": {"raw": hostile}, "slug": "six", "content": "x", "seo_values": seo, "featured_media": picture["id"]});
+    let post = made(&server, "posts", body);
     let shown = page(&server, "/2024/05/six/");
     let tags = tags(&shown);
     let tag = |name: &str| tags.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
@@ -124,6 +126,17 @@ fn the_page_tells_search_engines_what_the_document_tells() {
     assert_eq!((tag("og:image:width"), tag("og:image:height")), (Some("1600"), Some("900")));
     assert_eq!((tag("og:site_name"), tag("twitter:card")), (Some("Harbour"), Some("summary_large_image")));
     assert!(tags.iter().all(|(_, value)| !value.is_empty()), "{tags:?}");
+    // The graph is data: the one block of the page, which no text in it ends.
+    let told = server.get(&format!("/cms/v2/posts/{}?_fields=seo.schema", post["id"])).body;
+    let (_, rest) = shown.text.split_once("<script type=\"application/ld+json\">").expect("a block of data");
+    let (block, after) = rest.split_once("</script>").expect("its end");
+    assert!(!block.contains(['<', '>', '&', '\u{2028}']) && !after.contains("<script"), "{block} {after}");
+    assert_eq!(shown.text.matches("<script").count(), 1, "{}", shown.text);
+    let read: Value = serde_json::from_str(block).expect("JSON");
+    assert_eq!(read, json!({"@context": "https://schema.org", "@graph": told["seo"]["schema"]}));
+    let policy = shown.header("content-security-policy").expect("a policy");
+    assert!(policy.starts_with("default-src 'none';") && !policy.contains("script-src"), "{policy}");
+    assert!(shown.bytes.len() < 8 * 1024, "{} bytes", shown.bytes.len());
 }
 
 #[test]

@@ -211,8 +211,11 @@ fn a_site_that_is_not_to_be_found_says_so() {
         {
             assert_eq!(page(&server, path).header("x-robots-tag"), Some("noindex"), "{prefix} {path}");
         }
+        let told =
+            |server: &Server| server.admin("GET", "/console/v1/description", None).body["site"]["noindex"].clone();
+        assert_eq!(told(&server), true);
         let server = server.restart_with(&sets[..1]);
-        assert_eq!(page(&server, "/").header("x-robots-tag"), None);
+        assert_eq!((page(&server, "/").header("x-robots-tag"), told(&server)), (None, json!(false)));
         assert_eq!(page(&server, index).status, 200);
     }
 }

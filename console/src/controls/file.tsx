@@ -2,7 +2,8 @@
 
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Item } from "../api/adapter";
+import type { Adapter, Id, Item } from "../api/adapter";
+import type { Resource } from "../api/description";
 import { t } from "../i18n";
 import { ChooseButton, DropArea } from "../files/drop";
 import { fileOf, libraryOf, takesFiles, type LibraryFile } from "../files/file";
@@ -16,12 +17,10 @@ import { idsOf, valueOf } from "./relation";
 import { moved } from "./list";
 import type { ControlProps } from "./types";
 
-/** Files by id; those that are gone are absent. */
-function useFiles(props: ControlProps): { known: Map<string, LibraryFile | null>; learn(file: LibraryFile): void } {
-  const { field, form, value } = props;
+/** Files by id; those that are gone are null. */
+export function useFiles(target: Resource | null, ids: readonly Id[], adapter: Adapter): { known: Map<string, LibraryFile | null>; learn(file: LibraryFile): void } {
   const [known, setKnown] = useState(() => new Map<string, LibraryFile | null>());
-  const target = resourceOf(form.description, field.relation?.resource) ?? libraryOf(form.description);
-  const missing = idsOf(value).filter((id) => !known.has(String(id)));
+  const missing = ids.filter((id) => !known.has(String(id)));
   useEffect(() => {
     if (target === null || missing.length === 0) {
       return undefined;
@@ -29,7 +28,7 @@ function useFiles(props: ControlProps): { known: Map<string, LibraryFile | null>
     const abort = new AbortController();
     const settle = (files: LibraryFile[]): void =>
       setKnown((before) => new Map([...before, ...missing.map((id) => [String(id), null] as const), ...files.map((file) => [file.id, file] as const)]));
-    recordsOf(form.adapter, target, missing, abort.signal).then(
+    recordsOf(adapter, target, missing, abort.signal).then(
       (items) => settle(items.map((item) => fileOf(target, item))),
       () => {
         if (!abort.signal.aborted) {
@@ -44,8 +43,8 @@ function useFiles(props: ControlProps): { known: Map<string, LibraryFile | null>
 
 export function FileControl(props: ControlProps): JSX.Element {
   const { field, ids, value, onChange, readOnly, form } = props;
-  const { known, learn } = useFiles(props);
   const target = resourceOf(form.description, field.relation?.resource) ?? libraryOf(form.description);
+  const { known, learn } = useFiles(target, idsOf(value), form.adapter);
   const many = field.kind === "array";
   const chosen = idsOf(value).map(String);
   // Files that arrive late are added to what is chosen by then.

@@ -3,12 +3,16 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { t } from "../i18n";
+import { kindOf, libraryOf } from "../files/file";
+import { addressOf } from "../files/thumbnail";
 import { isObject } from "../model/json-schema";
 import { plainText, stripHtml, titleField, valueAt } from "../model/record";
-import { warningsOf, lengthOf, shownOf, seoDocumentOf, type SearchWarning, type Shown, type SeoDocument } from "../model/search-result";
+import { warningsOf, lengthOf, shownOf, seoDocumentOf, PICTURES, type Picture, type SearchWarning, type Shown, type SeoDocument } from "../model/search-result";
 import { withMember } from "../model/values";
 import { Icon } from "../ui";
+import { useFiles } from "./file";
 import { Nested } from "./nested";
+import { idsOf } from "./relation";
 import { numberOption, textOption, type ControlProps, type FormScope } from "./types";
 
 /** The member of documents for search engines and social networks. */
@@ -25,7 +29,7 @@ export function SearchResult({ field, at, value, onChange, readOnly, form }: Con
     savedTitle: name === null ? "" : titled(valueAt(form.record(), name)),
     site: form.description.site.title,
   };
-  const shown = shownOf(seo, isObject(before) ? before : {}, now, around);
+  const shown = shownOf(seo, isObject(before) ? before : {}, now, around, useChosenPicture(form, now[PICTURES[0]]));
   const link = form.record()["link"];
   const limits = { width: numberOption(field, "width") ?? 0, height: numberOption(field, "height") ?? 0 };
   const warnings = warningsOf(shown, now["canonical"], link, isHidden(form, seo, textOption(field, "hidden")), limits);
@@ -75,6 +79,14 @@ function useSeoDocument(form: FormScope): SeoDocument {
   return seo;
 }
 
+/** The picture of the library with an id; null: it is none, or not known yet. */
+function useChosenPicture(form: FormScope, id: unknown): Picture | null {
+  const [chosen] = idsOf(id);
+  const { known } = useFiles(libraryOf(form.description), chosen === undefined ? [] : [chosen], form.adapter);
+  const file = known.get(String(chosen));
+  return file === undefined || file === null || kindOf(file.mime) !== "image" ? null : { url: file.url, width: file.width, height: file.height };
+}
+
 /** Search engines leave out a record that everybody may read. */
 function isHidden(form: FormScope, seo: SeoDocument, property: string | undefined): boolean {
   const status = form.record()["status"];
@@ -105,7 +117,7 @@ function Counter({ count, limit }: { count: number | undefined; limit: number | 
 }
 
 function Previews({ shown, link }: { shown: Shown; link: string }): JSX.Element {
-  const { picture } = shown;
+  const picture = addressOf(shown.picture?.url ?? null);
   return (
     <div class="result-previews">
       <div role="group" aria-label={t("forms.result_search")} class="result-preview">
@@ -116,7 +128,7 @@ function Previews({ shown, link }: { shown: Shown; link: string }): JSX.Element 
         <p class="result-text">{shown.description}</p>
       </div>
       <div role="group" aria-label={t("forms.result_card")} class="result-preview result-card">
-        {picture === null ? <p class="result-picture">{t(shown.pictureLater ? "forms.result_picture_later" : "forms.result_no_picture")}</p> : <img class="result-picture" src={picture.url} alt="" loading="lazy" />}
+        {picture === null ? <p class="result-picture">{t(missing(shown))}</p> : <img class="result-picture" src={picture} alt="" loading="lazy" />}
         <p class="result-address" dir="ltr">
           {hostOf(link)}
         </p>
@@ -125,6 +137,12 @@ function Previews({ shown, link }: { shown: Shown; link: string }): JSX.Element 
       </div>
     </div>
   );
+}
+
+/** Why the card has no picture. The console loads none from other sites. */
+function missing(shown: Shown): "forms.result_picture_elsewhere" | "forms.result_picture_later" | "forms.result_no_picture" {
+  if (shown.picture !== null) return "forms.result_picture_elsewhere";
+  return shown.pictureLater ? "forms.result_picture_later" : "forms.result_no_picture";
 }
 
 function hostOf(link: string): string {

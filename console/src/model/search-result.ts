@@ -10,14 +10,14 @@ export interface SeoDocument {
   picture: Picture | null;
 }
 
+/** Members of what an editor says that decide which picture is shown. */
+export const PICTURES = ["picture", "picture_url"] as const;
+
 export interface Picture {
   url: string;
   width: number | null;
   height: number | null;
 }
-
-/** Members of what an editor says that decide which picture is shown. */
-const PICTURES = ["picture", "picture_url"] as const;
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 const size = (value: unknown): number | null => (typeof value === "number" && value > 0 ? value : null);
@@ -46,7 +46,7 @@ export interface Shown {
   socialDescription: string;
   /** Null: there is none, or it is known once the record is saved. */
   picture: Picture | null;
-  /** Another picture is shown once the record is saved. */
+  /** Another one is shown once the record is saved. */
   pictureLater: boolean;
 }
 
@@ -57,22 +57,23 @@ export function filled(template: string, around: Around): string {
   return template.replaceAll("{title}", around.title).replaceAll("{site.title}", around.site).replace(/\s+/g, " ").trim();
 }
 
-/** What is shown of the record as it is typed. */
-export function shownOf(seo: SeoDocument, saved: Values, now: Values, around: Around): Shown {
+/** What is shown of the record as it is typed. `chosen`: the picture of the library that it names now, as far as that is known. */
+export function shownOf(seo: SeoDocument, saved: Values, now: Values, around: Around, chosen: Picture | null = null): Shown {
   const own = (name: string): string => filled(text(now[name]), around);
   const usual = around.title === around.site || around.title === "" ? around.site : `${around.title} – ${around.site}`;
   // The server's document has the title as it is saved; what an editor said before is no template's.
   const made = text(saved["title"]) === "" && seo.title !== "" ? renamed(seo.title, around) : usual;
   const title = own("title") || made;
   const description = own("description") || (text(saved["description"]) === "" ? seo.description : "");
-  const pictureLater = PICTURES.some((name) => (now[name] ?? "") !== (saved[name] ?? ""));
+  const changed = PICTURES.some((name) => (now[name] || "") !== (saved[name] || ""));
+  const picture = changed ? chosen : seo.picture;
   return {
     title,
     description,
     socialTitle: own("social_title") || title,
     socialDescription: own("social_description") || description,
-    picture: pictureLater ? null : seo.picture,
-    pictureLater,
+    picture,
+    pictureLater: changed && picture === null,
   };
 }
 

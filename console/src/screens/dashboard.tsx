@@ -28,10 +28,15 @@ const MOST_RESOURCES = 8;
 const RECENT = 8;
 
 export function DashboardScreen(): JSX.Element {
-  const { resources } = api().description;
+  const { resources, site } = api().description;
   const listed = useMemo(() => resources.filter(hasPlace).filter((resource) => resource.operations["list"] !== undefined), [resources]);
   return (
     <Page title={t("shell.dashboard")} actions={<QuickCreate resources={listed} />}>
+      {site.noindex === true && (
+        <p class="notice notice-bad">
+          <Icon name="alert" /> {t("dashboard.noindex")}
+        </p>
+      )}
       <div class="dashboard">
         <div class="stack">
           <Waiting resources={listed} />

@@ -1,7 +1,7 @@
 //! The head of a page: title, description, icon, picture.
 
 use super::html_policy::{HtmlTag, HtmlToken, read};
-use super::sanitize::decode_references;
+use super::sanitize::decode_text;
 use super::strip::strip_tags;
 
 /// Texts unescaped, addresses as written; empty: the page does not have it.
@@ -74,32 +74,9 @@ fn has_word(tag: &HtmlTag<'_>, name: &str, word: &str) -> bool {
 
 fn first(known: &mut String, written: &str) {
     if known.is_empty() {
-        let text = decoded(&strip_tags(written));
-        *known = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = strip_tags(written);
+        *known = decode_text(&text).split_whitespace().collect::<Vec<_>>().join(" ");
     }
-}
-
-/// The named references that titles and descriptions are written with; numbers are decoded by their own rule.
-fn decoded(text: &str) -> String {
-    let named = [
-        ("&lt;", "<"),
-        ("&gt;", ">"),
-        ("&quot;", "\""),
-        ("&apos;", "'"),
-        ("&nbsp;", " "),
-        ("&laquo;", "«"),
-        ("&raquo;", "»"),
-        ("&ndash;", "–"),
-        ("&mdash;", "—"),
-        ("&lsquo;", "‘"),
-        ("&rsquo;", "’"),
-        ("&ldquo;", "“"),
-        ("&rdquo;", "”"),
-        ("&hellip;", "…"),
-        ("&copy;", "©"),
-        ("&amp;", "&"),
-    ];
-    named.iter().fold(decode_references(text).into_owned(), |text, (name, c)| text.replace(name, c))
 }
 
 #[cfg(test)]

@@ -338,6 +338,31 @@ pub fn decode_value(value: &str) -> Cow<'_, str> {
     decode(value, &[("amp;", '&'), ("lt;", '<'), ("gt;", '>'), ("quot;", '"'), ("apos;", '\'')])
 }
 
+/// The text that markup says between its tags, as far as its named references are those that people write.
+pub fn decode_text(text: &str) -> Cow<'_, str> {
+    decode(
+        text,
+        &[
+            ("amp;", '&'),
+            ("lt;", '<'),
+            ("gt;", '>'),
+            ("quot;", '"'),
+            ("apos;", '\''),
+            ("nbsp;", ' '),
+            ("laquo;", '«'),
+            ("raquo;", '»'),
+            ("ndash;", '–'),
+            ("mdash;", '—'),
+            ("lsquo;", '‘'),
+            ("rsquo;", '’'),
+            ("ldquo;", '“'),
+            ("rdquo;", '”'),
+            ("hellip;", '…'),
+            ("copy;", '©'),
+        ],
+    )
+}
+
 fn decode<'a>(text: &'a str, more: &[(&str, char)]) -> Cow<'a, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);

@@ -45,8 +45,9 @@ fn named(id: String) -> Value {
     json!({"@id": id})
 }
 
+/// A part of the page, at the address that search engines are to know.
 fn at(head: &SeoHead, fragment: &str) -> String {
-    format!("{}#{fragment}", head.link)
+    format!("{}#{fragment}", head.canonical)
 }
 
 fn at_home(head: &SeoHead, fragment: &str) -> String {
@@ -87,23 +88,22 @@ fn site(head: &SeoHead) -> Value {
 }
 
 fn page(head: &SeoHead) -> Value {
-    let picture = head.picture.as_ref().map(|_| named(at(head, "primaryimage")));
+    let picture = head.main_picture.as_ref().map(|_| named(at(head, "primaryimage")));
     node(json!({
         "@type": head.page,
         "@id": head.link,
-        "url": head.link,
+        "url": head.canonical,
         "name": head.title,
         "isPartOf": named(at_home(head, "website")),
         "primaryImageOfPage": picture.clone(),
         "image": picture,
-        "thumbnailUrl": head.picture.as_ref().map(|picture| &picture.url),
+        "thumbnailUrl": head.main_picture.as_ref().map(|picture| &picture.url),
         "datePublished": head.published.map(format_utc),
         "dateModified": head.modified.map(format_utc),
-        "author": head.author.as_ref().filter(|_| head.headline.is_empty()).map(|author| named(person_id(head, author))),
         "description": head.description,
         "breadcrumb": (head.trail.len() > 1).then(|| named(at(head, "breadcrumb"))),
         "inLanguage": head.site.language(),
-        "potentialAction": [{"@type": "ReadAction", "target": [head.link]}],
+        "potentialAction": [{"@type": "ReadAction", "target": [head.canonical]}],
     }))
 }
 
@@ -113,6 +113,7 @@ fn article(head: &SeoHead) -> Option<Value> {
     }
     let author = head.author.as_ref();
     let author = author.map(|author| json!({"name": author.name, "@id": person_id(head, author)}));
+    let comment = || json!([{"@type": "CommentAction", "name": "Comment", "target": [at(head, "respond")]}]);
     Some(node(json!({
         "@type": "Article",
         "@id": at(head, "article"),
@@ -122,15 +123,21 @@ fn article(head: &SeoHead) -> Option<Value> {
         "datePublished": head.published.map(format_utc),
         "dateModified": head.modified.map(format_utc),
         "mainEntityOfPage": named(head.link.clone()),
-        "wordCount": head.words,
+        "wordCount": head.words.map(|words| words + words_of(&head.headline)),
         "commentCount": head.comments,
         "publisher": publisher_id(head),
-        "image": head.picture.as_ref().map(|_| named(at(head, "primaryimage"))),
-        "thumbnailUrl": head.picture.as_ref().map(|picture| &picture.url),
+        "image": head.main_picture.as_ref().map(|_| named(at(head, "primaryimage"))),
+        "thumbnailUrl": head.main_picture.as_ref().map(|picture| &picture.url),
         "keywords": head.tags,
-        "articleSection": if head.section.is_empty() { Vec::new() } else { vec![&head.section] },
+        "articleSection": head.sections,
         "inLanguage": head.site.language(),
+        "potentialAction": head.comments.map(|_| comment()),
     })))
+}
+
+/// Words of a headline; what has no letter is none.
+fn words_of(headline: &str) -> u64 {
+    headline.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count() as u64
 }
 
 /// The declared object, which is what the page is about.
@@ -145,7 +152,7 @@ fn declared(head: &SeoHead, own: &Value) -> Option<Value> {
 }
 
 fn picture(head: &SeoHead) -> Option<Value> {
-    let picture = head.picture.as_ref()?;
+    let picture = head.main_picture.as_ref()?;
     Some(node(json!({
         "@type": "ImageObject",
         "inLanguage": head.site.language(),

@@ -2,7 +2,7 @@
 
 use super::graph;
 use crate::scope::Scope;
-use cms_config::declaration::SeoRobots;
+use cms_config::declaration::{Seo, SeoRobots};
 use cms_text::time::format_utc;
 use serde_json::{Value, json};
 
@@ -25,19 +25,24 @@ pub struct SeoHead {
     pub twitter_description: String,
     pub twitter_picture: Option<HeadPicture>,
     pub picture: Option<HeadPicture>,
+    /// The picture that stands on the page.
+    pub main_picture: Option<HeadPicture>,
     /// Seconds since 1970.
     pub published: Option<i64>,
     pub modified: Option<i64>,
     pub author: Option<HeadAuthor>,
-    pub section: String,
+    pub sections: Vec<String>,
     pub tags: Vec<String>,
     pub words: Option<u64>,
+    /// Pictures in the text.
+    pub pictures: u64,
+    /// Comments, where everybody may add some.
     pub comments: Option<i64>,
     /// Names and addresses of the places above, from the site's own address down to this place.
     pub trail: Vec<(String, String)>,
     /// The type of the page in schema.org.
     pub page: &'static str,
-    /// The headline of an article; empty where it is none.
+    /// The headline of an article; empty where it is none. Articles alone have an author.
     pub headline: String,
     /// The declared object of schema.org.
     pub declared: Option<Value>,
@@ -96,6 +101,9 @@ pub struct HeadSite {
     pub publisher: Option<HeadPublisher>,
     /// Account on X.
     pub twitter: String,
+    /// The page on Facebook.
+    pub facebook: String,
+    pub words_per_minute: u64,
 }
 
 /// The organization that publishes the site.
@@ -124,6 +132,8 @@ impl HeadSite {
             locale: settings.text("language").to_owned(),
             search: words.map_or_else(String::new, |words| format!("{home}?{words}=")),
             twitter: declared.twitter_site.get().cloned().unwrap_or_default(),
+            facebook: declared.facebook_page.get().cloned().unwrap_or_default(),
+            words_per_minute: words_per_minute(declared, settings.text("language")),
             publisher,
             home,
             name,
@@ -134,6 +144,18 @@ impl HeadSite {
     pub fn language(&self) -> String {
         self.locale.replace('_', "-")
     }
+}
+
+/// Words that people read in a minute, unless it is declared.
+const SPEED: u64 = 200;
+
+/// Seconds that people look at a picture.
+const LOOK: u64 = 12;
+
+fn words_per_minute(declared: &Seo, locale: &str) -> u64 {
+    let speeds = &declared.words_per_minute;
+    let language = locale.split(['_', '-']).next().unwrap_or_default();
+    speeds.get(language).or_else(|| speeds.get("other")).map_or(SPEED, |speed| u64::from(speed.get()))
 }
 
 impl HeadPicture {
@@ -151,8 +173,14 @@ impl HeadPicture {
 impl SeoHead {
     /// The minutes that it takes to read.
     pub fn minutes(&self) -> Option<u64> {
-        const SPEED: u64 = 200;
-        self.words.filter(|words| *words > 0).map(|words| words.div_ceil(SPEED))
+        let speed = self.site.words_per_minute;
+        let minutes = self.words.map(|words| (60 * words + LOOK * self.pictures * speed).div_ceil(60 * speed));
+        minutes.filter(|minutes| *minutes > 0)
+    }
+
+    /// The page of the site on Facebook, which records name.
+    pub fn facebook(&self) -> &str {
+        if self.modified.is_some() { &self.site.facebook } else { "" }
     }
 
     /// The document that is shown.
@@ -183,7 +211,8 @@ impl SeoHead {
                 "locale": self.site.locale,
                 "published_time": self.published.map(format_utc),
                 "modified_time": self.modified.map(format_utc),
-                "section": none(&self.section),
+                "publisher": none(self.facebook()),
+                "section": self.sections.first(),
                 "tags": self.tags,
                 "images": pictures,
             },

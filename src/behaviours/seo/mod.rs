@@ -14,6 +14,7 @@ pub use head::SeoHead;
 pub use places::{SeoPlace, not_found};
 pub use plugin::forms as plugin_forms;
 pub use subject::head_of;
+pub use texts::{cut, plain};
 
 use crate::registry::resource::Property;
 use crate::render::Item;

@@ -23,10 +23,12 @@ fn tags(head: &SeoHead) -> Vec<HeadTag> {
         ("property", "og:description", head.social_description.clone()),
         ("property", "og:url", head.canonical.clone()),
         ("property", "og:site_name", site.name.clone()),
+        ("property", "article:publisher", head.facebook().to_owned()),
     ];
     tags.extend(times(head).map(|(name, seconds)| ("property", name, format_utc(seconds))));
     tags.extend(head.picture.iter().map(|picture| ("property", PICTURE, picture.url.clone())));
-    let author = head.author.iter().filter(|_| head.published.is_some());
+    let article = !head.headline.is_empty();
+    let author = head.author.iter().filter(|_| article);
     tags.extend(author.map(|author| ("name", "author", author.name.clone())));
     tags.extend([
         ("name", "twitter:card", "summary_large_image".to_owned()),
@@ -37,6 +39,7 @@ fn tags(head: &SeoHead) -> Vec<HeadTag> {
             "twitter:image",
             head.twitter_picture.as_ref().map_or_else(String::new, |picture| picture.url.clone()),
         ),
+        ("name", "twitter:creator", if article { site.twitter.clone() } else { String::new() }),
         ("name", "twitter:site", site.twitter.clone()),
     ]);
     tags
@@ -83,37 +86,48 @@ fn robots(head: &SeoHead) -> Vec<(&str, String)> {
         ("index", if robots.index { "index" } else { "noindex" }.to_owned()),
         ("follow", if robots.follow { "follow" } else { "nofollow" }.to_owned()),
     ];
-    if robots.index {
-        let limits = &robots.limits;
-        all.push(("max-snippet", format!("max-snippet:{}", limits.max_snippet)));
-        all.push(("max-image-preview", format!("max-image-preview:{}", limits.max_image_preview.name())));
-        all.push(("max-video-preview", format!("max-video-preview:{}", limits.max_video_preview)));
+    if !robots.index {
+        return all;
     }
-    all.extend(robots.directives.iter().map(|word| (word.as_str(), word.clone())));
+    // A limit is for what may be shown at all.
+    let barred = |word: &str| robots.directives.iter().any(|own| own == word);
+    let limits = &robots.limits;
+    if !barred("nosnippet") {
+        all.push(("max-snippet", format!("max-snippet:{}", limits.max_snippet)));
+    }
+    if !barred("noimageindex") {
+        all.push(("max-image-preview", format!("max-image-preview:{}", limits.max_image_preview.name())));
+    }
+    all.push(("max-video-preview", format!("max-video-preview:{}", limits.max_video_preview)));
+    all.extend(robots.directives.iter().map(|word| (word.strip_prefix("no").unwrap_or(word), word.clone())));
     all
 }
 
 fn times(head: &SeoHead) -> impl Iterator<Item = (&'static str, i64)> {
-    let published = head.published.map(|seconds| ("article:published_time", seconds));
-    // Recorded: a record that nobody has changed since has no time of that.
-    let modified = head.modified.filter(|modified| head.published.is_none_or(|published| *modified > published));
+    let published = head.published.filter(|_| !head.headline.is_empty());
+    let published = published.map(|seconds| ("article:published_time", seconds));
+    // A record that nobody has changed since has no time of that.
+    let modified = head.modified.filter(|modified| head.published != Some(*modified));
     published.into_iter().chain(modified.map(|seconds| ("article:modified_time", seconds)))
+}
+
+/// Sizes are those of files that are here: what a content says of others is how large they are shown.
+fn sizes(picture: &HeadPicture) -> [Option<i64>; 2] {
+    if picture.media_type.is_empty() { [None, None] } else { [picture.width, picture.height] }
 }
 
 fn picture_of(picture: &HeadPicture) -> Value {
     let mut map = Map::new();
-    map.extend(picture.width.map(|width| ("width".to_owned(), json!(width))));
-    map.extend(picture.height.map(|height| ("height".to_owned(), json!(height))));
-    map.insert("url".into(), json!(picture.url));
-    if !picture.media_type.is_empty() {
-        map.insert("type".into(), json!(picture.media_type));
-    }
+    let sizes = ["width", "height"].into_iter().zip(sizes(picture));
+    map.extend(sizes.filter_map(|(name, size)| Some((name.to_owned(), json!(size?)))));
+    put(&mut map, "url", &picture.url);
+    put(&mut map, "type", &picture.media_type);
     Value::Object(map)
 }
 
 /// Labels with their texts.
 fn labels(scope: &Scope, head: &SeoHead) -> Vec<(String, String)> {
-    let author = head.author.as_ref().filter(|_| head.published.is_some() && !head.headline.is_empty());
+    let author = head.author.as_ref().filter(|_| !head.headline.is_empty());
     let written = author.map(|author| (scope.phrase("Written by").to_owned(), author.name.clone()));
     let minutes = head.minutes().filter(|_| head.published.is_some());
     let reading = minutes.map(|minutes| {
@@ -142,8 +156,9 @@ fn markup(scope: &Scope, head: &SeoHead, graph: &Value) -> String {
         meta(&mut html, attribute, name, &value);
         if let Some(picture) = head.picture.as_ref().filter(|_| name == PICTURE) {
             let number = |number: Option<i64>| number.map_or_else(String::new, |number| number.to_string());
-            meta(&mut html, attribute, "og:image:width", &number(picture.width));
-            meta(&mut html, attribute, "og:image:height", &number(picture.height));
+            let [width, height] = sizes(picture);
+            meta(&mut html, attribute, "og:image:width", &number(width));
+            meta(&mut html, attribute, "og:image:height", &number(height));
             meta(&mut html, attribute, "og:image:type", &picture.media_type);
         }
     }

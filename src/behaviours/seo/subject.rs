@@ -15,6 +15,7 @@ use cms_storage::plan::DbValue;
 use cms_text::dates::format_php_date;
 use cms_text::phrase::fill;
 use cms_text::render::{self, RenderOptions, render_title};
+use cms_text::tags;
 use cms_text::words::count_words;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -29,8 +30,17 @@ struct SeoSubject<'a, 'i> {
     link: String,
     /// The page of a list.
     page: Option<u64>,
-    /// Names of its terms, by the property that has them, and whether the taxonomy is hierarchical.
-    terms: Vec<(&'i str, bool, Vec<String>)>,
+    terms: Vec<SubjectTerms<'i>>,
+}
+
+/// The terms of an item in one taxonomy.
+struct SubjectTerms<'i> {
+    /// The property that has them.
+    property: &'i str,
+    hierarchical: bool,
+    names: Vec<String>,
+    /// The name of the term that a site begins with.
+    unfiled: Option<String>,
 }
 
 /// The head of an item, or of a page of its list; `None`: its resource has no templates, or no pages of its own.
@@ -43,12 +53,17 @@ pub fn head_of(item: &Item<'_>, page: Option<u64>) -> Option<SeoHead> {
 }
 
 /// The names of the terms of an item.
-fn terms<'i>(item: &'i Item<'_>) -> Vec<(&'i str, bool, Vec<String>)> {
+fn terms<'i>(item: &'i Item<'_>) -> Vec<SubjectTerms<'i>> {
     let lists = term_relations(item.resource, &item.scope.registry.resources).map(|(relation, taxonomy)| {
         let targets = item.batch.edges.get(&(relation.rel.clone(), item.record.id()));
         let names = targets.into_iter().flatten().filter_map(|id| item.batch.terms.get(id));
         let names = names.map(|term| texts::plain(&term.title)).collect();
-        (relation.property.as_str(), taxonomy.declared.hierarchical, names)
+        SubjectTerms {
+            property: &relation.property,
+            hierarchical: taxonomy.declared.hierarchical,
+            names,
+            unfiled: taxonomy.declared.seed.get("name").cloned(),
+        }
     });
     lists.collect()
 }
@@ -93,6 +108,7 @@ impl SeoSubject<'_, '_> {
         head.link.clone_from(&self.link);
         head.canonical = self.canonical().unwrap_or_else(|| self.link.clone());
         self.limit(&mut head);
+        head.main_picture = self.main_picture();
         head.picture = self.picture().or(head.picture);
         head.twitter_picture = self.own["twitter_picture"].as_i64().and_then(|id| self.file(id));
         head.trail = self.trail(front);
@@ -108,8 +124,8 @@ impl SeoSubject<'_, '_> {
         let mut known = site_members(self.item.scope, site, self.page);
         let own: HashSet<&str> = own.iter().flat_map(Template::references).map(|member| member.of.as_str()).collect();
         let wanted = |member: &str| rules.uses(member) || own.contains(member);
-        for (property, _, names) in &self.terms {
-            known.insert((*property).to_owned(), json!(names));
+        for terms in &self.terms {
+            known.insert(terms.property.to_owned(), json!(terms.names));
         }
         let built_in = UsualTemplates::of(self.item.resource).map_or(&[][..], |(_, built_in)| built_in);
         for property in &self.item.resource.properties {
@@ -130,6 +146,8 @@ impl SeoSubject<'_, '_> {
         let (item, record) = (self.item, self.item.record);
         let open = |text: String| if item.open() { text } else { String::new() };
         Some(match member {
+            // As it is written: search engines and networks set no type.
+            "title" if item.resource.is_content() => texts::plain(record.text(record::TITLE)),
             "title" => self.name(),
             "link" => self.link.clone(),
             "picture" => self.picture()?.url,
@@ -199,9 +217,14 @@ impl SeoSubject<'_, '_> {
             let url = self.own["picture_url"].as_str().filter(|url| !url.is_empty())?;
             Some(HeadPicture { url: self.absolute(url)?, ..HeadPicture::default() })
         };
+        own.or_else(given).or_else(|| self.main_picture())
+    }
+
+    /// The picture that stands on the page of the item.
+    fn main_picture(&self) -> Option<HeadPicture> {
         let item = self.item;
         if item.resource.supports("files") {
-            return own.or_else(given).or_else(|| self.of_file(item.record));
+            return self.of_file(item.record);
         }
         let found = |source: &SeoPictureSource| match source {
             SeoPictureSource::Featured => self.file(item.record.int(record::FEATURED_MEDIA)),
@@ -219,7 +242,7 @@ impl SeoSubject<'_, '_> {
                 })
             }
         };
-        own.or_else(given).or_else(|| self.rules.pictures.iter().find_map(found))
+        self.rules.pictures.iter().find_map(found)
     }
 
     /// An address of the web; one without a host is below the site.
@@ -270,7 +293,9 @@ impl SeoSubject<'_, '_> {
     fn describe_record(&self, head: &mut SeoHead, front: bool) {
         let (item, record) = (self.item, self.item.record);
         let author = record.int(record::AUTHOR);
-        head.author = item.batch.seo.authors.get(&author).map(|known| HeadAuthor {
+        let article = self.rules.article && !front;
+        let known = item.batch.seo.authors.get(&author).filter(|_| article);
+        head.author = known.map(|known| HeadAuthor {
             id: author,
             name: texts::plain(&known.name),
             description: texts::plain(&known.description),
@@ -279,18 +304,21 @@ impl SeoSubject<'_, '_> {
             same_as: known.url.to_string(),
         });
         head.words = item.open().then(|| count_words(record.text(record::CONTENT)) as u64);
-        head.comments = Some(record.int(record::COMMENT_COUNT)).filter(|count| *count > 0);
-        let hierarchical = self.terms.iter().find(|(_, hierarchical, names)| *hierarchical && !names.is_empty());
-        head.section = hierarchical.and_then(|(_, _, names)| names.first().cloned()).unwrap_or_default();
-        let flat = self.terms.iter().filter(|(_, hierarchical, _)| !hierarchical);
-        head.tags = flat.flat_map(|(_, _, names)| names.clone()).collect();
+        head.pictures = tags::values(record.text(record::CONTENT), &["img"], "src").count() as u64;
+        let open = item.resource.supports("comments") && record.text(record::COMMENT_STATUS) == "open";
+        head.comments = open.then(|| record.int(record::COMMENT_COUNT));
+        for terms in &self.terms {
+            let names = if terms.hierarchical { &mut head.sections } else { &mut head.tags };
+            // The term of what nobody has filed says nothing.
+            names.extend(terms.names.iter().filter(|name| Some(*name) != terms.unfiled.as_ref()).cloned());
+        }
         if front {
             head.modified = record.modified();
             return;
         }
         head.published = Some(record.int(record::DATE_UTC)).filter(|date| *date > 0);
         head.modified = record.modified().filter(|date| *date > 0);
-        if !item.resource.declared.hierarchical && !item.resource.supports("files") {
+        if article {
             head.headline = self.name();
         }
     }

@@ -1,7 +1,7 @@
 //! Texts for search engines: plain, on one line, of bounded length, made by templates.
 
 use crate::registry::templates::{Template, TemplatePiece, TemplateReference};
-use cms_text::sanitize::decode_value;
+use cms_text::sanitize::decode_text;
 use cms_text::strip::strip_all_tags;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ const BETWEEN: [char; 12] = ['-', '–', '—', '|', '·', '•', '»', '/', ':'
 
 /// The text of markup.
 pub fn plain(html: &str) -> String {
-    one_line(&decode_value(&strip_all_tags(html)))
+    one_line(&decode_text(&strip_all_tags(html)))
 }
 
 /// A text on one line, without signs that turn the direction of what follows it.
@@ -103,6 +103,7 @@ mod tests {
         for (html, expected) in [
             ("A <b>bold</b>\n\tword", "A bold word"),
             ("Fish &amp; chips &#8211; 1 &lt; 2", "Fish & chips – 1 < 2"),
+            ("A&nbsp;day [&hellip;] &amp;hellip;", "A day […] &hellip;"),
             ("a\u{202e}b\u{2067}c\u{200f}", "abc\u{200f}"),
             ("\u{0}a\u{7}", "a"),
             ("👩‍👩‍👧 x", "👩‍👩‍👧 x"),

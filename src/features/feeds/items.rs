@@ -2,7 +2,7 @@
 //! authors and terms, numbers of comments.
 
 use super::find::{PublicList, kinds};
-use super::media;
+use super::media::PlayedFiles;
 use crate::access::policy;
 use crate::error::{ApiError, status};
 use crate::handlers::Work;
@@ -14,7 +14,7 @@ use crate::registry::resource::Resource;
 use crate::render::{Batch, address, short_columns};
 use crate::request::BodyParams;
 use crate::request::conditional::http_date;
-use cms_config::declaration::{FeedFormat, Syndicated};
+use cms_config::declaration::{FeedFormat, Podcast, Syndicated};
 use cms_storage::plan::{Cond, Order, ReadPlan, Row};
 use cms_text::phrase::fill;
 use cms_text::render::render_title;
@@ -107,7 +107,7 @@ pub(super) async fn records(
     all.sort_by_key(|found| Reverse(found.record().int(record::DATE_UTC)));
     all.truncate(most(work));
     let beside = RecordFacts::of(work, &all)?;
-    all.iter().map(|found| record_item(work, found, &beside)).collect()
+    Ok(all.iter().map(|found| record_item(work, found, &beside)).collect())
 }
 
 /// A record that a list has.
@@ -152,11 +152,45 @@ impl<'a> FoundRecord<'a> {
         }
     }
 
+    /// Its elements for podcasts, as far as they have texts.
+    fn elements(&self) -> Vec<Value> {
+        let Some(known) = self.document.as_object() else { return Vec::new() };
+        let filled = self.kind.podcast.iter().filter_map(|(name, template)| Some((name, template.filled(known)?)));
+        filled.filter_map(|(name, value)| podcast_element(name, &value)).collect()
+    }
+
     /// Its terms, by id.
     fn terms<'s>(&'s self, work: &'s Work<'_>) -> impl Iterator<Item = i64> + 's {
         let of = |taxonomy| self.document[property_of(taxonomy)].as_array().into_iter().flatten();
         taxonomies(work, self.kind).flat_map(of).filter_map(Value::as_i64)
     }
+}
+
+/// An element of a podcast: its name, its text, and the attribute that has the text instead. `None`: there is no text.
+fn podcast_element(name: &str, value: &Value) -> Option<Value> {
+    let text = match value {
+        Value::String(text) => decode_value(&strip_tags(text)).trim().to_owned(),
+        Value::Number(number) => number.to_string(),
+        _ => String::new(),
+    };
+    let attribute = match name {
+        "image" => Some("href"),
+        "category" => Some("text"),
+        _ => None,
+    };
+    (!text.is_empty()).then(|| json!({"name": name, "attribute": attribute, "text": text}))
+}
+
+/// The elements of a podcast that a feed has itself; `None`: none of its items is an episode.
+pub(super) fn podcast(work: &Work<'_>, list: Option<&PublicList<'_>>) -> Option<Value> {
+    let list = list.filter(|list| !matches!(list, PublicList::Comments | PublicList::CommentsOn(..)))?;
+    let declared: Vec<&Podcast> =
+        kinds_of(work, list).into_iter().filter_map(|kind| kind.declared.podcast.as_ref()).collect();
+    let first = declared.first()?;
+    let whole = matches!(list, PublicList::Kind(_));
+    let channel = first.channel.iter().filter(|_| whole);
+    let channel: Vec<Value> = channel.filter_map(|(name, text)| podcast_element(name, &json!(text))).collect();
+    Some(json!({"channel": channel}))
 }
 
 fn most(work: &Work<'_>) -> usize {
@@ -182,6 +216,9 @@ fn query_for(work: &Work<'_>, kind: &Resource, list: &PublicList<'_>, language: 
     let mut fields = PROPERTIES.to_owned();
     for taxonomy in taxonomies(work, kind) {
         fields = format!("{fields},{}", property_of(taxonomy));
+    }
+    for reference in kind.podcast.iter().flat_map(|(_, template)| template.references()) {
+        fields = format!("{fields},{}", reference.of);
     }
     let mut query = Map::new();
     let narrowing = match list {
@@ -250,6 +287,7 @@ struct RecordFacts {
     authors: HashMap<i64, (Arc<str>, Arc<str>)>,
     /// Names of terms.
     terms: HashMap<i64, String>,
+    played: PlayedFiles,
 }
 
 impl RecordFacts {
@@ -257,7 +295,9 @@ impl RecordFacts {
         let snapshot = work.scope.snapshot()?;
         let authors: Vec<i64> = all.iter().map(|found| found.record().int(record::AUTHOR)).collect();
         let terms: Vec<i64> = all.iter().flat_map(|found| found.terms(work)).collect();
-        let mut facts = RecordFacts { authors: HashMap::new(), terms: HashMap::new() };
+        let contents: Vec<Cow<'_, str>> = all.iter().map(|found| found.html("content")).collect();
+        let played = PlayedFiles::of(work, contents.iter().map(|content| &**content))?;
+        let mut facts = RecordFacts { authors: HashMap::new(), terms: HashMap::new(), played };
         if !authors.is_empty() {
             let plan = records::columns(user::TABLE, &[ID, user::NAME, user::URL], is_in(ID, authors));
             let authors: Vec<(i64, Arc<str>, Arc<str>)> = snapshot.rows_as(&plan)?;
@@ -273,7 +313,7 @@ impl RecordFacts {
 }
 
 /// A record as feeds show it.
-fn record_item(work: &Work<'_>, found: &FoundRecord<'_>, facts: &RecordFacts) -> Result<Value, ApiError> {
+fn record_item(work: &Work<'_>, found: &FoundRecord<'_>, facts: &RecordFacts) -> Value {
     let (record, link) = (found.record(), &found.link);
     let locked = !record.text(record::PASSWORD).is_empty();
     let hidden = || work.scope.phrase("There is no excerpt because this is a protected post.").to_owned();
@@ -282,8 +322,8 @@ fn record_item(work: &Work<'_>, found: &FoundRecord<'_>, facts: &RecordFacts) ->
     let (author, author_url) = facts.authors.get(&record.int(record::AUTHOR)).cloned().unwrap_or_default();
     let terms: Vec<&String> = found.terms(work).filter_map(|id| facts.terms.get(&id)).collect();
     let guid = Some(record.text(record::GUID)).filter(|guid| !guid.is_empty()).unwrap_or(link);
-    let enclosures = if locked { Vec::new() } else { media::enclosures(work, &content)? };
-    Ok(json!({
+    let enclosures = if locked { Vec::new() } else { facts.played.enclosures(work, &content) };
+    json!({
         "id": record.id(),
         "title": shown_title(work, &found.html("title"), locked),
         "link": link,
@@ -296,8 +336,9 @@ fn record_item(work: &Work<'_>, found: &FoundRecord<'_>, facts: &RecordFacts) ->
         "excerpt": excerpt,
         "content": if content.is_empty() { &excerpt } else { &content },
         "enclosures": enclosures,
+        "podcast": if locked { Vec::new() } else { found.elements() },
         "comments": comments_of(work, found),
-    }))
+    })
 }
 
 /// The comments of a record as its item in a feed has them; nothing where it takes and has none.
@@ -371,6 +412,7 @@ pub(super) async fn comments(work: &Work<'_>, list: &PublicList<'_>) -> Result<V
             "excerpt": strip_tags(content).trim(),
             "content": content,
             "enclosures": [],
+            "podcast": [],
         })
     };
     Ok(all.iter().map(one).collect())

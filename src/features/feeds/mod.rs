@@ -75,6 +75,7 @@ async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         "scheme": site.url,
         "hub": declared.hub.get(),
         "excerpts": declared.excerpts,
+        "podcast": items::podcast(work, list.as_ref()),
         "items": items,
     });
     let (media_type, bytes) =

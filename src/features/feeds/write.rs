@@ -8,7 +8,8 @@ use quick_xml::escape::escape;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
-const TEMPLATES: [(&str, &str); 3] = [
+const TEMPLATES: [(&str, &str); 4] = [
+    ("podcast", include_str!("templates/podcast.xml")),
     ("rss2", include_str!("templates/rss2.xml")),
     ("atom", include_str!("templates/atom.xml")),
     ("rdf", include_str!("templates/rdf.xml")),
@@ -126,9 +127,10 @@ mod tests {
     #[test]
     fn texts_cannot_leave_their_place() {
         let item = json!({"title": "<a> & \u{1}\"b\"]]>", "link": "https://a.example/?a=1&b=2", "guid": "https://a.example/?p=1", "date": {"mail": "x", "iso": "2026-01-01T00:00:00Z"},
-            "modified": {"iso": "2026-01-01T00:00:00Z"}, "author": "]]></dc:creator>", "author_url": "", "terms": ["A & B"], "excerpt": "\u{b}e", "content": "<p>c]]></p>", "enclosures": []});
+            "modified": {"iso": "2026-01-01T00:00:00Z"}, "author": "]]></dc:creator>", "author_url": "", "terms": ["A & B"], "excerpt": "\u{b}e", "content": "<p>c]]></p>", "enclosures": [],
+            "podcast": [{"name": "image", "attribute": "href", "text": "\"><x>"}, {"name": "title", "attribute": null, "text": "</itunes:title>"}]});
         let feed = json!({"title": "A & B", "link": "https://a.example/", "self": "https://a.example/feed/", "description": "", "updated": {"mail": "x", "iso": "2026-01-01T00:00:00Z"},
-            "language": "en", "generator": "g", "version": "1", "scheme": "https://a.example", "hub": null, "excerpts": false, "items": [item]});
+            "language": "en", "generator": "g", "version": "1", "scheme": "https://a.example", "hub": null, "excerpts": false, "podcast": {"channel": []}, "items": [item]});
         for format in [FeedFormat::Rss2, FeedFormat::Atom, FeedFormat::Rdf] {
             let (_, bytes) = write(format, false, &feed).expect("a feed");
             let text = String::from_utf8(bytes).expect("text");

@@ -2,29 +2,26 @@
 //!
 //! An index names the parts; a part has at most so many addresses of one list, the oldest first, so that a new record changes the
 //! last part alone. A list is what anonymous callers may read: published records, terms that such records have, their authors.
-//! `pictures` says which pictures are at an address, `alternates` where its translations are.
+//! `rows` reads it, `pictures` says which pictures are at an address, `alternates` where its translations are.
 
 mod alternates;
 mod pictures;
+mod rows;
 
-use crate::access::policy;
 use crate::error::{ApiError, Code};
 use crate::features::feeds::as_document;
 use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
-use crate::records::{self, Record};
-use crate::registry::columns::{ID, record, seo, term};
-use crate::registry::name;
+use crate::registry::columns::record;
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole};
-use crate::render::{Batch, address, short_columns};
+use crate::render::{Batch, address};
 use alternates::Translations;
 use cms_config::declaration::Sitemaps;
-use cms_storage::Snapshot;
-use cms_storage::plan::{Cond, DbValue, Op, Order, ReadPlan, Row};
 use cms_text::time::format_utc;
 use percent_encoding::{CONTROLS, utf8_percent_encode};
 use pictures::PartPictures;
 use quick_xml::escape::escape;
+use rows::ListedRows;
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -120,32 +117,6 @@ pub fn is_foreign(declared: &Sitemaps, list: &str) -> bool {
     !templates.iter().any(|template| list.starts_with(template.split('{').next().unwrap_or_default()))
 }
 
-/// The rows of a list, the oldest first.
-fn plan(work: &Work<'_>, resource: &Resource) -> ReadPlan {
-    let scope = work.scope;
-    let by_id = Order::Column(name(ID), false);
-    let (filter, order) = if resource.is_content() {
-        let published = policy::published(scope);
-        let visible = policy::visible_among(scope, resource, &published);
-        let filter = records::all([published, visible]);
-        (records::all([filter, indexed(resource)]), vec![Order::Column(name(record::DATE_LOCAL), false), by_id])
-    } else if resource.is_taxonomy() {
-        let used = Cond::Compare(name(term::COUNT), Op::Gt, DbValue::Int(0));
-        (records::all([used, policy::visible(scope, resource), indexed(resource)]), vec![by_id])
-    } else {
-        (records::all([policy::listed_users(scope, resource), indexed(resource)]), vec![by_id])
-    };
-    ReadPlan { order, ..records::plan(resource, filter) }
-}
-
-/// The rows that search engines may list: those that say so themselves, and the others where their resource says nothing else.
-fn indexed(resource: &Resource) -> Cond {
-    let none = resource.seo.as_ref().is_some_and(|rules| rules.noindex);
-    let Some(column) = resource.plan_column(seo::NOINDEX) else { return records::constant(!none) };
-    let listed = Cond::Compare(column.clone(), Op::Eq, DbValue::Int(0));
-    if none { listed } else { records::any([Cond::IsNull(column), listed]) }
-}
-
 /// Whether the site's own address stands before those of this list.
 fn has_home(declared: &Sitemaps, resource: &Resource) -> bool {
     declared.home.get().is_some_and(|home| *home == resource.name)
@@ -156,7 +127,7 @@ fn index(work: &Work<'_>, declared: &Sitemaps) -> Result<Outcome, ApiError> {
     let mut out = beginning(work, declared, 0, "sitemapindex", &[]);
     let snapshot = work.scope.snapshot()?;
     for resource in lists(work) {
-        let rows = snapshot.count(&plan(work, resource))?;
+        let rows = ListedRows::of(work, &*snapshot, resource)?.count(&*snapshot)?;
         let pages = rows.div_ceil(u64::from(declared.addresses)).max(u64::from(has_home(declared, resource)));
         for page in 1..=pages.min(MOST_PARTS) {
             let list = list_name(declared, resource);
@@ -176,7 +147,8 @@ const MOST_PARTS: u64 = 50_000;
 fn part(work: &Work<'_>, declared: &Sitemaps, resource: &Resource, page: u64) -> Result<Option<Outcome>, ApiError> {
     let size = u64::from(declared.addresses);
     let snapshot = work.scope.snapshot()?;
-    let rows = rows(&*snapshot, resource, plan(work, resource), ((page - 1).saturating_mul(size), size))?;
+    let listed = ListedRows::of(work, &*snapshot, resource)?;
+    let rows = listed.window(&*snapshot, (page - 1).saturating_mul(size), size)?;
     let home = page == 1 && has_home(declared, resource);
     if rows.is_empty() && !home {
         return Ok(None);
@@ -185,10 +157,10 @@ fn part(work: &Work<'_>, declared: &Sitemaps, resource: &Resource, page: u64) ->
     batch.load_address_parts(&*snapshot, work.scope, resource, &rows)?;
     let pictures = PartPictures::load(work, &*snapshot, resource, &rows, declared.pictures as usize)?;
     let translations = match declared.alternates {
-        true => Translations::load(work, &*snapshot, resource, &rows, plan(work, resource))?,
+        true => Translations::load(work, &*snapshot, resource, &rows, listed.plan.clone())?,
         false => Translations::default(),
     };
-    let newest = rows.iter().filter_map(|row| Record { resource, row }.modified()).max();
+    let newest = listed.records(&rows).filter_map(|record| record.modified()).max();
     let spoken = declared.alternates && work.scope.registry.languages.is_some();
     let namespaces = [(declared.pictures > 0, PICTURES), (spoken, TRANSLATIONS)];
     let namespaces: Vec<_> = namespaces.into_iter().filter(|(used, _)| *used).map(|(_, namespace)| namespace).collect();
@@ -196,43 +168,13 @@ fn part(work: &Work<'_>, declared: &Sitemaps, resource: &Resource, page: u64) ->
     if home {
         write_address(&mut out, &format!("{}/", work.scope.registry.site.front), None, std::iter::empty(), &[]);
     }
-    for row in &rows {
-        let record = Record { resource, row };
+    for record in listed.records(&rows) {
         let url = address::of(work.scope, record, &batch, record.text(record::SLUG));
         write_address(&mut out, &url, record.modified(), pictures.of(record.id()), translations.of(record));
     }
     out.push_str("</urlset>\n");
     let newest = newest.max(pictures.newest()).max(translations.newest);
     Ok(Some(Outcome { modified: newest, ..as_document(work, XML, out.into_bytes()) }))
-}
-
-/// At most `size` rows of a list after those that are skipped. Behind its middle they are read from its end: a database counts
-/// what it skips.
-fn rows(
-    snapshot: &dyn Snapshot,
-    resource: &Resource,
-    plan: ReadPlan,
-    (skipped, size): (u64, u64),
-) -> Result<Vec<Row>, ApiError> {
-    let total = if skipped == 0 { size } else { snapshot.count(&plan)? };
-    let here = total.saturating_sub(skipped).min(size);
-    if here == 0 {
-        return Ok(Vec::new());
-    }
-    let behind = total - skipped - here;
-    let backwards = behind < skipped;
-    let turned = |order| match order {
-        Order::Column(column, descending) => Order::Column(column, descending != backwards),
-        other => other,
-    };
-    let order = plan.order.into_iter().map(turned).collect();
-    let offset = if backwards { behind } else { skipped };
-    let window = ReadPlan { order, limit: Some(here), offset, ..plan };
-    let mut rows = records::read(snapshot, resource, window, &short_columns(resource))?;
-    if backwards {
-        rows.reverse();
-    }
-    Ok(rows)
 }
 
 /// One address of a part, with the seconds of its last change, its pictures and its translations. Writing to a text cannot fail.

@@ -16,6 +16,7 @@ mod links;
 mod names;
 pub mod parts;
 mod plausible;
+mod podcasts;
 mod property;
 mod relation;
 mod report;
@@ -74,6 +75,7 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     }
     linker.links(&mut resources);
     let seo = linker.seo(&mut resources);
+    linker.podcasts(&mut resources);
     linker.former_names(&resources);
     let layout = linker.layout(&resources);
     let mut routes = linker.routes(&resources);

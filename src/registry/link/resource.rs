@@ -107,6 +107,7 @@ impl Linker<'_> {
             originals: Vec::new(),
             fields: None,
             seo: None,
+            podcast: Vec::new(),
             meta: declared.meta.iter().map(|(key, meta)| (key.clone(), MetaType::of(meta, self.dialect))).collect(),
             declared: Arc::new(declared),
             entries,

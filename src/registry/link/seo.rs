@@ -43,10 +43,14 @@ impl Linker<'_> {
         }
         let declared = &self.declared.seo;
         let logo = declared.publisher.get().and_then(|publisher| publisher.logo.get());
-        let addresses = [(&["seo", "picture"][..], declared.picture.get()), (&["seo", "publisher", "logo"], logo)];
+        let addresses = [
+            (&["seo", "picture"][..], declared.picture.get()),
+            (&["seo", "facebook_page"], declared.facebook_page.get()),
+            (&["seo", "publisher", "logo"], logo),
+        ];
         for (path, address) in addresses {
             if let Some(address) = address.filter(|address| web_address(address).is_none()) {
-                let hint = "write https://www.example.org/picture.png";
+                let hint = "write an address such as https://www.example.org/picture.png";
                 self.problem(path, format!("`{address}` is not an http or https address"), Some(hint.into()));
             }
         }

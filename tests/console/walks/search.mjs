@@ -30,8 +30,10 @@ const unfold = (page) => page.evaluate(() => document.querySelectorAll("main det
 
 export const walks = {
   async "an editor sees how long the texts are, how they are shown, and what to look at"({ server, meet }) {
-    const picture = await server.send("editor", "POST", "/cms/v2/media", parts("boat.png", png(320, 200)), "multipart/form-data; boundary=XX");
-    assert.equal(picture.status, 201);
+    const send = (name, width, height) => server.send("editor", "POST", "/cms/v2/media", parts(name, png(width, height)), "multipart/form-data; boundary=XX");
+    const picture = await send("boat.png", 320, 200);
+    const wide = await send("wide.png", 1200, 630);
+    assert.deepEqual([picture.status, wide.status], [201, 201]);
     const body = { title: "At six", slug: "at-six", status: "publish", content: "", featured_media: picture.body.id };
     const made = await server.ask("editor", "POST", posts, body);
     assert.equal(made.status, 201);
@@ -56,13 +58,21 @@ export const walks = {
     await panel.getByRole("textbox", { name: /^Canonical/ }).fill("https://other.example/six/");
     await warnings.getByText("https://other.example/six/").waitFor();
     assert.equal(await warnings.getByText("There is no description").count(), 0);
+
+    // A picture of its own comes from the library, and the card shows it at once.
+    await panel.getByRole("group", { name: "Picture", exact: true }).getByRole("button", { name: "Choose" }).click();
+    const library = page.getByRole("dialog");
+    await library.getByText("wide").first().click();
+    await library.getByRole("button", { name: /^Use/ }).click();
+    await card.locator('img[src*="wide"]').waitFor();
+    await warnings.getByText("320 × 200").waitFor({ state: "detached" });
     await erin.accessible("the panel for search engines");
     await page.emulateMedia({ colorScheme: "dark" });
     await erin.accessible("the panel for search engines, dark");
     await stored(page, () => page.keyboard.press("Control+s"));
     await eventually("it is stored", async () => {
       const { body } = await server.ask("editor", "GET", `${posts}/${made.body.id}?context=edit`);
-      return body.seo_values.description === "What the boats bring in.";
+      return body.seo_values.description === "What the boats bring in." && body.seo_values.picture === wide.body.id;
     });
   },
 
@@ -93,7 +103,9 @@ export const walks = {
         await reader.accessible(`the page of a record, ${theme}, ${width} pixels wide`);
         const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
         assert.equal(wide, false, "it is no wider than the window");
-        assert.equal(await page.locator("script").count(), 0);
+        // Data for search engines is no script.
+        assert.equal(await page.locator('script:not([type="application/ld+json"])').count(), 0);
+        assert.equal(JSON.parse(await page.locator("script").textContent())["@graph"][0]["@type"], "Article");
         assert.ok(bytes > 0 && bytes <= 10 * 1024, `${bytes} bytes`);
       }
     }

@@ -13,6 +13,7 @@ export const dashboard: Texts["dashboard"] = {
   level_warning: "Warnung",
   line: "Zeile {line}",
   no_problems: "Das letzte Neuladen verlief ohne Probleme.",
+  noindex: "Suchmaschinen lassen diese ganze Website aus (site.noindex).",
   nothing_waits: "Nichts zu prüfen.",
   problems: "Probleme des letzten Neuladens",
   recent: "Zuletzt geändert",

@@ -145,6 +145,7 @@ export const forms: Texts["forms"] = {
   result_length: "{length} von {limit} Zeichen",
   result_no_description: "Es gibt keine Beschreibung: Suchmaschinen wählen selbst einen Text.",
   result_no_picture: "Kein Bild",
+  result_picture_elsewhere: "Das Bild ist auf einer anderen Website.",
   result_picture_later: "Das Bild wird gezeigt, sobald dies gespeichert ist.",
   result_search: "So zeigen es Suchmaschinen",
   result_small: "Das Bild ist {width} × {height} Pixel groß; Netzwerke wünschen {least_width} × {least_height}.",

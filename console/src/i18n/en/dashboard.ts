@@ -13,6 +13,7 @@ export const dashboard = {
   level_warning: "Warning",
   line: "line {line}",
   no_problems: "The last reload had no problems.",
+  noindex: "Search engines leave this whole site out (site.noindex).",
   nothing_waits: "Nothing to review.",
   problems: "Problems of the last reload",
   recent: "Recently changed",

@@ -145,6 +145,7 @@ export const forms = {
   result_length: "{length} of {limit} characters",
   result_no_description: "There is no description: search engines choose a text themselves.",
   result_no_picture: "No picture",
+  result_picture_elsewhere: "The picture is on another site.",
   result_picture_later: "The picture is shown once this is saved.",
   result_search: "As search engines show it",
   result_small: "The picture is {width} × {height} pixels large; networks want {least_width} × {least_height}.",

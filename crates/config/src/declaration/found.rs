@@ -159,6 +159,16 @@ impl Default for Sitemaps {
     }
 }
 
+/// Elements of podcasts, by their names without `itunes:`. `image` is an address, `category` a name of a category.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Podcast {
+    /// Those of the feed itself: `author = "Harbour Radio"`.
+    pub channel: IndexMap<String, String>,
+    /// Those of an episode, by templates of its properties: `duration = "{length}"`. What is empty is left out.
+    pub item: IndexMap<String, String>,
+}
+
 /// `robots.txt`: which paths programs that follow links should leave out.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]

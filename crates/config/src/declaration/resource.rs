@@ -2,7 +2,7 @@
 
 use super::action::Action;
 use super::console::ResourceView;
-use super::found::Syndicated;
+use super::found::{Podcast, Syndicated};
 use super::options::{HandlerOptions, Listing};
 use super::route::{CacheControl, SchemaDoc};
 use super::seo::SeoTemplates;
@@ -179,6 +179,9 @@ pub struct Resource {
     /// In which feeds (`[syndication]`) its published records are, if its items have pages of their own (`listing.viewable`).
     #[serde(default)]
     pub syndication: Syndicated,
+    /// Its records are episodes: their feeds (RSS 2.0) have the elements that directories of podcasts read.
+    #[serde(default)]
+    pub podcast: Option<Podcast>,
     /// Sitemaps list the addresses of its items: of records with pages of their own, of terms of a public taxonomy that have
     /// records, of users who have published some.
     #[serde(default)]

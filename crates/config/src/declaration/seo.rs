@@ -8,6 +8,7 @@ use crate::units::OptionalSetting;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 
 /// Titles, descriptions and the like of the site for search engines and social networks. The resources that have a `seo` block have titles and
 /// descriptions of their own; the other places of the site are here.
@@ -28,6 +29,10 @@ pub struct Seo {
     pub publisher: OptionalSetting<SeoPublisher>,
     /// Account of the site on X, such as `@example`.
     pub twitter_site: OptionalSetting<String>,
+    /// Address of the site's page on Facebook.
+    pub facebook_page: OptionalSetting<String>,
+    /// Words that people read in a minute, by language: `en = 228`; `other` is for the other languages.
+    pub words_per_minute: IndexMap<String, NonZeroU32>,
     /// Address of a picture for what has none.
     pub picture: OptionalSetting<String>,
     /// The site's own address.
@@ -58,6 +63,8 @@ impl Default for Seo {
             robots: SeoRobots::default(),
             publisher: OptionalSetting::OFF,
             twitter_site: OptionalSetting::OFF,
+            facebook_page: OptionalSetting::OFF,
+            words_per_minute: IndexMap::new(),
             picture: OptionalSetting::OFF,
             front_page: SeoTemplates {
                 description: vec!["{site.description}".into()],
@@ -142,6 +149,10 @@ pub struct SeoTemplates {
     /// The type in Open Graph: `article`, `website`, `profile`.
     #[schemars(regex(pattern = r"^[a-z_.]*$"))]
     pub kind: String,
+    /// Records are articles, with a headline, an author and a time of publication. Absent: those of types without a hierarchy are,
+    /// but for files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub article: Option<bool>,
     /// Search engines leave these pages out, unless an item says otherwise.
     pub noindex: bool,
     /// An object of schema.org that describes an item in place of the article: `"@type" = "Event"`, `startDate = "{start}"`. Texts
