@@ -83,10 +83,15 @@ pub fn is_foreign(stored: &str) -> bool {
     !stored.is_empty() && !stored.starts_with(MARK)
 }
 
-/// Whether a text looks like a hash that can be verified.
+/// The highest cost of a hash that another program made. Verifying one takes about a second, and each further step twice as long.
+const MOST_COST: u32 = 14;
+
+/// Whether a text looks like a hash that can be verified, in a time that a login may take.
 pub fn is_known(hash: &str) -> bool {
     let bcrypt = hash.strip_prefix(MARK).unwrap_or(hash);
-    let is_bcrypt = bcrypt.len() == 60 && ["$2y$", "$2b$", "$2a$"].iter().any(|start| bcrypt.starts_with(start));
+    let cost =
+        ["$2y$", "$2b$", "$2a$"].iter().find_map(|start| bcrypt.strip_prefix(start)?.split_once('$')?.0.parse().ok());
+    let is_bcrypt = bcrypt.len() == 60 && cost.is_some_and(|cost: u32| cost <= MOST_COST);
     is_bcrypt || is_portable(hash) && hash.len() == 34
 }
 
@@ -163,6 +168,15 @@ mod tests {
         {
             assert_eq!(portable("test12345", broken), None, "{broken}");
             assert!(!is_known(broken) || broken.len() == 34, "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_hash_that_takes_minutes_to_verify_is_not_known() {
+        let of = |cost: &str| format!("$2y${cost}$0HCypT4FfUPP74nmBGHK0uo2kFJLARKisSCtQnQLzuMuGdJMcOZ7a");
+        assert!(is_known(&of("14")));
+        for cost in ["15", "31", "99", "1x", "-1"] {
+            assert!(!is_known(&of(cost)), "{cost}");
         }
     }
 
