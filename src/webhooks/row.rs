@@ -229,7 +229,8 @@ pub struct DeliveryAttempt {
 }
 
 impl DeliveryAttempt {
-    fn state(&self) -> &'static str {
+    /// The state of its delivery.
+    pub fn state(&self) -> &'static str {
         match self.error.is_empty() {
             _ if !self.tried => "stopped",
             true => "sent",

@@ -127,6 +127,7 @@ impl Run<'_> {
                 NextMessage::Message(message) => message,
                 NextMessage::Cycle(message) => {
                     commit(storage, self.stopped(tables, &hook, &message)?)?;
+                    self.progress.counts.note(hook.id, "stopped");
                     self.note(message.seq(), 0);
                     continue;
                 }
@@ -252,8 +253,14 @@ impl Run<'_> {
         Ok(changes)
     }
 
-    /// Sends a message.
+    /// Sends a message, and counts it.
     fn attempt(&self, hook: &WebhookRow, message: &WebhookMessage) -> DeliveryAttempt {
+        let outcome = self.send(hook, message);
+        self.progress.counts.note(hook.id, outcome.state());
+        outcome
+    }
+
+    fn send(&self, hook: &WebhookRow, message: &WebhookMessage) -> DeliveryAttempt {
         let (context, at) = (self.context, self.context.clock.now());
         let failed = |error: String| DeliveryAttempt { at, tried: true, body: String::new(), answer: None, error };
         let Some(format) = format_of(context.registry(), hook) else {

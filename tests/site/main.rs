@@ -103,6 +103,7 @@ mod translations;
 mod values;
 mod versions;
 mod views;
+mod webhook_states;
 mod webhooks;
 mod widgets;
 mod wxr_export;

@@ -23,7 +23,7 @@ const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 /// The response of the receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Answers {
+pub enum Answers {
     Status(u16),
     /// Nothing, for as long as the connection is open.
     Hang,
@@ -37,7 +37,7 @@ enum Answers {
 
 /// A request as it was received.
 #[derive(Clone, Debug)]
-struct Received {
+pub struct Received {
     method: String,
     path: String,
     headers: Vec<(String, String)>,
@@ -65,14 +65,14 @@ impl Received {
 }
 
 /// A receiver on a port of this machine.
-struct HookReceiver {
+pub struct HookReceiver {
     port: u16,
     answers: Arc<Mutex<Answers>>,
     received: Arc<Mutex<Vec<Received>>>,
 }
 
 impl HookReceiver {
-    fn start() -> HookReceiver {
+    pub fn start() -> HookReceiver {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let answers = Arc::new(Mutex::new(Answers::Status(200)));
@@ -87,11 +87,11 @@ impl HookReceiver {
         HookReceiver { port, answers, received }
     }
 
-    fn set(&self, answers: Answers) {
+    pub fn set(&self, answers: Answers) {
         *self.answers.lock().expect("no panic") = answers;
     }
 
-    fn url(&self, path: &str) -> String {
+    pub fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
@@ -101,7 +101,7 @@ impl HookReceiver {
     }
 
     /// The requests to a path, as soon as there are so many.
-    fn wait(&self, path: &str, count: usize) -> Vec<Received> {
+    pub fn wait(&self, path: &str, count: usize) -> Vec<Received> {
         until(&format!("{count} requests to {path}, there are {:?}", self.all(path)), || self.all(path).len() >= count);
         self.all(path)
     }
@@ -157,18 +157,18 @@ fn settings(ports: &[u16]) -> Vec<String> {
     vec![r#"outbound.networks=["127.0.0.0/8"]"#.to_owned(), format!("outbound.ports={ports:?}")]
 }
 
-fn server(receiver: &HookReceiver, sets: &[&str]) -> Server {
+pub fn server(receiver: &HookReceiver, sets: &[&str]) -> Server {
     let own = settings(&[receiver.port]);
     Server::with(&own.iter().map(String::as_str).chain(sets.iter().copied()).collect::<Vec<_>>())
 }
 
-fn hook(server: &Server, body: Value) -> Value {
+pub fn hook(server: &Server, body: Value) -> Value {
     let made = server.admin("POST", "/server/v1/webhooks", Some(&body));
     assert_eq!(made.status, 201, "{body}: {}", made.text);
     made.body
 }
 
-fn post(server: &Server, title: &str, status: &str) -> Value {
+pub fn post(server: &Server, title: &str, status: &str) -> Value {
     let made = server.admin("POST", "/cms/v2/posts", Some(&json!({"title": title, "status": status})));
     assert_eq!(made.status, 201, "{}", made.text);
     made.body
@@ -289,7 +289,7 @@ impl Timed {
         let site = Inside::timed_over(folder, clock.clone());
         let engine = Arc::new(site.services.engine(site.registry.clone()).expect("an engine"));
         let hub = Arc::new(EventHub::new(site.services.storage.clone()));
-        let sender = WebhookSender::start(WebhookContext::new(engine, hub, &site.services)).expect("a sender");
+        let sender = WebhookSender::start(WebhookContext::new(engine, hub, &site.services), Arc::default()).expect("a sender");
         Timed { site, clock, sender }
     }
 
