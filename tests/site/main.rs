@@ -27,6 +27,7 @@ mod document_cache;
 mod durability;
 mod dynamic;
 mod error_codes;
+mod event_roles;
 mod events;
 mod examples;
 mod export;
