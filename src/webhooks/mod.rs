@@ -250,7 +250,11 @@ fn skip(
     }
     let mut stored = Vec::new();
     while let Some(first) = waiting.iter().map(|(_, at)| *at).min() {
-        let NextEntries::Entries(entries) = receiver.after(first)? else { break };
+        let NextEntries::Entries(entries) = receiver.after(first)? else {
+            // Commits may be lost: what was known of their numbers is not true any more.
+            states.values_mut().for_each(|state| state.at = 0);
+            break;
+        };
         let Some(last) = entries.last().map(|entry| entry.seq) else { break };
         for entry in &entries {
             let Some((resource, meanings)) = likely_meanings(registry, entry) else { continue };

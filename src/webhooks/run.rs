@@ -29,6 +29,9 @@ const HIDDEN: &str = "(secret)";
 /// Deliveries after which old ones are deleted.
 const SHORTENED_EVERY: u64 = 20;
 
+/// Why a webhook begins again behind changes that it was not notified of.
+const MISSED: &str = "Changes were missed: they are not in the change feed any more (feed.keep, feed.entries).";
+
 /// Starts a run; `false`: there is no thread for it.
 pub fn start(
     context: &Arc<WebhookContext>,
@@ -112,7 +115,7 @@ impl Run<'_> {
         let (context, storage) = (self.context, &*self.context.storage);
         let Some(tables) = WebhookTables::of(context.registry()) else { return Ok(()) };
         let mut receiver = context.hub.join()?.0;
-        let mut sent: u64 = 0;
+        let (mut sent, mut looked_again) = (0_u64, false);
         while self.goes_on() {
             let Some(hook) = tables.find(storage, self.hook)? else { return Ok(()) };
             if let Some(ordered) = tables.ordered(storage, self.hook)? {
@@ -125,31 +128,25 @@ impl Run<'_> {
             }
             let message = match self.next(&hook, &mut receiver)? {
                 NextMessage::Message(message) => message,
-                NextMessage::Cycle(message) => {
-                    commit(storage, self.stopped(tables, &hook, &message)?)?;
-                    self.progress.counts.note(hook.id, "stopped");
-                    self.note(message.seq(), 0);
-                    continue;
-                }
-                NextMessage::Nothing(at) => {
-                    self.note(at, 0);
-                    return Ok(());
-                }
-                NextMessage::Later(moment) => {
-                    self.note(0, moment);
-                    return Ok(());
-                }
-                NextMessage::Lost(newest) => {
-                    let error =
-                        "Changes were missed: they are not in the change feed any more (feed.keep, feed.entries).";
-                    commit(
-                        storage,
-                        vec![tables.set(hook.id, &[(col::POSITION, DbValue::Int(newest)), (col::ERROR, txt(error))])],
-                    )?;
+                other => {
+                    let lost = matches!(other, NextMessage::Lost(_));
+                    if !self.take_note(tables, &hook, other, looked_again)? {
+                        return Ok(());
+                    }
+                    looked_again = lost;
                     continue;
                 }
             };
+            looked_again = false;
             let outcome = self.attempt(&hook, &message);
+            if !storage.leads() {
+                return Ok(());
+            }
+            if !receiver.is_whole() {
+                // The number is not stored: another change has it, or will have it.
+                self.forget();
+                continue;
+            }
             let mut changes = self.after(tables, &hook, &message, &outcome)?;
             sent += 1;
             if sent % SHORTENED_EVERY == 1 {
@@ -165,10 +162,43 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Takes note of what is no message; whether there may be another one.
+    fn take_note(
+        &self,
+        tables: WebhookTables<'_>,
+        hook: &WebhookRow,
+        next: NextMessage,
+        looked_again: bool,
+    ) -> Result<bool, BootError> {
+        let storage = &*self.context.storage;
+        match &next {
+            NextMessage::Cycle(message) => {
+                commit(storage, self.stopped(tables, hook, message)?)?;
+                self.progress.counts.note(hook.id, "stopped");
+                self.note(message.seq(), 0);
+            }
+            NextMessage::Lost(newest) if looked_again => {
+                let values = [(col::POSITION, DbValue::Int(*newest)), (col::ERROR, txt(MISSED))];
+                commit(storage, vec![tables.set(hook.id, &values)])?;
+            }
+            NextMessage::Lost(_) => self.forget(),
+            NextMessage::Nothing(at) => self.note(*at, 0),
+            NextMessage::Later(moment) => self.note(0, *moment),
+            NextMessage::Message(_) => {}
+        }
+        Ok(matches!(next, NextMessage::Cycle(_) | NextMessage::Lost(_)))
+    }
+
     fn note(&self, at: i64, not_before: i64) {
         let mut states = self.progress.lock();
         let state = states.entry(self.hook).or_default();
         (state.at, state.not_before) = (state.at.max(at), not_before);
+    }
+
+    /// Forgets what was known of the feed. Where a database took over that lacks the newest commits, the stored position is
+    /// one of its own.
+    fn forget(&self) {
+        self.progress.lock().entry(self.hook).or_default().at = 0;
     }
 
     /// The next message after the place of the webhook.
