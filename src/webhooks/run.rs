@@ -120,7 +120,8 @@ impl Run<'_> {
             let Some(hook) = tables.find(storage, self.hook)? else { return Ok(()) };
             if let Some(ordered) = tables.ordered(storage, self.hook)? {
                 let outcome = self.attempt(&hook, &ordered.message);
-                commit(storage, vec![tables.outcome(hook.id, Some(ordered.id), &ordered.message, &outcome)])?;
+                let delivery = tables.outcome(hook.id, Some(ordered.id), &ordered.message, &outcome);
+                commit(storage, vec![tables.set(hook.id, &outcome.last()), delivery])?;
                 continue;
             }
             if !hook.active || hook.due > context.clock.now() {
@@ -258,7 +259,7 @@ impl Run<'_> {
         }
         let scope = self.context.engine.scope_of(caller).map_err(failed)?;
         let told = wait(tell(&self.context.engine, &scope, entry)).map_err(failed)?;
-        Ok(told.filter(|event| hook.filter.takes(&event.resource) && hook.filter.wants(&event.meanings)))
+        Ok(told.filter(|event| hook.filter.chooses(event)))
     }
 
     /// The changes that note a message that is not sent, since so many webhooks led to it.
@@ -329,6 +330,7 @@ impl Run<'_> {
         let declared = &self.context.registry().declaration.events;
         let again = if hook.attempts > 0 { tables.failed(&*self.context.storage, hook.id, &message.id)? } else { None };
         let delivery = tables.outcome(hook.id, again, message, outcome);
+        let set = |values: &[(&str, DbValue)]| tables.set(hook.id, &[values, &outcome.last()].concat());
         if outcome.error.is_empty() {
             let values = [
                 (col::POSITION, DbValue::Int(message.seq())),
@@ -339,7 +341,7 @@ impl Run<'_> {
                 (col::FAILING, DbValue::Null),
                 (col::SENT, DbValue::Int(outcome.at)),
             ];
-            return Ok(vec![tables.set(hook.id, &values), delivery]);
+            return Ok(vec![set(&values), delivery]);
         }
         let since = hook.failing_since.unwrap_or(outcome.at);
         let refused = outcome.answer.as_ref().is_some_and(|answer| answer.status == status::GONE);
@@ -359,7 +361,7 @@ impl Run<'_> {
             (col::DUE, DbValue::Int(outcome.at.saturating_add(pause + jitter))),
             (col::FAILING, DbValue::Int(since)),
         ];
-        Ok(vec![tables.set(hook.id, &values), delivery])
+        Ok(vec![set(&values), delivery])
     }
 }
 

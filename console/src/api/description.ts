@@ -37,6 +37,8 @@ export interface Site {
   health?: boolean;
   /** The resource in which the caller keeps views of lists; null: there is none. */
   saved_views?: string | null;
+  /** The resource with what rebuilds the site; null: there is none. */
+  rebuilds?: string | null;
   /** Scheme and host of the front end's previews, such as "https://www.example.org"; null: there are none. */
   preview_origin?: string | null;
 }

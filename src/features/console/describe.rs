@@ -67,6 +67,7 @@ fn site(work: &Work<'_>) -> Value {
         "upload_types": types.collect::<Vec<_>>(),
         "health": may_see(work, HandlerRole::SiteHealth),
         "saved_views": registry.declaration.console.saved_views.get(),
+        "rebuilds": registry.declaration.console.rebuilds.get(),
         "preview_origin": registry.site.front_preview.as_ref().map(|preview| &preview.origin),
     })
 }
