@@ -184,6 +184,8 @@ pub struct EventQuery {
     pub resources: Vec<String>,
     /// Names of events; empty: all.
     pub events: Vec<String>,
+    /// Names of states; empty: all.
+    pub statuses: Vec<String>,
     /// The number of the last event that the client knows.
     pub after: Option<i64>,
 }

@@ -8,7 +8,7 @@ use crate::http::{Certificates, ServiceSwap};
 use crate::log;
 use crate::mailer::{self, MailContext, Mailer};
 use crate::scheduler::{Scheduler, SchedulerStatus};
-use crate::webhooks::WebhookSender;
+use crate::webhooks::{WebhookCounts, WebhookSender};
 use cms_base::metrics::{Counter, Reading};
 use cms_config::declaration::Migrate;
 use cms_config::grammar::Grammar;
@@ -25,6 +25,7 @@ pub struct ProcessStatus {
     progress: Arc<SchedulerStatus>,
     backups: Arc<backup::BackupStatus>,
     mail: Arc<mailer::MailCounts>,
+    pub webhooks: Arc<WebhookCounts>,
     accepted: Counter,
     refused: Counter,
     /// Why the newest declarations are not in force: a text for each problem.
@@ -44,6 +45,7 @@ impl ProcessStatus {
             progress,
             backups,
             mail,
+            webhooks: Arc::default(),
             accepted: Counter::default(),
             refused: Counter::default(),
             refusal: Mutex::default(),
@@ -95,6 +97,7 @@ impl ProcessStatus {
         readings.extend(self.progress.readings());
         readings.extend(self.backups.readings());
         readings.extend(self.mail.readings());
+        readings.extend(self.webhooks.readings());
         readings
     }
 }

@@ -183,6 +183,7 @@ impl Service for SiteService {
         let failed = self.engine.identity().failed_logins();
         readings.push(Reading::count("cms_server_failed_logins", &["password"], failed.passwords.get()));
         readings.push(Reading::count("cms_server_failed_logins", &["app_password"], failed.app_passwords.get()));
+        readings.push(Reading::gauge("cms_server_event_streams", &[], self.hub.open.taken() as f64));
         let pictures = self.engine.shared().media.pool.waiting();
         readings.push(Reading::gauge("cms_server_pictures_waiting", &[], pictures as f64));
         if let Ok(files) = self.storage.snapshot().and_then(|snapshot| file::waiting(&*snapshot)) {
@@ -240,7 +241,7 @@ pub fn serve(source: &ConfigSource) -> Result<(), BootError> {
     drop(loaded);
     let (site, webhooks) = self::site(&services, calls, registry.clone(), insight)?;
     let site = Arc::new(ServiceSwap::new(site));
-    let webhooks = Arc::new(WebhookSender::start(webhooks)?);
+    let webhooks = Arc::new(WebhookSender::start(webhooks, status.webhooks.clone())?);
     let rest_url = site.load().facts().rest_url.clone();
     let current = Arc::new(Mutex::new((layout, services)));
     let follower = ConfigWatcher {

@@ -1,15 +1,17 @@
-//! Filters: the resources and events that a receiver wants to be told of.
+//! Filters: the resources, events and states that a receiver wants to be told of.
 
 use super::FeedEntry;
-use super::told::likely_meanings;
+use super::told::{ToldEvent, likely_meanings};
 use crate::registry::Registry;
 use cms_config::declaration::EventType;
 
-/// Resources and events that a receiver wants; empty lists are all.
+/// Resources, events and states that a receiver wants; empty lists are all.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EventFilter {
     pub resources: Vec<String>,
     pub events: Vec<EventType>,
+    /// Of items with states, those that are in one of these, or were before the change.
+    pub statuses: Vec<String>,
 }
 
 impl EventFilter {
@@ -23,13 +25,19 @@ impl EventFilter {
         self.takes(resource) && self.wants(meanings)
     }
 
-    /// Whether it wants changes of a resource.
-    pub fn takes(&self, resource: &str) -> bool {
+    /// Whether it wants an event.
+    pub fn chooses(&self, event: &ToldEvent) -> bool {
+        let states = ["before", "after"].map(|at| event.document["status"][at].as_str());
+        let wanted = |state: &str| self.statuses.iter().any(|own| own == state);
+        let state = self.statuses.is_empty() || states == [None, None] || states.into_iter().flatten().any(wanted);
+        state && self.covers(&event.resource, &event.meanings)
+    }
+
+    fn takes(&self, resource: &str) -> bool {
         self.resources.is_empty() || self.resources.iter().any(|own| own == resource)
     }
 
-    /// Whether it wants an event with one of these meanings.
-    pub fn wants(&self, meanings: &[EventType]) -> bool {
+    fn wants(&self, meanings: &[EventType]) -> bool {
         self.events.is_empty() || meanings.iter().any(|meaning| self.events.contains(meaning))
     }
 }

@@ -137,6 +137,11 @@ impl HubReceiver {
         })
     }
 
+    /// Whether the feed has gone on since entries were taken: no database took over that lacks some of them.
+    pub fn is_whole(&self) -> bool {
+        self.state.lock().breaks == self.breaks
+    }
+
     /// The database.
     pub fn storage(&self) -> &dyn Database {
         &*self.state.storage

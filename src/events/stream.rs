@@ -70,7 +70,7 @@ pub async fn serve<H: EventHost>(
     let after = asked.map(|id| id.parse().unwrap_or(-1)).or(query.after);
     let events = query.events.iter().filter_map(|name| EventType::named(name)).collect();
     let subscriber = EventSubscriber {
-        filter: EventFilter { resources: query.resources, events },
+        filter: EventFilter { resources: query.resources, events, statuses: query.statuses },
         heartbeat: declared.heartbeat.std(),
         versions,
         rights: rights(&caller),
@@ -194,7 +194,7 @@ impl<H: EventHost> EventSubscriber<H> {
             let told = self.told(scope, entry).await?;
             decided += 1;
             self.at = entry.seq;
-            let wanted = told.filter(|event| self.filter.takes(&event.resource) && self.filter.wants(&event.meanings));
+            let wanted = told.filter(|event| self.filter.chooses(event));
             if let Some(event) = wanted {
                 let _ = write!(text, "id: {}\ndata: {}\n\n", event.seq, event.document);
             }

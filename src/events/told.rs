@@ -233,6 +233,11 @@ impl ChangedItem<'_> {
             }
             row[place] = DbValue::Text(status.clone());
         }
+        // Of another author, it was that one's.
+        let author = self.entry.author_before.filter(|_| at == 0);
+        if let (Some(author), Some(place)) = (author, self.resource.column(record::AUTHOR)) {
+            row[place] = DbValue::Int(author);
+        }
         let record = Record { resource: self.resource, row: &row };
         let inherits = gone && self.scope.registry.status_is(record.text(record::STATUS), |status| status.inherits);
         // Its record is not known any more.

@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 /// The type of a message of several events.
 const SEVERAL: &str = "several";
 
-/// The type of the event that a test of a webhook sends.
-const TEST: &str = "test";
+/// Types of events that somebody orders: a test of a webhook, and a rebuild of the site.
+const ORDERED: [&str; 2] = ["test", "rebuild"];
 
 impl DescriptionBuilder<'_> {
     /// Whether a route sends events as they come.
@@ -42,10 +42,12 @@ impl DescriptionBuilder<'_> {
         let several = self.components.add(&format!("{}Several", title(schema)), several_schema(&event, &one));
         let example = several_example(route);
         all.insert(SEVERAL.into(), webhook(&tag, SEVERAL, &several, example));
-        let mut test = event;
-        test["properties"]["type"] = json!({"type": "string", "enum": [TEST]});
-        let test = self.components.add(&format!("{}Test", title(schema)), test);
-        all.insert(TEST.into(), webhook(&tag, TEST, &test, route.examples.get(TEST).cloned()));
+        for name in ORDERED {
+            let mut ordered = event.clone();
+            ordered["properties"]["type"] = json!({"type": "string", "enum": [name]});
+            let ordered = self.components.add(&format!("{}{}", title(schema), pascal(name)), ordered);
+            all.insert(name.into(), webhook(&tag, name, &ordered, route.examples.get(name).cloned()));
+        }
         all
     }
 }
@@ -100,7 +102,8 @@ fn summary(name: &str) -> &'static str {
         Some(EventType::Restored) => "An item came back from the trash.",
         Some(EventType::Deleted) => "An item is gone for good.",
         Some(EventType::Gone) => "The receiver may not read an item any more.",
-        None if name == TEST => "A test of the webhook; its id is 0.",
+        None if name == "test" => "A test of the webhook; its id is 0.",
+        None if name == "rebuild" => "Somebody wants the site to be rebuilt; its id is 0.",
         None => "Several events that were gathered.",
     }
 }

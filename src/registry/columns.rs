@@ -251,6 +251,7 @@ pub mod webhook {
     pub const FORMAT: &str = "format";
     pub const RESOURCES: &str = "resources";
     pub const EVENTS: &str = "events";
+    pub const STATUSES: &str = "statuses";
     pub const PRIVATE: &str = "private";
     pub const DEBOUNCE: &str = "debounce";
     pub const ENABLED: &str = "enabled";
@@ -271,13 +272,19 @@ pub mod webhook {
     pub const FAILING: &str = "failing_since";
     pub const ERROR: &str = "error";
     pub const SENT: &str = "last_sent";
+    /// When something was sent last, delivered or not, and the status of the answer.
+    pub const ATTEMPTED: &str = "last_attempt";
+    pub const STATUS: &str = "last_status";
+    /// It rebuilds the site when somebody presses a button.
+    pub const REBUILD: &str = "rebuild";
     /// All of them.
-    pub const ALL: [&str; 19] = [
+    pub const ALL: [&str; 23] = [
         NAME,
         URL,
         FORMAT,
         RESOURCES,
         EVENTS,
+        STATUSES,
         PRIVATE,
         DEBOUNCE,
         ENABLED,
@@ -292,6 +299,9 @@ pub mod webhook {
         FAILING,
         ERROR,
         SENT,
+        ATTEMPTED,
+        STATUS,
+        REBUILD,
     ];
 }
 

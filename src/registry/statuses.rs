@@ -42,6 +42,11 @@ impl Registry {
         self.status_is(status, |status| status.public) || self.scheduled_for(status).is_some()
     }
 
+    /// Whether records or comments have a state of this name.
+    pub fn has_state(&self, name: &str) -> bool {
+        self.declaration.statuses.contains_key(name) || self.declaration.comment_statuses.contains_key(name)
+    }
+
     /// The state of comments that requests call so: each of the names that is declared, or else its own.
     pub fn comment_status_called(&self, word: &str) -> Option<&str> {
         let called = |name: &str, status: &CommentStatus| match &status.names[..] {

@@ -6,6 +6,7 @@
 //! after growing pauses; after a day the webhook is parked. A process that ends between an answer and its commit sends
 //! twice, never not at all.
 
+mod counts;
 mod message;
 mod row;
 mod run;
@@ -20,6 +21,7 @@ use arc_swap::ArcSwap;
 use cms_base::clock::Clock;
 use cms_storage::Database;
 use cms_storage::plan::DbValue;
+pub use counts::WebhookCounts;
 use row::{WebhookRow, WebhookTables, commit, declare};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -63,6 +65,7 @@ impl WebhookContext {
 struct WebhookProgress {
     hooks: Mutex<HashMap<i64, RunState>>,
     running: AtomicUsize,
+    counts: Arc<WebhookCounts>,
 }
 
 /// How far a webhook has come.
@@ -90,14 +93,15 @@ pub struct WebhookSender {
 }
 
 impl WebhookSender {
-    /// Starts the thread.
+    /// Starts the thread, which counts what it does.
     ///
     /// # Errors
     /// No thread.
-    pub fn start(context: WebhookContext) -> Result<WebhookSender, BootError> {
+    pub fn start(context: WebhookContext, counts: Arc<WebhookCounts>) -> Result<WebhookSender, BootError> {
         let storage = context.storage.clone();
         let context = Arc::new(ArcSwap::from_pointee(context));
-        let (progress, stop) = (Arc::new(WebhookProgress::default()), Arc::new(AtomicBool::new(false)));
+        let progress = Arc::new(WebhookProgress { counts, ..WebhookProgress::default() });
+        let stop = Arc::new(AtomicBool::new(false));
         let (end, ended) = channel();
         let shared = (context.clone(), progress, stop.clone());
         let spawned = thread::Builder::new().name("webhooks".into()).spawn(move || {
@@ -149,6 +153,9 @@ fn work(contexts: &Arc<ArcSwap<WebhookContext>>, progress: &Arc<WebhookProgress>
             state = LookState::default();
             progress.lock().retain(|_, state| state.running);
         }
+        if !leads {
+            progress.counts.rest();
+        }
         let looked = if leads { look(&context, &mut state, (progress, stop), anew) } else { Ok(None) };
         last = (leads && looked.is_ok()).then(|| context.clone());
         let now = context.clock.now();
@@ -191,6 +198,7 @@ fn look(
     }
     if state.hooks.is_empty() {
         state.receiver = None;
+        progress.counts.set_lags(&[]);
         return Ok(None);
     }
     let receiver = match &mut state.receiver {
@@ -201,8 +209,10 @@ fn look(
     skip(context, tables, &state.hooks, receiver, progress)?;
     let (now, newest) = (context.clock.now(), receiver.newest());
     let mut next: Option<i64> = None;
+    let mut lags = Vec::new();
     for hook in &state.hooks {
         let run = progress.lock().get(&hook.id).copied().unwrap_or_default();
+        lags.push((hook.id, newest.saturating_sub(run.at.max(hook.position)).max(0)));
         let waits = state.ordered.contains(&hook.id);
         let behind = hook.active && run.at.max(hook.position) < newest;
         let due = if waits { run.not_before } else { hook.due.max(run.not_before) };
@@ -215,6 +225,7 @@ fn look(
         let due = due.max(now + 1);
         next = Some(next.map_or(due, |next| next.min(due)));
     }
+    progress.counts.set_lags(&lags);
     Ok(next)
 }
 
@@ -239,7 +250,11 @@ fn skip(
     }
     let mut stored = Vec::new();
     while let Some(first) = waiting.iter().map(|(_, at)| *at).min() {
-        let NextEntries::Entries(entries) = receiver.after(first)? else { break };
+        let NextEntries::Entries(entries) = receiver.after(first)? else {
+            // Commits may be lost: what was known of their numbers is not true any more.
+            states.values_mut().for_each(|state| state.at = 0);
+            break;
+        };
         let Some(last) = entries.last().map(|entry| entry.seq) else { break };
         for entry in &entries {
             let Some((resource, meanings)) = likely_meanings(registry, entry) else { continue };

@@ -3,6 +3,7 @@
 use super::message::WebhookMessage;
 use crate::boot::{BootError, wait};
 use crate::events::EventFilter;
+use crate::features::webhooks::is_active;
 use crate::outbound::ReceivedAnswer;
 use crate::records::{self, Record, txt};
 use crate::registry::Registry;
@@ -122,7 +123,7 @@ impl WebhookTables<'_> {
             (delivery::TYPE, txt(message.kind())),
             (delivery::STATE, txt(outcome.state())),
             (delivery::SENT, DbValue::Int(outcome.at)),
-            (delivery::STATUS, DbValue::Int(i64::from(outcome.answer.as_ref().map_or(0, |answer| answer.status)))),
+            (delivery::STATUS, outcome.status()),
             (delivery::ERROR, txt(&cut(&outcome.error, MOST_ERROR))),
             (delivery::REQUEST, txt(&cut(&outcome.body, MOST_SHOWN))),
             (delivery::RESPONSE, txt(outcome.answer.as_ref().map_or("", |answer| &answer.text))),
@@ -170,6 +171,7 @@ pub struct WebhookRow {
     pub debounce: i64,
     /// It is on, and neither parked nor refused.
     pub active: bool,
+    rebuild: bool,
     pub declared: String,
     signing: [String; 2],
     signing_until: i64,
@@ -190,10 +192,11 @@ impl WebhookRow {
             id: record.id(),
             url: text(col::URL),
             format: text(col::FORMAT),
-            filter: EventFilter { resources: list(col::RESOURCES), events },
+            filter: EventFilter { resources: list(col::RESOURCES), events, statuses: list(col::STATUSES) },
             private: record.int(col::PRIVATE) != 0,
             debounce: record.int(col::DEBOUNCE),
-            active: record.int(col::ENABLED) != 0 && !matches!(record.text(col::STATE), "parked" | "refused"),
+            active: is_active(record),
+            rebuild: record.int(col::REBUILD) != 0,
             declared: text(col::DECLARED),
             signing: [text(col::SIGNING), text(col::SIGNING_BEFORE)],
             signing_until: record.int(col::SIGNING_UNTIL),
@@ -229,12 +232,23 @@ pub struct DeliveryAttempt {
 }
 
 impl DeliveryAttempt {
-    fn state(&self) -> &'static str {
+    /// The state of its delivery.
+    pub fn state(&self) -> &'static str {
         match self.error.is_empty() {
             _ if !self.tried => "stopped",
             true => "sent",
             false => "failed",
         }
+    }
+
+    /// The status of the answer; 0: there was none.
+    fn status(&self) -> DbValue {
+        DbValue::Int(i64::from(self.answer.as_ref().map_or(0, |answer| answer.status)))
+    }
+
+    /// The columns of a webhook that say how its last attempt went.
+    pub fn last(&self) -> [(&'static str, DbValue); 2] {
+        [(col::ATTEMPTED, DbValue::Int(self.at)), (col::STATUS, self.status())]
     }
 }
 
@@ -275,9 +289,11 @@ pub fn declare(registry: &Registry, storage: &dyn Storage) -> Result<(), BootErr
             (col::FORMAT, txt(&hook.format)),
             (col::RESOURCES, list(json!(hook.resources))),
             (col::EVENTS, list(json!(events))),
+            (col::STATUSES, list(json!(hook.statuses))),
             (col::PRIVATE, flag(hook.private)),
             (col::DEBOUNCE, DbValue::Int(i64::from(hook.debounce))),
             (col::ENABLED, flag(hook.enabled)),
+            (col::REBUILD, flag(hook.rebuild)),
             (col::SIGNING, txt(&hook.secret)),
         ];
         match known {
@@ -300,11 +316,13 @@ pub fn declare(registry: &Registry, storage: &dyn Storage) -> Result<(), BootErr
 }
 
 fn is_as_declared(row: &WebhookRow, hook: &DeclaredWebhook) -> bool {
-    let filter = EventFilter { resources: hook.resources.clone(), events: hook.events.clone() };
+    let (resources, events) = (hook.resources.clone(), hook.events.clone());
+    let filter = EventFilter { resources, events, statuses: hook.statuses.clone() };
     row.url == hook.url
         && row.format == hook.format
         && row.filter == filter
         && (row.private, row.debounce) == (hook.private, i64::from(hook.debounce))
+        && row.rebuild == hook.rebuild
         && row.signing[0] == hook.secret
         && row.active == hook.enabled
 }

@@ -29,6 +29,9 @@ const HIDDEN: &str = "(secret)";
 /// Deliveries after which old ones are deleted.
 const SHORTENED_EVERY: u64 = 20;
 
+/// Why a webhook begins again behind changes that it was not notified of.
+const MISSED: &str = "Changes were missed: they are not in the change feed any more (feed.keep, feed.entries).";
+
 /// Starts a run; `false`: there is no thread for it.
 pub fn start(
     context: &Arc<WebhookContext>,
@@ -112,12 +115,13 @@ impl Run<'_> {
         let (context, storage) = (self.context, &*self.context.storage);
         let Some(tables) = WebhookTables::of(context.registry()) else { return Ok(()) };
         let mut receiver = context.hub.join()?.0;
-        let mut sent: u64 = 0;
+        let (mut sent, mut looked_again) = (0_u64, false);
         while self.goes_on() {
             let Some(hook) = tables.find(storage, self.hook)? else { return Ok(()) };
             if let Some(ordered) = tables.ordered(storage, self.hook)? {
                 let outcome = self.attempt(&hook, &ordered.message);
-                commit(storage, vec![tables.outcome(hook.id, Some(ordered.id), &ordered.message, &outcome)])?;
+                let delivery = tables.outcome(hook.id, Some(ordered.id), &ordered.message, &outcome);
+                commit(storage, vec![tables.set(hook.id, &outcome.last()), delivery])?;
                 continue;
             }
             if !hook.active || hook.due > context.clock.now() {
@@ -125,30 +129,25 @@ impl Run<'_> {
             }
             let message = match self.next(&hook, &mut receiver)? {
                 NextMessage::Message(message) => message,
-                NextMessage::Cycle(message) => {
-                    commit(storage, self.stopped(tables, &hook, &message)?)?;
-                    self.note(message.seq(), 0);
-                    continue;
-                }
-                NextMessage::Nothing(at) => {
-                    self.note(at, 0);
-                    return Ok(());
-                }
-                NextMessage::Later(moment) => {
-                    self.note(0, moment);
-                    return Ok(());
-                }
-                NextMessage::Lost(newest) => {
-                    let error =
-                        "Changes were missed: they are not in the change feed any more (feed.keep, feed.entries).";
-                    commit(
-                        storage,
-                        vec![tables.set(hook.id, &[(col::POSITION, DbValue::Int(newest)), (col::ERROR, txt(error))])],
-                    )?;
+                other => {
+                    let lost = matches!(other, NextMessage::Lost(_));
+                    if !self.take_note(tables, &hook, other, looked_again)? {
+                        return Ok(());
+                    }
+                    looked_again = lost;
                     continue;
                 }
             };
+            looked_again = false;
             let outcome = self.attempt(&hook, &message);
+            if !storage.leads() {
+                return Ok(());
+            }
+            if !receiver.is_whole() {
+                // The number is not stored: another change has it, or will have it.
+                self.forget();
+                continue;
+            }
             let mut changes = self.after(tables, &hook, &message, &outcome)?;
             sent += 1;
             if sent % SHORTENED_EVERY == 1 {
@@ -164,10 +163,43 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Takes note of what is no message; whether there may be another one.
+    fn take_note(
+        &self,
+        tables: WebhookTables<'_>,
+        hook: &WebhookRow,
+        next: NextMessage,
+        looked_again: bool,
+    ) -> Result<bool, BootError> {
+        let storage = &*self.context.storage;
+        match &next {
+            NextMessage::Cycle(message) => {
+                commit(storage, self.stopped(tables, hook, message)?)?;
+                self.progress.counts.note(hook.id, "stopped");
+                self.note(message.seq(), 0);
+            }
+            NextMessage::Lost(newest) if looked_again => {
+                let values = [(col::POSITION, DbValue::Int(*newest)), (col::ERROR, txt(MISSED))];
+                commit(storage, vec![tables.set(hook.id, &values)])?;
+            }
+            NextMessage::Lost(_) => self.forget(),
+            NextMessage::Nothing(at) => self.note(*at, 0),
+            NextMessage::Later(moment) => self.note(0, *moment),
+            NextMessage::Message(_) => {}
+        }
+        Ok(matches!(next, NextMessage::Cycle(_) | NextMessage::Lost(_)))
+    }
+
     fn note(&self, at: i64, not_before: i64) {
         let mut states = self.progress.lock();
         let state = states.entry(self.hook).or_default();
         (state.at, state.not_before) = (state.at.max(at), not_before);
+    }
+
+    /// Forgets what was known of the feed. Where a database took over that lacks the newest commits, the stored position is
+    /// one of its own.
+    fn forget(&self) {
+        self.progress.lock().entry(self.hook).or_default().at = 0;
     }
 
     /// The next message after the place of the webhook.
@@ -227,7 +259,7 @@ impl Run<'_> {
         }
         let scope = self.context.engine.scope_of(caller).map_err(failed)?;
         let told = wait(tell(&self.context.engine, &scope, entry)).map_err(failed)?;
-        Ok(told.filter(|event| hook.filter.takes(&event.resource) && hook.filter.wants(&event.meanings)))
+        Ok(told.filter(|event| hook.filter.chooses(event)))
     }
 
     /// The changes that note a message that is not sent, since so many webhooks led to it.
@@ -252,8 +284,14 @@ impl Run<'_> {
         Ok(changes)
     }
 
-    /// Sends a message.
+    /// Sends a message, and counts it.
     fn attempt(&self, hook: &WebhookRow, message: &WebhookMessage) -> DeliveryAttempt {
+        let outcome = self.send(hook, message);
+        self.progress.counts.note(hook.id, outcome.state());
+        outcome
+    }
+
+    fn send(&self, hook: &WebhookRow, message: &WebhookMessage) -> DeliveryAttempt {
         let (context, at) = (self.context, self.context.clock.now());
         let failed = |error: String| DeliveryAttempt { at, tried: true, body: String::new(), answer: None, error };
         let Some(format) = format_of(context.registry(), hook) else {
@@ -292,6 +330,7 @@ impl Run<'_> {
         let declared = &self.context.registry().declaration.events;
         let again = if hook.attempts > 0 { tables.failed(&*self.context.storage, hook.id, &message.id)? } else { None };
         let delivery = tables.outcome(hook.id, again, message, outcome);
+        let set = |values: &[(&str, DbValue)]| tables.set(hook.id, &[values, &outcome.last()].concat());
         if outcome.error.is_empty() {
             let values = [
                 (col::POSITION, DbValue::Int(message.seq())),
@@ -302,7 +341,7 @@ impl Run<'_> {
                 (col::FAILING, DbValue::Null),
                 (col::SENT, DbValue::Int(outcome.at)),
             ];
-            return Ok(vec![tables.set(hook.id, &values), delivery]);
+            return Ok(vec![set(&values), delivery]);
         }
         let since = hook.failing_since.unwrap_or(outcome.at);
         let refused = outcome.answer.as_ref().is_some_and(|answer| answer.status == status::GONE);
@@ -322,7 +361,7 @@ impl Run<'_> {
             (col::DUE, DbValue::Int(outcome.at.saturating_add(pause + jitter))),
             (col::FAILING, DbValue::Int(since)),
         ];
-        Ok(vec![tables.set(hook.id, &values), delivery])
+        Ok(vec![set(&values), delivery])
     }
 }
 

@@ -178,6 +178,18 @@ fn a_listener_goes_on_where_it_was() {
     // Only what the filter names: what was created in public counts as created, too.
     let mut created = EventReader::after(&server, "?resources=posts&events=created", None, &place);
     assert_eq!(created.of("posts").1["record"], ids[0]);
+    // Drafts are of no matter to the first one, terms have no states.
+    let [mut public, mut drafts] = ["publish", "draft"].map(|state| {
+        EventReader::open(&server, &format!("?resources=posts,tags&statuses={state}"), Some(&server.admin))
+    });
+    let plan = made(&server, posts, json!({"title": "Plan"}));
+    assert_eq!(drafts.of("posts").1["record"], plan["id"]);
+    let tag = made(&server, "/cms/v2/tags", json!({"name": "Tides"}));
+    assert_eq!(public.next().expect("an event").1["record"], tag["id"]);
+    change(&server, &plan["id"], json!({"status": "publish"}));
+    for reader in [&mut public, &mut drafts] {
+        assert_eq!(reader.of("posts").1["status"], json!({"before": "draft", "after": "publish"}));
+    }
     // Entries that the caller may not read are passed over, however many there are, and so are those of other filters.
     let draft = made(&server, posts, json!({"title": "Plan"}));
     for n in 0..120 {
@@ -249,7 +261,9 @@ fn a_stream_ends_with_its_credentials_and_has_its_bounds() {
     // Without a request for a stream there is none.
     let plain = server.get("/server/v1/events");
     assert_eq!((plain.status, plain.code()), (400, "rest_bad_request"), "{}", plain.text);
-    for (query, status) in [("?resources=nothing", 400), ("?events=nothing", 400), ("?after=x", 400)] {
+    for (query, status) in
+        [("?resources=nothing", 400), ("?events=nothing", 400), ("?statuses=nothing", 400), ("?after=x", 400)]
+    {
         assert_eq!(server.get(&format!("/server/v1/events{query}")).status, status, "{query}");
     }
 }

@@ -23,12 +23,14 @@ const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 /// The response of the receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Answers {
+pub enum Answers {
     Status(u16),
     /// Nothing, for as long as the connection is open.
     Hang,
     /// 200 and a body without end.
     Endless,
+    /// A head without end, byte by byte.
+    Trickle,
     /// It closes the connection.
     Nothing,
     /// 200 and the body of the request.
@@ -37,7 +39,7 @@ enum Answers {
 
 /// A request as it was received.
 #[derive(Clone, Debug)]
-struct Received {
+pub struct Received {
     method: String,
     path: String,
     headers: Vec<(String, String)>,
@@ -49,7 +51,7 @@ impl Received {
         self.headers.iter().find(|(own, _)| own == name).map_or("", |(_, value)| value)
     }
 
-    fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_default()
     }
 
@@ -65,14 +67,14 @@ impl Received {
 }
 
 /// A receiver on a port of this machine.
-struct HookReceiver {
+pub struct HookReceiver {
     port: u16,
     answers: Arc<Mutex<Answers>>,
     received: Arc<Mutex<Vec<Received>>>,
 }
 
 impl HookReceiver {
-    fn start() -> HookReceiver {
+    pub fn start() -> HookReceiver {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let answers = Arc::new(Mutex::new(Answers::Status(200)));
@@ -87,11 +89,11 @@ impl HookReceiver {
         HookReceiver { port, answers, received }
     }
 
-    fn set(&self, answers: Answers) {
+    pub fn set(&self, answers: Answers) {
         *self.answers.lock().expect("no panic") = answers;
     }
 
-    fn url(&self, path: &str) -> String {
+    pub fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
@@ -101,7 +103,7 @@ impl HookReceiver {
     }
 
     /// The requests to a path, as soon as there are so many.
-    fn wait(&self, path: &str, count: usize) -> Vec<Received> {
+    pub fn wait(&self, path: &str, count: usize) -> Vec<Received> {
         until(&format!("{count} requests to {path}, there are {:?}", self.all(path)), || self.all(path).len() >= count);
         self.all(path)
     }
@@ -145,6 +147,13 @@ fn receive(mut stream: TcpStream, answers: &Mutex<Answers>, received: &Mutex<Vec
             let _ = write!(stream, "HTTP/1.1 200 X\r\nConnection: close\r\n\r\n");
             while stream.write_all(&[b'x'; 1024]).is_ok() {}
         }
+        Answers::Trickle => {
+            let _ = write!(stream, "HTTP/1.1 200 X\r\nX: ");
+            while stream.write_all(b"x").is_ok() {
+                // The pace of the receiver.
+                std::thread::park_timeout(Duration::from_millis(50));
+            }
+        }
         Answers::Nothing => {}
         Answers::Echo => {
             let length = body.len();
@@ -157,18 +166,18 @@ fn settings(ports: &[u16]) -> Vec<String> {
     vec![r#"outbound.networks=["127.0.0.0/8"]"#.to_owned(), format!("outbound.ports={ports:?}")]
 }
 
-fn server(receiver: &HookReceiver, sets: &[&str]) -> Server {
+pub fn server(receiver: &HookReceiver, sets: &[&str]) -> Server {
     let own = settings(&[receiver.port]);
     Server::with(&own.iter().map(String::as_str).chain(sets.iter().copied()).collect::<Vec<_>>())
 }
 
-fn hook(server: &Server, body: Value) -> Value {
+pub fn hook(server: &Server, body: Value) -> Value {
     let made = server.admin("POST", "/server/v1/webhooks", Some(&body));
     assert_eq!(made.status, 201, "{body}: {}", made.text);
     made.body
 }
 
-fn post(server: &Server, title: &str, status: &str) -> Value {
+pub fn post(server: &Server, title: &str, status: &str) -> Value {
     let made = server.admin("POST", "/cms/v2/posts", Some(&json!({"title": title, "status": status})));
     assert_eq!(made.status, 201, "{}", made.text);
     made.body
@@ -289,7 +298,8 @@ impl Timed {
         let site = Inside::timed_over(folder, clock.clone());
         let engine = Arc::new(site.services.engine(site.registry.clone()).expect("an engine"));
         let hub = Arc::new(EventHub::new(site.services.storage.clone()));
-        let sender = WebhookSender::start(WebhookContext::new(engine, hub, &site.services)).expect("a sender");
+        let sender =
+            WebhookSender::start(WebhookContext::new(engine, hub, &site.services), Arc::default()).expect("a sender");
         Timed { site, clock, sender }
     }
 
@@ -367,12 +377,13 @@ fn what_fails_is_tried_again_and_parked_after_a_day() {
     // It has the members of every event.
     let members = |event: &Value| event.as_object().expect("an event").keys().cloned().collect::<BTreeSet<_>>();
     assert_eq!(members(&test), members(&receiver.all("/a")[0].json()));
-    let order = json!({"delivery": list[0]["id"]});
-    assert_eq!(timed.site.ask(Method::Post, &format!("{of}/redeliver"), true, Some(&order)).status, 202);
+    let redeliver = |id: &Value| {
+        timed.site.ask(Method::Post, &format!("/server/v1/webhook-deliveries/{id}/redeliver"), true, None).status
+    };
+    assert_eq!(redeliver(&list[0]["id"]), 202);
     assert_eq!(receiver.wait("/a", before + 2)[before + 1].json()["record"], first["id"]);
     assert_eq!(timed.shown(&hook)["state"], "refused");
-    let missing = json!({"delivery": 999});
-    assert_eq!(timed.site.ask(Method::Post, &format!("{of}/redeliver"), true, Some(&missing)).status, 404);
+    assert_eq!(redeliver(&json!(999)), 404);
 }
 
 #[test]
@@ -508,18 +519,22 @@ fn deliveries_show_no_secrets() {
 #[test]
 fn answers_are_bounded_and_redirects_are_not_followed() {
     let receiver = HookReceiver::start();
-    let server = server(&receiver, &["events.timeout=2s"]);
+    let server = server(&receiver, &["events.timeout=1s", "events.backoff=1s"]);
     let hook = hook(&server, json!({"name": "Front end", "url": receiver.url("/a"), "resources": ["posts"]}));
     receiver.set(Answers::Endless);
     post(&server, "One", "publish");
     until("it is delivered", || shown(&server, &hook)["last_sent"].is_string());
     let list = server.admin("GET", "/server/v1/webhook-deliveries", None).body;
     assert!(list[0]["response"].as_str().is_some_and(|text| (1..=4096).contains(&text.len())), "{list}");
-    receiver.set(Answers::Status(302));
+    let fails = |why: &str| {
+        let error = || shown(&server, &hook)["error"].to_string();
+        until(&format!("{why}: {}", error()), || error().contains(why));
+    };
+    receiver.set(Answers::Trickle);
     post(&server, "Two", "publish");
-    until("it fails", || shown(&server, &hook)["state"] == "failing");
-    let error = shown(&server, &hook)["error"].clone();
-    assert!(error.as_str().is_some_and(|error| error.contains("302")), "{error}");
+    fails("There was no answer");
+    receiver.set(Answers::Status(302));
+    fails("302");
 }
 
 #[test]
@@ -543,6 +558,7 @@ fn what_cannot_be_sent_is_refused() {
         ("format", json!("nothing")),
         ("resources", json!(["nothing"])),
         ("events", json!(["nothing"])),
+        ("statuses", json!(["nothing"])),
         ("debounce", json!(-1)),
         ("debounce", json!(100_000)),
         ("name", json!("")),

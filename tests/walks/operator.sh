@@ -51,6 +51,16 @@ if command -v nginx >/dev/null && command -v openssl >/dev/null; then
   contains "$(proxied -u "zoe:$secret" https://www.example.org/cms-json/cms/v2/users/me)" '"name":"zoe"'
   made=$(proxied -i -u "zoe:$secret" https://www.example.org/cms-json/cms/v2/posts -H "$json" -d '{"title": {"raw": "By proxy"}, "status": "publish"}')
   contains "$made" '"link":"https://www.example.org/'
+  # Events come through as they are sent.
+  hears() {
+    for _ in $(seq 100); do ! grep -q "$1" "$folder/events" || return 0; sleep 0.1; done
+    fail "the stream has no $1" "$(cat "$folder/events")"
+  }
+  proxied -N --max-time 60 -H 'Accept: text/event-stream' \
+    'https://www.example.org/cms-json/server/v1/events?resources=posts' >"$folder/events" 2>/dev/null || true &
+  hears '^id: '
+  proxied -u "zoe:$secret" https://www.example.org/cms-json/cms/v2/posts -H "$json" -d '{"title": "Heard", "status": "publish"}' >made.log
+  hears '"slug":"heard"'
   head -c 5000000 /dev/zero >"$folder/large"
   contains "$(proxied -u "zoe:$secret" https://www.example.org/cms-json/cms/v2/media -F "file=@$folder/large;filename=large.txt;type=text/plain")" '"status":'
   kill "$(cat "$folder/proxy/pid")"

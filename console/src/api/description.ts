@@ -39,6 +39,8 @@ export interface Site {
   saved_views?: string | null;
   /** Search engines leave the whole site out. */
   noindex?: boolean;
+  /** The resource with what rebuilds the site; null: there is none. */
+  rebuilds?: string | null;
   /** Scheme and host of the front end's previews, such as "https://www.example.org"; null: there are none. */
   preview_origin?: string | null;
 }

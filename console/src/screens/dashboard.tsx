@@ -22,6 +22,7 @@ import { hasPlace } from "../shell/navigation";
 import { Page } from "../shell/page";
 import { Failed, Icon, LinkButton, Skeleton } from "../ui";
 import { useLoad } from "../ui/hooks";
+import { Rebuilds } from "./rebuilds";
 
 /** Resources whose last changes are looked up. */
 const MOST_RESOURCES = 8;
@@ -39,6 +40,7 @@ export function DashboardScreen(): JSX.Element {
       )}
       <div class="dashboard">
         <div class="stack">
+          <Rebuilds />
           <Waiting resources={listed} />
           <Own resources={listed} kind="drafts" />
           <Own resources={listed} kind="scheduled" />

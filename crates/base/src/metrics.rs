@@ -2,7 +2,8 @@
 //!
 //! [`METRICS`] is the one list: the text of `/metrics`, the table in `docs/metrics.md` and the checks of the shipped
 //! dashboard and alert rules follow from it. Counters are atomic numbers without locks. Values of labels come from
-//! declarations or from closed lists, never from requests.
+//! declarations or from closed lists, or are ids of webhooks, of which there are
+//! `events.max_webhooks` at most; they never come from requests.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -112,6 +113,11 @@ pub static METRICS: &[Metric] = &[
     row(MetricKind::Counter, "cms_server_mails", None, &["outcome"],
         "Attempts to send e-mail: `sent`, `retried` (later again), `failed` (not again), `dropped` (there was nothing to send)"),
     row(MetricKind::Gauge, "cms_server_mail_waiting", None, &[], "Messages in the outbox"),
+    row(MetricKind::Counter, "cms_server_webhook_deliveries", None, &["webhook", "outcome"],
+        "Attempts to deliver to a webhook, by its id: `sent`, `failed`, `stopped` (not sent: a cycle)"),
+    row(MetricKind::Gauge, "cms_server_webhook_lag", None, &["webhook"],
+        "Entries of the change feed that a webhook has not come to, on the node that sends"),
+    row(MetricKind::Gauge, "cms_server_event_streams", None, &[], "Event streams that are open (`events.streams` is the most)"),
     row(MetricKind::Counter, "cms_server_backups", None, &["outcome"], "Scheduled backups: `made` or `failed`"),
     row(MetricKind::Gauge, "cms_server_backup_age_seconds", SECONDS, &[], "Time since the newest backup; absent without `backup.folder`"),
     row(MetricKind::Counter, "cms_server_reloads", None, &["outcome"], "Reloads of the declarations: `accepted` or `refused`"),

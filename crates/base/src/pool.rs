@@ -300,6 +300,11 @@ impl OwnerShares {
         Ok(OwnerPlace { shares: Arc::clone(self), owner })
     }
 
+    /// Places that are taken.
+    pub fn taken(&self) -> usize {
+        self.lock().all
+    }
+
     fn lock(&self) -> MutexGuard<'_, ShareCounts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -111,7 +111,7 @@ pub struct PreviousState {
     pub slug: Option<Name>,
     /// The word by which rows of a shared table belong together where they have no kind. Also of a new row.
     pub class: Option<i64>,
-    /// The author of a row that was removed.
+    /// The author, where the change removed the row or set another author.
     pub author: Option<i64>,
 }
 
@@ -152,6 +152,7 @@ impl Entries {
                     if before.action == Action::Update {
                         before.status[0] = before.status[0].or(entry.status[0]);
                         before.former.slug = before.former.slug.take().or(entry.former.slug);
+                        before.former.author = before.former.author.or(entry.former.author);
                     }
                     before.former.class = before.former.class.or(entry.former.class);
                     before.actor = before.actor.or(entry.actor);

@@ -68,6 +68,7 @@ fn site(work: &Work<'_>) -> Value {
         "health": may_see(work, HandlerRole::SiteHealth),
         "saved_views": registry.declaration.console.saved_views.get(),
         "noindex": registry.declaration.site.noindex,
+        "rebuilds": registry.declaration.console.rebuilds.get(),
         "preview_origin": registry.site.front_preview.as_ref().map(|preview| &preview.origin),
     })
 }

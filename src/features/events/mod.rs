@@ -33,6 +33,10 @@ fn stream(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if let Some(unknown) = unknown {
         return Err(ApiError::invalid_one("resources", format!("There is no resource `{unknown}`.")));
     }
-    let query = EventQuery { resources, events: list("events"), after: args.int("after") };
+    let statuses = list("statuses");
+    if let Some(unknown) = statuses.iter().find(|name| !work.scope.registry.has_state(name)) {
+        return Err(ApiError::invalid_one("statuses", format!("There is no state `{unknown}`.")));
+    }
+    let query = EventQuery { resources, events: list("events"), statuses, after: args.int("after") };
     Ok(Outcome { private: true, events: Some(query), ..Outcome::ok(Value::Null) })
 }

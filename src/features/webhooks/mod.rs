@@ -1,21 +1,24 @@
 //! Webhooks as people make them: who is told, in which form, with which secret. How they are sent is the
 //! matter of the module `webhooks`.
 
+mod rebuild;
+
 use crate::access::failure;
 use crate::error::{ApiError, Code, status};
 use crate::families;
-use crate::handlers::{Handler, Outcome, Work, handler, items};
+use crate::handlers::{Handler, Outcome, Work, handler, items, sync_handler};
 use crate::model::event_head;
 use crate::records::{self, Record, txt};
 use crate::registry::columns::{delivery, webhook as col};
 use crate::registry::link::parts::{SECRET_PREFIX, webhook_secret};
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::registry::vocabulary::{BehaviourEntry, PLAIN, ResponseKind};
+use crate::registry::vocabulary::{BehaviourEntry, PLAIN, ResponseKind, VIRTUAL};
 use crate::scope::Scope;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cms_config::declaration::EventType;
+use cms_config::units::OptionalSetting;
 use cms_storage::plan::{Change, Cond, DbValue, Op, Put, Target, WritePlan};
 use serde_json::{Value, json};
 use url::Url;
@@ -48,6 +51,17 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         .responds(ResponseKind::Json(status::ACCEPTED, ORDERED))
         .on(PLAIN)
         .item(),
+    sync_handler(
+        "rebuild.list",
+        rebuild::list,
+        "Lists the webhooks that rebuild the site, with the state of the last call.",
+    )
+    .responds(ResponseKind::List)
+    .on(VIRTUAL),
+    handler("rebuild.run", |w| Box::pin(rebuild::run(w)), "Calls a webhook that rebuilds the site.")
+        .fails(&[Code::CannotEdit, Code::RecordInvalidId])
+        .responds(ResponseKind::Json(status::ACCEPTED, ORDERED))
+        .on(VIRTUAL),
 ];
 
 /// Bytes of a secret that the server makes.
@@ -141,42 +155,40 @@ async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// Too many deliveries wait.
 async fn test(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let hook = target(work)?;
+    order_own(work, target(work)?, "test", false).await
+}
+
+/// Orders a message of one event that is no change: a receiver gets it whatever its filters are. `all`: any address may be concerned.
+async fn order_own(work: &Work<'_>, hook: Record<'_>, kind: &str, all: bool) -> Result<Outcome, ApiError> {
     let item = [json!(hook.resource.name), json!(hook.resource.api_name), json!(hook.id())];
-    let mut event = event_head(0, "test", work.scope.now * 1000, 1, item);
+    let mut event = event_head(0, kind, work.scope.now * 1000, 1, item);
     for name in ["slug", "link", "previous_slug", "previous_link"] {
         event.insert(name.into(), Value::Null);
     }
     event.insert("status".into(), json!({"before": null, "after": null}));
     event.extend(["changed", "keys"].map(|name| (name.to_owned(), json!([]))));
-    event.insert("addresses".into(), json!({"all": false, "front": [], "rest": []}));
-    let event = Value::Object(event);
-    order(work, hook, [event].into_iter().collect(), "test").await
+    event.insert("addresses".into(), json!({"all": all, "front": [], "rest": []}));
+    order(work, hook, json!([event]), kind).await
 }
 
 /// Orders another attempt of a delivery.
 ///
 /// # Errors
-/// The webhook has no such delivery; too many wait.
+/// Its webhook is gone; too many wait.
 async fn redeliver(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let hook = target(work)?;
-    let deliveries = deliveries(work.scope)?;
-    let wanted = DbValue::Int(work.allowed.args().int("delivery").unwrap_or(0));
-    let row = records::find(&*work.scope.snapshot()?, deliveries, &wanted)?;
-    let found = row.as_ref().map(|row| Record { resource: deliveries, row });
-    let found = found.filter(|found| found.int(delivery::WEBHOOK) == hook.id());
-    let found = found.ok_or_else(|| failure(deliveries, Code::RecordInvalidId))?;
-    let events = serde_json::from_str(found.text(delivery::EVENTS)).unwrap_or_default();
-    order(work, hook, events, found.text(delivery::TYPE)).await
+    let delivery = target(work)?;
+    let hooks = hooks(work.scope)?;
+    let row = records::find(&*work.scope.snapshot()?, hooks, delivery.value(delivery::WEBHOOK))?;
+    let row = row.ok_or_else(|| failure(delivery.resource, Code::RecordInvalidId))?;
+    let events = serde_json::from_str(delivery.text(delivery::EVENTS)).unwrap_or_default();
+    order(work, Record { resource: hooks, row: &row }, events, delivery.text(delivery::TYPE)).await
 }
 
 /// Stores a delivery that is sent next.
 async fn order(work: &Work<'_>, hook: Record<'_>, events: Value, kind: &str) -> Result<Outcome, ApiError> {
     let (scope, deliveries) = (work.scope, deliveries(work.scope)?);
-    let column = |column: &str| deliveries.plan_column(column).unwrap_or_else(|| name(column));
-    let is = |name: &str, value: DbValue| Cond::Compare(column(name), Op::Eq, value);
-    let waiting = vec![is(delivery::WEBHOOK, DbValue::Int(hook.id())), is(delivery::STATE, txt("waiting"))];
-    if scope.snapshot()?.count(&records::plan(deliveries, Cond::All(waiting)))? >= MOST_ORDERED {
+    let waiting = waiting(deliveries, &[hook.id()]);
+    if scope.snapshot()?.count(&records::plan(deliveries, waiting))? >= MOST_ORDERED {
         let message = format!("{MOST_ORDERED} deliveries wait already: wait until they are sent.");
         return Err(ApiError::wait(Code::TooManyRequests, AGAIN).with_message(message));
     }
@@ -203,7 +215,7 @@ async fn order(work: &Work<'_>, hook: Record<'_>, events: Value, kind: &str) -> 
     Ok(Outcome { status: status::ACCEPTED, ..Outcome::ok(json!({"delivery": id})) })
 }
 
-/// The webhook that the path names.
+/// The row that the path names.
 fn target<'a>(work: &'a Work<'_>) -> Result<Record<'a>, ApiError> {
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     Ok(Record { resource: work.resource()?, row })
@@ -211,8 +223,29 @@ fn target<'a>(work: &'a Work<'_>) -> Result<Record<'a>, ApiError> {
 
 /// The resource of the deliveries.
 fn deliveries(scope: &Scope) -> Result<&Resource, ApiError> {
-    let declared = scope.registry.declaration.events.deliveries.get();
-    declared.and_then(|name| scope.registry.resource(name)).ok_or_else(|| ApiError::new(Code::Internal))
+    declared(scope, &scope.registry.declaration.events.deliveries)
+}
+
+/// The resource of the webhooks.
+fn hooks(scope: &Scope) -> Result<&Resource, ApiError> {
+    declared(scope, &scope.registry.declaration.events.webhooks)
+}
+
+/// The resource that a setting names.
+fn declared<'s>(scope: &'s Scope, setting: &OptionalSetting<String>) -> Result<&'s Resource, ApiError> {
+    setting.get().and_then(|name| scope.registry.resource(name)).ok_or_else(|| ApiError::new(Code::Internal))
+}
+
+/// The deliveries that somebody ordered of these webhooks, and that were not sent yet.
+fn waiting(deliveries: &Resource, hooks: &[i64]) -> Cond {
+    let column = |column: &str| deliveries.plan_column(column).unwrap_or_else(|| name(column));
+    let of = Cond::In(column(delivery::WEBHOOK), hooks.iter().copied().map(DbValue::Int).collect());
+    Cond::All(vec![of, Cond::Compare(column(delivery::STATE), Op::Eq, txt("waiting"))])
+}
+
+/// Whether a webhook is told of changes: it is on, and neither parked nor refused.
+pub fn is_active(hook: Record<'_>) -> bool {
+    hook.int(col::ENABLED) != 0 && !matches!(hook.text(col::STATE), "parked" | "refused")
 }
 
 /// Refuses changes of a webhook that is declared.
@@ -249,16 +282,18 @@ fn check(work: &Work<'_>, hook: Option<Record<'_>>) -> Result<(), ApiError> {
         let known: Vec<&str> = registry.declaration.webhook_formats.keys().map(String::as_str).collect();
         return refused(col::FORMAT, format!("There is no format `{format}`; there are {}.", known.join(", ")));
     }
-    let resources = args.explicit(col::RESOURCES).and_then(Value::as_array).into_iter().flatten();
-    let unknown = resources.filter_map(Value::as_str).find(|name| registry.resource(name).is_none());
-    if let Some(unknown) = unknown {
-        return refused(col::RESOURCES, format!("There is no resource `{unknown}`."));
+    let is_known = |list: &str, name: &str| match list {
+        col::RESOURCES => registry.resource(name).is_some(),
+        col::EVENTS => EventType::named(name).is_some(),
+        _ => registry.has_state(name),
+    };
+    for (list, what) in [(col::RESOURCES, "resource"), (col::EVENTS, "event"), (col::STATUSES, "state")] {
+        let names = args.explicit(list).and_then(Value::as_array).into_iter().flatten();
+        if let Some(unknown) = names.filter_map(Value::as_str).find(|name| !is_known(list, name)) {
+            return refused(list, format!("There is no {what} `{unknown}`."));
+        }
     }
-    let events = args.explicit(col::EVENTS).and_then(Value::as_array).into_iter().flatten();
-    match events.filter_map(Value::as_str).find(|name| EventType::named(name).is_none()) {
-        Some(unknown) => refused(col::EVENTS, format!("There is no event `{unknown}`.")),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// The secret that a request gives.

@@ -84,6 +84,7 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     linker.totals(&routes, &resources);
     linker.audit(&resources);
     linker.events(&resources);
+    linker.console();
     linker.parts();
     linker.options(&resources, &routes);
     let abilities = linker.abilities(&resources, &routes);

@@ -208,6 +208,15 @@ impl Linker<'_> {
         }
     }
 
+    /// The resources that the console has parts of its own for have to be there.
+    pub(super) fn console(&mut self) {
+        let console = &self.declared.console;
+        for (key, wanted) in [("saved_views", console.saved_views.get()), ("rebuilds", console.rebuilds.get())] {
+            let Some(wanted) = wanted else { continue };
+            self.resource_named(&["console", key], wanted);
+        }
+    }
+
     /// The resources of the audit trail, of redirects and of missing addresses have to be there, with rows of their own and what these hold.
     pub(super) fn audit(&mut self, resources: &[Resource]) {
         let (site, addresses) = (&self.declared.site, &self.declared.addresses);
@@ -230,6 +239,8 @@ impl Linker<'_> {
             self.table_with(resources, &["events", key], wanted, columns, "webhooks need");
         }
         let formats: Vec<&str> = self.declared.webhook_formats.keys().map(String::as_str).collect();
+        let statuses = self.declared.statuses.keys().chain(self.declared.comment_statuses.keys());
+        let statuses: Vec<&str> = statuses.map(String::as_str).collect();
         for (name, hook) in &self.declared.webhooks {
             let path = ["webhooks", name.as_str()];
             if web_address(&hook.url).is_none() {
@@ -251,6 +262,9 @@ impl Linker<'_> {
             }
             for (i, resource) in hook.resources.iter().enumerate() {
                 self.resource_named(&[&path[..], &["resources", &i.to_string()]].concat(), resource);
+            }
+            for (i, status) in hook.statuses.iter().enumerate() {
+                self.known(&[&path[..], &["statuses", &i.to_string()]].concat(), "status", status, &statuses);
             }
         }
         for name in declared.resources.keys() {

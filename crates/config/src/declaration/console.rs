@@ -18,11 +18,19 @@ pub struct Console {
     pub redirects: Vec<String>,
     /// The resource in which users keep views of lists; `false`: none.
     pub saved_views: OptionalSetting<String>,
+    /// The resource with what rebuilds the site, for which there are buttons; `false`: none.
+    pub rebuilds: OptionalSetting<String>,
 }
 
 impl Default for Console {
     fn default() -> Self {
-        Console { enabled: true, path: "/admin".into(), redirects: Vec::new(), saved_views: OptionalSetting::OFF }
+        Console {
+            enabled: true,
+            path: "/admin".into(),
+            redirects: Vec::new(),
+            saved_views: OptionalSetting::OFF,
+            rebuilds: OptionalSetting::OFF,
+        }
     }
 }
 

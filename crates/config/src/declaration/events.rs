@@ -153,6 +153,9 @@ pub struct DeclaredWebhook {
     /// Only these events; empty: all.
     #[serde(default)]
     pub events: Vec<EventType>,
+    /// Only of items that are in one of these states, or were before the change; empty: all.
+    #[serde(default)]
+    pub statuses: Vec<String>,
     /// It also receives events of what not everybody may read, never contents.
     #[serde(default)]
     pub private: bool,
@@ -163,6 +166,9 @@ pub struct DeclaredWebhook {
     /// The secret that signs requests (`whsec_…`), which a signed format needs, or that the receiver wants.
     #[serde(default)]
     pub secret: String,
+    /// It rebuilds the site: the console has a button that calls it.
+    #[serde(default)]
+    pub rebuild: bool,
     /// Whether it is on.
     #[serde(default = "on")]
     pub enabled: bool,

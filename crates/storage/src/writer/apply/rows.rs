@@ -538,7 +538,7 @@ fn former(table: &Table, old: Option<&[DbValue]>, new: Option<&[DbValue]>) -> Pr
         _ => None,
     };
     let class = at(old.or(new), places.class).as_ref().and_then(id_of);
-    let author = if new.is_none() { at(old, places.author).as_ref().and_then(id_of) } else { None };
+    let author = at(old, places.author).filter(|_| differs(places.author)).as_ref().and_then(id_of);
     PreviousState { slug, class, author }
 }
 
