@@ -1,7 +1,7 @@
 //! Filters: the resources, events and states that a receiver wants to be told of.
 
 use super::FeedEntry;
-use super::told::{ToldEvent, likely_meanings};
+use super::visible::{VisibleEvent, likely_meanings};
 use crate::registry::Registry;
 use cms_config::declaration::EventType;
 
@@ -26,7 +26,7 @@ impl EventFilter {
     }
 
     /// Whether it wants an event.
-    pub fn chooses(&self, event: &ToldEvent) -> bool {
+    pub fn chooses(&self, event: &VisibleEvent) -> bool {
         let states = ["before", "after"].map(|at| event.document["status"][at].as_str());
         let wanted = |state: &str| self.statuses.iter().any(|own| own == state);
         let state = self.statuses.is_empty() || states == [None, None] || states.into_iter().flatten().any(wanted);

@@ -2,7 +2,7 @@
 
 use super::FeedEntry;
 use super::feed::{entries_from, newest};
-use super::told::ToldEvent;
+use super::visible::VisibleEvent;
 use cms_base::pool::OwnerShares;
 use cms_storage::{Database, StorageError};
 use std::collections::{HashMap, VecDeque};
@@ -28,7 +28,7 @@ const MOST_TOLD: usize = 4096;
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// The decision on an entry for a receiver, and when it was made.
-type ToldAt = (Instant, Option<Arc<ToldEvent>>);
+type CachedDecision = (Instant, Option<Arc<VisibleEvent>>);
 
 /// See the module.
 pub struct EventHub {
@@ -42,7 +42,7 @@ struct HubState {
     /// Held while the feed is read. Others use the entries that were read before.
     reading: Mutex<()>,
     recent: Mutex<RecentEntries>,
-    told: Mutex<HashMap<(i64, Arc<str>), ToldAt>>,
+    told: Mutex<HashMap<(i64, Arc<str>), CachedDecision>>,
     receivers: AtomicUsize,
     /// The number of the newest entry.
     newest: watch::Sender<i64>,
@@ -166,14 +166,14 @@ impl HubReceiver {
     }
 
     /// The decision of a moment ago on an entry, for receivers with the same rights.
-    pub fn told(&self, seq: i64, caller: &Arc<str>) -> Option<Option<Arc<ToldEvent>>> {
+    pub fn told(&self, seq: i64, caller: &Arc<str>) -> Option<Option<Arc<VisibleEvent>>> {
         let told = self.state.told.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, event) = told.get(&(seq, caller.clone()))?;
         (at.elapsed() < MOMENT).then(|| event.clone())
     }
 
     /// Remembers a decision for a moment.
-    pub fn note(&self, seq: i64, caller: &Arc<str>, event: Option<Arc<ToldEvent>>) {
+    pub fn note(&self, seq: i64, caller: &Arc<str>, event: Option<Arc<VisibleEvent>>) {
         let mut told = self.state.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.len() >= MOST_TOLD {
             told.retain(|_, (at, _)| at.elapsed() < MOMENT);

@@ -1,7 +1,7 @@
 //! Changes, told to those who may read what has changed.
 //!
 //! The change feed is the one log of changes. A [`hub`](EventHub) reads it once for the whole process; each receiver takes what is new
-//! since its own place, and `told` decides for each change what this receiver may know at that moment: by a request to
+//! since its own place, and `visible` decides for each change what this receiver may know at that moment: by a request to
 //! the route of the item, in the receiver's name, and by the guard of that route for what the item was before. `stream` sends events
 //! to listeners as they come. Nothing is stored for them: a listener that comes back names its place.
 
@@ -10,11 +10,11 @@ mod feed;
 mod filter;
 mod hub;
 mod stream;
-mod told;
 mod transition;
+mod visible;
 
 pub use feed::FeedEntry;
 pub use filter::EventFilter;
 pub use hub::{EventHub, HubReceiver, NextEntries};
 pub use stream::{EventHost, serve};
-pub use told::{ToldEvent, likely_meanings, tell};
+pub use visible::{VisibleEvent, likely_meanings, tell};

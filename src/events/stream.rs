@@ -5,7 +5,7 @@
 //! last event. Nothing of it outlives the stream, so any node can serve it.
 
 use super::hub::HubReceiver;
-use super::{EventFilter, EventHub, FeedEntry, NextEntries, ToldEvent, tell};
+use super::{EventFilter, EventHub, FeedEntry, NextEntries, VisibleEvent, tell};
 use crate::engine::Engine;
 use crate::error::{ApiError, Code};
 use crate::model::{EventQuery, EventStream, Request, StopSignal, event_stream_headers};
@@ -202,7 +202,7 @@ impl<H: EventHost> EventSubscriber<H> {
         Some(())
     }
 
-    async fn told(&self, scope: &Scope, entry: &FeedEntry) -> Option<Option<Arc<ToldEvent>>> {
+    async fn told(&self, scope: &Scope, entry: &FeedEntry) -> Option<Option<Arc<VisibleEvent>>> {
         if let Some(told) = self.receiver.told(entry.seq, &self.rights) {
             return Some(told);
         }

@@ -42,14 +42,14 @@ impl WebhookMessage {
 
     /// The body in a form, with a text in the places of the secret.
     pub fn body(&self, format: &WebhookFormat, secret: &str) -> String {
-        let filling = Filling { message: self, format, secret };
+        let filling = FormValues { message: self, format, secret };
         format.body.as_ref().map(|body| filling.value(body).to_string()).unwrap_or_default()
     }
 
     /// The request in a form, at a moment (UTC seconds), with the secrets that are valid.
     pub fn request(&self, format: &WebhookFormat, secrets: &[&str], now: i64) -> OutgoingRequest {
         let secret = secrets.first().copied().unwrap_or_default();
-        let (filling, body) = (Filling { message: self, format, secret }, self.body(format, secret));
+        let (filling, body) = (FormValues { message: self, format, secret }, self.body(format, secret));
         let mut headers = Vec::new();
         if format.body.is_some() {
             headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
@@ -68,13 +68,13 @@ impl WebhookMessage {
 /// The names that texts of a form may have.
 const NAMES: [&str; 9] = ["depth", "type", "resource", "kind", "record", "slug", "link", "keys", "secret"];
 
-struct Filling<'a> {
+struct FormValues<'a> {
     message: &'a WebhookMessage,
     format: &'a WebhookFormat,
     secret: &'a str,
 }
 
-impl Filling<'_> {
+impl FormValues<'_> {
     fn value(&self, form: &Value) -> Value {
         match form {
             Value::String(text) => match text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {

@@ -133,7 +133,7 @@ impl WebhookSender {
 
 /// The knowledge of the thread between two looks.
 #[derive(Default)]
-struct LookState {
+struct PollState {
     receiver: Option<HubReceiver>,
     hooks: Vec<WebhookRow>,
     /// Webhooks with a delivery that somebody ordered.
@@ -144,13 +144,13 @@ struct LookState {
 
 fn work(contexts: &Arc<ArcSwap<WebhookContext>>, progress: &Arc<WebhookProgress>, stop: &Arc<AtomicBool>) {
     let mut last: Option<Arc<WebhookContext>> = None;
-    let mut state = LookState::default();
+    let mut state = PollState::default();
     while !stop.load(Ordering::Relaxed) {
         let context = contexts.load_full();
         let leads = context.storage.leads();
         let anew = !leads || last.as_ref().is_none_or(|last| !Arc::ptr_eq(last, &context));
         if anew {
-            state = LookState::default();
+            state = PollState::default();
             progress.lock().retain(|_, state| state.running);
         }
         if !leads {
@@ -176,7 +176,7 @@ fn work(contexts: &Arc<ArcSwap<WebhookContext>>, progress: &Arc<WebhookProgress>
 /// Starts a run for each webhook that may have something to be told; when the next look is due.
 fn look(
     context: &Arc<WebhookContext>,
-    state: &mut LookState,
+    state: &mut PollState,
     (progress, stop): (&Arc<WebhookProgress>, &Arc<AtomicBool>),
     anew: bool,
 ) -> Result<Option<i64>, BootError> {

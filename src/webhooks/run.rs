@@ -5,7 +5,7 @@ use super::row::{DeliveryAttempt, WebhookRow, WebhookTables, commit, format_of};
 use super::{WebhookContext, WebhookProgress};
 use crate::boot::{BootError, wait};
 use crate::error::{ApiError, status};
-use crate::events::{FeedEntry, HubReceiver, NextEntries, ToldEvent, tell};
+use crate::events::{FeedEntry, HubReceiver, NextEntries, VisibleEvent, tell};
 use crate::outbound::FetchError;
 use crate::records::txt;
 use crate::registry::columns::webhook as col;
@@ -207,7 +207,7 @@ impl Run<'_> {
         let known = self.progress.lock().get(&hook.id).map_or(0, |state| state.at);
         let mut at = hook.position.max(known);
         let gathers = hook.debounce > 0 && !format_of(self.context.registry(), hook).is_some_and(|format| format.each);
-        let mut gathered: Vec<ToldEvent> = Vec::new();
+        let mut gathered: Vec<VisibleEvent> = Vec::new();
         let mut first = None;
         receiver.catch_up()?;
         loop {
@@ -245,7 +245,7 @@ impl Run<'_> {
     }
 
     /// The event that the webhook is told of an entry.
-    fn told(&self, hook: &WebhookRow, entry: &FeedEntry) -> Result<Option<ToldEvent>, BootError> {
+    fn told(&self, hook: &WebhookRow, entry: &FeedEntry) -> Result<Option<VisibleEvent>, BootError> {
         let failed = |error: ApiError| BootError::Other(error.message().to_owned());
         let registry = self.context.registry();
         if !hook.filter.may_concern(registry, entry) {
@@ -365,12 +365,13 @@ impl Run<'_> {
     }
 }
 
-/// The message with these events.
-fn message(hook: &WebhookRow, events: Vec<ToldEvent>) -> WebhookMessage {
+/// The message with these events. Its id has a time, since numbers of commits that a failover lost are given again.
+fn message(hook: &WebhookRow, events: Vec<VisibleEvent>) -> WebhookMessage {
     let (first, last) = (events.first().map_or(0, |event| event.seq), events.last().map_or(0, |event| event.seq));
+    let at = events.last().map_or(0, |event| event.at);
     let range = if first == last { last.to_string() } else { format!("{first}_{last}") };
     let events: Vec<Value> = events.into_iter().map(|event| event.document).collect();
-    WebhookMessage { id: format!("msg_{}_{range}", hook.id), events }
+    WebhookMessage { id: format!("msg_{}_{range}_{at}", hook.id), events }
 }
 
 /// A text as it is shown: without secrets, as they are and as JSON writes them.

@@ -102,7 +102,7 @@ pub(super) async fn records(
     for kind in kinds_of(work, list) {
         let Some(query) = query_for(work, kind, list, language) else { continue };
         let documents = documents(work, &kind.path, query).await?;
-        all.extend(FoundRecord::of(work, kind, documents)?);
+        all.extend(FeedRecord::of(work, kind, documents)?);
     }
     all.sort_by_key(|found| Reverse(found.record().int(record::DATE_UTC)));
     all.truncate(most(work));
@@ -111,15 +111,15 @@ pub(super) async fn records(
 }
 
 /// A record that a list has.
-struct FoundRecord<'a> {
+struct FeedRecord<'a> {
     kind: &'a Resource,
     document: Value,
     row: Row,
     link: String,
 }
 
-impl<'a> FoundRecord<'a> {
-    fn of(work: &Work<'_>, kind: &'a Resource, documents: Vec<Value>) -> Result<Vec<FoundRecord<'a>>, ApiError> {
+impl<'a> FeedRecord<'a> {
+    fn of(work: &Work<'_>, kind: &'a Resource, documents: Vec<Value>) -> Result<Vec<FeedRecord<'a>>, ApiError> {
         let id = |document: &Value| document["id"].as_i64().unwrap_or(0);
         let snapshot = work.scope.snapshot()?;
         let plan = records::plan(kind, is_in(ID, documents.iter().map(id)));
@@ -134,7 +134,7 @@ impl<'a> FoundRecord<'a> {
         }
         let found = documents.into_iter().filter_map(|document| {
             let (link, row) = links.remove(&id(&document))?;
-            Some(FoundRecord { kind, document, row, link })
+            Some(FeedRecord { kind, document, row, link })
         });
         Ok(found.collect())
     }
@@ -291,7 +291,7 @@ struct RecordFacts {
 }
 
 impl RecordFacts {
-    fn of(work: &Work<'_>, all: &[FoundRecord<'_>]) -> Result<RecordFacts, ApiError> {
+    fn of(work: &Work<'_>, all: &[FeedRecord<'_>]) -> Result<RecordFacts, ApiError> {
         let snapshot = work.scope.snapshot()?;
         let authors: Vec<i64> = all.iter().map(|found| found.record().int(record::AUTHOR)).collect();
         let terms: Vec<i64> = all.iter().flat_map(|found| found.terms(work)).collect();
@@ -313,7 +313,7 @@ impl RecordFacts {
 }
 
 /// A record as feeds show it.
-fn record_item(work: &Work<'_>, found: &FoundRecord<'_>, facts: &RecordFacts) -> Value {
+fn record_item(work: &Work<'_>, found: &FeedRecord<'_>, facts: &RecordFacts) -> Value {
     let (record, link) = (found.record(), &found.link);
     let locked = !record.text(record::PASSWORD).is_empty();
     let hidden = || work.scope.phrase("There is no excerpt because this is a protected post.").to_owned();
@@ -342,7 +342,7 @@ fn record_item(work: &Work<'_>, found: &FoundRecord<'_>, facts: &RecordFacts) ->
 }
 
 /// The comments of a record as its item in a feed has them; nothing where it takes and has none.
-fn comments_of(work: &Work<'_>, found: &FoundRecord<'_>) -> Option<Value> {
+fn comments_of(work: &Work<'_>, found: &FeedRecord<'_>) -> Option<Value> {
     let (record, registry) = (found.record(), &work.scope.registry);
     let (link, count) = (&found.link, record.int(record::COMMENT_COUNT));
     if record.text(record::COMMENT_STATUS) != "open" && count == 0 {

@@ -2,7 +2,7 @@
 
 use super::action::Action;
 use super::console::ResourceView;
-use super::found::{Podcast, Syndicated};
+use super::discoverability::{Podcast, Syndicated};
 use super::options::{HandlerOptions, Listing};
 use super::route::{CacheControl, SchemaDoc};
 use super::seo::SeoTemplates;

@@ -25,8 +25,10 @@ const SAME_MOMENT: i64 = 1;
 
 /// An event as one receiver is told of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ToldEvent {
+pub struct VisibleEvent {
     pub seq: i64,
+    /// When the change was committed, in UTC milliseconds.
+    pub at: i64,
     pub resource: String,
     /// Its meanings; the first one is its type.
     pub meanings: Vec<EventType>,
@@ -59,7 +61,7 @@ const GONE: [EventType; 4] = [EventType::Gone, EventType::Unpublished, EventType
 ///
 /// # Errors
 /// The database cannot be read.
-pub async fn tell(engine: &Engine, scope: &Scope, entry: &FeedEntry) -> Result<Option<ToldEvent>, ApiError> {
+pub async fn tell(engine: &Engine, scope: &Scope, entry: &FeedEntry) -> Result<Option<VisibleEvent>, ApiError> {
     let Some((resource, meanings)) = told_of(&scope.registry, entry) else { return Ok(None) };
     let item = ChangedItem { engine, scope, resource, entry, meanings };
     match resource.is_singleton() {
@@ -79,7 +81,7 @@ struct ChangedItem<'a> {
 
 impl ChangedItem<'_> {
     /// Settings have one document, which those read who may.
-    async fn of_settings(self) -> Result<Option<ToldEvent>, ApiError> {
+    async fn of_settings(self) -> Result<Option<VisibleEvent>, ApiError> {
         let ShownDocument::Readable(_) = self.document(&self.resource.path).await? else { return Ok(None) };
         let keys = vec![self.resource.name.clone()];
         let mut addresses = ChangedAddresses::of_paths(&self.scope.registry, &[&self.resource.path]);
@@ -88,7 +90,7 @@ impl ChangedItem<'_> {
         Ok(Some(self.told(self.meanings.clone(), None, members, keys)))
     }
 
-    async fn of_item(self) -> Result<Option<ToldEvent>, ApiError> {
+    async fn of_item(self) -> Result<Option<VisibleEvent>, ApiError> {
         let stored = records::find(&*self.scope.snapshot()?, self.resource, &self.entry.key)?;
         let row = stored.clone().unwrap_or_else(|| self.remains());
         let current = Record { resource: self.resource, row: &row };
@@ -118,7 +120,7 @@ impl ChangedItem<'_> {
         members.push(("link", of("link")));
         let [slug, link] = former;
         let readable = [before, after && shown.is_some()];
-        let seen = SeenItem { path: &path, key: &key, stored: stored.is_some(), readable, shown: shown.as_ref() };
+        let seen = VisibleItem { path: &path, key: &key, stored: stored.is_some(), readable, shown: shown.as_ref() };
         let addresses = self.addresses(current, &seen, link.as_deref())?;
         members.push(("previous_slug", json!(slug)));
         members.push(("previous_link", json!(link)));
@@ -135,7 +137,12 @@ impl ChangedItem<'_> {
     }
 
     /// The addresses whose responses the change concerns, as far as they follow from declarations.
-    fn addresses(&self, current: Record<'_>, seen: &SeenItem<'_>, previous: Option<&str>) -> Result<Value, ApiError> {
+    fn addresses(
+        &self,
+        current: Record<'_>,
+        seen: &VisibleItem<'_>,
+        previous: Option<&str>,
+    ) -> Result<Value, ApiError> {
         let (scope, resource, registry) = (self.scope, self.resource, &self.scope.registry);
         let collection = seen.path.strip_suffix(seen.key).map_or("", |path| path.trim_end_matches('/'));
         let mut all = ChangedAddresses::of_paths(registry, &[seen.path, collection]);
@@ -191,7 +198,7 @@ impl ChangedItem<'_> {
         key: Option<Value>,
         members: Vec<(&str, Value)>,
         keys: Vec<String>,
-    ) -> ToldEvent {
+    ) -> VisibleEvent {
         let entry = self.entry;
         let event = meanings.first().map_or("", |meaning| meaning.name());
         let item = [json!(self.resource.name), json!(self.resource.api_name), key.unwrap_or_default()];
@@ -199,7 +206,7 @@ impl ChangedItem<'_> {
         document.extend(members.into_iter().map(|(name, value)| (name.to_owned(), value)));
         document.insert("keys".into(), json!(keys));
         let resource = self.resource.name.clone();
-        ToldEvent { seq: entry.seq, resource, meanings, document: Value::Object(document) }
+        VisibleEvent { seq: entry.seq, at: entry.at(), resource, meanings, document: Value::Object(document) }
     }
 
     /// A row that is gone, as far as the feed knows it.
@@ -305,7 +312,7 @@ impl ChangedItem<'_> {
 }
 
 /// An item as its receiver sees it.
-struct SeenItem<'a> {
+struct VisibleItem<'a> {
     path: &'a str,
     key: &'a str,
     /// Its row is still there.
