@@ -1,8 +1,8 @@
 //! The cost of webhooks and streams for those who write: `cargo bench --bench events`.
 //!
 //! Three programs, each over a database of its own: one that can tell nobody, one where nobody listens, and one with ten
-//! webhooks and a hundred streams. In each, a thousand posts a second are changed, which is told, while 16 connections
-//! change tags, which is not. What counts is how many tags they change, and the processor time of the program. Rounds are
+//! webhooks and a hundred streams. In each, a thousand posts a second are changed, which makes events, while 16 connections
+//! change tags, which makes none. What counts is how many tags they change, and the processor time of the program. Rounds are
 //! interleaved. `BENCH_EVENTS=100` changes as many posts a second.
 
 mod common;
@@ -137,7 +137,7 @@ async fn answer(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> u16 {
     }
 }
 
-/// Waits until nothing is told any more.
+/// Waits until no event is sent any more.
 fn settle(counts: &[&Arc<AtomicU64>]) {
     let mut before = Vec::new();
     loop {

@@ -52,6 +52,11 @@ impl<'a> Record<'a> {
         self.resource.column("modified_utc").map(|_| self.int("modified_utc"))
     }
 
+    /// Whether anybody who may comment can do so now.
+    pub fn takes_comments(&self) -> bool {
+        self.resource.supports("comments") && self.text("comment_status") == "open"
+    }
+
     /// Whether nobody has written it: it is one of the declared `originals`.
     pub fn is_original(&self) -> bool {
         self.resource.original(self.id()).is_some()

@@ -118,7 +118,7 @@ pub(super) fn create(input: &GuardInput<'_>) -> Decision {
     }
     input.refuse_if(policy::reads_commented(input.scope, post, input.given)? != Some(true), Code::CannotReadPost)?;
     let takes = policy::with_record(input.scope, post, |record| {
-        (record.resource.supports("comments"), record.text("comment_status") == "open")
+        (record.resource.supports("comments"), record.takes_comments())
     });
     let (takes, open) = takes?.unwrap_or_default();
     match (takes, open) {

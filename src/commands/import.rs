@@ -6,7 +6,7 @@ use crate::boot::{self, BootError, ConfigSource, Services};
 use crate::import::items::ExportSummary;
 use crate::import::propose;
 use crate::import::source::ExportSource;
-use crate::import::{self, ImportReport, SiteImport, attachments, progress_bar};
+use crate::import::{self, ImportReport, RedirectOutcome, SiteImport, attachments, progress_bar};
 use crate::model::Method;
 use crate::registry::Registry;
 use serde_json::{Value, json};
@@ -23,11 +23,11 @@ pub(super) fn run(source: &ConfigSource, args: &ImportArgs) -> Result<(), BootEr
     }
     let progress = progress_bar();
     let content = ExportSource::open(&args.file, args.table_prefix.as_deref(), &progress)?;
-    let options = SiteImport { user: args.user.as_deref(), rehearses: args.dry_run };
+    let options = SiteImport { user: args.user.as_deref(), dry_run: args.dry_run };
     if args.dry_run {
         let (_folder, registry, services) = rehearsal(source)?;
         let (mut report, summary) = import::import(&registry, &services, &content, options, &progress)?;
-        summary.redirects.iter().for_each(|_| report.redirect(Some(Ok(()))));
+        summary.redirects.iter().for_each(|_| report.redirect(RedirectOutcome::Made));
         say!("{report}\nnothing was written");
         return Ok(());
     }
@@ -81,12 +81,13 @@ fn make_redirects(
         if let Some(path) = to.filter(|path| path.starts_with('/')) {
             body["to"] = Value::String(path);
         }
-        report.redirect(match here.insert(from.clone()) {
-            false => None,
-            true => Some(match operator.ask(Method::Post, &resource.path, json!({}), body) {
-                Ok(_) => Ok(()),
-                Err(error) => Err(format!("{from}: {error}")),
-            }),
+        if !here.insert(from.clone()) {
+            report.redirect(RedirectOutcome::Known);
+            continue;
+        }
+        report.redirect(match operator.ask(Method::Post, &resource.path, json!({}), body) {
+            Ok(_) => RedirectOutcome::Made,
+            Err(error) => RedirectOutcome::Refused(format!("{from}: {error}")),
         });
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Filters: the resources, events and states that a receiver wants to be told of.
+//! Filters: the resources, events and states that a receiver wants events of.
 
 use super::FeedEntry;
 use super::visible::{VisibleEvent, likely_meanings};

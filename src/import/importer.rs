@@ -54,7 +54,7 @@ pub(super) struct Importer<'a> {
     pub next_term: i64,
     pub pending: Vec<Change>,
     /// Nothing is committed.
-    pub rehearses: bool,
+    pub dry_run: bool,
     pub report: ImportReport,
 }
 
@@ -143,7 +143,7 @@ impl<'a> Importer<'a> {
             now: services.clock.now(),
             next_term: highest + 1,
             pending: Vec::new(),
-            rehearses: options.rehearses,
+            dry_run: options.dry_run,
             report,
         })
     }
@@ -167,7 +167,7 @@ impl<'a> Importer<'a> {
 
     fn flush(&mut self) -> Result<(), BootError> {
         let changes = std::mem::take(&mut self.pending);
-        if changes.is_empty() || self.rehearses {
+        if changes.is_empty() || self.dry_run {
             return Ok(());
         }
         let wished: Vec<Option<Arc<str>>> = changes.iter().filter_map(wished_slug).collect();

@@ -27,7 +27,7 @@ mod xml;
 use self::ids::ExportIds;
 use self::importer::Importer;
 use self::items::{ExportItem, ExportSummary, ReadError};
-pub use self::report::ImportReport;
+pub use self::report::{ImportReport, RedirectOutcome};
 use self::source::ExportSource;
 use crate::boot::{BootError, Services};
 use crate::registry::Registry;
@@ -46,7 +46,7 @@ pub struct SiteImport<'o> {
     /// Login of the account that gets records whose author the source does not list.
     pub user: Option<&'o str>,
     /// Nothing is written.
-    pub rehearses: bool,
+    pub dry_run: bool,
 }
 
 /// A bar on a terminal that shows how far an import is.
@@ -70,7 +70,7 @@ pub fn import(
     progress: &ProgressBar,
 ) -> Result<(ImportReport, ExportSummary), BootError> {
     let was_empty = !services.has_records()?;
-    let filed = if options.rehearses { 0 } else { filing::carry_out(registry, &*services.storage)? };
+    let filed = if options.dry_run { 0 } else { filing::carry_out(registry, &*services.storage)? };
     let done = run(registry, services, source, options, progress);
     progress.finish_and_clear();
     let (mut importer, summary) = done?;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// Names that stay out for one reason. A `*` stands for whatever is there.
+/// Names that stay out for one reason. A `*` matches any characters.
 #[derive(Deserialize)]
 pub(super) struct NamesWithReason {
     why: String,

@@ -4,6 +4,15 @@ use super::items::Warnings;
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// The outcome of importing a redirect.
+pub enum RedirectOutcome {
+    Made,
+    /// One from the same address is here already.
+    Known,
+    /// With the reason.
+    Refused(String),
+}
+
 /// Changes that the report spells out, of each sort.
 const LISTED: usize = 20;
 /// Meta keys that are counted one by one: plugins make keys without end.
@@ -124,12 +133,14 @@ impl ImportReport {
         self.elsewhere.clear();
     }
 
-    /// A redirect was made, or was here before (`None`), or was refused, with the reason.
-    pub fn redirect(&mut self, refused: Option<Result<(), String>>) {
-        match refused {
-            Some(Ok(())) => self.redirects += 1,
-            Some(Err(why)) => self.refused_redirects.add(|| format!("redirect that is not taken: {why}")),
-            None => self.known += 1,
+    /// Counts a redirect.
+    pub fn redirect(&mut self, outcome: RedirectOutcome) {
+        match outcome {
+            RedirectOutcome::Made => self.redirects += 1,
+            RedirectOutcome::Known => self.known += 1,
+            RedirectOutcome::Refused(why) => {
+                self.refused_redirects.add(|| format!("redirect that is not imported: {why}"));
+            }
         }
     }
 
@@ -206,7 +217,7 @@ impl fmt::Display for ImportReport {
         self.slugs.line(f, "slug", "")?;
         self.accounts.lines(f, "accounts")?;
         self.settings.lines(f, "settings")?;
-        self.refused_redirects.lines(f, "redirects that are not taken")?;
+        self.refused_redirects.lines(f, "redirects that are not imported")?;
         for (what, n) in &self.left_out {
             write!(f, "\n{n:>8} left out: {what}")?;
         }

@@ -44,7 +44,7 @@ pub(super) fn take(importer: &mut Importer<'_>, summary: &ExportSummary, was_emp
             _ => report.add(|| format!("the {key} of the site stays {}; the file has {}", text(&here), text(&shown))),
         }
     }
-    if members.is_empty() || importer.rehearses {
+    if members.is_empty() || importer.dry_run {
         return Ok(());
     }
     let change = Change::SettingMembers { key: name("settings"), members };

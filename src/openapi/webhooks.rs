@@ -11,8 +11,11 @@ use serde_json::{Map, Value, json};
 /// The type of a message of several events.
 const SEVERAL: &str = "several";
 
-/// Types of events that somebody orders: a test of a webhook, and a rebuild of the site.
-const ORDERED: [&str; 2] = ["test", "rebuild"];
+/// Types of events that somebody orders, which are no changes.
+const ORDERED: [(&str, &str); 2] = [
+    ("test", "A test of the webhook; its id is 0."),
+    ("rebuild", "Somebody wants the site to be rebuilt; its id is 0."),
+];
 
 impl DescriptionBuilder<'_> {
     /// Whether a route sends events as they come.
@@ -42,7 +45,7 @@ impl DescriptionBuilder<'_> {
         let several = self.components.add(&format!("{}Several", title(schema)), several_schema(&event, &one));
         let example = several_example(route);
         all.insert(SEVERAL.into(), webhook(&tag, SEVERAL, &several, example));
-        for name in ORDERED {
+        for (name, _) in ORDERED {
             let mut ordered = event.clone();
             ordered["properties"]["type"] = json!({"type": "string", "enum": [name]});
             let ordered = self.components.add(&format!("{}{}", title(schema), pascal(name)), ordered);
@@ -102,9 +105,10 @@ fn summary(name: &str) -> &'static str {
         Some(EventType::Restored) => "An item came back from the trash.",
         Some(EventType::Deleted) => "An item is gone for good.",
         Some(EventType::Gone) => "The receiver may not read an item any more.",
-        None if name == "test" => "A test of the webhook; its id is 0.",
-        None if name == "rebuild" => "Somebody wants the site to be rebuilt; its id is 0.",
-        None => "Several events that were gathered.",
+        None => {
+            let ordered = ORDERED.into_iter().find(|(own, _)| *own == name);
+            ordered.map_or("Several events that were gathered.", |(_, summary)| summary)
+        }
     }
 }
 

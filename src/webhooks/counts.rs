@@ -35,8 +35,8 @@ impl WebhookCounts {
         }
     }
 
-    /// Says that another node sends.
-    pub fn rest(&self) {
+    /// Forgets how far behind they are: another node sends.
+    pub fn clear_lags(&self) {
         self.lock().values_mut().for_each(|counts| counts.lag = None);
     }
 

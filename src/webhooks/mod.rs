@@ -154,7 +154,7 @@ fn work(contexts: &Arc<ArcSwap<WebhookContext>>, progress: &Arc<WebhookProgress>
             progress.lock().retain(|_, state| state.running);
         }
         if !leads {
-            progress.counts.rest();
+            progress.counts.clear_lags();
         }
         let looked = if leads { look(&context, &mut state, (progress, stop), anew) } else { Ok(None) };
         last = (leads && looked.is_ok()).then(|| context.clone());

@@ -66,7 +66,7 @@ fn a_dump_becomes_the_site() {
         "       1 accounts have the role customer, which nothing declares",
         "       2 redirects",
         "       1 left out: redirects: they are regular expressions, or have conditions",
-        "redirect that is not taken: no path:",
+        "redirect that is not imported: no path:",
         "       1 left out: records of the type revision",
         "       2 left out: rows of the table wp_links",
         "the title of the site is The & harbour now",

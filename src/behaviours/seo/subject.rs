@@ -305,8 +305,7 @@ impl SeoSubject<'_, '_> {
         });
         head.words = item.open().then(|| count_words(record.text(record::CONTENT)) as u64);
         head.pictures = tags::values(record.text(record::CONTENT), &["img"], "src").count() as u64;
-        let open = item.resource.supports("comments") && record.text(record::COMMENT_STATUS) == "open";
-        head.comments = open.then(|| record.int(record::COMMENT_COUNT));
+        head.comments = record.takes_comments().then(|| record.int(record::COMMENT_COUNT));
         for terms in &self.terms {
             let names = if terms.hierarchical { &mut head.sections } else { &mut head.tags };
             // The term of what nobody has filed says nothing.

@@ -345,7 +345,7 @@ fn record_item(work: &Work<'_>, found: &FeedRecord<'_>, facts: &RecordFacts) -> 
 fn comments_of(work: &Work<'_>, found: &FeedRecord<'_>) -> Option<Value> {
     let (record, registry) = (found.record(), &work.scope.registry);
     let (link, count) = (&found.link, record.int(record::COMMENT_COUNT));
-    if record.text(record::COMMENT_STATUS) != "open" && count == 0 {
+    if !record.takes_comments() && count == 0 {
         return None;
     }
     // The server has the feed, wherever the record is read.

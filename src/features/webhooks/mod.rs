@@ -243,7 +243,7 @@ fn waiting(deliveries: &Resource, hooks: &[i64]) -> Cond {
     Cond::All(vec![of, Cond::Compare(column(delivery::STATE), Op::Eq, txt("waiting"))])
 }
 
-/// Whether a webhook is told of changes: it is on, and neither parked nor refused.
+/// Whether a webhook receives events: it is on, and neither parked nor refused.
 pub fn is_active(hook: Record<'_>) -> bool {
     hook.int(col::ENABLED) != 0 && !matches!(hook.text(col::STATE), "parked" | "refused")
 }

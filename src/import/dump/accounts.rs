@@ -1,6 +1,6 @@
 //! The accounts of a staged dump, with the parts that no export has: hashes of passwords, roles, values.
 
-use super::records::{ItemReader, RowValues, USERMETA};
+use super::records::{ItemReader, RowValues};
 use crate::import::dates::{DateZone, moment};
 use crate::import::items::{AccountDetails, Author, ExportItem, FileFault, ReadError};
 use crate::import::names::reason;
@@ -44,7 +44,7 @@ impl<E, P: FnMut(u64), F: FnMut(ExportItem) -> Result<(), E>> ItemReader<'_, P, 
             self.summary.leave_out("accounts of other sites of the network", 1);
             return Ok(None);
         }
-        self.count_taken(USERMETA, meta.len());
+        self.count_taken("usermeta", meta.len());
         let mut own = |wanted: &str| {
             let place = meta.iter().position(|(key, _)| key == wanted);
             place.map(|place| meta.remove(place).1).unwrap_or_default()

@@ -14,7 +14,7 @@ mod stage;
 mod statements;
 mod tables;
 
-use self::records::ItemReader;
+use self::records::{ItemReader, RowValues};
 use self::site::DumpSite;
 pub use self::stage::DumpLimits;
 use self::stage::StagedTables;
@@ -92,8 +92,7 @@ impl SqlDump {
 
     /// The name of a table in the dump, if it is there.
     fn table(&self, name: &str) -> Option<String> {
-        let accounts = ["users", "usermeta"].contains(&name);
-        let prefix = if accounts { &self.site.accounts } else { &self.site.prefix };
+        let prefix = if self.vocabulary.is_shared(name) { &self.site.accounts } else { &self.site.prefix };
         self.staged.tables.contains(&(prefix.clone(), name.to_owned())).then(|| format!("{prefix}{name}"))
     }
 
@@ -112,9 +111,9 @@ impl SqlDump {
     /// The meta values of something: pairs of key and value.
     fn meta(&self, name: &str, of: (&str, i64)) -> Result<Vec<(String, String)>, FileFault> {
         let rows = self.rows(name, &["meta_key", "meta_value"], of)?;
-        let pair = |row: Vec<StagedValue>| {
-            let mut row = row.into_iter().map(StagedValue::into_text);
-            (row.next().unwrap_or_default(), row.next().unwrap_or_default())
+        let pair = |row| {
+            let mut row = RowValues::of(row);
+            (row.text(), row.text())
         };
         Ok(rows.into_iter().map(pair).collect())
     }

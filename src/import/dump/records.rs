@@ -5,6 +5,7 @@ use crate::import::dates::{DateZone, moment};
 use crate::import::items::{Comment, ExportItem, ExportRecord, ExportSummary, FileFault, ReadError, Term, TermRef};
 use crate::import::names::reason;
 use cms_storage::{StagedRead, StagedValue};
+use std::collections::HashMap;
 
 /// The post type of files.
 const FILE: &str = "attachment";
@@ -60,17 +61,19 @@ pub(super) struct ItemReader<'d, P, F> {
     each: F,
     done: u64,
     /// Rows that belong to items which were passed on, by table.
-    taken: [(&'static str, &'static str, u64); 5],
+    taken: HashMap<&'static str, u64>,
     /// The account whose login was asked for last.
     author: (i64, String),
 }
 
-/// Tables whose rows belong to items, in the order of `ItemReader::taken`.
-const POSTMETA: usize = 0;
-const COMMENTS: usize = 1;
-const COMMENTMETA: usize = 2;
-const TERMMETA: usize = 3;
-pub(super) const USERMETA: usize = 4;
+/// Tables whose rows belong to items, and how the others of their rows are reported.
+const BELONGING: [(&str, &str); 5] = [
+    ("postmeta", "values of records that are left out or not there"),
+    ("comments", "comments of records that are left out or not there"),
+    ("commentmeta", "values of comments that are left out or not there"),
+    ("termmeta", "values of terms that are left out or not there"),
+    ("usermeta", "values of accounts that are left out or not there"),
+];
 
 /// The values of a row, taken one after the other.
 pub(super) struct RowValues(std::vec::IntoIter<StagedValue>);
@@ -95,26 +98,19 @@ impl RowValues {
 
 impl<'d, E, P: FnMut(u64), F: FnMut(ExportItem) -> Result<(), E>> ItemReader<'d, P, F> {
     pub(super) fn new(dump: &'d SqlDump, progress: P, each: F) -> Self {
-        let what = |table, told| (table, told, 0);
         ItemReader {
             dump,
             summary: dump.site.summary.clone(),
             progress,
             each,
             done: 0,
-            taken: [
-                what("postmeta", "values of records that are left out or not there"),
-                what("comments", "comments of records that are left out or not there"),
-                what("commentmeta", "values of comments that are left out or not there"),
-                what("termmeta", "values of terms that are left out or not there"),
-                what("usermeta", "values of accounts that are left out or not there"),
-            ],
+            taken: HashMap::new(),
             author: (0, String::new()),
         }
     }
 
-    pub(super) fn count_taken(&mut self, table: usize, count: usize) {
-        self.taken[table].2 += count as u64;
+    pub(super) fn count_taken(&mut self, table: &'static str, count: usize) {
+        *self.taken.entry(table).or_default() += count as u64;
     }
 
     /// Hands on an item.
@@ -149,7 +145,7 @@ impl<'d, E, P: FnMut(u64), F: FnMut(ExportItem) -> Result<(), E>> ItemReader<'d,
             };
             let parent_slug = if parent == 0 { None } else { dump.term(parent)? };
             let meta = dump.meta("termmeta", ("term_id", id))?;
-            self.count_taken(TERMMETA, meta.len());
+            self.count_taken("termmeta", meta.len());
             let parent_slug = parent_slug.map(|(_, slug)| slug).unwrap_or_default();
             let term = Term { id: Some(id), taxonomy, slug, name, parent_slug, description, meta };
             self.deliver(ExportItem::Term(term))
@@ -225,9 +221,9 @@ impl<'d, E, P: FnMut(u64), F: FnMut(ExportItem) -> Result<(), E>> ItemReader<'d,
             self.summary.warnings.add(0, message);
             return Ok(None);
         }
-        self.count_taken(POSTMETA, record.meta.len());
-        self.count_taken(COMMENTS, record.comments.len());
-        self.count_taken(COMMENTMETA, record.comments.iter().map(|comment| comment.meta.len()).sum());
+        self.count_taken("postmeta", record.meta.len());
+        self.count_taken("comments", record.comments.len());
+        self.count_taken("commentmeta", record.comments.iter().map(|comment| comment.meta.len()).sum());
         Ok(Some(record))
     }
 
@@ -290,9 +286,9 @@ impl<'d, E, P: FnMut(u64), F: FnMut(ExportItem) -> Result<(), E>> ItemReader<'d,
     /// The account of the site, and of what stays out of it.
     pub(super) fn finish(mut self) -> Result<ExportSummary, FileFault> {
         self.dump.redirects(&mut self.summary)?;
-        for (table, told, taken) in self.taken {
-            let all = self.dump.count(table)?;
-            self.summary.leave_out(told, all.saturating_sub(taken));
+        for (table, others) in BELONGING {
+            let taken = self.taken.get(table).copied().unwrap_or(0);
+            self.summary.leave_out(others, self.dump.count(table)?.saturating_sub(taken));
         }
         Ok(self.summary)
     }

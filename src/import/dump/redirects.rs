@@ -1,8 +1,9 @@
 //! Redirects that the plugin Redirection keeps, as far as redirects here are like them.
 
 use super::SqlDump;
+use super::records::RowValues;
 use crate::import::items::{ExportSummary, FileFault};
-use cms_storage::{StagedRead, StagedValue};
+use cms_storage::StagedRead;
 use std::collections::BTreeMap;
 
 /// Redirects that are taken.
@@ -15,14 +16,9 @@ impl SqlDump {
         let columns = ["url", "regex", "status", "action_type", "action_code", "action_data", "match_type", "title"];
         let read = StagedRead { table: &table, columns: &columns, of: None, order: "id" };
         self.staged.file.each(&read, |row| {
-            let mut row = row.into_iter();
-            let from = row.next().map(StagedValue::into_text).unwrap_or_default();
-            let is_pattern = row.next().is_some_and(|regex| regex.int() != 0);
-            let status = row.next().map(StagedValue::into_text).unwrap_or_default();
-            let action = row.next().map(StagedValue::into_text).unwrap_or_default();
-            let code = row.next().map_or(0, |code| code.int());
-            let [to, condition, note] =
-                std::array::from_fn(|_| row.next().map(StagedValue::into_text).unwrap_or_default());
+            let mut row = RowValues::of(row);
+            let (from, is_pattern, status, action) = (row.text(), row.int() != 0, row.text(), row.text());
+            let (code, to, condition, note) = (row.int(), row.text(), row.text(), row.text());
             let (to, code) = match (action.as_str(), code) {
                 ("url", 301 | 302 | 307 | 308) => (to, code),
                 ("error", 410) => (String::new(), code),

@@ -1,5 +1,6 @@
 //! The site of a dump: the prefix of its tables, its settings, and the rows that no item has.
 
+use super::records::RowValues;
 use super::stage::StagedTables;
 use super::tables::{DumpVocabulary, OptionKind};
 use crate::import::items::{ExportSummary, FileFault, ImportedSetting};
@@ -123,7 +124,7 @@ impl DumpOptions<'_> {
         let of = Some(("option_name", &name));
         let read = StagedRead { table: &self.table, columns: &["option_value"], of, order: "option_name" };
         let row = self.staged.file.all(&read)?.into_iter().next();
-        Ok(row.and_then(|row| row.into_iter().next()).map(StagedValue::into_text).unwrap_or_default())
+        Ok(row.map(|row| RowValues::of(row).text()).unwrap_or_default())
     }
 
     fn summary(&self, vocabulary: &DumpVocabulary) -> Result<ExportSummary, FileFault> {
@@ -176,7 +177,7 @@ impl DumpOptions<'_> {
         let roles = format!("{}user_roles", self.prefix);
         let read = StagedRead { table: &self.table, columns: &["option_name"], of: None, order: "option_name" };
         self.staged.file.each(&read, |row| {
-            let name = row.into_iter().next().map(StagedValue::into_text).unwrap_or_default();
+            let name = RowValues::of(row).text();
             let is_own = OWN_OPTIONS.contains(&name.as_str()) || name == roles;
             if !is_own && !vocabulary.settings.contains_key(&name) {
                 let why = reason(&vocabulary.left_out.options, &name);
@@ -201,8 +202,7 @@ fn others(
         summary.leave_out(format!("rows of the table {table}: {why}"), *rows);
     }
     for (own, name) in &staged.tables {
-        let is_accounts = ["users", "usermeta"].contains(&name.as_str());
-        if own != if is_accounts { accounts } else { prefix } {
+        if own != if vocabulary.is_shared(name) { accounts } else { prefix } {
             let table = format!("{own}{name}");
             let rows = staged.file.count(&table)?;
             summary.leave_out(format!("rows of the table {table}: {ANOTHER}"), rows);

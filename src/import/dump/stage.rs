@@ -110,10 +110,9 @@ impl<'v, R: BufRead> Staging<'v, R> {
     /// The layout of a table that is read, with its prefix and its name.
     fn wanted<'n>(&self, table: &'n str) -> Option<(&'v TableLayout, &'n str, &'n str)> {
         let (prefix, name) = self.vocabulary.split(table)?;
-        // A network of sites has its accounts once, under the prefix that those of all sites begin with.
-        let accounts = ["users", "usermeta"].contains(&name);
-        let fits = self.only.is_none_or(|only| prefix == only || accounts && only.starts_with(prefix));
-        fits.then(|| (&self.vocabulary.tables[name], prefix, name))
+        let layout = &self.vocabulary.tables[name];
+        let fits = self.only.is_none_or(|only| prefix == only || layout.shared && only.starts_with(prefix));
+        fits.then_some((layout, prefix, name))
     }
 
     fn rows(&mut self, table: String, named: Option<Vec<String>>) -> Result<(), FileFault> {

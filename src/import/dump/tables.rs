@@ -25,6 +25,9 @@ pub(super) struct TableLayout {
     pub required: Vec<String>,
     /// Those by which rows are looked for or sorted.
     pub indexes: Vec<String>,
+    /// The sites of a network have it once, under the prefix that those of all sites begin with.
+    #[serde(default)]
+    pub shared: bool,
 }
 
 /// The setting that an option becomes.
@@ -64,6 +67,11 @@ impl DumpVocabulary {
     /// It is none: a fault of the program, which a test finds.
     pub(super) fn shipped() -> Result<DumpVocabulary, String> {
         serde_json::from_str(include_str!("tables.json")).map_err(|error| error.to_string())
+    }
+
+    /// Whether the sites of a network have a table once.
+    pub(super) fn is_shared(&self, name: &str) -> bool {
+        self.tables.get(name).is_some_and(|layout| layout.shared)
     }
 
     /// The prefix of a table that is read, and its name without it.

@@ -1,4 +1,4 @@
-// Whoever looks after the contents rebuilds the site with a button, and sees how the call went.
+// An editor rebuilds the site with a button, and sees how the call went.
 import { createServer } from "node:http";
 import { assert, heading, open, settled, stored, press } from "../steps.mjs";
 

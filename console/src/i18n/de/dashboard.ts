@@ -23,7 +23,7 @@ export const dashboard: Texts["dashboard"] = {
   rebuild_named: "Neu bauen: {name}",
   rebuild_never: "Noch nie aufgerufen",
   rebuild_paused: "Angehalten",
-  rebuild_paused_text: "Der Webhook ist ausgeschaltet oder zu lange gescheitert. Wer die Einstellungen der Website betreut, kann ihn wieder starten.",
+  rebuild_paused_text: "Der Webhook ist ausgeschaltet oder zu lange gescheitert. Ein Administrator kann ihn wieder starten.",
   rebuild_pending: "Wartet",
   rebuild_sent: "Gesendet",
   rebuild_site: "Website neu bauen",

@@ -23,7 +23,7 @@ export const dashboard = {
   rebuild_named: "Rebuild: {name}",
   rebuild_never: "Not called yet",
   rebuild_paused: "Paused",
-  rebuild_paused_text: "The webhook is off, or has failed for too long. Whoever looks after the site's settings can start it again.",
+  rebuild_paused_text: "The webhook is off, or has failed for too long. An administrator can start it again.",
   rebuild_pending: "Pending",
   rebuild_sent: "Sent",
   rebuild_site: "Rebuild the site",
