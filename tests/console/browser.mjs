@@ -86,6 +86,8 @@ export async function person(browser, server, { width = 1280, height = 800, them
       const found = await page.evaluate(async (only) => {
         // What a sticky head covers counts as a target that is too small.
         scrollTo(0, 0);
+        // Another theme or width counts from the next frame on.
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
         // Colours in the middle of a transition are nobody's colours.
         await Promise.all(document.getAnimations().map((one) => one.finished.catch(() => undefined)));
         const { violations } = await globalThis.axe.run(document, {

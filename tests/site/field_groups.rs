@@ -184,6 +184,19 @@ fn values_that_do_not_fit_are_refused() {
 }
 
 #[test]
+fn types_without_groups_have_an_empty_list() {
+    let server = museum();
+    let menu = made(&server, "menus", json!({"name": "Main"}));
+    let item = made(&server, "menu-items", json!({"title": "Out", "url": "https://example.org/", "menus": menu["id"]}));
+    let block = made(&server, "blocks", json!({"title": "Note"}));
+    let navigation = made(&server, "navigation", json!({"title": "Top"}));
+    for document in [&menu, &item, &block, &navigation] {
+        assert_eq!(document["acf"], json!([]), "{document}");
+    }
+    assert_eq!(item["meta"], json!({"_acf_changed": false}));
+}
+
+#[test]
 fn values_refer_to_rows() {
     let server = museum();
     let photo = upload(&server, "dot.png", "image/png", DOT.to_vec()).body["id"].clone();
@@ -215,7 +228,7 @@ fn values_refer_to_rows() {
     assert_eq!(cut["_links"].as_object().expect("links").len(), 3, "{cut}");
     let embedded = server.get(&format!("{item}?_embed=acf:post")).body["_embedded"].clone();
     assert_eq!(embedded["acf:post"][0]["title"]["rendered"], "Other");
-    assert!(embedded["acf:post"][0].get("acf").is_none());
+    assert_eq!(embedded["acf:post"][0]["acf"]["number"], "none", "as in a list of its own");
     // Pages show whole rows, as far as the reader may see them.
     let shown = server.get(&format!("{item}?acf_format=standard")).body["acf"].clone();
     assert!(shown["photo"].as_str().is_some_and(|address| address.ends_with("/dot.png")), "{shown}");

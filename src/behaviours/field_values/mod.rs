@@ -8,7 +8,7 @@ use super::read::options;
 use crate::fields::{StoredValues, light, stored, stored_ids};
 use crate::records::Record;
 use crate::registry::fields::FieldNode;
-use crate::registry::resource::{Context, Property};
+use crate::registry::resource::Property;
 use crate::render::Item;
 use cms_config::declaration::{FieldKind, Lines};
 use cms_storage::plan::DbValue;
@@ -19,10 +19,6 @@ use serde_json::{Map, Value, json};
 /// The values by name; an empty list where no group applies.
 pub fn values(item: &Item<'_>, property: &Property, _: &DbValue) -> Option<Value> {
     let declared = &item.scope.registry.declaration;
-    let embedded = item.scope.depth > 0 && item.context == Context::EMBED;
-    if embedded && !declared.fields.embedded {
-        return None;
-    }
     let groups = item.field_groups();
     let fields = groups.iter().flat_map(|group| &group.fields);
     let map = item.with_field_values(property, |values| {

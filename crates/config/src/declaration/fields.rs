@@ -7,23 +7,15 @@ use serde_json::Value;
 
 /// How documents show the values of field groups, and requests write them. The property of a schema that holds the values
 /// has `x-fields`.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FieldSettings {
     /// Parameter of every request that chooses the form of the values; absent: they are shown as they are stored.
     pub parameter: Option<String>,
     /// Value of that parameter for the form that pages show: labels, addresses, whole records.
     pub formatted: Option<String>,
-    /// Whether documents that are embedded in others have the values, too.
-    pub embedded: bool,
     /// Relations of the links to what values refer to.
     pub links: FieldLinks,
-}
-
-impl Default for FieldSettings {
-    fn default() -> Self {
-        FieldSettings { parameter: None, formatted: None, embedded: true, links: FieldLinks::default() }
-    }
 }
 
 /// See [`FieldSettings::links`]. Without a relation there are no such links.
