@@ -357,7 +357,7 @@ fn kept_answers_are_those_that_would_be_made_anew() {
         (seed >> 33) as usize % below
     };
     let questions = QUESTIONS.map(|q| q.replace("FIRST", &made[0].to_string()).replace("SECOND", &made[1].to_string()));
-    for round in 0..100 {
+    for round in 0..60 {
         let post = format!("posts/{}", made[roll(made.len())]);
         let (term, other) = (terms[roll(3)], terms[roll(3)]);
         let status = ["publish", "publish", "draft", "private", "pending", "future"][roll(6)];
