@@ -62,6 +62,7 @@ impl fmt::Display for BootError {
                 write!(f, "{} problem{s}; nothing was started", problems.len())
             }
             BootError::Open(error) => write!(f, "{error}\n  hint: {}", error.hint()),
+            BootError::Storage(StorageError::Unavailable(cause)) => write!(f, "the database is not available: {cause}"),
             BootError::Storage(error) => write!(f, "{error}"),
             BootError::Commit(error) => write!(f, "the database did not take a write: {error}"),
             BootError::Other(text) => f.write_str(text),

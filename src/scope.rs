@@ -251,7 +251,7 @@ impl Progress {
 impl Scope {
     /// A consistent view for the reads of one stage.
     pub fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, ApiError> {
-        self.storage.snapshot().map_err(|e| self.internal(&e))
+        Ok(self.storage.snapshot()?)
     }
 
     /// The user who causes what the request writes; `None` for anonymous callers.

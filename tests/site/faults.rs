@@ -18,7 +18,7 @@ fn titles(server: &Server) -> Vec<String> {
     list.body.as_array().expect("a list").iter().map(title).collect()
 }
 
-fn check(server: &Server) -> (bool, String) {
+pub fn check(server: &Server) -> (bool, String) {
     let at = |file: &str| server.path(file).to_str().expect("a path").to_owned();
     let (config, url) = (at("routes.toml"), server.storage());
     let output = run(&["--config", &config, "--set", &url, "--set", "site.demo=false", "check", "--data"], "");

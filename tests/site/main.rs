@@ -22,6 +22,7 @@ mod databases;
 mod described;
 mod dialects;
 mod dice;
+mod disk;
 mod doctor;
 mod document_cache;
 mod dumps;

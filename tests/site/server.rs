@@ -391,13 +391,19 @@ impl Server {
 
     /// Kills the process without warning, if it still runs, and starts it again over the same database.
     pub fn kill_and_restart(&mut self) {
+        self.restart_in(&[]).unwrap_or_else(|said| panic!("the server did not start:\n{said}"));
+    }
+
+    /// The same with further variables of its environment; what it says if it does not start.
+    pub fn restart_in(&mut self, environment: &[(&str, String)]) -> Result<(), String> {
         self.stop();
-        let (process, rest, log) = spawn(&self.args);
+        let (process, rest, log) = spawn_in(&self.args, environment)?;
         self.log = log;
         let rest = rest.trim_end_matches('/').to_owned();
         self.site = rest.trim_end_matches(&format!("/{}-json", self.prefix)).to_owned();
         self.rest = rest;
         self.process = process;
+        Ok(())
     }
 
     /// The log, as soon as it holds this text.
@@ -574,9 +580,10 @@ fn refs(args: &[String]) -> Vec<&str> {
 type Started = (Child, std::io::Lines<BufReader<std::process::ChildStderr>>, String, String);
 
 /// Starts the process; what it said, if it ended again.
-fn attempt(args: &[String]) -> Result<Started, String> {
-    let mut child =
-        program().args(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program starts");
+fn attempt(args: &[String], environment: &[(&str, String)]) -> Result<Started, String> {
+    let mut command = program();
+    command.args(args).envs(environment.iter().cloned()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
     let mut said = String::new();
     loop {
@@ -597,13 +604,15 @@ fn attempt(args: &[String]) -> Result<Started, String> {
 /// Starts the process and waits until it reports where it listens. A port that a test has chosen may be in use for a moment,
 /// by a connection of another test.
 fn spawn(args: &[String]) -> (Child, String, Log) {
-    let started = (0..20).map(|_| attempt(args)).find(|attempt| match attempt {
+    spawn_in(args, &[]).unwrap_or_else(|said| panic!("the server did not start:\n{said}"))
+}
+
+fn spawn_in(args: &[String], environment: &[(&str, String)]) -> Result<(Child, String, Log), String> {
+    let started = (0..20).map(|_| attempt(args, environment)).find(|attempt| match attempt {
         Ok(_) => true,
         Err(said) => !said.contains("another program listens there already"),
     });
-    let (child, lines, said, rest) = started.expect("a free port").unwrap_or_else(|said| {
-        panic!("the server did not start:\n{said}");
-    });
+    let (child, lines, said, rest) = started.expect("a free port")?;
     // The log continues; without a reader it would block the server.
     let log: Log = Arc::new((Mutex::new(said), Condvar::new()));
     let ours = Arc::clone(&log);
@@ -616,7 +625,7 @@ fn spawn(args: &[String]) -> (Child, String, Log) {
             grown.notify_all();
         }
     });
-    (child, rest, log)
+    Ok((child, rest, log))
 }
 
 /// Waits until something holds that the server does in the background.

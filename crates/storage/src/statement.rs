@@ -111,6 +111,7 @@ impl From<DbError> for StorageError {
         match error.fault {
             Fault::TimedOut => StorageError::TimedOut,
             Fault::Unavailable | Fault::Unknown | Fault::Outdated => StorageError::Unavailable(error.cause),
+            Fault::Damaged => StorageError::Failed(format!("the database is damaged: {}", error.cause)),
             _ => StorageError::Failed(error.cause),
         }
     }
