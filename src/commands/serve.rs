@@ -32,7 +32,6 @@ use cms_storage::Database;
 use cms_storage::place::Place;
 use cms_storage::plan::Name;
 use cms_storage::sqlite::{Claim, Sqlite};
-use sd_notify::NotifyState;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -264,11 +263,10 @@ pub fn serve(source: &ConfigSource) -> Result<(), BootError> {
     let ready = || {
         log::notice(&format!("ready in {} ms: {rest_url}/", start.elapsed().as_millis()));
         log::notice(&welcome);
-        // Nobody listens unless systemd has started this.
-        let _ = sd_notify::notify(&[NotifyState::Ready]);
+        http::notify_ready();
     };
     http::run(site, listeners, http::termination(), ready).map_err(|e| BootError::Other(e.to_string()))?;
-    let _ = sd_notify::notify(&[NotifyState::Stopping]);
+    http::notify_stopping();
     close((&mailer, &webhooks), &*current.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).1.storage);
     Ok(())
 }

@@ -65,6 +65,7 @@ use tokio_rustls::TlsAcceptor;
 pub use bodies::{BodySender, PathLimits};
 pub use events::{EdgeResponse, ResponseFuture, StreamFuture};
 pub use listen::{Listeners, bind};
+pub use platform::{notify_ready, notify_stopping};
 pub use tls::Certificates;
 
 /// A service that handles requests.

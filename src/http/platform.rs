@@ -1,12 +1,13 @@
-//! Sockets in the file system, which only Unix has. Elsewhere there are none: their types have no value.
+//! Sockets in the file system and systemd, which only Unix has. Elsewhere there are none: the types of sockets have no value.
 
-pub use system::{UnixListener, UnixStream, inherited, listen, open};
+pub use system::{UnixListener, UnixStream, inherited, listen, notify_ready, notify_stopping, open};
 
 #[cfg(unix)]
 mod system {
     use super::super::listen::BACKLOG;
     use actix_server::{ServerBuilder, ServerServiceFactory};
     use listenfd::ListenFd;
+    use sd_notify::NotifyState;
     use socket2::{Domain, SockAddr, Socket, Type};
     use std::fs::{Permissions, set_permissions};
     use std::io;
@@ -32,6 +33,16 @@ mod system {
         set_permissions(path, Permissions::from_mode(MODE))?;
         socket.listen(BACKLOG)?;
         Ok(socket.into())
+    }
+
+    /// Tells systemd that the server serves. Nobody listens unless systemd has started it.
+    pub fn notify_ready() {
+        let _ = sd_notify::notify(&[NotifyState::Ready]);
+    }
+
+    /// Tells systemd that the server ends.
+    pub fn notify_stopping() {
+        let _ = sd_notify::notify(&[NotifyState::Stopping]);
     }
 
     /// The first socket that systemd has passed on, if it is one of these.
@@ -67,6 +78,10 @@ mod system {
     pub fn open(_path: &Path) -> io::Result<UnixListener> {
         Err(io::ErrorKind::Unsupported.into())
     }
+
+    pub fn notify_ready() {}
+
+    pub fn notify_stopping() {}
 
     pub fn inherited(_sockets: &mut ListenFd) -> Option<UnixListener> {
         None

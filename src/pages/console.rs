@@ -170,7 +170,7 @@ async fn boot(visit: &PageContext<'_>) -> Value {
 /// A secret as a compressed page has it: random bytes, then the secret with these bytes added (XOR). Written as it is, the
 /// size of the page would tell whether a text that others put on it begins like the secret.
 fn masked(secret: &str) -> String {
-    let random: Vec<u8> = secret.bytes().map(|_| rand::random()).collect();
+    let random: Vec<u8> = secret.bytes().map(|_| rand::random::<u8>()).collect();
     let added: Vec<u8> = secret.bytes().zip(&random).map(|(byte, random)| byte ^ random).collect();
     hex(&random) + &hex(&added)
 }
