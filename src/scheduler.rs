@@ -6,6 +6,7 @@
 //! callers.
 
 use crate::access::audit::FrequentEntries;
+use crate::access::grants::ending_rows;
 use crate::boot::{self, BootError, Services};
 use crate::families::content::columns;
 use crate::families::removal::{RemovalContext, RemovalError};
@@ -61,6 +62,12 @@ pub fn carry_out(
         let later = rule.first(storage, Op::Gt, until)?.map(|moment| moment.saturating_add(rule.after));
         done.next = [done.next, later].into_iter().flatten().min();
     }
+    if registry.takes_tokens() {
+        for (table, column, rows) in ending_rows() {
+            let next = sweep(storage, (table, column), rows, now)?;
+            done.next = [done.next, next].into_iter().flatten().min();
+        }
+    }
     for rule in retentions(registry) {
         done.records += rule.delete(registry, storage, now.saturating_sub(rule.after))?;
         let later =
@@ -68,6 +75,22 @@ pub fn carry_out(
         done.next = [done.next, later].into_iter().flatten().min();
     }
     Ok(done)
+}
+
+/// Deletes rows whose moment has passed; the moment of the next one.
+fn sweep(storage: &dyn Storage, (table, column): (&str, &str), rows: Cond, now: i64) -> Result<Option<i64>, BootError> {
+    let compared = |op, moment| Cond::All(vec![rows.clone(), Cond::Compare(name(column), op, DbValue::Int(moment))]);
+    let first = |filter| {
+        records::first_by::<i64>(
+            &*storage.snapshot()?,
+            ordered(records::columns(table, &[column], filter), column, false),
+        )
+    };
+    if first(compared(Op::Le, now))?.is_some() {
+        let change = Change::RemoveWhere { table: name(table), filter: compared(Op::Le, now) };
+        commit(storage, vec![change]).map_err(BootError::Commit)?;
+    }
+    Ok(first(compared(Op::Gt, now))?)
 }
 
 /// Rows of a plain resource that are deleted some time after a moment.
@@ -258,7 +281,9 @@ impl Job {
     /// How often records have been written, entries of the audit trail, and rows that end by themselves.
     fn written(&self) -> (u64, u64, u64) {
         let version = |table: &Name| self.storage.scope_version(table);
-        let ending = retentions(&self.registry).map(|rule| version(&rule.resource.table));
+        let tokens = ending_rows().map(|(table, ..)| name(table));
+        let tokens = tokens.into_iter().filter(|_| self.registry.takes_tokens()).map(|table| version(&table));
+        let ending = retentions(&self.registry).map(|rule| version(&rule.resource.table)).chain(tokens);
         (
             version(&name(columns::TABLE)),
             self.frequent.as_ref().map_or(0, |frequent| version(frequent.table())),

@@ -33,6 +33,8 @@ pub struct Principal {
     pub limits: Option<Arc<CredentialLimits>>,
     /// The `Authorization` header as one that has a token, where tokens are taken.
     pub bearer: BearerHeader,
+    /// The token of a registration in that header: it names a program, and no caller.
+    pub client_token: Option<Arc<str>>,
     /// Key of the session that the request was sent with.
     pub session: Option<Arc<str>>,
     /// Parts that an anonymous caller's credentials lack, when some were sent: a refusal names them after the main

@@ -5,6 +5,7 @@
 
 use super::attempts::{AttemptLimit, AttemptOutcome, Attempts, Guess, Guesser};
 use super::audit::{self, Event};
+use super::clients::is_client_token;
 use super::credentials::CredentialError;
 use super::hashing::{HashError, Hasher, is_foreign, same_text};
 use super::sessions::{Purpose, nonce_given, nonce_header};
@@ -48,6 +49,15 @@ typed_row! {
         read_only: bool,
         resources: Arc<str>,
         token: bool,
+        connected: bool,
+        token_ends: i64,
+    }
+}
+
+impl CredentialRow {
+    /// When it stops working; 0: never. The token of a connection ends before the connection.
+    fn ends(&self) -> i64 {
+        if self.connected { self.token_ends } else { self.expires }
     }
 }
 
@@ -185,11 +195,13 @@ impl Identity {
     /// # Errors
     /// The database cannot be read; credentials were wrong too often.
     pub async fn authenticate(&self, scope: &Scope, request: &Request) -> Result<Principal, ApiError> {
-        let Some(header) = request.header("authorization").filter(|_| tokens::declared(&scope.registry).is_some())
-        else {
+        let Some(header) = request.header("authorization").filter(|_| scope.registry.takes_tokens()) else {
             return self.other_caller(scope, request).await;
         };
         match tokens::bearer(header) {
+            Some(token) if is_client_token(token) => {
+                Ok(Principal { client_token: Some(token.into()), ..Principal::default() })
+            }
             Some(token) => self.token_caller(scope, request, token).await,
             None => Ok(Principal { bearer: BearerHeader::Other, ..self.other_caller(scope, request).await? }),
         }
@@ -304,7 +316,7 @@ impl Identity {
         let Some(found) = found.filter(fits) else {
             return Ok(Err(CredentialError::Unknown));
         };
-        if ended(found.expires, scope.now) {
+        if ended(found.ends(), scope.now) {
             return Ok(Err(CredentialError::Expired));
         }
         let Some(users) = scope.registry.users() else {
@@ -326,10 +338,11 @@ impl Identity {
         let mut principal = principal(&scope.registry, record);
         principal.app_password = Some(found.uuid.clone());
         let limits = CredentialLimits { read_only: found.read_only, resources: records::split_words(&found.resources) };
-        principal.limits = (limits != CredentialLimits::default()).then(|| Arc::new(limits));
+        // A connected program makes no credentials, which would outlive the connection.
+        principal.limits = (found.connected || limits != CredentialLimits::default()).then(|| Arc::new(limits));
         drop(snapshot);
         self.touch(scope, &found).await;
-        Ok(Ok((principal, found.expires)))
+        Ok(Ok((principal, found.ends())))
     }
 
     /// The user with this login (or e-mail address) and account password. An unknown user costs the same time.
@@ -510,6 +523,7 @@ pub fn principal(registry: &Registry, record: Record<'_>) -> Principal {
         roles,
         app_password: None,
         bearer: BearerHeader::default(),
+        client_token: None,
         limits: None,
         session: None,
         lacks: &[],

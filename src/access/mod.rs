@@ -3,13 +3,17 @@
 //! A guard decides on checked arguments and loads the target that the handler then works on, so that the same value
 //! is checked and used. Guards have no effects: `Allow` is computed by running those of every method.
 
+pub mod addresses;
 pub mod app_passwords;
 pub mod attempts;
 pub mod audit;
+pub mod authorization_server;
+pub mod clients;
 mod comments;
 mod content;
 pub mod credentials;
 mod general;
+pub mod grants;
 pub mod hashing;
 pub mod hints;
 pub mod identity;

@@ -2,12 +2,13 @@
 //!
 //! A token is an application password that a login has made and that ends soon: a row of the same table, so it is listed, limited
 //! and revoked as those are. It also ends when the password of the account is set. The table has a keyed hash of the whole
-//! token; a marker keeps the hashes of tokens and of other secrets apart.
+//! token; a marker keeps the hashes of tokens and of other secrets apart. Those of connected programs ([`super::grants`]) are
+//! recognised here, too.
 
 use super::app_passwords::{self, NewPassword};
 use super::credentials::CredentialError;
 use super::identity::{Identity, available};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::model::Request;
 use crate::records::{columns, eq, ordered};
 use crate::registry::columns::app_password as col;
@@ -43,20 +44,28 @@ pub fn declared(registry: &Registry) -> Option<(&Resource, &TokenOptions)> {
     Some((resource, resource.declared.options.tokens.as_ref()?))
 }
 
-/// The change that ends every token of an account.
+/// The change that ends every token of an account, those of connected programs included.
 pub fn ended(user: &DbValue) -> Change {
-    Change::RemoveWhere { table: name(col::TABLE), filter: Cond::All(vec![eq(col::USER, user.clone()), is_of_login()]) }
+    Change::RemoveWhere {
+        table: name(col::TABLE),
+        filter: Cond::All(vec![eq(col::USER, user.clone()), eq(col::TOKEN, DbValue::Int(1))]),
+    }
 }
 
 fn is_of_login() -> Cond {
-    eq(col::TOKEN, DbValue::Int(1))
+    Cond::All(vec![eq(col::TOKEN, DbValue::Int(1)), eq(col::CONNECTED, DbValue::Int(0))])
+}
+
+/// A new token.
+pub fn fresh() -> String {
+    format!("{MARK}{}", URL_SAFE_NO_PAD.encode(rand::random::<[u8; BYTES]>()))
 }
 
 impl Identity {
     /// A new token of an account, and the changes that store it: those that have ended go, and the oldest ones of an account
     /// that has too many.
     pub fn new_token(&self, scope: &Scope, user: i64, rules: &TokenOptions) -> Result<(String, Vec<Change>), ApiError> {
-        let token = format!("{MARK}{}", URL_SAFE_NO_PAD.encode(rand::random::<[u8; BYTES]>()));
+        let token = fresh();
         let past = Cond::Compare(name(col::EXPIRES), Op::Le, DbValue::Int(scope.now));
         let past = Cond::All(vec![is_of_login(), past]);
         let mut changes = vec![Change::RemoveWhere { table: name(col::TABLE), filter: past }];
@@ -109,7 +118,12 @@ impl Identity {
         }
     }
 
-    async fn verify_token(&self, scope: &Scope, token: &str) -> Result<Result<Principal, CredentialError>, ApiError> {
+    /// The caller whom a token names.
+    pub async fn verify_token(
+        &self,
+        scope: &Scope,
+        token: &str,
+    ) -> Result<Result<Principal, CredentialError>, ApiError> {
         if token.len() > scope.registry.declaration.site.max_password.as_usize() || !is_token(token) {
             return Ok(Err(CredentialError::Unreadable));
         }
@@ -124,7 +138,11 @@ pub fn objection(scope: &Scope) -> Option<ApiError> {
         BearerHeader::Wrong => Code::TokenInvalid,
         BearerHeader::Absent | BearerHeader::Other | BearerHeader::Valid => return None,
     };
-    Some(ApiError::new(declared(&scope.registry).map_or(code, |(resource, _)| resource.code(code))))
+    Some(match declared(&scope.registry) {
+        Some((resource, _)) => ApiError::new(resource.code(code)),
+        // Connected programs get another token then (RFC 6750).
+        None => ApiError::new(code).with_status(status::UNAUTHORIZED),
+    })
 }
 
 #[cfg(test)]

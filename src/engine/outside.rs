@@ -3,6 +3,7 @@
 use super::finish::{FinalResponse, error_reply};
 use super::stages::Origin;
 use super::{CallOutcome, Engine};
+use crate::access::authorization_server::AuthorizationServer;
 use crate::cache::responses::ResponseKey;
 use crate::error::{ApiError, Code, status};
 use crate::model::{Method, Reply, Request};
@@ -16,6 +17,17 @@ use cms_storage::TrackedStorage;
 use std::borrow::Cow;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
+
+/// The refusal of a request whose credentials are not valid; programs are told how to be connected, where people can.
+fn unidentified(engine: &Engine, error: &ApiError) -> Reply {
+    let mut reply = error_reply(error);
+    let server = AuthorizationServer::declared(&engine.registry).filter(|_| reply.status == status::UNAUTHORIZED);
+    reply.headers.extend(server.map(|server| {
+        let more = server.challenge(&engine.registry.site.rest_path, error.code() == Code::TokenInvalid);
+        ("WWW-Authenticate".to_owned(), format!("Bearer {more}"))
+    }));
+    reply
+}
 
 /// A request as it was received.
 pub(super) struct OuterRequest<'a> {
@@ -56,7 +68,7 @@ impl<'a> Origin<'a> for OuterRequest<'a> {
             Ok((scope, method)) => Continue((Cow::Owned(scope), method)),
             Err(error) => {
                 engine.requests.count(None, error.status());
-                Break(error_reply(&error))
+                Break(unidentified(engine, &error))
             }
         }
     }

@@ -20,6 +20,7 @@ pub mod languages;
 pub mod link_previews;
 pub mod menu_tree;
 pub mod navigation_fallback;
+pub mod oauth;
 pub mod oembed;
 pub mod preview_links;
 pub mod redirects;
@@ -60,6 +61,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     link_previews::HANDLERS,
     menu_tree::HANDLERS,
     navigation_fallback::HANDLERS,
+    oauth::HANDLERS,
     oembed::HANDLERS,
     preview_links::HANDLERS,
     redirects::HANDLERS,

@@ -13,6 +13,7 @@ mod tools;
 
 pub use messages::{McpHeaders, McpResponse};
 
+use crate::access::authorization_server::AuthorizationServer;
 use crate::access::tokens::is_token;
 use crate::engine::Engine;
 use crate::error::{ApiError, Code, status};
@@ -181,6 +182,20 @@ impl Mcp {
         (Scope { progress: Some(progress), ..scope }, Some(RunningCall(&self.running, key)))
     }
 
+    /// A refusal for want of credentials, with what a client needs to get some.
+    fn challenging(&self, mut refusal: Reply, request: &Request) -> Reply {
+        if refusal.status == status::UNAUTHORIZED {
+            let sent = request.header("authorization").is_some();
+            let server = AuthorizationServer::declared(&self.registry);
+            let more = server.map(|server| format!(", {}", server.challenge(&self.path, sent))).unwrap_or_default();
+            for (scheme, more) in [("Bearer", more.as_str()), ("Basic", "")] {
+                let challenge = format!("{scheme} realm=\"mcp\"{more}");
+                refusal.headers.push(("WWW-Authenticate".into(), challenge));
+            }
+        }
+        refusal
+    }
+
     /// Calls a call of the same caller off, if it is still being carried out by this process.
     fn call_off(&self, scope: &Scope, id: &Value) {
         let Some(password) = scope.principal.app_password.clone() else { return };
@@ -199,7 +214,7 @@ pub async fn serve<H: McpHost>(host: Arc<H>, mut request: Request, endings: Stop
     }
     let scope = match caller(host.engine(), &mut request).await {
         Ok(scope) => scope,
-        Err(refusal) => return McpReply::Reply(refusal),
+        Err(refusal) => return McpReply::Reply(mcp.challenging(refusal, &request)),
     };
     let peer = McpHeaders::of(&request);
     let message = match messages::read(&scope, &request.body) {
@@ -235,15 +250,10 @@ async fn caller(engine: &Engine, request: &mut Request) -> Result<Scope, Reply> 
     Ok(Scope { principal: caller, ..scope })
 }
 
-/// An error of the transport, with what a client needs to log in.
+/// An error of the transport.
 fn failed(error: &ApiError) -> Reply {
     let mut reply = refused(error.status(), error.message());
     reply.headers.extend(error.headers());
-    if reply.status == status::UNAUTHORIZED {
-        for scheme in ["Bearer", "Basic"] {
-            reply.headers.push(("WWW-Authenticate".into(), format!("{scheme} realm=\"mcp\"")));
-        }
-    }
     reply
 }
 

@@ -3,7 +3,8 @@
 //! Contract: "Application passwords", the table of the page's parameters.
 
 use super::replies::see_other;
-use super::{PageContext, addresses, said};
+use super::{PageContext, said};
+use crate::access::addresses;
 use crate::access::identity::available;
 use crate::error::status;
 use crate::model::{Method, Reply};
@@ -100,7 +101,7 @@ fn form(visit: &PageContext<'_>, asked: &AuthorizeRequest<'_>, status: u16, prob
     visit.page_towards(status, "Authorize a program?", "authorize.html", data, &further.join(" "))
 }
 
-fn refusal(visit: &PageContext<'_>, problem: &str) -> Reply {
+pub(super) fn refusal(visit: &PageContext<'_>, problem: &str) -> Reply {
     visit.message(
         status::BAD_REQUEST,
         "This request is not safe",
@@ -108,7 +109,7 @@ fn refusal(visit: &PageContext<'_>, problem: &str) -> Reply {
     )
 }
 
-fn unavailable(visit: &PageContext<'_>) -> Option<Reply> {
+pub(super) fn unavailable(visit: &PageContext<'_>) -> Option<Reply> {
     if available(&visit.scope.registry, &visit.scope.peer) {
         let lines =
             ["Application passwords are not available for your account. Contact the administrators of the site."];

@@ -4,8 +4,8 @@
 //! a request to the API in the name of the logged-in user, so that permissions, checks and errors are those of REST.
 //! Every form carries a nonce of its session; nothing needs a script. Addresses and names of fields are declared.
 
-mod addresses;
 mod authorize;
+mod connect;
 mod console;
 mod explorer;
 mod first_list;
@@ -18,7 +18,9 @@ mod readers;
 mod reading;
 mod replies;
 mod reset;
+mod well_known;
 
+use crate::access::addresses;
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::{self, Event};
 use crate::access::identity::{self, LoginContext};
@@ -48,7 +50,7 @@ use std::borrow::Cow;
 
 const HTML: &str = "text/html; charset=UTF-8";
 
-const TEMPLATES: [(&str, &str); 14] = [
+const TEMPLATES: [(&str, &str); 15] = [
     ("base.html", include_str!("templates/base.html")),
     ("home.html", include_str!("templates/home.html")),
     ("message.html", include_str!("templates/message.html")),
@@ -58,6 +60,7 @@ const TEMPLATES: [(&str, &str); 14] = [
     ("reset.html", include_str!("templates/reset.html")),
     ("logout.html", include_str!("templates/logout.html")),
     ("authorize.html", include_str!("templates/authorize.html")),
+    ("connect.html", include_str!("templates/connect.html")),
     ("secret.html", include_str!("templates/secret.html")),
     ("profile.html", include_str!("templates/profile.html")),
     ("explorer.html", include_str!("templates/explorer.html")),
@@ -85,6 +88,9 @@ pub struct Pages {
     /// Paths that redirect to the console.
     redirects: Vec<String>,
     readers: readers::Readers,
+    well_known: well_known::WellKnown,
+    /// People can connect programs.
+    connects: bool,
     /// Languages of the site's contents.
     languages: Option<Languages>,
     templates: Environment<'static>,
@@ -101,6 +107,7 @@ enum PageKind {
     Logout,
     Profile,
     Authorize,
+    Connect,
     Lost,
     Reset,
     Nonce,
@@ -148,13 +155,25 @@ impl Pages {
             templates.add_template(name, text).expect("the shipped templates are sound; a test renders each");
         }
         let (readers, languages) = (readers::Readers::new(registry), registry.languages.clone());
-        Pages { base, declared, console, redirects, readers, languages, templates }
+        let well_known = well_known::WellKnown::new(registry);
+        Pages {
+            base,
+            declared,
+            console,
+            redirects,
+            readers,
+            well_known,
+            connects: registry.oauth().is_some(),
+            languages,
+            templates,
+        }
     }
 
     /// Whether a page has this path below the site's address. What others lead to is known when it is read.
     pub fn serves(&self, path: &str, reads: bool) -> bool {
         let place = self.on_host(path);
         self.is_home(path)
+            || reads && self.well_known.serves(path)
             || reads && self.readers.leads()
             || self.addresses().any(|(address, _)| address.split('?').next() == Some(&*place))
             || self.asset(&place).is_some()
@@ -179,6 +198,9 @@ impl Pages {
 
     /// Handles a request for a page, by its path below the site's address.
     pub async fn serve(&self, engine: &Engine, mut request: Request) -> Reply {
+        if let Some(reply) = self.well_known.reply(&request.path) {
+            return reply;
+        }
         if let Some(reply) = readers::serve(self, engine, &request).await {
             return reply;
         }
@@ -231,6 +253,7 @@ impl Pages {
             (declared.login.as_str(), PageKind::Login),
             (declared.profile.as_str(), PageKind::Profile),
             (declared.authorize.as_str(), PageKind::Authorize),
+            (if self.connects { declared.connect.as_str() } else { "" }, PageKind::Connect),
             (declared.lost.as_str(), PageKind::Lost),
             (declared.reset.as_str(), PageKind::Reset),
             (declared.explorer.get().map_or("", String::as_str), PageKind::Explorer),
@@ -317,6 +340,8 @@ impl<'a> PageContext<'a> {
             (PageKind::Profile, true) => profile::change(self).await,
             (PageKind::Authorize, false) => authorize::ask(self),
             (PageKind::Authorize, true) => authorize::decide(self).await,
+            (PageKind::Connect, false) => connect::ask(self),
+            (PageKind::Connect, true) => connect::decide(self).await,
             _ => self.message(status::NOT_FOUND, "Nothing here", &["There is no page at this address."]),
         }
     }
@@ -377,7 +402,7 @@ impl<'a> PageContext<'a> {
             return see_other(&self.destination(wanted, &self.scope.principal));
         }
         let purpose = addresses::local_path(&self.scope.registry.site.url, wanted)
-            .filter(|place| place.starts_with(&pages.authorize))
+            .filter(|place| [&pages.authorize, &pages.connect].iter().any(|page| place.starts_with(*page)))
             .map(|_| "A program requests access to this site in your name. Log in first, then you decide.");
         let lost = outbox::sends_links(&self.scope.registry).then_some(&pages.lost);
         let set = problem.is_none() && self.parameter("done") == reset::DONE;

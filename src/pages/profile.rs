@@ -59,7 +59,7 @@ pub(super) async fn show(visit: &PageContext<'_>, told: Notice) -> Reply {
         false => visit.translate("Profile of {name}").replace("{name}", found.body["name"].as_str().unwrap_or("")),
     };
     let (app_name, secret) = told.secret.unzip();
-    let data = json!({"width": "wide", "title": title, "action": address(visit, user), "own": own, "user": found.body, "before": before, "available": available, "passwords": passwords.as_array().map(|list| list.iter().map(|p| dated(visit, p)).collect::<Vec<_>>()), "sessions": sessions, "people": people(visit).await, "problem": told.problem, "notice": notice, "copies": secret.is_some(), "secret": secret, "app_name": app_name, "shortest": SHORTEST_PASSWORD});
+    let data = json!({"width": "wide", "title": title, "action": address(visit, user), "own": own, "user": found.body, "before": before, "available": available, "passwords": passwords.as_array().map(|list| list.iter().map(|p| dated(visit, p)).collect::<Vec<_>>()), "sessions": sessions, "people": people(visit).await, "problem": told.problem, "notice": notice, "copies": secret.is_some(), "connects": visit.scope.registry.oauth().is_some(), "secret": secret, "app_name": app_name, "shortest": SHORTEST_PASSWORD});
     visit.page(told.status.unwrap_or(status::OK), "", "profile.html", data)
 }
 

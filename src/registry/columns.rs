@@ -168,6 +168,22 @@ tables! {
         RESOURCES: Text = "resources",
         /// 1: a token.
         TOKEN: Int = "token",
+        /// 1: the token of a program that a person has connected. It ends before the connection does.
+        CONNECTED: Int = "connected",
+        TOKEN_ENDS: Int = "token_ends",
+        /// Hash of what the program gets its next token for: a code at first, refresh tokens then.
+        REFRESH: Text = "refresh",
+        /// What the code is bound to, as JSON; empty when it has been used.
+        PENDING: Text = "pending",
+    }
+
+    /// Programs that have registered themselves.
+    client "oauth_client" (KEY = "id") {
+        NAME: Text = "name",
+        /// Separated by spaces.
+        REDIRECTS: Text = "redirects",
+        CREATED: Int = "created",
+        EXPIRES: Int = "expires",
     }
 
     /// Links that show a record as it is being edited. A token is signed, and stored nowhere.

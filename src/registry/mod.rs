@@ -32,7 +32,7 @@ use crate::error::Code;
 use crate::model::Method;
 use abilities::Ability;
 use args::ArgSet;
-use cms_config::declaration::{self, Declaration};
+use cms_config::declaration::{self, Declaration, OAuthOptions};
 use cms_schema::Dialect;
 use cms_storage::plan::{Layout, Name};
 use cms_text::address::AddressTemplate;
@@ -204,6 +204,8 @@ pub struct Registry {
     pub item_routes: Vec<Option<usize>>,
     /// The resource that declares how programs log in with tokens.
     pub tokens: Option<usize>,
+    /// The resource that declares how people connect programs (OAuth).
+    pub oauth: Option<usize>,
     /// Templates for search engines of places that are no items.
     pub seo: SiteSeo,
     /// Languages of the site's contents.
@@ -228,6 +230,17 @@ impl Registry {
     /// The resource declared under this name.
     pub fn resource(&self, name: &str) -> Option<&Resource> {
         self.resources.iter().find(|r| r.name == name)
+    }
+
+    /// How people connect programs, and the resource that declares it. Without pages nobody can.
+    pub fn oauth(&self) -> Option<(&Resource, &OAuthOptions)> {
+        let resource = &self.resources[self.oauth.filter(|_| self.declaration.pages.enabled)?];
+        Some((resource, resource.declared.options.oauth.as_ref()?))
+    }
+
+    /// Whether a token of a header can name the caller.
+    pub fn takes_tokens(&self) -> bool {
+        self.tokens.is_some() || self.oauth().is_some()
     }
 
     /// The resource whose records are of this neutral kind (or taxonomy).

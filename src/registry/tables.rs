@@ -4,7 +4,8 @@
 //! its extension table `x_<kind>`.
 
 use super::columns::{
-    ID, VERSION, app_password, comment, file, link, old_address, outbox, presence, preview, record, session, term, user,
+    ID, VERSION, app_password, client, comment, file, link, old_address, outbox, presence, preview, record, session,
+    term, user,
 };
 use super::resource::PropertyKind;
 use cms_config::declaration::{Declaration, Family};
@@ -144,6 +145,7 @@ const OLD_ADDRESS_INDEXES: Indexes =
 pub fn shared() -> Vec<TableDef> {
     let own = [
         own(app_password::TABLE, (app_password::KEY, Text), app_password::COLUMNS, CREDENTIAL_INDEXES),
+        own(client::TABLE, (client::KEY, Text), client::COLUMNS, &[("oauth_client_end", &["expires"], false)]),
         own(session::TABLE, (session::HASH, Text), session::COLUMNS, &[("session_user", &["user"], false)]),
         own(presence::TABLE, (presence::KEY, Text), presence::COLUMNS, PRESENCE_INDEXES),
         own(link::TABLE, (link::HASH, Text), link::COLUMNS, &[("password_link_user", &["user"], false)]),
@@ -306,12 +308,22 @@ fn storage_type(kind: PropertyKind) -> ColumnType {
 /// A table of the program's own. Secrets in it are hashed with a key, so that the table alone authenticates nobody.
 fn own(table_name: &str, key: (&str, ColumnType), columns: &[(&str, ColumnType)], indexes: Indexes) -> TableDef {
     // Passwords are older than tokens; a file without a record is on its way in or out.
-    let is_zero = |name: &str| table_name == file::TABLE || name == app_password::TOKEN;
-    let default = |name: &str| is_zero(name).then_some(DbValue::Int(0));
+    const LATER: [&str; 5] = [
+        app_password::TOKEN,
+        app_password::CONNECTED,
+        app_password::TOKEN_ENDS,
+        app_password::REFRESH,
+        app_password::PENDING,
+    ];
+    let later = |name: &str| table_name == file::TABLE || LATER.contains(&name);
+    let default = |name: &str, ty| later(name).then(|| default_of(name, ty)).flatten();
     TableDef {
         key: column(key.0, key.1),
         space: (key.1 == Int).then(|| n(table_name)),
-        columns: columns.iter().map(|(name, ty)| ColumnDef { default: default(name), ..column(name, *ty) }).collect(),
+        columns: columns
+            .iter()
+            .map(|(name, ty)| ColumnDef { default: default(name, *ty), ..column(name, *ty) })
+            .collect(),
         versioned: false,
         ..table(table_name, table_name, columns, indexes)
     }

@@ -11,6 +11,7 @@ use super::{CompiledStep, Param, ParamKind, RouteRequest, Rpc, RpcMethod, StepAc
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::Event;
 use crate::access::identity::{self, LoginContext};
+use crate::access::tokens::is_token;
 use crate::engine::Engine;
 use crate::engine::embed;
 use crate::error::{ApiError, Code, XmlRpcFault};
@@ -23,6 +24,7 @@ use crate::request::call::Call;
 use crate::request::{BodyParams, holds_nul};
 use crate::scope::{Principal, Scope};
 use cms_storage::plan::DbValue;
+use cms_text::slug::title_key;
 use indexmap::IndexMap;
 use minijinja::value::ValueKind;
 use serde_json::Map;
@@ -251,6 +253,11 @@ impl Session<'_> {
             && let Ok(principal) = identity.verify(scope, login, secret).await?
         {
             return Ok(Some(principal));
+        }
+        if is_token(secret) && scope.registry.takes_tokens() && identity::available(&scope.registry, &scope.peer) {
+            // The name belongs to the token, as it belongs to a password.
+            let found = identity.verify_token(scope, secret).await?.ok();
+            return Ok(found.filter(|caller| title_key(&caller.login) == title_key(login)));
         }
         if !scope.registry.declaration.xmlrpc.account_passwords {
             return Ok(None);

@@ -64,6 +64,7 @@ mod moves;
 mod new_resource;
 mod nodes;
 mod notes;
+mod oauth;
 mod old_addresses;
 mod one_save;
 mod one_state;

@@ -5,6 +5,7 @@
 pub mod guard;
 
 use crate::access::app_passwords::{NewPassword, format_secret, plan_creation};
+use crate::access::grants::is_pending;
 use crate::access::hints;
 use crate::access::outbox::{self, MessageSubject};
 use crate::error::{ApiError, Code, status};
@@ -61,20 +62,32 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         .parent(),
 ];
 
-const COLUMNS: &[&str] =
-    &["uuid", "app_id", "name", "created", "last_used", "last_ip", "user", "expires", "read_only", "resources"];
+const COLUMNS: &[&str] = &[
+    "uuid",
+    "app_id",
+    "name",
+    "created",
+    "last_used",
+    "last_ip",
+    "user",
+    "expires",
+    "read_only",
+    "resources",
+    "connected",
+];
 
 /// Members of a password that are shown only when they have a value.
-const LIMITS: [&str; 3] = ["expires", "read_only", "resources"];
+const LIMITS: [&str; 4] = ["expires", "read_only", "resources", "connected"];
+
+/// The passwords of a user, and the programs that the user has connected.
+fn shown(user: i64) -> Cond {
+    Cond::All(vec![eq("user", DbValue::Int(user)), records::not(is_pending())])
+}
 
 /// All passwords of the user, oldest first.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let user = user(work)?;
-    let plan = records::ordered(
-        records::columns(app_password::TABLE, COLUMNS, eq("user", DbValue::Int(user))),
-        "ordinal",
-        false,
-    );
+    let plan = records::ordered(records::columns(app_password::TABLE, COLUMNS, shown(user)), "ordinal", false);
     let rows = work.scope.snapshot()?.rows(&plan)?;
     Ok(Outcome::ok(Value::Array(rows.iter().map(|row| document(work, row, user, None)).collect::<Result<_, _>>()?)))
 }

@@ -100,7 +100,8 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     let item_routes = resources.iter().map(|resource| item_route(resource, &routes)).collect();
     Ok(Registry {
         item_routes,
-        tokens: routes.iter().find(|route| route.has_role(HandlerRole::TokenCheck)).and_then(|route| route.resource),
+        tokens: with_role(&routes, HandlerRole::TokenCheck),
+        oauth: with_role(&routes, HandlerRole::OAuthToken),
         seo,
         languages: Languages::declared(&resources),
         declaration: Arc::clone(&loaded.declaration),
@@ -118,6 +119,11 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
         fingerprint: digests::fingerprint(loaded),
         shared: if is_alone(&loaded.declaration) { String::new() } else { digests::shared(loaded) },
     })
+}
+
+/// The resource of the route that has a role.
+fn with_role(routes: &[Route], role: HandlerRole) -> Option<usize> {
+    routes.iter().find(|route| route.has_role(role)).and_then(|route| route.resource)
 }
 
 /// Whether no other node can serve the same database.

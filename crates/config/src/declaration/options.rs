@@ -129,6 +129,8 @@ pub struct HandlerOptions {
     pub navigation: Option<NavigationFallback>,
     /// `token.*`: tokens that programs log in with.
     pub tokens: Option<TokenOptions>,
+    /// `oauth.*`: how people connect programs (OAuth 2.1).
+    pub oauth: Option<OAuthOptions>,
     /// `form.*`: forms that everybody may send.
     pub forms: Option<FormOptions>,
     /// `language.*`: languages of the site's contents. One resource may have them.
@@ -282,6 +284,35 @@ pub struct TokenOptions {
     /// The response of `token.check` to a token that is valid.
     #[serde(default)]
     pub valid: Map<String, Value>,
+}
+
+/// See [`HandlerOptions::oauth`]. The page where people decide is `pages.connect`.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct OAuthOptions {
+    /// How long the code is valid that a program gets when it is connected.
+    pub code: Duration,
+    /// How long an access token is valid; the program gets the next one for its refresh token.
+    pub access: Duration,
+    /// The periods that people may choose a connection to last; the first one is chosen where they choose none.
+    #[schemars(length(min = 1, max = 20))]
+    pub periods: Vec<Duration>,
+    /// Connections that an account has at most; another one ends the oldest.
+    #[schemars(range(min = 1, max = 1000))]
+    pub most: u64,
+    /// Programs that are registered at most; another one takes the place of one that nobody has connected.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub clients: u64,
+    /// How long a registration stays that nobody has connected.
+    pub unused: Duration,
+    /// How long a registration stays after its last use.
+    pub idle: Duration,
+    /// Addresses of one program at most.
+    #[schemars(range(min = 1, max = 100))]
+    pub redirects: usize,
+    /// Schemes of programs without a full stop that are accepted in such addresses.
+    #[serde(default)]
+    pub schemes: Vec<String>,
 }
 
 /// See [`HandlerOptions::forms`]. A form is a row with the columns `title`, `form` (the tags), `mail` (`active`, `recipient`,

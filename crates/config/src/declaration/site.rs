@@ -285,6 +285,8 @@ pub struct Pages {
     pub profile: String,
     /// Where a user authorizes a program.
     pub authorize: String,
+    /// Where a user connects a program that asks by OAuth, where a resource declares how (`options.oauth`).
+    pub connect: String,
     /// Where a person whose password is lost requests a link to set a new one (`[mail]`).
     pub lost: String,
     /// Where that link leads, with the parameter `token`.
@@ -325,6 +327,7 @@ impl Pages {
             logout: place(&self.logout),
             profile: place(&self.profile),
             authorize: place(&self.authorize),
+            connect: place(&self.connect),
             lost: place(&self.lost),
             reset: place(&self.reset),
             assets: place(&self.assets),
@@ -346,6 +349,7 @@ impl Default for Pages {
             logout: "/logout".into(),
             profile: "/profile".into(),
             authorize: "/authorize".into(),
+            connect: "/connect".into(),
             lost: "/lost-password".into(),
             reset: "/set-password".into(),
             nonce: OptionalSetting::on("/nonce".into()),

@@ -1,11 +1,14 @@
 //! Where a page may redirect: back into the site, or to the program that requested authorization.
 //!
-//! Contract: "Application passwords", the table of the authorization page. Pure.
+//! Contract: "Application passwords", the table of the authorization page; for programs that connect, RFC 8252. Pure.
 
 use url::{Host, Url};
 
 /// Longest address that a page sends people to, in bytes.
 pub const LONGEST: usize = 8192;
+
+/// Longest address that a program registers, in bytes.
+const LONGEST_REGISTERED: usize = 2000;
 
 /// Schemes of programs that are older than the rule.
 const KNOWN: [&str; 3] = ["wordpress", "jetpack", "woocommerce"];
@@ -16,14 +19,19 @@ fn is_own(scheme: &str) -> bool {
     scheme.contains('.') || KNOWN.contains(&scheme)
 }
 
-/// Whether an address leads to a program that listens on this device.
+/// Whether an address leads to this device.
 fn is_loopback(url: &Url) -> bool {
     let here = match url.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback(),
         Some(Host::Ipv6(ip)) => ip.is_loopback(),
         _ => false,
     };
-    url.scheme() == "http" && here && url.port().is_some()
+    url.scheme() == "http" && here
+}
+
+/// Whether an address leads to a program that listens on a port of this device. Programs that connect say so by name, too.
+fn is_device(url: &Url) -> bool {
+    is_loopback(url) || url.scheme() == "http" && url.host_str() == Some("localhost")
 }
 
 /// Reads an address to which a program wants its user redirected: `https`, a scheme of its own, or a port of the user's
@@ -40,12 +48,50 @@ pub fn target(text: &str) -> Result<Url, String> {
     if text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
         return refused("holds characters which no address has");
     }
-    let Ok(url) = Url::parse(text) else { return refused("cannot be read") };
-    let web = url.scheme() == "https" || is_loopback(&url);
+    let url = parsed(text, |url| is_own(url.scheme()), |url| is_loopback(url) && url.port().is_some());
+    url.map_err(|why| format!("The program wants to redirect you to an address that {why}."))
+}
+
+/// Reads an address that a program registers, to be sent a code there: as [`target`], but any port of the device may come
+/// later, and the declared schemes are accepted.
+///
+/// # Errors
+/// The rest of a sentence about the address.
+pub fn registered(text: &str, schemes: &[String]) -> Result<Url, &'static str> {
+    if text.len() > LONGEST_REGISTERED {
+        return Err("is longer than 2,000 bytes");
+    }
+    if text.contains('#') {
+        return Err("has a fragment");
+    }
+    // A letter that looks like another one would name another host.
+    if !text.is_ascii() || text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
+        return Err("holds characters which no address has");
+    }
+    parsed(text, |url| is_own(url.scheme()) || schemes.iter().any(|own| own == url.scheme()), is_device)
+}
+
+/// Whether an address is a registered one. The port of an address of the device is chosen anew each time (RFC 8252).
+pub fn is_registered(registered: &str, given: &str) -> bool {
+    if registered == given {
+        return true;
+    }
+    let portless = |text: &str| {
+        let mut url = Url::parse(text).ok().filter(is_device)?;
+        url.set_port(None).ok()?;
+        Some(url)
+    };
+    portless(registered).zip(portless(given)).is_some_and(|(registered, given)| registered == given)
+}
+
+fn parsed(text: &str, own: impl Fn(&Url) -> bool, device: impl Fn(&Url) -> bool) -> Result<Url, &'static str> {
+    let Ok(url) = Url::parse(text) else { return Err("cannot be read") };
+    let refused = |why| Err(why);
+    let web = url.scheme() == "https" || device(&url);
     if url.scheme() == "http" && !web {
         return refused("is not encrypted; it has to begin with https: or with the program's own scheme");
     }
-    if !web && !is_own(url.scheme()) {
+    if !web && !own(&url) {
         let why = "belongs to no program; it has to begin with https: or with the program's own scheme, which has a full \
                    stop (com.example.app:)";
         return refused(why);
@@ -64,7 +110,7 @@ fn has_user(url: &Url) -> bool {
 pub fn shown(url: &Url) -> String {
     match (url.scheme(), url.host_str()) {
         ("https", Some(host)) => url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),
-        ("http", _) => format!("port {} of this device", url.port().unwrap_or_default()),
+        ("http", _) => format!("port {} of this device", url.port_or_known_default().unwrap_or_default()),
         (scheme, _) => format!("{scheme}: (a program on this device)"),
     }
 }
@@ -157,6 +203,59 @@ mod tests {
             " https://app.example/",
         ] {
             assert!(target(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn programs_register_where_codes_go() {
+        let schemes = ["cursor".to_owned()];
+        for (good, given) in [
+            ("https://app.example/done?x=1", &["https://app.example/done?x=1"][..]),
+            ("http://127.0.0.1/done", &["http://127.0.0.1/done", "http://127.0.0.1:8123/done"]),
+            ("http://localhost:3000/done", &["http://localhost:4000/done", "http://localhost/done"]),
+            ("http://[::1]:1/", &["http://[::1]:2/"]),
+            ("com.example.app:/done", &["com.example.app:/done"]),
+            ("cursor://x/done", &["cursor://x/done"]),
+        ] {
+            assert!(registered(good, &schemes).is_ok(), "{good}");
+            assert!(given.iter().all(|given| is_registered(good, given)), "{good}");
+        }
+        let long = format!("https://a.example/{}", "x".repeat(LONGEST_REGISTERED));
+        for bad in [
+            "http://app.example/",
+            "https://app.example/#x",
+            "http://127.0.0.1:1/#",
+            "https://user@app.example/",
+            "http://user@localhost:1/",
+            "http://localhost.example/",
+            "https://\u{430}pp.example/",
+            "https://app.example/\u{202e}",
+            "https://app.example\\@evil.example/",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "vscode://x/done",
+            "/done",
+            "",
+            &long,
+        ] {
+            assert!(registered(bad, &schemes).is_err(), "{bad}");
+        }
+        for (own, other) in [
+            ("https://app.example/done", "https://app.example/done/"),
+            ("https://app.example/done", "https://app.example:444/done"),
+            ("https://app.example/done", "https://app.example/done?x=1"),
+            ("https://app.example/done", "https://APP.example/done"),
+            ("https://app.example/done", "https://app.example/x/../done"),
+            ("https://app.example/done", "https://evil.example/done"),
+            ("https://app.example/done", "http://app.example/done"),
+            ("http://127.0.0.1/done", "http://127.0.0.1:1/other"),
+            ("http://127.0.0.1/done", "http://localhost:1/done"),
+            ("http://127.0.0.1/done", "http://127.0.0.2/done"),
+            ("http://127.0.0.1/done", "https://127.0.0.1/done"),
+            ("http://localhost/done", "http://user@localhost:1/done"),
+            ("http://localhost/done", "http://localhost:1/done#x"),
+        ] {
+            assert!(!is_registered(own, other), "{own} {other}");
         }
     }
 

@@ -1,0 +1,265 @@
+//! The page where a person connects a program that asks by OAuth, or refuses.
+//!
+//! What the program asks is checked before it is shown and again when the person has decided. Nobody is redirected without
+//! having decided: everybody may register a program, so a refusal that redirects would lead anywhere. The page shows where
+//! the program is, since its name is its own choice.
+
+use super::replies::see_other;
+use super::{PageContext, authorize};
+use crate::access::addresses;
+use crate::access::audit::{self, Event};
+use crate::access::authorization_server::{AuthorizationServer, GrantScope};
+use crate::access::clients::Client;
+use crate::access::grants::{NewGrant, is_challenge};
+use crate::access::outbox::{self, MessageSubject};
+use crate::error::{ApiError, Code, status};
+use crate::families;
+use crate::model::Reply;
+use crate::records::{self, Record};
+use crate::registry::resource::Resource;
+use crate::scope::CredentialLimits;
+use cms_config::declaration::{Action, OAuthOptions};
+use cms_storage::plan::{Change, DbValue, WritePlan};
+use serde_json::{Value, json};
+use url::Url;
+
+/// Longest `state`, in bytes: it comes back in an address.
+const LONGEST_STATE: usize = 2000;
+
+const DAY: u64 = 24 * 60 * 60;
+
+/// The request of a program.
+struct ConnectRequest<'v> {
+    client: Client,
+    redirect: Url,
+    /// As it was sent: the program names it again with its code.
+    redirect_uri: &'v str,
+    state: &'v str,
+    challenge: &'v str,
+    scope: GrantScope,
+}
+
+/// Why a request is not shown.
+enum Refusal {
+    /// It is not known who asks.
+    Stranger(&'static str),
+    /// An error that the program may be told, if the person goes back to it.
+    Program {
+        host: String,
+        back: String,
+        description: &'static str,
+    },
+    Failed(ApiError),
+}
+
+impl From<ApiError> for Refusal {
+    fn from(error: ApiError) -> Refusal {
+        Refusal::Failed(error)
+    }
+}
+
+/// A parameter of the program, from the form once it was shown.
+fn given<'v>(visit: &'v PageContext<'_>, name: &str) -> &'v str {
+    if visit.form.contains_key("client_id") { visit.field(name) } else { visit.parameter(name) }
+}
+
+impl<'v> ConnectRequest<'v> {
+    fn of(visit: &'v PageContext<'_>, rules: &OAuthOptions) -> Result<ConnectRequest<'v>, Refusal> {
+        let client = Client::find(&visit.scope, given(visit, "client_id"))?
+            .ok_or(Refusal::Stranger("The program is not registered here, or its registration has ended."))?;
+        let redirect_uri = given(visit, "redirect_uri");
+        let known = client.redirects().iter().any(|own| addresses::is_registered(own, redirect_uri));
+        let redirect = addresses::registered(redirect_uri, &rules.schemes).ok().filter(|_| known);
+        let redirect = redirect
+            .ok_or(Refusal::Stranger("The program has not registered the address where it wants to redirect you."))?;
+        let state = given(visit, "state");
+        let refused = |error: &str, description: &'static str| {
+            let state = if state.len() > LONGEST_STATE { "" } else { state };
+            let back = answer(visit, &redirect, state, &[("error", error)]);
+            Err(Refusal::Program { host: addresses::shown(&redirect), back, description })
+        };
+        if given(visit, "response_type") != "code" {
+            return refused("unsupported_response_type", "It asks for another response than a code.");
+        }
+        let challenge = given(visit, "code_challenge");
+        if given(visit, "code_challenge_method") != "S256" || !is_challenge(challenge) {
+            return refused("invalid_request", "It does not protect its code (PKCE with S256).");
+        }
+        if state.len() > LONGEST_STATE {
+            return refused("invalid_request", "What it wants to be told again (state) is too long.");
+        }
+        let server = AuthorizationServer::declared(&visit.scope.registry);
+        if !server.is_some_and(|server| server.opens(given(visit, "resource"))) {
+            return refused("invalid_target", "It asks for access to another site.");
+        }
+        let scope = match given(visit, "scope") {
+            "" => Some(GrantScope::Write),
+            words => GrantScope::parse(words),
+        };
+        match scope {
+            Some(scope) => Ok(ConnectRequest { client, redirect, redirect_uri, state, challenge, scope }),
+            None => refused("invalid_scope", "It asks for something that this site does not know (scope)."),
+        }
+    }
+}
+
+/// The address of the program with an answer.
+fn answer(visit: &PageContext<'_>, redirect: &Url, state: &str, pairs: &[(&str, &str)]) -> String {
+    let mut pairs = pairs.to_vec();
+    if !state.is_empty() {
+        pairs.push(("state", state));
+    }
+    pairs.push(("iss", &visit.scope.registry.site.url));
+    addresses::with(redirect, &pairs)
+}
+
+/// The page with the request.
+pub(super) fn ask(visit: &PageContext<'_>) -> Reply {
+    let Some((_, rules)) = visit.scope.registry.oauth() else { return missing(visit) };
+    if let Some(refusal) = authorize::unavailable(visit) {
+        return refusal;
+    }
+    match ConnectRequest::of(visit, rules) {
+        Ok(asked) => form(visit, rules, &asked),
+        Err(refusal) => refuse(visit, refusal),
+    }
+}
+
+/// Carries out the person's decision.
+pub(super) async fn decide(visit: &PageContext<'_>) -> Reply {
+    let Some((_, rules)) = visit.scope.registry.oauth() else { return missing(visit) };
+    if let Some(refusal) = authorize::unavailable(visit) {
+        return refusal;
+    }
+    let asked = match ConnectRequest::of(visit, rules) {
+        Ok(asked) => asked,
+        Err(refusal) => return refuse(visit, refusal),
+    };
+    if visit.field("act") != "approve" {
+        return see_other(&answer(visit, &asked.redirect, asked.state, &[("error", "access_denied")]));
+    }
+    let (code, changes) = match granted(visit, rules, &asked) {
+        Ok(granted) => granted,
+        Err(error) => return visit.failure(&error),
+    };
+    match visit.scope.storage.commit(visit.scope.attributed(WritePlan::new(changes))).await {
+        Ok(_) => see_other(&answer(visit, &asked.redirect, asked.state, &[("code", &code)])),
+        Err(error) => visit.failure(&families::commit_failure(&visit.scope, error)),
+    }
+}
+
+/// The code, and the changes that connect the program: as far as it asked, and no further than the person chose.
+fn granted(
+    visit: &PageContext<'_>,
+    rules: &OAuthOptions,
+    asked: &ConnectRequest<'_>,
+) -> Result<(String, Vec<Change>), ApiError> {
+    let (scope, caller) = (&visit.scope, &visit.scope.principal);
+    let chosen = visit.form.get("only").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let chosen: Vec<&str> = chosen.collect();
+    let resources = kinds(visit).filter(|kind| chosen.contains(&kind.name.as_str()));
+    let limits = CredentialLimits {
+        read_only: asked.scope == GrantScope::Read || visit.field("read_only") == "1",
+        resources: resources.map(|kind| kind.name.as_str().into()).collect(),
+    };
+    if limits.resources.is_empty() && !chosen.is_empty() {
+        return Err(ApiError::new(Code::BadRequest).with_message("None of these kinds of content is known here."));
+    }
+    let period = rules.periods.iter().find(|period| visit.field("period") == period.seconds().to_string());
+    let period = period.or(rules.periods.first()).ok_or_else(|| ApiError::new(Code::Internal))?;
+    let title = title(visit, asked);
+    let grant = NewGrant {
+        user: caller.id,
+        client: &asked.client,
+        title: &title,
+        redirect: asked.redirect_uri,
+        challenge: asked.challenge,
+        limits,
+        period: period.seconds_signed(),
+    };
+    let (code, mut changes) = visit.engine.identity().new_grant(scope, rules, &grant)?;
+    let mut changed =
+        vec![format!("host={}", addresses::shown(&asked.redirect)), format!("days={}", period.seconds() / DAY)];
+    changed.extend(grant.limits.read_only.then(|| "read_only=true".to_owned()));
+    changed.extend(grant.limits.resources.iter().map(|name| format!("resource={name}")));
+    let path = &visit.request.path;
+    let (name, subject) = ("program_connected", title.as_str());
+    let event = Event { name, user: caller.id, login: &caller.login, path, subject, changed };
+    changes.extend(audit::entry(scope, &event));
+    let users = scope.registry.users().ok_or_else(|| ApiError::new(Code::Internal))?;
+    if let Some(row) = records::find(&*scope.snapshot()?, users, &DbValue::Int(caller.id))? {
+        let account = Record { resource: users, row: &row };
+        let subject = MessageSubject::ApplicationPassword;
+        changes.extend(outbox::notification_change(scope, subject, account, json!({"name": title})));
+    }
+    Ok((code, changes))
+}
+
+/// The name that the connection is listed under.
+fn title(visit: &PageContext<'_>, asked: &ConnectRequest<'_>) -> String {
+    let host = addresses::shown(&asked.redirect);
+    match &*asked.client.name {
+        "" => host,
+        name => visit.translate("{name} at {place}").replace("{place}", &host).replace("{name}", name),
+    }
+}
+
+/// Kinds of content that a connection can be limited to: those of which the person may edit some.
+fn kinds<'v>(visit: &'v PageContext<'_>) -> impl Iterator<Item = &'v Resource> {
+    let registry = &visit.scope.registry;
+    let all = registry.content_types().chain(registry.taxonomies()).chain(registry.comment_resources());
+    let own = registry.family(cms_config::declaration::Family::Plain);
+    all.chain(own).filter(|kind| visit.scope.principal.has(kind.capability(Action::Edit)))
+}
+
+fn form(visit: &PageContext<'_>, rules: &OAuthOptions, asked: &ConnectRequest<'_>) -> Reply {
+    let mut kinds: Vec<(String, &str)> = kinds(visit)
+        .map(|kind| {
+            (visit.translate(kind.declared.labels.get("name").map_or(&kind.title, |label| label)), kind.name.as_str())
+        })
+        .collect();
+    kinds.sort();
+    let period = |period: &cms_config::units::Duration| {
+        let days = period.seconds() / DAY;
+        let text = if days == 1 { "for a day" } else { "for {count} days" };
+        let label = visit.translate(text).replace("{count}", &days.to_string());
+        json!({"value": period.seconds(), "label": label})
+    };
+    let sent = [
+        ("client_id", &*asked.client.id),
+        ("redirect_uri", asked.redirect_uri),
+        ("response_type", "code"),
+        ("code_challenge", asked.challenge),
+        ("code_challenge_method", "S256"),
+        ("state", asked.state),
+        ("scope", asked.scope.text()),
+        ("resource", given(visit, "resource")),
+    ];
+    let data = json!({
+        "action": visit.pages.declared.connect,
+        "name": &*asked.client.name,
+        "site_url": visit.scope.registry.site.url,
+        "target": addresses::shown(&asked.redirect),
+        "writes": asked.scope == GrantScope::Write,
+        "kinds": kinds.iter().map(|(label, name)| json!({"label": label, "name": name})).collect::<Vec<_>>(),
+        "periods": rules.periods.iter().map(period).collect::<Vec<_>>(),
+        "sent": sent.iter().map(|(name, value)| json!({"name": name, "value": value})).collect::<Vec<_>>(),
+    });
+    visit.page_towards(status::OK, "Connect a program?", "connect.html", data, &addresses::source(&asked.redirect))
+}
+
+fn refuse(visit: &PageContext<'_>, refusal: Refusal) -> Reply {
+    match refusal {
+        Refusal::Stranger(problem) => authorize::refusal(visit, problem),
+        Refusal::Program { host, back, description } => {
+            let why = "The program asks for something that it cannot get here. Nothing was changed.";
+            let data = json!({"lines": [why, description], "link": back, "link_text": "Back to the program", "link_place": host});
+            visit.page(status::BAD_REQUEST, "The program cannot be connected", "message.html", data)
+        }
+        Refusal::Failed(error) => visit.failure(&error),
+    }
+}
+
+fn missing(visit: &PageContext<'_>) -> Reply {
+    visit.message(status::NOT_FOUND, "Nothing here", &["There is no page at this address."])
+}
