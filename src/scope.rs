@@ -83,10 +83,15 @@ impl Clone for MissingCapability {
     }
 }
 
+/// The actions of a credential that only drafts.
+pub const DRAFTING: &str = "read draft";
+
 /// The limits of an application password. It never manages credentials.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CredentialLimits {
     pub read_only: bool,
+    /// It writes drafts alone (`actions`).
+    pub draft: bool,
     /// Names of the resources that it reaches; empty: all.
     pub resources: Vec<Arc<str>>,
 }
@@ -97,8 +102,14 @@ impl CredentialLimits {
         let reads = endpoint.methods.iter().all(|method| matches!(method, Method::Get | Method::Head));
         let resource = route.owner.or(route.resource).map(|index| &*registry.resources[index].name);
         let reached = resource.is_none_or(|resource| self.reach(resource));
-        let within = endpoint.envelope || endpoint.forwards || ((reads || !self.read_only) && reached);
+        let writes = !self.read_only && (!self.draft || endpoint.drafts);
+        let within = endpoint.envelope || endpoint.forwards || ((reads || writes) && reached);
         !endpoint.credentials && within
+    }
+
+    /// The actions that it is limited to, as they are stored; empty: all, or those of `read_only`.
+    pub fn actions(&self) -> &'static str {
+        if self.draft { DRAFTING } else { "" }
     }
 
     /// Whether a resource is within the limits.

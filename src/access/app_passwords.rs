@@ -2,10 +2,12 @@
 //! [`super::identity`]'s matter.
 
 use super::identity::Identity;
-use crate::records::{set, txt};
+use crate::records::{set, split_words, txt};
 use crate::registry::columns::app_password as col;
-use crate::scope::CredentialLimits;
+use crate::scope::{CredentialLimits, DRAFTING};
 use cms_storage::plan::{DbValue, Put, Target};
+use cms_storage::typed_row;
+use std::sync::Arc;
 
 /// Letters and digits of a new application password: 24 of 62 are 142 bits.
 const LENGTH: usize = 24;
@@ -19,6 +21,40 @@ pub struct NewPassword<'a> {
     /// Seconds since 1970 at which it stops working; 0: never.
     pub expires: i64,
     pub limits: CredentialLimits,
+}
+
+typed_row! {
+    col::TABLE;
+    /// A credential of a program, as it is verified.
+    pub(super) struct CredentialRow {
+        pub(super) uuid: Arc<str> = col::KEY,
+        pub(super) user: DbValue,
+        pub(super) last_used: i64,
+        pub(super) hash: Arc<str>,
+        pub(super) expires: i64,
+        pub(super) read_only: bool,
+        pub(super) resources: Arc<str>,
+        pub(super) actions: Arc<str>,
+        pub(super) token: bool,
+        pub(super) connected: bool,
+        pub(super) token_ends: i64,
+    }
+}
+
+impl CredentialRow {
+    /// When it stops working; 0: never. The token of a connection ends before the connection.
+    pub(super) fn ends(&self) -> i64 {
+        if self.connected { self.token_ends } else { self.expires }
+    }
+
+    /// Its limits.
+    pub(super) fn limits(&self) -> CredentialLimits {
+        CredentialLimits {
+            read_only: self.read_only,
+            draft: *self.actions == *DRAFTING,
+            resources: split_words(&self.resources),
+        }
+    }
 }
 
 /// Puts an application password into the database: its key, the clear secret and the plan.
@@ -39,6 +75,7 @@ pub fn stored(wanted: &NewPassword<'_>, hash: &str, token: bool, now: i64) -> (S
         (col::APP_ID, txt(wanted.app_id)),
         (col::EXPIRES, DbValue::Int(wanted.expires)),
         (col::READ_ONLY, DbValue::Int(wanted.limits.read_only.into())),
+        (col::ACTIONS, txt(wanted.limits.actions())),
         (col::RESOURCES, txt(&wanted.limits.resources.join(" "))),
         (col::HASH, txt(hash)),
         (col::TOKEN, DbValue::Int(token.into())),

@@ -1,4 +1,5 @@
-//! What programs read about the authorization server (RFC 8414) and about what its tokens open (RFC 9728), and the scopes.
+//! The documents in which programs read about the authorization server (RFC 8414) and about what its tokens open (RFC 9728), and
+//! the scopes.
 
 use crate::registry::Registry;
 use crate::registry::vocabulary::HandlerRole;
@@ -10,10 +11,11 @@ use url::Url;
 const SERVER: &str = "/.well-known/oauth-authorization-server";
 const RESOURCE: &str = "/.well-known/oauth-protected-resource";
 
-/// What a program asks to do, from the least on. What it may do in fact are the limits of its connection.
+/// The actions that a program asks for, from the least on. The limits of its connection decide which it may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GrantScope {
     Read,
+    Draft,
     Write,
 }
 
@@ -22,6 +24,7 @@ impl GrantScope {
     pub fn parse(text: &str) -> Option<GrantScope> {
         let word = |word: &str| match word {
             "read" => Some(GrantScope::Read),
+            "draft" => Some(GrantScope::Draft),
             "write" => Some(GrantScope::Write),
             _ => None,
         };
@@ -30,13 +33,18 @@ impl GrantScope {
 
     /// The scope of the limits of a connection.
     pub fn of(limits: &CredentialLimits) -> GrantScope {
-        if limits.read_only { GrantScope::Read } else { GrantScope::Write }
+        match limits {
+            CredentialLimits { read_only: true, .. } => GrantScope::Read,
+            CredentialLimits { draft: true, .. } => GrantScope::Draft,
+            _ => GrantScope::Write,
+        }
     }
 
     /// Its words.
     pub fn text(self) -> &'static str {
         match self {
             GrantScope::Read => "read",
+            GrantScope::Draft => "read draft",
             GrantScope::Write => "read write",
         }
     }
@@ -56,8 +64,7 @@ impl<'r> AuthorizationServer<'r> {
         &self.0.site.url
     }
 
-    /// What its tokens open: the site, its interface, and the Model Context Protocol, each with the path below the site's
-    /// address.
+    /// The paths below the site's address that its tokens open: the site, its interface, and the Model Context Protocol.
     fn resources(&self) -> impl Iterator<Item = &'r str> {
         let rest = self.0.site.rest_path.as_str();
         ["", rest].into_iter().chain(self.0.declaration.mcp.path.get().map(String::as_str))
@@ -106,7 +113,7 @@ impl<'r> AuthorizationServer<'r> {
             "token_endpoint": self.route(HandlerRole::OAuthToken),
             "registration_endpoint": self.route(HandlerRole::OAuthRegister),
             "revocation_endpoint": self.route(HandlerRole::OAuthRevoke),
-            "scopes_supported": ["read", "write"],
+            "scopes_supported": ["read", "draft", "write"],
             "response_types_supported": ["code"],
             "response_modes_supported": ["query"],
             "grant_types_supported": ["authorization_code", "refresh_token"],
@@ -121,12 +128,12 @@ impl<'r> AuthorizationServer<'r> {
         json!({
             "resource": format!("{}{path}", self.issuer()),
             "authorization_servers": [self.issuer()],
-            "scopes_supported": ["read", "write"],
+            "scopes_supported": ["read", "draft", "write"],
             "bearer_methods_supported": ["header"],
         })
     }
 
-    /// What a refusal says after the scheme (RFC 6750): where a program finds out how to be connected to what is at a path
+    /// The part of a refusal after the scheme (RFC 6750): where a program finds out how to be connected to what is at a path
     /// below the site's address. `wrong`: the request had a token.
     pub fn challenge(&self, path: &str, wrong: bool) -> String {
         let error = if wrong { "error=\"invalid_token\", " } else { "" };
@@ -143,6 +150,7 @@ mod tests {
         for (text, scope) in [
             ("read", Some(GrantScope::Read)),
             ("read write", Some(GrantScope::Write)),
+            ("draft read", Some(GrantScope::Draft)),
             ("openid write", Some(GrantScope::Write)),
             ("", None),
             ("admin", None),

@@ -38,7 +38,7 @@ typed_row! {
     }
 }
 
-/// What a program registers.
+/// The properties that a program registers.
 pub struct Registration {
     pub name: String,
     pub redirects: Vec<String>,
@@ -57,7 +57,7 @@ impl Registration {
             addresses::registered(address, &rules.schemes)
                 .map_err(|why| format!("An address in redirect_uris {why}."))?;
         }
-        // What turns the direction of a text around would show another name.
+        // Characters that turn the direction of a text around would show another name.
         let shown = |c: &char| {
             !c.is_control()
                 && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')

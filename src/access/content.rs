@@ -1,6 +1,6 @@
 //! Guards of records: who may list, read, write, change and delete them, and attach things to them.
 
-use super::{Decision, GuardInput, GuardRows, policy, target};
+use super::{Decision, GuardInput, GuardRows, drafts, policy, target};
 use crate::error::{ApiError, Code, refuse_if};
 use crate::records::{self, Record};
 use crate::registry::columns::{ID, record};
@@ -82,6 +82,7 @@ pub(super) fn content_update(input: &GuardInput<'_>) -> Decision {
     if !input.may(Action::Edit, Record { resource, row: &row })? {
         return Err(input.refuse(Code::CannotEdit));
     }
+    drafts::check_row(input.scope, Record { resource, row: &row })?;
     author_and_sticky(input, resource)?;
     assigned_terms(input, resource)?;
     attaches(input, resource, Some(Record { resource, row: &row }.int("parent")))?;
@@ -102,6 +103,8 @@ pub(super) fn content_delete(input: &GuardInput<'_>) -> Decision {
     if !input.may(Action::Delete, Record { resource, row: &row })? {
         return Err(input.refuse(Code::CannotDelete));
     }
+    drafts::check_row(input.scope, Record { resource, row: &row })?;
+    drafts::check_removal(input.scope, input.args.flag("force"))?;
     target(row)
 }
 

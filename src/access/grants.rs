@@ -16,7 +16,7 @@ use crate::error::ApiError;
 use crate::records::{self, Record, columns, eq, ordered, set, split_words, txt};
 use crate::registry::columns::app_password as col;
 use crate::registry::name;
-use crate::scope::{CredentialLimits, Scope};
+use crate::scope::{CredentialLimits, DRAFTING, Scope};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use cms_config::declaration::OAuthOptions;
@@ -45,7 +45,7 @@ const TAKEN: &str = "grant_taken";
 /// Name in the audit trail of the end of a connection whose secret was given twice.
 const REUSED: &str = "token_reused";
 
-/// What a person lets a program do.
+/// A connection to be made: the limits that a person has chosen for a program.
 pub struct NewGrant<'a> {
     pub user: i64,
     pub client: &'a Client,
@@ -58,7 +58,7 @@ pub struct NewGrant<'a> {
     pub period: i64,
 }
 
-/// What a code is bound to.
+/// The request that a code is bound to.
 #[derive(Deserialize, Serialize)]
 struct PendingGrant {
     redirect: String,
@@ -77,19 +77,20 @@ typed_row! {
         expires: i64,
         read_only: bool,
         resources: Arc<str>,
+        actions: Arc<str>,
         refresh: Arc<str>,
         pending: Arc<str>,
         connected: bool,
     }
 }
 
-/// What a program gives for its next token.
+/// A secret that a program gives for its next token.
 pub enum GrantSecret<'a> {
     Code { code: &'a str, redirect: &'a str, verifier: &'a str },
     Refresh(&'a str),
 }
 
-/// What it gets for that.
+/// The outcome of that.
 pub enum Redemption {
     /// It is good for nothing.
     Refused,
@@ -230,7 +231,11 @@ impl Identity {
             Change::Put(Put::new(col::TABLE, target, put)),
         ];
         changes.extend(client.used(rules, scope.now));
-        let limits = CredentialLimits { read_only: row.read_only, resources: split_words(&row.resources) };
+        let limits = CredentialLimits {
+            read_only: row.read_only,
+            draft: *row.actions == *DRAFTING,
+            resources: split_words(&row.resources),
+        };
         let tokens = IssuedTokens { access, refresh, lifetime, limits };
         Ok(Redemption::Issued { tokens, changes, otherwise: ending(scope, &row, REUSED) })
     }

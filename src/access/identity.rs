@@ -3,6 +3,7 @@
 //! Contract: "Authentication" 1 to 6, 9. A wrong or unknown credential leaves the caller anonymous. Secrets are stored
 //! as a keyed hash, found by an index and never by scanning.
 
+use super::app_passwords::CredentialRow;
 use super::attempts::{AttemptLimit, AttemptOutcome, Attempts, Guess, Guesser};
 use super::audit::{self, Event};
 use super::clients::is_client_token;
@@ -23,8 +24,8 @@ use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
 use cms_base::metrics::Counter;
 use cms_config::declaration::AppPasswords;
+use cms_storage::Storage;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
-use cms_storage::{Storage, typed_row};
 use cms_text::base64;
 use cms_text::hex::hex;
 use cms_text::slug::title_key;
@@ -36,30 +37,6 @@ use std::sync::Arc;
 
 /// `last_used` and `last_ip` are written again only after this many seconds.
 const REFRESH: i64 = 24 * 60 * 60;
-
-typed_row! {
-    app_password::TABLE;
-    /// A credential of a program, as it is verified.
-    struct CredentialRow {
-        uuid: Arc<str> = app_password::KEY,
-        user: DbValue,
-        last_used: i64,
-        hash: Arc<str>,
-        expires: i64,
-        read_only: bool,
-        resources: Arc<str>,
-        token: bool,
-        connected: bool,
-        token_ends: i64,
-    }
-}
-
-impl CredentialRow {
-    /// When it stops working; 0: never. The token of a connection ends before the connection.
-    fn ends(&self) -> i64 {
-        if self.connected { self.token_ends } else { self.expires }
-    }
-}
 
 /// Callers whose credentials were right a moment ago.
 const MOST_VERIFIED: usize = 1_000;
@@ -337,7 +314,7 @@ impl Identity {
         }
         let mut principal = principal(&scope.registry, record);
         principal.app_password = Some(found.uuid.clone());
-        let limits = CredentialLimits { read_only: found.read_only, resources: records::split_words(&found.resources) };
+        let limits = found.limits();
         // A connected program makes no credentials, which would outlive the connection.
         principal.limits = (found.connected || limits != CredentialLimits::default()).then(|| Arc::new(limits));
         drop(snapshot);

@@ -12,6 +12,7 @@ pub mod clients;
 mod comments;
 mod content;
 pub mod credentials;
+pub mod drafts;
 mod general;
 pub mod grants;
 pub mod hashing;
@@ -196,13 +197,16 @@ const OWN: &[BehaviourEntry<Guard>] = &[
         "Allows callers with the capability `create` who may set the given author, stickiness and terms.",
     )
     .needs(Action::Create)
+    .drafts()
     .on(CONTENT),
     guard("content.update", content_update, "Allows callers who may edit the record in its state.")
         .needs(Action::Edit)
+        .drafts()
         .on(CONTENT)
         .item(),
     guard("content.delete", content_delete, "Allows callers who may delete the record in its state.")
         .needs(Action::Delete)
+        .drafts()
         .on(CONTENT)
         .item(),
     guard("file.edit", file_edit, "Allows callers who may create files and edit this one.")
@@ -336,8 +340,10 @@ pub fn allow(input: &GuardInput<'_>, args: ArgValues) -> Result<Authorization, A
 /// As [`allow`].
 pub fn ask(input: &GuardInput<'_>) -> Decision {
     let GuardInput { scope, route, endpoint, .. } = input;
-    if scope.principal.limits.as_ref().is_some_and(|limits| !limits.admit(&scope.registry, route, endpoint)) {
-        return Err(ApiError::new(Code::AppPasswordLimited));
+    if let Some(limits) =
+        scope.principal.limits.as_ref().filter(|limits| !limits.admit(&scope.registry, route, endpoint))
+    {
+        return Err(drafts::beyond(limits));
     }
     let named = input.resource().ok().filter(|resource| content::rights_are_uniform(resource));
     input.refuse_if(named.is_some() && endpoint.editors_only && !policy::edits_something(scope), Code::CannotView)?;

@@ -384,12 +384,12 @@ fn added(
 pub(super) fn app_password_add(
     source: &ConfigSource,
     (login, name): (&str, &str),
-    read_only: bool,
+    actions: (bool, bool),
     resources: &[String],
     days: Option<u16>,
 ) -> Result<(), BootError> {
     let (registry, services) = services(source)?;
-    let limits = limits(&registry, read_only, resources)?;
+    let limits = limits(&registry, actions, resources)?;
     let now = services.clock.now();
     let expires = days.map_or(0, |days| now + i64::from(days) * 24 * 60 * 60);
     say!("{}", services.add_limited_app_password(login, name, expires, limits, Some(&registry))?);

@@ -278,7 +278,11 @@ impl SiteProbe<'_> {
         let Some(users) = self.registry.users() else { return Ok(()) };
         let Some(login) = services.any_login(self.registry)? else { return Ok(()) };
         let title = format!("doctor {}", app_passwords::new_secret());
-        let limits = CredentialLimits { read_only: true, resources: vec![users.name.as_str().into()] };
+        let limits = CredentialLimits {
+            read_only: true,
+            resources: vec![users.name.as_str().into()],
+            ..CredentialLimits::default()
+        };
         let expires = services.clock.now() + LIFE;
         let secret = services.add_limited_app_password(&login, &title, expires, limits, None)?;
         let basic = identity::basic_header(&login, &secret);

@@ -11,9 +11,14 @@ use std::io::{BufRead, Read as _, Write};
 use std::sync::Arc;
 
 /// See [`super::Command::Mcp`].
-pub(super) fn mcp(source: &ConfigSource, login: &str, read_only: bool, resources: &[String]) -> Result<(), BootError> {
+pub(super) fn mcp(
+    source: &ConfigSource,
+    login: &str,
+    actions: (bool, bool),
+    resources: &[String],
+) -> Result<(), BootError> {
     let (registry, services) = services(source)?;
-    let limits = limits(&registry, read_only, resources)?;
+    let limits = limits(&registry, actions, resources)?;
     let registry = Arc::new(registry);
     let engine = services.engine(registry.clone())?;
     let failed = |error: crate::error::ApiError| BootError::Other(error.message().to_owned());

@@ -147,6 +147,9 @@ pub enum Command {
         /// Only read.
         #[arg(long)]
         read_only: bool,
+        /// Only read and write drafts of the user.
+        #[arg(long, conflicts_with = "read_only")]
+        draft: bool,
         /// Reach only these resources (names as in routes.toml).
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         resources: Vec<String>,
@@ -328,6 +331,9 @@ pub enum AppPasswordCommand {
         /// Limit it to reading.
         #[arg(long)]
         read_only: bool,
+        /// Limit it to reading and to drafts of its own.
+        #[arg(long, conflicts_with = "read_only")]
+        draft: bool,
         /// Limit it to these resources (names as in routes.toml).
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         resources: Vec<String>,
@@ -355,7 +361,9 @@ pub fn main() -> ExitCode {
         Some(Command::Openapi { yaml, namespace }) => openapi::openapi(&source, yaml, namespace.as_deref()),
         Some(Command::Types) => openapi::types(&source),
         Some(Command::Client) => openapi::client(&source),
-        Some(Command::Mcp { user, read_only, resources }) => mcp::mcp(&source, &user, read_only, &resources),
+        Some(Command::Mcp { user, read_only, draft, resources }) => {
+            mcp::mcp(&source, &user, (read_only, draft), &resources)
+        }
         Some(Command::Schema) => schema(),
         Some(Command::Explain { word }) => explain(&word),
         Some(Command::Docs { directory }) => docs(&directory),
@@ -377,8 +385,8 @@ pub fn main() -> ExitCode {
         Some(Command::AppPassword(AppPasswordCommand::Revoke { login, password })) => {
             print_text(accounts::app_password_revoke(&source, &login, &password))
         }
-        Some(Command::AppPassword(AppPasswordCommand::Add { login, name, read_only, resources, days })) => {
-            accounts::app_password_add(&source, (&login, &name), read_only, &resources, days)
+        Some(Command::AppPassword(AppPasswordCommand::Add { login, name, read_only, draft, resources, days })) => {
+            accounts::app_password_add(&source, (&login, &name), (read_only, draft), &resources, days)
         }
     };
     match done {
@@ -548,11 +556,15 @@ fn doctor(source: &ConfigSource, url: Option<String>, authority: Option<&Path>) 
     }
 }
 
-/// The limits of a credential.
-fn limits(registry: &Registry, read_only: bool, resources: &[String]) -> Result<CredentialLimits, BootError> {
+/// The limits of a credential: whether it only reads, whether it only drafts, and what it reaches.
+fn limits(
+    registry: &Registry,
+    (read_only, draft): (bool, bool),
+    resources: &[String],
+) -> Result<CredentialLimits, BootError> {
     if let Some(unknown) = resources.iter().find(|name| registry.resource(name).is_none()) {
         let hint = nearest(unknown, registry.resources.iter().map(|r| r.name.as_str())).unwrap_or_default();
         return Err(BootError::Other(format!("there is no resource `{unknown}` {hint}")));
     }
-    Ok(CredentialLimits { read_only, resources: resources.iter().map(|name| name.as_str().into()).collect() })
+    Ok(CredentialLimits { read_only, draft, resources: resources.iter().map(|name| name.as_str().into()).collect() })
 }

@@ -1,6 +1,6 @@
 //! The page where a person connects a program that asks by OAuth, or refuses.
 //!
-//! What the program asks is checked before it is shown and again when the person has decided. Nobody is redirected without
+//! The request of the program is checked before it is shown and again when the person has decided. Nobody is redirected without
 //! having decided: everybody may register a program, so a refusal that redirects would lead anywhere. The page shows where
 //! the program is, since its name is its own choice.
 
@@ -158,8 +158,10 @@ fn granted(
     let chosen = visit.form.get("only").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let chosen: Vec<&str> = chosen.collect();
     let resources = kinds(visit).filter(|kind| chosen.contains(&kind.name.as_str()));
+    let chosen_scope = GrantScope::parse(visit.field("access")).map_or(asked.scope, |chosen| chosen.min(asked.scope));
     let limits = CredentialLimits {
-        read_only: asked.scope == GrantScope::Read || visit.field("read_only") == "1",
+        read_only: chosen_scope == GrantScope::Read,
+        draft: chosen_scope == GrantScope::Draft,
         resources: resources.map(|kind| kind.name.as_str().into()).collect(),
     };
     if limits.resources.is_empty() && !chosen.is_empty() {
@@ -180,7 +182,7 @@ fn granted(
     let (code, mut changes) = visit.engine.identity().new_grant(scope, rules, &grant)?;
     let mut changed =
         vec![format!("host={}", addresses::shown(&asked.redirect)), format!("days={}", period.seconds() / DAY)];
-    changed.extend(grant.limits.read_only.then(|| "read_only=true".to_owned()));
+    changed.push(format!("scope={}", chosen_scope.text()));
     changed.extend(grant.limits.resources.iter().map(|name| format!("resource={name}")));
     let path = &visit.request.path;
     let (name, subject) = ("program_connected", title.as_str());
@@ -206,10 +208,8 @@ fn title(visit: &PageContext<'_>, asked: &ConnectRequest<'_>) -> String {
 
 /// Kinds of content that a connection can be limited to: those of which the person may edit some.
 fn kinds<'v>(visit: &'v PageContext<'_>) -> impl Iterator<Item = &'v Resource> {
-    let registry = &visit.scope.registry;
-    let all = registry.content_types().chain(registry.taxonomies()).chain(registry.comment_resources());
-    let own = registry.family(cms_config::declaration::Family::Plain);
-    all.chain(own).filter(|kind| visit.scope.principal.has(kind.capability(Action::Edit)))
+    let all = visit.scope.registry.resources.iter().filter(|kind| kind.stores_rows() && !kind.is_users());
+    all.filter(|kind| visit.scope.principal.has(kind.capability(Action::Edit)))
 }
 
 fn form(visit: &PageContext<'_>, rules: &OAuthOptions, asked: &ConnectRequest<'_>) -> Reply {
@@ -240,7 +240,7 @@ fn form(visit: &PageContext<'_>, rules: &OAuthOptions, asked: &ConnectRequest<'_
         "name": &*asked.client.name,
         "site_url": visit.scope.registry.site.url,
         "target": addresses::shown(&asked.redirect),
-        "writes": asked.scope == GrantScope::Write,
+        "scope": asked.scope.text(),
         "kinds": kinds.iter().map(|(label, name)| json!({"label": label, "name": name})).collect::<Vec<_>>(),
         "periods": rules.periods.iter().map(period).collect::<Vec<_>>(),
         "sent": sent.iter().map(|(name, value)| json!({"name": name, "value": value})).collect::<Vec<_>>(),

@@ -18,6 +18,7 @@ mod readers;
 mod reading;
 mod replies;
 mod reset;
+mod templates;
 mod well_known;
 
 use crate::access::addresses;
@@ -41,43 +42,18 @@ use crate::scope::{Principal, Scope};
 use cms_config::declaration;
 use cms_config::translations::Translator;
 use cms_storage::plan::{Change, DbValue, WritePlan};
-use cms_text::sanitize::{escape, unescape};
-use minijinja::{AutoEscape, Environment, State, escape_formatter};
+use cms_text::sanitize::unescape;
+use minijinja::Environment;
 pub use profile::SHORTEST_PASSWORD;
 use replies::{found, headers, said, said_in, see_other};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use templates::ASSETS;
 
 const HTML: &str = "text/html; charset=UTF-8";
 
-const TEMPLATES: [(&str, &str); 15] = [
-    ("base.html", include_str!("templates/base.html")),
-    ("home.html", include_str!("templates/home.html")),
-    ("message.html", include_str!("templates/message.html")),
-    ("login.html", include_str!("templates/login.html")),
-    ("lost.html", include_str!("templates/lost.html")),
-    ("confirm.html", include_str!("templates/confirm.html")),
-    ("reset.html", include_str!("templates/reset.html")),
-    ("logout.html", include_str!("templates/logout.html")),
-    ("authorize.html", include_str!("templates/authorize.html")),
-    ("connect.html", include_str!("templates/connect.html")),
-    ("secret.html", include_str!("templates/secret.html")),
-    ("profile.html", include_str!("templates/profile.html")),
-    ("explorer.html", include_str!("templates/explorer.html")),
-    ("console.html", include_str!("templates/console.html")),
-    ("reader.html", include_str!("templates/reader.html")),
-];
-
 /// Paths of the site's address; a route in `?rest_route=` takes precedence over the page.
 const HOME: [&str; 2] = ["/", "/index.php"];
-
-const ASSETS: [(&str, &str, &str); 5] = [
-    ("favicon.svg", "image/svg+xml", include_str!("templates/favicon.svg")),
-    ("style.css", "text/css; charset=UTF-8", include_str!("templates/style.css")),
-    ("reader.css", "text/css; charset=UTF-8", include_str!("templates/reader.css")),
-    ("copy.js", "text/javascript; charset=UTF-8", include_str!("templates/copy.js")),
-    ("explorer.js", "text/javascript; charset=UTF-8", include_str!("explorer/explorer.js")),
-];
 
 /// See the module's description. Addresses are paths on the host: they begin with the path of the site's address.
 pub struct Pages {
@@ -139,21 +115,7 @@ impl Pages {
         let console = console::address(registry);
         let redirects = if console.is_some() { registry.declaration.console.redirects.as_slice() } else { &[] };
         let redirects = redirects.iter().map(|path| format!("{base}{path}")).collect();
-        let mut templates = Environment::new();
-        let texts = registry.declaration.clone();
-        templates.add_filter("t", move |state: &State<'_, '_>, text: String| {
-            let language = state.lookup("lang").map(|language| language.to_string()).unwrap_or_default();
-            Translator::of(&texts.translations, &language).translate(&text).to_owned()
-        });
-        templates.set_formatter(|out, state, value| match state.auto_escape() {
-            AutoEscape::Html if !value.is_safe() && !value.is_undefined() && !value.is_none() => {
-                Ok(out.write_str(&escape(&value.to_string()))?)
-            }
-            _ => escape_formatter(out, state, value),
-        });
-        for (name, text) in TEMPLATES {
-            templates.add_template(name, text).expect("the shipped templates are sound; a test renders each");
-        }
+        let templates = templates::environment(registry);
         let (readers, languages) = (readers::Readers::new(registry), registry.languages.clone());
         let well_known = well_known::WellKnown::new(registry);
         Pages {

@@ -110,8 +110,10 @@ fn wanted_password(visit: &PageContext<'_>) -> Value {
     if let Ok(days) = visit.field("days").parse::<u16>() {
         wanted["expires"] = json!(visit.scope.now + i64::from(days) * DAY);
     }
-    if visit.field("read_only") == "1" {
-        wanted["read_only"] = json!(true);
+    match visit.field("access") {
+        "read" => wanted["read_only"] = json!(true),
+        "draft" => wanted["actions"] = json!(["read", "draft"]),
+        _ => {}
     }
     wanted
 }

@@ -166,6 +166,8 @@ tables! {
         EXPIRES: Int = "expires",
         READ_ONLY: Int = "read_only",
         RESOURCES: Text = "resources",
+        /// Empty: all.
+        ACTIONS: Text = "actions",
         /// 1: a token.
         TOKEN: Int = "token",
         /// 1: the token of a program that a person has connected. It ends before the connection does.
@@ -173,7 +175,7 @@ tables! {
         TOKEN_ENDS: Int = "token_ends",
         /// Hash of what the program gets its next token for: a code at first, refresh tokens then.
         REFRESH: Text = "refresh",
-        /// What the code is bound to, as JSON; empty when it has been used.
+        /// The request that the code is bound to, as JSON; empty when it has been used.
         PENDING: Text = "pending",
     }
 

@@ -177,6 +177,8 @@ pub struct Endpoint {
     pub max_upload: Option<u64>,
     /// Creates, changes or deletes credentials.
     pub credentials: bool,
+    /// Its guard keeps credentials that only draft to drafts of their own.
+    pub drafts: bool,
     /// Capability with which the collection may be read as lines.
     pub export: Option<String>,
     /// Only contains other requests, each of which is authorized by itself.

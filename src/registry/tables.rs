@@ -308,7 +308,8 @@ fn storage_type(kind: PropertyKind) -> ColumnType {
 /// A table of the program's own. Secrets in it are hashed with a key, so that the table alone authenticates nobody.
 fn own(table_name: &str, key: (&str, ColumnType), columns: &[(&str, ColumnType)], indexes: Indexes) -> TableDef {
     // Passwords are older than tokens; a file without a record is on its way in or out.
-    const LATER: [&str; 5] = [
+    const LATER: [&str; 6] = [
+        app_password::ACTIONS,
         app_password::TOKEN,
         app_password::CONNECTED,
         app_password::TOKEN_ENDS,

@@ -104,6 +104,8 @@ pub struct Description {
     pub needs: Option<Action>,
     /// For guards: they pass only callers who edit records of some kind, or moderate.
     pub editors: bool,
+    /// For guards: they keep credentials that only draft to drafts of their own.
+    pub drafts: bool,
     /// For handlers: another media type of responses and errors, where the request asks for it.
     pub also: Option<&'static str>,
     /// For guards: whether anonymous callers may pass.
@@ -209,6 +211,7 @@ impl<F: Copy> BehaviourEntry<F> {
                 bare: false,
                 needs: None,
                 editors: false,
+                drafts: false,
                 also: None,
                 anonymous: AnonymousAccess::Never,
             },
@@ -309,6 +312,12 @@ impl<F: Copy> BehaviourEntry<F> {
     /// It passes only callers who edit records of some kind, or moderate.
     pub const fn editors(mut self) -> BehaviourEntry<F> {
         self.is.editors = true;
+        self
+    }
+
+    /// Of a guard: it keeps credentials that only draft to drafts of their own.
+    pub const fn drafts(mut self) -> BehaviourEntry<F> {
+        self.is.drafts = true;
         self
     }
 

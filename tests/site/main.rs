@@ -25,6 +25,7 @@ mod dice;
 mod disk;
 mod doctor;
 mod document_cache;
+mod draft_only;
 mod dumps;
 mod durability;
 mod dynamic;

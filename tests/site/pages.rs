@@ -562,7 +562,7 @@ fn pages_can_be_switched_off() {
 fn a_limited_password_is_made_on_the_profile() {
     let server = Server::start();
     let mut browser = Browser::of(&server, "admin", PASSWORD);
-    let form = [("act", "create"), ("name", "Reader"), ("read_only", "1"), ("days", "7")];
+    let form = [("act", "create"), ("name", "Reader"), ("access", "read"), ("days", "7")];
     let made = browser.submit("/profile", "/profile", &form);
     let reader = ("admin".to_owned(), secret(&made));
     assert!(works(&server, &reader.0, &reader.1));

@@ -1,6 +1,7 @@
 //! Checks of what is given for a record: its author, state, place, template and picture.
 
 use super::{ContentDraft, col};
+use crate::access::drafts::{self, DraftedRecord};
 use crate::access::{failure, policy};
 use crate::error::{ApiError, Code, refuse_if, status};
 use crate::families::{RowEdit, parents};
@@ -19,6 +20,9 @@ pub(super) fn check(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<
     parent(edit, draft)?;
     template(edit, draft);
     media(edit, draft)?;
+    let status = draft.text(col::STATUS);
+    let (author, parent) = (draft.int(col::AUTHOR), draft.int(col::PARENT));
+    drafts::check_result(edit.scope, &DraftedRecord { resource: draft.resource, author, status: &status, parent })?;
     stands(edit.scope, draft)?;
     titled(edit.scope, draft)?;
     required(draft)

@@ -72,12 +72,13 @@ const COLUMNS: &[&str] = &[
     "user",
     "expires",
     "read_only",
+    "actions",
     "resources",
     "connected",
 ];
 
 /// Members of a password that are shown only when they have a value.
-const LIMITS: [&str; 4] = ["expires", "read_only", "resources", "connected"];
+const LIMITS: [&str; 5] = ["expires", "read_only", "actions", "resources", "connected"];
 
 /// The passwords of a user, and the programs that the user has connected.
 fn shown(user: i64) -> Cond {
@@ -231,7 +232,10 @@ fn limits(work: &Work<'_>) -> Result<CredentialLimits, ApiError> {
         let hint = nearest(unknown, declared()).unwrap_or_default();
         return Err(ApiError::invalid_one("resources", format!("There is no resource `{unknown}` here. {hint}")));
     }
-    Ok(CredentialLimits { read_only: args.flag("read_only"), resources })
+    let actions = args.explicit("actions").and_then(Value::as_array);
+    let includes = |action: &str| actions.is_some_and(|actions| actions.iter().any(|one| one == action));
+    let draft = includes("draft") && !args.flag("read_only");
+    Ok(CredentialLimits { read_only: args.flag("read_only") || actions.is_some() && !draft, draft, resources })
 }
 
 /// The record in the requested context; times are numbers or texts as the schema says.
@@ -267,7 +271,7 @@ fn document(work: &Work<'_>, row: &Row, user: i64, secret: Option<String>) -> Re
             }
             (DbValue::Int(seconds), _) => json!(seconds),
             (value, "last_ip") if text(value).is_empty() => Value::Null,
-            (value, "resources") => json!(text(value).split(' ').collect::<Vec<_>>()),
+            (value, "resources" | "actions") => json!(text(value).split(' ').collect::<Vec<_>>()),
             (value, _) => json!(text(value)),
         };
         map.insert(property.name.clone(), value);

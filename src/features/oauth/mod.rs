@@ -66,7 +66,7 @@ fn refused(status: u16, error: &str, description: &str) -> Result<Outcome, ApiEr
     answer(status, json!({"error": error, "error_description": description}))
 }
 
-/// What is declared; without pages nobody can connect a program.
+/// The server with its rules; without pages nobody can connect a program.
 fn declared<'a>(work: &Work<'a>) -> Result<(AuthorizationServer<'a>, &'a OAuthOptions), ApiError> {
     let registry = &work.scope.registry;
     let rules = registry.oauth().map(|(_, rules)| rules);
@@ -187,7 +187,7 @@ pub async fn register(work: &Work<'_>) -> Result<Outcome, ApiError> {
     answer(status::CREATED, document(work, &made))
 }
 
-/// What the program says of itself, or the error of RFC 7591 with its reason.
+/// The registration that the program asks for, or the error of RFC 7591 with its reason.
 fn registration(work: &Work<'_>, rules: &OAuthOptions) -> Result<Registration, (&'static str, String)> {
     let args = work.allowed.args();
     let list = |name: &str| {

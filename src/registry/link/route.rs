@@ -232,6 +232,7 @@ impl Linker<'_> {
             no_page_links: endpoint.no_page_links,
             max_upload: endpoint.max_upload.map(|most| most.bytes()),
             credentials: endpoint.credentials,
+            drafts: self.vocabulary.guards[guard?].drafts,
             export: endpoint.export.clone(),
             envelope: endpoint.envelope,
             forwards: endpoint.forwards,
