@@ -307,6 +307,7 @@ impl<'p> Lowering<'p, '_> {
             (Op::Eq, DbValue::Null) => Test::IsNull(column),
             (Op::Ne, DbValue::Null) => Test::Not(Box::new(Test::IsNull(column))),
             (_, DbValue::Null) => Test::Any(Vec::new()),
+            (Op::Gt, DbValue::Int(0)) if column.ty == ColumnType::Int => Test::AboveZero(column),
             // Words are ordered as text, so their names are compared, not their numbers.
             (Op::Lt | Op::Le | Op::Gt | Op::Ge, _) => Test::Compare(column, op, self.bind(value.clone())),
             (Op::Eq | Op::Ne, _) => {

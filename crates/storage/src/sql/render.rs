@@ -168,7 +168,9 @@ impl Lowered<'_> {
         match test {
             Test::All(tests) | Test::Any(tests) => tests.iter().all(|test| self.tests_key(test)),
             Test::Not(test) => self.tests_key(test),
-            Test::Compare(of, ..) | Test::In(of, _) | Test::IsNull(of) => of.alias == 0 && self.is_key(of),
+            Test::Compare(of, ..) | Test::AboveZero(of) | Test::In(of, _) | Test::IsNull(of) => {
+                of.alias == 0 && self.is_key(of)
+            }
             _ => false,
         }
     }
@@ -227,6 +229,7 @@ fn expr(test: &Test<'_>, dialect: Dialect) -> Expr {
             test => dialect.is_true(expr(test, dialect), false),
         },
         Test::Compare(by, op, value) => compare(by, *op, *value),
+        Test::AboveZero(by) => column(by).gt(Expr::cust("0")),
         Test::In(by, list) => dialect.is_in(column(by), by.ty, *list),
         Test::IsNull(by) => column(by).is_null(),
         Test::Contains(columns, needle) => columns
