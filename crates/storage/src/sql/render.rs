@@ -180,6 +180,12 @@ impl Lowered<'_> {
         *column.name == *self.table.def.key.name
     }
 
+    /// Whether it is the key of the rows, of the table itself or of an extension that has the same.
+    fn is_key_of_row(&self, column: &Column<'_>) -> bool {
+        column.alias == 0 && self.is_key(column)
+            || self.extensions.iter().any(|(table, own)| *own == column.alias && *column.name == *table.def.key.name)
+    }
+
     fn select_order(&self, select: &mut SelectStatement, dialect: Dialect) {
         if let Some(DrivingSource::Edges(Edges { descending: Some(descending), .. })) = self.lead {
             dialect.order(select, edge("sort"), descending, false);
@@ -192,7 +198,7 @@ impl Lowered<'_> {
                     select.order_by_expr_with_nulls(readable(by), Order::Asc, NullOrdering::Last);
                 }
                 Sort::Column(by, descending, _) => {
-                    dialect.order(select, readable(by), *descending, by.alias == 0 && self.is_key(by));
+                    dialect.order(select, readable(by), *descending, self.is_key_of_row(by));
                 }
                 Sort::Given(_, _, number) => {
                     let place = || at(*number, LIST_PLACE);
