@@ -7,9 +7,13 @@
 //! largest size divided by that at the smallest. Sitemaps and the feed are requested once each, and once more after a change, which
 //! has to be in them. At the end the program is killed right after creates and started again.
 //! The figures are also written to `target/bench-sizes.json`.
+//!
+//! Before that, the lists of posts and of two types of one's own are measured in the processor time that the server takes for each;
+//! `BENCH_ONLY=articles,events` measures these alone.
 
 mod common;
 
+use common::own_types::{LISTS, OwnType, TYPES, declare};
 use common::{Program, answer, measured, post};
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -57,6 +61,13 @@ const PART: usize = 5000;
 fn main() {
     let sizes = std::env::var("BENCH_SIZES").unwrap_or_else(|_| "1000,10000,100000".to_owned());
     let sizes: Vec<usize> = sizes.split(',').map(|n| n.trim().parse().expect("a number")).collect();
+    let only = std::env::var("BENCH_ONLY").unwrap_or_default();
+    for of in TYPES.iter().filter(|of| only.is_empty() || only.split(',').any(|name| name == of.name)) {
+        own_type(of, &sizes);
+    }
+    if !only.is_empty() {
+        return;
+    }
     let mut told = Vec::new();
     for size in &sizes {
         let folder = tempfile::TempDir::new().expect("a temporary folder");
@@ -65,6 +76,30 @@ fn main() {
     print(&sizes, &told);
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../bench-sizes.json");
     std::fs::write(path, serde_json::to_string_pretty(&told).expect("JSON")).expect("a file");
+}
+
+/// Prints what the lists of a type cost in sites of these sizes.
+fn own_type(of: &OwnType, sizes: &[usize]) {
+    let mut costs: Vec<Vec<(f64, f64)>> = Vec::new();
+    for size in sizes {
+        let folder = tempfile::TempDir::new().expect("a temporary folder");
+        declare(folder.path());
+        let server = Program::start(folder.path(), &["cache.responses=false"]);
+        let groups = of.fill(&server, *size);
+        wait_for_index(folder.path());
+        drop(server);
+        let server = Program::start(folder.path(), &["cache.responses=false"]);
+        costs.push(LISTS.iter().map(|kind| of.cost(&server, kind, *size, &groups)).collect());
+    }
+    let heads: Vec<String> = sizes.iter().map(|n| format!("{n} {}", of.name)).collect();
+    println!("| {}, µs of processor time (a second) | {} | largest : smallest |", of.name, heads.join(" | "));
+    println!("| --- |{} --- |", " --- |".repeat(sizes.len()));
+    for (place, kind) in LISTS.iter().enumerate() {
+        let cells: Vec<String> = costs.iter().map(|of| format!("{:.0} ({:.0})", of[place].0, of[place].1)).collect();
+        let ratio = costs[costs.len() - 1][place].0 / costs[0][place].0;
+        println!("| {kind} | {} | {ratio:.2} |", cells.join(" | "));
+    }
+    println!();
 }
 
 fn print(sizes: &[usize], told: &[Value]) {

@@ -128,6 +128,7 @@ fn layout() -> Layout {
         name: name.into(),
         columns: columns.iter().map(|c| (Name::from(*c), false)).collect(),
         unique: false,
+        partial: false,
     };
     let table = |name: &str, columns, indexes| TableDef {
         name: name.into(),

@@ -12,12 +12,12 @@ use crate::families::content::columns;
 use crate::families::removal::{RemovalContext, RemovalError};
 use crate::records::{self, Record, ordered, txt, words};
 use crate::registry::resource::Resource;
+use crate::registry::tables::moment_column;
 use crate::registry::{Registry, name};
 use crate::scope::{Settings, read_settings};
 use arc_swap::ArcSwap;
 use cms_base::clock::Clock;
 use cms_base::metrics::{Counter, Reading};
-use cms_config::declaration::Moment;
 use cms_storage::plan::{Change, CommitError, Committed, Cond, DbValue, Name, Op, ReadPlan, WritePlan};
 use cms_storage::{Database, Storage};
 use std::collections::HashSet;
@@ -185,11 +185,7 @@ fn rules(registry: &Registry) -> Vec<TransitionRule<'_>> {
         .filter_map(|(from, transition)| Some((from, transition, transition.after.get()?.seconds_signed())))
         .map(|(from, transition, after)| TransitionRule {
             from,
-            column: match transition.on {
-                Moment::Date => columns::DATE_UTC,
-                Moment::Modified => columns::MODIFIED_UTC,
-                Moment::Trashed => columns::TRASHED_AT,
-            },
+            column: moment_column(transition.on),
             after,
             to: transition.to.as_deref(),
             // A record that stands for a file is deleted with its file.
@@ -232,6 +228,9 @@ impl TransitionRule<'_> {
         until: i64,
         stuck: &mut HashSet<i64>,
     ) -> Result<u64, BootError> {
+        if self.first(storage, Op::Le, until)?.is_none() {
+            return Ok(0);
+        }
         let mut deleted = 0;
         let settings = read_settings(registry, storage)?;
         for resource in &self.resources {

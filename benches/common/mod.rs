@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 pub mod by_hand;
+pub mod own_types;
 
 use serde_json::json;
 use std::cell::{Cell, RefCell};
@@ -128,7 +129,10 @@ pub fn cpu_seconds(process: &Path) -> f64 {
 fn settings(folder: &Path, more: &[&str]) -> Vec<String> {
     let url = format!("storage.url=sqlite:{}/bench.db", folder.display());
     let own = [&url, "server.listen=127.0.0.1:0", "site.demo=false"];
-    own.iter().chain(more).flat_map(|set| ["--set".to_owned(), (*set).to_owned()]).collect()
+    let sets = own.iter().chain(more).flat_map(|set| ["--set".to_owned(), (*set).to_owned()]);
+    let config = folder.join("routes.toml");
+    let declared = config.exists().then(|| ["--config".to_owned(), config.display().to_string()]);
+    declared.into_iter().flatten().chain(sets).collect()
 }
 
 /// Makes the administrator.

@@ -5,6 +5,7 @@
 use super::cursor::{self, Cursor, KeyRange, SortKeys};
 use super::order::order;
 pub use super::search_words::{Search, words_within};
+use super::windows::WindowRows;
 use super::{Outcome, RenderedJson, Work, comparisons, criteria, items, originals};
 use crate::access::{failure, hints, policy};
 use crate::behaviours::{QUERIES, QueryContext, effect};
@@ -171,7 +172,6 @@ impl<'w> CollectionRequest<'w> {
                 plan.offset = 0;
                 Some(cursor.remaining_ranges())
             }
-            None if plan.offset > 0 => None,
             None => {
                 SortKeys::of(&work.scope.registry.layout, resource, &plan.order).and_then(|keys| keys.by_an_index())
             }
@@ -207,18 +207,9 @@ impl<'w> CollectionRequest<'w> {
 
     /// The rows of the window, with the columns that they are shown by.
     fn rows(&self, snapshot: &dyn Snapshot, view: &View<'_>) -> Result<Vec<Row>, ApiError> {
-        if self.stretches.is_empty() {
-            return self.read(snapshot, view, &self.plan);
-        }
-        let most = self.plan.limit.unwrap_or(u64::MAX);
-        let mut rows = Vec::new();
-        for stretch in &self.stretches {
-            let left = most.saturating_sub(rows.len() as u64);
-            if left > 0 {
-                rows.extend(self.read(snapshot, view, &ReadPlan { limit: Some(left), ..stretch.of(&self.plan) })?);
-            }
-        }
-        Ok(rows)
+        let (layout, plan) = (&self.work.scope.registry.layout, &self.plan);
+        let window = WindowRows { snapshot, layout, plan, stretches: &self.stretches, counts: self.counts };
+        window.read(|plan| self.read(snapshot, view, plan))
     }
 
     /// Rows with the columns that they are shown by.

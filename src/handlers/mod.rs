@@ -24,6 +24,7 @@ mod terms;
 mod turns;
 mod uploads;
 mod users;
+mod windows;
 mod written;
 
 pub use hits::{Usage, UsageCounts};

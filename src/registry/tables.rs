@@ -8,10 +8,11 @@ use super::columns::{
     term, user,
 };
 use super::resource::PropertyKind;
-use cms_config::declaration::{Declaration, Family};
+use cms_config::declaration::{Declaration, Family, Moment};
 use cms_storage::plan::{
     ColumnDef, ColumnType, CountDef, Counted, DbValue, IndexDef, Name, States, TableDef, ValueRule,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ColumnType::{Int, Json, Key, Text};
@@ -141,8 +142,31 @@ const PREVIEW_INDEXES: Indexes = &[
 const OLD_ADDRESS_INDEXES: Indexes =
     &[("old_address_slug", &["slug", "scope"], false), ("old_address_record", &["record"], false)];
 
-/// The fixed tables, for every site.
-pub fn shared() -> Vec<TableDef> {
+/// The column of a time of a record.
+pub fn moment_column(moment: Moment) -> &'static str {
+    match moment {
+        Moment::Date => record::DATE_UTC,
+        Moment::Modified => record::MODIFIED_UTC,
+        Moment::Trashed => record::TRASHED_AT,
+    }
+}
+
+/// The indexes by which records that wait for a declared transition are found, in the order in which they fall due.
+fn transition_indexes(declared: &Declaration) -> Vec<IndexDef> {
+    let columns: BTreeSet<&str> =
+        declared.statuses.values().filter_map(|status| Some(moment_column(status.transition.as_ref()?.on))).collect();
+    let has = |column: &str| RECORD_INDEXES.iter().any(|(_, columns, _)| *columns == [record::STATUS, column]);
+    let index = |column: &str| IndexDef {
+        name: n(&format!("{}_{column}", record::TABLE)),
+        columns: vec![(n(record::STATUS), false), (n(column), false)],
+        unique: false,
+        partial: true,
+    };
+    columns.into_iter().filter(|column| !has(column)).map(index).collect()
+}
+
+/// The tables of every site.
+pub fn shared(declared: &Declaration) -> Vec<TableDef> {
     let own = [
         own(app_password::TABLE, (app_password::KEY, Text), app_password::COLUMNS, CREDENTIAL_INDEXES),
         own(client::TABLE, (client::KEY, Text), client::COLUMNS, &[("oauth_client_end", &["expires"], false)]),
@@ -155,7 +179,10 @@ pub fn shared() -> Vec<TableDef> {
         own(file::TABLE, (file::KEY, Text), file::COLUMNS, &[("file_record", &["record", "at"], false)]),
     ];
     let shared = SHARED.iter().map(|of| table(of.name, of.space, of.columns, of.indexes));
-    shared.chain(own).collect()
+    let mut tables: Vec<TableDef> = shared.chain(own).collect();
+    let records = tables.iter_mut().filter(|table| *table.name == *record::TABLE);
+    records.for_each(|table| table.indexes.extend(transition_indexes(declared)));
+    tables
 }
 
 /// Counts of rows that the writer stores in their parents.
@@ -267,12 +294,14 @@ pub fn declared(
         name: n(&format!("{table}_{}", c.name)),
         columns: vec![(n(&c.name), false)],
         unique: c.unique,
+        partial: false,
     });
     let of_states = state.into_iter().flat_map(|state| {
         columns.iter().filter(within).map(move |c| IndexDef {
             name: n(&format!("{table}_{state}.{}", c.name)),
             columns: vec![(n(state), false), (n(&c.name), false)],
             unique: false,
+            partial: false,
         })
     });
     let indexes = single.chain(of_states).collect();
@@ -345,6 +374,7 @@ fn table(name: &str, space: &str, columns: &[(&str, ColumnType)], indexes: Index
                 name: n(name),
                 columns: columns.iter().map(|c| (n(c.trim_start_matches('-')), c.starts_with('-'))).collect(),
                 unique: *unique,
+                partial: false,
             })
             .collect(),
         versioned: true,

@@ -30,6 +30,8 @@ pub struct Counted {
     pub queries: u64,
     /// Bytes of text in the rows read.
     pub text: u64,
+    /// Instructions of SQLite.
+    pub steps: u64,
 }
 
 impl Inside {
@@ -160,9 +162,10 @@ impl Inside {
     }
 
     fn serve(&self, request: Request) -> Counted {
-        let before = (Sqlite::queries(), Sqlite::text_read());
+        let before = (Sqlite::queries(), Sqlite::text_read(), Sqlite::steps());
         let reply = wait(self.engine.serve(request));
         let (queries, text) = (Sqlite::queries() - before.0, Sqlite::text_read() - before.1);
+        let steps = Sqlite::steps() - before.2;
         let body = match reply.payload {
             Payload::Json(body) => body,
             Payload::Text(text) => document(&text),
@@ -172,7 +175,7 @@ impl Inside {
             Payload::Lines { bytes, .. } => document(&bytes),
             Payload::Events(_) => json!("events"),
         };
-        Counted { status: reply.status, body, queries, text }
+        Counted { status: reply.status, body, queries, text, steps }
     }
 
     /// A GET.
@@ -184,6 +187,21 @@ impl Inside {
     /// may end between any two requests.
     pub fn cheapest(&self, route: &str, admin: bool) -> Counted {
         (0..4).map(|_| self.get(route, admin)).min_by_key(|answer| answer.queries).expect("an answer")
+    }
+
+    /// Copies a row of a table so often without a request, and lets the database look at what it holds now.
+    pub fn copy_row(&self, table: &str, id: i64, times: u32) {
+        let conn = rusqlite::Connection::open(self.folder.path().join("test.db")).expect("the database");
+        let mut columns = conn.prepare("SELECT name FROM pragma_table_info(?1) WHERE pk = 0").expect("a table");
+        let columns: Vec<String> =
+            columns.query_map([table], |row| row.get(0)).expect("columns").collect::<Result<_, _>>().expect("names");
+        let columns = columns.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+        let copies = format!(
+            "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {times}) \
+             INSERT INTO {table} (id, {columns}) SELECT (SELECT max(id) FROM {table}) + n, {columns} FROM {table}, n WHERE id = {id}"
+        );
+        conn.execute_batch(&copies).expect("copies");
+        self.services.storage.gather_statistics().expect("statistics");
     }
 
     /// Makes something as an administrator.

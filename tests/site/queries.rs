@@ -1,6 +1,7 @@
 //! The cost of a response: a list takes as many statements for ten items as for a hundred.
 
 use super::inside::Inside;
+use super::own_types::folder;
 use cms_server::model::Method;
 use serde_json::{Value, json};
 
@@ -200,4 +201,45 @@ fn settings_take_effect_with_the_next_request() {
     let without = shown(&first["id"]);
     assert_ne!(with_smilies, without, "what was rendered before is rendered anew");
     assert!(without.as_str().is_some_and(|text| text.contains(":)")), "{without}");
+}
+
+/// A type that shares the table of posts, sorted by a column of its own that some items have no value in.
+#[test]
+fn pages_in_the_order_of_an_own_column_read_what_they_show() {
+    let keys = "sort = { id = \"id\", start = \"start\", price = \"price\" }\n";
+    let number = json!({"type": "integer"});
+    let site = Inside::over(folder(&[("c_talks", "content", json!({"start": number, "price": number}), keys)]));
+    for n in 0..200 {
+        let mut talk = json!({"title": format!("Talk {n}"), "status": "publish", "price": n % 7});
+        if n % 10 != 3 {
+            talk["start"] = json!(n * 37 % 101);
+        }
+        site.make("/own/v1/c_talks", &talk);
+    }
+    for order in ["asc", "desc"] {
+        let page = |size: usize, page: usize| {
+            site.get(&format!("/own/v1/c_talks?orderby=start&order={order}&per_page={size}&page={page}"), false)
+        };
+        let ids =
+            |list: Value| -> Vec<Value> { list.as_array().expect("a list").iter().map(|t| t["id"].clone()).collect() };
+        let whole: Vec<Value> = (1..=2).flat_map(|n| ids(page(100, n).body)).collect();
+        let pages: Vec<Value> = (1..=29).flat_map(|n| ids(page(7, n).body)).collect();
+        assert_eq!((pages.len(), &pages), (200, &whole), "{order}");
+        let starts: Vec<Option<i64>> = (1..=2)
+            .flat_map(|n| page(100, n).body.as_array().expect("a list").clone())
+            .map(|t| t["start"].as_i64())
+            .collect();
+        assert!(starts[180..].iter().all(Option::is_none), "{order}: those without a start are last");
+        // A row that is skipped costs some instructions, and the page before the last is as near to the end as the second is
+        // to the beginning.
+        let [first, second, later, last] = [1, 2, 9, 17].map(|n| page(10, n).steps);
+        assert!(
+            later < first + 80 * 25,
+            "{order}: {first} instructions for the first page, {later} for one in the middle"
+        );
+        assert!(
+            last < second + 30 * 25,
+            "{order}: {second} instructions for the second page, {last} for the last full ones"
+        );
+    }
 }

@@ -4,6 +4,7 @@ use super::inside::Inside;
 use cms_base::clock::ManualClock;
 use cms_server::model::Method;
 use cms_server::scheduler::{self, Scheduler};
+use cms_storage::sqlite::Sqlite;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -131,6 +132,30 @@ fn the_trash_is_emptied_after_its_days() {
     assert_eq!(site.get(&format!("/cms/v2/pages/{old}"), true).status, 404);
     assert_eq!(site.get(&format!("/cms/v2/pages/{child}"), true).body["parent"], 0);
     assert_eq!(site.get("/cms/v2/comments?status=all", true).body.as_array().map(Vec::len), Some(0));
+}
+
+/// A round costs the same among many records of every state.
+#[test]
+fn what_falls_due_is_found_without_reading_what_does_not() {
+    let site = Inside::start();
+    let late = json!({"title": {"raw": "Late"}, "status": "future", "date_gmt": iso(now() + DAY)});
+    site.make("/cms/v2/posts", &late);
+    let post =
+        |status: &str| site.make("/cms/v2/posts", &json!({"title": {"raw": "Post"}, "status": status}))["id"].clone();
+    let (published, trashed) = (post("publish"), post("draft"));
+    assert_eq!(site.ask(Method::Delete, &format!("/cms/v2/posts/{trashed}"), true, None).status, 200);
+    let steps = || {
+        let before = Sqlite::steps();
+        let round = scheduler::carry_out(&site.registry, &*site.services.storage, now(), &mut HashSet::new());
+        assert_eq!(round.expect("a round").records, 0);
+        Sqlite::steps() - before
+    };
+    let few = steps();
+    for (table, id) in [("record", published.as_i64()), ("record", trashed.as_i64())] {
+        site.copy_row(table, id.expect("an id"), 3000);
+    }
+    let many = steps();
+    assert!(many <= few + 100, "{few} instructions, with many records {many}");
 }
 
 #[test]

@@ -437,5 +437,5 @@ impl ColumnDef {
 
 fn index(name: &str, columns: &[&str], unique: bool) -> IndexDef {
     let columns = columns.iter().map(|c| (Arc::from(*c), false)).collect();
-    IndexDef { name: name.into(), columns, unique }
+    IndexDef { name: name.into(), columns, unique, partial: false }
 }

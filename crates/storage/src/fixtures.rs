@@ -97,7 +97,7 @@ pub fn column_or(name: &str, ty: ColumnType, default: DbValue) -> ColumnDef {
 
 pub fn index(name: &str, columns: &[&str]) -> IndexDef {
     let columns = columns.iter().map(|c| (Arc::from(*c), false)).collect();
-    IndexDef { name: name.into(), columns, unique: false }
+    IndexDef { name: name.into(), columns, unique: false, partial: false }
 }
 
 pub fn table(name: &str, space: Option<&str>, columns: Vec<ColumnDef>, indexes: Vec<IndexDef>) -> TableDef {
@@ -163,6 +163,7 @@ pub fn layout() -> Layout {
         name: "unique_name".into(),
         columns: vec![("taxonomy".into(), false), ("name".into(), false)],
         unique: true,
+        partial: false,
     });
     let comment = table(
         "comment",
@@ -173,8 +174,14 @@ pub fn layout() -> Layout {
     let mut order = table(
         "x_order",
         Some("x_order"),
-        vec![column("note", Text), column_or("total", Int, int(0)), column("state", Text), column("placed", Int)],
-        vec![index("placed", &["state", "placed"])],
+        vec![
+            column("note", Text),
+            column_or("total", Int, int(0)),
+            column("state", Text),
+            column("placed", Int),
+            column_or("ends", Int, int(0)),
+        ],
+        vec![index("placed", &["state", "placed"]), IndexDef { partial: true, ..index("ends", &["state", "ends"]) }],
     );
     order.states = Some(States { column: "state".into(), values: names(&["open", "paid"]) });
     let mut option = table("option", None, vec![column("value", Text)], vec![]);

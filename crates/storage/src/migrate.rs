@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn layouts_change() {
-        let cases: [(Edit, &str); 20] = [
+        let cases: [(Edit, &str); 21] = [
             (|_| (), ""),
             (|l| l.tables.reverse(), ""),
             (|l| record(l).columns.reverse(), ""),
@@ -280,6 +280,7 @@ mod tests {
             (|l| record(l).indexes.push(index("title", &["title_key"])), "record: create the index `title`"),
             (|l| record(l).indexes[0].columns[2].1 = true, "record: create the index `date`"),
             (|l| drop(record(l).indexes.remove(0)), "record: remove the index `date`"),
+            (|l| record(l).indexes[0].partial = true, "record: create the index `date`"),
             (
                 |l| {
                     let at = position(record(l), "title");

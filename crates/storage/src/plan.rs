@@ -58,8 +58,7 @@ pub type Convert = dyn Fn(&str, &DbValue) -> Option<DbValue> + Send + Sync;
 pub struct ValueRule {
     /// The declaration, as far as it decides about values. Two rules with one definition are equal.
     pub definition: Name,
-    /// A stored value as this declaration stores it, given the definition that it was stored by; `None` where the
-    /// declaration takes no such value.
+    /// A stored value as this declaration stores it, given the definition that it was stored by; `None`: it takes none such.
     pub convert: Arc<Convert>,
     /// Rows have to have a value.
     pub required: bool,
@@ -86,12 +85,13 @@ impl fmt::Debug for ValueRule {
     }
 }
 
-/// An index; `columns` with `true` for descending.
+/// An index; `columns` with `true` for descending. A `partial` one holds only rows whose last column is above 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexDef {
     pub name: Name,
     pub columns: Vec<(Name, bool)>,
     pub unique: bool,
+    pub partial: bool,
 }
 
 /// A table and what the writer updates with it.

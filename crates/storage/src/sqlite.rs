@@ -112,6 +112,11 @@ impl Sqlite {
     pub fn text_read() -> u64 {
         statements::text_read()
     }
+
+    /// How many instructions of SQLite the reads of the current thread have taken so far. Tests assert differences.
+    pub fn steps() -> u64 {
+        statements::steps()
+    }
 }
 
 impl StorageEngine for Sqlite {

@@ -205,13 +205,13 @@ impl Schema for ToyConnection {
     }
 
     fn indexes(&self, table: &str) -> Result<Vec<Described>> {
-        let names = "SELECT name, \"unique\" FROM pragma_index_list(?1) WHERE origin = 'c'";
+        let names = "SELECT name, \"unique\", partial FROM pragma_index_list(?1) WHERE origin = 'c'";
         let columns = "SELECT name, \"desc\" FROM pragma_index_xinfo(?1) WHERE key = 1 ORDER BY seqno";
         let text = |row: &Row| text_at(row, 0).unwrap_or_default().to_string();
         let index = |row: &Row| {
             let columns = self.select(columns, params![&text(row)])?;
             let columns = columns.iter().map(|row| (text(row), int(row, 1) > 0)).collect();
-            Ok(Described { name: text(row), columns, unique: int(row, 1) > 0 })
+            Ok(Described { name: text(row), columns, unique: int(row, 1) > 0, partial: int(row, 2) > 0 })
         };
         self.select(names, params![table])?.iter().map(index).collect()
     }

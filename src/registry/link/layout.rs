@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 impl Linker<'_> {
     pub(super) fn layout(&mut self, resources: &[Resource]) -> Layout {
         let mut layout = Layout {
-            tables: tables::shared(),
+            tables: tables::shared(self.declared),
             counts: tables::counts(self.declared),
             searched: searched(resources),
             references: self.references(resources),
@@ -62,6 +62,7 @@ impl Linker<'_> {
         let prefix = format!("{table}.");
         let docs = self.schema(&resource.declared.schema)?.get("properties")?.as_object()?;
         let (sorted, selected) = (sorted_columns(&resource.declared), selected_columns(&resource.declared));
+        let ends = |column: &str| resource.declared.retention.as_ref().is_some_and(|rule| rule.on == column);
         let read = docs.iter().map(|(property, doc)| {
             let words = PropertyWords::of(doc);
             (words.column.clone().unwrap_or_else(|| property.clone()), (doc, words))
@@ -93,7 +94,7 @@ impl Linker<'_> {
             };
             columns.push(DeclaredColumn {
                 kind,
-                indexed: words.index || selected.contains(&short),
+                indexed: words.index || selected.contains(&short) || ends(&short),
                 sorted: sorted.contains(&short),
                 unique: words.unique,
                 was: words.was,

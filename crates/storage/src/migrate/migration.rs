@@ -308,7 +308,8 @@ impl Migration<'_> {
         if !def.unique && columns.last().is_some_and(|(_, descending)| *descending) {
             columns.push((stored(&table.def.key.name), true));
         }
-        Described { name: stored(&format!("{}__{}", table.def.name, def.name)), columns, unique: def.unique }
+        let name = stored(&format!("{}__{}", table.def.name, def.name));
+        Described { name, columns, unique: def.unique, partial: def.partial }
     }
 
     /// Drops tables that were made for an earlier layout.

@@ -50,6 +50,8 @@ pub struct Described {
     /// `true`: descending.
     pub columns: Vec<(String, bool)>,
     pub unique: bool,
+    /// See [`IndexDef::partial`](crate::plan::IndexDef::partial).
+    pub partial: bool,
 }
 
 /// A connection that can change tables.
@@ -91,7 +93,9 @@ pub trait Schema: Connection {
         let columns: Vec<String> = index.columns.iter().map(column).collect();
         let unique = if index.unique { "UNIQUE " } else { "" };
         let table = quoted(&self.stored_name(table));
-        format!("CREATE {unique}INDEX {} ON {table} ({})", quoted(&index.name), columns.join(", "))
+        let last = index.columns.last().filter(|_| index.partial);
+        let part = last.map_or_else(String::new, |(name, _)| format!(" WHERE {} > 0", quoted(name)));
+        format!("CREATE {unique}INDEX {} ON {table} ({}){part}", quoted(&index.name), columns.join(", "))
     }
 
     /// The version of the companion tables.

@@ -36,8 +36,8 @@ const COLUMNS: &str = "SELECT a.attname::text, coalesce(col_description(a.attrel
     LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'p' \
     WHERE c.relname = ?1 AND c.relnamespace = current_schema()::regnamespace ORDER BY a.attnum";
 
-const INDEXES: &str = "SELECT i.relname::text, x.indisunique::int, a.attname::text, (x.indoption[(k.n - 1)::int] & 1)::int \
-    FROM pg_class c JOIN pg_index x ON x.indrelid = c.oid JOIN pg_class i ON i.oid = x.indexrelid \
+const INDEXES: &str = "SELECT i.relname::text, x.indisunique::int, a.attname::text, (x.indoption[(k.n - 1)::int] & 1)::int, \
+    (x.indpred IS NOT NULL)::int FROM pg_class c JOIN pg_index x ON x.indrelid = c.oid JOIN pg_class i ON i.oid = x.indexrelid \
     JOIN pg_am m ON m.oid = i.relam AND m.amname = 'btree' \
     CROSS JOIN LATERAL unnest(x.indkey::int2[]) WITH ORDINALITY AS k (attnum, n) \
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum \
@@ -61,7 +61,8 @@ impl Schema for PgConnection {
         for row in self.select(INDEXES, params![&*stored_name(table)])? {
             let (name, column) = (text_at(&row, 0).unwrap_or_default(), text_at(&row, 2).unwrap_or_default());
             if indexes.last().is_none_or(|last| last.name != *name) {
-                indexes.push(Described { name: name.to_string(), columns: Vec::new(), unique: int(&row, 1) > 0 });
+                let (unique, partial) = (int(&row, 1) > 0, int(&row, 4) > 0);
+                indexes.push(Described { name: name.to_string(), columns: Vec::new(), unique, partial });
             }
             if let Some(index) = indexes.last_mut() {
                 index.columns.push((column.to_string(), int(&row, 3) > 0));

@@ -147,9 +147,11 @@ fn the_layout_changes_as_on_sqlite() {
     let mut changed = layout();
     changed.tables[0].columns.push(column_or("flag", ColumnType::Word, text("brand new")));
     changed.tables[0].indexes.push(IndexDef { unique: true, ..index("one", &["title", "id"]) });
+    changed.tables[0].indexes.push(IndexDef { partial: true, ..index("above", &["status", "parent"]) });
     let db = Postgres::open(&PgOptions::new(&schema.url), &changed).unwrap();
     let made: Vec<String> = db.applied().iter().map(ToString::to_string).collect();
-    assert_eq!(made, ["record: add the column `flag`", "record: create the unique index `one`"]);
+    let wanted = ["add the column `flag`", "create the unique index `one`", "create the index `above`"];
+    assert_eq!(made, wanted.map(|what| format!("record: {what}")));
     assert_eq!(rows(&db, &read("record", &["flag"], eq("flag", text("brand new")))), [[text("brand new")]]);
     drop(db);
     let db = Postgres::open(&PgOptions::new(&schema.url), &changed).unwrap();

@@ -73,7 +73,7 @@ pub fn lower<'p>(
     }
     if want == ResultKind::Rows {
         if !lead.as_ref().is_some_and(DrivingSource::orders) {
-            order = lowering.order(scope, plan, &conjuncts)?;
+            order = lowering.order(scope, plan, &conjuncts, lead.as_ref())?;
         }
         if plan.limit.is_some() || plan.offset > 0 {
             let most = lowering.bind(DbValue::Int(plan.limit.map_or(i64::MAX, whole)));
@@ -307,6 +307,7 @@ impl<'p> Lowering<'p, '_> {
             (Op::Eq, DbValue::Null) => Test::IsNull(column),
             (Op::Ne, DbValue::Null) => Test::Not(Box::new(Test::IsNull(column))),
             (_, DbValue::Null) => Test::Any(Vec::new()),
+            (Op::Gt, DbValue::Int(0)) if column.ty == ColumnType::Int => Test::AboveZero(column),
             // Words are ordered as text, so their names are compared, not their numbers.
             (Op::Lt | Op::Le | Op::Gt | Op::Ge, _) => Test::Compare(column, op, self.bind(value.clone())),
             (Op::Eq | Op::Ne, _) => {
@@ -373,8 +374,14 @@ impl<'p> Lowering<'p, '_> {
         scope: FilterScope<'p>,
         plan: &'p ReadPlan,
         conjuncts: &[&Cond],
+        lead: Option<&DrivingSource<'p>>,
     ) -> Result<Vec<Sort<'p>>, StorageError> {
-        let key = self.key(scope);
+        // An index of the extension that leads ends with the extension's key.
+        let leading = self
+            .extensions
+            .iter()
+            .find(|(_, alias)| matches!(lead, Some(DrivingSource::Extension(own)) if own == alias));
+        let key = self.key(leading.map_or(scope, |(table, alias)| FilterScope { table, alias: *alias }));
         let mut sorts = Vec::new();
         let mut total = plan.order.is_empty();
         for order in &plan.order {
@@ -382,7 +389,8 @@ impl<'p> Lowering<'p, '_> {
                 Order::Column(name, descending) => {
                     total |= **name == *key.name;
                     let last = scope.table.def.unset_last(name) && !conjuncts.iter().any(|cond| cond.has_value(name));
-                    sorts.push(Sort::Column(self.column(scope, name)?, *descending, last));
+                    let by = if **name == *key.name { key } else { self.column(scope, name)? };
+                    sorts.push(Sort::Column(by, *descending, last));
                 }
                 Order::Given(_, values) if values.is_empty() => {}
                 Order::Given(name, values) if **name == *key.name && values == self.leading => sorts.push(Sort::Keys),

@@ -124,6 +124,8 @@ pub enum Test<'p> {
     Any(Vec<Test<'p>>),
     Not(Box<Test<'p>>),
     Compare(Column<'p>, Op, Placeholder),
+    /// The text of the statement holds the 0, so that partial indexes serve.
+    AboveZero(Column<'p>),
     In(Column<'p>, Placeholder),
     IsNull(Column<'p>),
     Contains(Vec<Column<'p>>, Placeholder),

@@ -168,7 +168,9 @@ impl Lowered<'_> {
         match test {
             Test::All(tests) | Test::Any(tests) => tests.iter().all(|test| self.tests_key(test)),
             Test::Not(test) => self.tests_key(test),
-            Test::Compare(of, ..) | Test::In(of, _) | Test::IsNull(of) => of.alias == 0 && self.is_key(of),
+            Test::Compare(of, ..) | Test::AboveZero(of) | Test::In(of, _) | Test::IsNull(of) => {
+                of.alias == 0 && self.is_key(of)
+            }
             _ => false,
         }
     }
@@ -176,6 +178,12 @@ impl Lowered<'_> {
     /// Whether the column is the key of the rows, which none of them lacks.
     fn is_key(&self, column: &Column<'_>) -> bool {
         *column.name == *self.table.def.key.name
+    }
+
+    /// Whether it is the key of the rows, of the table itself or of an extension that has the same.
+    fn is_key_of_row(&self, column: &Column<'_>) -> bool {
+        column.alias == 0 && self.is_key(column)
+            || self.extensions.iter().any(|(table, own)| *own == column.alias && *column.name == *table.def.key.name)
     }
 
     fn select_order(&self, select: &mut SelectStatement, dialect: Dialect) {
@@ -190,7 +198,7 @@ impl Lowered<'_> {
                     select.order_by_expr_with_nulls(readable(by), Order::Asc, NullOrdering::Last);
                 }
                 Sort::Column(by, descending, _) => {
-                    dialect.order(select, readable(by), *descending, by.alias == 0 && self.is_key(by));
+                    dialect.order(select, readable(by), *descending, self.is_key_of_row(by));
                 }
                 Sort::Given(_, _, number) => {
                     let place = || at(*number, LIST_PLACE);
@@ -227,6 +235,7 @@ fn expr(test: &Test<'_>, dialect: Dialect) -> Expr {
             test => dialect.is_true(expr(test, dialect), false),
         },
         Test::Compare(by, op, value) => compare(by, *op, *value),
+        Test::AboveZero(by) => column(by).gt(Expr::cust("0")),
         Test::In(by, list) => dialect.is_in(column(by), by.ty, *list),
         Test::IsNull(by) => column(by).is_null(),
         Test::Contains(columns, needle) => columns

@@ -100,6 +100,10 @@ impl Shape {
                 self.tag(op_text(*op));
                 self.column(column);
             }
+            Test::AboveZero(column) => {
+                self.tag("above 0");
+                self.column(column);
+            }
             Test::In(column, _) => {
                 self.tag("in");
                 self.column(column);

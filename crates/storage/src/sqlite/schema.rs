@@ -55,16 +55,17 @@ impl Schema for SqliteConnection {
     fn indexes(&self, table: &str) -> Result<Vec<Described>> {
         let mut names = self
             .inner()
-            .prepare("SELECT name, \"unique\" FROM pragma_index_list(?1) WHERE origin = 'c' ORDER BY name")?;
-        let names: Vec<(String, bool)> =
-            names.query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
+            .prepare("SELECT name, \"unique\", partial FROM pragma_index_list(?1) WHERE origin = 'c' ORDER BY name")?;
+        let names: Vec<(String, bool, bool)> = names
+            .query_map([table], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .collect::<rusqlite::Result<_>>()?;
         let mut columns =
             self.inner().prepare("SELECT name, \"desc\" FROM pragma_index_xinfo(?1) WHERE key = 1 ORDER BY seqno")?;
         let mut indexes = Vec::new();
-        for (name, unique) in names {
+        for (name, unique, partial) in names {
             let columns =
                 columns.query_map([&name], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
-            indexes.push(Described { name, columns, unique });
+            indexes.push(Described { name, columns, unique, partial });
         }
         Ok(indexes)
     }

@@ -6,13 +6,14 @@ use super::super::statement::{DbError, Fault, Param};
 use super::values;
 use crate::error::StorageError;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{CachedStatement, ErrorCode, Statement, ToSql};
+use rusqlite::{CachedStatement, ErrorCode, Statement, StatementStatus, ToSql};
 use std::cell::Cell;
 use std::sync::Arc;
 
 thread_local! {
     static QUERIES: Cell<u64> = const { Cell::new(0) };
     static TEXT: Cell<u64> = const { Cell::new(0) };
+    static STEPS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// See [`super::Sqlite::queries`].
@@ -23,6 +24,11 @@ pub fn queries() -> u64 {
 /// See [`super::Sqlite::text_read`].
 pub fn text_read() -> u64 {
     TEXT.get()
+}
+
+/// See [`super::Sqlite::steps`].
+pub fn steps() -> u64 {
+    STEPS.get()
 }
 
 impl From<rusqlite::Error> for StorageError {
@@ -113,6 +119,9 @@ pub fn fetch<'b, T, E: From<rusqlite::Error>>(
     while let Some(next) = rows.next()? {
         found.push(row(next)?);
     }
+    drop(rows);
+    let steps = statement.reset_status(StatementStatus::VmStep);
+    STEPS.set(STEPS.get() + u64::try_from(steps).unwrap_or(0));
     Ok(found)
 }
 
