@@ -387,6 +387,9 @@ fn renew(change: &mut Put, resource: Option<&Resource>, registry: &Registry, val
     }
     let of_file = [content::columns::FILE, content::columns::EXTRA, content::columns::MIME].map(name);
     change.set.retain(|(column, _)| !of_file.contains(column));
+    if !change.set.iter().any(|(column, _)| **column == *content::columns::FORMAT) {
+        change.set.push(text_column(content::columns::FORMAT, ""));
+    }
     // Of a taxonomy that the source does not name any more it has no terms.
     let filed = resource.into_iter().flat_map(|own| &own.relations);
     for relation in filed.filter(|own| own.many && registry.resources[own.to].is_taxonomy()) {

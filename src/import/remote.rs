@@ -1,6 +1,7 @@
 //! A site at an address that is asked over REST: one request after the other, with a pause between them, within `[outbound]`.
 
 use crate::boot::BootError;
+use crate::error::status;
 use crate::outbound::{FetchError, Outbound, OutgoingRequest};
 use cms_config::declaration::Outbound as Declared;
 use serde_json::{Map, Value};
@@ -123,7 +124,7 @@ impl RemoteSite {
             let total = total.and_then(|value| value.trim().parse().ok());
             let body = match serde_json::from_str(answer.text.trim_start_matches('\u{feff}')) {
                 Ok(body) => body,
-                Err(error) if answer.status == 200 => return Err(failed(format!("this is no JSON ({error})"))),
+                Err(error) if answer.status == status::OK => return Err(failed(format!("this is no JSON ({error})"))),
                 Err(_) => Value::Null,
             };
             return Ok(RemoteAnswer { status: answer.status, total, body });

@@ -7,6 +7,7 @@ use self::differences::{DifferenceKind, Differences};
 use self::sites::{CollectionWalk, ComparedSite, OwnSite};
 use super::{CompareArgs, linked, present};
 use crate::boot::{self, BootError, ConfigSource, Services};
+use crate::error::status;
 use crate::import::remote::RemoteSite;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -98,7 +99,7 @@ impl Comparison {
         for document in &routes.documents {
             let path = own(&document.path);
             let pair = (old.get(&path, &document.query)?, here.get(&path, &document.query)?);
-            if document.lists && pair.0.status == 200 {
+            if document.lists && pair.0.status == status::OK {
                 collections.extend(pair.0.body.as_object().into_iter().flatten().filter_map(|(_, own)| listed(own)));
             }
             if self.alike(&path, pair.0.status, pair.1.status) {

@@ -2,6 +2,7 @@
 
 use crate::boot::{BootError, wait};
 use crate::engine::Engine;
+use crate::error::status;
 use crate::import::remote::{RemoteAnswer, RemoteSite, text};
 use crate::model::Method;
 use crate::request::BodyParams;
@@ -85,7 +86,7 @@ impl<'s> CollectionWalk<'s> {
         self.total = answer.total.unwrap_or(self.total);
         // A page behind the last one is an error.
         let list = match answer.body {
-            Value::Array(list) if answer.status == 200 && !list.is_empty() => list,
+            Value::Array(list) if answer.status == status::OK && !list.is_empty() => list,
             _ => {
                 self.total = 0;
                 return Ok(());

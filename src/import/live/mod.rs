@@ -7,10 +7,11 @@ mod dump;
 mod rows;
 
 use self::dump::LiveDump;
-use self::rows::{DocumentFacts, RowShape, WordLists};
+use self::rows::{DocumentFacts, LiveRowShape, WordLists};
 use super::names::{NamesWithReason, reason};
 use super::remote::RemoteSite;
 use crate::boot::BootError;
+use crate::error::status;
 use cms_base::clock::SystemClock;
 use cms_text::php;
 use cms_text::time::{format_local, parse_datetime};
@@ -67,7 +68,7 @@ struct LiveShape {
     /// The member with the address of the record that an item belongs to.
     record: Option<String>,
     #[serde(default)]
-    rows: Vec<RowShape>,
+    rows: Vec<LiveRowShape>,
 }
 
 /// A collection of the site.
@@ -102,7 +103,7 @@ pub fn read(mut site: RemoteSite, address: &str, path: &Path, progress: &Progres
         serde_json::from_str(include_str!("live.json")).map_err(|error| BootError::Other(error.to_string()))?;
     progress.set_message("reading  ");
     let me = site.get(&vocabulary.me, &Map::from_iter([("_fields".to_owned(), json!("id"))]))?;
-    if me.status != 200 {
+    if me.status != status::OK {
         let why = format!("{address}: the site does not take the login with this application password ({})", me.status);
         return Err(BootError::Other(why));
     }
@@ -193,7 +194,7 @@ impl LiveSite {
     fn listed(&mut self, path: &str) -> Result<Map<String, Value>, BootError> {
         let answer = self.site.get(path, &Map::from_iter([("context".to_owned(), json!("edit"))]))?;
         match answer.body {
-            Value::Object(entries) if answer.status == 200 => Ok(entries),
+            Value::Object(entries) if answer.status == status::OK => Ok(entries),
             _ => Err(BootError::Other(format!(
                 "{path}: the site responds with {}: the user may not edit there",
                 answer.status
@@ -207,7 +208,7 @@ impl LiveSite {
                 continue;
             }
             let answer = self.site.get(&document.path, &document.query)?;
-            if answer.status != 200 {
+            if answer.status != status::OK {
                 self.notes.push(format!("not read: {}: the site responds with {}", document.path, answer.status));
                 continue;
             }
@@ -241,6 +242,7 @@ impl LiveSite {
         query.insert("per_page".into(), json!(PER_PAGE));
         query.insert("_fields".into(), json!(collection.fields()));
         let (mut rounds, mut read) = (1, 0);
+        let mut from_first = self.dump.next_page(&name) == Some(1);
         while let Some(page) = self.dump.next_page(&name) {
             query.insert("page".into(), json!(page));
             let answer = self.site.get(&collection.path, &query)?;
@@ -263,11 +265,11 @@ impl LiveSite {
             }
             let last = items.len() < PER_PAGE;
             // Items behind one that was deleted meanwhile have moved to a page that was read before.
-            let moved = last && page > 1 && collection.is_records && answer.total.is_some_and(|total| total > read);
-            let again = moved && rounds < ROUNDS;
+            let checked = last && page > 1 && from_first && collection.is_records;
+            let again = checked && answer.total.is_some_and(|total| total > read) && rounds < ROUNDS;
             self.dump.end_page(&name, page, last && !again)?;
             if again {
-                (rounds, read) = (rounds + 1, 0);
+                (rounds, read, from_first) = (rounds + 1, 0, true);
                 self.dump.again(&name);
             }
         }
@@ -310,7 +312,7 @@ impl LiveSite {
         }
         let query = [("context".to_owned(), json!("edit")), ("_fields".to_owned(), json!(owner.fields()))];
         let answer = self.site.get(&format!("{}/{id}", owner.path), &Map::from_iter(query))?;
-        if answer.status == 200 { self.item(owner, &answer.body, words) } else { Ok(()) }
+        if answer.status == status::OK { self.item(owner, &answer.body, words) } else { Ok(()) }
     }
 
     /// The records that stay on top are an option.
@@ -335,7 +337,7 @@ impl LiveSite {
 impl LiveCollection<'_> {
     /// The members that are read.
     fn fields(&self) -> String {
-        let mut members: Vec<String> = self.shape.rows.iter().flat_map(RowShape::members).collect();
+        let mut members: Vec<String> = self.shape.rows.iter().flat_map(LiveRowShape::members).collect();
         for member in &mut members {
             let name = member.split('.').next().unwrap_or_default();
             if self.shape.whole.iter().any(|whole| whole == name) {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// The rows of a table that a document has.
 #[derive(Deserialize)]
-pub(super) struct RowShape {
+pub(super) struct LiveRowShape {
     pub table: String,
     /// The source of each column.
     columns: BTreeMap<String, String>,
@@ -43,7 +43,7 @@ pub(super) struct DocumentFacts<'f> {
 /// Columns with their texts.
 pub(super) type TableRow = Vec<(String, String)>;
 
-impl RowShape {
+impl LiveRowShape {
     /// The members that the rows are made of, as `_fields` names them.
     pub(super) fn members(&self) -> impl Iterator<Item = String> + '_ {
         let pointers = self.columns.values().chain(&self.each).filter_map(|source| source.strip_prefix('/'));
@@ -153,7 +153,7 @@ mod tests {
             (json!({"table": "t", "columns": {"r": "/roles"}, "flags": "r"}), "r=a:1:{s:6:\"editor\";b:1;}"),
             (json!({"table": "t", "columns": {"f": "/url"}, "below": "f"}), "f=2024/b.jpg"),
         ] {
-            let parsed: RowShape = serde_json::from_value(shape.clone()).expect("a shape");
+            let parsed: LiveRowShape = serde_json::from_value(shape.clone()).expect("a shape");
             let rows = parsed.rows(&document, facts).into_iter().map(|row| {
                 let columns: Vec<String> = row.into_iter().map(|(column, text)| format!("{column}={text}")).collect();
                 columns.join(" ")
