@@ -289,7 +289,7 @@ impl AttachmentImport<'_> {
     }
 }
 
-/// What WordPress knows of a picture, from its meta value.
+/// The details that WordPress knows of a picture, from its meta value.
 pub(super) fn details_of(stored: Option<&str>) -> Value {
     let text = stored.and_then(|json| serde_json::from_str::<String>(json).ok());
     text.and_then(|text| php::unserialize(&text)).unwrap_or_default()

@@ -9,6 +9,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
+/// A row of a dump.
+const ROW: &str = include_str!("row.sql");
+
 /// The words that comments begin with.
 const SITE: &str = "-- cms-server: ";
 const SINCE: &str = "-- since ";
@@ -85,17 +88,16 @@ impl LiveDump {
     }
 
     fn write_row(&mut self, table: &str, row: &TableRow) -> io::Result<()> {
-        write!(self.out, "INSERT INTO `wp_{table}` (")?;
-        for (at, (column, _)) in row.iter().enumerate() {
-            write!(self.out, "{}`{column}`", if at == 0 { "" } else { "," })?;
-        }
-        self.out.write_all(b") VALUES (")?;
+        let columns: Vec<String> = row.iter().map(|(column, _)| format!("`{column}`")).collect();
+        let head = ROW.replace("{table}", table).replace("{columns}", &columns.join(","));
+        let (before, after) = head.split_once("{values}").unwrap_or_default();
+        self.out.write_all(before.as_bytes())?;
         for (at, (_, text)) in row.iter().enumerate() {
             self.out.write_all(if at == 0 { b"'" } else { b",'" })?;
             self.out.write_all(escaped(text).as_bytes())?;
             self.out.write_all(b"'")?;
         }
-        self.out.write_all(b");\n")
+        self.out.write_all(after.as_bytes())
     }
 
     /// Counts a record of the page; false where the dump has it already.
