@@ -36,7 +36,7 @@ const CONTENTS: u64 = 20;
 /// Files that are requested, and those that the report spells out.
 const MOST: usize = 5_000_000;
 const NAMED: usize = 20;
-/// What stands between the address of a folder of uploads and the names in it.
+/// The folder of uploads in an address, in front of the names in it.
 const MARK: &str = "/uploads/";
 
 /// The outcome, for people.
