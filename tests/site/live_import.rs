@@ -45,7 +45,7 @@ fn told(done: &Output) -> String {
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
-/// What an administrator sees of a collection, with the same word for the address of each site.
+/// The items of a collection as an administrator sees them, with the same word for the address of each site.
 fn seen(server: &Server, query: &str) -> Value {
     let text = server.admin("GET", &format!("/wp/v2/{query}&context=edit&per_page=100&orderby=id&order=asc"), None);
     assert_eq!(text.status, 200, "{query}: {}", text.text);

@@ -112,7 +112,7 @@ fn a_slow_reader_of_a_large_export_holds_neither_memory_nor_a_transaction() {
     let mut stream = slow_reader(&server);
     let mut answer = vec![0; 200_000];
     stream.read_exact(&mut answer).expect("the beginning");
-    // What fits into the buffers of the sockets has been read by now; the rest waits for the client.
+    // The buffers of the sockets are full by now; the rest waits for the client.
     let held = if server.storage().contains("sqlite") {
         "PRAGMA wal_checkpoint(TRUNCATE)"
     } else {

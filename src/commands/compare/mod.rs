@@ -40,7 +40,7 @@ struct ComparedDocument {
     lists: bool,
 }
 
-/// What was compared of a route.
+/// The comparison of a route.
 #[derive(Default)]
 struct ComparedRoute {
     path: String,

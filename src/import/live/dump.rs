@@ -19,7 +19,7 @@ const PAGE: &str = "-- page ";
 const WHOLE: &str = "-- whole";
 const IMPORTED: &str = "-- imported";
 
-/// What has been read.
+/// The progress of a reading.
 #[derive(Default)]
 pub(super) struct DumpState {
     /// Only what has changed since is read; as the site writes its dates.
@@ -153,7 +153,7 @@ fn begin(path: &Path, site: &str, since: Option<&str>) -> io::Result<()> {
     file.persist(path).map_err(|error| error.error)?.sync_all()
 }
 
-/// What a dump has, and how long it is up to the last comment.
+/// The progress that a dump tells of, and its length up to the last comment.
 fn scan(path: &Path, site: &str) -> io::Result<(DumpState, u64)> {
     let mut input = BufReader::with_capacity(1 << 18, File::open(path)?);
     let (mut state, mut read, mut length, mut line) = (DumpState::default(), 0, 0, Vec::new());

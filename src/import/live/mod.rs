@@ -90,7 +90,7 @@ pub struct LiveSite {
     began: i64,
     /// Rows that are written once.
     once: HashSet<String>,
-    /// What was not read, and why.
+    /// Parts that were not read, and why.
     notes: Vec<String>,
 }
 
@@ -127,7 +127,7 @@ impl LiveSite {
         self.dump.state.records.is_empty()
     }
 
-    /// What was not read, and why.
+    /// Parts that were not read, and why.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -178,7 +178,7 @@ impl LiveSite {
             match self.dump.state.since.clone().filter(|_| !collection.shape.since.is_empty()) {
                 None => self.walk(collection, None, &collections, &vocabulary.words, progress)?,
                 Some(since) => {
-                    // What was changed in the same second may be new.
+                    // A change of the same second may be new.
                     let since = parse_datetime(&since).map(|moment| format_local(moment.wall - 1)).unwrap_or(since);
                     for argument in &collection.shape.since {
                         let chosen = Some((argument.as_str(), since.as_str()));

@@ -30,7 +30,7 @@ pub(super) struct LiveRowShape {
 /// Words of tables for those of documents, by list.
 pub(super) type WordLists = BTreeMap<String, BTreeMap<String, String>>;
 
-/// What is known of a document besides it.
+/// Facts about a document besides it.
 #[derive(Clone, Copy)]
 pub(super) struct DocumentFacts<'f> {
     /// The type of a record, the taxonomy of a term.
