@@ -95,7 +95,7 @@ fn read_site(
     let registry = linked(source)?;
     let pause = Duration::from_millis(args.pause);
     let site = RemoteSite::new(&registry.declaration.outbound, address, "wp", pause)?;
-    let live = live::read(site.as_user(login, password.trim())?, address, &file, progress)?;
+    let live = live::read(site.with_login(login, password.trim())?, address, &file, progress)?;
     for note in live.notes() {
         tell!("{note}");
     }

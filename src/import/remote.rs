@@ -66,7 +66,7 @@ impl RemoteSite {
     ///
     /// # Errors
     /// The password would travel as a readable text.
-    pub fn as_user(mut self, login: &str, password: &str) -> Result<RemoteSite, BootError> {
+    pub fn with_login(mut self, login: &str, password: &str) -> Result<RemoteSite, BootError> {
         use base64::Engine as _;
         let own = match self.rest.host() {
             Some(Host::Ipv4(address)) => address.is_loopback(),
