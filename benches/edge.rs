@@ -27,7 +27,7 @@ struct Fixed {
 }
 
 impl Service for Fixed {
-    fn call<'a>(&'a self, _: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
+    fn call<'a>(&'a self, _: &'a Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
         Box::pin(async {
             let headers = vec![("X-CMS-Total".into(), "10".into()), ("Allow".into(), "GET".into())];
             Reply { status: 200, headers, payload: Payload::Text(self.text.clone()) }

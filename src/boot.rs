@@ -137,12 +137,25 @@ pub fn calls(loaded: &LoadedDeclaration, registry: &Registry) -> Result<Option<R
 /// # Errors
 /// See [`OpenError`]; an address of another form.
 pub fn open(registry: &Registry, migrate: bool) -> Result<Arc<dyn Database>, BootError> {
+    open_for(registry, migrate, false)
+}
+
+/// The same for one command.
+///
+/// # Errors
+/// See [`open`].
+pub fn open_briefly(registry: &Registry, migrate: bool) -> Result<Arc<dyn Database>, BootError> {
+    open_for(registry, migrate, true)
+}
+
+fn open_for(registry: &Registry, migrate: bool, brief: bool) -> Result<Arc<dyn Database>, BootError> {
     let (storage, feed) = (&registry.declaration.storage, &registry.declaration.feed);
     let options = DatabaseOptions {
         migrate: migrate && storage.migrate != Migrate::Never,
         copy: storage.copy_before_migration,
         queue: storage.write_queue.max(1),
         connections: storage.connections,
+        brief,
         feed: FeedRetention { age: feed.keep.std(), entries: feed.entries },
     };
     Ok(place(&registry.declaration)?.open(options, &registry.layout)?)

@@ -190,6 +190,21 @@ pub struct EventQuery {
     pub after: Option<i64>,
 }
 
+/// A piece of the site's export.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SiteExportQuery {
+    /// Stored kinds of records; `None`: all.
+    pub kinds: Option<Vec<Arc<str>>>,
+    /// Records that were changed then or later, in UTC seconds.
+    pub since: Option<i64>,
+    /// Records with higher ids.
+    pub after: i64,
+    /// Records up to this id.
+    pub until: Option<i64>,
+    /// The file goes on: so many records are read for the piece.
+    pub goes_on: Option<u64>,
+}
+
 /// The version of the shape of events. It changes where a member changes its meaning, never where one is added.
 const EVENT_VERSION: u64 = 1;
 
@@ -227,14 +242,20 @@ pub const LINES: &str = "application/x-ndjson";
 /// Media type of comma-separated values.
 pub const CSV: &str = "text/csv";
 
+/// Media type of WordPress's exports.
+pub const WXR: &str = "application/rss+xml";
+
 /// The body of a reply.
 #[derive(Clone, Debug)]
 pub enum Payload {
-    /// Documents of a collection in lines. More follow for the same request with this `_cursor`.
-    Lines {
+    /// The beginning of a body that is read piece by piece. More follows for the same request with this `_cursor`.
+    Pieces {
+        media_type: &'static str,
         bytes: Bytes,
         next: Option<String>,
     },
+    /// A piece of the site's export. Whoever serves the request writes it.
+    Export(SiteExportQuery),
     /// A stream of events. Whoever serves the request opens it.
     Events(EventQuery),
     /// No body at all.

@@ -56,6 +56,14 @@ pub struct OutgoingRequest {
 pub struct ReceivedAnswer {
     pub status: u16,
     pub text: String,
+    headers: http::HeaderMap,
+}
+
+impl ReceivedAnswer {
+    /// The first header of this name.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
 }
 
 /// Why there is no response.
@@ -161,7 +169,7 @@ impl Outbound {
     ) -> Result<Download, FetchError> {
         self.asker.allowed(url)?;
         let (asker, wanted) = (Arc::clone(&self.asker), url.clone());
-        self.in_pool(owner, move || asker.download(wanted, into, most)).await
+        self.in_pool(owner, move || asker.download(wanted, into, most, asker.patience)).await
     }
 
     /// Sends a request and reads at most so many bytes of the answer, whatever its status. It blocks the thread, for `patience` at
@@ -177,6 +185,19 @@ impl Outbound {
     ) -> Result<ReceivedAnswer, FetchError> {
         self.asker.allowed(url)?;
         self.asker.send(url, request, patience, most)
+    }
+
+    /// Downloads a file of at most so many bytes. It blocks the thread, for `patience` at most.
+    ///
+    /// # Errors
+    /// See [`FetchError`].
+    pub fn fetch_file(
+        &self,
+        url: &Url,
+        into: tempfile::NamedTempFile,
+        (patience, most): (Duration, u64),
+    ) -> Result<Download, FetchError> {
+        self.asker.download(url.clone(), into, most, patience)
     }
 
     async fn in_pool<T: Send + 'static>(
@@ -239,7 +260,7 @@ impl HttpClient {
 
     /// The page at an address.
     fn page(&self, url: Url) -> Result<WebPage, FetchError> {
-        let (url, mut answer) = self.follow(url)?;
+        let (url, mut answer) = self.follow(url, self.patience)?;
         let mut bytes = Vec::new();
         let body = answer.body_mut().as_reader().take(self.bytes).read_to_end(&mut bytes);
         body.map_err(|error| FetchError::Nothing(error.to_string()))?;
@@ -247,8 +268,14 @@ impl HttpClient {
     }
 
     /// The file at an address, whatever it is.
-    fn download(&self, url: Url, mut into: tempfile::NamedTempFile, most: u64) -> Result<Download, FetchError> {
-        let (_, mut answer) = self.follow(url)?;
+    fn download(
+        &self,
+        url: Url,
+        mut into: tempfile::NamedTempFile,
+        most: u64,
+        patience: Duration,
+    ) -> Result<Download, FetchError> {
+        let (_, mut answer) = self.follow(url, patience)?;
         let mut body = answer.body_mut().as_reader().take(most.saturating_add(1));
         let size = std::io::copy(&mut body, &mut into).map_err(|error| FetchError::Nothing(error.to_string()))?;
         if size > most {
@@ -278,12 +305,12 @@ impl HttpClient {
         // The status counts, also where the rest of the answer does not come.
         let _ = answer.body_mut().as_reader().take(most).read_to_end(&mut bytes);
         let text = String::from_utf8_lossy(&bytes).replace('\0', "");
-        Ok(ReceivedAnswer { status: answer.status().as_u16(), text })
+        Ok(ReceivedAnswer { status: answer.status().as_u16(), text, headers: answer.headers().clone() })
     }
 
     /// The response with status 200 that an address leads to, and where it was in the end.
-    fn follow(&self, mut url: Url) -> Result<(Url, http::Response<ureq::Body>), FetchError> {
-        let end = Instant::now() + self.patience;
+    fn follow(&self, mut url: Url, patience: Duration) -> Result<(Url, http::Response<ureq::Body>), FetchError> {
+        let end = Instant::now() + patience;
         for _ in 0..=self.redirects {
             self.allowed(&url)?;
             let left = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
@@ -383,12 +410,16 @@ mod tests {
     #[test]
     fn names_that_lead_home_are_not_followed() {
         let ask = |networks: &[&str]| {
-            let found = outbound(networks).asker.follow(Url::parse("http://localhost:8080/").expect("an address"));
+            let found = outbound(networks)
+                .asker
+                .follow(Url::parse("http://localhost:8080/").expect("an address"), Duration::from_secs(5));
             found.expect_err("nothing listens there, or it is not allowed")
         };
         assert!(matches!(ask(&[]), FetchError::Address(_)));
         // As for a name of a private network: which of them there are is not told.
-        let missing = outbound(&[]).asker.follow(Url::parse("http://nothing.invalid:8080/").expect("an address"));
+        let missing = outbound(&[])
+            .asker
+            .follow(Url::parse("http://nothing.invalid:8080/").expect("an address"), Duration::from_secs(5));
         assert_eq!(missing.err(), Some(FetchError::Address(UNKNOWN)));
     }
 

@@ -25,7 +25,7 @@ struct Echo {
 }
 
 impl Service for Echo {
-    fn call<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
+    fn call<'a>(&'a self, request: &'a Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
         Box::pin(async move {
             match request.path.as_str() {
                 "/panic" => panic!("asked to"),

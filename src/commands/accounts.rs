@@ -330,7 +330,7 @@ pub(super) fn user(source: &ConfigSource, command: UserCommand) -> Result<(), Bo
 }
 
 /// A secret: asked for at the terminal, which does not show it, or the first line of the standard input.
-fn secret_line(prompt: &str) -> Result<String, BootError> {
+pub(super) fn secret_line(prompt: &str) -> Result<String, BootError> {
     let failed = |error: std::io::Error| BootError::Other(error.to_string());
     let mut line = String::new();
     if std::io::stdin().is_terminal() {

@@ -1,29 +1,47 @@
 //! `import`: another site's content into this one, or the declarations that it asks for.
 
-use super::accounts::OperatorClient;
+use super::accounts::{OperatorClient, secret_line};
 use super::{ImportArgs, linked, opened, services_or_new};
 use crate::boot::{self, BootError, ConfigSource, Services};
 use crate::import::items::ExportSummary;
+use crate::import::live::{self, LiveSite};
 use crate::import::propose;
+use crate::import::remote::RemoteSite;
 use crate::import::source::ExportSource;
-use crate::import::{self, ImportReport, RedirectOutcome, SiteImport, attachments, progress_bar};
+use crate::import::{self, ImportReport, RedirectOutcome, SiteImport, attachments, fetch, progress_bar};
 use crate::model::Method;
 use crate::registry::Registry;
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use std::collections::HashSet;
+use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tempfile::TempDir;
+use url::Url;
 
 /// Carries out the command.
 pub(super) fn run(source: &ConfigSource, args: &ImportArgs) -> Result<(), BootError> {
-    if let Some(folder) = &args.propose {
-        return propose_declarations(source, args, folder);
-    }
     let progress = progress_bar();
-    let content = ExportSource::open(&args.file, args.table_prefix.as_deref(), &progress)?;
-    let options = SiteImport { user: args.user.as_deref(), dry_run: args.dry_run };
+    let live = match args.file.to_str().filter(|text| text.starts_with("https://") || text.starts_with("http://")) {
+        Some(address) => Some(read_site(source, args, address, &progress)?),
+        None => None,
+    };
+    let file = live.as_ref().map_or(&args.file, |(file, _)| file).clone();
+    if let Some(folder) = &args.propose {
+        return propose_declarations(source, args, &file, folder);
+    }
+    let live = live.map(|(_, live)| live);
+    if let Some(since) = live.as_ref().filter(|live| live.is_empty()).and_then(LiveSite::since) {
+        say!("nothing has changed since {since}");
+        return Ok(());
+    }
+    let content = ExportSource::open(&file, args.table_prefix.as_deref(), &progress)?;
+    let user = args.user.as_deref().filter(|_| live.is_none());
+    let options =
+        SiteImport { user, dry_run: args.dry_run, renew: live.as_ref().is_some_and(|live| live.since().is_some()) };
     if args.dry_run {
         let (_folder, registry, services) = rehearsal(source)?;
         let (mut report, summary) = import::import(&registry, &services, &content, options, &progress)?;
@@ -42,17 +60,54 @@ pub(super) fn run(source: &ConfigSource, args: &ImportArgs) -> Result<(), BootEr
     let operator = OperatorClient::over(Arc::new(registry), services)?;
     make_redirects(&operator, &summary, &mut report)?;
     say!("{report}");
+    if let Some(live) = live {
+        live.imported()?;
+    }
     if let Some(folder) = &args.attachments {
+        if args.fetch {
+            let progress = progress_bar();
+            say!("{}", fetch::fetch(&operator.registry, &operator.services, folder, &progress)?);
+        }
         say!("{}", attachments::bring(&operator.registry, &operator.services, folder)?);
     }
     Ok(())
+}
+
+/// Reads a site that runs into a dump.
+fn read_site(
+    source: &ConfigSource,
+    args: &ImportArgs,
+    address: &str,
+    progress: &ProgressBar,
+) -> Result<(PathBuf, LiveSite), BootError> {
+    let wrong = |why: String| BootError::Other(format!("{address}: {why}"));
+    let login = args.user.as_deref();
+    let login = login.ok_or_else(|| wrong("name an administrator of the site with --user".to_owned()))?;
+    let password = match &args.password_file {
+        Some(file) => {
+            fs::read_to_string(file).map_err(|error| BootError::Other(format!("{}: {error}", file.display())))?
+        }
+        None => secret_line(&format!("Application password of {login}: "))?,
+    };
+    let url = Url::parse(address).map_err(|error| wrong(error.to_string()))?;
+    let file = PathBuf::from(format!("{}.sql", url.host_str().unwrap_or("site")));
+    let file = args.into.clone().unwrap_or(file);
+    let registry = linked(source)?;
+    let pause = Duration::from_millis(args.pause);
+    let site = RemoteSite::new(&registry.declaration.outbound, address, "wp", pause)?;
+    let live = live::read(site.with_login(login, password.trim())?, address, &file, progress)?;
+    for note in live.notes() {
+        tell!("{note}");
+    }
+    tell!("{}: what was read", file.display());
+    Ok((file, live))
 }
 
 /// A database in which nothing is written: the one that is there, or an empty one in a temporary folder.
 fn rehearsal(source: &ConfigSource) -> Result<(Option<TempDir>, Registry, Services), BootError> {
     let registry = linked(source)?;
     if boot::place(&registry.declaration)?.file().is_none_or(Path::exists) {
-        let services = Services::start(boot::open(&registry, false)?, &registry)?;
+        let services = Services::start(boot::open_briefly(&registry, false)?, &registry)?;
         return Ok((None, registry, services));
     }
     let folder = TempDir::new().map_err(|error| BootError::Other(error.to_string()))?;
@@ -94,12 +149,12 @@ fn make_redirects(
 }
 
 /// Writes the declarations that a file of another site asks for.
-fn propose_declarations(source: &ConfigSource, args: &ImportArgs, folder: &Path) -> Result<(), BootError> {
+fn propose_declarations(source: &ConfigSource, args: &ImportArgs, file: &Path, folder: &Path) -> Result<(), BootError> {
     // The names that are taken are those of the dialect that the proposal declares.
     let mut source = source.clone();
     source.sets.push("site.prefix=wp".to_owned());
     let loaded = source.load()?;
-    let report = propose::propose(&loaded.declaration, &args.file, args.table_prefix.as_deref(), folder)?;
+    let report = propose::propose(&loaded.declaration, file, args.table_prefix.as_deref(), folder)?;
     if args.json {
         say!("{}", report.to_json());
     } else {

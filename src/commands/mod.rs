@@ -18,6 +18,7 @@ macro_rules! tell {
 
 mod accounts;
 mod backups;
+mod compare;
 mod declarations;
 mod doctor;
 mod health;
@@ -171,7 +172,8 @@ pub enum Command {
     /// Add to the declarations.
     #[command(subcommand)]
     New(NewCommand),
-    /// Import a WordPress export (WXR) or a dump of its database (SQL, also packed by gzip), or propose declarations for one.
+    /// Import a WordPress export (WXR), a dump of its database (SQL, also packed by gzip) or a WordPress that runs, or propose
+    /// declarations for one.
     Import(ImportArgs),
     /// Export the site as WXR, which WordPress and `import` read: all records with terms, values and comments. The server may
     /// run meanwhile. Uploaded files are not copied
@@ -189,6 +191,9 @@ pub enum Command {
         #[arg(long, value_name = "MB")]
         part_size: Option<u64>,
     },
+    /// Send the same GETs to a site elsewhere and to this one, and print what differs: before a moved site is switched over.
+    /// The server may run meanwhile.
+    Compare(CompareArgs),
     /// Check the running site from outside: whether proxies pass on what clients send.
     Doctor {
         /// Address of the site as clients use it; default: site.url.
@@ -226,10 +231,12 @@ pub enum Command {
 /// See [`Command::Import`].
 #[derive(Args, Debug)]
 pub struct ImportArgs {
+    /// The file, or the address of a site that runs: https://old.example.org.
+    #[arg(value_name = "FILE|ADDRESS")]
     file: PathBuf,
     /// Import nothing; write `site.toml` and schema files for the content of the file into this folder. Files that are there
     /// stay. Reads WordPress exports, dumps, and what Advanced Custom Fields has exported as JSON.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["attachments", "user", "dry_run"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["attachments", "dry_run"])]
     propose: Option<PathBuf>,
     /// Print the report of `--propose` as JSON.
     #[arg(long, requires = "propose")]
@@ -243,10 +250,40 @@ pub struct ImportArgs {
     /// A folder with the uploads of the exported site; its files become those of the imported records.
     #[arg(long, value_name = "DIR")]
     attachments: Option<PathBuf>,
+    /// Download the files that this folder does not have from where they are, before it is read.
+    #[arg(long, requires = "attachments")]
+    fetch: bool,
     /// Login of the account that gets the records whose author the file does not list; default: the first
-    /// administrator.
+    /// administrator. With an address: the account there that reads the site, an administrator's.
     #[arg(long, value_name = "LOGIN")]
     user: Option<String>,
+    /// A file with the application password of that account; without it, it is asked for at a prompt or read from the
+    /// standard input.
+    #[arg(long, value_name = "FILE", requires = "user")]
+    password_file: Option<PathBuf>,
+    /// The file that the content of an address is read into; default: HOST.sql. An import that was ended goes on with it, and
+    /// a later one reads what has changed since.
+    #[arg(long, value_name = "FILE", requires = "user")]
+    into: Option<PathBuf>,
+    /// Milliseconds between two requests to an address. The site may ask for more (Retry-After).
+    #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u64).range(..=60_000))]
+    pause: u64,
+}
+
+/// See [`Command::Compare`].
+#[derive(Args, Debug)]
+pub struct CompareArgs {
+    /// Address of the other site: https://old.example.org.
+    site: String,
+    /// Compare so many items of each collection, those with the lowest ids.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    most: u64,
+    /// Milliseconds between two requests to the other site. It may ask for more (Retry-After).
+    #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u64).range(..=60_000))]
+    pause: u64,
+    /// Print the outcome as JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// See [`Command::New`].
@@ -371,6 +408,7 @@ pub fn main() -> ExitCode {
         Some(Command::Completions { shell }) => completions(shell),
         Some(Command::Man { directory }) => man(directory.as_deref()),
         Some(Command::New(NewCommand::Resource { name, like })) => new::resource(&source, &name, &like),
+        Some(Command::Compare(args)) => compare::run(&source, &args),
         Some(Command::Import(args)) => import::run(&source, &args),
         Some(Command::Export { wxr, types, since, part_size }) => {
             export(&source, &wxr, types, since.as_deref(), part_size)
@@ -435,7 +473,7 @@ fn present(registry: &Registry) -> Result<(), BootError> {
 
 fn opened(registry: Registry) -> Result<(Registry, Services), BootError> {
     let _starting = boot::place(&registry.declaration)?.start()?;
-    let storage = boot::open(&registry, true)?;
+    let storage = boot::open_briefly(&registry, true)?;
     let services = Services::start(storage, &registry)?;
     services.seed(&registry)?;
     Ok((registry, services))
@@ -523,7 +561,7 @@ fn export(
     let options = ExportOptions { types, since: since.transpose()?, part };
     let registry = Arc::new(linked(source)?);
     present(&registry)?;
-    let services = Services::start(boot::open(&registry, false)?, &registry)?;
+    let services = Services::start(boot::open_briefly(&registry, false)?, &registry)?;
     say!("{}", crate::export::export(&registry, &services, file, &options)?);
     Ok(())
 }
@@ -537,7 +575,7 @@ fn doctor(source: &ConfigSource, url: Option<String>, authority: Option<&Path>) 
     // A check changes nothing: neither tables nor their rows.
     let registry = linked(source)?;
     present(&registry)?;
-    let services = Services::start(boot::open(&registry, false)?, &registry)?;
+    let services = Services::start(boot::open_briefly(&registry, false)?, &registry)?;
     let site = url.unwrap_or_else(|| registry.site.url.clone());
     let findings = doctor::examine(&registry, &services, &site, authority)?;
     for finding in &findings {

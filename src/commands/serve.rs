@@ -5,8 +5,9 @@ use super::reload::{self, ConfigWatcher, ProcessStatus, ServerProcess};
 use crate::access::outbox;
 use crate::backup;
 use crate::boot::{self, BootError, ConfigSource, Secret, Services};
-use crate::engine::Engine;
+use crate::engine::{Engine, error_reply};
 use crate::events::{self, EventHost, EventHub};
+use crate::export;
 use crate::families::file;
 use crate::files::Files;
 use crate::http::{
@@ -16,7 +17,7 @@ use crate::http::{
 use crate::log;
 use crate::mailer::{MailContext, Mailer};
 use crate::mcp::{self, Mcp, McpReply};
-use crate::model::{EventQuery, Reply, Request, StopSignal};
+use crate::model::{EventQuery, Payload, Reply, Request, StopSignal};
 use crate::pages::Pages;
 use crate::registry::Registry;
 use crate::scheduler::Scheduler;
@@ -85,8 +86,17 @@ impl EventHost for SiteService {
 }
 
 impl Service for SiteService {
-    fn call<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
-        Box::pin(self.engine.serve(request))
+    fn call<'a>(&'a self, request: &'a Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
+        Box::pin(async {
+            let reply = self.engine.serve(request).await;
+            match reply.payload {
+                Payload::Export(query) => match export::piece(&self.engine, &query) {
+                    Ok(payload) => Reply { payload, ..reply },
+                    Err(error) => error_reply(&error),
+                },
+                payload => Reply { payload, ..reply },
+            }
+        })
     }
 
     fn admits<'a>(&'a self, request: &'a Request) -> Pin<Box<dyn Future<Output = Option<u64>> + 'a>> {

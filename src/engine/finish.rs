@@ -3,7 +3,7 @@
 use super::{CallOutcome, Engine, embed};
 use crate::error::{ApiError, status};
 use crate::handlers::{Outcome, RenderedJson};
-use crate::model::{Method, Payload, Reply};
+use crate::model::{LINES, Method, Payload, Reply};
 use crate::registry::resource::Resource;
 use crate::request::BodyParams;
 use crate::request::args::ArgSources;
@@ -58,7 +58,7 @@ impl Engine {
             && let Payload::Text(text) = &reply.payload
             && let Some(bytes) = in_lines(text)
         {
-            reply.payload = Payload::Lines { bytes, next };
+            reply.payload = Payload::Pieces { media_type: LINES, bytes, next };
         }
         if reply.status == status::OK && call.method == Method::Get {
             if let Payload::Text(text) = &reply.payload {
@@ -155,8 +155,8 @@ impl Engine {
         if let Some((media_type, bytes)) = outcome.other {
             return reply(Payload::Other { media_type, bytes });
         }
-        if let Some(query) = outcome.events.filter(|_| call.method != Method::Head) {
-            return reply(Payload::Events(query));
+        if let Some(payload) = outcome.payload.filter(|_| call.method != Method::Head) {
+            return reply(payload);
         }
         let mut document = outcome.body;
         if outcome.text.is_none() && !outcome.reduced {

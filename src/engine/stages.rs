@@ -23,8 +23,8 @@ const MOST_NESTED: u8 = 8;
 
 impl Engine {
     /// Serves one request from outside.
-    pub async fn serve(&self, request: Request) -> Reply {
-        last(self.stages(OuterRequest::new(&request)).await)
+    pub async fn serve(&self, request: &Request) -> Reply {
+        last(self.stages(OuterRequest::new(request)).await)
     }
 
     /// Carries out a request that is inside another, up to what is made of its outcome.

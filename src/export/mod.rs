@@ -3,18 +3,21 @@
 //! Everything is read from one snapshot, page by page, so that memory holds some records with their comments however many
 //! there are. Whatever the format has no place for is counted in the report.
 
+mod piece;
 mod records;
 mod report;
 mod terms;
 mod write;
 
+pub use self::piece::piece;
 use self::records::RecordReader;
 pub use self::report::ExportReport;
 use self::write::{ExportedSite, WxrWriter};
 use crate::boot::{BootError, Services};
 use crate::error::ApiError;
+use crate::features::site_export;
 use crate::import::items::ExportItem;
-use crate::model::Method;
+use crate::model::{Method, SiteExportQuery};
 use crate::records::{always, plan};
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
@@ -25,6 +28,9 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Records that are read together.
+const PAGE: u64 = 200;
 
 /// A choice of records, and the size of the files.
 #[derive(Clone, Debug, Default)]
@@ -49,10 +55,12 @@ pub fn export(
 ) -> Result<ExportReport, BootError> {
     let engine = services.engine(registry.clone())?;
     let scope = engine.scope_of(Principal::default()).map_err(|error| BootError::Other(error.to_string()))?;
-    let kinds = kinds(registry, &options.types)?;
+    let kinds = site_export::kinds(registry, options.types.iter().map(String::as_str));
+    let kinds = kinds.map_err(|none| BootError::Other(format!("there is no content type {none}")))?;
+    let query = SiteExportQuery { kinds, since: options.since, ..SiteExportQuery::default() };
     let mut parts = ExportParts::new(&scope, file, options.part);
     let mut report = ExportReport::default();
-    let written = write_all(&scope, kinds, options.since, &mut parts, &mut report);
+    let written = write_all(&scope, &query, &mut parts, &mut report);
     match written.and_then(|()| parts.finish()) {
         Ok(()) => {
             report.files = parts.files;
@@ -67,15 +75,14 @@ pub fn export(
 
 fn write_all(
     scope: &Scope,
-    kinds: Option<Vec<Arc<str>>>,
-    since: Option<i64>,
+    query: &SiteExportQuery,
     parts: &mut ExportParts,
     report: &mut ExportReport,
 ) -> Result<(), BootError> {
     let failed = |error: ApiError| BootError::Other(error.to_string());
     let snapshot = scope.snapshot().map_err(failed)?;
     let terms = terms::all(scope, &*snapshot).map_err(failed)?;
-    let mut reader = RecordReader::new(scope, &*snapshot, kinds, since).map_err(failed)?;
+    let mut reader = RecordReader::new(scope, &*snapshot, query).map_err(failed)?;
     let authors = reader.authors().map_err(failed)?;
     report.authors = authors.len() as u64;
     report.terms = terms.len() as u64;
@@ -85,7 +92,7 @@ fn write_all(
     for term in terms {
         parts.put(&ExportItem::Term(term))?;
     }
-    while let Some(page) = reader.page(report).map_err(failed)? {
+    while let Some(page) = reader.page(PAGE, report).map_err(failed)? {
         for record in page {
             parts.put(&ExportItem::Record(Box::new(record)))?;
         }
@@ -111,27 +118,14 @@ fn rows(scope: &Scope, snapshot: &dyn Snapshot) -> Result<BTreeMap<String, u64>,
     Ok(counts)
 }
 
-/// The stored kinds of resources by name.
-fn kinds(registry: &Registry, types: &[String]) -> Result<Option<Vec<Arc<str>>>, BootError> {
-    if types.is_empty() {
-        return Ok(None);
-    }
-    let named = |wanted: &String| {
-        let found =
-            registry.content_types().find(|kind| kind.name == *wanted || exported_name(registry, kind) == *wanted);
-        found
-            .map(|kind| kind.kind.clone())
-            .ok_or_else(|| BootError::Other(format!("there is no content type {wanted}")))
-    };
-    types.iter().map(named).collect::<Result<_, _>>().map(Some)
-}
-
-/// The name that WordPress has for a kind or a taxonomy.
-fn exported_name(registry: &Registry, resource: &Resource) -> String {
-    let own = format!("{}_", registry.site.prefix);
-    match resource.api_name.strip_prefix(&own) {
-        Some(rest) => format!("wp_{rest}"),
-        None => resource.api_name.clone(),
+/// The facts about the site that an export begins with.
+fn exported_site(scope: &Scope) -> ExportedSite {
+    let setting = |name: &str| scope.settings.text(name).to_owned();
+    ExportedSite {
+        title: setting("title"),
+        description: setting("description"),
+        language: setting("language").replace('_', "-"),
+        url: scope.registry.site.url.clone(),
     }
 }
 
@@ -149,13 +143,7 @@ struct ExportParts {
 
 impl ExportParts {
     fn new(scope: &Scope, file: &Path, most: Option<u64>) -> ExportParts {
-        let setting = |name: &str| scope.settings.text(name).to_owned();
-        let site = ExportedSite {
-            title: setting("title"),
-            description: setting("description"),
-            language: setting("language").replace('_', "-"),
-            url: scope.registry.site.url.clone(),
-        };
+        let site = exported_site(scope);
         let most = most.unwrap_or(u64::MAX);
         ExportParts { file: file.to_owned(), site, most, out: None, files: Vec::new(), place: file.to_owned() }
     }

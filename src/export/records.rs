@@ -4,8 +4,10 @@ use super::report::ExportReport;
 use super::terms::taxonomy;
 use crate::behaviours::files;
 use crate::error::ApiError;
+use crate::features::site_export::{exported, exported_name};
 use crate::import::filing;
 use crate::import::items::{Author, Comment, ExportRecord, TermRef};
+use crate::model::SiteExportQuery;
 use crate::records::{self, Record, all, always, columns, is_in, select};
 use crate::registry::Registry;
 use crate::registry::columns::{ID, comment, old_address, record, term, user};
@@ -21,9 +23,6 @@ use cms_text::time::format_local;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Records that are read together.
-const PAGE: u64 = 200;
 
 /// The space of the meta values of records.
 const CONTENT: &str = "content";
@@ -142,26 +141,19 @@ impl<'s> RecordReader<'s> {
     pub(super) fn new(
         scope: &'s Scope,
         snapshot: &'s dyn Snapshot,
-        kinds: Option<Vec<Arc<str>>>,
-        since: Option<i64>,
+        query: &SiteExportQuery,
     ) -> Result<RecordReader<'s>, ApiError> {
-        let of_kinds =
-            kinds.map_or_else(always, |kinds| records::words(record::KIND, kinds.iter().map(|kind| &**kind)));
-        let changed =
-            since.map_or_else(always, |since| Cond::Compare(name(record::MODIFIED_UTC), Op::Ge, DbValue::Int(since)));
         let taxonomies = snapshot.groups(&columns(term::TABLE, &[term::TAXONOMY], always()))?;
         let taxonomies = taxonomies.into_iter().filter_map(|row| Some(name(records::text(row.first()?)))).collect();
-        let filter = all([of_kinds, changed]);
-        Ok(RecordReader { scope, snapshot, taxonomies, filter, last: 0, logins: HashMap::new() })
+        let (filter, last) = (exported(query), query.after);
+        Ok(RecordReader { scope, snapshot, taxonomies, filter, last, logins: HashMap::new() })
     }
 
     /// The accounts that own records.
     pub(super) fn authors(&mut self) -> Result<Vec<Author>, ApiError> {
         let owners = columns(record::TABLE, &[record::AUTHOR], self.filter.clone());
         let ids = self.snapshot.groups(&owners)?.into_iter().filter_map(|row| row.first().map(records::int));
-        let rows: Vec<UserRow> =
-            self.snapshot.rows_as(&records::ordered(select::<UserRow>(is_in(ID, ids)), ID, false))?;
-        self.logins = rows.iter().map(|row| (row.id, row.login.clone())).collect();
+        let rows = self.users(ids.collect())?;
         let author = |row: UserRow| Author {
             id: Some(row.id),
             login: row.login,
@@ -174,13 +166,30 @@ impl<'s> RecordReader<'s> {
         Ok(rows.into_iter().map(author).collect())
     }
 
-    /// The next records; `None` after the last one.
-    pub(super) fn page(&mut self, report: &mut ExportReport) -> Result<Option<Vec<ExportRecord>>, ApiError> {
+    fn users(&mut self, ids: Vec<i64>) -> Result<Vec<UserRow>, ApiError> {
+        let plan = records::ordered(select::<UserRow>(is_in(ID, ids)), ID, false);
+        let rows: Vec<UserRow> = self.snapshot.rows_as(&plan)?;
+        self.logins.extend(rows.iter().map(|row| (row.id, row.login.clone())));
+        Ok(rows)
+    }
+
+    /// The id of the last record that was read.
+    pub(super) fn last(&self) -> i64 {
+        self.last
+    }
+
+    /// The next records, so many at most; `None` after the last one.
+    pub(super) fn page(&mut self, most: u64, report: &mut ExportReport) -> Result<Option<Vec<ExportRecord>>, ApiError> {
         let after = Cond::Compare(name(ID), Op::Gt, DbValue::Int(self.last));
         let plan = records::ordered(select::<RecordRow>(all([self.filter.clone(), after])), ID, false);
-        let rows: Vec<RecordRow> = self.snapshot.rows_as(&ReadPlan { limit: Some(PAGE), ..plan })?;
+        let rows: Vec<RecordRow> = self.snapshot.rows_as(&ReadPlan { limit: Some(most), ..plan })?;
         let Some(last) = rows.last() else { return Ok(None) };
         self.last = last.id;
+        let unknown = |author: &i64| *author != 0 && !self.logins.contains_key(author);
+        let unknown: Vec<i64> = rows.iter().map(|row| row.author).filter(unknown).collect();
+        if !unknown.is_empty() {
+            self.users(unknown)?;
+        }
         let registry = &self.scope.registry;
         let saved = |row: &RecordRow| !registry.status_is(&row.status, |status| status.internal && status.draft);
         let (rows, unsaved): (Vec<_>, Vec<_>) = rows.into_iter().partition(saved);
@@ -317,7 +326,7 @@ impl<'s> RecordReader<'s> {
         let registry = &self.scope.registry;
         let whole = parts.rows.remove(&row.id);
         let typed = whole.as_ref().map(|(index, row)| Record { resource: &registry.resources[*index], row });
-        let kind = typed.map_or_else(|| row.kind.to_string(), |of| super::exported_name(registry, of.resource));
+        let kind = typed.map_or_else(|| row.kind.to_string(), |of| exported_name(registry, of.resource));
         *report.records.entry(kind.clone()).or_default() += 1;
         let extra: Value = serde_json::from_str(&row.extra).unwrap_or(Value::Null);
         let source = extra["source_url"].as_str().map(str::to_owned);
@@ -484,7 +493,7 @@ fn declared_values(scope: &Scope, record: Record<'_>) -> Vec<(String, String)> {
 fn kind_name(scope: &Scope, kind: &str) -> String {
     let registry = &scope.registry;
     let declared = registry.resources.iter().find(|resource| *resource.kind == *kind);
-    declared.map_or_else(|| kind.to_owned(), |resource| super::exported_name(registry, resource))
+    declared.map_or_else(|| kind.to_owned(), |resource| exported_name(registry, resource))
 }
 
 /// Properties of a type of one's own as meta values: WordPress has no columns for them.

@@ -2,6 +2,7 @@
 
 use super::records::{property_values, stored_values};
 use crate::error::ApiError;
+use crate::features::site_export::exported_name;
 use crate::import::items::Term;
 use crate::records::{self, Record, always, select};
 use crate::registry::Registry;
@@ -26,7 +27,7 @@ typed_row! {
 /// The name that WordPress has for a taxonomy.
 pub(super) fn taxonomy(registry: &Registry, kind: &str) -> String {
     let declared = registry.taxonomies().find(|taxonomy| *taxonomy.kind == *kind);
-    declared.map_or_else(|| kind.to_owned(), |taxonomy| super::exported_name(registry, taxonomy))
+    declared.map_or_else(|| kind.to_owned(), |taxonomy| exported_name(registry, taxonomy))
 }
 
 /// All of them: one after the term above it.

@@ -32,6 +32,18 @@ pub struct ExportedSite {
 /// A file that is being written.
 pub struct WxrWriter<W: io::Write>(Writer<W>);
 
+impl WxrWriter<Vec<u8>> {
+    /// Goes on with a file that was begun: as [`WxrWriter::begin`], whose text is in another piece.
+    ///
+    /// # Errors
+    /// See above.
+    pub fn go_on(site: &ExportedSite) -> io::Result<WxrWriter<Vec<u8>>> {
+        let mut begun = WxrWriter::begin(Vec::new(), site)?;
+        begun.0.get_mut().clear();
+        Ok(begun)
+    }
+}
+
 impl<W: io::Write> WxrWriter<W> {
     /// Begins a file.
     ///
@@ -63,6 +75,11 @@ impl<W: io::Write> WxrWriter<W> {
         self.close("channel")?;
         self.close("rss")?;
         Ok(self.0.into_inner())
+    }
+
+    /// Ends a piece, after which the file goes on.
+    pub fn into_output(self) -> W {
+        self.0.into_inner()
     }
 
     pub fn item(&mut self, item: &ExportItem) -> io::Result<()> {

@@ -30,6 +30,7 @@ pub mod seo;
 pub mod service_description;
 pub mod sessions;
 pub mod sideload;
+pub mod site_export;
 pub mod site_health;
 pub mod sitemaps;
 pub mod static_entries;
@@ -71,6 +72,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     service_description::HANDLERS,
     sessions::HANDLERS,
     sideload::HANDLERS,
+    site_export::HANDLERS,
     site_health::HANDLERS,
     sitemaps::HANDLERS,
     static_entries::HANDLERS,

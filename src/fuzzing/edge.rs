@@ -110,9 +110,9 @@ struct RecordingService {
 }
 
 impl Service for RecordingService {
-    fn call<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
+    fn call<'a>(&'a self, request: &'a Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
         let payload = Payload::Json(json!({ "path": request.path, "query": request.query }));
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
         let headers = vec![("ETag".into(), "\"a\"".into())];
         Box::pin(std::future::ready(Reply { status: 200, headers, payload }))
     }

@@ -444,7 +444,7 @@ fn page_address(work: &Work<'_>, page: u64) -> String {
 
 /// The request's address with another value of a parameter, which stays where it is. Values are percent-encoded again, and
 /// items of lists get their numbers.
-fn address_with(work: &Work<'_>, name: &str, value: &str) -> String {
+pub fn address_with(work: &Work<'_>, name: &str, value: &str) -> String {
     let mut given = Some((name.to_owned(), value.to_owned()));
     let parsed = url::form_urlencoded::parse(work.raw_query.as_bytes()).into_owned();
     let mut pairs: Vec<(String, String)> =

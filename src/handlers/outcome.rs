@@ -2,7 +2,7 @@
 
 use crate::cache::documents::DocumentText;
 use crate::error::status;
-use crate::model::EventQuery;
+use crate::model::Payload;
 use crate::records::Record;
 use bytes::Bytes;
 use cms_storage::plan::Row;
@@ -26,8 +26,8 @@ pub struct Outcome {
     pub modified: Option<i64>,
     /// The collection is sent as lines; the cursor of the page after this one, if there is one.
     pub lines: Option<Option<String>>,
-    /// A stream of events instead of a body.
-    pub events: Option<EventQuery>,
+    /// A stream or an export instead of a document: whoever serves the request makes the body.
+    pub payload: Option<Payload>,
     /// For this request alone.
     pub private: bool,
     /// The response is made anew for each request.

@@ -52,14 +52,14 @@ struct EventBody {
 /// The response to a request for a stream of events, and the length of its body.
 pub(super) async fn response(
     http: &HttpRequest,
-    (request, query): (Option<Request>, EventQuery),
+    (request, query): (Request, EventQuery),
     (compiled, edge): (&Arc<PreparedService>, &Edge),
     asked: &RequestFacts<'_>,
 ) -> Result<(Response<BoxBody>, usize), ApiError> {
-    let Some(request) = request else {
+    if !request.wants_events() {
         let message = "This is a stream of events: ask for it with `Accept: text/event-stream`.";
         return Err(ApiError::new(Code::BadRequest).with_message(message));
-    };
+    }
     let opened = Arc::clone(&compiled.service).open_stream(request, query, edge.endings(compiled));
     let (headers, stream) = opened.await?;
     let head = Reply { status: status::OK, headers, payload: Payload::Empty };

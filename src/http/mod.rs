@@ -71,7 +71,7 @@ pub use tls::Certificates;
 /// A service that handles requests.
 pub trait Service: Send + Sync + 'static {
     /// Handles one request. A panic inside becomes a 500 and ends this request only.
-    fn call<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>>;
+    fn call<'a>(&'a self, request: &'a Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>>;
 
     /// Bytes that the body of this request may have when it brings files, which then go to disk; `None` when its endpoint
     /// takes none, or not from this caller. The request is as it was received, without its body.
@@ -97,7 +97,7 @@ pub trait Service: Send + Sync + 'static {
 
     /// Handles a request for such a path.
     fn serve_other_path<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
-        self.call(request)
+        Box::pin(async move { self.call(&request).await })
     }
 
     /// Handles a request for such a path where the response may come bit by bit. Such a stream watches `endings`.
@@ -502,19 +502,17 @@ async fn rest(
     // A POST that overrides its method with HEAD gets no body either; of a real HEAD actix keeps the length and drops
     // the bytes.
     let overridden = request.method != Method::Head && effective_method(&request) == Some(Method::Head);
-    let following = (request.wants_lines() || request.wants_events()).then(|| request.clone());
-    match guard::guarded(compiled.service.call(request)).await {
-        Ok(Reply { payload: Payload::Lines { bytes, next: Some(next) }, status, headers }) if !overridden => {
-            let first = Payload::Lines { bytes: bytes.clone(), next: None };
+    match guard::guarded(compiled.service.call(&request)).await {
+        Ok(Reply { payload: Payload::Pieces { media_type, bytes, next: Some(next) }, status, headers })
+            if !overridden =>
+        {
+            let first = Payload::Pieces { media_type, bytes: bytes.clone(), next: None };
             let (response, length) =
                 respond::rest(Reply { payload: first, status, headers }, &JsonFormat::default(), compiled, &asked);
-            match following {
-                Some(request) => (response.set_body(lines::body(bytes, next, compiled.clone(), request)), length),
-                None => (response, length),
-            }
+            (response.set_body(lines::body(bytes, next, compiled.clone(), request)), length)
         }
         Ok(Reply { payload: Payload::Events(query), .. }) if !overridden => {
-            let opened = events::response(http, (following, query), (compiled, edge), &asked).await;
+            let opened = events::response(http, (request, query), (compiled, edge), &asked).await;
             opened.unwrap_or_else(|error| refused(error, &shape))
         }
         Ok(reply) if overridden => {

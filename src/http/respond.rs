@@ -5,7 +5,7 @@
 
 use crate::error::{ApiError, Code, status};
 use crate::http::{PreparedService, body, encoding};
-use crate::model::{LINES, Payload, Reply};
+use crate::model::{Payload, Reply};
 use crate::request::conditional;
 use actix_http::body::BoxBody;
 use actix_http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -198,7 +198,7 @@ pub fn rest(
     let mut status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut encoding = None;
     let (media_type, mut bytes) = match reply.payload {
-        Payload::Empty | Payload::Events(_) => (shape.media_type(), Bytes::new()),
+        Payload::Empty | Payload::Events(_) | Payload::Export(_) => (shape.media_type(), Bytes::new()),
         // Writing a value that is already in memory cannot fail.
         Payload::Json(value) => {
             (shape.media_type(), shape.write(serde_json::to_vec(&value).unwrap_or_default().into()))
@@ -211,7 +211,7 @@ pub fn rest(
         }
         Payload::Shared(kept) => (shape.media_type(), shape.write(kept.text.clone())),
         Payload::Other { media_type, bytes } | Payload::Page { media_type, bytes } => (media_type, bytes.into()),
-        Payload::Lines { bytes, .. } => (LINES, bytes),
+        Payload::Pieces { media_type, bytes, .. } => (media_type, bytes),
     };
     let length = bytes.len();
     let tag = own(&reply.headers, "ETag").map(|tag| encoded_tag(tag, encoding));
@@ -304,12 +304,12 @@ pub fn page(mut reply: Reply, asked: &RequestFacts<'_>) -> (Response<BoxBody>, u
 pub fn plain(reply: Reply, id: &str) -> (Response<BoxBody>, usize) {
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let (media_type, bytes) = match reply.payload {
-        Payload::Empty | Payload::Events(_) => (JSON, Bytes::new()),
+        Payload::Empty | Payload::Events(_) | Payload::Export(_) => (JSON, Bytes::new()),
         Payload::Json(value) => (JSON, serde_json::to_vec(&value).unwrap_or_default().into()),
         Payload::Text(text) => (JSON, text),
         Payload::Shared(kept) => (JSON, kept.text.clone()),
         Payload::Other { media_type, bytes } | Payload::Page { media_type, bytes } => (media_type, bytes.into()),
-        Payload::Lines { bytes, .. } => (LINES, bytes),
+        Payload::Pieces { media_type, bytes, .. } => (media_type, bytes),
     };
     let length = bytes.len();
     let mut response = Response::with_body(status, body::of(bytes));

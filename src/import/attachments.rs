@@ -36,7 +36,7 @@ const CONTENTS: u64 = 20;
 const NAMED: usize = 20;
 
 /// The meta key of what WordPress knows of a picture and its smaller copies.
-const DETAILS: &str = "_wp_attachment_metadata";
+pub(super) const DETAILS: &str = "_wp_attachment_metadata";
 
 /// Names of files that have something in common: the first ones, and how many there are.
 #[derive(Debug, Default)]
@@ -121,8 +121,7 @@ pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Re
                 bringing.store.now = services.clock.now();
                 let record = Record { resource, row };
                 let own = details.iter().find(|value| value.id == record.id() && &*value.key == DETAILS);
-                let details = own.and_then(|own| serde_json::from_str::<String>(&own.json).ok());
-                bringing.one(record, &details.and_then(|text| php::unserialize(&text)).unwrap_or_default())?;
+                bringing.one(record, &details_of(own.map(|own| &*own.json)))?;
             }
         }
     }
@@ -130,7 +129,7 @@ pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Re
     Ok(bringing.report)
 }
 
-fn page(storage: &dyn Storage, resource: &Resource, after: i64) -> Result<Vec<Row>, BootError> {
+pub(super) fn page(storage: &dyn Storage, resource: &Resource, after: i64) -> Result<Vec<Row>, BootError> {
     let mut plan = records::plan(resource, Cond::Compare(resource.key.clone(), Op::Gt, DbValue::Int(after)));
     plan.order = vec![Order::Column(name("id"), false)];
     plan.limit = Some(PAGE);
@@ -207,8 +206,7 @@ impl AttachmentImport<'_> {
         };
         let described: Vec<(&String, &Value)> = details["sizes"].as_object().into_iter().flatten().collect();
         let own = |value: &Value| value["file"].as_str().map(str::to_owned);
-        let mut names: Vec<String> = described.iter().filter_map(|(_, size)| own(size)).collect();
-        names.extend(details["original_image"].as_str().map(str::to_owned));
+        let mut names = listed_copies(details);
         names.extend(self.uploads.copies_of(found));
         names.sort();
         names.dedup();
@@ -289,6 +287,19 @@ impl AttachmentImport<'_> {
     fn commit(&self, changes: Vec<Change>) -> Result<(), BootError> {
         wait(self.store.storage.commit(WritePlan::new(changes))).map(|_| ()).map_err(BootError::Commit)
     }
+}
+
+/// The details that WordPress knows of a picture, from its meta value.
+pub(super) fn details_of(stored: Option<&str>) -> Value {
+    let text = stored.and_then(|json| serde_json::from_str::<String>(json).ok());
+    text.and_then(|text| php::unserialize(&text)).unwrap_or_default()
+}
+
+/// The names of the copies of a picture that its details list.
+pub(super) fn listed_copies(details: &Value) -> Vec<String> {
+    let sizes = details["sizes"].as_object().into_iter().flatten();
+    let files = sizes.map(|(_, size)| &size["file"]).chain([&details["original_image"]]);
+    files.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 /// The changes of a record whose file is here now.

@@ -30,7 +30,7 @@ pub(super) struct Importer<'a> {
     /// Source keys that an earlier run brought, with what they became.
     pub known: HashMap<String, i64>,
     /// Those that this run has brought.
-    fresh: HashSet<String>,
+    pub fresh: HashSet<String>,
     /// Users by folded login.
     pub logins: HashMap<String, i64>,
     /// Accounts by folded address: login, and id, or none where this run brings it.
@@ -55,6 +55,8 @@ pub(super) struct Importer<'a> {
     pub pending: Vec<Change>,
     /// Nothing is committed.
     pub dry_run: bool,
+    /// See [`SiteImport::renew`].
+    pub renew: bool,
     pub report: ImportReport,
 }
 
@@ -144,6 +146,7 @@ impl<'a> Importer<'a> {
             next_term: highest + 1,
             pending: Vec::new(),
             dry_run: options.dry_run,
+            renew: options.renew,
             report,
         })
     }

@@ -8,13 +8,16 @@
 pub mod attachments;
 mod dates;
 mod dump;
+pub mod fetch;
 pub mod filing;
 mod ids;
 mod importer;
 pub mod items;
+pub mod live;
 mod names;
 pub mod propose;
 mod records;
+pub mod remote;
 mod report;
 mod seo;
 mod site;
@@ -47,6 +50,8 @@ pub struct SiteImport<'o> {
     pub user: Option<&'o str>,
     /// Nothing is written.
     pub dry_run: bool,
+    /// Records that an earlier run brought become what the source has now.
+    pub renew: bool,
 }
 
 /// A bar on a terminal that shows how far an import is.

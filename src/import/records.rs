@@ -5,7 +5,8 @@ use super::items::{Comment, ExportRecord, TermRef};
 use crate::boot::BootError;
 use crate::families::{Columns, column, comment, content, text_column};
 use crate::files::kinds;
-use crate::records::txt;
+use crate::records::{self, columns, eq, txt};
+use crate::registry::Registry;
 use crate::registry::columns::seo as seo_columns;
 use crate::registry::name;
 use crate::registry::resource::Resource;
@@ -23,7 +24,8 @@ const WITH_ITS_RECORD: &str = "post-trashed";
 impl<'a> Importer<'a> {
     pub(super) fn record(&mut self, record: ExportRecord) -> Result<(), BootError> {
         let (id, key) = self.records.take("record", record.id);
-        if !self.remember(key, "record", id) {
+        let renewed = self.renew && self.known.contains_key(&key) && !self.fresh.contains(&key) && self.is_here(id)?;
+        if !renewed && !self.remember(key, "record", id) {
             return Ok(());
         }
         let kind = self.kind(&record.kind);
@@ -61,10 +63,15 @@ impl<'a> Importer<'a> {
         change.edges = edges.into_iter().collect();
         change.meta = meta(&record.meta);
         self.judge_meta(resource, &record.meta, &OWN_KEYS);
-        let counted = (record.kind.clone(), record.status.clone(), resource.is_none());
-        *self.report.records.entry(counted).or_default() += 1;
-        if let Some(url) = &record.attachment_url {
-            *self.report.elsewhere.entry(host(url).to_owned()).or_default() += 1;
+        if renewed {
+            renew(&mut change, resource, self.registry, &record.meta);
+            self.report.renewed += 1;
+        } else {
+            let counted = (record.kind.clone(), record.status.clone(), resource.is_none());
+            *self.report.records.entry(counted).or_default() += 1;
+            if let Some(url) = &record.attachment_url {
+                *self.report.elsewhere.entry(host(url).to_owned()).or_default() += 1;
+            }
         }
         self.pending.push(Change::Put(change));
         self.pending.extend(moved);
@@ -72,6 +79,15 @@ impl<'a> Importer<'a> {
             self.comment(comment, id);
         }
         Ok(())
+    }
+
+    /// Whether a record is still here.
+    fn is_here(&self, id: i64) -> Result<bool, BootError> {
+        let row: Option<i64> = records::first_by(
+            &*self.services.storage.snapshot()?,
+            columns(content::columns::TABLE, &["id"], eq("id", DbValue::Int(id))),
+        )?;
+        Ok(row.is_some())
     }
 
     /// The terms of a record: those of relations to several, which are returned, and those of columns. Terms that have
@@ -362,6 +378,30 @@ fn host(url: &str) -> &str {
 /// Kinds and taxonomies of the platform carry its prefix in exports.
 pub(super) fn neutral(exported: &str) -> &str {
     exported.strip_prefix("wp_").unwrap_or(exported)
+}
+
+/// Makes the put of a new record one of the record that is here. What became of its file here stays.
+fn renew(change: &mut Put, resource: Option<&Resource>, registry: &Registry, values: &[(String, String)]) {
+    if let Target::Keyed(key) = &change.target {
+        change.target = Target::Existing { key: key.clone(), expect: None };
+    }
+    let of_file = [content::columns::FILE, content::columns::EXTRA, content::columns::MIME].map(name);
+    change.set.retain(|(column, _)| !of_file.contains(column));
+    if !change.set.iter().any(|(column, _)| **column == *content::columns::FORMAT) {
+        change.set.push(text_column(content::columns::FORMAT, ""));
+    }
+    // Of a taxonomy that the source does not name any more it has no terms.
+    let filed = resource.into_iter().flat_map(|own| &own.relations);
+    for relation in filed.filter(|own| own.many && registry.resources[own.to].is_taxonomy()) {
+        if !change.edges.iter().any(|(rel, _)| *rel == relation.rel) {
+            change.edges.push((relation.rel.clone(), Vec::new()));
+        }
+    }
+    let mut by_key: BTreeMap<&str, Vec<Arc<str>>> = BTreeMap::new();
+    for (key, value) in values {
+        by_key.entry(key).or_default().push(json!(value).to_string().into());
+    }
+    change.meta = by_key.into_iter().map(|(key, values)| MetaChange::Key(name(key), values)).collect();
 }
 
 /// Values by key, each as JSON text.

@@ -85,6 +85,8 @@ pub struct ImportReport {
     pub(super) refused_redirects: ReportSentences,
     /// Things that an earlier run brought already, or that were here before.
     pub(super) known: u64,
+    /// Records that an earlier run brought, and that are as in the source again.
+    pub(super) renewed: u64,
     /// Things that the file names a second time.
     pub(super) twice: u64,
     /// Ids that were taken, or whose thing was here under another one, by space.
@@ -158,6 +160,7 @@ impl ImportReport {
         }
         write!(f, "{:>8} comments", self.comments)?;
         let further = [
+            (self.renewed, "records that were here are as in the source again"),
             (self.known, "were here already"),
             (self.twice, "are named twice in the file: the first one counts"),
             (self.filed, "terms of records that came before are shown now"),

@@ -127,7 +127,7 @@ pub(super) async fn serve(pages: &Pages, engine: &Engine, request: &Request) -> 
         }
     };
     let route = readers.routes.iter().find(|(own, _)| *own == role).map(|(_, path)| path)?;
-    let mut reply = engine.serve(question(request, route)).await;
+    let mut reply = engine.serve(&question(request, route)).await;
     if reply.status == status::NOT_FOUND {
         let maps = &readers.sitemaps;
         let foreign = sitemaps::part_of(maps, &request.path).is_some_and(|(list, _)| sitemaps::is_foreign(maps, list));
@@ -152,7 +152,7 @@ pub(super) async fn visit(pages: &Pages, engine: &Engine, request: &Request) -> 
         return None;
     }
     let route = readers.routes.iter().find(|(role, _)| *role == HandlerRole::Visit).map(|(_, path)| path)?;
-    let reply = engine.serve(question(request, route)).await;
+    let reply = engine.serve(&question(request, route)).await;
     let location = reply.headers.iter().find(|(name, _)| name == "Location").map(|(_, place)| place.clone());
     if let Some(location) = location {
         return Some(readers.redirect(reply.status, &location));

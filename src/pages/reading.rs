@@ -31,7 +31,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; connect-src 'self'; 
 pub(super) async fn show(pages: &Pages, engine: &Engine, request: &Request, found: &Value) -> Option<Reply> {
     let rest = found["rest"].as_str().filter(|_| found["kind"] == "record")?;
     let route = pages.readers.read_here(rest).filter(|_| pages.declared.reader)?;
-    let reply = engine.serve(inner(request, route, &[("_fields", FIELDS), ("_embed", "author")])).await;
+    let reply = engine.serve(&inner(request, route, &[("_fields", FIELDS), ("_embed", "author")])).await;
     if reply.status != status::OK {
         return None;
     }

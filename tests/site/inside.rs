@@ -163,7 +163,7 @@ impl Inside {
 
     fn serve(&self, request: Request) -> Counted {
         let before = (Sqlite::queries(), Sqlite::text_read(), Sqlite::steps());
-        let reply = wait(self.engine.serve(request));
+        let reply = wait(self.engine.serve(&request));
         let (queries, text) = (Sqlite::queries() - before.0, Sqlite::text_read() - before.1);
         let steps = Sqlite::steps() - before.2;
         let body = match reply.payload {
@@ -172,8 +172,8 @@ impl Inside {
             Payload::Empty => Value::Null,
             Payload::Shared(text) => document(&text.text),
             Payload::Other { bytes, .. } | Payload::Page { bytes, .. } => document(&bytes),
-            Payload::Lines { bytes, .. } => document(&bytes),
-            Payload::Events(_) => json!("events"),
+            Payload::Pieces { bytes, .. } => document(&bytes),
+            Payload::Events(_) | Payload::Export(_) => json!("later"),
         };
         Counted { status: reply.status, body, queries, text, steps }
     }

@@ -1232,8 +1232,14 @@ fn a_copy_holds_the_same_and_goes_on() {
     places.extend(schema.iter().map(|schema| Place::Server(schema.url.clone())));
     places.extend(schema.iter().map(|_| file("three.db")));
     let open = |place: &Place| {
-        let terms =
-            DatabaseOptions { migrate: false, copy: false, queue: 10, connections: 2, feed: FeedRetention::default() };
+        let terms = DatabaseOptions {
+            migrate: false,
+            copy: false,
+            queue: 10,
+            connections: 2,
+            brief: false,
+            feed: FeedRetention::default(),
+        };
         place.open(terms, &layout()).unwrap()
     };
     let first = open(&places[0]);

@@ -19,6 +19,8 @@ pub struct DatabaseOptions {
     pub queue: usize,
     /// Most connections for reads; a file needs none.
     pub connections: usize,
+    /// The database is opened for one command: little of its file is mapped into memory, which counts as that of the process.
+    pub brief: bool,
     /// How long entries of the change feed stay.
     pub feed: FeedRetention,
 }

@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Bytes of a file that are mapped for a command.
+const MAPPED_BRIEFLY: u64 = 32 << 20;
+
 /// Values of a column that are listed as contradictions.
 const CONTRADICTIONS: usize = 20;
 
@@ -105,10 +108,13 @@ impl Place {
 
     /// Opens it and brings it to the layout.
     pub fn open(&self, options: DatabaseOptions, layout: &Layout) -> Result<Arc<dyn Database>, OpenError> {
-        let DatabaseOptions { migrate, copy, queue, feed, .. } = options;
+        let DatabaseOptions { migrate, copy, queue, feed, brief, .. } = options;
         let (database, applied): OpenedDatabase = match self {
             Place::File(path) => {
-                let options = OpenOptions { migrate, copy, queue, feed, ..OpenOptions::new(path) };
+                let mut options = OpenOptions { migrate, copy, queue, feed, ..OpenOptions::new(path) };
+                if brief {
+                    options.mmap = MAPPED_BRIEFLY;
+                }
                 let opened = Sqlite::open(options, layout)?;
                 if let Some(copy) = opened.copied() {
                     tracing::info!("the database as it was before is {}", copy.display());

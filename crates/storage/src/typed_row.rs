@@ -67,7 +67,7 @@ macro_rules! tuples {
     )*};
 }
 
-tuples! { (A, B) (A, B, C) (A, B, C, D) (A, B, C, D, E) }
+tuples! { (A) (A, B) (A, B, C) (A, B, C, D) (A, B, C, D, E) }
 
 /// A struct that is a [`TypedRow`] of the table before it. A member is read from the column of its name, or from the one named
 /// after it.

@@ -2,7 +2,7 @@
 
 use crate::error::{ApiError, status};
 use crate::handlers::{Handler, Outcome, Work, handler};
-use crate::model::{EVENT_STREAM, EventQuery};
+use crate::model::{EVENT_STREAM, EventQuery, Payload};
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use serde_json::Value;
 
@@ -38,5 +38,5 @@ fn stream(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Err(ApiError::invalid_one("statuses", format!("There is no state `{unknown}`.")));
     }
     let query = EventQuery { resources, events: list("events"), statuses, after: args.int("after") };
-    Ok(Outcome { private: true, events: Some(query), ..Outcome::ok(Value::Null) })
+    Ok(Outcome { private: true, payload: Some(Payload::Events(query)), ..Outcome::ok(Value::Null) })
 }

@@ -1,0 +1,1 @@
+INSERT INTO `wp_{table}` ({columns}) VALUES ({values});
