@@ -163,9 +163,15 @@ fn receive() -> (u16, Arc<AtomicU64>) {
             let own = own.clone();
             tokio::task::spawn_local(async move {
                 let mut buffer = Vec::new();
-                while !whole(&buffer) && socket.read_buf(&mut buffer).await.is_ok_and(|read| read > 0) {}
-                let _ = socket.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").await;
-                own.fetch_add(1, Ordering::Relaxed);
+                loop {
+                    buffer.clear();
+                    while !whole(&buffer) && socket.read_buf(&mut buffer).await.is_ok_and(|read| read > 0) {}
+                    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+                    if !whole(&buffer) || socket.write_all(answer).await.is_err() {
+                        break;
+                    }
+                    own.fetch_add(1, Ordering::Relaxed);
+                }
             });
         }
     });
@@ -187,7 +193,10 @@ fn listen(address: &str, heard: &Arc<AtomicU64>) {
         for _ in 0..STREAMS {
             let mut socket = TcpStream::connect(&address).await.expect("a connection");
             let heard = heard.clone();
-            socket.write_all(&get_request("/cms-json/server/v1/events", "")).await.expect("a request");
+            socket
+                .write_all(&get_request("/cms-json/server/v1/events", "Accept: text/event-stream\r\n"))
+                .await
+                .expect("a request");
             tokio::task::spawn_local(async move {
                 let mut chunk = vec![0; 1 << 16];
                 while let Ok(read) = socket.read(&mut chunk).await

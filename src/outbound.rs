@@ -24,6 +24,9 @@ use url::{Host, Url};
 const FRESH: Duration = Duration::from_secs(3600);
 const KEPT: usize = 128;
 
+/// How long a connection without requests is used again. Receivers close them after some seconds, and a request must not meet that.
+const IDLE: Duration = Duration::from_secs(2);
+
 /// Why a name is not requested that has no address, or none that is public.
 const UNKNOWN: &str = "nothing public has this name";
 
@@ -94,24 +97,6 @@ pub struct Outbound {
 impl Outbound {
     /// A client within the rules of the declarations. Addresses of providers are checked at boot ([`pattern`]).
     pub fn new(declared: &Declared) -> Outbound {
-        let open: Vec<Network> = declared.networks.iter().filter_map(|text| Network::parse(text)).collect();
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_idle_connections(0)
-            // A proxy of the environment would resolve names itself.
-            .proxy(None)
-            .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
-            .build();
-        let resolver = PublicResolver { open: open.clone(), inner: DefaultResolver::default() };
-        let asker = HttpClient {
-            agent: Agent::with_parts(config, DefaultConnector::default(), resolver),
-            open,
-            ports: declared.ports.clone(),
-            patience: declared.timeout.std(),
-            redirects: declared.redirects,
-            bytes: declared.max_response.bytes(),
-        };
         let listed = declared.providers.values();
         let providers = listed.flat_map(|provider| {
             let endpoint = provider.endpoint.replace("{format}", "json");
@@ -119,7 +104,7 @@ impl Outbound {
         });
         Outbound {
             providers: providers.collect(),
-            asker: Arc::new(asker),
+            asker: Arc::new(HttpClient::new(declared, 0)),
             pool: OnceCell::new(),
             kept: Cache::new(KEPT),
             declared: declared.clone(),
@@ -172,19 +157,9 @@ impl Outbound {
         self.in_pool(owner, move || asker.download(wanted, into, most, asker.patience)).await
     }
 
-    /// Sends a request and reads at most so many bytes of the answer, whatever its status. It blocks the thread, for `patience` at
-    /// most. A redirect is not followed: whoever receives it has named its address.
-    ///
-    /// # Errors
-    /// See [`FetchError`].
-    pub fn send(
-        &self,
-        url: &Url,
-        request: OutgoingRequest,
-        (patience, most): (Duration, u64),
-    ) -> Result<ReceivedAnswer, FetchError> {
-        self.asker.allowed(url)?;
-        self.asker.send(url, request, patience, most)
+    /// Sends requests one after the other.
+    pub fn sender(&self) -> OutboundSender {
+        OutboundSender(HttpClient::new(&self.declared, 1))
     }
 
     /// Downloads a file of at most so many bytes. It blocks the thread, for `patience` at most.
@@ -223,6 +198,26 @@ pub fn pattern(address: &str) -> Option<Regex> {
     Regex::new(&format!("^(?i:https?://{})$", parts.join(".*"))).ok()
 }
 
+/// Sends requests over a connection that stays open between them where the receiver wants that.
+pub struct OutboundSender(HttpClient);
+
+impl OutboundSender {
+    /// Sends a request and reads at most so many bytes of the answer, whatever its status. It blocks the thread, for `patience` at
+    /// most. A redirect is not followed: whoever receives it has named its address.
+    ///
+    /// # Errors
+    /// See [`FetchError`].
+    pub fn send(
+        &self,
+        url: &Url,
+        request: OutgoingRequest,
+        (patience, most): (Duration, u64),
+    ) -> Result<ReceivedAnswer, FetchError> {
+        self.0.allowed(url)?;
+        self.0.send(url, request, patience, most)
+    }
+}
+
 struct HttpClient {
     agent: Agent,
     open: Vec<Network>,
@@ -233,6 +228,29 @@ struct HttpClient {
 }
 
 impl HttpClient {
+    /// A client that leaves so many connections open for the next request.
+    fn new(declared: &Declared, idle: usize) -> HttpClient {
+        let open: Vec<Network> = declared.networks.iter().filter_map(|text| Network::parse(text)).collect();
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_idle_connections(idle)
+            .max_idle_age(IDLE)
+            // A proxy of the environment would resolve names itself.
+            .proxy(None)
+            .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
+            .build();
+        let resolver = PublicResolver { open: open.clone(), inner: DefaultResolver::default() };
+        HttpClient {
+            agent: Agent::with_parts(config, DefaultConnector::default(), resolver),
+            open,
+            ports: declared.ports.clone(),
+            patience: declared.timeout.std(),
+            redirects: declared.redirects,
+            bytes: declared.max_response.bytes(),
+        }
+    }
+
     /// Whether an address is allowed at all, as far as that is known without resolving its name.
     fn allowed(&self, url: &Url) -> Result<(), FetchError> {
         if !matches!(url.scheme(), "http" | "https") {

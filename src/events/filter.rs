@@ -27,10 +27,13 @@ impl EventFilter {
 
     /// Whether it wants an event.
     pub fn chooses(&self, event: &VisibleEvent) -> bool {
+        self.covers(&event.resource, &event.meanings) && (self.statuses.is_empty() || self.has_state(event))
+    }
+
+    fn has_state(&self, event: &VisibleEvent) -> bool {
         let states = ["before", "after"].map(|at| event.document["status"][at].as_str());
         let wanted = |state: &str| self.statuses.iter().any(|own| own == state);
-        let state = self.statuses.is_empty() || states == [None, None] || states.into_iter().flatten().any(wanted);
-        state && self.covers(&event.resource, &event.meanings)
+        states == [None, None] || states.into_iter().flatten().any(wanted)
     }
 
     fn takes(&self, resource: &str) -> bool {

@@ -24,6 +24,9 @@ const MOMENT: Duration = Duration::from_millis(200);
 /// Decisions in memory.
 const MOST_TOLD: usize = 4096;
 
+/// Commits of so long are read together.
+const GATHER: Duration = Duration::from_millis(50);
+
 /// Longest sleep of the reader: not every process that writes the same file wakes it.
 const LONGEST: Duration = Duration::from_secs(1);
 
@@ -167,14 +170,14 @@ impl HubReceiver {
 
     /// The decision of a moment ago on an entry, for receivers with the same rights.
     pub fn told(&self, seq: i64, caller: &Arc<str>) -> Option<Option<Arc<VisibleEvent>>> {
-        let told = self.state.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = self.state.decisions();
         let (at, event) = told.get(&(seq, caller.clone()))?;
         (at.elapsed() < MOMENT).then(|| event.clone())
     }
 
     /// Remembers a decision for a moment.
     pub fn note(&self, seq: i64, caller: &Arc<str>, event: Option<Arc<VisibleEvent>>) {
-        let mut told = self.state.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.state.decisions();
         if told.len() >= MOST_TOLD {
             told.retain(|_, (at, _)| at.elapsed() < MOMENT);
         }
@@ -193,6 +196,10 @@ impl Drop for HubReceiver {
 impl HubState {
     fn lock(&self) -> MutexGuard<'_, RecentEntries> {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn decisions(&self) -> MutexGuard<'_, HashMap<(i64, Arc<str>), CachedDecision>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn alone(&self) -> MutexGuard<'_, ()> {
@@ -225,6 +232,8 @@ impl HubState {
         let mut found = entries_from(&*self.storage, last.seq, AT_ONCE)?.into_iter();
         if found.next().as_ref() != Some(&*last) {
             let found = newest(&*self.storage)?.map(Arc::new);
+            // Their numbers are given to other changes.
+            self.decisions().clear();
             let mut recent = self.lock();
             recent.breaks += 1;
             recent.list.clear();
@@ -284,6 +293,8 @@ fn keep_reading(state: &Weak<HubState>) {
             tracing::warn!("event streams and webhooks wait for news: {error}");
         }
         drop(state);
+        // A commit meanwhile ends the sleep behind it at once.
+        thread::sleep(GATHER);
         thread::park_timeout(LONGEST);
     }
 }

@@ -16,5 +16,5 @@ mod visible;
 pub use feed::FeedEntry;
 pub use filter::EventFilter;
 pub use hub::{EventHub, HubReceiver, NextEntries};
-pub use stream::{EventHost, serve};
+pub use stream::{EventHost, rights, serve};
 pub use visible::{VisibleEvent, likely_meanings, tell};

@@ -33,6 +33,8 @@ pub struct VisibleEvent {
     /// Its meanings; the first one is its type.
     pub meanings: Vec<EventType>,
     pub document: Value,
+    /// The document as it is sent.
+    pub text: String,
 }
 
 /// The resource of a change, and what a receiver may be told that it means; `None`: nobody is told of it. Nothing is read for
@@ -206,7 +208,9 @@ impl ChangedItem<'_> {
         document.extend(members.into_iter().map(|(name, value)| (name.to_owned(), value)));
         document.insert("keys".into(), json!(keys));
         let resource = self.resource.name.clone();
-        VisibleEvent { seq: entry.seq, at: entry.at(), resource, meanings, document: Value::Object(document) }
+        let document = Value::Object(document);
+        let text = document.to_string();
+        VisibleEvent { seq: entry.seq, at: entry.at(), resource, meanings, document, text }
     }
 
     /// A row that is gone, as far as the feed knows it.

@@ -320,7 +320,8 @@ fn public_server(
                 })
                 .finish(fn_service(move |request| {
                     let edge = Arc::clone(&edge);
-                    async move { Ok::<_, Infallible>(answer(request, &edge).await) }
+                    // In a box, which goes with the request: a connection lasts longer, and streams are many.
+                    Box::pin(async move { Ok::<_, Infallible>(answer(request, &edge).await) })
                 }))
         }
     };

@@ -284,7 +284,7 @@ pub mod webhook {
     /// The number of the last entry of the feed that was delivered, or was none of its matter.
     pub const POSITION: &str = "position";
     pub const ATTEMPTS: &str = "attempts";
-    /// When the next attempt is due.
+    /// When the next attempt, or what is gathered, is due.
     pub const DUE: &str = "due";
     /// Since when deliveries fail; null: they do not.
     pub const FAILING: &str = "failing_since";

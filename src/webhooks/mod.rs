@@ -3,20 +3,22 @@
 //! Each webhook has a place in the change feed, which is stored with the outcome of each delivery. One node sends, the one that carries
 //! out what falls due. A thread looks which webhooks have something to be told, and starts a run for each: its thread sends one
 //! message after the other, so that a receiver that is slow or hangs holds up nobody else. What fails is tried again
-//! after growing pauses; after a day the webhook is parked. A process that ends between an answer and its commit sends
-//! twice, never not at all.
+//! after growing pauses; after a day the webhook is parked. The outcomes of a moment are stored together. A process that
+//! ends before that sends twice, never not at all.
 
 mod counts;
 mod message;
+mod round;
 mod row;
 mod run;
 
 use crate::boot::{BootError, Services};
 use crate::engine::Engine;
-use crate::events::{EventHub, HubReceiver, NextEntries, likely_meanings};
+use crate::events::{EventHub, HubReceiver, NextEntries, likely_meanings, rights};
 use crate::outbound::Outbound;
 use crate::registry::Registry;
 use crate::registry::columns::webhook as col;
+use crate::scope::Principal;
 use arc_swap::ArcSwap;
 use cms_base::clock::Clock;
 use cms_storage::Database;
@@ -28,7 +30,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Longest sleep, in seconds, whatever happens.
 const POLL: i64 = 60;
@@ -39,6 +41,9 @@ const RETRY: i64 = 2;
 /// Entries after which the place of a webhook is stored although nothing was delivered: older entries of the feed are deleted.
 const STORED_EVERY: i64 = 10_000;
 
+/// Commits of so long are looked at together.
+const GATHER: Duration = Duration::from_millis(50);
+
 /// Everything that webhooks are sent with.
 pub struct WebhookContext {
     engine: Arc<Engine>,
@@ -46,13 +51,23 @@ pub struct WebhookContext {
     storage: Arc<dyn Database>,
     clock: Arc<dyn Clock>,
     outbound: Outbound,
+    /// Names of the rights of webhooks: without and with what is private.
+    rights: [Arc<str>; 2],
 }
 
 impl WebhookContext {
     /// The context over an engine, whose routes say what may be told, and the hub that reads the feed.
     pub fn new(engine: Arc<Engine>, hub: Arc<EventHub>, services: &Services) -> WebhookContext {
         let outbound = Outbound::new(&engine.registry().declaration.outbound);
-        WebhookContext { engine, hub, storage: services.storage.clone(), clock: services.clock.clone(), outbound }
+        let rights = [rights(&Principal::default()), "private webhook".into()];
+        WebhookContext {
+            engine,
+            hub,
+            storage: services.storage.clone(),
+            clock: services.clock.clone(),
+            outbound,
+            rights,
+        }
     }
 
     fn registry(&self) -> &Arc<Registry> {
@@ -74,8 +89,10 @@ struct RunState {
     running: bool,
     /// There is nothing for it up to this number.
     at: i64,
-    /// Nothing is sent before (UTC seconds): changes are gathered.
+    /// Nothing is sent before (UTC seconds): a run has failed.
     not_before: i64,
+    /// When outcomes were stored last.
+    stored: Option<Instant>,
 }
 
 impl WebhookProgress {
@@ -164,6 +181,8 @@ fn work(contexts: &Arc<ArcSwap<WebhookContext>>, progress: &Arc<WebhookProgress>
             Some(now + RETRY)
         });
         if !stop.load(Ordering::Relaxed) {
+            // A commit meanwhile ends the sleep behind it at once.
+            thread::sleep(GATHER);
             context.clock.park_until(next.map(|next| next.clamp(now + 1, now + POLL)));
         }
     }
@@ -190,7 +209,7 @@ fn look(
         declare(registry, storage)?;
     }
     // Read first, so that what is written meanwhile requires another look.
-    let versions = [tables.hooks, tables.deliveries].map(|of| storage.scope_version(&of.table));
+    let versions = tables.versions(storage);
     if state.versions != Some(versions) {
         state.hooks = tables.all(storage)?;
         state.ordered = if state.hooks.is_empty() { Vec::new() } else { tables.waiting(storage)? };

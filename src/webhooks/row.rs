@@ -45,6 +45,11 @@ impl WebhookTables<'_> {
         Some(WebhookTables { hooks, deliveries: registry.resource(declared.deliveries.get()?)? })
     }
 
+    /// The versions of both: where they are the same, nothing was written.
+    pub fn versions(self, storage: &dyn Storage) -> [u64; 2] {
+        [self.hooks, self.deliveries].map(|of| storage.scope_version(&of.table))
+    }
+
     /// All webhooks.
     ///
     /// # Errors
@@ -205,6 +210,16 @@ impl WebhookRow {
             due: record.int(col::DUE),
             failing_since: (*failing != DbValue::Null).then(|| records::int(failing)),
         }
+    }
+
+    /// Whether it waits for further changes, which are gathered.
+    pub fn is_pending(&self) -> bool {
+        self.due > 0 && self.attempts == 0
+    }
+
+    /// Its failures are over.
+    pub fn start_over(&mut self) {
+        (self.attempts, self.due, self.failing_since) = (0, 0, None);
     }
 
     /// The secrets that are valid at a moment, the newest first.

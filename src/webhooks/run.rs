@@ -1,12 +1,13 @@
 //! A run of one webhook: its messages, one after the other, until there are none, one fails, or others take over.
 
 use super::message::WebhookMessage;
-use super::row::{DeliveryAttempt, WebhookRow, WebhookTables, commit, format_of};
+use super::round::{DeliveryRound, HookValues, ROUND, SentMessage};
+use super::row::{DeliveryAttempt, OrderedDelivery, WebhookRow, WebhookTables, commit, format_of};
 use super::{WebhookContext, WebhookProgress};
 use crate::boot::{BootError, wait};
 use crate::error::{ApiError, status};
 use crate::events::{FeedEntry, HubReceiver, NextEntries, VisibleEvent, tell};
-use crate::outbound::FetchError;
+use crate::outbound::{FetchError, OutboundSender};
 use crate::records::txt;
 use crate::registry::columns::webhook as col;
 use crate::scope::Principal;
@@ -15,19 +16,20 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Instant;
 use url::Url;
 
 /// Events that are gathered into one message.
 const MOST_GATHERED: usize = 100;
+
+/// Where more events wait, several are sent in one message.
+const BEHIND: usize = 20;
 
 /// Longest pause between two attempts, in seconds.
 const LONGEST_PAUSE: i64 = 3600;
 
 /// The text in the place of a secret where a delivery is shown.
 const HIDDEN: &str = "(secret)";
-
-/// Deliveries after which old ones are deleted.
-const SHORTENED_EVERY: u64 = 20;
 
 /// Why a webhook begins again behind changes that it was not notified of.
 const MISSED: &str = "Changes were missed: they are not in the change feed any more (feed.keep, feed.entries).";
@@ -45,7 +47,8 @@ pub fn start(
     let spawned = thread::Builder::new().name(format!("webhook-{hook}")).spawn(move || {
         let (context, progress, stop, looker) = shared;
         let ends = RunEnd { context: &context, progress: &progress, hook, looker: &looker };
-        let run = Run { context: &context, progress: &progress, stop: &stop, hook };
+        let sender = context.outbound.sender();
+        let run = Run { context: &context, progress: &progress, stop: &stop, hook, sender };
         if let Err(error) = run.carry_out() {
             tracing::warn!("the webhook {hook} has to wait: {error}");
             ends.wait();
@@ -91,6 +94,13 @@ struct Run<'a> {
     progress: &'a WebhookProgress,
     stop: &'a AtomicBool,
     hook: i64,
+    sender: OutboundSender,
+}
+
+/// A webhook, and what somebody ordered of it.
+struct HookNow {
+    hook: WebhookRow,
+    ordered: Option<OrderedDelivery>,
 }
 
 /// The next message of a webhook.
@@ -112,54 +122,131 @@ impl Run<'_> {
     }
 
     fn carry_out(&self) -> Result<(), BootError> {
-        let (context, storage) = (self.context, &*self.context.storage);
-        let Some(tables) = WebhookTables::of(context.registry()) else { return Ok(()) };
-        let mut receiver = context.hub.join()?.0;
-        let (mut sent, mut looked_again) = (0_u64, false);
+        let Some(tables) = WebhookTables::of(self.context.registry()) else { return Ok(()) };
+        let mut receiver = self.context.hub.join()?.0;
+        let mut round = DeliveryRound::default();
+        let sent = self.send_on(tables, &mut receiver, &mut round);
+        // The round is stored, whatever ended the run.
+        sent.and(self.store(tables, &receiver, &mut round))
+    }
+
+    /// Sends one message after the other. The outcomes of the last ones are in the round.
+    fn send_on(
+        &self,
+        tables: WebhookTables<'_>,
+        receiver: &mut HubReceiver,
+        round: &mut DeliveryRound,
+    ) -> Result<(), BootError> {
+        let storage = &*self.context.storage;
+        let history = self.context.registry().declaration.events.history;
+        let (mut known, mut looked_again) = (None, false);
         while self.goes_on() {
-            let Some(hook) = tables.find(storage, self.hook)? else { return Ok(()) };
-            if let Some(ordered) = tables.ordered(storage, self.hook)? {
-                let outcome = self.attempt(&hook, &ordered.message);
+            let Some(HookNow { hook, ordered }) = self.look(tables, &mut known)? else { return Ok(()) };
+            if let Some(ordered) = ordered {
+                let outcome = self.attempt(hook, &ordered.message);
                 let delivery = tables.outcome(hook.id, Some(ordered.id), &ordered.message, &outcome);
+                self.store(tables, receiver, round)?;
                 commit(storage, vec![tables.set(hook.id, &outcome.last()), delivery])?;
+                known = None;
                 continue;
             }
-            if !hook.active || hook.due > context.clock.now() {
+            if !round.is_empty() {
+                hook.start_over();
+            }
+            if !hook.active || hook.due > self.context.clock.now() {
                 return Ok(());
             }
-            let message = match self.next(&hook, &mut receiver)? {
+            let message = match self.next(hook, receiver)? {
                 NextMessage::Message(message) => message,
+                NextMessage::Nothing(_) | NextMessage::Later(_) if !round.is_empty() => {
+                    self.gather(tables, receiver, round)?;
+                    continue;
+                }
                 other => {
                     let lost = matches!(other, NextMessage::Lost(_));
-                    if !self.take_note(tables, &hook, other, looked_again)? {
+                    if lost {
+                        // The places of lost commits are not stored.
+                        round.clear();
+                    }
+                    self.store(tables, receiver, round)?;
+                    if !self.take_note(tables, hook, other, looked_again)? {
                         return Ok(());
                     }
-                    looked_again = lost;
+                    (looked_again, known) = (lost, None);
                     continue;
                 }
             };
             looked_again = false;
-            let outcome = self.attempt(&hook, &message);
-            if !storage.leads() {
+            let attempt = self.attempt(hook, &message);
+            let failure = if attempt.error.is_empty() { HookValues::new() } else { self.failure(hook, &attempt) };
+            let failed = !failure.is_empty();
+            let again = if hook.attempts > 0 { tables.failed(storage, hook.id, &message.id)? } else { None };
+            self.note(if failed { 0 } else { message.seq() });
+            round.add(SentMessage { again, message, attempt }, failure, usize::try_from(history).unwrap_or(usize::MAX));
+            if failed {
                 return Ok(());
             }
-            if !receiver.is_whole() {
-                // The number is not stored: another change has it, or will have it.
-                self.forget();
-                continue;
-            }
-            let mut changes = self.after(tables, &hook, &message, &outcome)?;
-            sent += 1;
-            if sent % SHORTENED_EVERY == 1 {
-                let history = context.registry().declaration.events.history;
-                changes.extend(tables.shortened(storage, hook.id, history.saturating_sub(1))?);
-            }
-            commit(storage, changes)?;
-            self.note(if outcome.error.is_empty() { message.seq() } else { 0 }, 0);
-            if !outcome.error.is_empty() {
-                return Ok(());
+            if round.is_full() {
+                self.store(tables, receiver, round)?;
             }
         }
+        Ok(())
+    }
+
+    /// The webhook as it is now, and what somebody ordered; `None`: it is gone. They are read where something of them was written.
+    fn look<'k>(
+        &self,
+        tables: WebhookTables<'_>,
+        known: &'k mut Option<([u64; 2], Option<HookNow>)>,
+    ) -> Result<Option<&'k mut HookNow>, BootError> {
+        let storage = &*self.context.storage;
+        // Looked at first, so that what is written meanwhile has it read again.
+        let versions = tables.versions(storage);
+        if known.as_ref().is_none_or(|(at, _)| *at != versions) {
+            let hook = tables.find(storage, self.hook)?;
+            let ordered = tables.ordered(storage, self.hook)?;
+            *known = Some((versions, hook.map(|hook| HookNow { hook, ordered })));
+        }
+        Ok(known.as_mut().and_then(|(_, now)| now.as_mut()))
+    }
+
+    /// Waits a moment for more to send, until the outcomes are stored.
+    fn gather(
+        &self,
+        tables: WebhookTables<'_>,
+        receiver: &HubReceiver,
+        round: &mut DeliveryRound,
+    ) -> Result<(), BootError> {
+        let stored = self.progress.lock().get(&self.hook).and_then(|state| state.stored);
+        if stored.is_none_or(|at| at.elapsed() >= ROUND) {
+            return self.store(tables, receiver, round);
+        }
+        thread::sleep(super::GATHER);
+        Ok(())
+    }
+
+    /// Stores the outcomes of a round, unless another node sends or the database lacks what was sent: then it is sent again.
+    fn store(
+        &self,
+        tables: WebhookTables<'_>,
+        receiver: &HubReceiver,
+        round: &mut DeliveryRound,
+    ) -> Result<(), BootError> {
+        if round.is_empty() {
+            return Ok(());
+        }
+        let storage = &*self.context.storage;
+        receiver.catch_up()?;
+        if !storage.leads() || !receiver.is_whole() {
+            // The numbers are not stored: other changes have them, or will have them.
+            self.forget();
+            round.clear();
+            return Ok(());
+        }
+        let history = self.context.registry().declaration.events.history;
+        commit(storage, round.changes((tables, storage), self.hook, history)?)?;
+        round.clear();
+        self.progress.lock().entry(self.hook).or_default().stored = Some(Instant::now());
         Ok(())
     }
 
@@ -176,24 +263,39 @@ impl Run<'_> {
             NextMessage::Cycle(message) => {
                 commit(storage, self.stopped(tables, hook, message)?)?;
                 self.progress.counts.note(hook.id, "stopped");
-                self.note(message.seq(), 0);
+                self.note(message.seq());
             }
             NextMessage::Lost(newest) if looked_again => {
-                let values = [(col::POSITION, DbValue::Int(*newest)), (col::ERROR, txt(MISSED))];
+                let values = [
+                    (col::POSITION, DbValue::Int(*newest)),
+                    (col::ERROR, txt(MISSED)),
+                    (col::STATE, txt("active")),
+                    (col::DUE, DbValue::Null),
+                ];
                 commit(storage, vec![tables.set(hook.id, &values)])?;
             }
             NextMessage::Lost(_) => self.forget(),
-            NextMessage::Nothing(at) => self.note(*at, 0),
-            NextMessage::Later(moment) => self.note(0, *moment),
+            NextMessage::Nothing(at) => {
+                if hook.is_pending() {
+                    let values = [(col::STATE, txt("active")), (col::DUE, DbValue::Null)];
+                    commit(storage, vec![tables.set(hook.id, &values)])?;
+                }
+                self.note(*at);
+            }
+            NextMessage::Later(moment) => {
+                let values = [(col::STATE, txt("pending")), (col::DUE, DbValue::Int(*moment))];
+                commit(storage, vec![tables.set(hook.id, &values)])?;
+            }
             NextMessage::Message(_) => {}
         }
         Ok(matches!(next, NextMessage::Cycle(_) | NextMessage::Lost(_)))
     }
 
-    fn note(&self, at: i64, not_before: i64) {
+    /// Notes that there is nothing up to a number.
+    fn note(&self, at: i64) {
         let mut states = self.progress.lock();
         let state = states.entry(self.hook).or_default();
-        (state.at, state.not_before) = (state.at.max(at), not_before);
+        (state.at, state.not_before) = (state.at.max(at), 0);
     }
 
     /// Forgets what was known of the feed. Where a database took over that lacks the newest commits, the stored position is
@@ -206,8 +308,9 @@ impl Run<'_> {
     fn next(&self, hook: &WebhookRow, receiver: &mut HubReceiver) -> Result<NextMessage, BootError> {
         let known = self.progress.lock().get(&hook.id).map_or(0, |state| state.at);
         let mut at = hook.position.max(known);
-        let gathers = hook.debounce > 0 && !format_of(self.context.registry(), hook).is_some_and(|format| format.each);
-        let mut gathered: Vec<VisibleEvent> = Vec::new();
+        let mut gathers =
+            hook.debounce > 0 && !format_of(self.context.registry(), hook).is_some_and(|format| format.each);
+        let mut gathered: Vec<Arc<VisibleEvent>> = Vec::new();
         let mut first = None;
         receiver.catch_up()?;
         loop {
@@ -215,9 +318,10 @@ impl Run<'_> {
                 NextEntries::Lost(newest) => return Ok(NextMessage::Lost(newest)),
                 NextEntries::Entries(entries) => entries,
             };
+            gathers |= gathered.is_empty() && self.is_behind(hook, &entries);
             for entry in &entries {
                 at = entry.seq;
-                let Some(event) = self.told(hook, entry)? else { continue };
+                let Some(event) = self.told(hook, receiver, entry)? else { continue };
                 if entry.depth + 1 >= self.context.registry().declaration.events.max_depth {
                     // The events that were gathered before it are sent first.
                     return Ok(match gathered.is_empty() {
@@ -244,21 +348,44 @@ impl Run<'_> {
         }
     }
 
-    /// The event that the webhook is told of an entry.
-    fn told(&self, hook: &WebhookRow, entry: &FeedEntry) -> Result<Option<VisibleEvent>, BootError> {
+    /// Whether so many events wait that several are sent in one message. A message that has failed is sent again as it was.
+    fn is_behind(&self, hook: &WebhookRow, entries: &[Arc<FeedEntry>]) -> bool {
+        let registry = self.context.registry();
+        let concerning = entries.iter().filter(|entry| hook.filter.may_concern(registry, entry));
+        hook.attempts == 0
+            && concerning.take(BEHIND + 1).count() > BEHIND
+            && !format_of(registry, hook).is_some_and(|format| format.each)
+    }
+
+    /// The event that the webhook is told of an entry. Webhooks with the same rights are told the same.
+    fn told(
+        &self,
+        hook: &WebhookRow,
+        receiver: &HubReceiver,
+        entry: &FeedEntry,
+    ) -> Result<Option<Arc<VisibleEvent>>, BootError> {
         let failed = |error: ApiError| BootError::Other(error.message().to_owned());
         let registry = self.context.registry();
         if !hook.filter.may_concern(registry, entry) {
             return Ok(None);
         }
-        let mut caller = Principal::default();
-        if hook.private {
-            let role = registry.required_role().and_then(|role| registry.roles.get(role));
-            caller.capabilities =
-                Arc::new(role.into_iter().flat_map(|role| role.capabilities.iter().cloned()).collect());
-        }
-        let scope = self.context.engine.scope_of(caller).map_err(failed)?;
-        let told = wait(tell(&self.context.engine, &scope, entry)).map_err(failed)?;
+        let rights = &self.context.rights[usize::from(hook.private)];
+        let told = match receiver.told(entry.seq, rights) {
+            Some(told) => told,
+            None => {
+                let mut caller = Principal::default();
+                if hook.private {
+                    let role = registry.required_role().and_then(|role| registry.roles.get(role));
+                    caller.capabilities =
+                        Arc::new(role.into_iter().flat_map(|role| role.capabilities.iter().cloned()).collect());
+                }
+                let scope = self.context.engine.scope_of(caller).map_err(failed)?;
+                let told = wait(tell(&self.context.engine, &scope, entry)).map_err(failed)?;
+                let told = told.map(Arc::new);
+                receiver.note(entry.seq, rights, told.clone());
+                told
+            }
+        };
         Ok(told.filter(|event| hook.filter.chooses(event)))
     }
 
@@ -302,7 +429,7 @@ impl Run<'_> {
         let body = message.body(format, HIDDEN);
         let declared = &context.registry().declaration.events;
         let bounds = (declared.timeout.std(), declared.max_answer.bytes());
-        match context.outbound.send(&url, request, bounds) {
+        match self.sender.send(&url, request, bounds) {
             Ok(mut answer) => {
                 // A receiver may send back what it got.
                 answer.text = without(&answer.text, &hook.secrets(at));
@@ -319,33 +446,12 @@ impl Run<'_> {
         }
     }
 
-    /// The changes after an attempt: the place of the webhook or its next attempt, and the delivery.
-    fn after(
-        &self,
-        tables: WebhookTables<'_>,
-        hook: &WebhookRow,
-        message: &WebhookMessage,
-        outcome: &DeliveryAttempt,
-    ) -> Result<Vec<Change>, BootError> {
+    /// The state of the webhook after an attempt that failed, with its next one.
+    fn failure(&self, hook: &WebhookRow, attempt: &DeliveryAttempt) -> HookValues {
         let declared = &self.context.registry().declaration.events;
-        let again = if hook.attempts > 0 { tables.failed(&*self.context.storage, hook.id, &message.id)? } else { None };
-        let delivery = tables.outcome(hook.id, again, message, outcome);
-        let set = |values: &[(&str, DbValue)]| tables.set(hook.id, &[values, &outcome.last()].concat());
-        if outcome.error.is_empty() {
-            let values = [
-                (col::POSITION, DbValue::Int(message.seq())),
-                (col::STATE, txt("active")),
-                (col::ERROR, txt("")),
-                (col::ATTEMPTS, DbValue::Int(0)),
-                (col::DUE, DbValue::Null),
-                (col::FAILING, DbValue::Null),
-                (col::SENT, DbValue::Int(outcome.at)),
-            ];
-            return Ok(vec![set(&values), delivery]);
-        }
-        let since = hook.failing_since.unwrap_or(outcome.at);
-        let refused = outcome.answer.as_ref().is_some_and(|answer| answer.status == status::GONE);
-        let state = match outcome.at.saturating_sub(since) >= declared.patience.seconds_signed() {
+        let since = hook.failing_since.unwrap_or(attempt.at);
+        let refused = attempt.answer.as_ref().is_some_and(|answer| answer.status == status::GONE);
+        let state = match attempt.at.saturating_sub(since) >= declared.patience.seconds_signed() {
             _ if refused => "refused",
             true => "parked",
             false => "failing",
@@ -354,23 +460,22 @@ impl Run<'_> {
         let pause = doubled.min(LONGEST_PAUSE);
         // Receivers that failed together are not all tried again at the same moment.
         let jitter = rand::random_range(0..=pause / 4);
-        let values = [
+        vec![
             (col::STATE, txt(state)),
-            (col::ERROR, txt(&outcome.error)),
+            (col::ERROR, txt(&attempt.error)),
             (col::ATTEMPTS, DbValue::Int(hook.attempts + 1)),
-            (col::DUE, DbValue::Int(outcome.at.saturating_add(pause + jitter))),
+            (col::DUE, DbValue::Int(attempt.at.saturating_add(pause + jitter))),
             (col::FAILING, DbValue::Int(since)),
-        ];
-        Ok(vec![set(&values), delivery])
+        ]
     }
 }
 
 /// The message with these events. Its id has a time, since numbers of commits that a failover lost are given again.
-fn message(hook: &WebhookRow, events: Vec<VisibleEvent>) -> WebhookMessage {
+fn message(hook: &WebhookRow, events: Vec<Arc<VisibleEvent>>) -> WebhookMessage {
     let (first, last) = (events.first().map_or(0, |event| event.seq), events.last().map_or(0, |event| event.seq));
     let at = events.last().map_or(0, |event| event.at);
     let range = if first == last { last.to_string() } else { format!("{first}_{last}") };
-    let events: Vec<Value> = events.into_iter().map(|event| event.document).collect();
+    let events: Vec<Value> = events.iter().map(|event| event.document.clone()).collect();
     WebhookMessage { id: format!("msg_{}_{range}_{at}", hook.id), events }
 }
 

@@ -62,7 +62,7 @@ fn document(hook: Record<'_>, pending: bool) -> Value {
         _ => None,
     };
     let state = match status {
-        _ if pending => "pending",
+        _ if pending || hook.text(col::STATE) == "pending" => "pending",
         _ if !is_active(hook) => "paused",
         None => "never",
         Some(status) if status::is_success(status) => "sent",
