@@ -2,7 +2,7 @@
 
 use crate::boot::BootError;
 use crate::error::status;
-use crate::outbound::{FetchError, Outbound, OutgoingRequest};
+use crate::outbound::{FetchError, Outbound, OutboundSender, OutgoingRequest};
 use cms_config::declaration::Outbound as Declared;
 use serde_json::{Map, Value};
 use std::thread::sleep;
@@ -30,7 +30,7 @@ pub struct RemoteAnswer {
 
 /// See the module.
 pub struct RemoteSite {
-    client: Outbound,
+    client: OutboundSender,
     /// Where its REST interface begins.
     rest: Url,
     /// The header that names the caller, and its value.
@@ -58,7 +58,7 @@ impl RemoteSite {
         rest.set_path(&path);
         rest.set_query(None);
         rest.set_fragment(None);
-        let client = Outbound::new(declared);
+        let client = Outbound::new(declared).sender();
         Ok(RemoteSite { client, rest, caller: None, pause, next: Instant::now(), reached: false })
     }
 
