@@ -193,7 +193,7 @@ pub enum Command {
     },
     /// Send the same GETs to a site elsewhere and to this one, and print what differs: before a moved site is switched over.
     /// The server may run meanwhile.
-    Compare(CompareArgs),
+    Compare(compare::CompareArgs),
     /// Check the running site from outside: whether proxies pass on what clients send.
     Doctor {
         /// Address of the site as clients use it; default: site.url.
@@ -268,22 +268,6 @@ pub struct ImportArgs {
     /// Milliseconds between two requests to an address. The site may ask for more (Retry-After).
     #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u64).range(..=60_000))]
     pause: u64,
-}
-
-/// See [`Command::Compare`].
-#[derive(Args, Debug)]
-pub struct CompareArgs {
-    /// Address of the other site: https://old.example.org.
-    site: String,
-    /// Compare so many items of each collection, those with the lowest ids.
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    most: u64,
-    /// Milliseconds between two requests to the other site. It may ask for more (Retry-After).
-    #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u64).range(..=60_000))]
-    pause: u64,
-    /// Print the outcome as JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 /// See [`Command::New`].

@@ -5,10 +5,11 @@ mod sites;
 
 use self::differences::{DifferenceKind, Differences};
 use self::sites::{CollectionWalk, ComparedSite, OwnSite};
-use super::{CompareArgs, linked, present};
+use super::{linked, present};
 use crate::boot::{self, BootError, ConfigSource, Services};
 use crate::error::status;
 use crate::import::remote::RemoteSite;
+use clap::Args;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::cmp::Ordering;
@@ -16,6 +17,22 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// See [`super::Command::Compare`].
+#[derive(Args, Debug)]
+pub struct CompareArgs {
+    /// Address of the other site: https://old.example.org.
+    site: String,
+    /// Compare so many items of each collection, those with the lowest ids.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    most: u64,
+    /// Milliseconds between two requests to the other site. It may ask for more (Retry-After).
+    #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u64).range(..=60_000))]
+    pause: u64,
+    /// Print the outcome as JSON.
+    #[arg(long)]
+    json: bool,
+}
 
 /// The requests of a comparison: `compare.json`.
 #[derive(Deserialize)]
