@@ -22,7 +22,7 @@ use url::Url;
 /// Events that are gathered into one message.
 const MOST_GATHERED: usize = 100;
 
-/// Where more events wait, several are sent in one message.
+/// Where more events wait, a request without a body is sent for several.
 const BEHIND: usize = 20;
 
 /// Longest pause between two attempts, in seconds.
@@ -348,13 +348,14 @@ impl Run<'_> {
         }
     }
 
-    /// Whether so many events wait that several are sent in one message. A message that has failed is sent again as it was.
+    /// Whether so many events wait that one request is sent for several, which it does not tell of one by one. A request that has
+    /// failed is sent again as it was.
     fn is_behind(&self, hook: &WebhookRow, entries: &[Arc<FeedEntry>]) -> bool {
         let registry = self.context.registry();
         let concerning = entries.iter().filter(|entry| hook.filter.may_concern(registry, entry));
         hook.attempts == 0
             && concerning.take(BEHIND + 1).count() > BEHIND
-            && !format_of(registry, hook).is_some_and(|format| format.each)
+            && format_of(registry, hook).is_some_and(|format| format.body.is_none() && !format.each)
     }
 
     /// The event that the webhook is told of an entry. Webhooks with the same rights are told the same.
