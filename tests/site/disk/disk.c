@@ -1,5 +1,5 @@
 // A disk that fails: the calls of one kind on files whose paths hold DISK_PATH are counted, and those from the DISK_FROM-th to the
-// DISK_TO-th fail, are cut short, wait or are lost. Preloaded into the program by tests/site/disk.rs. DISK_COUNT names a file that gets the
+// DISK_TO-th fail, are cut short or wait. Preloaded into the program by tests/site/disk.rs. DISK_COUNT names a file that gets the
 // number of calls when the process ends.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -66,7 +66,6 @@ int close(int file) {
   ssize_t name(int file, const void *bytes, size_t length, offset at) {              \
     if (disturbed(file, "write")) {                                                  \
       if (!strcmp(setting("DISK_HOW"), "short")) length = length > 1 ? length / 2 : 1; \
-      else if (!strcmp(setting("DISK_HOW"), "lost")) return (ssize_t)length;         \
       else if (fails()) return -1;                                                   \
     }                                                                                \
     return REAL(name)(file, bytes, length, at);                                      \
