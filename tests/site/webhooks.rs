@@ -510,6 +510,9 @@ fn each_form_is_what_its_receiver_wants() {
         }
         timed.hook(body);
     }
+    // A declared one is told of what is changed after it has begun.
+    let begun = || timed.site.get("/server/v1/webhooks?search=chat", true).body.as_array().map_or(0, Vec::len);
+    until("the declared webhook has begun", || begun() == 1);
     let post = timed.post("Harbour");
     let github = &receiver.wait("/github", 1)[0];
     assert_eq!(github.header("authorization"), "Bearer ghp_token");
