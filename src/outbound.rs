@@ -159,7 +159,7 @@ impl Outbound {
 
     /// Sends requests one after the other.
     pub fn sender(&self) -> OutboundSender {
-        OutboundSender(HttpClient::new(&self.declared, 1))
+        OutboundSender::new(&self.declared)
     }
 
     /// Downloads a file of at most so many bytes. It blocks the thread, for `patience` at most.
@@ -202,6 +202,11 @@ pub fn pattern(address: &str) -> Option<Regex> {
 pub struct OutboundSender(HttpClient);
 
 impl OutboundSender {
+    /// A sender within what is declared.
+    pub fn new(declared: &Declared) -> OutboundSender {
+        OutboundSender(HttpClient::new(declared, 1))
+    }
+
     /// Sends a request and reads at most so many bytes of the answer, whatever its status. It blocks the thread, for `patience` at
     /// most. A redirect is not followed: whoever receives it has named its address.
     ///

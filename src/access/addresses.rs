@@ -71,7 +71,7 @@ pub fn registered(text: &str, schemes: &[String]) -> Result<Url, &'static str> {
     parsed(text, |url| is_own(url.scheme()) || schemes.iter().any(|own| own == url.scheme()), is_device)
 }
 
-/// Whether an address is a registered one. The port of an address of the device is chosen anew each time (RFC 8252).
+/// Whether an address is a registered one. The port of a loopback address may differ (RFC 8252).
 pub fn is_registered(registered: &str, given: &str) -> bool {
     if registered == given {
         return true;

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
 
-/// The refusal of a request whose credentials are not valid; programs are told how to be connected, where people can.
+/// The refusal of a request whose credentials are not valid. It names the metadata of the authorization server, where there is one.
 fn unidentified(engine: &Engine, error: &ApiError) -> Reply {
     let mut reply = error_reply(error);
     let server = AuthorizationServer::declared(&engine.registry).filter(|_| reply.status == status::UNAUTHORIZED);

@@ -202,7 +202,7 @@ impl<H: EventHost> EventSubscriber<H> {
         Some(())
     }
 
-    /// Decides what callers with the same rights are told of an entry.
+    /// Decides which event of an entry callers with the same rights get.
     async fn told(&self, scope: &Scope, entry: &FeedEntry) -> Option<Option<Arc<VisibleEvent>>> {
         if let Some(budget) = &scope.budget {
             budget.renew();

@@ -26,7 +26,7 @@ pub struct Outcome {
     pub modified: Option<i64>,
     /// The collection is sent as lines; the cursor of the page after this one, if there is one.
     pub lines: Option<Option<String>>,
-    /// A stream or an export instead of a document: whoever serves the request makes the body.
+    /// A stream or an export instead of a document: the server makes the body as it sends it.
     pub payload: Option<Payload>,
     /// For this request alone.
     pub private: bool,

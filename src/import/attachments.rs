@@ -12,12 +12,11 @@ use crate::families::text_column;
 use crate::files::is_key;
 use crate::files::kinds::FileKind;
 use crate::records::{self, Record, meta_space};
-use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
 use crate::scope::read_settings;
 use cms_base::pool::JobOwner;
 use cms_storage::Storage;
-use cms_storage::plan::{Change, Cond, DbValue, Name, Op, Order, Put, Row, Target, WritePlan};
+use cms_storage::plan::{Change, Cond, DbValue, Name, Op, Order, Put, Target, WritePlan};
 use cms_text::php;
 use cms_text::time::CivilDateTime;
 use percent_encoding::percent_decode_str;
@@ -36,24 +35,24 @@ const CONTENTS: u64 = 20;
 const NAMED: usize = 20;
 
 /// The meta key of what WordPress knows of a picture and its smaller copies.
-pub(super) const DETAILS: &str = "_wp_attachment_metadata";
+const DETAILS: &str = "_wp_attachment_metadata";
 
 /// Names of files that have something in common: the first ones, and how many there are.
 #[derive(Debug, Default)]
-struct FileNames {
+pub(super) struct FileNames {
     listed: Vec<String>,
     count: u64,
 }
 
 impl FileNames {
-    fn add(&mut self, text: impl Into<String>) {
+    pub(super) fn add(&mut self, text: impl Into<String>) {
         self.count += 1;
         if self.listed.len() < NAMED {
             self.listed.push(text.into());
         }
     }
 
-    fn lines(&self, f: &mut fmt::Formatter<'_>, what: &str) -> fmt::Result {
+    pub(super) fn lines(&self, f: &mut fmt::Formatter<'_>, what: &str) -> fmt::Result {
         for text in &self.listed {
             write!(f, "\n{what}: {text}")?;
         }
@@ -109,31 +108,69 @@ pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Re
     let store = FileStore { registry, storage, media, owner: JobOwner::PROGRAM, now };
     let uploads = UploadFolder::at(folder);
     let mut bringing = AttachmentImport { store, language, uploads, report: AttachmentReport::default() };
-    for resource in registry.content_types().filter(|r| r.supports("files")) {
+    each_file(registry, storage, |record, details| {
+        bringing.store.now = services.clock.now();
+        bringing.one(record, details)
+    })?;
+    bringing.contents()?;
+    Ok(bringing.report)
+}
+
+/// Visits the records of files, each with what WordPress knows of it.
+///
+/// # Errors
+/// The database cannot be read, or the visit fails.
+pub(super) fn each_file(
+    registry: &Registry,
+    storage: &dyn Storage,
+    mut visit: impl FnMut(Record<'_>, &Value) -> Result<(), BootError>,
+) -> Result<(), BootError> {
+    for resource in registry.content_types().filter(|resource| resource.supports("files")) {
         let mut last = 0;
         loop {
-            let rows = page(storage, resource, last)?;
+            let after = Cond::Compare(resource.key.clone(), Op::Gt, DbValue::Int(last));
+            let mut plan = records::plan(resource, after);
+            (plan.order, plan.limit) = (vec![Order::Column(name("id"), false)], Some(PAGE));
+            let rows = storage.snapshot()?.rows(&plan)?;
             let Some(row) = rows.last() else { break };
             last = Record { resource, row }.id();
             let ids: Vec<i64> = rows.iter().map(|row| Record { resource, row }.id()).collect();
             let details = storage.snapshot()?.meta(&meta_space(resource), &ids)?;
             for row in &rows {
-                bringing.store.now = services.clock.now();
                 let record = Record { resource, row };
                 let own = details.iter().find(|value| value.id == record.id() && &*value.key == DETAILS);
-                bringing.one(record, &details_of(own.map(|own| &*own.json)))?;
+                visit(record, &details_of(own.map(|own| &*own.json)))?;
             }
         }
     }
-    bringing.contents()?;
-    Ok(bringing.report)
+    Ok(())
 }
 
-pub(super) fn page(storage: &dyn Storage, resource: &Resource, after: i64) -> Result<Vec<Row>, BootError> {
-    let mut plan = records::plan(resource, Cond::Compare(resource.key.clone(), Op::Gt, DbValue::Int(after)));
-    plan.order = vec![Order::Column(name("id"), false)];
-    plan.limit = Some(PAGE);
-    Ok(storage.snapshot()?.rows(&plan)?)
+/// Visits the records of content, each with the names of files in its content, its excerpt and its meta values.
+///
+/// # Errors
+/// The database cannot be read, or the visit fails.
+pub(super) fn each_content(
+    storage: &dyn Storage,
+    mut visit: impl FnMut(i64, Vec<String>) -> Result<(), BootError>,
+) -> Result<(), BootError> {
+    let mut last = 0;
+    loop {
+        let after = Cond::Compare(name("id"), Op::Gt, DbValue::Int(last));
+        let mut plan = records::columns(columns::TABLE, &["id", columns::CONTENT, columns::EXCERPT], after);
+        (plan.order, plan.limit) = (vec![Order::Column(name("id"), false)], Some(CONTENTS));
+        let snapshot = storage.snapshot()?;
+        let rows: Vec<(i64, Name, Name)> = snapshot.rows_as(&plan)?;
+        let ids: Vec<i64> = rows.iter().map(|(id, ..)| *id).collect();
+        let Some(end) = ids.last() else { return Ok(()) };
+        last = *end;
+        let meta = snapshot.meta(&name("content"), &ids)?;
+        drop(snapshot);
+        for (id, content, excerpt) in &rows {
+            let own = meta.iter().filter(|value| value.id == *id).map(|value| &*value.json);
+            visit(*id, [&**content, &**excerpt].into_iter().chain(own).flat_map(named_files).collect())?;
+        }
+    }
 }
 
 impl AttachmentImport<'_> {
@@ -256,32 +293,16 @@ impl AttachmentImport<'_> {
     /// Stores the files of the folder that texts and meta values of records name. Each belongs to the record that names it
     /// first.
     fn contents(&mut self) -> Result<(), BootError> {
-        let mut last = 0;
-        loop {
-            let after = Cond::Compare(name("id"), Op::Gt, DbValue::Int(last));
-            let mut plan = records::columns(columns::TABLE, &["id", columns::CONTENT, columns::EXCERPT], after);
-            (plan.order, plan.limit) = (vec![Order::Column(name("id"), false)], Some(CONTENTS));
-            let snapshot = self.store.storage.snapshot()?;
-            let rows: Vec<(i64, Name, Name)> = snapshot.rows_as(&plan)?;
-            let ids: Vec<i64> = rows.iter().map(|(id, ..)| *id).collect();
-            let Some(end) = ids.last() else { return Ok(()) };
-            last = *end;
-            let meta = snapshot.meta(&name("content"), &ids)?;
-            drop(snapshot);
-            for (id, content, excerpt) in &rows {
-                let own = meta.iter().filter(|value| value.id == *id).map(|value| &*value.json);
-                let mut keys = Vec::new();
-                for relative in [&**content, &**excerpt].into_iter().chain(own).flat_map(named_files) {
-                    let Some((relative, path)) = self.uploads.file(&relative) else { continue };
-                    if self.kind(&path).is_some() {
-                        keys.extend(self.adopt(&path, relative)?);
-                    }
-                }
-                if !keys.is_empty() {
-                    self.commit(file::owned_by(&keys, &DbValue::Int(*id)))?;
+        each_content(self.store.storage, |id, files| {
+            let mut keys = Vec::new();
+            for relative in files {
+                let Some((relative, path)) = self.uploads.file(&relative) else { continue };
+                if self.kind(&path).is_some() {
+                    keys.extend(self.adopt(&path, relative)?);
                 }
             }
-        }
+            if keys.is_empty() { Ok(()) } else { self.commit(file::owned_by(&keys, &DbValue::Int(id))) }
+        })
     }
 
     fn commit(&self, changes: Vec<Change>) -> Result<(), BootError> {
@@ -290,7 +311,7 @@ impl AttachmentImport<'_> {
 }
 
 /// The details that WordPress knows of a picture, from its meta value.
-pub(super) fn details_of(stored: Option<&str>) -> Value {
+fn details_of(stored: Option<&str>) -> Value {
     let text = stored.and_then(|json| serde_json::from_str::<String>(json).ok());
     text.and_then(|text| php::unserialize(&text)).unwrap_or_default()
 }

@@ -1,17 +1,13 @@
 //! Files of imported records, downloaded from where they are into the folder that [`super::attachments`] brings them from: those of
 //! records with their smaller copies, and those that contents and meta values name. Files of the folder are not requested again.
 
-use super::attachments::{DETAILS, details_of, listed_copies, page};
-use super::uploads::named_files;
+use super::attachments::{FileNames, each_content, each_file, listed_copies};
 use crate::boot::{BootError, Services};
-use crate::families::content::columns;
 use crate::families::file;
 use crate::files::kinds;
 use crate::outbound::{FetchError, Outbound};
-use crate::records::{self, Record, meta_space};
-use crate::registry::{Registry, name};
+use crate::registry::Registry;
 use cms_config::declaration::Media;
-use cms_storage::plan::{Cond, DbValue, Name, Op, Order};
 use indicatif::ProgressBar;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
@@ -31,11 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// How often a file is requested that the site asks to request later, and how long that is.
 const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_secs(10);
-/// Contents that are looked through together.
-const CONTENTS: u64 = 20;
-/// Files that are requested, and those that the report spells out.
+/// Files that are requested.
 const MOST: usize = 5_000_000;
-const NAMED: usize = 20;
 /// The folder of uploads in an address, in front of the names in it.
 const MARK: &str = "/uploads/";
 
@@ -45,15 +38,16 @@ pub struct FetchReport {
     files: u64,
     bytes: u64,
     here: u64,
-    failed: Vec<String>,
-    more: u64,
+    failed: FileNames,
+    /// Names that were not requested: beyond [`MOST`], or of no place inside the folder.
+    left_out: FileNames,
 }
 
 impl fmt::Display for FetchReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:>8} files downloaded, {} bytes; {} were in the folder", self.files, self.bytes, self.here)?;
-        self.failed.iter().try_for_each(|why| write!(f, "\nnot downloaded: {why}"))?;
-        if self.more > 0 { write!(f, "\nnot downloaded: {} more", self.more) } else { Ok(()) }
+        self.failed.lines(f, "not downloaded")?;
+        self.left_out.lines(f, "not requested, beyond five million files or not inside the folder")
     }
 }
 
@@ -63,13 +57,14 @@ struct WantedFiles {
     /// Files by the address of their folder of uploads.
     by_folder: BTreeMap<String, HashSet<String>>,
     count: usize,
+    left_out: FileNames,
 }
 
 impl WantedFiles {
     fn add(&mut self, folder: &str, file: String) {
         let inside = Path::new(&file).components().all(|part| matches!(part, Component::Normal(_)));
         if !inside || self.count == MOST {
-            return;
+            return self.left_out.add(file);
         }
         let files = self.by_folder.entry(folder.to_owned()).or_default();
         self.count += usize::from(files.insert(file));
@@ -90,9 +85,10 @@ pub fn fetch(
     let wanted = wanted(registry, services)?;
     progress.set_length(wanted.count as u64);
     progress.set_message("downloading");
+    let report = FetchReport { left_out: wanted.left_out, ..FetchReport::default() };
     let files =
         wanted.by_folder.into_iter().flat_map(|(base, files)| files.into_iter().map(move |file| (base.clone(), file)));
-    let (files, report) = (Mutex::new(files), Mutex::new(FetchReport::default()));
+    let (files, report) = (Mutex::new(files), Mutex::new(report));
     let next = || files.lock().ok().and_then(|mut files| files.next());
     let declaration = &registry.declaration;
     thread::scope(|scope| {
@@ -109,8 +105,7 @@ pub fn fetch(
                             report.files += 1;
                             report.bytes += bytes;
                         }
-                        Err(why) if report.failed.len() < NAMED => report.failed.push(format!("{base}{file}: {why}")),
-                        Err(_) => report.more += 1,
+                        Err(why) => report.failed.add(format!("{base}{file}: {why}")),
                     }
                 }
             });
@@ -124,55 +119,35 @@ pub fn fetch(
 fn wanted(registry: &Registry, services: &Services) -> Result<WantedFiles, BootError> {
     let storage = &*services.storage;
     let mut wanted = WantedFiles::default();
-    for resource in registry.content_types().filter(|resource| resource.supports("files")) {
-        let mut last = 0;
-        loop {
-            let rows = page(storage, resource, last)?;
-            let Some(row) = rows.last() else { break };
-            last = Record { resource, row }.id();
-            let ids: Vec<i64> = rows.iter().map(|row| Record { resource, row }.id()).collect();
-            let stored = storage.snapshot()?.meta(&meta_space(resource), &ids)?;
-            for row in &rows {
-                let record = Record { resource, row };
-                let extra: Map<String, Value> = serde_json::from_str(record.text("extra")).unwrap_or_default();
-                let address = extra.get("source_url").and_then(Value::as_str).unwrap_or_default();
-                let address = address.split(['?', '#']).next().unwrap_or_default();
-                let Some((base, file)) = address.split_once(MARK) else { continue };
-                let (base, file) = (format!("{base}{MARK}"), percent_decode_str(file).decode_utf8_lossy());
-                let own = stored.iter().find(|value| value.id == record.id() && &*value.key == DETAILS);
-                let beside = file.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
-                for copy in listed_copies(&details_of(own.map(|own| &*own.json))) {
-                    wanted.add(&base, format!("{beside}{copy}"));
-                }
-                wanted.add(&base, file.into_owned());
-            }
+    each_file(registry, storage, |record, details| {
+        let extra: Map<String, Value> = serde_json::from_str(record.text("extra")).unwrap_or_default();
+        let address = extra.get("source_url").and_then(Value::as_str).unwrap_or_default();
+        let address = address.split(['?', '#']).next().unwrap_or_default();
+        let Some((base, file)) = address.split_once(MARK) else { return Ok(()) };
+        let (base, file) = (format!("{base}{MARK}"), percent_decode_str(file).decode_utf8_lossy());
+        let beside = file.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+        for copy in listed_copies(details) {
+            wanted.add(&base, format!("{beside}{copy}"));
         }
-    }
+        wanted.add(&base, file.into_owned());
+        Ok(())
+    })?;
     // Without a record that is still elsewhere nothing says where the files of contents are.
     let Some(base) = wanted.by_folder.iter().max_by_key(|(_, files)| files.len()).map(|(base, _)| base.clone()) else {
         return Ok(wanted);
     };
     let media = &registry.declaration.media;
-    let mut last = 0;
-    loop {
-        let after = Cond::Compare(name("id"), Op::Gt, DbValue::Int(last));
-        let mut plan = records::columns(columns::TABLE, &["id", columns::CONTENT, columns::EXCERPT], after);
-        (plan.order, plan.limit) = (vec![Order::Column(name("id"), false)], Some(CONTENTS));
-        let snapshot = storage.snapshot()?;
-        let rows: Vec<(i64, Name, Name)> = snapshot.rows_as(&plan)?;
-        let ids: Vec<i64> = rows.iter().map(|(id, ..)| *id).collect();
-        let Some(end) = ids.last() else { return Ok(wanted) };
-        last = *end;
-        let values = snapshot.meta(&name("content"), &ids)?;
-        let texts = rows.iter().flat_map(|(_, content, excerpt)| [&**content, &**excerpt]);
-        for file in texts.chain(values.iter().map(|value| &*value.json)).flat_map(named_files) {
+    each_content(storage, |_, files| {
+        for file in files {
             // Of the forms that a name may have, those that go on with another address or are no file are none.
             let is_file = media.types.contains_key(kinds::promised(&file, media)) && !file.contains("://");
             if is_file && !file.contains(MARK) {
                 wanted.add(&base, file);
             }
         }
-    }
+        Ok(())
+    })?;
+    Ok(wanted)
 }
 
 /// Downloads a file; its size, or `None` where the folder has it.

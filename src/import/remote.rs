@@ -2,7 +2,7 @@
 
 use crate::boot::BootError;
 use crate::error::status;
-use crate::outbound::{FetchError, Outbound, OutboundSender, OutgoingRequest};
+use crate::outbound::{FetchError, OutboundSender, OutgoingRequest};
 use cms_config::declaration::Outbound as Declared;
 use serde_json::{Map, Value};
 use std::thread::sleep;
@@ -58,7 +58,7 @@ impl RemoteSite {
         rest.set_path(&path);
         rest.set_query(None);
         rest.set_fragment(None);
-        let client = Outbound::new(declared).sender();
+        let client = OutboundSender::new(declared);
         Ok(RemoteSite { client, rest, caller: None, pause, next: Instant::now(), reached: false })
     }
 
@@ -131,6 +131,13 @@ impl RemoteSite {
         }
         Err(failed(format!("the site asked {TRIES} times to come back later; try a longer --pause")))
     }
+}
+
+/// The path of the collection of a type or a taxonomy, as the site lists it; `None`: REST has no such collection.
+pub fn collection_path(listed: &Value) -> Option<String> {
+    let namespace = listed["rest_namespace"].as_str().unwrap_or("wp/v2");
+    let base = listed["rest_base"].as_str().filter(|base| !base.is_empty() && !base.contains("(?P"))?;
+    Some(format!("/{namespace}/{base}"))
 }
 
 /// A value as it is in an address.

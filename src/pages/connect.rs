@@ -40,7 +40,7 @@ struct ConnectRequest<'v> {
 }
 
 /// Why a request is not shown.
-enum Refusal {
+enum RequestRefusal {
     /// It is not known who asks.
     Stranger(&'static str),
     /// An error that the program may be told, if the person goes back to it.
@@ -52,9 +52,9 @@ enum Refusal {
     Failed(ApiError),
 }
 
-impl From<ApiError> for Refusal {
-    fn from(error: ApiError) -> Refusal {
-        Refusal::Failed(error)
+impl From<ApiError> for RequestRefusal {
+    fn from(error: ApiError) -> RequestRefusal {
+        RequestRefusal::Failed(error)
     }
 }
 
@@ -64,19 +64,20 @@ fn given<'v>(visit: &'v PageContext<'_>, name: &str) -> &'v str {
 }
 
 impl<'v> ConnectRequest<'v> {
-    fn of(visit: &'v PageContext<'_>, rules: &OAuthOptions) -> Result<ConnectRequest<'v>, Refusal> {
+    fn of(visit: &'v PageContext<'_>, rules: &OAuthOptions) -> Result<ConnectRequest<'v>, RequestRefusal> {
         let client = Client::find(&visit.scope, given(visit, "client_id"))?
-            .ok_or(Refusal::Stranger("The program is not registered here, or its registration has ended."))?;
+            .ok_or(RequestRefusal::Stranger("The program is not registered here, or its registration has ended."))?;
         let redirect_uri = given(visit, "redirect_uri");
         let known = client.redirects().iter().any(|own| addresses::is_registered(own, redirect_uri));
         let redirect = addresses::registered(redirect_uri, &rules.schemes).ok().filter(|_| known);
-        let redirect = redirect
-            .ok_or(Refusal::Stranger("The program has not registered the address where it wants to redirect you."))?;
+        let redirect = redirect.ok_or(RequestRefusal::Stranger(
+            "The program has not registered the address where it wants to redirect you.",
+        ))?;
         let state = given(visit, "state");
         let refused = |error: &str, description: &'static str| {
             let state = if state.len() > LONGEST_STATE { "" } else { state };
             let back = answer(visit, &redirect, state, &[("error", error)]);
-            Err(Refusal::Program { host: addresses::shown(&redirect), back, description })
+            Err(RequestRefusal::Program { host: addresses::shown(&redirect), back, description })
         };
         if given(visit, "response_type") != "code" {
             return refused("unsupported_response_type", "It asks for another response than a code.");
@@ -248,15 +249,15 @@ fn form(visit: &PageContext<'_>, rules: &OAuthOptions, asked: &ConnectRequest<'_
     visit.page_towards(status::OK, "Connect a program?", "connect.html", data, &addresses::source(&asked.redirect))
 }
 
-fn refuse(visit: &PageContext<'_>, refusal: Refusal) -> Reply {
+fn refuse(visit: &PageContext<'_>, refusal: RequestRefusal) -> Reply {
     match refusal {
-        Refusal::Stranger(problem) => authorize::refusal(visit, problem),
-        Refusal::Program { host, back, description } => {
+        RequestRefusal::Stranger(problem) => authorize::refusal(visit, problem),
+        RequestRefusal::Program { host, back, description } => {
             let why = "The program asks for something that it cannot get here. Nothing was changed.";
             let data = json!({"lines": [why, description], "link": back, "link_text": "Back to the program", "link_place": host});
             visit.page(status::BAD_REQUEST, "The program cannot be connected", "message.html", data)
         }
-        Refusal::Failed(error) => visit.failure(&error),
+        RequestRefusal::Failed(error) => visit.failure(&error),
     }
 }
 

@@ -8,7 +8,7 @@ use self::sites::{CollectionWalk, ComparedSite, OwnSite};
 use super::{linked, present};
 use crate::boot::{self, BootError, ConfigSource, Services};
 use crate::error::status;
-use crate::import::remote::RemoteSite;
+use crate::import::remote::{RemoteSite, collection_path};
 use clap::Args;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -67,14 +67,16 @@ struct ComparedRoute {
     extra: u64,
     /// There are further items, which were not compared.
     cut: bool,
+    /// Items whose ids are no numbers, which were not compared.
+    unnumbered: u64,
     /// Why it was not compared.
     unlike: Option<String>,
 }
 
 /// A comparison on its way.
-struct Comparison {
+struct SiteComparison {
     ignored: Vec<String>,
-    /// Addresses of both sites, which stand for the same.
+    /// Addresses of both sites. One word replaces them in documents.
     addresses: [String; 2],
     most: u64,
     done: Vec<ComparedRoute>,
@@ -93,7 +95,8 @@ pub(super) fn run(source: &ConfigSource, args: &CompareArgs) -> Result<(), BootE
     let here = OwnSite::new(services.engine(registry.clone())?)?;
     let addresses = [&args.site, &registry.site.url].map(|address| address.trim_end_matches('/').to_owned());
     let (ignored, most) = (routes.ignored.clone(), args.most);
-    let mut comparison = Comparison { ignored, addresses, most, done: Vec::new(), differences: Differences::default() };
+    let mut comparison =
+        SiteComparison { ignored, addresses, most, done: Vec::new(), differences: Differences::default() };
     comparison.all(old, here, &routes, prefix)?;
     if args.json {
         say!("{}", comparison.to_json());
@@ -103,7 +106,7 @@ pub(super) fn run(source: &ConfigSource, args: &CompareArgs) -> Result<(), BootE
     Ok(())
 }
 
-impl Comparison {
+impl SiteComparison {
     fn all(
         &mut self,
         mut old: impl ComparedSite,
@@ -117,7 +120,8 @@ impl Comparison {
             let path = own(&document.path);
             let pair = (old.get(&path, &document.query)?, here.get(&path, &document.query)?);
             if document.lists && pair.0.status == status::OK {
-                collections.extend(pair.0.body.as_object().into_iter().flatten().filter_map(|(_, own)| listed(own)));
+                collections
+                    .extend(pair.0.body.as_object().into_iter().flatten().filter_map(|(_, own)| collection_path(own)));
             }
             if self.alike(&path, pair.0.status, pair.1.status) {
                 self.compare(&path, &path, pair.0.body, pair.1.body);
@@ -135,7 +139,7 @@ impl Comparison {
         Ok(())
     }
 
-    /// Whether both sites show a route; where one does not, that is told.
+    /// Whether both sites show a route; where one does not, that is reported.
     fn alike(&mut self, path: &str, old: u16, here: u16) -> bool {
         let why = match (old, here) {
             (200, 200) => return true,
@@ -182,6 +186,7 @@ impl Comparison {
                 }
             }
         }
+        route.unnumbered = old.unnumbered + here.unnumbered;
         self.done.push(route);
         Ok(())
     }
@@ -196,7 +201,7 @@ impl Comparison {
     fn to_json(&self) -> Value {
         let routes = self.done.iter().map(|route| {
             json!({"path": route.path, "compared": route.compared, "missing": route.missing, "extra": route.extra,
-                "cut": route.cut, "unlike": route.unlike})
+                "cut": route.cut, "unnumbered": route.unnumbered, "unlike": route.unlike})
         });
         let routes: Vec<Value> = routes.collect();
         json!({"routes": routes, "differences": self.differences.to_json(), "count": self.differences.count()})
@@ -206,20 +211,18 @@ impl Comparison {
         let mut text = String::new();
         for route in &self.done {
             let cut = if route.cut { "; there are more, which --most leaves out" } else { "" };
-            let told = route.unlike.clone().unwrap_or_else(|| {
-                format!("{} compared, {} missing, {} extra{cut}", route.compared, route.missing, route.extra)
+            let unnumbered = match route.unnumbered {
+                0 => String::new(),
+                count => format!("; {count} without a number as id, which were not compared"),
+            };
+            let outcome = route.unlike.clone().unwrap_or_else(|| {
+                let ComparedRoute { compared, missing, extra, .. } = route;
+                format!("{compared} compared, {missing} missing, {extra} extra{cut}{unnumbered}")
             });
-            let _ = writeln!(text, "{:<32} {told}", route.path);
+            let _ = writeln!(text, "{:<32} {outcome}", route.path);
         }
         format!("{text}{}{:>8} differences", self.differences, self.differences.count())
     }
-}
-
-/// The collection that a type or a taxonomy names.
-fn listed(own: &Value) -> Option<String> {
-    let namespace = own["rest_namespace"].as_str()?;
-    let base = own["rest_base"].as_str().filter(|base| !base.is_empty() && !base.contains("(?P"))?;
-    Some(format!("/{namespace}/{base}"))
 }
 
 /// The words by which people know an item.

@@ -59,6 +59,8 @@ pub(super) struct CollectionWalk<'s> {
     /// Items that were read so far, and how many there are.
     read: u64,
     total: u64,
+    /// Items so far whose ids are no numbers.
+    pub(super) unnumbered: u64,
     /// Of the first page.
     pub(super) status: u16,
 }
@@ -71,7 +73,8 @@ impl<'s> CollectionWalk<'s> {
         query: &Map<String, Value>,
     ) -> Result<CollectionWalk<'s>, BootError> {
         let (items, query) = (VecDeque::new(), query.clone());
-        let mut walk = CollectionWalk { site, path, query, page: 0, items, read: 0, total: u64::MAX, status: 0 };
+        let (page, read, total, unnumbered, status) = (0, 0, u64::MAX, 0, 0);
+        let mut walk = CollectionWalk { site, path, query, page, items, read, total, unnumbered, status };
         walk.read_page()?;
         Ok(walk)
     }
@@ -93,7 +96,12 @@ impl<'s> CollectionWalk<'s> {
             }
         };
         self.read += list.len() as u64;
-        self.items.extend(list.into_iter().filter_map(|item| Some((item["id"].as_i64()?, item))));
+        for item in list {
+            match item["id"].as_i64() {
+                Some(id) => self.items.push_back((id, item)),
+                None => self.unnumbered += 1,
+            }
+        }
         Ok(())
     }
 

@@ -26,7 +26,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[sync_handler(
 .fails(&[Code::Forbidden, Code::AppPasswordLimited])
 .responds(ResponseKind::Bytes(WXR))];
 
-/// Responds with the choice of a piece, which whoever serves the request writes.
+/// Responds with the choice of a piece; the server writes it as it sends it.
 ///
 /// # Errors
 /// A type or a date is none; the credential is limited to some resources.

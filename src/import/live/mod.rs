@@ -9,7 +9,7 @@ mod rows;
 use self::dump::LiveDump;
 use self::rows::{DocumentFacts, LiveRowShape, WordLists};
 use super::names::{NamesWithReason, reason};
-use super::remote::RemoteSite;
+use super::remote::{RemoteSite, collection_path};
 use crate::boot::BootError;
 use crate::error::status;
 use cms_base::clock::SystemClock;
@@ -144,11 +144,6 @@ impl LiveSite {
         self.options(&[&vocabulary.root, &vocabulary.settings])?;
         let taxonomies = self.listed(&vocabulary.taxonomies)?;
         let types = self.listed(&vocabulary.types)?;
-        let path = |own: &Value| {
-            let namespace = own["rest_namespace"].as_str().unwrap_or("wp/v2");
-            let base = own["rest_base"].as_str().filter(|base| !base.is_empty() && !base.contains("(?P"))?;
-            Some(format!("/{namespace}/{base}"))
-        };
         let whole = |shape, path: &str| LiveCollection {
             path: path.to_owned(),
             shape,
@@ -158,7 +153,7 @@ impl LiveSite {
         };
         let mut collections = vec![whole(&vocabulary.users, &vocabulary.users.path)];
         for (name, own) in &taxonomies {
-            let Some(path) = path(own) else { continue };
+            let Some(path) = self.path_of(name, own) else { continue };
             collections.push(LiveCollection { kind: name.clone(), ..whole(&vocabulary.terms, &path) });
         }
         for (name, own) in &types {
@@ -166,7 +161,7 @@ impl LiveSite {
                 self.notes.push(format!("not read: {name}: {why}"));
                 continue;
             }
-            let Some(path) = path(own) else { continue };
+            let Some(path) = self.path_of(name, own) else { continue };
             let shape = vocabulary.kinds.get(name).unwrap_or(&vocabulary.records);
             let named = own["taxonomies"].as_array().into_iter().flatten().filter_map(Value::as_str);
             let terms = named.filter_map(|taxonomy| taxonomies.get(taxonomy)?["rest_base"].as_str().map(str::to_owned));
@@ -188,6 +183,15 @@ impl LiveSite {
             }
         }
         self.sticky(&vocabulary.sticky)
+    }
+
+    /// The path of a type's or a taxonomy's collection.
+    fn path_of(&mut self, name: &str, listed: &Value) -> Option<String> {
+        let path = collection_path(listed);
+        if path.is_none() {
+            self.notes.push(format!("not read: {name}: the site has no collection of it"));
+        }
+        path
     }
 
     /// The entries of a document that lists types or taxonomies.
@@ -266,7 +270,12 @@ impl LiveSite {
             let last = items.len() < PER_PAGE;
             // Items behind one that was deleted meanwhile have moved to a page that was read before.
             let checked = last && page > 1 && from_first && collection.is_records;
-            let again = checked && answer.total.is_some_and(|total| total > read) && rounds < ROUNDS;
+            let short = checked && answer.total.is_some_and(|total| total > read);
+            let again = short && rounds < ROUNDS;
+            if short && !again {
+                let path = &collection.path;
+                self.notes.push(format!("{path}: it changed at each of {ROUNDS} readings; run the import again later"));
+            }
             self.dump.end_page(&name, page, last && !again)?;
             if again {
                 (rounds, read, from_first) = (rounds + 1, 0, true);
@@ -315,7 +324,7 @@ impl LiveSite {
         if answer.status == status::OK { self.item(owner, &answer.body, words) } else { Ok(()) }
     }
 
-    /// The records that stay on top are an option.
+    /// Which records are sticky is an option.
     fn sticky(&mut self, shape: &LiveShape) -> Result<(), BootError> {
         let mut ids = Vec::new();
         for page in 1.. {
@@ -323,7 +332,14 @@ impl LiveSite {
             query.insert("page".into(), json!(page));
             query.insert("per_page".into(), json!(PER_PAGE));
             let answer = self.site.get(&shape.path, &query)?;
-            let Value::Array(items) = answer.body else { break };
+            let items = match (answer.status, answer.body) {
+                (status::OK, Value::Array(items)) => items,
+                (status::BAD_REQUEST, _) if page > 1 => break,
+                (status, _) => {
+                    self.notes.push(format!("not read: which records are sticky: the site responds with {status}"));
+                    return Ok(());
+                }
+            };
             ids.extend(items.iter().filter_map(|item| item["id"].as_i64()).map(Value::from));
             if items.len() < PER_PAGE {
                 break;
