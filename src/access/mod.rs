@@ -43,6 +43,7 @@ use crate::features::abilities::guard as abilities;
 use crate::features::application_passwords::guard as application_passwords;
 use crate::features::catalogue::guard as catalogue;
 use crate::features::preview_links::guard as preview_link_guards;
+use crate::features::reviews::guard as reviews;
 use crate::features::revisions::guard as revisions;
 use crate::features::sessions::guard as account_sessions;
 use crate::features::themes::guard as themes;
@@ -311,6 +312,7 @@ const OWN: &[BehaviourEntry<Guard>] = &[
 /// The guards of this module, and those of the features.
 const TABLES: &[&[BehaviourEntry<Guard>]] = &[
     OWN,
+    reviews::GUARDS,
     revisions::GUARDS,
     preview_link_guards::GUARDS,
     catalogue::GUARDS,

@@ -24,6 +24,7 @@ pub mod oauth;
 pub mod oembed;
 pub mod preview_links;
 pub mod redirects;
+pub mod reviews;
 pub mod revisions;
 pub mod search;
 pub mod seo;
@@ -66,6 +67,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     oembed::HANDLERS,
     preview_links::HANDLERS,
     redirects::HANDLERS,
+    reviews::HANDLERS,
     revisions::HANDLERS,
     search::HANDLERS,
     seo::HANDLERS,

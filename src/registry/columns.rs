@@ -346,6 +346,55 @@ pub mod delivery {
         [WEBHOOK, MESSAGE, EVENT, TYPE, STATE, ATTEMPTS, CREATED, SENT, STATUS, ERROR, REQUEST, RESPONSE, EVENTS];
 }
 
+/// Changes that wait for a review, or were decided.
+pub mod review {
+    pub const RECORD: &str = "record";
+    /// Name of the resource of the record.
+    pub const RESOURCE: &str = "resource";
+    /// The title of the record when the change was proposed.
+    pub const TITLE: &str = "title";
+    pub const USER: &str = "user";
+    pub const CLIENT: &str = "client";
+    /// Key of the credential; empty: there was none.
+    pub const CREDENTIAL: &str = "credential";
+    pub const STATE: &str = "state";
+    pub const MEMBERS: &str = "members";
+    pub const NOTE: &str = "note";
+    pub const DECIDED_BY: &str = "decided_by";
+    pub const CREATED: &str = "created";
+    pub const CHANGED: &str = "changed";
+    pub const DECIDED: &str = "decided";
+    /// The version of the record that the change was made from.
+    pub const BASE: &str = "base";
+    /// What the record would be: the content of a revision.
+    pub const CONTENT: &str = "content";
+
+    /// States of a change.
+    pub mod state {
+        pub const WAITING: &str = "pending";
+        pub const PUBLISHED: &str = "published";
+        pub const WITHDRAWN: &str = "withdrawn";
+    }
+
+    /// All of them.
+    pub const ALL: [&str; 15] = [
+        RECORD, RESOURCE, TITLE, USER, CLIENT, CREDENTIAL, STATE, MEMBERS, NOTE, DECIDED_BY, CREATED, CHANGED, DECIDED,
+        BASE, CONTENT,
+    ];
+}
+
+/// Prompts: texts with places for arguments, which people choose in their assistants.
+pub mod prompt {
+    pub const NAME: &str = "name";
+    pub const TITLE: &str = "title";
+    pub const DESCRIPTION: &str = "description";
+    pub const TEXT: &str = "text";
+    pub const ARGUMENTS: &str = "arguments";
+    pub const ENABLED: &str = "enabled";
+    /// All of them.
+    pub const ALL: [&str; 6] = [NAME, TITLE, DESCRIPTION, TEXT, ARGUMENTS, ENABLED];
+}
+
 /// Redirects that editors make.
 pub mod redirect {
     pub const FROM: &str = "from";

@@ -91,6 +91,7 @@ mod replacement;
 mod reports;
 mod resolve;
 mod response_cache;
+mod reviews;
 mod revisions;
 mod round_trips;
 #[cfg(feature = "s3")]
