@@ -6,7 +6,7 @@ use crate::records::{self, Record};
 use crate::registry::columns::{ID, record};
 use crate::registry::resource::{Context, Resource};
 use crate::registry::vocabulary::HandlerRole;
-use cms_config::declaration::{Action, ItemKey};
+use cms_declaration::{Action, ItemKey};
 use cms_storage::plan::DbValue;
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ use crate::registry::resource::Resource;
 use crate::registry::{Registry, Site};
 use crate::render::Batch;
 use crate::scope::Scope;
-use cms_config::declaration::Syndication;
+use cms_declaration::Syndication;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 

@@ -13,7 +13,7 @@ use crate::registry::name;
 use crate::scope::{Principal, Scope};
 use bytes::Bytes;
 use cms_base::pool::OwnerPlace;
-use cms_config::declaration::EventType;
+use cms_declaration::EventType;
 use cms_storage::Storage;
 use futures_util::stream::unfold;
 use std::fmt::Write as _;

@@ -6,7 +6,7 @@ use crate::error::ApiError;
 use crate::handlers::{Outcome, Work};
 use crate::records::{self, Record, any, eq};
 use crate::registry::columns::{app_password as col, user};
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_storage::plan::{Cond, DbValue, ReadPlan};
 use cms_storage::typed_row;
 use cms_text::time::format_local;

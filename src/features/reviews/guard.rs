@@ -5,7 +5,7 @@ use crate::error::Code;
 use crate::records::Record;
 use crate::registry::columns::review::{self as col, state};
 use crate::registry::vocabulary::{BehaviourEntry, PLAIN};
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 
 /// Its row of the table of guards.
 pub const GUARDS: &[BehaviourEntry<Guard>] = &[guard(

@@ -18,7 +18,7 @@ use crate::request::BodyParams;
 use crate::request::call::Call;
 use crate::request::conditional::Preconditions;
 use crate::scope::{PreviewedRecord, Scope};
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_storage::plan::{Change, CommitError, DbValue, Put, Row, Target, WritePlan};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
