@@ -55,7 +55,7 @@ function answer(request: Seen): Canned {
   if (request.method === "OPTIONS") {
     return { body: { endpoints: [{ methods: ["GET"], args: { context: {} } }, { methods: ["POST"], args: properties }], schema: { type: "object", properties, links: [] } } };
   }
-  if (request.address.includes("/assistants")) return { body: { address: "https://example.org/mcp", oauth: true, programs } };
+  if (request.address.includes("/assistants")) return { body: { address: "https://example.org/mcp", oauth: true, programs, credentials: "application_passwords", trail: "audit" } };
   if (request.address.includes("/audit")) return { body: calls };
   if (request.method === "GET" && request.address.includes("/reviews/")) return { body: waiting };
   if (request.method === "GET") return { body: { id: 12, title: { raw: "Old", rendered: "Old" }, meta: { source: "" } }, headers: { Allow: "GET, POST" } };

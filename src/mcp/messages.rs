@@ -425,7 +425,7 @@ fn instructions(scope: &Scope) -> String {
     text
 }
 
-/// What the server offers. `changes`: clients may subscribe to changes.
+/// The features of the server. `changes`: clients may subscribe to changes.
 fn capabilities(mcp: &Mcp, changes: bool) -> Value {
     let mut all = match changes {
         true => json!({"tools": {"listChanged": true}, "resources": {"listChanged": true, "subscribe": true}}),

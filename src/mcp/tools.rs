@@ -414,8 +414,8 @@ fn misplaced(name: &str, arguments: &Map<String, Value>) -> Option<String> {
         }
     }
     let missing = schema["required"].as_array()?.iter().filter_map(Value::as_str);
-    let missing = missing.filter(|wanted| !arguments.contains_key(*wanted)).next();
-    missing.map(|wanted| format!("The argument `{wanted}` is missing."))
+    let mut missing = missing.filter(|wanted| !arguments.contains_key(*wanted));
+    missing.next().map(|wanted| format!("The argument `{wanted}` is missing."))
 }
 
 impl Tool {

@@ -366,7 +366,7 @@ pub mod review {
     pub const DECIDED: &str = "decided";
     /// The version of the record that the change was made from.
     pub const BASE: &str = "base";
-    /// What the record would be: the content of a revision.
+    /// The record as it would be, like the content of a revision.
     pub const CONTENT: &str = "content";
 
     /// States of a change.

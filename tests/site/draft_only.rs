@@ -85,7 +85,7 @@ fn a_drafting_credential_writes_drafts_and_nothing_else() {
     }
     let back = ask("PUT", &live, json!({"status": "draft"}));
     assert_eq!((back.status, back.code()), (403, "rest_application_password_limited"), "{}", back.text);
-    // What is no draft of its own waits for a review.
+    // Changes of what is no draft of its own wait for a review.
     for (about, route) in [("a live record", &live), ("another's draft", &theirs)] {
         let waits = ask("PUT", route, json!({"title": "X"}));
         assert_eq!((waits.status, &waits.body["state"]), (202, &json!("pending")), "{about}: {}", waits.text);

@@ -17,7 +17,7 @@ fn live(server: &Server, prefix: &str) -> String {
     format!("/{prefix}/v2/posts/{}", id(&server.admin("POST", &format!("/{prefix}/v2/posts"), Some(&body))))
 }
 
-/// What a stranger reads of a record.
+/// The record as a stranger reads it.
 fn seen(server: &Server, route: &str) -> String {
     server.get(route).text
 }
@@ -58,7 +58,7 @@ fn a_change_of_a_live_record_waits_until_a_person_decides() {
             (&json!(["title", "tags"]), &json!("Assistant"), &json!("Old"))
         );
         assert_eq!((first.get("content"), first.get("credential")), (None, None), "{first}");
-        // What the program proposes next is added to it.
+        // The next change of the program is added to it.
         let again = proposed(&server, &who, &route, json!({"content": "<p>New text</p>", "status": "publish"}));
         assert_eq!((&again["id"], &again["members"]), (&first["id"], &json!(["title", "tags", "content"])));
         assert_eq!(seen(&server, &route), before, "nothing has changed");

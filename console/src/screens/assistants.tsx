@@ -27,16 +27,16 @@ interface Assistants {
   address: string | null;
   oauth: boolean;
   programs: Program[];
+  /** The resource whose records the credentials are; null: there is none. */
+  credentials: string | null;
+  /** The resource with the audit trail; null: there is none. */
+  trail: string | null;
 }
 
 /** The entry of the audit trail for a call of a tool. */
 const CALLED = "tool_called";
 /** Calls that are shown. */
 const MOST = 50;
-/** The resource with the trail. */
-const TRAIL = "audit";
-/** The resource whose records the programs' credentials are. */
-const CREDENTIALS = "application_passwords";
 
 export function AssistantsScreen(_: ScreenProps): JSX.Element {
   const { http } = api();
@@ -50,8 +50,8 @@ export function AssistantsScreen(_: ScreenProps): JSX.Element {
       {data !== undefined && (
         <>
           <Address data={data} />
-          <Programs programs={data.programs} onRevoked={loaded.reload} />
-          <Calls />
+          <Programs programs={data.programs} credentials={data.credentials} onRevoked={loaded.reload} />
+          <Calls trail={data.trail} />
         </>
       )}
     </Page>
@@ -81,7 +81,7 @@ function Address({ data }: { data: Assistants }): JSX.Element {
   );
 }
 
-function Programs({ programs, onRevoked }: { programs: Program[]; onRevoked: () => void }): JSX.Element {
+function Programs({ programs, credentials, onRevoked }: { programs: Program[]; credentials: string | null; onRevoked: () => void }): JSX.Element {
   return (
     <section class="record-panel stack" aria-labelledby="assistants-programs">
       <h2 id="assistants-programs">{t("assistants.programs")}</h2>
@@ -116,7 +116,7 @@ function Programs({ programs, onRevoked }: { programs: Program[]; onRevoked: () 
                   {program.last_ip !== "" && <span class="soft"> {program.last_ip}</span>}
                 </td>
                 <td>
-                  <Revoke program={program} onRevoked={onRevoked} />
+                  <Revoke program={program} credentials={credentials} onRevoked={onRevoked} />
                 </td>
               </tr>
             ))}
@@ -127,8 +127,8 @@ function Programs({ programs, onRevoked }: { programs: Program[]; onRevoked: () 
   );
 }
 
-function Revoke({ program, onRevoked }: { program: Program; onRevoked: () => void }): JSX.Element | null {
-  const resource = findResource(CREDENTIALS);
+function Revoke({ program, credentials, onRevoked }: { program: Program; credentials: string | null; onRevoked: () => void }): JSX.Element | null {
+  const resource = findResource(credentials ?? "");
   if (resource?.parent === undefined || resource.parent === null || resource.operations["delete"] === undefined) return null;
   const { parameter } = resource.parent;
   const revoke = async (): Promise<void> => {
@@ -149,9 +149,9 @@ function Revoke({ program, onRevoked }: { program: Program; onRevoked: () => voi
 }
 
 /** The log of calls, for those who may read the audit trail. */
-function Calls(): JSX.Element | null {
+function Calls({ trail: name }: { trail: string | null }): JSX.Element | null {
   const [client, setClient] = useState("");
-  const trail = findResource(TRAIL);
+  const trail = findResource(name ?? "");
   const loaded = useLoad(
     async (signal) => (trail === undefined ? [] : (await api().adapter.list(trail, { event: [CALLED], per_page: MOST, order: "desc" }, { signal })).items),
     [trail],

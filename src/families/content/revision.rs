@@ -174,7 +174,7 @@ impl RevisionContent {
     }
 }
 
-/// How much of a record a content holds.
+/// The extent of a content: how much of a record it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeldContent {
     /// Its texts.
@@ -184,7 +184,7 @@ pub enum HeldContent {
 }
 
 impl HeldContent {
-    /// What revisions and autosaves hold.
+    /// The extent of revisions and autosaves.
     pub fn of_revisions(scope: &Scope) -> HeldContent {
         match scope.registry.declaration.dialect.revisions_of_texts {
             true => HeldContent::Texts,

@@ -48,7 +48,7 @@ pub struct AbilityResult {
     value: Value,
     /// See [`Outcome::version`].
     version: Option<i64>,
-    /// What was to be changed waits for a review: the value is that.
+    /// The change waits for a review, and the value is that.
     waits: bool,
 }
 

@@ -5,7 +5,9 @@ use crate::access::grants::is_pending;
 use crate::error::ApiError;
 use crate::handlers::{Outcome, Work};
 use crate::records::{self, Record, any, eq};
+use crate::registry::Endpoint;
 use crate::registry::columns::{app_password as col, user};
+use crate::registry::vocabulary::HandlerRole;
 use cms_declaration::Action;
 use cms_storage::plan::{Cond, DbValue, ReadPlan};
 use cms_storage::typed_row;
@@ -77,12 +79,17 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
             "expires": moment(row.expires),
         })
     });
+    let revokes = |endpoint: &Endpoint| endpoint.role == Some(HandlerRole::RevokeCredential);
+    let credentials = registry.routes.iter().find(|route| route.endpoints.iter().any(revokes));
+    let credentials = credentials.and_then(|route| route.owner).map(|index| &registry.resources[index]);
     let path = registry.declaration.mcp.path.get();
     let site = registry.site.url.trim_end_matches('/');
     let body = json!({
         "address": path.map(|path| format!("{site}{path}")),
         "oauth": registry.oauth().is_some(),
         "programs": shown.collect::<Vec<Value>>(),
+        "credentials": credentials.map(|resource| &resource.name),
+        "trail": registry.declaration.site.audit.get(),
     });
     Ok(Outcome { private: true, uncached: true, ..Outcome::ok(body) })
 }

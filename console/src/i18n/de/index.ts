@@ -5,6 +5,6 @@ export { files } from "./files";
 export { forms } from "./forms";
 export { lists } from "./lists";
 export { people } from "./people";
-export { reviews } from "./reviews";
+export { review } from "./review";
 export { shell } from "./shell";
 export { ui } from "./ui";

@@ -65,22 +65,22 @@ function Body({ resource, opened, onOutdated }: { resource: Resource; opened: Op
   return (
     <div class="stack">
       <p class="row">
-        <span class={`badge badge-${review.state === "published" ? "good" : review.state === "pending" ? "warn" : "calm"}`}>{t(`reviews.state_${review.state}`)}</span>
-        <span class="soft">{t("reviews.proposed_by", { client: review.client === "" ? t("reviews.unnamed") : review.client, when })}</span>
+        <span class={`badge badge-${review.state === "published" ? "good" : review.state === "pending" ? "warn" : "calm"}`}>{t(`review.state_${review.state}`)}</span>
+        <span class="soft">{t("review.proposed_by", { client: review.client === "" ? t("review.unnamed") : review.client, when })}</span>
         {target !== undefined && !review.notices.includes("record_gone") && (
           <LinkButton icon="edit" href={href(places.item(target.name, review.record))}>
-            {t("reviews.open_record")}
+            {t("review.open_record")}
           </LinkButton>
         )}
       </p>
-      {review.note !== "" && <p class="notice">{t("reviews.note_of", { note: review.note })}</p>}
+      {review.note !== "" && <p class="notice">{t("review.note_of", { note: review.note })}</p>}
       {notices.map((notice) => (
         <p key={notice} class="notice notice-warn" role="status">
-          {t(`reviews.${notice}` satisfies Key)}
+          {t(`review.${notice}` satisfies Key)}
         </p>
       ))}
-      {review.state === "pending" && changes.length === 0 && <Empty title={t("reviews.no_difference")} icon="document" />}
-      {rows.length > 0 && <Comparison rows={rows} before={t("reviews.present")} after={t("reviews.proposed")} scope={{ description, states: [] }} />}
+      {review.state === "pending" && changes.length === 0 && <Empty title={t("review.no_difference")} icon="document" />}
+      {rows.length > 0 && <Comparison rows={rows} before={t("review.present")} after={t("review.proposed")} scope={{ description, states: [] }} />}
       {others.map((change) => (
         <section key={change.member} class="comparison-row" aria-label={change.member}>
           <h2 class="comparison-title">{change.member}</h2>
@@ -105,7 +105,7 @@ function Decision({ resource, review, onOutdated }: { resource: Resource; review
       await api().adapter.update(resource, review.id, { state, note, ...(state === "published" ? { seen: review.seen } : {}) });
       touched(resource.name);
       if (state === "published") touched(review.resource);
-      toast.done(t(state === "published" ? "reviews.done_published" : "reviews.done_returned"));
+      toast.done(t(state === "published" ? "review.done_published" : "review.done_returned"));
       navigate(places.list(resource.name), { force: true });
     } catch (error) {
       toast.failed(error);
@@ -116,16 +116,16 @@ function Decision({ resource, review, onOutdated }: { resource: Resource; review
   };
   const blocked = review.seen === null || review.notices.includes("record_trashed");
   return (
-    <section class="record-panel stack" aria-label={t("reviews.decision")}>
-      <Field label={t("reviews.note")} help={t("reviews.note_help")}>
+    <section class="record-panel stack" aria-label={t("review.decision")}>
+      <Field label={t("review.note")} help={t("review.note_help")}>
         {(ids) => <textarea {...ids} class="input" rows={3} maxLength={2000} value={note} onInput={(event) => setNote(event.currentTarget.value)} />}
       </Field>
       <div class="row">
         <Button kind="primary" icon="check" busy={busy} disabled={blocked} onClick={() => void decide("published")}>
-          {t("reviews.publish")}
+          {t("review.publish")}
         </Button>
         <Button busy={busy} onClick={() => void decide("returned")}>
-          {t("reviews.send_back")}
+          {t("review.send_back")}
         </Button>
       </div>
     </section>

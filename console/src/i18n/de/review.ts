@@ -1,6 +1,6 @@
 import type { Texts } from "../index";
 
-export const reviews: Texts["reviews"] = {
+export const review: Texts["review"] = {
   credential_ended: "Der Zugang des Programms ist seitdem beendet.",
   decision: "Entscheidung",
   done_published: "Die Änderung ist veröffentlicht.",

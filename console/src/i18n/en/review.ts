@@ -1,6 +1,6 @@
 import type { Message } from "../index";
 
-export const reviews = {
+export const review = {
   credential_ended: "The program's access has ended since.",
   decision: "Decision",
   done_published: "The change is published.",
