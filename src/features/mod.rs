@@ -26,6 +26,7 @@ pub mod preview_links;
 pub mod redirects;
 pub mod revisions;
 pub mod search;
+pub mod second_factors;
 pub mod seo;
 pub mod service_description;
 pub mod sessions;
@@ -70,6 +71,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     search::HANDLERS,
     seo::HANDLERS,
     service_description::HANDLERS,
+    second_factors::HANDLERS,
     sessions::HANDLERS,
     sideload::HANDLERS,
     site_export::HANDLERS,
