@@ -381,7 +381,7 @@ fn administrators_and_operators_help_who_has_lost_a_factor() {
     let mut eva = Browser::of(&server, "eva", "long enough");
     set_up(&server, &mut eva, "long enough");
     set_up(&server, &mut Browser::of(&server, "admin", PASSWORD), PASSWORD);
-    let id = server.sql("SELECT id FROM user WHERE login = 'eva'").concat();
+    let id = server.sql("SELECT id FROM \"user\" WHERE login = 'eva'").concat();
     let route = format!("/console/v1/users/{id}/second-factors");
     let listed = server.admin("GET", &route, None);
     assert_eq!(
@@ -427,8 +427,8 @@ fn who_needs_a_factor_can_do_nothing_else_after_the_time_of_grace() {
     assert_eq!((first.status, first.header("location")), (303, Some("/second-factor?redirect=%2Fprofile")));
     assert!(browser.get("/second-factor").text.contains("Set one up until:"), "{}", browser.get("/second-factor").text);
     assert_eq!(browser.get("/profile").status, 200, "not yet");
-    until("the time has begun", || server.sql("SELECT second_factor_due FROM user WHERE id = 1").concat() != "0");
-    let due: i64 = server.sql("SELECT second_factor_due FROM user WHERE id = 1").concat().parse().expect("a time");
+    until("the time has begun", || server.sql("SELECT second_factor_due FROM \"user\" WHERE id = 1").concat() != "0");
+    let due: i64 = server.sql("SELECT second_factor_due FROM \"user\" WHERE id = 1").concat().parse().expect("a time");
     assert!((due - now() - 2 * 24 * 60 * 60).abs() < 60, "{due}");
     let nonce = browser.get("/nonce").text;
     let rest = |browser: &mut Browser<'_>, method: &str, route: &str| {
@@ -437,7 +437,7 @@ fn who_needs_a_factor_can_do_nothing_else_after_the_time_of_grace() {
     };
     assert_eq!(rest(&mut browser, "GET", "/cms/v2/users/me").status, 200);
 
-    server.sql("UPDATE user SET second_factor_due = 1 WHERE id = 1");
+    server.sql("UPDATE \"user\" SET second_factor_due = 1 WHERE id = 1");
     let refused = rest(&mut browser, "GET", "/cms/v2/users/me");
     assert_eq!((refused.status, refused.code()), (403, "rest_second_factor_required"), "{}", refused.text);
     for (method, route) in [
