@@ -283,6 +283,7 @@ catalogue! {
     AppPasswordEmptyName = "application_password_empty_name", Fixed(400), "An application password needs a name.";
     AppPasswordLimited = "rest_application_password_limited", Fixed(403), "The application password in use is not good for this.";
     AppPasswordsDisabled = "application_passwords_disabled", Fixed(501), "Application passwords are not available.";
+    SecondFactorRequired = "rest_second_factor_required", Fixed(403), "This account needs a second factor, which is asked for on the pages of the site alone. Programs use application passwords.";
     AppPasswordsDisabledForUser = "application_passwords_disabled_for_user", Fixed(501), "Application passwords are not available for this user.";
     InvalidCredentials = "rest_invalid_credentials", Fixed(401), "The user name or the application password is not valid.";
     LoginUnknown = "rest_login_unknown", Fixed(403), "There is no account with this user name.";

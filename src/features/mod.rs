@@ -27,6 +27,7 @@ pub mod redirects;
 pub mod reviews;
 pub mod revisions;
 pub mod search;
+pub mod second_factors;
 pub mod seo;
 pub mod service_description;
 pub mod sessions;
@@ -72,6 +73,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     search::HANDLERS,
     seo::HANDLERS,
     service_description::HANDLERS,
+    second_factors::HANDLERS,
     sessions::HANDLERS,
     sideload::HANDLERS,
     site_export::HANDLERS,

@@ -97,6 +97,8 @@ tables! {
         REGISTERED: Int = "registered",
         ROLES: Text = "roles",
         PASSWORD_HASH: Text = "password_hash",
+        /// When a second factor has to be there; 0: nobody has been seen without one that is required.
+        FACTOR_DUE: Int = "second_factor_due",
         EXTRA: Json = "extra",
     }
 
@@ -151,6 +153,24 @@ tables! {
         USER: Int = "user",
         EXPIRES: Int = "expires",
         BOUND: Text = "bound",
+    }
+
+    /// Second factors of accounts.
+    factor "second_factor" (KEY = "key") {
+        USER: Int = "user",
+        KIND: Text = "kind",
+        NAME: Text = "name",
+        /// The secret that proofs are checked with, sealed.
+        SECRET: Text = "secret",
+        CREATED: Int = "created",
+        LAST_USED: Int = "last_used",
+        /// The number of the last proof. They rise, so none is good twice.
+        PROOF: Int = "proof",
+    }
+
+    /// Recovery codes, by their digests.
+    recovery "recovery_code" (HASH = "hash") {
+        USER: Int = "user",
     }
 
     /// Credentials of programs: application passwords, and the tokens that a login has made.

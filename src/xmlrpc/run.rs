@@ -11,7 +11,8 @@ use super::{CompiledStep, Param, ParamKind, RouteRequest, Rpc, RpcMethod, StepAc
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::Event;
 use crate::access::drafts;
-use crate::access::identity::{self, LoginContext};
+use crate::access::identity;
+use crate::access::passwords::LoginContext;
 use crate::access::tokens::is_token;
 use crate::engine::Engine;
 use crate::engine::embed;
@@ -267,11 +268,14 @@ impl Session<'_> {
         let patience = AttemptLimit::paused(declared.max_login_attempts, declared.retry_after);
         let occasion = LoginContext { patience, path: &declared.path };
         let found = identity.verify_account(scope, &self.engine.shared().hasher, (login, secret), occasion).await?;
-        if let Some((caller, true)) = &found {
+        let Some(known) = found else { return Ok(None) };
+        let hashed = known.hashed;
+        let caller = known.alone()?;
+        if hashed {
             let event = Event { name: "login", user: caller.id, login, path: &declared.path, ..Event::default() };
             identity::record(scope, &event).await;
         }
-        Ok(found.map(|(caller, _)| caller))
+        Ok(Some(caller))
     }
 
     fn steps<'f>(

@@ -99,6 +99,7 @@ mod s3;
 mod safety;
 mod scenarios;
 mod scheduler;
+mod second_factor;
 mod selection;
 mod seo;
 mod server;

@@ -104,6 +104,8 @@ export const errors: ErrorTexts = {
   existing_user_email: "Ein anderer Benutzer hat diese E-Mail-Adresse schon.",
   rest_last_administrator: "Jemand muss diese Rolle haben: Der letzte Benutzer mit ihr behält sie.",
   rest_session_not_found: "Diese Sitzung gibt es nicht.",
+  rest_second_factor_not_found: "Diesen zweiten Faktor gibt es nicht.",
+  rest_cannot_remove_second_factor: "Das geht hier nicht. Den eigenen zweiten Faktor ändert man auf der Seite dafür, die nach dem jetzigen fragt.",
   rest_cannot_invite: "Sie dürfen diesen Benutzer nicht einladen, oder die Website verschickt keine E-Mails.",
 
   // Application passwords.
@@ -119,6 +121,7 @@ export const errors: ErrorTexts = {
   application_password_empty_name: "Ein Anwendungspasswort braucht einen Namen.",
   rest_application_password_limited: "Das verwendete Anwendungspasswort reicht dafür nicht.",
   application_passwords_disabled: "Anwendungspasswörter gibt es hier nicht.",
+  rest_second_factor_required: "Dieses Konto braucht einen zweiten Faktor, nach dem nur die Seiten der Website fragen. Programme verwenden Anwendungspasswörter.",
   application_passwords_disabled_for_user: "Für dieses Konto gibt es keine Anwendungspasswörter.",
 
   // Records.
