@@ -7,7 +7,7 @@
 
 use actix_web::web::{self, Bytes};
 use actix_web::{App, HttpResponse, HttpServer};
-use cms_config::declaration::{Cors, Server, Workers};
+use cms_declaration::{Cors, Server, Workers};
 use cms_server::http::{EdgeConfig, Listeners, Service, ServiceSwap, bind, run};
 use cms_server::model::{Payload, Reply, Request};
 use std::future::{Future, pending};
@@ -107,7 +107,7 @@ fn edge(text: Vec<u8>, access_log: bool) -> SocketAddr {
         prefix: "cms".into(),
         server: Server { workers: Workers::Number(1), access_log, ..Server::default() },
         cors: Cors { any: true, ..Cors::default() },
-        media: cms_config::declaration::Media::default(),
+        media: cms_declaration::Media::default(),
         jsonp: true,
         strict_route_parameter: false,
         full_no_cache: false,

@@ -16,7 +16,7 @@ use crate::registry::columns::file;
 use cms_base::clock::Clock;
 use cms_base::metrics::{Counter, Reading};
 use cms_base::platform;
-use cms_config::declaration::Backup;
+use cms_declaration::Backup;
 use cms_storage::sqlite::backup;
 use cms_text::time::format_local;
 use serde::{Deserialize, Serialize};

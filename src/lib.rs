@@ -9,6 +9,7 @@
 //! | --- | --- | --- |
 //! | 0 | [`cms_base`] | metrics, threads behind a bounded queue, networks of addresses, the time of day, files and signals of each system; no logic of ours |
 //! | 0 | [`cms_text`] | pure functions on text, time and addresses |
+//! | 0 | [`cms_declaration`] | what may be written in `routes.toml`, as types; nothing reads files here |
 //! | 1 | [`cms_schema`] | a JSON Schema compiled: check, coerce, describe; not where values come from |
 //! | 1 | [`cms_config`] | `routes.toml` as written, with the place of every value; not what it means |
 //! | 1 | [`cms_storage`] | inert plans, the traits that carry them out, SQLite; no schema, no resource, no request |

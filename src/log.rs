@@ -3,7 +3,7 @@
 //! A line is text for people or a JSON object for programs, with the same fields. While a request is worked on, each line of
 //! its thread gets its id. Access log lines are made here, too, but written by `http`, which gathers them.
 
-use cms_config::declaration::{Log, LogFormat};
+use cms_declaration::{Log, LogFormat};
 use cms_text::time::format_local;
 use std::cell::{Cell, RefCell};
 use std::fmt;

@@ -6,7 +6,7 @@
 
 use cms_base::network::{self, Network};
 use cms_base::pool::{JobOwner, Pool, PoolError};
-use cms_config::declaration::Outbound as Declared;
+use cms_declaration::Outbound as Declared;
 use once_cell::sync::OnceCell;
 use quick_cache::sync::Cache;
 use regex::Regex;

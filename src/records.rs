@@ -7,7 +7,7 @@ pub use self::meets::meets;
 use crate::registry::columns::{ID, VERSION, feed, record};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name, tables};
-use cms_config::declaration::ItemKey;
+use cms_declaration::ItemKey;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Name, Op, Order, ReadPlan, Row};
 use cms_storage::{FromRow, Snapshot, StorageError, TypedRow};
 use cms_text::slug;

@@ -1,8 +1,8 @@
 //! The edge over real sockets, with a tiny service behind it: what clients see when they are odd, slow or hostile.
 
 use cms_base::metrics::Reading;
-use cms_config::declaration::{Cors, Server, Workers};
-use cms_config::units::{self, OptionalSetting, Size};
+use cms_declaration::units::{self, OptionalSetting, Size};
+use cms_declaration::{Cors, Server, Workers};
 use cms_server::http::{EdgeConfig, Listeners, Service, ServiceSwap, bind, run, termination};
 use cms_server::model::{Payload, Reply, Request};
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ fn echo(name: &'static str, change: impl FnOnce(&mut EdgeConfig)) -> Arc<dyn Ser
             ..Server::default()
         },
         cors: Cors { reflect: true, ..Cors::default() },
-        media: cms_config::declaration::Media::default(),
+        media: cms_declaration::Media::default(),
         jsonp: true,
         strict_route_parameter: false,
         full_no_cache: false,

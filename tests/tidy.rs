@@ -72,7 +72,7 @@ fn test_files(sources: &[(PathBuf, String)]) -> BTreeSet<PathBuf> {
 }
 
 /// The crates beside the program.
-const CRATES: &[&str] = &["base", "config", "pictures", "schema", "storage", "text"];
+const CRATES: &[&str] = &["base", "config", "declaration", "pictures", "schema", "storage", "text"];
 
 /// The map in `src/lib.rs`: crates and modules with their layers, lowest first.
 fn layers() -> BTreeMap<String, usize> {
@@ -99,6 +99,7 @@ fn uses() -> BTreeMap<String, BTreeSet<String>> {
     let tests = test_files(&sources);
     let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let guard = regex::Regex::new(r"crate::features::\w+::guard\b").expect("a pattern");
+    let of_crate = regex::Regex::new(r"\bcms_(\w+)(?:::| as )").expect("a pattern");
     for (path, text) in sources.iter().filter(|(path, _)| !tests.contains(path)) {
         let own = module(path);
         if own == "main" || own == "lib" {
@@ -112,7 +113,7 @@ fn uses() -> BTreeMap<String, BTreeSet<String>> {
             assert!(!code.contains("crate::{"), "{}: one `use` for each module", path.display());
             used.extend(guard.replace_all(code, "crate::access").split("crate::").skip(1).map(name));
         }
-        used.extend(code.split("cms_").skip(1).map(name).filter(|name| CRATES.contains(&name.as_str())));
+        used.extend(of_crate.captures_iter(code).map(|found| found[1].to_owned()));
         used.remove(&own);
     }
     uses

@@ -18,7 +18,7 @@
 use super::meter::{Bucket, BucketHasher, BucketKey, Meter};
 use crate::scope::Scope;
 use cms_base::network;
-use cms_config::units::Duration;
+use cms_declaration::units::Duration;
 use quick_cache::sync::Cache;
 use std::net::IpAddr;
 

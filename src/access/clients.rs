@@ -12,7 +12,7 @@ use crate::records::{columns, eq, first_of, join_words, ordered, set, split_word
 use crate::registry::columns::client as col;
 use crate::registry::name;
 use crate::scope::Scope;
-use cms_config::declaration::OAuthOptions;
+use cms_declaration::OAuthOptions;
 use cms_storage::plan::{Change, Cond, DbValue, Op, Put, ReadPlan, Target};
 use cms_storage::typed_row;
 use std::sync::Arc;

@@ -10,7 +10,7 @@ use crate::model::Method;
 use crate::records::{self, Record};
 use crate::registry::columns::record;
 use crate::registry::resource::Context;
-use cms_config::declaration::{Action, CommentType};
+use cms_declaration::{Action, CommentType};
 use cms_storage::plan::{DbValue, Row};
 use serde_json::Value;
 

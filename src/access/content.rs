@@ -5,7 +5,7 @@ use crate::error::{ApiError, Code, refuse_if};
 use crate::records::{self, Record};
 use crate::registry::columns::{ID, record};
 use crate::registry::resource::{Context, Resource};
-use cms_config::declaration::{Action, ItemKey};
+use cms_declaration::{Action, ItemKey};
 use cms_storage::plan::DbValue;
 use serde_json::Value;
 

@@ -19,7 +19,7 @@ use crate::registry::name;
 use crate::scope::{CredentialLimits, DRAFTING, Scope};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use cms_config::declaration::OAuthOptions;
+use cms_declaration::OAuthOptions;
 use cms_storage::plan::{Change, Cond, DbValue, Put, ReadPlan, Target};
 use cms_storage::typed_row;
 use serde::{Deserialize, Serialize};

@@ -15,7 +15,7 @@ use crate::request::BodyParams;
 use crate::request::args::{ArgSources, ArgValues};
 use crate::request::route::{captures, endpoint};
 use crate::scope::Scope;
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_storage::BatchedReads;
 use cms_storage::plan::Row;
 use serde_json::{Map, Value, json};

@@ -23,7 +23,7 @@ use crate::scope::{BearerHeader, CredentialLimits, MissingCapability, Principal,
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
 use cms_base::metrics::Counter;
-use cms_config::declaration::AppPasswords;
+use cms_declaration::AppPasswords;
 use cms_storage::Storage;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
 use cms_text::base64;

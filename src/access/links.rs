@@ -19,7 +19,7 @@ use crate::registry::resource::Resource;
 use crate::scope::Scope;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use cms_config::units::Duration;
+use cms_declaration::units::Duration;
 use cms_storage::plan::{Change, Cond, DbValue, Op, Put, Row, Target};
 use cms_storage::{Snapshot, StorageError, typed_row};
 use cms_text::slug::title_key;

@@ -56,7 +56,7 @@ use crate::registry::vocabulary::{COMMENTS, CONTENT, PLAIN, TAXONOMY, USERS};
 use crate::registry::{Endpoint, Registry, Route};
 use crate::request::args::{ArgSources, ArgValues};
 use crate::scope::Scope;
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_storage::plan::{DbValue, Row};
 use serde_json::Value;
 use std::cell::RefCell;

@@ -8,7 +8,7 @@ use crate::registry::columns::{outbox as col, user};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
 use cms_base::named;
-use cms_config::declaration::Mail;
+use cms_declaration::Mail;
 use cms_storage::plan::{Change, Cond, DbValue, Op, Put, Target};
 use cms_storage::{Snapshot, StorageError};
 use serde_json::{Value, json};
@@ -145,7 +145,7 @@ pub fn backlog(snapshot: &dyn Snapshot, now: i64) -> Result<(u64, u64), StorageE
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cms_config::units::OptionalSetting;
+    use cms_declaration::units::OptionalSetting;
 
     #[test]
     fn subjects_have_names() {

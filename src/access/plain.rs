@@ -4,7 +4,7 @@ use super::{Decision, GuardInput, GuardRows, target};
 use crate::error::Code;
 use crate::records::Record;
 use crate::registry::resource::Context;
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 
 pub(super) fn plain_list(input: &GuardInput<'_>) -> Decision {
     let resource = input.resource()?;

@@ -11,7 +11,7 @@ use crate::registry::columns::{record, user};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
 use crate::scope::{Principal, Scope};
-use cms_config::declaration::{Action, Family, Status};
+use cms_declaration::{Action, Family, Status};
 use cms_storage::StorageError;
 use cms_storage::plan::{Cond, DbValue, Op};
 use indexmap::IndexSet;

@@ -15,7 +15,7 @@ use crate::registry::resource::Resource;
 use crate::scope::Scope;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_storage::plan::{Change, Cond, DbValue, Op, Put, ReadPlan, Row, Target};
 use cms_storage::typed_row;
 use std::sync::Arc;

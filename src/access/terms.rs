@@ -5,7 +5,7 @@ use crate::error::{ApiError, Code, status};
 use crate::records::Record;
 use crate::registry::resource::Context;
 use crate::scope::Scope;
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_storage::StorageError;
 
 pub(super) fn term_list(input: &GuardInput<'_>) -> Decision {

@@ -9,7 +9,7 @@ use super::meter::{Bucket, BucketHasher, Meter};
 use crate::error::{ApiError, Code};
 use crate::registry::Registry;
 use crate::scope::Scope;
-use cms_config::declaration::{Callers, Limit};
+use cms_declaration::{Callers, Limit};
 
 /// Milliseconds of a second, in which buckets are counted.
 const SECOND: i64 = 1000;

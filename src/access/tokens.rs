@@ -17,7 +17,7 @@ use crate::registry::{Registry, name};
 use crate::scope::{BearerHeader, Principal, Scope};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use cms_config::declaration::TokenOptions;
+use cms_declaration::TokenOptions;
 use cms_storage::plan::{Change, Cond, DbValue, Op, ReadPlan};
 use cms_text::browsers;
 

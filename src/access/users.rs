@@ -6,7 +6,7 @@ use crate::records::Record;
 use crate::registry::Registry;
 use crate::registry::resource::{Context, Resource};
 use crate::request::args::ArgValues;
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_storage::plan::{DbValue, Row};
 use cms_text::slug;
 use serde_json::Value;

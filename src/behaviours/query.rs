@@ -11,7 +11,7 @@ use crate::registry::vocabulary::{BehaviourEntry, ListEffect, ROWS};
 use crate::registry::vocabulary::{COMMENTS, CONTENT, TAXONOMY, USERS};
 use crate::registry::words::SizesWord;
 use crate::scope::Scope;
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_schema::ParamFailure;
 use cms_schema::Reason;
 use cms_storage::plan::{Cond, DbValue, Op};

@@ -3,7 +3,7 @@
 use crate::records::{int, text};
 use crate::registry::resource::{Property, Resource};
 use crate::render::{Item, ReferencedRow};
-use cms_config::declaration::{Family, Reference};
+use cms_declaration::{Family, Reference};
 use cms_storage::plan::DbValue;
 use cms_text::render;
 use serde_json::{Value, json};

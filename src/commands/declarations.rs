@@ -10,7 +10,7 @@ use cms_config::Problem;
 use cms_config::check::nearest;
 use cms_config::load::{LoadedDeclaration, load};
 use cms_config::shipped;
-use cms_config::translations::Translator;
+use cms_declaration::translations::Translator;
 
 use cms_storage::place::Place;
 use cms_storage::{Migrated, OpenError, PendingChange};

@@ -1,7 +1,7 @@
 //! Asks the server of the same declarations whether it serves: for containers, whose image has nothing else to ask with.
 
 use crate::boot::{BootError, ConfigSource};
-use cms_config::declaration::Server;
+use cms_declaration::Server;
 use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::time::Duration;
@@ -67,7 +67,7 @@ fn reachable(listen: &str) -> Result<SocketAddr, BootError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cms_config::units::OptionalSetting;
+    use cms_declaration::units::OptionalSetting;
 
     #[test]
     fn a_server_on_all_addresses_is_asked_on_this_machine() {

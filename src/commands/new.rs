@@ -2,8 +2,8 @@
 
 use crate::boot::{self, BootError, ConfigSource};
 use cms_config::check::suggestion;
-use cms_config::declaration::Family;
 use cms_config::load::LoadedDeclaration;
+use cms_declaration::Family;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -66,7 +66,7 @@ pub struct Engine {
     responses: ResponseCache,
     embedded: EmbedCache,
     requests: RouteCounts,
-    /// See [`cms_config::declaration::Storage::read_timeout`].
+    /// See [`cms_declaration::Storage::read_timeout`].
     read_timeout: Option<Duration>,
     clock: Arc<dyn Clock>,
 }

@@ -12,7 +12,7 @@ use crate::request;
 use crate::request::call::Call;
 use crate::request::conditional::Preconditions;
 use crate::scope::Scope;
-use cms_config::declaration::Consistency;
+use cms_declaration::Consistency;
 use cms_storage::TrackedStorage;
 use std::borrow::Cow;
 use std::ops::ControlFlow::{self, Break, Continue};

@@ -11,7 +11,7 @@ use crate::registry::resource::Resource;
 use crate::registry::{Registry, Site};
 use crate::render::Batch;
 use crate::scope::Scope;
-use cms_config::declaration::{Action, Syndication};
+use cms_declaration::{Action, Syndication};
 use cms_text::address::AUTHOR;
 use serde_json::{Value, json};
 use std::collections::HashSet;

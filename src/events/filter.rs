@@ -3,7 +3,7 @@
 use super::FeedEntry;
 use super::visible::{VisibleEvent, likely_meanings};
 use crate::registry::Registry;
-use cms_config::declaration::EventType;
+use cms_declaration::EventType;
 
 /// Resources, events and states that a receiver wants; empty lists are all.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -10,7 +10,7 @@ use crate::error::{ApiError, Code};
 use crate::model::{EventQuery, EventStream, Request, StopSignal, event_stream_headers};
 use crate::scope::{Principal, Scope};
 use bytes::Bytes;
-use cms_config::declaration::EventType;
+use cms_declaration::EventType;
 use futures_util::stream::unfold;
 use std::fmt::Write as _;
 use std::sync::Arc;

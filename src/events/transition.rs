@@ -4,7 +4,7 @@ use super::FeedEntry;
 use crate::registry::Registry;
 use crate::registry::columns::{comment, record, term, user};
 use crate::registry::resource::{Context, PropertySource, Resource};
-use cms_config::declaration::{CommentStatus, EventType, Status};
+use cms_declaration::{CommentStatus, EventType, Status};
 use cms_storage::plan::DbValue;
 
 /// The table of settings in the feed, and the key of those that a resource shows.

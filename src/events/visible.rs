@@ -15,7 +15,7 @@ use crate::render::{Batch, address};
 use crate::request::BodyParams;
 use crate::request::call::Call;
 use crate::scope::Scope;
-use cms_config::declaration::{Action, EventType};
+use cms_declaration::{Action, EventType};
 use cms_storage::plan::{DbValue, ReadPlan, Row};
 use cms_text::address::PATH;
 use serde_json::{Map, Value, json};

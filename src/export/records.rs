@@ -15,7 +15,7 @@ use crate::registry::name;
 use crate::registry::resource::{Property, PropertyKind, PropertySource, Relation, Resource};
 use crate::render::{Batch, address};
 use crate::scope::Scope;
-use cms_config::declaration::ImportFormat;
+use cms_declaration::ImportFormat;
 use cms_storage::plan::{Cond, DbValue, Edge, EdgePlan, Name, Op, ReadPlan, Row};
 use cms_storage::{Snapshot, typed_row};
 use cms_text::php;

@@ -14,7 +14,7 @@ use crate::registry::columns::{ID, record, user};
 use crate::registry::resource::{PropertySource, Resource};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
-use cms_config::declaration::{Action, CommentType};
+use cms_declaration::{Action, CommentType};
 use cms_storage::plan::{Change, Cond, DbValue, MetaChange, Op, Put, Row, Target};
 use cms_text::time;
 use serde_json::Value;

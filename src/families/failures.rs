@@ -3,7 +3,7 @@
 
 use super::{comment, content, plain, term, user};
 use crate::error::{Code, status};
-use cms_config::declaration::Family;
+use cms_declaration::Family;
 
 /// The codes of one family, by what is requested.
 pub struct Failures {

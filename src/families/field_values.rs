@@ -10,7 +10,7 @@ use crate::registry::columns::{record as col, term};
 use crate::registry::fields::GroupFields;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_storage::plan::{Change, DbValue, EdgePlan, Input, Put, Row, Target};
 
 /// Adds the given values to the changes of a row. Which groups apply follows from the row as it will be, and values of the

@@ -12,7 +12,7 @@ use crate::registry::columns::file as col;
 use crate::registry::columns::{ID, record};
 use crate::registry::{Registry, name};
 use cms_base::pool::{Budget, JobOwner, Pool, PoolError};
-use cms_config::declaration::Media;
+use cms_declaration::Media;
 use cms_pictures::{PictureBounds, PictureError, PictureResult, PrepareOptions, PreparedPicture, ResizedCopy, boxes};
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, Target, WritePlan};
 use cms_storage::{Snapshot, Storage, StorageError};

@@ -28,7 +28,7 @@ use crate::registry::{columns, name};
 use crate::request::args::ArgValues;
 use crate::request::call::CustomField;
 use crate::scope::Scope;
-use cms_config::declaration::Family;
+use cms_declaration::Family;
 use cms_storage::Snapshot;
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Name, Row, Target};
 use serde_json::{Value, json};

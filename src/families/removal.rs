@@ -11,7 +11,7 @@ use crate::registry::columns::{comment, record};
 use crate::registry::resource::{OnDelete, Relation, Resource};
 use crate::registry::{Registry, name};
 use crate::scope::{Scope, Settings};
-use cms_config::declaration::Family;
+use cms_declaration::Family;
 use cms_storage::plan::{Change, Cond, DbValue, Name, Op, ReadPlan, Row};
 use cms_storage::{Snapshot, StorageError};
 use indexmap::IndexMap;

@@ -12,7 +12,7 @@ pub use crate::registry::columns::user as columns;
 use crate::registry::columns::{ID, app_password, comment, record, session};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, SlugClaim, Target};
 use cms_text::{sanitize, slug};
 use serde_json::{Value, json};

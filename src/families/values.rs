@@ -10,7 +10,7 @@ use crate::registry::columns::{record, term};
 use crate::registry::name;
 use crate::registry::resource::{Property, PropertySource, Relation, Resource};
 use crate::scope::Scope;
-use cms_config::declaration::Family;
+use cms_declaration::Family;
 use cms_storage::plan::{Cond, DbValue, EdgePlan, MetaChange, Name, Op, Order};
 use cms_text::{font, php};
 use indexmap::IndexSet;

@@ -7,7 +7,7 @@ use crate::registry::columns::{record, user};
 use crate::registry::fields::{FieldNode, FieldTarget, numeric};
 use crate::registry::resource::Resource;
 use crate::scope::Scope;
-use cms_config::declaration::FieldKind;
+use cms_declaration::FieldKind;
 use cms_schema::ParamFailure;
 use cms_text::php;
 use serde_json::{Map, Value, json};

@@ -1,7 +1,7 @@
 //! Values as they are stored, which is the form that programs get: texts, numbers, ids.
 
 use crate::registry::fields::{FieldNode, numeric};
-use cms_config::declaration::FieldKind;
+use cms_declaration::FieldKind;
 use cms_text::php;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -152,7 +152,7 @@ fn place(value: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cms_config::declaration::Field;
+    use cms_declaration::Field;
 
     fn node(declared: Value) -> FieldNode {
         let declared: Field = serde_json::from_value(declared).expect("a field");

@@ -6,7 +6,7 @@ use crate::registry::columns::{ID, term};
 use crate::registry::fields::{GroupFields, is, of_kind};
 use crate::registry::resource::Resource;
 use crate::scope::Scope;
-use cms_config::declaration::{LocationParam, LocationRule};
+use cms_declaration::{LocationParam, LocationRule};
 use cms_storage::plan::Name;
 use cms_storage::{Snapshot, StorageError};
 use std::collections::HashMap;

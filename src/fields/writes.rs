@@ -5,7 +5,7 @@ use crate::registry::fields::{FieldNode, FieldTarget, GroupFields, numeric};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::scope::Scope;
-use cms_config::declaration::FieldKind;
+use cms_declaration::FieldKind;
 use cms_storage::plan::MetaChange;
 use cms_text::php;
 use serde_json::{Value, json};
@@ -135,7 +135,7 @@ fn ids(value: &Value) -> Vec<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cms_config::declaration::Field;
+    use cms_declaration::Field;
 
     #[test]
     fn values_are_stored_as_wordpress_stores_them() {

@@ -1,7 +1,7 @@
 //! The type of a file: its name compared with its contents and with the declared types.
 
 use super::endings;
-use cms_config::declaration::{FileType, Media};
+use cms_declaration::{FileType, Media};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;

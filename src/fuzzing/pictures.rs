@@ -1,8 +1,8 @@
 //! Pictures of people who may upload files, and what cameras wrote into them.
 
 use super::HtmlAuditor;
-use cms_config::declaration::{Media, PictureSize};
-use cms_config::units::{OptionalSetting, Size};
+use cms_declaration::units::{OptionalSetting, Size};
+use cms_declaration::{Media, PictureSize};
 use cms_pictures::{PictureBounds, PrepareOptions, PreparedPicture, boxes, metadata};
 use image::ImageFormat;
 use serde_json::Value;

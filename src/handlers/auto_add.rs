@@ -7,7 +7,7 @@ use crate::model::Method;
 use crate::records::{self, Record, eq};
 use crate::registry::resource::Resource;
 use crate::request::BodyParams;
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_storage::plan::{Cond, DbValue, Name};
 use cms_storage::{ReadSet, Storage, TrackedStorage};
 use serde_json::json;

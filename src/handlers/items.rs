@@ -15,7 +15,7 @@ use crate::registry::resource::{Context, Resource};
 use crate::render::address;
 use crate::render::{self, Batch, ReadTracking, View};
 use crate::request::fields::Fields;
-use cms_config::declaration::{Action, ItemKey};
+use cms_declaration::{Action, ItemKey};
 use cms_storage::plan::{DbValue, Row};
 use cms_storage::{Snapshot, WRITE_PATIENCE};
 use serde_json::{Value, json};

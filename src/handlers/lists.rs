@@ -19,7 +19,7 @@ use crate::registry::vocabulary::ListEffect;
 use crate::render::{self, Batch, View};
 use crate::request::args::ArgValues;
 use crate::scope::Scope;
-use cms_config::declaration::{ItemKey, Total};
+use cms_declaration::{ItemKey, Total};
 use cms_storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
 use cms_storage::{ReadRequest, Snapshot};
 use cms_text::highlight::highlight;

@@ -8,7 +8,7 @@ use crate::registry::args::{Arg, Filter, FilterOp};
 use crate::registry::columns::record;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_storage::Snapshot;
 use cms_storage::plan::{Cond, DbValue, Op, Row};
 use serde_json::Value;

@@ -11,7 +11,7 @@ use crate::families::file::{self, FileSource, PictureOptions};
 use crate::model::UploadFile;
 use crate::registry::resource::Resource;
 use crate::request::BodyParams;
-use cms_config::declaration::UploadedMembers;
+use cms_declaration::UploadedMembers;
 use cms_schema::ParamFailure;
 use serde_json::{Value, json};
 use url::Url;

@@ -6,7 +6,7 @@
 
 use crate::log::LogLine;
 use crate::request::percent_decode;
-use cms_config::declaration::LogFormat;
+use cms_declaration::LogFormat;
 use cms_text::hex::hex;
 use std::fmt::Write as _;
 use std::io::{self, Write};

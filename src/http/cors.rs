@@ -4,7 +4,7 @@
 //! the base never get any.
 
 use actix_http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use cms_config::declaration::Cors;
+use cms_declaration::Cors;
 
 const METHODS: HeaderValue = HeaderValue::from_static("OPTIONS, GET, POST, PUT, PATCH, DELETE");
 const VARY: HeaderValue = HeaderValue::from_static("Origin");
@@ -193,7 +193,7 @@ mod tests {
     fn preflights_say_how_long_they_hold() {
         let cors = Cors {
             any: true,
-            max_age: cms_config::units::OptionalSetting::on(cms_config::units::Duration::seconds_of(600)),
+            max_age: cms_declaration::units::OptionalSetting::on(cms_declaration::units::Duration::seconds_of(600)),
             ..Cors::default()
         };
         let has = |preflight| headers(&cors, Some("https://a"), preflight).iter().any(|(n, _)| n.ends_with("max-age"));

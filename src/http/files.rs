@@ -73,7 +73,7 @@ pub async fn answer(
 fn describe(
     headers: &mut HeaderMap,
     stat: &Stat,
-    kind: Option<(&str, &cms_config::declaration::FileType)>,
+    kind: Option<(&str, &cms_declaration::FileType)>,
     facts: &EdgeConfig,
 ) {
     let mut set = |name: HeaderName, value: &str| {

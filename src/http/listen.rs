@@ -3,7 +3,7 @@
 use super::platform::{self, UnixListener, UnixStream};
 use super::tls::Certificates;
 use actix_web::rt::net::TcpStream;
-use cms_config::declaration::Server;
+use cms_declaration::Server;
 use listenfd::ListenFd;
 use socket2::{Domain, Protocol, SockAddr, Type};
 use std::io;

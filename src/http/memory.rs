@@ -7,7 +7,7 @@ use super::{AccessLog, Edge, RequestIds, Service, ServiceSwap, answer};
 use actix_http::{HttpService, KeepAlive, Protocol};
 use actix_service::{Service as _, ServiceFactory as _, fn_service};
 use actix_web::rt::Runtime;
-use cms_config::declaration::LogFormat;
+use cms_declaration::LogFormat;
 use futures_util::future::join;
 use std::convert::Infallible;
 use std::io;

@@ -32,7 +32,7 @@ use crate::request::effective_method;
 use cms_base::metrics::Reading;
 use cms_base::platform::signal;
 use cms_base::pool::JobOwner;
-use cms_config::declaration::{Cors, Media, Server, Workers};
+use cms_declaration::{Cors, Media, Server, Workers};
 
 use access_log::{AccessLog, AccessLogEntry, RequestIds};
 use actix_http::body::BoxBody;
@@ -148,11 +148,11 @@ pub struct EdgeConfig {
     pub media: Media,
     /// JSONP callbacks are honoured.
     pub jsonp: bool,
-    /// See [`cms_config::declaration::Dialect::strict_route_parameter`].
+    /// See [`cms_declaration::Dialect::strict_route_parameter`].
     pub strict_route_parameter: bool,
-    /// See [`cms_config::declaration::Dialect::full_no_cache`].
+    /// See [`cms_declaration::Dialect::full_no_cache`].
     pub full_no_cache: bool,
-    /// See [`cms_config::declaration::Site::noindex`].
+    /// See [`cms_declaration::Site::noindex`].
     pub noindex: bool,
 }
 

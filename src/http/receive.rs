@@ -387,7 +387,7 @@ mod tests {
             prefix: "cms".into(),
             server: Default::default(),
             cors: Default::default(),
-            media: cms_config::declaration::Media { path: "/files".into(), ..Default::default() },
+            media: cms_declaration::Media { path: "/files".into(), ..Default::default() },
             jsonp: true,
             strict_route_parameter,
             full_no_cache: false,

@@ -1,7 +1,7 @@
 //! TLS with given files: the certificate that new connections get, which a reload replaces.
 
 use arc_swap::ArcSwap;
-use cms_config::declaration::Tls;
+use cms_declaration::Tls;
 use std::fmt;
 use std::io;
 use std::path::Path;

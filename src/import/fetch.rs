@@ -7,7 +7,7 @@ use crate::families::file;
 use crate::files::kinds;
 use crate::outbound::{FetchError, Outbound};
 use crate::registry::Registry;
-use cms_config::declaration::Media;
+use cms_declaration::Media;
 use indicatif::ProgressBar;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};

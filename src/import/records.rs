@@ -10,7 +10,7 @@ use crate::registry::Registry;
 use crate::registry::columns::seo as seo_columns;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use cms_config::declaration::ImportFormat;
+use cms_declaration::ImportFormat;
 use cms_storage::plan::{Change, DbValue, Input, MetaChange, Name, Put, SlugClaim, Target};
 use cms_text::time::parse_datetime;
 use cms_text::{html_policy, php, slug};

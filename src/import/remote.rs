@@ -3,7 +3,7 @@
 use crate::boot::BootError;
 use crate::error::status;
 use crate::outbound::{FetchError, OutboundSender, OutgoingRequest};
-use cms_config::declaration::Outbound as Declared;
+use cms_declaration::Outbound as Declared;
 use serde_json::{Map, Value};
 use std::thread::sleep;
 use std::time::{Duration, Instant};

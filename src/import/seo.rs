@@ -7,7 +7,7 @@ use crate::records::txt;
 use crate::registry::columns::seo;
 use crate::registry::resource::Resource;
 use crate::registry::seo::{LONGEST, web_address};
-use cms_config::declaration::{SeoImport, SeoImportForm};
+use cms_declaration::{SeoImport, SeoImportForm};
 use cms_storage::plan::{DbValue, Input};
 use cms_text::php;
 use indexmap::IndexMap;

@@ -8,7 +8,7 @@ mod letters;
 pub use letters::{MailContent, render};
 
 use cms_base::platform;
-use cms_config::declaration::Mail as Declared;
+use cms_declaration::Mail as Declared;
 use lettre::message::header::{ContentType, HeaderName, HeaderValue, MIME_VERSION_1_0};
 use lettre::message::{Mailbox, Message};
 use lettre::transport::smtp::authentication::Credentials;
@@ -286,7 +286,7 @@ fn deposit(folder: &Path, message: &Message) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cms_config::units::OptionalSetting;
+    use cms_declaration::units::OptionalSetting;
     use serde_json::json;
 
     fn smtp(text: &str) -> Server {

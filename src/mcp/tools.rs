@@ -15,7 +15,7 @@ use crate::registry::{Endpoint, Registry, Route};
 use crate::request::BodyParams;
 use crate::request::call::{Call, SubResponse};
 use crate::scope::{CredentialLimits, Scope};
-use cms_config::declaration::SchemaDoc;
+use cms_declaration::SchemaDoc;
 use cms_text::hex::hex;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};

@@ -7,7 +7,7 @@ use crate::model::Method;
 use crate::registry::args::ArgRole;
 use crate::registry::resource::{Property, PropertySource};
 use crate::registry::{Endpoint, Route};
-use cms_config::declaration::ItemKey;
+use cms_declaration::ItemKey;
 use cms_schema::reasons;
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -5,7 +5,7 @@ use super::components::pascal;
 use super::schemas::{Side, modern};
 use crate::model::{EVENT_STREAM, WEBHOOK_DEPTH, WEBHOOK_HEADERS};
 use crate::registry::{Registry, Route};
-use cms_config::declaration::EventType;
+use cms_declaration::EventType;
 use serde_json::{Map, Value, json};
 
 /// The type of a message of several events.

@@ -18,7 +18,7 @@ use crate::model::Reply;
 use crate::records::{self, Record};
 use crate::registry::resource::Resource;
 use crate::scope::CredentialLimits;
-use cms_config::declaration::{Action, OAuthOptions};
+use cms_declaration::{Action, OAuthOptions};
 use cms_storage::plan::{Change, DbValue, WritePlan};
 use serde_json::{Value, json};
 use url::Url;
@@ -220,7 +220,7 @@ fn form(visit: &PageContext<'_>, rules: &OAuthOptions, asked: &ConnectRequest<'_
         })
         .collect();
     kinds.sort();
-    let period = |period: &cms_config::units::Duration| {
+    let period = |period: &cms_declaration::units::Duration| {
         let days = period.seconds() / DAY;
         let text = if days == 1 { "for a day" } else { "for {count} days" };
         let label = visit.translate(text).replace("{count}", &days.to_string());

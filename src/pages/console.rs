@@ -14,7 +14,7 @@ use crate::model::{Method, Payload, Reply};
 use crate::registry::Registry;
 use crate::registry::vocabulary::HandlerRole;
 use crate::scope::Principal;
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_text::hex::hex;
 use cms_text::html::Html;
 use serde_json::{Value, json};

@@ -11,7 +11,7 @@ use crate::model::{Method, Reply, Request};
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::HandlerRole;
-use cms_config::declaration::{Robots, Sitemaps, Syndication};
+use cms_declaration::{Robots, Sitemaps, Syndication};
 
 /// Caches may store such a response; whether it still holds, they have to ask.
 const REVALIDATED: &str = "no-cache";

@@ -1,7 +1,7 @@
 //! The templates of the pages, with their texts in the language of the reader, and the files that the pages load.
 
 use crate::registry::Registry;
-use cms_config::translations::Translator;
+use cms_declaration::translations::Translator;
 use cms_text::sanitize::escape;
 use minijinja::{AutoEscape, Environment, State, escape_formatter};
 

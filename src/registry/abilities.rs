@@ -3,7 +3,7 @@
 use super::Behaviour;
 use super::templates::{Template, TemplateReference};
 use crate::model::Method;
-use cms_config::declaration::{self, AbilityCategory, Annotations, SchemaDoc};
+use cms_declaration::{self as declaration, AbilityCategory, Annotations, SchemaDoc};
 use cms_schema::{Schema, draft4};
 use serde_json::{Map, Value, json};
 

@@ -261,7 +261,7 @@ pub struct ArgSet {
     pub args: Vec<Arg>,
     /// Some value of some argument uses what only the edit context shows.
     pub edit_only: bool,
-    /// See [`cms_config::declaration::Dialect::null_as_empty`].
+    /// See [`cms_declaration::Dialect::null_as_empty`].
     pub null_as_empty: bool,
 }
 

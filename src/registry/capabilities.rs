@@ -3,7 +3,7 @@
 use super::{Registry, Role, Route};
 use crate::registry::resource::Resource;
 use cms_config::check::nearest;
-use cms_config::declaration::{CapabilityMap, Declaration};
+use cms_declaration::{CapabilityMap, Declaration};
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Error codes by name: those of the server, and those that the declarations add.
 
 use crate::error::{Code, CodeStatus};
-use cms_config::declaration::Declaration;
+use cms_declaration::Declaration;
 
 /// The error code of this name.
 pub fn code_named(declaration: &Declaration, name: &str) -> Option<Code> {

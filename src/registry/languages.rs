@@ -4,7 +4,7 @@
 //! addresses of other languages begin with their slugs.
 
 use super::resource::Resource;
-use cms_config::declaration::LanguageImport;
+use cms_declaration::LanguageImport;
 use serde_json::Value;
 
 /// See the module's description.

@@ -3,7 +3,7 @@
 //! Requests store values of the declared type. Imports store every value as the text that the export has, so that a
 //! declaration that comes later finds all of it; what that text means is decided here, when it is shown.
 
-use cms_config::declaration::Meta;
+use cms_declaration::Meta;
 use cms_schema::{Dialect, Schema, Type};
 use cms_text::php;
 use serde_json::{Map, Value, json};

@@ -32,7 +32,7 @@ use crate::error::Code;
 use crate::model::Method;
 use abilities::Ability;
 use args::ArgSet;
-use cms_config::declaration::{self, Declaration, OAuthOptions};
+use cms_declaration::{self as declaration, Declaration, OAuthOptions};
 use cms_schema::Dialect;
 use cms_storage::plan::{Layout, Name};
 use cms_text::address::AddressTemplate;

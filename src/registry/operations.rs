@@ -6,7 +6,7 @@ use super::resource::Resource;
 use super::templates::Template;
 use super::{Behaviour, Endpoint, Route};
 use crate::model::Method;
-use cms_config::declaration::{self, AbilityCategory, AbilityRequest, Annotations, SchemaDoc};
+use cms_declaration::{self as declaration, AbilityCategory, AbilityRequest, Annotations, SchemaDoc};
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;

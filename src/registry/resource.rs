@@ -9,7 +9,7 @@ use super::seo::SeoRules;
 use super::templates::Template;
 use super::words::DerivedWord;
 use crate::error::Code;
-use cms_config::declaration::{self, Action, Family, LinkCondition};
+use cms_declaration::{self as declaration, Action, Family, LinkCondition};
 use cms_schema::Schema;
 use cms_storage::plan::{DbValue, Name, Row};
 use indexmap::IndexMap;

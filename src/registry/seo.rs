@@ -4,7 +4,7 @@
 
 use super::resource::{Context, Property, PropertyKind, PropertySource, Relation, Resource};
 use super::templates::Template;
-use cms_config::declaration::{SeoPictureSource, SeoTemplates};
+use cms_declaration::{SeoPictureSource, SeoTemplates};
 use std::collections::HashSet;
 use url::Url;
 

@@ -1,7 +1,7 @@
 //! Properties of states: every rule uses what the declarations say of a state, never its name.
 
 use super::Registry;
-use cms_config::declaration::{CommentStatus, Status};
+use cms_declaration::{CommentStatus, Status};
 
 /// The state of records for a purpose is the first one declared for it; linking sees to it that there is one.
 impl Registry {

@@ -8,7 +8,7 @@ use super::columns::{
     term, user,
 };
 use super::resource::PropertyKind;
-use cms_config::declaration::{Declaration, Family, Moment};
+use cms_declaration::{Declaration, Family, Moment};
 use cms_storage::plan::{
     ColumnDef, ColumnType, CountDef, Counted, DbValue, IndexDef, Name, States, TableDef, ValueRule,
 };

@@ -6,7 +6,7 @@
 use super::args::{ArgRole, ArgSet};
 use super::resource::{Property, PropertyKind, PropertySource, Resource, Sort};
 use super::{Endpoint, Registry, Route};
-use cms_config::declaration::ViewChoice;
+use cms_declaration::ViewChoice;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 

@@ -4,7 +4,7 @@
 //! exists without one. The linker, the reference, the editor schema and `cms-server explain` read the descriptions.
 
 use crate::error::Code;
-use cms_config::declaration::{Action, Family};
+use cms_declaration::{Action, Family};
 
 /// Families whose resources have rows.
 pub const ROWS: &[Family] = &[Family::Content, Family::Plain, Family::Term, Family::Comment, Family::User];

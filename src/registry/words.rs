@@ -3,7 +3,7 @@
 //! A document is read leniently here: a word of the wrong type counts as absent, because `link/words.rs` has reported it.
 
 use super::resource::OnDelete;
-use cms_config::declaration::FieldView;
+use cms_declaration::FieldView;
 use indexmap::IndexMap;
 use schemars::{JsonSchema, schema_for};
 use serde::Deserialize;

@@ -11,7 +11,7 @@ use crate::registry::columns::{record, user};
 use crate::registry::name;
 use crate::registry::resource::{Link, LinkTarget, PropertySource, Relation, Resource};
 use crate::scope::Scope;
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_storage::plan::{Cond, EdgePlan, Name, ReadPlan, Row};
 use cms_storage::{ReadRequest, Snapshot};
 use cms_text::address::AUTHOR;

@@ -8,7 +8,7 @@ use crate::registry::fields::GroupFields;
 use crate::registry::meta::empty;
 use crate::registry::resource::{Context, Property, PropertyKind, PropertySource, Resource};
 use crate::scope::Scope;
-use cms_config::declaration::{Family, Meta};
+use cms_declaration::{Family, Meta};
 use cms_storage::plan::DbValue;
 use cms_text::dress::UniqueNames;
 use cms_text::time::format_local;

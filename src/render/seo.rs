@@ -9,7 +9,7 @@ use crate::registry::columns::{ID, record, seo, user};
 use crate::registry::resource::Resource;
 use crate::registry::seo::term_relations;
 use crate::scope::Scope;
-use cms_config::declaration::SeoPictureSource;
+use cms_declaration::SeoPictureSource;
 use cms_storage::Snapshot;
 use cms_storage::plan::{Name, Row};
 use cms_text::tags;

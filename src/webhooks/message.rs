@@ -5,7 +5,7 @@ use crate::outbound::OutgoingRequest;
 use crate::registry::link::parts::webhook_secret;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use cms_config::declaration::WebhookFormat;
+use cms_declaration::WebhookFormat;
 use hmac::{Hmac, Mac};
 use serde_json::{Map, Value, json};
 use sha2::Sha256;

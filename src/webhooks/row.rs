@@ -10,7 +10,7 @@ use crate::registry::Registry;
 use crate::registry::columns::{delivery, webhook as col};
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use cms_config::declaration::{DeclaredWebhook, EventType, WebhookFormat};
+use cms_declaration::{DeclaredWebhook, EventType, WebhookFormat};
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, ReadPlan, Row, Target, WritePlan};
 use cms_storage::{Storage, StorageError};
 use serde_json::{Value, json};

@@ -12,7 +12,7 @@ use crate::registry::codes::code_named;
 use crate::registry::link::nearest;
 use cms_config::Problem;
 use cms_config::load::LoadedDeclaration;
-use cms_config::xmlrpc::{self as declared, XmlRpc};
+use cms_declaration::xmlrpc::{self as declared, XmlRpc};
 use indexmap::IndexMap;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -233,7 +233,7 @@ impl Walk {
 
     /// The events from the beginning, as each listener is told them now, name nothing that it could never read.
     fn replay(&mut self, seed: u64) {
-        // What has become readable with something else is known, too.
+        // Readers know what has become readable with something else, too.
         for item in [&self.records[..], &self.comments, &self.files].concat() {
             self.readers(&item);
         }

@@ -4,7 +4,7 @@ use super::{CRATES, product, sources, test_files};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many files of a crate are in circles. The numbers only fall; a crate that is not listed has none.
-const CIRCLES: &[(&str, usize)] = &[("config", 6), ("pictures", 3), ("schema", 11), ("text", 14)];
+const CIRCLES: &[(&str, usize)] = &[("config", 3), ("declaration", 3), ("pictures", 3), ("schema", 11), ("text", 14)];
 
 /// A module, as a path from the crate: `["sqlite", "reader"]`.
 type Module = Vec<String>;

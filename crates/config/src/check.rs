@@ -5,8 +5,8 @@
 use super::grammar::Grammar;
 use super::read::MOST_PROBLEMS;
 use super::tree::{Data, Node, Sources, dotted, pointer_segments};
-use super::units::FORMATS;
 use crate::Problem;
+use cms_declaration::units::FORMATS;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;

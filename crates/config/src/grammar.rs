@@ -3,8 +3,8 @@
 //!
 //! Derived from the types; owns the keys that a file may have beside the declaration. It does not read files.
 
-use super::declaration::Declaration;
-use super::units::FORMATS;
+use cms_declaration::Declaration;
+use cms_declaration::units::FORMATS;
 use jsonschema::Validator;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

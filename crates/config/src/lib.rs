@@ -1,12 +1,11 @@
 //! `routes.toml` as written: reading, merging and checking it, with the place of every value.
 //!
-//! `load` is the entry point and shows the order of steps. `declaration`, `units`, `xmlrpc` and `grammar` define what
-//! may be written; `source` and `read` get texts, `parse_toml` and `parse_json` make `tree`s of them; `settings`,
+//! `load` is the entry point and shows the order of steps. `cms_declaration` and `grammar` define what may be written;
+//! `source` and `read` get texts, `parse_toml` and `parse_json` make `tree`s of them; `settings`,
 //! `layers`, `merge`, `inherit`, `prefix`, `taxonomies`, `schema_files` and `references` combine them; `check` reports
-//! what is wrong; `places` says where what is sound was written; `translations` finds a text in another language. Nothing here knows what a declaration means.
+//! what is wrong; `places` says where what is sound was written. Nothing here knows what a declaration means.
 
 pub mod check;
-pub mod declaration;
 pub mod grammar;
 mod inherit;
 mod layers;
@@ -24,10 +23,7 @@ pub mod settings;
 pub mod shipped;
 pub mod source;
 mod taxonomies;
-pub mod translations;
 pub mod tree;
-pub mod units;
 pub mod watch;
-pub mod xmlrpc;
 
 pub use problem::Problem;

@@ -6,7 +6,6 @@
 //! grammar (`check`). It does not know what the declaration means: the registry does.
 
 use super::check;
-use super::declaration::Declaration;
 use super::grammar::Grammar;
 use super::inherit;
 use super::layers;
@@ -19,6 +18,7 @@ use super::source::Origin;
 use super::taxonomies;
 use super::tree::{Node, Sources, pointer_segments};
 use crate::Problem;
+use cms_declaration::Declaration;
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -140,7 +140,7 @@ fn finish(
     if !reader.problems.is_empty() {
         return Err(reader.problems);
     }
-    let declaration = serde_json::from_value::<Declaration>(value).map_err(|error| {
+    let declaration = Declaration::read(value).map_err(|error| {
         // The check covers everything that the types require; should it ever not, the user still gets the reason.
         let file = reader.origin.name(&reader.origin.main());
         vec![Problem { file, place: None, excerpt: None, message: error.to_string(), hint: None }]
@@ -153,9 +153,9 @@ fn finish(
 
 #[cfg(test)]
 mod tests {
-    use super::super::declaration::Workers;
     use super::super::grammar;
     use super::*;
+    use cms_declaration::Workers;
     use expect_test::expect_file;
     use proptest::prelude::*;
     use serde_json::json;

@@ -15,7 +15,7 @@ mod xmp;
 
 pub use memory::{PictureBounds, PictureResult};
 
-use cms_config::declaration::{Media, PictureSize};
+use cms_declaration::{Media, PictureSize};
 use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
 use image::codecs::gif::GifEncoder;

@@ -4,7 +4,7 @@
 use super::parts::Parts;
 use super::{Edit, PictureError, sizes};
 use cms_base::pool::{Budget, Reservation};
-use cms_config::declaration::{Media, PictureSize};
+use cms_declaration::{Media, PictureSize};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -148,7 +148,7 @@ pub fn edit_bytes(parts: &Parts, steps: &[Edit], rules: &Media) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cms_config::units::OptionalSetting;
+    use cms_declaration::units::OptionalSetting;
 
     /// The header of a picture.
     fn head(side: u32, channels: u64, decoding: u64) -> Parts {

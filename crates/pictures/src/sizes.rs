@@ -1,6 +1,6 @@
 //! Arithmetic of sizes: what a picture becomes when it is brought to a declared size. Knows no pixels.
 
-use cms_config::declaration::PictureSize;
+use cms_declaration::PictureSize;
 
 /// How a smaller copy is cut from a picture: a rectangle of it, and the size that becomes of the rectangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

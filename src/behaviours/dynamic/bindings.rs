@@ -2,7 +2,7 @@
 
 use super::{DynamicPart, PartContext, loops, moment_of, render_inner, terms};
 use crate::render::Item;
-use cms_config::declaration::{BindingSource, BlockBindings, BoundAttribute};
+use cms_declaration::{BindingSource, BlockBindings, BoundAttribute};
 use cms_text::blocks::{Block, Chunk};
 use cms_text::html::Html;
 use cms_text::html_policy::Policy;

@@ -37,7 +37,7 @@ use crate::records::{Record, eq, txt};
 use crate::registry::resource::Resource;
 use crate::render::Item;
 use crate::scope::Scope;
-use cms_config::declaration::{Declaration, DynamicBlock};
+use cms_declaration::{Declaration, DynamicBlock};
 use cms_storage::plan::{Cond, ReadPlan, Row};
 use cms_text::blocks::{self, Block, BlockOptions, DynamicRenderer, has_blocks, parse};
 use cms_text::dates;

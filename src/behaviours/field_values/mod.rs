@@ -10,7 +10,7 @@ use crate::records::Record;
 use crate::registry::fields::FieldNode;
 use crate::registry::resource::Property;
 use crate::render::Item;
-use cms_config::declaration::{FieldKind, Lines};
+use cms_declaration::{FieldKind, Lines};
 use cms_storage::plan::DbValue;
 use cms_text::html::Html;
 use cms_text::{autop, dates, php, render, time};

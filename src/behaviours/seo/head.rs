@@ -2,7 +2,7 @@
 
 use super::graph;
 use crate::scope::Scope;
-use cms_config::declaration::{Seo, SeoRobots};
+use cms_declaration::{Seo, SeoRobots};
 use cms_text::time::format_utc;
 use serde_json::{Value, json};
 

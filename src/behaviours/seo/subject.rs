@@ -10,7 +10,7 @@ use crate::registry::seo::{LONGEST_ADDRESS, SeoRules, UsualTemplates, is_member,
 use crate::registry::templates::Template;
 use crate::render::seo::own_values;
 use crate::render::{Item, address};
-use cms_config::declaration::SeoPictureSource;
+use cms_declaration::SeoPictureSource;
 use cms_storage::plan::DbValue;
 use cms_text::dates::format_php_date;
 use cms_text::phrase::fill;

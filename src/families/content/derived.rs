@@ -13,7 +13,7 @@ use crate::registry::resource::Resource;
 use crate::render::Batch;
 use crate::render::address;
 use crate::scope::Scope;
-use cms_config::declaration::{Action, ItemKey};
+use cms_declaration::{Action, ItemKey};
 use cms_storage::plan::{DbValue, Input, Name, Piece, Put, RevisionPut, Row, SlugClaim};
 use cms_text::{slug, time};
 use serde_json::Value;

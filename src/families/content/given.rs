@@ -8,7 +8,7 @@ use crate::families::{RowEdit, parents};
 use crate::records::{self, Record, eq, int, txt};
 use crate::registry::columns::{ID, record, term};
 use crate::scope::Scope;
-use cms_config::declaration::{Action, RequiredColumn};
+use cms_declaration::{Action, RequiredColumn};
 use cms_storage::plan::{DbValue, Name};
 use serde_json::Value;
 

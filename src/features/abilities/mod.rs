@@ -17,7 +17,7 @@ use crate::request::BodyParams;
 use crate::request::call::Call;
 use crate::request::conditional::Preconditions;
 use crate::scope::Scope;
-use cms_config::declaration::{Fact, ResultSource};
+use cms_declaration::{Fact, ResultSource};
 use serde_json::{Map, Value, json};
 use std::future::Future;
 use std::pin::Pin;

@@ -8,7 +8,7 @@ use crate::registry::Registry;
 use crate::registry::resource::Resource;
 use crate::request::percent_decode;
 use crate::scope::Scope;
-use cms_config::declaration::{AddressParameter, ParameterKind, Syndicated};
+use cms_declaration::{AddressParameter, ParameterKind, Syndicated};
 use cms_storage::plan::DbValue;
 use cms_storage::{Snapshot, StorageError};
 use cms_text::address::{AddressMatch, AddressTemplate, ID, PATH, SLUG};

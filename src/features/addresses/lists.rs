@@ -11,7 +11,7 @@ use crate::registry::columns::{ID, record, term};
 use crate::registry::resource::{Relation, Resource};
 use crate::render::{Batch, address, short_columns};
 use crate::scope::{Principal, Scope};
-use cms_config::declaration::Syndicated;
+use cms_declaration::Syndicated;
 use cms_storage::Snapshot;
 use cms_storage::plan::{Cond, DbValue, EdgePlan, Name, ReadPlan};
 use cms_text::time::CivilDateTime;

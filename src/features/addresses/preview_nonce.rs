@@ -5,7 +5,7 @@ use super::RequestedAddress;
 use crate::error::{ApiError, Code};
 use crate::registry::Registry;
 use crate::scope::Scope;
-use cms_config::declaration::ParameterKind;
+use cms_declaration::ParameterKind;
 use sha2::{Digest, Sha256};
 
 /// Seconds for which a nonce is made.

@@ -7,7 +7,7 @@ use crate::access::{named_user, names_caller, user_resource};
 use crate::error::{Code, refuse_if};
 use crate::records::Record;
 use crate::registry::vocabulary::BehaviourEntry;
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 
 /// How application passwords are refused, whatever is done with them.
 const OF_ACCOUNTS: &[Code] =

@@ -9,7 +9,7 @@ use crate::records::{self, Record, is_in};
 use crate::registry::columns::ID;
 use crate::registry::vocabulary::BehaviourEntry;
 use crate::render::{Batch, Item};
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_storage::plan::{Cond, Row};
 use cms_text::block_source::SourceReading;
 use cms_text::blocks::has_blocks;

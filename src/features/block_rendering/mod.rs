@@ -7,7 +7,7 @@ use crate::handlers::{Handler, Outcome, Work, sync_handler};
 use crate::records::Record;
 use crate::registry::vocabulary::BehaviourEntry;
 use crate::render::{Batch, Item};
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_schema::Schema;
 use cms_storage::plan::DbValue;
 use serde_json::{Map, Value, json};

@@ -12,7 +12,7 @@ use crate::registry::resource::{Context, Resource, label_of};
 use crate::registry::vocabulary::CATALOGUE;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
 use crate::scope::Scope;
-use cms_config::declaration::{Action, Labels, Status};
+use cms_declaration::{Action, Labels, Status};
 use serde_json::{Map, Value, json};
 
 /// Its rows of the table of handlers.

@@ -6,7 +6,7 @@ use crate::registry::args::{ArgRole, Filter};
 use crate::registry::criteria::Criteria;
 use crate::registry::resource::{Link, LinkTarget, Property, PropertyKind, PropertySource, Resource};
 use crate::registry::views::{self, humanize_name};
-use cms_config::declaration::{FieldView, LabelSource};
+use cms_declaration::{FieldView, LabelSource};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 

@@ -9,7 +9,7 @@ use crate::model::Method;
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
 use crate::registry::views::{self, humanize_name};
-use cms_config::translations::Translator;
+use cms_declaration::translations::Translator;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};

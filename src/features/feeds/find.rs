@@ -7,7 +7,7 @@ use crate::records::Record;
 use crate::registry::columns::{term, user};
 use crate::registry::resource::Resource;
 use crate::request::{decode_query, percent_decode};
-use cms_config::declaration::{FeedFormat, ParameterKind, Syndicated, Syndication};
+use cms_declaration::{FeedFormat, ParameterKind, Syndicated, Syndication};
 use cms_storage::plan::Row;
 use serde_json::{Map, Value};
 

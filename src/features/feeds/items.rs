@@ -14,7 +14,7 @@ use crate::registry::resource::Resource;
 use crate::render::{Batch, address, short_columns};
 use crate::request::BodyParams;
 use crate::request::conditional::http_date;
-use cms_config::declaration::{FeedFormat, Podcast, Syndicated};
+use cms_declaration::{FeedFormat, Podcast, Syndicated};
 use cms_storage::plan::{Cond, Order, ReadPlan, Row};
 use cms_text::phrase::fill;
 use cms_text::render::render_title;

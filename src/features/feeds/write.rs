@@ -1,7 +1,7 @@
 //! A feed written down. Every value is escaped by the template engine, or stands in a CDATA section; characters that XML does
 //! not have are left out.
 
-use cms_config::declaration::FeedFormat;
+use cms_declaration::FeedFormat;
 use cms_text::xml::{cdata, writable};
 use minijinja::{AutoEscape, Environment, Value as TemplateValue};
 use quick_xml::escape::escape;

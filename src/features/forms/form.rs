@@ -1,7 +1,7 @@
 //! A form as its row describes it: tags, texts and settings.
 
 use crate::records::Record;
-use cms_config::declaration::FormOptions;
+use cms_declaration::FormOptions;
 use cms_text::form_tags::{FormTag, form_tags};
 use serde_json::{Map, Value};
 use std::collections::HashMap;

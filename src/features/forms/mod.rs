@@ -18,7 +18,7 @@ use crate::registry::vocabulary::{BehaviourEntry, PLAIN, ResponseKind};
 use crate::request::BodyParams;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use cms_config::declaration::{FormMember, FormOptions, FormOutcome};
+use cms_declaration::{FormMember, FormOptions, FormOutcome};
 use cms_storage::plan::{Change, DbValue, Input, Put, Row, Target};
 use form::Form;
 use serde_json::{Map, Value, json};

@@ -6,7 +6,7 @@ use super::traps;
 use crate::access::identity::Identity;
 use crate::model::{Upload, UploadFile};
 use crate::scope::Scope;
-use cms_config::declaration::{FormOptions, FormOutcome};
+use cms_declaration::{FormOptions, FormOutcome};
 use cms_text::form_tags::FormTag;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashSet};

@@ -6,7 +6,7 @@ use crate::handlers::{Handler, Outcome, Work, sync_handler};
 use crate::registry::languages::{Languages, tag};
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind, VIRTUAL};
-use cms_config::declaration::{LanguageMember, LanguageOptions};
+use cms_declaration::{LanguageMember, LanguageOptions};
 use serde_json::{Map, Value, json};
 
 /// Options that its handlers read.

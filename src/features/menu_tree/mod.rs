@@ -11,7 +11,7 @@ use crate::registry::resource::{Context, Resource};
 use crate::registry::vocabulary::BehaviourEntry;
 use crate::render::{self, View};
 use crate::request::fields::Fields;
-use cms_config::declaration::MenuTree;
+use cms_declaration::MenuTree;
 use cms_storage::Snapshot;
 use cms_storage::plan::{Cond, DbValue, Order, ReadPlan, Row};
 use serde_json::{Map, Value, json};

@@ -8,7 +8,7 @@ use crate::registry::resource::Resource;
 use crate::registry::vocabulary::BehaviourEntry;
 use crate::request::BodyParams;
 use crate::request::call::SubResponse;
-use cms_config::declaration::NavigationFallback;
+use cms_declaration::NavigationFallback;
 use cms_text::blocks::delimited;
 use serde_json::{Map, Value, json};
 

@@ -12,7 +12,7 @@ use crate::error::{ApiError, Code, status};
 use crate::families;
 use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind, VIRTUAL};
-use cms_config::declaration::OAuthOptions;
+use cms_declaration::OAuthOptions;
 use cms_storage::plan::{CommitError, WritePlan};
 use serde_json::{Value, json};
 

@@ -10,7 +10,7 @@ use crate::registry::resource::Resource;
 use crate::registry::vocabulary::BehaviourEntry;
 use crate::render::address;
 use crate::render::{Batch, Item};
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_storage::plan::{DbValue, Row};
 use cms_text::html::Html;
 use cms_text::phrase::fill;

@@ -3,7 +3,7 @@
 use crate::access::{Guard, guard};
 use crate::features::revisions::guard::autosave;
 use crate::registry::vocabulary::{BehaviourEntry, VIRTUAL};
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 
 /// Its row of the table of guards.
 pub const GUARDS: &[BehaviourEntry<Guard>] =

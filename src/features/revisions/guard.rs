@@ -6,7 +6,7 @@ use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::BehaviourEntry;
 use crate::registry::vocabulary::VIRTUAL;
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use cms_storage::plan::{Cond, DbValue, Row};
 use serde_json::Value;
 

@@ -12,7 +12,7 @@ use crate::registry::vocabulary::{AnonymousAccess, BehaviourEntry, ResponseKind,
 use crate::registry::{Endpoint, Route};
 use crate::request::BodyParams;
 use crate::request::args::{ArgSources, ArgValues};
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 use serde_json::{Map, Value};
 
 /// Its rows of the table of handlers.

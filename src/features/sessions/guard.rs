@@ -4,7 +4,7 @@ use crate::access::{Decision, Guard, GuardInput, GuardRows, guard, named_user, o
 use crate::error::Code;
 use crate::records::Record;
 use crate::registry::vocabulary::BehaviourEntry;
-use cms_config::declaration::Action;
+use cms_declaration::Action;
 
 /// Its rows of the table of guards.
 pub const GUARDS: &[BehaviourEntry<Guard>] = &[

@@ -16,7 +16,7 @@ use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole};
 use crate::render::{Batch, address};
 use alternates::Translations;
-use cms_config::declaration::Sitemaps;
+use cms_declaration::Sitemaps;
 use cms_text::time::format_utc;
 use percent_encoding::{CONTROLS, utf8_percent_encode};
 use pictures::PartPictures;

@@ -10,7 +10,7 @@ use crate::records::{self, Record};
 use crate::registry::args::ArgRole;
 use crate::registry::resource::{Resource, link_parts};
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
-use cms_config::declaration::{Comparison, EntryFilter};
+use cms_declaration::{Comparison, EntryFilter};
 use serde_json::{Map, Value, json};
 
 /// Options of a resource whose entries are declared.

@@ -12,7 +12,7 @@ use crate::records;
 use crate::registry::args::ArgRole;
 use crate::registry::resource::{Property, Resource};
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
-use cms_config::declaration::{Action, Theme};
+use cms_declaration::{Action, Theme};
 use cms_storage::plan::{Change, CommitError, WritePlan};
 use cms_text::sanitize::esc_html;
 use serde_json::{Map, Value, json};

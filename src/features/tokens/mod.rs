@@ -11,7 +11,7 @@ use crate::registry::columns::user;
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind, VIRTUAL};
 use crate::scope::BearerHeader;
-use cms_config::declaration::TokenOptions;
+use cms_declaration::TokenOptions;
 use cms_storage::plan::{Cond, DbValue};
 use cms_text::sanitize::is_email;
 use cms_text::slug::title_key;

@@ -6,7 +6,7 @@ use crate::registry::Registry;
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::BehaviourEntry;
 use crate::registry::vocabulary::VIRTUAL;
-use cms_config::declaration::{Action, EntityKind, Views};
+use cms_declaration::{Action, EntityKind, Views};
 
 /// Its rows of the table of guards.
 pub const GUARDS: &[BehaviourEntry<Guard>] =

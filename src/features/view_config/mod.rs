@@ -11,7 +11,7 @@ use crate::registry::views::view;
 use crate::registry::vocabulary::BehaviourEntry;
 use crate::registry::vocabulary::VIRTUAL;
 use crate::request::BodyParams;
-use cms_config::declaration::{ViewChange, ViewParts, ViewSource, ViewTemplate};
+use cms_declaration::{ViewChange, ViewParts, ViewSource, ViewTemplate};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 

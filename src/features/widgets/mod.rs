@@ -20,7 +20,7 @@ use crate::render;
 use crate::request::decode_query;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use cms_config::declaration::WidgetOptions;
+use cms_declaration::WidgetOptions;
 use cms_storage::WRITE_PATIENCE;
 use cms_storage::plan::{Change, CommitError, DbValue, Put, Row, Target, WritePlan};
 use cms_text::html::Html;

@@ -3,7 +3,7 @@
 use super::toml_text::{comment, key, members, value};
 use super::{Proposal, ProposeReport, ProposedGroup, ProposedMeta, ProposedTaxonomy, ProposedType};
 use crate::import::records::neutral;
-use cms_config::declaration::Declaration;
+use cms_declaration::Declaration;
 use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};

@@ -10,7 +10,7 @@ mod toml_text;
 
 use crate::boot::BootError;
 use crate::import::source::{self, ExportSource};
-use cms_config::declaration::Declaration;
+use cms_declaration::Declaration;
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use crate::import::items::{ExportItem, ExportRecord, ReadError};
 use crate::import::names::{NamesWithReason, reason};
 use crate::import::records::neutral;
 use crate::import::source::ExportSource;
-use cms_config::declaration::Declaration;
+use cms_declaration::Declaration;
 use cms_text::php;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

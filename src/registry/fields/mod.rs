@@ -7,7 +7,7 @@
 mod schema;
 
 use super::resource::Resource;
-use cms_config::declaration::{Declaration, Field, FieldGroup, FieldKind, LocationParam, LocationRule, RuleOperator};
+use cms_declaration::{Declaration, Field, FieldGroup, FieldKind, LocationParam, LocationRule, RuleOperator};
 use cms_schema::{Dialect, Schema};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;

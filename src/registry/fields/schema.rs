@@ -1,7 +1,7 @@
 //! The schema of a field's values: as OPTIONS shows it, and as written values are checked.
 
 use super::FieldNode;
-use cms_config::declaration::FieldKind;
+use cms_declaration::FieldKind;
 use serde_json::{Map, Number, Value, json};
 
 /// The schema that OPTIONS shows. Front ends know the names of types that no JSON Schema has, such as `int`.

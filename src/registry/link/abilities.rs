@@ -10,7 +10,7 @@ use super::super::vocabulary::{HandlerRole, names as names_of};
 use super::super::{Behaviour, Endpoint, Route};
 use super::{ArgOrigin, Linker, extend};
 use crate::model::Method;
-use cms_config::declaration::{self, AbilityStep, EntrySource, SchemaDoc};
+use cms_declaration::{self as declaration, AbilityStep, EntrySource, SchemaDoc};
 use cms_schema::Schema;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};

@@ -7,7 +7,7 @@ use super::super::{bounds, edit_only, fields, locked, without_x_words};
 use super::filter::word_limit;
 use super::shown::{meta_properties, show_no_meta, without_bounds};
 use super::{ArgOrigin, Linker, escape};
-use cms_config::declaration::{self, SchemaDoc};
+use cms_declaration::{self as declaration, SchemaDoc};
 use cms_schema::{Dialect, Schema};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};

@@ -3,7 +3,7 @@
 use super::super::resource::Resource;
 use super::Linker;
 use cms_config::check::suggestion;
-use cms_config::declaration::{BlockSupports, Declaration, ExcerptPart, StyleGroup};
+use cms_declaration::{BlockSupports, Declaration, ExcerptPart, StyleGroup};
 use cms_text::block_css::FluidWidths;
 use cms_text::block_source::BlockType;
 use cms_text::block_styles::{BlockClass, BlockStyle, BlockStyles, Excerpt, WrapperStyles};

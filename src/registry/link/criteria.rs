@@ -11,7 +11,7 @@ use super::super::edit_only;
 use super::super::resource::*;
 use super::super::views::holder;
 use super::{Linker, escape};
-use cms_config::declaration::SchemaDoc;
+use cms_declaration::SchemaDoc;
 use serde_json::{Map, Value, json};
 
 /// Criteria that one request may have.

@@ -1,7 +1,7 @@
 //! Digests of declarations: of everything, and of what the nodes over one database have to declare alike.
 
-use cms_config::declaration::{Declaration, Media, Site};
 use cms_config::load::LoadedDeclaration;
+use cms_declaration::{Declaration, Media, Site};
 use sha2::{Digest as _, Sha256};
 use std::fmt::{self, Write};
 use std::hash::{BuildHasher, Hash, Hasher};

@@ -2,7 +2,7 @@
 
 use super::super::fields;
 use super::Linker;
-use cms_config::declaration::FieldKind;
+use cms_declaration::FieldKind;
 
 impl Linker<'_> {
     /// Checks the groups of fields.

@@ -7,7 +7,7 @@ use super::super::words::{Overflow, SearchWords};
 use super::super::{Behaviour, name};
 use super::report::no_column;
 use super::{ArgOrigin, Linker};
-use cms_config::declaration::SchemaDoc;
+use cms_declaration::SchemaDoc;
 use cms_storage::plan::{DbValue, Name, Op};
 use cms_text::search::WordLimit;
 use serde_json::{Map, Value, json};

@@ -8,7 +8,7 @@ use super::super::words::{ArgumentWords, PropertyWords};
 use super::property::kind_of;
 use super::values::rule;
 use super::{Linker, escape};
-use cms_config::declaration::{self, SchemaDoc};
+use cms_declaration::{self as declaration, SchemaDoc};
 use cms_storage::plan::{ColumnType, Layout, Name, Reference, ReferenceValues, RelationDef, States, VERSION};
 use indexmap::IndexMap;
 use serde_json::Value;

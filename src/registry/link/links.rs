@@ -2,7 +2,7 @@
 
 use super::super::resource::*;
 use super::{Linker, extend};
-use cms_config::declaration::{self, Family};
+use cms_declaration::{self as declaration, Family};
 use serde_json::{Map, json};
 
 impl Linker<'_> {

@@ -8,7 +8,7 @@ use super::addresses::web_address;
 use super::{Linker, extend};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use cms_config::declaration::{HandlerOptions, ParameterKind};
+use cms_declaration::{HandlerOptions, ParameterKind};
 use cms_text::shortcode;
 
 impl Linker<'_> {

@@ -5,7 +5,7 @@
 use super::super::resource::*;
 use super::{Linker, extend, nearest};
 use crate::files::Files;
-use cms_config::declaration::{Action, CapabilityMap, Declaration};
+use cms_declaration::{Action, CapabilityMap, Declaration};
 use cms_schema::Schema;
 use cms_storage::place::Place;
 use cms_text::time::Zone;

@@ -11,7 +11,7 @@ use super::names::RESERVED_MARK;
 use super::{Linker, escape};
 use crate::error::Code;
 use cms_config::check::suggestion;
-use cms_config::declaration::Family;
+use cms_declaration::Family;
 use cms_schema::{Schema, constraints};
 use serde_json::{Value, json};
 

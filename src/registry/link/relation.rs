@@ -5,7 +5,7 @@ use super::super::resource::*;
 use super::super::words::{MembersWord, PropertyWords, RelationWord};
 use super::property::{is_list, is_required, kind_of};
 use super::{ArgOrigin, Linker, escape};
-use cms_config::declaration::Family;
+use cms_declaration::Family;
 use serde_json::Value;
 
 impl Linker<'_> {

@@ -12,7 +12,7 @@ use super::layout::ident;
 use super::property::kind_of;
 use super::shown::shown_schema;
 use super::{Linker, escape, extend};
-use cms_config::declaration::{self, Action, CapabilityMap, Family};
+use cms_declaration::{self as declaration, Action, CapabilityMap, Family};
 use cms_storage::plan::{DbValue, Row};
 use cms_text::html_policy::{Policy, sanitise};
 use indexmap::IndexMap;

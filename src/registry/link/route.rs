@@ -9,7 +9,7 @@ use super::argument::example;
 use super::{ArgOrigin, Linker, extend, refs};
 use crate::model::Method;
 use cms_config::check::suggestion;
-use cms_config::declaration::{self};
+use cms_declaration as declaration;
 use cms_schema::Dialect;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};

@@ -5,7 +5,7 @@ use super::super::seo::{ANYWHERE, LONGEST, SeoRules, SiteSeo, UsualTemplates, is
 use super::super::templates::{Template, TemplateReference};
 use super::addresses::web_address;
 use super::{Linker, nearest};
-use cms_config::declaration::SeoTemplates;
+use cms_declaration::SeoTemplates;
 use serde_json::Value;
 
 /// The words with which the names of the behaviours begin that show what templates make.

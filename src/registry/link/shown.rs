@@ -3,7 +3,7 @@
 use super::super::resource::*;
 use super::super::without_x_words;
 use super::links::applies;
-use cms_config::declaration::{self, Declaration};
+use cms_declaration::{self as declaration, Declaration};
 use cms_schema::Dialect;
 use serde_json::{Map, Value, json};
 

@@ -6,7 +6,7 @@ use crate::error::Code;
 use crate::mail;
 use crate::outbound::pattern;
 use cms_base::network::Network;
-use cms_config::declaration::FileType;
+use cms_declaration::FileType;
 use cms_pictures::format_of;
 use cms_text::address::AddressTemplate;
 use indexmap::IndexMap;

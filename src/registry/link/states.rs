@@ -4,7 +4,7 @@ use super::{ArgOrigin, Linker, extend, nearest};
 use crate::registry::args::Filter;
 use crate::registry::columns;
 use crate::registry::resource::Resource;
-use cms_config::declaration::{CommentStatus, Role, SchemaDoc, Status};
+use cms_declaration::{CommentStatus, Role, SchemaDoc, Status};
 use serde_json::Value;
 
 /// The query behaviour that selects records by their states.

@@ -5,8 +5,8 @@ use super::super::words::PropertyWords;
 use super::layout::filtered_columns;
 use super::property::{has_source, is_own, is_required, kind_of, types_of};
 use crate::registry::resource::PropertyKind;
-use cms_config::declaration::{Family, Resource};
 use cms_config::load::LoadedDeclaration;
+use cms_declaration::{Family, Resource};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 

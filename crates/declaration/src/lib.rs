@@ -3,8 +3,8 @@
 //! `cms-server schema` prints the JSON Schema of [`Declaration`]; the loader checks every file against it, so a field
 //! added here is at once known to editors, to the problem report at startup and to the registry. Nothing is interpreted
 //! here. In every string `{prefix}` and `{PREFIX}` are replaced by `site.prefix`. The further keys of a file
-//! (`include`, `overlays`, `remove`) are in `grammar`. Types with defaults serialise, so that the defaults are in the
-//! JSON Schema too.
+//! (`include`, `overlays`, `remove`) are in the `grammar` of the crate that reads files. Types with defaults serialise, so
+//! that the defaults are in the JSON Schema too.
 
 mod abilities;
 mod action;
@@ -22,7 +22,10 @@ mod route;
 mod seo;
 mod server;
 mod site;
+pub mod translations;
+pub mod units;
 mod views;
+pub mod xmlrpc;
 
 pub use abilities::*;
 pub use action::*;
@@ -42,12 +45,12 @@ pub use server::*;
 pub use site::*;
 pub use views::*;
 
-use super::translations::Translations;
-use super::xmlrpc::XmlRpc;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use translations::Translations;
+use xmlrpc::XmlRpc;
 
 /// The whole of `routes.toml` after includes, overlays, environment and command line are merged.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -240,6 +243,11 @@ pub struct Declaration {
 }
 
 impl Declaration {
+    /// The merged files as types. What the check of files has accepted is no error.
+    pub fn read(document: Value) -> Result<Declaration, serde_json::Error> {
+        serde_json::from_value(document)
+    }
+
     /// The states of records of which something is true, in the order of declaration.
     pub fn statuses_where<'d>(&'d self, wanted: impl Fn(&Status) -> bool + 'd) -> impl Iterator<Item = &'d str> {
         self.statuses.iter().filter(move |(_, status)| wanted(status)).map(|(name, _)| name.as_str())

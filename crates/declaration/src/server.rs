@@ -553,26 +553,3 @@ pub struct Cors {
     /// How long browsers may cache the response to a preflight; `false`: the header is absent.
     pub max_age: OptionalSetting<Duration>,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn caches_share_the_memory() {
-        let mib = |n: u64| n << 20;
-        let (share, off, own) = (Share::Used(true), Share::Used(false), |n| Share::Own(Size::mib(n)));
-        for (responses, documents, shares) in [
-            (share, share, [mib(24), mib(40)]),
-            (off, share, [0, mib(64)]),
-            (share, off, [mib(64), 0]),
-            (own(10), share, [mib(10), mib(54)]),
-            (share, own(100), [0, mib(100)]),
-            (own(1), own(2), [mib(1), mib(2)]),
-            (off, off, [0, 0]),
-        ] {
-            let cache = Cache { memory: Size::mib(64), responses, documents, ..Cache::default() };
-            assert_eq!(cache.shares(), shares, "{cache:?}");
-        }
-    }
-}

@@ -111,16 +111,3 @@ impl fmt::Display for Action {
         self.serialize(f)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_those_of_declarations() {
-        for action in Action::ALL {
-            assert_eq!(Action::named(&action.to_string()), Some(action));
-        }
-        assert_eq!((Action::named("edit_others"), Action::named("destroy")), (Some(Action::EditOthers), None));
-    }
-}
