@@ -36,7 +36,7 @@
 //! | 14 | [`engine`] | the order of the stages, re-entrant; embedding; root, namespaces, OPTIONS |
 //! | 15 | [`xmlrpc`], [`pages`] | XML-RPC and the pages for people, both by requests to the routes |
 //! | 15 | [`events`] | what has changed, told to those who may read it; streams of it, by requests to the routes |
-//! | 15 | [`mcp`] | the Model Context Protocol: abilities as tools, records as resources, by requests to the routes |
+//! | 15 | [`mcp`] | the Model Context Protocol: abilities as tools, records as resources, by requests to the routes; subscriptions listen with [`events`] |
 //! | 16 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
 //! | 17 | [`import`], [`scheduler`] | imports; timed transitions of records |
 //! | 17 | [`export`] | a site as WXR, for WordPress and for imports; no request |

@@ -8,7 +8,7 @@ use crate::http::{Certificates, ServiceSwap};
 use crate::log;
 use crate::mailer::{self, MailContext, Mailer};
 use crate::scheduler::{Scheduler, SchedulerStatus};
-use crate::webhooks::{WebhookCounts, WebhookSender};
+use crate::webhooks::{self, WebhookCounts, WebhookSender};
 use cms_base::metrics::{Counter, Reading};
 use cms_config::grammar::Grammar;
 use cms_config::load::LoadedDeclaration;
@@ -224,14 +224,15 @@ impl ConfigWatcher {
         }
         services.seed(&registry)?;
         services.complete(&registry)?;
+        webhooks::declare(&registry, &*services.storage)?;
         let layout = registry.layout.clone();
         let registry = Arc::new(registry);
         let calls = boot::calls(loaded, &registry)?;
         let post = MailContext::new(registry.clone(), &services)?;
         let insight = ServerProcess::new(services.storage.clone(), &self.status, loaded);
-        let (service, webhooks) = site(&services, calls, registry.clone(), insight)?;
+        let (service, hooks) = site(&services, calls, registry.clone(), insight)?;
         self.site.store(service);
-        self.webhooks.take(webhooks);
+        self.webhooks.take(hooks);
         self.scheduler.take(registry, services.storage.clone());
         self.mailer.take(post);
         *current = (layout, services);

@@ -21,7 +21,7 @@ use crate::model::{EventQuery, Payload, Reply, Request, StopSignal};
 use crate::pages::Pages;
 use crate::registry::Registry;
 use crate::scheduler::Scheduler;
-use crate::webhooks::{WebhookContext, WebhookSender};
+use crate::webhooks::{self, WebhookContext, WebhookSender};
 use crate::xmlrpc::Rpc;
 use cms_base::metrics::Reading;
 use cms_base::platform;
@@ -69,10 +69,6 @@ struct SiteService {
 impl mcp::McpHost for SiteService {
     fn mcp(&self) -> &Mcp {
         &self.mcp
-    }
-
-    fn engine(&self) -> &Engine {
-        &self.engine
     }
 }
 
@@ -249,9 +245,9 @@ pub fn serve(source: &ConfigSource) -> Result<(), BootError> {
     let insight = ServerProcess::new(services.storage.clone(), &status, &loaded);
     // Of the places of declarations no others are needed any more.
     drop(loaded);
-    let (site, webhooks) = self::site(&services, calls, registry.clone(), insight)?;
+    let (site, hooks) = self::site(&services, calls, registry.clone(), insight)?;
     let site = Arc::new(ServiceSwap::new(site));
-    let webhooks = Arc::new(WebhookSender::start(webhooks, status.webhooks.clone())?);
+    let webhooks = Arc::new(WebhookSender::start(hooks, status.webhooks.clone())?);
     let rest_url = site.load().facts().rest_url.clone();
     let current = Arc::new(Mutex::new((layout, services)));
     let follower = ConfigWatcher {
@@ -379,6 +375,7 @@ fn seeded(registry: &Registry) -> Result<Services, BootError> {
     services.seed(registry)?;
     first_start(&services, registry)?;
     services.complete(registry)?;
+    webhooks::declare(registry, &*services.storage)?;
     Ok(services)
 }
 

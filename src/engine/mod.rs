@@ -311,6 +311,11 @@ impl Engine {
         })
     }
 
+    /// The time of requests that begin now, in UTC seconds.
+    pub fn now(&self) -> i64 {
+        self.clock.now()
+    }
+
     /// The scope of the program's own requests, in the name of a caller whom no credentials name.
     ///
     /// # Errors
@@ -326,7 +331,7 @@ impl Engine {
             storage,
             budget: None,
             principal,
-            now: self.clock.now(),
+            now: self.now(),
             peer: Peer { https: true, ..Peer::default() },
             agent: "".into(),
             hook_depth: 0,

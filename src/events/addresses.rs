@@ -1,15 +1,18 @@
-//! The addresses whose responses a change concerns, as far as they follow from declarations: the item's own, those of
-//! the lists that show it, and the feeds of both.
+//! The addresses whose responses a change concerns, as far as they follow from declarations: the item's own and its older ones, those
+//! of the lists that show or showed it, the feeds of these, and the records that show its name.
 
+use super::feed::FormerTargets;
+use crate::access::policy;
 use crate::error::ApiError;
-use crate::features::addresses::{is_public_taxonomy, lists_of};
+use crate::features::addresses::{is_public_taxonomy, lists_of, lists_of_terms, older_links, records_with};
 use crate::records::Record;
 use crate::registry::columns::{comment, record};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, Site};
 use crate::render::Batch;
 use crate::scope::Scope;
-use cms_declaration::Syndication;
+use cms_declaration::{Action, Syndication};
+use cms_text::address::AUTHOR;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
@@ -61,6 +64,50 @@ impl ChangedAddresses {
             self.front.push(format!("{}/", registry.site.front));
         }
         lists.iter().for_each(|list| self.add(scope, list));
+        Ok(())
+    }
+
+    /// Adds the lists of the terms that a record of a resource has no more, and their feeds.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn add_former(&mut self, scope: &Scope, resource: &Resource, former: &[FormerTargets]) -> Result<(), ApiError> {
+        let targets = former.iter().flat_map(|of| of.targets.iter().map(|target| (of.rel.clone(), *target)));
+        lists_of_terms(scope, resource, targets, MOST as u64)?.iter().for_each(|list| self.add(scope, list));
+        let shown = resource.address.shown_category().map(|relation| &resource.relations[relation].rel);
+        // The address of the record itself was another one.
+        self.all |= former.iter().any(|of| of.more || Some(&of.rel) == shown);
+        Ok(())
+    }
+
+    /// Adds the addresses that a record had before its previous one, which lead to another one now. They may be from a time when not everybody
+    /// could read it, so that only those who may edit it are told them.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn add_older(&mut self, scope: &Scope, record: Record<'_>, previous: &str) -> Result<(), ApiError> {
+        let (mut links, more) = older_links(scope, record, MOST)?;
+        links.retain(|link| link != previous);
+        let knows = policy::may(scope, Action::Edit, record)?;
+        self.all |= more || !(knows || links.is_empty());
+        self.front.extend(links.into_iter().filter(|_| knows));
+        Ok(())
+    }
+
+    /// Adds the records that show the name of a term or an author.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn add_records_with(&mut self, scope: &Scope, named: Record<'_>) -> Result<(), ApiError> {
+        // One more than fits shows that there are more.
+        self.front.extend(records_with(scope, named, MOST as u64 + 1)?);
+        let resource = named.resource;
+        let names = |kind: &&Resource| {
+            let category = kind.address.shown_category().map(|relation| kind.relations[relation].to);
+            category == Some(resource.index) || (kind.address.has(AUTHOR) && !resource.is_taxonomy())
+        };
+        // Their own addresses have its slug.
+        self.all |= scope.registry.content_types().any(|kind| names(&kind));
         Ok(())
     }
 

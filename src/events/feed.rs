@@ -23,8 +23,29 @@ pub struct FeedEntry {
     pub columns: Vec<Name>,
     pub slug_before: Option<Name>,
     pub author_before: Option<i64>,
+    /// The relations whose targets are others than before, by name, with those that it has no more.
+    pub targets_before: Vec<FormerTargets>,
     /// How many webhooks, one after the other, led to the change.
     pub depth: i64,
+}
+
+/// Targets that a relation of a row had before a change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FormerTargets {
+    pub rel: Name,
+    pub targets: Vec<i64>,
+    /// There were more.
+    pub more: bool,
+}
+
+impl FormerTargets {
+    /// From `relation:3,5,+`, as the feed has it.
+    fn of(text: &str) -> Option<FormerTargets> {
+        let (rel, targets) = text.rsplit_once(':')?;
+        let more = targets.ends_with('+');
+        let targets = targets.split(',').filter_map(|id| id.parse().ok()).collect();
+        Some(FormerTargets { rel: name(rel), targets, more })
+    }
 }
 
 impl FeedEntry {
@@ -47,6 +68,7 @@ impl FeedEntry {
             class: word(13),
             author_before: (row[14] != DbValue::Null).then(|| number(14)),
             depth: number(15),
+            targets_before: text(&row[16]).split_whitespace().filter_map(FormerTargets::of).collect(),
         }
     }
 

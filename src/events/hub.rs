@@ -150,11 +150,6 @@ impl HubReceiver {
         &*self.state.storage
     }
 
-    /// The database, where it does not hear of commits of other processes by itself.
-    pub fn storage_without_listener(&self) -> Option<&dyn Database> {
-        Some(self.storage()).filter(|storage| !storage.has_commit_listener())
-    }
-
     /// Reads what is new now, without waiting for the reader.
     ///
     /// # Errors

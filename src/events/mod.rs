@@ -2,13 +2,15 @@
 //!
 //! The change feed is the one log of changes. A [`hub`](EventHub) reads it once for the whole process; each receiver takes what is new
 //! since its own place, and `visible` decides for each change what this receiver may know at that moment: by a request to
-//! the route of the item, in the receiver's name, and by the guard of that route for what the item was before. `stream` sends events
-//! to listeners as they come. Nothing is stored for them: a listener that comes back names its place.
+//! the route of the item, in the receiver's name, and by the guard of that route for what the item was before. A [`Listener`] is what
+//! every open response has that waits for news; `stream` sends events to listeners as they come, and subscriptions of MCP what has become of
+//! documents. Nothing is stored for them: a listener that comes back names its place.
 
 mod addresses;
 mod feed;
 mod filter;
 mod hub;
+mod listener;
 mod stream;
 mod transition;
 mod visible;
@@ -16,5 +18,6 @@ mod visible;
 pub use feed::FeedEntry;
 pub use filter::EventFilter;
 pub use hub::{EventHub, HubReceiver, NextEntries};
-pub use stream::{EventHost, rights, serve};
+pub use listener::{CallerVersions, EventHost, Listener};
+pub use stream::{rights, serve};
 pub use visible::{VisibleEvent, likely_meanings, tell};

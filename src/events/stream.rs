@@ -4,41 +4,23 @@
 //! resumes from its position; the edge disconnects one that reads nothing for too long, and it comes back with the number of the
 //! last event. Nothing of it outlives the stream, so any node can serve it.
 
-use super::hub::HubReceiver;
-use super::{EventFilter, EventHub, FeedEntry, NextEntries, VisibleEvent, tell};
-use crate::engine::Engine;
+use super::listener::{CallerVersions, EventHost, Listener};
+use super::{EventFilter, FeedEntry, NextEntries, VisibleEvent, tell};
 use crate::error::{ApiError, Code};
 use crate::model::{EventQuery, EventStream, Request, StopSignal, event_stream_headers};
-use crate::registry::name;
 use crate::scope::{Principal, Scope};
 use bytes::Bytes;
-use cms_base::pool::OwnerPlace;
 use cms_declaration::EventType;
-use cms_storage::Storage;
 use futures_util::stream::unfold;
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 use tokio::task::yield_now;
-use tokio::time::timeout;
-
-/// Between two looks at what may end a stream.
-const PAUSE: Duration = Duration::from_secs(1);
 
 /// Seconds after which a client whose stream was refused may come again.
 const AGAIN: i64 = 5;
 
 /// Events that are sent at once.
 const AT_ONCE: usize = 100;
-
-/// Tables whose rows decide who a caller is.
-const CALLERS: [&str; 3] = ["app_password", "session", "user"];
-
-/// The parts of the program that serve an open stream.
-pub trait EventHost: 'static {
-    fn engine(&self) -> &Engine;
-    fn hub(&self) -> &EventHub;
-}
 
 /// The headers and the body of a stream.
 pub type OpenedStream = (Vec<(String, String)>, EventStream);
@@ -54,36 +36,26 @@ pub async fn serve<H: EventHost>(
     endings: StopSignal,
 ) -> Result<OpenedStream, ApiError> {
     let scope = host.engine().anonymous(&request)?;
-    // Read first, so that what is written meanwhile has the caller looked up again.
-    let versions = versions(&*scope.storage);
+    let versions = CallerVersions::of(&*scope.storage);
     let caller = host.engine().identity().authenticate(&scope, &request).await?;
-    let scope = Scope { principal: caller.clone(), ..scope };
+    let scope = Scope { principal: caller, ..scope };
     let declared = &scope.registry.declaration.events;
     let place = host.hub().open.take(scope.source(), declared.streams_of_caller, declared.streams);
     let place = place.map_err(|_| {
         let message = "Too many streams are open: end one of them, or come again later.";
         ApiError::wait(Code::TooManyRequests, AGAIN).with_message(message)
     })?;
-    let (receiver, newest) = host.hub().join()?;
     let asked = request.header("last-event-id").filter(|id| !id.is_empty());
     // A text that is no number names no place.
     let after = asked.map(|id| id.parse().unwrap_or(-1)).or(query.after);
+    let (listener, newest) = Listener::join(host.hub(), (request, endings), &scope, versions, place)?;
     let events = query.events.iter().filter_map(|name| EventType::named(name)).collect();
     let subscriber = EventSubscriber {
         filter: EventFilter { resources: query.resources, events, statuses: query.statuses },
-        heartbeat: declared.heartbeat.std(),
-        versions,
-        rights: rights(&caller),
-        caller,
-        receiver,
         at: after.unwrap_or(newest),
         first: true,
-        seen: Instant::now(),
-        known: Instant::now(),
-        request,
-        endings,
+        listener,
         host,
-        _place: place,
     };
     let stream: EventStream = Box::pin(unfold(subscriber, |mut subscriber| async move {
         let next = subscriber.next().await?;
@@ -95,23 +67,11 @@ pub async fn serve<H: EventHost>(
 /// An open stream.
 struct EventSubscriber<H> {
     host: Arc<H>,
-    request: Request,
-    endings: StopSignal,
+    listener: Listener,
     filter: EventFilter,
-    heartbeat: Duration,
-    caller: Principal,
-    /// Callers with the same rights are told the same.
-    rights: Arc<str>,
-    /// The versions of what decides who the caller is, and when they were looked at.
-    versions: [u64; 3],
-    known: Instant,
-    receiver: HubReceiver,
     /// The number of the last entry that was decided on.
     at: i64,
     first: bool,
-    /// When the client heard something last.
-    seen: Instant,
-    _place: OwnerPlace,
 }
 
 impl<H: EventHost> EventSubscriber<H> {
@@ -119,23 +79,21 @@ impl<H: EventHost> EventSubscriber<H> {
     async fn next(&mut self) -> Option<Bytes> {
         let host = self.host.clone();
         loop {
-            if (self.endings)().is_some() {
+            if self.listener.ending().is_some() {
                 return None;
             }
-            if let Some(storage) = self.receiver.storage_without_listener() {
-                storage.catch_up().ok()?;
-            }
+            self.listener.catch_up().ok()?;
             if !self.is_due()? {
-                let _ = timeout(PAUSE, self.receiver.changes.changed()).await;
+                self.listener.wait().await;
                 continue;
             }
-            let scope = self.identified(host.engine().anonymous(&self.request).ok()?).await?;
+            let scope = self.listener.scope(host.engine()).await?;
             let mut text = String::new();
             let first = std::mem::take(&mut self.first);
             if first {
                 text.push_str("retry: 2000\n\n");
             }
-            match self.receiver.after(self.at).ok()? {
+            match self.listener.receiver.after(self.at).ok()? {
                 NextEntries::Lost(newest) => {
                     self.at = newest;
                     let _ = write!(text, "id: {newest}\nevent: reset\ndata: {{\"id\":{newest}}}\n\n");
@@ -152,12 +110,12 @@ impl<H: EventHost> EventSubscriber<H> {
                     }
                 }
             }
-            if text.is_empty() && self.seen.elapsed() >= self.heartbeat {
+            if text.is_empty() && self.listener.is_silent() {
                 // The position moves on although there was no event for the client.
                 let _ = write!(text, "id: {}\n:\n\n", self.at);
             }
             if !text.is_empty() {
-                self.seen = Instant::now();
+                self.listener.heard();
                 return Some(text.into());
             }
             // Entries that concern nobody may be many: other streams of this thread have their turn.
@@ -165,32 +123,29 @@ impl<H: EventHost> EventSubscriber<H> {
         }
     }
 
-    /// Whether there is something to do: entries, a heartbeat, a change of what decides who the caller is.
+    /// Whether there is something to do: entries, a heartbeat, a look at who the caller is. `None`: the hub is gone.
     fn is_due(&self) -> Option<bool> {
-        let news = self.at < self.receiver.newest() || self.receiver.changes.has_changed().ok()?;
-        let identity = self.has_credentials() && versions(self.receiver.storage()) != self.versions;
-        Some(self.first || news || identity || self.seen.elapsed() >= self.heartbeat)
-    }
-
-    /// Whether the request names a caller who may lose rights.
-    fn has_credentials(&self) -> bool {
-        ["authorization", "cookie"].iter().any(|name| self.request.header(name).is_some())
+        let receiver = &self.listener.receiver;
+        let news = self.at < receiver.newest() || receiver.changes.has_changed().ok()?;
+        Some(self.first || news || self.listener.is_silent() || self.listener.may_have_changed())
     }
 
     /// Writes the events of entries, as far as the caller may know of them; `None`: one cannot be decided on now.
     async fn write(&mut self, scope: &Scope, entries: &[Arc<FeedEntry>], text: &mut String) -> Option<()> {
         let mut decided = 0;
+        // Callers with the same rights are told the same.
+        let rights = rights(&scope.principal);
         for entry in entries {
             if decided >= AT_ONCE {
                 break;
             }
-            let told = match self.receiver.told(entry.seq, &self.rights) {
+            let told = match self.listener.receiver.told(entry.seq, &rights) {
                 Some(told) => told,
                 None if !self.filter.may_concern(&scope.registry, entry) => {
                     self.at = entry.seq;
                     continue;
                 }
-                None => self.told(scope, entry).await?,
+                None => self.told(scope, entry, &rights).await?,
             };
             decided += 1;
             self.at = entry.seq;
@@ -203,38 +158,18 @@ impl<H: EventHost> EventSubscriber<H> {
     }
 
     /// Decides which event of an entry callers with the same rights get.
-    async fn told(&self, scope: &Scope, entry: &FeedEntry) -> Option<Option<Arc<VisibleEvent>>> {
+    async fn told(&self, scope: &Scope, entry: &FeedEntry, rights: &Arc<str>) -> Option<Option<Arc<VisibleEvent>>> {
         if let Some(budget) = &scope.budget {
             budget.renew();
         }
         // In a box: what a request needs is large, and most streams are idle.
         let told = Box::pin(tell(self.host.engine(), scope, entry)).await.ok()?.map(Arc::new);
-        self.receiver.note(entry.seq, &self.rights, told.clone());
+        self.listener.receiver.note(entry.seq, rights, told.clone());
         Some(told)
-    }
-
-    /// The scope in the caller's name; `None`: the caller's credentials are not valid any more.
-    async fn identified(&mut self, scope: Scope) -> Option<Scope> {
-        let versions = versions(&*scope.storage);
-        let due = versions != self.versions || self.known.elapsed() >= self.heartbeat;
-        if due && self.has_credentials() {
-            let identity = self.host.engine().identity();
-            let caller = Box::pin(identity.authenticate(&scope, &self.request)).await.ok()?;
-            if (caller.id, &caller.app_password) != (self.caller.id, &self.caller.app_password) {
-                return None;
-            }
-            (self.rights, self.caller) = (rights(&caller), caller);
-            (self.versions, self.known) = (versions, Instant::now());
-        }
-        Some(Scope { principal: self.caller.clone(), ..scope })
     }
 }
 
 /// Names the rights of a caller: whoever has the same name is told the same.
 pub fn rights(caller: &Principal) -> Arc<str> {
     format!("{} {:?} {:?}", caller.id, caller.app_password, caller.roles).into()
-}
-
-fn versions(storage: &dyn Storage) -> [u64; 3] {
-    CALLERS.map(|table| storage.scope_version(&name(table)))
 }

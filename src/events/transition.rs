@@ -3,7 +3,7 @@
 use super::FeedEntry;
 use crate::registry::Registry;
 use crate::registry::columns::{comment, record, term, user};
-use crate::registry::resource::{PropertySource, Resource};
+use crate::registry::resource::{Context, PropertySource, Resource};
 use cms_declaration::{CommentStatus, EventType, Status};
 use cms_storage::plan::DbValue;
 
@@ -88,6 +88,13 @@ pub fn changed(resource: &Resource, entry: &FeedEntry) -> Vec<String> {
             names.push(name.to_owned());
         }
     }
+    let relations = resource.relations.iter();
+    let relations = relations.filter(|own| entry.targets_before.iter().any(|changed| changed.rel == own.rel));
+    let shown = |name: &&str| {
+        let property = resource.property(name);
+        property.is_some_and(|own| own.is_shown() && !own.hidden && own.contexts.shows_in(Context::VIEW))
+    };
+    names.extend(relations.map(|own| own.property.as_str()).filter(shown).map(str::to_owned));
     names
 }
 

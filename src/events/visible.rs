@@ -115,7 +115,11 @@ impl ChangedItem<'_> {
             (Some(_), false) if !before && self.meanings == [EventType::Updated] => vec![EventType::Published],
             (Some(_), false) => self.meanings.clone(),
         };
-        let former = if before { self.former(current, stored.is_some(), shown.as_ref())? } else { [None, None] };
+        // Whose it was and what it was called may have changed since: that was for others then.
+        let unchanged =
+            if stored.is_some() { self.is_as_it_was(current, shown.is_some()) } else { self.entry.deletes() };
+        let known = before && unchanged;
+        let former = if known { self.former(current, stored.is_some(), shown.as_ref())? } else { [None, None] };
         let mut members = Vec::new();
         let of = |member: &str| shown.as_ref().and_then(|document| document.get(member).cloned()).unwrap_or_default();
         members.push(("slug", of("slug")));
@@ -127,7 +131,7 @@ impl ChangedItem<'_> {
         members.push(("previous_slug", json!(slug)));
         members.push(("previous_link", json!(link)));
         let status = |at: usize, readable: bool| self.entry.status[at].as_deref().filter(|_| readable);
-        members.push(("status", json!({"before": status(0, before), "after": status(1, after && shown.is_some())})));
+        members.push(("status", json!({"before": status(0, known), "after": status(1, after && shown.is_some())})));
         let names = if before && shown.is_some() { changed(self.resource, self.entry) } else { Vec::new() };
         members.push(("changed", json!(names)));
         members.push(("addresses", addresses));
@@ -170,9 +174,22 @@ impl ChangedItem<'_> {
         if was && is && has_changed(&SELECTING) {
             all.any_other();
         }
-        let moves = resource.address.has(PATH) && (was != is || has_changed(&[record::SLUG, record::PARENT]));
-        if moves && self.has_children(current)? {
+        let moves = was != is || has_changed(&[record::SLUG, record::PARENT]);
+        let has_paths = resource.address.has(PATH) || (resource.is_taxonomy() && resource.declared.hierarchical);
+        if moves && has_paths && self.has_children(current)? {
             all.any_other();
+        }
+        if !resource.is_content() {
+            if was && (moves || has_changed(&[term::NAME])) {
+                all.add_records_with(scope, current)?;
+            }
+            return Ok(all.into_document());
+        }
+        if was {
+            all.add_former(scope, resource, &self.entry.targets_before)?;
+        }
+        if let Some(previous) = previous.filter(|_| is) {
+            all.add_older(scope, current, previous)?;
         }
         Ok(all.into_document())
     }

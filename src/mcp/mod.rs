@@ -18,6 +18,7 @@ use crate::access::authorization_server::AuthorizationServer;
 use crate::access::tokens::is_token;
 use crate::engine::Engine;
 use crate::error::{ApiError, Code, status};
+use crate::events::{CallerVersions, EventHost};
 use crate::model::{EventStream, Method, Payload, Reply, Request, StopSignal};
 use crate::registry::Registry;
 use crate::scope::{Progress, Scope};
@@ -79,9 +80,8 @@ impl McpOffer {
 }
 
 /// Where messages are served.
-pub trait McpHost: 'static {
+pub trait McpHost: EventHost {
     fn mcp(&self) -> &Mcp;
-    fn engine(&self) -> &Engine;
 }
 
 /// The response to a request over HTTP.
@@ -216,8 +216,8 @@ pub async fn serve<H: McpHost>(host: Arc<H>, mut request: Request, endings: Stop
     if let Some(refusal) = mcp.objection(&request) {
         return McpReply::Reply(refusal);
     }
-    let scope = match caller(host.engine(), &mut request).await {
-        Ok(scope) => scope,
+    let (scope, versions) = match caller(host.engine(), &mut request).await {
+        Ok(caller) => caller,
         Err(refusal) => return McpReply::Reply(mcp.challenging(refusal, &request)),
     };
     let peer = McpHeaders::of(&request);
@@ -228,15 +228,15 @@ pub async fn serve<H: McpHost>(host: Arc<H>, mut request: Request, endings: Stop
     match messages::streamed(&peer, &message).filter(|_| request.wants_events()) {
         Some(messages::StreamKind::Progress) => streams::progressing(host, scope, peer, message).await,
         Some(messages::StreamKind::Subscription(id, params)) => {
-            streams::listening(host, request, &scope, (id, params), endings).await
+            streams::listening(host, (request, endings), (&scope, versions), (id, params)).await
         }
         None => McpReply::Reply(reply(mcp.answer_read(host.engine(), &scope, &peer, &message).await)),
     }
 }
 
 /// The scope of the caller whom an application password names: as Basic, or the same text as Bearer. Sessions are for
-/// people, and their cookies are sent by every page.
-async fn caller(engine: &Engine, request: &mut Request) -> Result<Scope, Reply> {
+/// people, and their cookies are sent by every page. With the versions that the caller was identified at.
+async fn caller(engine: &Engine, request: &mut Request) -> Result<(Scope, CallerVersions), Reply> {
     for (name, value) in &mut request.headers {
         if name == "authorization"
             && let Some((scheme, token)) = value.split_once(' ')
@@ -247,11 +247,12 @@ async fn caller(engine: &Engine, request: &mut Request) -> Result<Scope, Reply> 
         }
     }
     let scope = engine.anonymous(request).map_err(|error| failed(&error))?;
+    let versions = CallerVersions::of(&*scope.storage);
     let caller = engine.identity().authenticate(&scope, request).await.map_err(|error| failed(&error))?;
     if caller.app_password.is_none() {
         return Err(failed(&ApiError::new(Code::NotLoggedIn)));
     }
-    Ok(Scope { principal: caller, ..scope })
+    Ok((Scope { principal: caller, ..scope }, versions))
 }
 
 /// An error of the transport.

@@ -1,17 +1,17 @@
 //! Responses that are streams of events: the progress of a call, and subscriptions to changes.
 //!
-//! A subscription remembers what its documents were made from, as the cache of responses does. Where that has been written
-//! since, it reads again, in the caller's name and after the caller has been identified again, and tells the client if
-//! the document differs. Nothing of it outlives the stream, so any node can serve it.
+//! A subscription listens as streams of events do ([`Listener`]). It remembers what its documents were made from, as the cache of
+//! responses does. Where that has been written since, it reads again in the caller's name, and tells the client if the
+//! document differs. Nothing of it outlives the stream, so any node can serve it.
 
 use super::messages::{self, INTERNAL, INVALID_PARAMS, McpHeaders, McpResponse, RpcError};
-use super::{Mcp, McpHost, McpReply, caller, refused};
+use super::{Mcp, McpHost, McpReply, failed, refused};
 use crate::error::status;
+use crate::events::{CallerVersions, Listener};
 use crate::model::{EventStream, Request, StopReason, StopSignal, event_stream_headers};
 use crate::registry::name;
 use crate::scope::{Progress, Scope};
 use bytes::Bytes;
-use cms_base::pool::OwnerPlace;
 use cms_storage::{ReadSet, TrackedStorage};
 use futures_util::future::{Either, select};
 use futures_util::stream::unfold;
@@ -24,11 +24,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// Between two looks at what a subscription depends on.
-const PAUSE: Duration = Duration::from_millis(500);
-
-/// A stream without events shows so often that it is there; the caller is identified again.
-const SIGN: Duration = Duration::from_secs(15);
+/// Changes of so long are looked at together.
+const GATHER: Duration = Duration::from_millis(200);
 
 /// Most addresses of one subscription.
 const MOST_WATCHED: usize = 100;
@@ -136,51 +133,51 @@ struct TopicState {
 
 struct Subscription<H> {
     host: Arc<H>,
-    request: Request,
-    endings: StopSignal,
+    listener: Listener,
     id: Value,
     tools: bool,
     watched: Vec<TopicState>,
     events: VecDeque<Value>,
     until: Instant,
-    /// When the client heard something last, and the caller was known.
-    seen: Instant,
     ended: bool,
-    _place: OwnerPlace,
 }
 
 /// The stream of a subscription.
 pub(super) async fn listening<H: McpHost>(
     host: Arc<H>,
-    request: Request,
-    scope: &Scope,
+    connection: (Request, StopSignal),
+    (scope, versions): (&Scope, CallerVersions),
     (id, params): (Value, Map<String, Value>),
-    endings: StopSignal,
 ) -> McpReply {
-    let failed = |failure: RpcError| {
+    let objected = |failure: RpcError| {
         let status = if failure.code == INTERNAL { status::TOO_MANY_REQUESTS } else { status::BAD_REQUEST };
         McpReply::Reply(refused(status, &failure.message))
     };
     let Some(wanted) = params.get("notifications").and_then(Value::as_object) else {
-        return failed(RpcError::new(INVALID_PARAMS, "The parameter `notifications` is missing, or no object."));
+        return objected(RpcError::new(INVALID_PARAMS, "The parameter `notifications` is missing, or no object."));
     };
     if let Some(name) = wanted.iter().find(|(name, value)| !is_filter(name, value)).map(|(name, _)| name) {
         let name: String = name.chars().take(100).collect();
         let message = format!("`{name}` is no kind of notification, or has a value of another type.");
-        return failed(RpcError::new(INVALID_PARAMS, message));
+        return objected(RpcError::new(INVALID_PARAMS, message));
     }
     let flag = |name: &str| wanted.get(name) == Some(&json!(true));
     let uris = wanted.get(RECORDS).and_then(Value::as_array).into_iter().flatten();
     let uris: Vec<&str> = uris.filter_map(Value::as_str).collect();
     if uris.len() > MOST_WATCHED {
         let message = format!("A subscription has {MOST_WATCHED} addresses at most.");
-        return failed(RpcError::new(INVALID_PARAMS, message));
+        return objected(RpcError::new(INVALID_PARAMS, message));
     }
     let declared = &scope.registry.declaration.mcp;
     let (until, most) = (Instant::now() + declared.subscription.std(), declared.max_subscriptions);
     // Nobody has more than a tenth.
     let Ok(place) = host.mcp().open.take(scope.source(), (most / 10).max(1), most) else {
-        return failed(RpcError::new(INTERNAL, "There are too many subscriptions; end one of them first."));
+        return objected(RpcError::new(INTERNAL, "There are too many subscriptions; end one of them first."));
+    };
+    // Writes from here on wake it.
+    let (listener, _) = match Listener::join(host.hub(), connection, scope, versions, place) {
+        Ok(joined) => joined,
+        Err(error) => return McpReply::Reply(failed(&error)),
     };
     let distinct: BTreeSet<&str> = uris.iter().copied().collect();
     let subjects = distinct.into_iter().map(|uri| SubscriptionTopic::Record(uri.to_owned()));
@@ -199,10 +196,8 @@ pub(super) async fn listening<H: McpHost>(
         agreed.insert(RECORDS.into(), json!(records));
     }
     let tools = flag("toolsListChanged");
-    let now = Instant::now();
-    let (events, seen, ended) = (VecDeque::new(), now, false);
-    let mut subscription =
-        Subscription { host, request, endings, id, tools, watched, events, until, seen, ended, _place: place };
+    let events = VecDeque::new();
+    let mut subscription = Subscription { host, listener, id, tools, watched, events, until, ended: false };
     subscription.tell("notifications/subscriptions/acknowledged", json!({"notifications": agreed}));
     let stream: EventStream = Box::pin(unfold(subscription, |mut subscription| async move {
         let next = subscription.next().await?;
@@ -268,14 +263,19 @@ impl<H: McpHost> Subscription<H> {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(message) = self.events.pop_front() {
-                self.seen = Instant::now();
+                self.listener.heard();
                 return Some(event(&message));
             }
             if self.ended {
                 return None;
             }
-            tokio::time::sleep(PAUSE).await;
-            match (self.endings)() {
+            if self.listener.is_silent() {
+                self.listener.heard();
+                return Some(Bytes::from_static(b":\n\n"));
+            }
+            self.listener.wait().await;
+            tokio::time::sleep(GATHER).await;
+            match self.listener.ending() {
                 Some(StopReason::Replaced) => {
                     // Declarations may differ by now; interested clients subscribe again.
                     if self.tools {
@@ -292,28 +292,24 @@ impl<H: McpHost> Subscription<H> {
                 None if Instant::now() >= self.until => self.end(),
                 None => self.check().await,
             }
-            if self.events.is_empty() && self.seen.elapsed() >= SIGN {
-                self.seen = Instant::now();
-                return Some(Bytes::from_static(b":\n\n"));
-            }
         }
     }
 
     /// Reads again what may have changed.
     async fn check(&mut self) {
-        let host = self.host.clone();
-        let Ok(anonymous) = host.engine().anonymous(&self.request) else { return };
-        let storage = &anonymous.storage;
-        if !storage.has_commit_listener() && storage.catch_up().is_err() {
+        // The database is away: a later look finds what has changed.
+        if self.listener.catch_up().is_err() {
             return;
         }
-        let old = |one: &TopicState| one.made_from.as_ref().is_none_or(|read| !read.holds(&**storage, anonymous.now));
+        let (host, now) = (self.host.clone(), self.host.engine().now());
+        let storage = self.listener.receiver.storage();
+        let old = |one: &TopicState| one.made_from.as_ref().is_none_or(|read| !read.holds(storage, now));
         let due: Vec<usize> = (0..self.watched.len()).filter(|at| old(&self.watched[*at])).collect();
-        if due.is_empty() && self.seen.elapsed() < SIGN {
+        if due.is_empty() && !self.listener.may_have_changed() {
             return;
         }
         // The password may have been revoked meanwhile, or the user's rights have changed.
-        let Ok(scope) = caller(host.engine(), &mut self.request).await else { return self.end() };
+        let Some(scope) = self.listener.scope(host.engine()).await else { return self.end() };
         for at in due {
             let subject = self.watched[at].subject.clone();
             let (digest, method) = (self.watched[at].digest, subject.notification());

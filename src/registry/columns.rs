@@ -262,7 +262,7 @@ pub mod feed {
     pub const TABLE: &str = "change_feed";
     pub const SEQ: &str = "seq";
     /// Those that events are made of, in the order in which they are read.
-    pub const ALL: [&str; 16] = [
+    pub const ALL: [&str; 17] = [
         SEQ,
         "in_commit",
         "node",
@@ -279,6 +279,7 @@ pub mod feed {
         "class",
         "author_before",
         "depth",
+        "targets_before",
     ];
 }
 

@@ -24,7 +24,8 @@ use cms_base::clock::Clock;
 use cms_storage::Database;
 use cms_storage::plan::DbValue;
 pub use counts::WebhookCounts;
-use row::{WebhookRow, WebhookTables, commit, declare};
+pub use row::declare;
+use row::{WebhookRow, WebhookTables, commit};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -165,15 +166,14 @@ fn work(contexts: &Arc<ArcSwap<WebhookContext>>, progress: &Arc<WebhookProgress>
     while !stop.load(Ordering::Relaxed) {
         let context = contexts.load_full();
         let leads = context.storage.leads();
-        let anew = !leads || last.as_ref().is_none_or(|last| !Arc::ptr_eq(last, &context));
-        if anew {
+        if !leads || last.as_ref().is_none_or(|last| !Arc::ptr_eq(last, &context)) {
             state = PollState::default();
             progress.lock().retain(|_, state| state.running);
         }
         if !leads {
             progress.counts.clear_lags();
         }
-        let looked = if leads { look(&context, &mut state, (progress, stop), anew) } else { Ok(None) };
+        let looked = if leads { look(&context, &mut state, (progress, stop)) } else { Ok(None) };
         last = (leads && looked.is_ok()).then(|| context.clone());
         let now = context.clock.now();
         let next = looked.unwrap_or_else(|error| {
@@ -197,16 +197,12 @@ fn look(
     context: &Arc<WebhookContext>,
     state: &mut PollState,
     (progress, stop): (&Arc<WebhookProgress>, &Arc<AtomicBool>),
-    anew: bool,
 ) -> Result<Option<i64>, BootError> {
     let registry = context.registry();
     let Some(tables) = WebhookTables::of(registry) else { return Ok(None) };
     let storage = &*context.storage;
     if !storage.has_commit_listener() {
         storage.catch_up()?;
-    }
-    if anew {
-        declare(registry, storage)?;
     }
     // Read first, so that what is written meanwhile requires another look.
     let versions = tables.versions(storage);

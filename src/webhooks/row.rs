@@ -279,7 +279,8 @@ pub fn commit(storage: &dyn Storage, changes: Vec<Change>) -> Result<(), BootErr
     }
 }
 
-/// Brings the rows of declared webhooks to what is declared. New ones begin behind the newest change.
+/// Brings the rows of declared webhooks to what is declared, before anybody is served by these declarations. New ones begin
+/// behind the newest change. The caller starts alone over the database: two that do this at once would write a row each.
 ///
 /// # Errors
 /// The database cannot be read or written.

@@ -1,15 +1,23 @@
 //! Streams of strangers and of each role while records change state and owner, and people their role, at random: an event
-//! tells nothing that its receiver could not read at that moment, and nobody misses what they may read.
+//! tells nothing that its receiver could not read at that moment, and nobody misses what they may read. Whoever comes back to an
+//! old position is told no name either that they could never read, and revoked credentials end a stream within a second.
 
 use super::dice::Dice;
 use super::events::EventReader;
+use super::media::{multipart, png};
 use super::server::Server;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 const STATES: [&str; 4] = ["publish", "draft", "private", "pending"];
 const ROLES: [&str; 4] = ["subscriber", "contributor", "author", "editor"];
 const TYPES: [&str; 2] = ["posts", "pages"];
 const STEPS: usize = 80;
+const RESOURCES: &str = "?resources=posts,pages,comments,tags,categories,media,users";
+
+/// Longest time until the stream of revoked credentials ends: a second, and what a busy machine takes.
+const REVOKED: Duration = Duration::from_secs(4);
 
 /// Somebody who listens, and asks for the same with requests.
 struct Listener {
@@ -17,6 +25,17 @@ struct Listener {
     user: Option<(String, String)>,
     id: i64,
     events: EventReader,
+    /// Its position when it began.
+    place: String,
+    /// Numbers of the names that it could read at some time.
+    known: BTreeSet<usize>,
+}
+
+/// The numbers of the names in a text: every title and slug of the walk has one of its own.
+fn names(text: &str) -> BTreeSet<usize> {
+    let text = text.to_lowercase().replace("thing-", "thing ");
+    let after = text.split("thing ").skip(1);
+    after.filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()).collect()
 }
 
 struct Walk {
@@ -26,6 +45,8 @@ struct Walk {
     /// Records that are there, as `posts/12`.
     records: Vec<String>,
     comments: Vec<String>,
+    files: Vec<String>,
+    categories: Vec<Value>,
     made: usize,
 }
 
@@ -33,8 +54,9 @@ impl Walk {
     fn start(seed: u64) -> Walk {
         let server = Server::start();
         let listener = |name: &'static str, user: Option<(String, String)>, id: i64| {
-            let events = EventReader::open(&server, "?resources=posts,pages,comments,tags", user.as_ref());
-            Listener { name, user, id, events }
+            let mut events = EventReader::open(&server, RESOURCES, user.as_ref());
+            let place = events.position();
+            Listener { name, user, id, events, place, known: BTreeSet::new() }
         };
         let mut listeners =
             vec![listener("stranger", None, 0), listener("administrator", Some(server.admin.clone()), 1)];
@@ -43,7 +65,10 @@ impl Walk {
             let found = server.admin("GET", &format!("/cms/v2/users?search={role}&context=edit"), None).body;
             listeners.push(listener(role, Some(user), found[0]["id"].as_i64().expect("an id")));
         }
-        Walk { server, dice: Dice(seed), listeners, records: Vec::new(), comments: Vec::new(), made: 0 }
+        let category = |name: &str| server.admin("POST", "/cms/v2/categories", Some(&json!({"name": name})));
+        let categories = ["Sea", "Tides", "Ships"].map(|name| category(name).body["id"].clone()).to_vec();
+        let [records, comments, files] = [const { Vec::new() }; 3];
+        Walk { server, dice: Dice(seed), listeners, records, comments, files, categories, made: 0 }
     }
 
     fn admin(&self, method: &str, route: &str, body: Option<&Value>) -> Value {
@@ -52,11 +77,15 @@ impl Walk {
         done.body
     }
 
-    /// Who may read an item now.
-    fn readers(&self, item: &str) -> Vec<bool> {
-        let reads =
-            |one: &Listener| self.server.ask("GET", &format!("/cms/v2/{item}"), one.user.as_ref(), None).status == 200;
-        self.listeners.iter().map(reads).collect()
+    /// Who may read an item now. They know its names from then on.
+    fn readers(&mut self, item: &str) -> Vec<bool> {
+        let server = &self.server;
+        let reads = |one: &mut Listener| {
+            let answer = server.ask("GET", &format!("/cms/v2/{item}"), one.user.as_ref(), None);
+            one.known.extend(names(&answer.text));
+            answer.status == 200
+        };
+        self.listeners.iter_mut().map(reads).collect()
     }
 
     fn unique(&mut self) -> String {
@@ -78,13 +107,16 @@ impl Walk {
         if self.dice.one_in(4) {
             body["slug"] = json!(self.unique().replace(' ', "-").to_lowercase());
         }
+        if self.dice.one_in(4) {
+            body["password"] = json!(*self.dice.of(&["", "tide"]));
+        }
         body
     }
 
     /// Changes something: what was done, the item, and who could read it before.
     fn change(&mut self) -> (String, String, Vec<bool>) {
         let nobody = vec![false; self.listeners.len()];
-        let choice = self.dice.below(12);
+        let choice = self.dice.below(14);
         if self.records.len() < 3 || choice < 2 {
             let (kind, body) = (*self.dice.of(&TYPES), self.values());
             let item = format!("{kind}/{}", self.admin("POST", kind, Some(&body))["id"]);
@@ -95,7 +127,13 @@ impl Walk {
             let at = self.dice.below(ROLES.len());
             let role = *self.dice.of(&ROLES);
             let user = format!("users/{}", self.listeners[2 + at].id);
-            self.admin("POST", &user, Some(&json!({"roles": [role]})));
+            let before = self.readers(&user);
+            let name = self.unique();
+            self.admin("POST", &user, Some(&json!({"roles": [role], "name": name})));
+            return (format!("became {role}"), user, before);
+        }
+        if choice > 11 {
+            return self.file();
         }
         if choice < 5 {
             return self.comment();
@@ -103,6 +141,12 @@ impl Walk {
         let at = self.dice.below(self.records.len());
         let item = self.records[at].clone();
         let before = self.readers(&item);
+        if choice == 9 && item.starts_with("posts/") {
+            let category = self.dice.of(&self.categories.clone()).clone();
+            let body = json!({"title": self.unique(), "categories": [category]});
+            self.admin("POST", &item, Some(&body));
+            return (format!("changed {body}"), item, before);
+        }
         if choice > 9 {
             let trashed = self.admin("GET", &format!("{item}?context=edit"), None)["status"] == "trash";
             let force = trashed || self.dice.one_in(2);
@@ -115,6 +159,20 @@ impl Walk {
         let body = self.values();
         self.admin("POST", &item, Some(&body));
         (format!("changed {body}"), item, before)
+    }
+
+    /// Files are read as the records are that they belong to.
+    fn file(&mut self) -> (String, String, Vec<bool>) {
+        let title = self.unique();
+        let of = self.dice.of(&self.records.clone()).clone();
+        let (_, record) = of.split_once('/').expect("an item");
+        let (kind, body) = multipart(&[("title", &title), ("post", record)], Some(("file", "t.png", &png(1, 1))));
+        let url = format!("{}/cms/v2/media", self.server.rest);
+        let made = self.server.send("POST", &url, Some(&self.server.admin), Some((kind, body)), &[]);
+        assert_eq!(made.status, 201, "{}", made.text);
+        let item = format!("media/{}", made.body["id"]);
+        self.files.push(item.clone());
+        (format!("attached to {of}"), item, vec![false; self.listeners.len()])
     }
 
     /// Comments are read as their records are.
@@ -166,9 +224,48 @@ impl Walk {
                     own.push(event);
                 }
             }
+            // Tags are everybody's.
+            listener.known.extend(names(&name));
             all.push(own);
         }
         all
+    }
+
+    /// The events from the beginning, as each listener is told them now, name nothing that it could never read.
+    fn replay(&mut self, seed: u64) {
+        // Readers know what has become readable with something else, too.
+        for item in [&self.records[..], &self.comments, &self.files].concat() {
+            self.readers(&item);
+        }
+        let name = self.unique();
+        let tag = self.admin("POST", "tags", Some(&json!({"name": name})))["id"].clone();
+        for listener in &mut self.listeners {
+            listener.known.extend(names(&name));
+            let mut again = EventReader::after(&self.server, RESOURCES, listener.user.as_ref(), &listener.place);
+            loop {
+                let (_, event) = again.next().expect("an event");
+                // Of what is gone for good those are told the last name who could read it by the role that they have now.
+                if event["type"] == "deleted" {
+                    continue;
+                }
+                let unknown: Vec<usize> = names(&event.to_string()).difference(&listener.known).copied().collect();
+                assert!(unknown.is_empty(), "seed {seed}, {}, told again: {unknown:?} in {event}", listener.name);
+                if event["resource"] == "tags" && event["record"] == tag {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Streams end where their credentials are revoked, though nothing else happens.
+    fn revoke(&mut self) {
+        for listener in &mut self.listeners.iter_mut().filter(|listener| ROLES.contains(&listener.name)) {
+            let passwords = format!("/cms/v2/users/{}/application-passwords", listener.id);
+            assert_eq!(self.server.admin("DELETE", &passwords, None).status, 200);
+            let revoked = Instant::now();
+            while listener.events.next().is_some() {}
+            assert!(revoked.elapsed() < REVOKED, "{}: {:?}", listener.name, revoked.elapsed());
+        }
     }
 }
 
@@ -190,6 +287,8 @@ fn streams_tell_nobody_what_they_may_not_read() {
                 assert_eq!(!heard[at].is_empty(), before || after, "{what}");
                 for event in &heard[at] {
                     told += 1;
+                    let secret: Vec<usize> = names(&event.to_string()).difference(&listener.known).copied().collect();
+                    assert!(secret.is_empty(), "{secret:?}: {what}");
                     let unknown = |names: &[&str]| names.iter().all(|name| event[*name].is_null());
                     assert!(after || (unknown(&["slug", "link"]) && event["status"]["after"].is_null()), "{what}");
                     assert!(after || matches!(event["type"].as_str(), Some("gone" | "deleted")), "{what}");
@@ -199,5 +298,7 @@ fn streams_tell_nobody_what_they_may_not_read() {
             }
         }
         assert!(told > STEPS, "{told}");
+        walk.replay(seed);
+        walk.revoke();
     }
 }

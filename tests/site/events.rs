@@ -63,6 +63,15 @@ impl EventReader {
         }
     }
 
+    /// The position that the stream begins with.
+    pub fn position(&mut self) -> String {
+        while self.place.is_empty() {
+            let line = self.line().expect("a position");
+            line.strip_prefix("id: ").unwrap_or_default().clone_into(&mut self.place);
+        }
+        self.place.clone()
+    }
+
     /// The next event about items of a resource: its type, and the event.
     pub fn of(&mut self, resource: &str) -> (String, Value) {
         loop {

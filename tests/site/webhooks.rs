@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use cms_base::clock::ManualClock;
 use cms_server::events::EventHub;
 use cms_server::model::Method;
-use cms_server::webhooks::{WebhookContext, WebhookSender};
+use cms_server::webhooks::{WebhookContext, WebhookSender, declare};
 use hmac::{Hmac, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
@@ -310,6 +310,7 @@ impl Timed {
         let site = Inside::timed_over(folder, clock.clone());
         let engine = Arc::new(site.services.engine(site.registry.clone()).expect("an engine"));
         let hub = Arc::new(EventHub::new(site.services.storage.clone()));
+        declare(&site.registry, &*site.services.storage).expect("the declared webhooks");
         let sender =
             WebhookSender::start(WebhookContext::new(engine, hub, &site.services), Arc::default()).expect("a sender");
         Timed { site, clock, sender }
@@ -638,6 +639,33 @@ fn what_cannot_be_sent_is_refused() {
     let refused =
         closed.admin("POST", "/server/v1/webhooks", Some(&json!({"name": "A", "url": "http://127.0.0.1:8080/"})));
     assert_eq!(refused.status, 400, "{}", refused.text);
+}
+
+#[test]
+fn a_declared_webhook_is_told_of_the_first_change() {
+    let receiver = HookReceiver::start();
+    let declared = |name: &str| {
+        let members =
+            [("url", format!("\"{}\"", receiver.url(&format!("/{name}")))), ("secret", format!("\"{SECRET}\""))];
+        let set = |(key, value): (&str, String)| format!("webhooks.{name}.{key}={value}");
+        members.map(set).into_iter().chain([format!("webhooks.{name}.resources=[\"posts\"]")]).collect::<Vec<_>>()
+    };
+    let mut first = server(&receiver, &[]);
+    let late = json!({"title": "Late", "status": "future", "date": "2099-01-01T00:00:00"});
+    let late = first.admin("POST", "/cms/v2/posts", Some(&late)).body;
+    // Beside a node that sends and does not declare it.
+    let sets = declared("beside");
+    let second = first.beside_with(&sets.iter().map(String::as_str).collect::<Vec<_>>());
+    let made = post(&second, "First", "publish");
+    assert_eq!(receiver.wait("/beside", 1)[0].json()["record"], made["id"]);
+    drop(second);
+    // What falls due while the server is off is published as soon as it begins.
+    first.stop();
+    first.sql(&format!("UPDATE record SET date_utc = 1700000000, date_local = 1700000000 WHERE id = {}", late["id"]));
+    let sets: Vec<String> = settings(&[receiver.port]).into_iter().chain(declared("front")).collect();
+    let _again = first.restart_with(&sets.iter().map(String::as_str).collect::<Vec<_>>());
+    let told = receiver.wait("/front", 1)[0].json();
+    assert_eq!((&told["record"], &told["type"]), (&late["id"], &json!("published")), "{told}");
 }
 
 #[test]

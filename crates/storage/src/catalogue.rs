@@ -406,6 +406,7 @@ fn change_feed_table() -> TableDef {
         column("class", ColumnType::Word),
         column("author_before", ColumnType::Int),
         column("depth", ColumnType::Int),
+        column("targets_before", ColumnType::Text),
     ];
     table(CHANGE_FEED, column("seq", ColumnType::Int), columns, Vec::new())
 }

@@ -41,7 +41,7 @@ macro_rules! companion_tables {
 pub(super) use companion_tables;
 
 /// The change feed: an entry for each row that a commit changes, by `seq`. `table`, `kind` and the two statuses are words,
-/// `at` is in UTC milliseconds. The last three columns are [`super::feed::PreviousState`].
+/// `at` is in UTC milliseconds. The last columns but `depth` are [`super::feed::PreviousState`].
 macro_rules! change_feed {
     (int: $int:literal, text: $text:literal $($rest:tt)*) => {
         concat!(
@@ -79,6 +79,8 @@ macro_rules! change_feed {
             $int,
             ", depth ",
             $int,
+            ", targets_before ",
+            $text,
             ");\n"
         )
     };
@@ -108,3 +110,11 @@ macro_rules! depth_column {
     };
 }
 pub(super) use depth_column;
+
+/// The column that the change feed lacked before version [`super::migrate::TARGETS`].
+macro_rules! targets_column {
+    (int: $int:literal, text: $text:literal $($rest:tt)*) => {
+        concat!("ALTER TABLE change_feed ADD COLUMN targets_before ", $text, ";\n")
+    };
+}
+pub(super) use targets_column;

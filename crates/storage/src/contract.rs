@@ -1020,6 +1020,34 @@ fn the_change_feed_says_what_happened() {
 }
 
 #[test]
+fn the_change_feed_says_which_targets_a_row_had() {
+    on_each_shared(FeedRetention::default(), |db, _| {
+        let linked = |target: Target, edges: &[(&str, &[i64])]| {
+            let edges = edges.iter().map(|(rel, to)| (name(rel), to.to_vec())).collect();
+            Change::Put(Put { edges, ..put("record", target, &[("title", text("x"))]) })
+        };
+        let new = Put { edges: vec![(name("post.categories"), vec![1, 2, 3])], ..post("publish", 1, "x") };
+        let one = id(commit(db, vec![Change::Put(new)]));
+        let told = |edges: &[(&str, &[i64])]| {
+            commit(db, vec![linked(existing(one), edges)]).unwrap();
+            let plan = ReadPlan {
+                order: vec![Order::Column(name("seq"), true)],
+                limit: Some(1),
+                ..read("change_feed", &["targets_before"], Cond::All(vec![]))
+            };
+            rows(db, &plan)[0][0].clone()
+        };
+        assert_eq!(told(&[("post.categories", &[1, 2, 3])]), DbValue::Null, "the same");
+        assert_eq!(told(&[("post.categories", &[2, 4])]), text("post.categories:1,3"));
+        assert_eq!(told(&[("post.categories", &[2, 4, 5]), ("post.tags", &[9])]), text("post.categories: post.tags:"));
+        let many: Vec<i64> = (10..1200).collect();
+        told(&[("post.categories", &many)]);
+        let DbValue::Text(told) = told(&[("post.categories", &[]), ("post.tags", &[])]) else { panic!("no text") };
+        assert!(told.contains(",1009,+ ") && told.ends_with("post.tags:+"), "{told}");
+    });
+}
+
+#[test]
 fn old_entries_of_the_change_feed_are_deleted() {
     let keep = FeedRetention { entries: 1000, ..FeedRetention::default() };
     fn length(db: &dyn Storage) -> u64 {

@@ -113,6 +113,35 @@ pub struct PreviousState {
     pub class: Option<i64>,
     /// The author, where the change removed the row or set another author.
     pub author: Option<i64>,
+    /// By the names of the relations whose targets an update changed: those that it took away.
+    pub targets: Vec<(Name, Vec<i64>)>,
+}
+
+/// Targets that an entry names, of all relations; further ones are `+`.
+const MOST_TARGETS: usize = 1000;
+
+impl PreviousState {
+    /// Adds targets that a relation had.
+    fn add_targets(&mut self, relation: &Name, targets: Vec<i64>) {
+        match self.targets.iter_mut().find(|(own, _)| own == relation) {
+            Some((_, known)) => known.extend(targets),
+            None => self.targets.push((relation.clone(), targets)),
+        }
+    }
+
+    /// The targets as they are stored: `category:3,5 tag:`.
+    fn targets_text(&self) -> Option<String> {
+        let mut left = MOST_TARGETS;
+        let one = |(relation, targets): &(Name, Vec<i64>)| {
+            let named = targets.len().min(left);
+            left -= named;
+            let more = (named < targets.len()).then(|| "+".to_owned());
+            let targets: Vec<String> = targets[..named].iter().map(i64::to_string).chain(more).collect();
+            format!("{relation}:{}", targets.join(","))
+        };
+        let relations: Vec<String> = self.targets.iter().map(one).collect();
+        (!relations.is_empty()).then(|| relations.join(" "))
+    }
 }
 
 impl Entry {
@@ -154,6 +183,7 @@ impl Entries {
                         before.former.slug = before.former.slug.take().or(entry.former.slug);
                         before.former.author = before.former.author.or(entry.former.author);
                     }
+                    entry.former.targets.into_iter().for_each(|(rel, ids)| before.former.add_targets(&rel, ids));
                     before.former.class = before.former.class.or(entry.former.class);
                     before.actor = before.actor.or(entry.actor);
                     // A change without a webhook is sent in any case.
@@ -169,6 +199,13 @@ impl Entries {
         }
         self.last.insert(subject.clone(), self.list.len());
         self.list.push((subject, entry));
+    }
+
+    /// Says of a change that was added which targets of a relation it took away.
+    pub fn took_away(&mut self, subject: &Subject, relation: &Name, targets: Vec<i64>) {
+        if let Some(at) = self.last.get(subject) {
+            self.list[*at].1.former.add_targets(relation, targets);
+        }
     }
 
     /// Adds the changes of another.
@@ -237,8 +274,8 @@ pub(super) const COMMITS: &str = "commits";
 
 /// Adds an entry; see [`values`].
 pub const INSERT: &str = "INSERT INTO change_feed (seq, in_commit, at, node, \"table\", kind, id, key, action, \
-    status_before, status_after, columns, actor, slug_before, class, author_before, depth) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+    status_before, status_after, columns, actor, slug_before, class, author_before, depth, \
+    targets_before) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
 
 /// The newest entry: its number, and what [`Mark`] has of it.
 pub const NEWEST: &str = "SELECT seq, in_commit, node, at FROM change_feed ORDER BY seq DESC LIMIT 1";
@@ -277,8 +314,9 @@ impl Commit {
         table: i64,
         key: &'e Key,
         entry: &'e Entry,
-        columns: &'e Option<String>,
-    ) -> [Param<'e>; 17] {
+        texts: &'e EntryTexts,
+    ) -> [Param<'e>; 18] {
+        let text = |text: &'e Option<String>| text.as_deref().map_or(Param::Null, Param::Text);
         let number = |number: Option<i64>| number.map_or(Param::Null, Param::Int);
         let (id, name) = match key {
             Key::Id(id) => (Param::Int(*id), Param::Null),
@@ -296,20 +334,30 @@ impl Commit {
             Param::Text(entry.action.name()),
             number(entry.status[0]),
             number(entry.status[1]),
-            columns.as_deref().map_or(Param::Null, Param::Text),
+            text(&texts.columns),
             number(entry.actor),
             entry.former.slug.as_deref().map_or(Param::Null, Param::Text),
             number(entry.former.class),
             number(entry.former.author),
             number(Some(entry.depth).filter(|depth| *depth > 0)),
+            text(&texts.targets),
         ]
     }
 }
 
-/// The names of an entry's columns, as they are stored.
-pub fn column_names(table: &Table, entry: &Entry) -> Option<String> {
-    let names: Vec<&str> = entry.columns.iter().map(|place| &*table.def.columns[*place].name).collect();
-    (!names.is_empty()).then(|| names.join(" "))
+/// The lists of an entry, as they are stored.
+#[derive(Default)]
+pub struct EntryTexts {
+    columns: Option<String>,
+    targets: Option<String>,
+}
+
+impl EntryTexts {
+    /// Those of an entry on a row of the table.
+    pub fn of(table: &Table, entry: &Entry) -> EntryTexts {
+        let names: Vec<&str> = entry.columns.iter().map(|place| &*table.def.columns[*place].name).collect();
+        EntryTexts { columns: (!names.is_empty()).then(|| names.join(" ")), targets: entry.former.targets_text() }
+    }
 }
 
 /// The values for [`PRUNE`] after entries from `first` to `last` were added at `now` (UTC milliseconds), where it is time

@@ -14,7 +14,7 @@ pub use change::{PendingChange, Refusal};
 use migration::Migration;
 pub use schema::META_VERSION;
 pub(super) use schema::{
-    CHANGE_FEED, DEPTH, Described, ExistingColumn, FORMER, SEARCH_LAYOUT, Schema, quoted, type_mark,
+    CHANGE_FEED, DEPTH, Described, ExistingColumn, FORMER, SEARCH_LAYOUT, Schema, TARGETS, quoted, type_mark,
 };
 pub(super) use values::contradictions;
 

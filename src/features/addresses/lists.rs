@@ -1,4 +1,5 @@
-//! The lists of the site that show an item: those of its terms, its author, its date and its type, and the newest records.
+//! The lists of the site that show an item: those of its terms, its author, its date and its type, and the newest records; and the
+//! records that show a term or an author.
 
 use super::candidates::{archive_of, has_archive, public_taxonomies};
 use super::find::is_public;
@@ -7,14 +8,14 @@ use crate::access::policy;
 use crate::error::ApiError;
 use crate::records::{self, Record};
 use crate::registry::columns::{ID, record, term};
-use crate::registry::resource::Resource;
+use crate::registry::resource::{Relation, Resource};
 use crate::render::{Batch, address, short_columns};
-use crate::scope::Scope;
+use crate::scope::{Principal, Scope};
 use cms_declaration::Syndicated;
 use cms_storage::Snapshot;
-use cms_storage::plan::{Cond, DbValue, EdgePlan, ReadPlan};
+use cms_storage::plan::{Cond, DbValue, EdgePlan, Name, ReadPlan};
 use cms_text::time::CivilDateTime;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Addresses of the lists that show a record, as far as it is one for everybody and the caller may read what they are of.
 /// At most `most` terms of each taxonomy are looked at. The number of statements depends on declarations and on the depth
@@ -42,8 +43,38 @@ pub fn lists_of(scope: &Scope, record: Record<'_>, most: u64) -> Result<Vec<Stri
     if has_archive(resource) {
         lists.push(format!("{base}/{}/", archive_of(resource)));
     }
-    lists.extend(lists_of_terms(&*snapshot, scope, record, most)?);
+    let relations = relations_of_terms(scope, resource);
+    if !relations.is_empty() {
+        let rels = relations.iter().map(|relation| relation.rel.clone()).collect();
+        let edges = snapshot.edges(&EdgePlan { rels, of: vec![record.id()], reverse: false })?;
+        let targets = edges.into_iter().map(|edge| (edge.rel, edge.dst));
+        lists.extend(lists_of_terms(scope, resource, targets, most)?);
+    }
     Ok(lists)
+}
+
+/// Addresses of public records that show the name of a term or of a user, at most `most` of each type.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn records_with(scope: &Scope, named: Record<'_>, most: u64) -> Result<Vec<String>, ApiError> {
+    let everybody = Scope { principal: Principal::default(), ..scope.clone() };
+    let states = || scope.registry.declaration.statuses_where(|status| status.public);
+    let snapshot = scope.snapshot()?;
+    let mut found = Vec::new();
+    for kind in scope.registry.content_types().filter(|kind| kind.viewable()) {
+        let relations = kind.relations.iter().filter(|own| own.many && own.to == named.resource.index);
+        let linked = relations.map(|own| Cond::Linked { rel: own.rel.clone(), dst: vec![named.id()] });
+        let written = || records::eq(record::AUTHOR, DbValue::Int(named.id()));
+        let is_author = scope.registry.users().is_some_and(|users| users.index == named.resource.index);
+        let shows: Vec<Cond> = linked.chain((is_author && kind.supports("author")).then(written)).collect();
+        if !shows.is_empty() {
+            let public = records::words(record::STATUS, states());
+            let shown = records::all([public, Cond::Any(shows), policy::visible(&everybody, kind)]);
+            found.extend(links(&*snapshot, &everybody, kind, shown, most, &mut Batch::default())?);
+        }
+    }
+    Ok(found)
 }
 
 /// The address that lists the newest records: the site's own, or the page that is chosen for them.
@@ -67,29 +98,34 @@ fn periods(record: Record<'_>) -> impl Iterator<Item = Period> {
     })
 }
 
-/// Addresses of the terms of a record, and of those above them, whose lists have it, too.
-fn lists_of_terms(
-    snapshot: &dyn Snapshot,
+/// The relations of a resource's records to terms that have lists.
+fn relations_of_terms<'r>(scope: &'r Scope, resource: &'r Resource) -> Vec<&'r Relation> {
+    let taxonomies: Vec<usize> = public_taxonomies(&scope.registry).map(|taxonomy| taxonomy.index).collect();
+    resource.relations.iter().filter(|own| own.many && taxonomies.contains(&own.to)).collect()
+}
+
+/// Addresses of terms, which relations of a resource's records lead to, and of the terms above them, whose lists have the same
+/// records.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn lists_of_terms(
     scope: &Scope,
-    record: Record<'_>,
+    resource: &Resource,
+    targets: impl IntoIterator<Item = (Name, i64)>,
     most: u64,
 ) -> Result<Vec<String>, ApiError> {
-    let registry = &scope.registry;
-    let taxonomies: Vec<usize> = public_taxonomies(registry).map(|taxonomy| taxonomy.index).collect();
-    let relations = || record.resource.relations.iter().filter(|own| own.many && taxonomies.contains(&own.to));
-    let rels: Vec<_> = relations().map(|relation| relation.rel.clone()).collect();
-    if rels.is_empty() {
-        return Ok(Vec::new());
+    let relations = relations_of_terms(scope, resource);
+    let mut by_taxonomy: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
+    for (rel, term) in targets {
+        if let Some(relation) = relations.iter().find(|relation| relation.rel == rel) {
+            by_taxonomy.entry(relation.to).or_default().push(term);
+        }
     }
-    let mut by_taxonomy: HashMap<usize, Vec<i64>> = HashMap::new();
-    for edge in snapshot.edges(&EdgePlan { rels, of: vec![record.id()], reverse: false })? {
-        let to = relations().find(|relation| relation.rel == edge.rel).map(|relation| relation.to);
-        by_taxonomy.entry(to.unwrap_or_default()).or_default().push(edge.dst);
-    }
+    let snapshot = &*scope.snapshot()?;
     let mut lists = Vec::new();
-    for index in taxonomies {
-        let Some(ids) = by_taxonomy.remove(&index) else { continue };
-        let taxonomy = &registry.resources[index];
+    for (index, ids) in by_taxonomy {
+        let taxonomy = &scope.registry.resources[index];
         let of = |ids: Vec<i64>| records::all([records::is_in(ID, ids), policy::visible(scope, taxonomy)]);
         let mut batch = Batch::default();
         lists.extend(links(snapshot, scope, taxonomy, of(ids.clone()), most, &mut batch)?);

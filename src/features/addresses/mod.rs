@@ -9,6 +9,7 @@ mod find;
 mod heads;
 mod lists;
 pub mod missing;
+mod older;
 mod pattern;
 mod period;
 pub mod preview_nonce;
@@ -19,7 +20,8 @@ mod walk;
 
 pub use candidates::{archive_of, is_public_taxonomy};
 pub use find::{SitePlace, find, is_public, public_record};
-pub use lists::lists_of;
+pub use lists::{lists_of, lists_of_terms, records_with};
+pub use older::older_links;
 pub use pattern::{PathPattern, exact_key, keys_of};
 pub use period::Period;
 pub use requested::RequestedAddress;

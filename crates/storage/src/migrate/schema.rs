@@ -8,7 +8,7 @@ use super::super::words::Words;
 use std::sync::Arc;
 
 /// The version of the tables that storage maintains for itself. Raised with every change of those.
-pub const META_VERSION: i64 = 7;
+pub const META_VERSION: i64 = 8;
 
 /// The layout of the index of texts. An index with another layout is rebuilt.
 pub const SEARCH_LAYOUT: u32 = 3;
@@ -21,6 +21,9 @@ pub const FORMER: i64 = 6;
 
 /// The version since which the change feed says how many webhooks led to a change.
 pub const DEPTH: i64 = 7;
+
+/// The version since which the change feed says which targets of relations a row had.
+pub const TARGETS: i64 = 8;
 
 /// A column as the database has it.
 pub struct ExistingColumn {

@@ -6,7 +6,7 @@
 use super::super::catalogue::{Catalogue, Table};
 use super::super::layout_table::{keep, kept};
 use super::super::migrate::{
-    CHANGE_FEED, DEPTH, Described, ExistingColumn, FORMER, META_VERSION, Schema, quoted, type_mark,
+    CHANGE_FEED, DEPTH, Described, ExistingColumn, FORMER, META_VERSION, Schema, TARGETS, quoted, type_mark,
 };
 use super::super::plan::{ColumnType, Name};
 use super::super::statement::{Result, int, params, text_at};
@@ -103,8 +103,11 @@ impl Schema for PgConnection {
     fn upgrade(&self, from: i64) -> Result<()> {
         match from {
             _ if from < CHANGE_FEED => self.batch(make!(change_feed)),
-            _ if from < FORMER => self.batch(concat!(make!(former_columns), make!(depth_column))),
-            _ if from < DEPTH => self.batch(make!(depth_column)),
+            _ if from < FORMER => {
+                self.batch(concat!(make!(former_columns), make!(depth_column), make!(targets_column)))
+            }
+            _ if from < DEPTH => self.batch(concat!(make!(depth_column), make!(targets_column))),
+            _ if from < TARGETS => self.batch(make!(targets_column)),
             _ => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! Tables, columns and indexes of a SQLite file.
 
 use super::super::catalogue::Catalogue;
-use super::super::migrate::{CHANGE_FEED, DEPTH, Described, ExistingColumn, FORMER, Schema, type_mark};
+use super::super::migrate::{CHANGE_FEED, DEPTH, Described, ExistingColumn, FORMER, Schema, TARGETS, type_mark};
 use super::super::plan::ColumnType;
 use super::super::statement::Result;
 use super::super::statement::Statements as _;
@@ -89,8 +89,11 @@ impl Schema for SqliteConnection {
         }
         match from {
             _ if from < CHANGE_FEED => self.batch(make!(change_feed)),
-            _ if from < FORMER => self.batch(concat!(make!(former_columns), make!(depth_column))),
-            _ if from < DEPTH => self.batch(make!(depth_column)),
+            _ if from < FORMER => {
+                self.batch(concat!(make!(former_columns), make!(depth_column), make!(targets_column)))
+            }
+            _ if from < DEPTH => self.batch(concat!(make!(depth_column), make!(targets_column))),
+            _ if from < TARGETS => self.batch(make!(targets_column)),
             _ => Ok(()),
         }
     }

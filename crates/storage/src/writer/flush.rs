@@ -139,18 +139,18 @@ impl Writer<'_> {
         };
         let mut seq = first;
         let named = |(subject, entry): &(Subject, Entry)| {
-            feed::column_names(&self.shared.catalogue.tables[subject.table], entry)
+            feed::EntryTexts::of(&self.shared.catalogue.tables[subject.table], entry)
         };
-        let columns: Vec<Option<String>> = self.pending.entries.iter().map(named).collect();
-        let mut rows = Vec::with_capacity(columns.len());
-        for ((subject, entry), columns) in self.pending.entries.iter().zip(&columns) {
-            rows.push(commit.values(seq, self.table_number(subject.table), &subject.key, entry, columns).to_vec());
+        let texts: Vec<feed::EntryTexts> = self.pending.entries.iter().map(named).collect();
+        let mut rows = Vec::with_capacity(texts.len());
+        for ((subject, entry), texts) in self.pending.entries.iter().zip(&texts) {
+            rows.push(commit.values(seq, self.table_number(subject.table), &subject.key, entry, texts).to_vec());
             seq += 1;
         }
-        let written = Entry::new(Action::Update, None);
+        let (written, texts) = (Entry::new(Action::Update, None), feed::EntryTexts::default());
         let keys: Vec<feed::Key> = self.pending.entries.settings.iter().cloned().map(feed::Key::Name).collect();
         for key in &keys {
-            rows.push(commit.values(seq, setting, key, &written, &None).to_vec());
+            rows.push(commit.values(seq, setting, key, &written, &texts).to_vec());
             seq += 1;
         }
         self.conn.send_each(feed::INSERT, &rows)?;

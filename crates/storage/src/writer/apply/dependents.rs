@@ -185,10 +185,15 @@ impl<'c> PlanExecution<'_, 'c> {
         let number = self.number(rel);
         self.writer.prefetched.set_edges(src, number, &wanted);
         self.effects.scopes.insert(VersionScope::Relation(rel));
+        let gone: Vec<i64> = present.iter().copied().filter(|dst| !seen.contains(dst)).collect();
         if self.counted(relation, table, tracked) {
             let before: HashSet<i64> = present.iter().copied().collect();
-            present.iter().filter(|dst| !seen.contains(dst)).for_each(|dst| self.count_edge(relation, *dst, -1));
+            gone.iter().for_each(|dst| self.count_edge(relation, *dst, -1));
             wanted.iter().filter(|dst| !before.contains(dst)).for_each(|dst| self.count_edge(relation, *dst, 1));
+        }
+        if !new {
+            let row = Subject::of(table.id, &DbValue::Int(src));
+            self.effects.entries.took_away(&row, &relation.def.name, gone);
         }
         Ok(())
     }

@@ -539,7 +539,7 @@ fn former(table: &Table, old: Option<&[DbValue]>, new: Option<&[DbValue]>) -> Pr
     };
     let class = at(old.or(new), places.class).as_ref().and_then(id_of);
     let author = at(old, places.author).filter(|_| differs(places.author)).as_ref().and_then(id_of);
-    PreviousState { slug, class, author }
+    PreviousState { slug, class, author, targets: Vec::new() }
 }
 
 /// Columns of the table itself.
