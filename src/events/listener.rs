@@ -36,7 +36,7 @@ impl CallerVersions {
 }
 
 /// See the module.
-pub struct Listener {
+pub struct EventListener {
     request: Request,
     endings: StopSignal,
     /// A stream without news shows so often that it is there; the caller is identified again.
@@ -51,7 +51,7 @@ pub struct Listener {
     _place: OwnerPlace,
 }
 
-impl Listener {
+impl EventListener {
     /// Begins to listen in the name of a scope's caller, who was identified at these versions; and the number of the newest
     /// entry of the feed.
     ///
@@ -63,12 +63,13 @@ impl Listener {
         scope: &Scope,
         versions: CallerVersions,
         place: OwnerPlace,
-    ) -> Result<(Listener, i64), ApiError> {
+    ) -> Result<(EventListener, i64), ApiError> {
         let (receiver, newest) = hub.join()?;
         let heartbeat = scope.registry.declaration.events.heartbeat.std();
         let (caller, now) = (scope.principal.clone(), Instant::now());
         let (known, seen) = (now, now);
-        let listener = Listener { request, endings, heartbeat, caller, versions, known, receiver, seen, _place: place };
+        let listener =
+            EventListener { request, endings, heartbeat, caller, versions, known, receiver, seen, _place: place };
         Ok((listener, newest))
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The change feed is the one log of changes. A [`hub`](EventHub) reads it once for the whole process; each receiver takes what is new
 //! since its own place, and `visible` decides for each change what this receiver may know at that moment: by a request to
-//! the route of the item, in the receiver's name, and by the guard of that route for what the item was before. A [`Listener`] is what
+//! the route of the item, in the receiver's name, and by the guard of that route for what the item was before. A [`EventListener`] is what
 //! every open response has that waits for news; `stream` sends events to listeners as they come, and subscriptions of MCP what has become of
 //! documents. Nothing is stored for them: a listener that comes back names its place.
 
@@ -18,6 +18,6 @@ mod visible;
 pub use feed::FeedEntry;
 pub use filter::EventFilter;
 pub use hub::{EventHub, HubReceiver, NextEntries};
-pub use listener::{CallerVersions, EventHost, Listener};
+pub use listener::{CallerVersions, EventHost, EventListener};
 pub use stream::{rights, serve};
 pub use visible::{VisibleEvent, likely_meanings, tell};

@@ -4,7 +4,7 @@
 //! resumes from its position; the edge disconnects one that reads nothing for too long, and it comes back with the number of the
 //! last event. Nothing of it outlives the stream, so any node can serve it.
 
-use super::listener::{CallerVersions, EventHost, Listener};
+use super::listener::{CallerVersions, EventHost, EventListener};
 use super::{EventFilter, FeedEntry, NextEntries, VisibleEvent, tell};
 use crate::error::{ApiError, Code};
 use crate::model::{EventQuery, EventStream, Request, StopSignal, event_stream_headers};
@@ -48,7 +48,7 @@ pub async fn serve<H: EventHost>(
     let asked = request.header("last-event-id").filter(|id| !id.is_empty());
     // A text that is no number names no place.
     let after = asked.map(|id| id.parse().unwrap_or(-1)).or(query.after);
-    let (listener, newest) = Listener::join(host.hub(), (request, endings), &scope, versions, place)?;
+    let (listener, newest) = EventListener::join(host.hub(), (request, endings), &scope, versions, place)?;
     let events = query.events.iter().filter_map(|name| EventType::named(name)).collect();
     let subscriber = EventSubscriber {
         filter: EventFilter { resources: query.resources, events, statuses: query.statuses },
@@ -67,7 +67,7 @@ pub async fn serve<H: EventHost>(
 /// An open stream.
 struct EventSubscriber<H> {
     host: Arc<H>,
-    listener: Listener,
+    listener: EventListener,
     filter: EventFilter,
     /// The number of the last entry that was decided on.
     at: i64,

@@ -1,13 +1,13 @@
 //! Responses that are streams of events: the progress of a call, and subscriptions to changes.
 //!
-//! A subscription listens as streams of events do ([`Listener`]). It remembers what its documents were made from, as the cache of
+//! A subscription listens as streams of events do ([`EventListener`]). It remembers what its documents were made from, as the cache of
 //! responses does. Where that has been written since, it reads again in the caller's name, and tells the client if the
 //! document differs. Nothing of it outlives the stream, so any node can serve it.
 
 use super::messages::{self, INTERNAL, INVALID_PARAMS, McpHeaders, McpResponse, RpcError};
 use super::{Mcp, McpHost, McpReply, failed, refused};
 use crate::error::status;
-use crate::events::{CallerVersions, Listener};
+use crate::events::{CallerVersions, EventListener};
 use crate::model::{EventStream, Request, StopReason, StopSignal, event_stream_headers};
 use crate::registry::name;
 use crate::scope::{Progress, Scope};
@@ -133,7 +133,7 @@ struct TopicState {
 
 struct Subscription<H> {
     host: Arc<H>,
-    listener: Listener,
+    listener: EventListener,
     id: Value,
     tools: bool,
     watched: Vec<TopicState>,
@@ -175,7 +175,7 @@ pub(super) async fn listening<H: McpHost>(
         return objected(RpcError::new(INTERNAL, "There are too many subscriptions; end one of them first."));
     };
     // Writes from here on wake it.
-    let (listener, _) = match Listener::join(host.hub(), connection, scope, versions, place) {
+    let (listener, _) = match EventListener::join(host.hub(), connection, scope, versions, place) {
         Ok(joined) => joined,
         Err(error) => return McpReply::Reply(failed(&error)),
     };

@@ -363,7 +363,7 @@ impl Mcp {
                 }
                 result
             }
-            done_with if status::is_success(done_with) => done(part.body),
+            ended if status::is_success(ended) => done(part.body),
             _ => said(&refusal(&part.body)),
         }
     }

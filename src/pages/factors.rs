@@ -8,7 +8,7 @@ use super::{PageContext, login};
 use crate::access::addresses;
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::Event;
-use crate::access::factor_proofs::{NewAuthenticator, ProvenFactor, USED};
+use crate::access::factor_proofs::{NewAuthenticator, USED};
 use crate::access::factors::{FactorDuty, FactorRow, recovery_codes_left};
 use crate::access::identity;
 use crate::access::outbox::{self, MessageSubject};
@@ -53,13 +53,16 @@ impl From<ApiError> for FactorRefusal {
     }
 }
 
-/// Proves the factor of an account by what the form has. A failure is recorded.
-pub(super) async fn prove(visit: &PageContext<'_>, account: &Principal) -> Result<ProvenFactor, FactorRefusal> {
+/// Proves the factor of an account by what the form has: the changes that use the proof up. A failure is recorded, as is the use
+/// of a recovery code.
+pub(super) async fn prove(visit: &PageContext<'_>, account: &Principal) -> Result<Vec<Change>, FactorRefusal> {
     let pages = &visit.pages.declared;
     let limit = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);
     let code = visit.field("code");
     if let Some(proven) = visit.engine.identity().prove_code(&visit.scope, account.id, code, limit)? {
-        return Ok(proven);
+        let mut changes = proven.changes;
+        changes.extend(proven.recovery.then(|| visit.happened("recovery_code_used", account, "")).flatten());
+        return Ok(changes);
     }
     let (name, path) = ("second_factor_failed", &*visit.request.path);
     let event = Event { name, user: account.id, login: &account.login, path, ..Event::default() };
@@ -69,8 +72,8 @@ pub(super) async fn prove(visit: &PageContext<'_>, account: &Principal) -> Resul
 
 /// Proves the factor of the logged-in user, and uses the proof up.
 pub(super) async fn prove_now(visit: &PageContext<'_>) -> Result<(), FactorRefusal> {
-    let proven = prove(visit, &visit.scope.principal).await?;
-    match visit.scope.storage.commit(WritePlan::new(proven.changes)).await {
+    let changes = prove(visit, &visit.scope.principal).await?;
+    match visit.scope.storage.commit(WritePlan::new(changes)).await {
         Ok(_) => Ok(()),
         Err(CommitError::Refused { tag: USED, .. }) => Err(FactorRefusal::wrong()),
         Err(error) => Err(families::commit_failure(&visit.scope, error).into()),
@@ -114,6 +117,11 @@ impl OwnFactors {
         let duty = FactorDuty::of(&visit.scope, &*visit.scope.snapshot()?, account)?;
         Ok(OwnFactors { row, factors, duty })
     }
+
+    /// Whether the account has as many factors as it may have.
+    fn is_full(&self, visit: &PageContext<'_>) -> bool {
+        self.factors.len() as u64 >= visit.pages.declared.max_factors
+    }
 }
 
 fn account<'a>(visit: &'a PageContext<'_>, row: &'a Row) -> Result<Record<'a>, ApiError> {
@@ -154,7 +162,7 @@ fn shown(visit: &PageContext<'_>) -> Result<Value, ApiError> {
         "required": own.duty == FactorDuty::SetUp,
         "next": (own.duty != FactorDuty::SetUp).then_some(place),
         "notice": done(visit.parameter("done")),
-        "full": own.factors.len() as u64 >= visit.pages.declared.max_factors,
+        "full": own.is_full(visit),
     }))
 }
 
@@ -202,7 +210,7 @@ pub(super) async fn change(visit: &PageContext<'_>) -> Reply {
 
 /// The page on which a new app is set up.
 fn begin(visit: &PageContext<'_>, own: &OwnFactors) -> Reply {
-    if own.factors.len() as u64 >= visit.pages.declared.max_factors {
+    if own.is_full(visit) {
         return show(visit, status::BAD_REQUEST, Some(FULL));
     }
     let caller = &visit.scope.principal;
@@ -252,7 +260,7 @@ fn confirm(visit: &PageContext<'_>, own: &OwnFactors, status: u16, problem: Opti
 async fn present(visit: &PageContext<'_>, own: &OwnFactors) -> Result<Vec<Change>, FactorRefusal> {
     let caller = &visit.scope.principal;
     if own.duty == FactorDuty::Proof {
-        return Ok(prove(visit, caller).await?.changes);
+        return prove(visit, caller).await;
     }
     match super::profile::knows_password(visit).await? {
         Some(_) => Ok(Vec::new()),
@@ -262,7 +270,7 @@ async fn present(visit: &PageContext<'_>, own: &OwnFactors) -> Result<Vec<Change
 
 /// Adds the app whose first code is right.
 async fn add(visit: &PageContext<'_>, own: &OwnFactors) -> Result<Reply, FactorRefusal> {
-    if own.factors.len() as u64 >= visit.pages.declared.max_factors {
+    if own.is_full(visit) {
         return Err(FactorRefusal::new(status::BAD_REQUEST, FULL));
     }
     let title: String = sanitize::text_field(visit.field("name"), false).chars().take(LONGEST_NAME).collect();

@@ -100,12 +100,10 @@ async fn with_factor(visit: &PageContext<'_>, pending: &str) -> Reply {
         reply.headers.extend(refusal.headers);
         reply
     };
-    let proven = match factors::prove(visit, caller).await {
-        Ok(proven) => proven,
+    let changes = match factors::prove(visit, caller).await {
+        Ok(changes) => changes,
         Err(refusal) => return refused(refusal),
     };
-    let mut changes = proven.changes;
-    changes.extend(proven.recovery.then(|| visit.happened("recovery_code_used", caller, "")).flatten());
     match begin(visit, (caller, FactorDuty::Proof), resumed.remember, changes).await {
         Ok(reply) => reply,
         Err(CommitError::Refused { tag: USED, .. }) => refused(FactorRefusal::wrong()),

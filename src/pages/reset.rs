@@ -131,7 +131,7 @@ async fn proven(visit: &PageContext<'_>, link: &PasswordLink) -> Result<Vec<Chan
     }
     let users = visit.scope.registry.users().ok_or_else(|| ApiError::new(Code::Internal))?;
     let owner = identity::principal(&visit.scope.registry, Record { resource: users, row: &link.row });
-    Ok(factors::prove(visit, &owner).await?.changes)
+    factors::prove(visit, &owner).await
 }
 
 /// Whether a token confirms an e-mail address; those that set a password have no full stop.

@@ -368,7 +368,7 @@ fn a_change_asks_for_what_the_account_has_and_is_reported() {
         until("the change is reported", || mails(folder.path()).iter().any(|mail| mail.contains(text)));
     }
     let found = events(&server);
-    for event in ["second_factor_added", "recovery_codes_made", "second_factor_removed"] {
+    for event in ["second_factor_added", "recovery_code_used", "recovery_codes_made", "second_factor_removed"] {
         assert!(found.iter().any(|name| name == event), "{event}: {found:?}");
     }
 }

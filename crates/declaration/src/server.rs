@@ -466,7 +466,7 @@ pub struct Mcp {
     pub max_subscriptions: usize,
     /// How long a subscription lasts, at most; the client subscribes again.
     pub subscription: Duration,
-    /// The text that assistants are told beside the facts of the site: the house style, what to ask before doing.
+    /// Instructions for assistants, after the facts of the site: the house style, what to ask before doing.
     #[schemars(length(max = 10_000))]
     pub instructions: String,
     /// The resource with the prompts that editors write; `false`: there are none.

@@ -10,7 +10,7 @@ use cms_storage::plan::DbValue;
 use serde_json::Value;
 
 /// A change that waits for a review.
-pub struct PendingChange {
+pub struct Proposal {
     /// The record as it would be. A member that the change does not name is as it was when the change was proposed.
     pub content: RevisionContent,
     /// The members that the change names; `meta.KEY` names one meta value.
@@ -21,11 +21,7 @@ pub struct PendingChange {
 ///
 /// # Errors
 /// It names a member that no revision could hold, or changes nothing; the rules for the values.
-pub fn proposal(
-    edit: &RowEdit<'_>,
-    record: Record<'_>,
-    before: Option<PendingChange>,
-) -> Result<PendingChange, ApiError> {
+pub fn proposal(edit: &RowEdit<'_>, record: Record<'_>, before: Option<Proposal>) -> Result<Proposal, ApiError> {
     let (mut named, mut members, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for property in edit.resource.properties.iter().filter(|property| !property.readonly) {
         let Some(value) = edit.args.explicit(&property.name) else { continue };
@@ -63,7 +59,7 @@ pub fn proposal(
     members.retain(|member| !all.contains(member));
     all.append(&mut members);
     refuse_if(all.is_empty() || content.reads_as(&present), Code::ProposalNoChanges)?;
-    Ok(PendingChange { content, members: all })
+    Ok(Proposal { content, members: all })
 }
 
 /// Whether a record has a value already: its state, its address, its author.

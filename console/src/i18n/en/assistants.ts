@@ -20,7 +20,7 @@ export const assistants = {
   revoke: "Revoke",
   revoke_named: "Revoke: {name}",
   revoke_question: "End the access of {name}?",
-  revoke_text: "It cannot act for this user any more. To use it again, it has to be connected anew.",
+  revoke_text: "It loses its access to this account. To use it again, connect it again.",
   revoked: "{name} has no access any more.",
   scope: "May",
   scope_draft: "read, and propose drafts",

@@ -7,7 +7,7 @@ export const review = {
   done_returned: "The change was sent back.",
   no_difference: "You cannot see what would change: you may not edit the record, or it is gone.",
   note: "Note",
-  note_help: "Whoever proposed the change reads it.",
+  note_help: "The author of the change sees this note.",
   note_of: "Note: {note}",
   open_record: "Open the record",
   present: "Now",
