@@ -9,7 +9,7 @@ pub mod old;
 mod proposal;
 mod revision;
 
-pub use self::proposal::{Proposal, proposal};
+pub use self::proposal::{ProposedChange, proposal};
 pub use self::revision::{HeldContent, RevisionContent};
 use super::failures::Failures;
 use super::field_values;

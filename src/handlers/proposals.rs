@@ -5,7 +5,7 @@ use super::{Outcome, Work, WrittenRow, items};
 use crate::access::audit::{self, Event};
 use crate::error::{ApiError, Code, refuse_if, status};
 use crate::families;
-use crate::families::content::{self, Proposal, RevisionContent, columns as record_col};
+use crate::families::content::{self, ProposedChange, RevisionContent, columns as record_col};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::columns::app_password;
 use crate::registry::columns::review::{self as col, state};
@@ -24,9 +24,9 @@ pub fn resource(scope: &Scope) -> Result<&Resource, ApiError> {
 }
 
 /// The change that a row holds.
-pub fn proposal_of(review: Record<'_>) -> Proposal {
+pub fn proposal_of(review: Record<'_>) -> ProposedChange {
     let members: Vec<String> = serde_json::from_str(review.text(col::MEMBERS)).unwrap_or_default();
-    Proposal { content: RevisionContent::parse(review.text(col::CONTENT)), members }
+    ProposedChange { content: RevisionContent::parse(review.text(col::CONTENT)), members }
 }
 
 /// The credential of the caller: its key, and the name under which it is listed.
@@ -62,7 +62,7 @@ pub async fn propose(work: &Work<'_>, resource: &Resource) -> Result<Outcome, Ap
         let count = scope.snapshot()?.count(&records::plan(reviews, Cond::All(waiting())))?;
         refuse_if(count >= scope.registry.declaration.reviews.most, Code::ReviewsFull)?;
     }
-    let Proposal { content, members } =
+    let ProposedChange { content, members } =
         content::proposal(&work.edit(resource, Some(row)), record, before.map(proposal_of))?;
     let mut values = vec![
         (col::MEMBERS, txt(&json!(members).to_string())),

@@ -10,7 +10,7 @@ use cms_storage::plan::DbValue;
 use serde_json::Value;
 
 /// A change that waits for a review.
-pub struct Proposal {
+pub struct ProposedChange {
     /// The record as it would be. A member that the change does not name is as it was when the change was proposed.
     pub content: RevisionContent,
     /// The members that the change names; `meta.KEY` names one meta value.
@@ -21,7 +21,11 @@ pub struct Proposal {
 ///
 /// # Errors
 /// It names a member that no revision could hold, or changes nothing; the rules for the values.
-pub fn proposal(edit: &RowEdit<'_>, record: Record<'_>, before: Option<Proposal>) -> Result<Proposal, ApiError> {
+pub fn proposal(
+    edit: &RowEdit<'_>,
+    record: Record<'_>,
+    before: Option<ProposedChange>,
+) -> Result<ProposedChange, ApiError> {
     let (mut named, mut members, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for property in edit.resource.properties.iter().filter(|property| !property.readonly) {
         let Some(value) = edit.args.explicit(&property.name) else { continue };
@@ -59,7 +63,7 @@ pub fn proposal(edit: &RowEdit<'_>, record: Record<'_>, before: Option<Proposal>
     members.retain(|member| !all.contains(member));
     all.append(&mut members);
     refuse_if(all.is_empty() || content.reads_as(&present), Code::ProposalNoChanges)?;
-    Ok(Proposal { content, members: all })
+    Ok(ProposedChange { content, members: all })
 }
 
 /// Whether a record has a value already: its state, its address, its author.
