@@ -283,6 +283,7 @@ catalogue! {
     AppPasswordEmptyName = "application_password_empty_name", Fixed(400), "An application password needs a name.";
     AppPasswordLimited = "rest_application_password_limited", Fixed(403), "The application password in use is not good for this.";
     AppPasswordsDisabled = "application_passwords_disabled", Fixed(501), "Application passwords are not available.";
+    SecondFactorRequired = "rest_second_factor_required", Fixed(403), "This account needs a second factor, which is asked for on the pages of the site alone. Programs use application passwords.";
     AppPasswordsDisabledForUser = "application_passwords_disabled_for_user", Fixed(501), "Application passwords are not available for this user.";
     InvalidCredentials = "rest_invalid_credentials", Fixed(401), "The user name or the application password is not valid.";
     LoginUnknown = "rest_login_unknown", Fixed(403), "There is no account with this user name.";
@@ -308,6 +309,10 @@ catalogue! {
     JsonpInvalid = "rest_callback_invalid", Fixed(400), "The callback name may hold letters, digits, _ and . only.";
     RecordInvalidId = "rest_invalid_id", Fixed(404), "There is no record with this id.";
     DuplicateValue = "rest_duplicate_value", Fixed(409), "Another record has this value already.";
+    ProposalNoChanges = "rest_proposal_no_changes", Fixed(400), "The change names nothing that would differ from the record as it is.";
+    ReviewClosed = "rest_review_closed", Fixed(409), "This change waits no longer: it was published, sent back or withdrawn.";
+    ReviewOutdated = "rest_review_outdated", Fixed(409), "The proposed change or the record has changed since it was read: read the review again, and decide then.";
+    ReviewsFull = "rest_too_many_reviews", Fixed(409), "Too many changes wait for a review: a person has to decide about some of them first.";
     PreconditionFailed = "rest_precondition_failed", Fixed(412), "The record has changed since you read it.";
     PayloadTooLarge = "rest_payload_too_large", Fixed(413), "The request is larger than this server accepts.";
     UriTooLong = "rest_uri_too_long", Fixed(414), "The address is longer than this server accepts.";

@@ -37,6 +37,8 @@ pub struct Principal {
     pub client_token: Option<Arc<str>>,
     /// Key of the session that the request was sent with.
     pub session: Option<Arc<str>>,
+    /// All that the caller may do is to set up a second factor.
+    pub lacks_factor: bool,
     /// Parts that an anonymous caller's credentials lack, when some were sent: a refusal names them after the main
     /// error.
     pub lacks: &'static [Code],

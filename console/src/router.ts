@@ -121,6 +121,7 @@ export const places = {
   /** A list of records that belong to an item. */
   children: (resource: string, id: string | number, child: string): string =>
     `/r/${resource}/${encodeURIComponent(id)}/in/${child}`,
+  assistants: (): string => "/assistants",
   declarations: (): string => "/declarations",
   account: (): string => "/account",
 };

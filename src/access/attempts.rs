@@ -49,6 +49,11 @@ impl AttemptLimit {
         AttemptLimit { burst: burst.into(), pause: i64::try_from(pause.milliseconds()).unwrap_or(i64::MAX).max(1000) }
     }
 
+    /// So many times as many in a row, then one after so many pauses.
+    pub fn times(self, (burst, pause): (i64, i64)) -> AttemptLimit {
+        AttemptLimit { burst: self.burst.saturating_mul(burst), pause: self.pause.saturating_mul(pause) }
+    }
+
     /// A burst of this many guesses, then this many per minute.
     pub fn per_minute(burst: u32, guesses: u32) -> AttemptLimit {
         AttemptLimit { burst: burst.into(), pause: (60_000 / i64::from(guesses.max(1))).max(1) }
@@ -167,11 +172,16 @@ impl Attempts {
 
     /// The guess was right: it is cached, and the wrong guesses of this source about the same target are deleted.
     pub fn right(&self, guess: &Guess<'_>, patience: AttemptLimit) {
+        self.forget_guesses(guess, patience);
+        self.proven.insert(self.proof(guess), ());
+    }
+
+    /// The guess was right, and is good once: the wrong guesses of this source about the same target are deleted.
+    pub fn forget_guesses(&self, guess: &Guess<'_>, patience: AttemptLimit) {
         let [own, all, around] = self.buckets(guess, patience);
         self.guesses.forget(&own.key);
         self.guesses.remove_drop(&all);
         self.guesses.remove_drop(&around);
-        self.proven.insert(self.proof(guess), ());
     }
 
     /// Counts something that a source does about an account, where no outcome is awaited: a request for a message.

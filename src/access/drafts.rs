@@ -2,7 +2,7 @@
 //!
 //! Such a credential reaches the endpoints whose guards say that they keep to it. These guards ask whether the row is an own
 //! draft, and the rules of the family ask whether what it becomes is one. A file is as visible as the draft that it is
-//! attached to.
+//! attached to. Changes of other records are proposals, where the site has reviews.
 
 use super::policy;
 use crate::error::{ApiError, Code};
@@ -14,7 +14,9 @@ use crate::scope::{CredentialLimits, Scope};
 /// Why a request is refused that is not within the limits of its credential.
 pub fn beyond(limits: &CredentialLimits) -> ApiError {
     match limits.draft {
-        true => refusal("it creates and changes drafts of its own, and uploads files for them"),
+        true => refusal(
+            "it creates and changes drafts of its own, uploads files for them, and proposes changes of other records",
+        ),
         false => ApiError::new(Code::AppPasswordLimited),
     }
 }
@@ -26,7 +28,7 @@ fn refusal(why: &str) -> ApiError {
 }
 
 /// Whether the caller's credential only drafts.
-fn only_drafts(scope: &Scope) -> bool {
+pub fn only_drafts(scope: &Scope) -> bool {
     scope.principal.limits.as_ref().is_some_and(|limits| limits.draft)
 }
 
@@ -63,6 +65,17 @@ impl<'a> DraftedRecord<'a> {
     }
 }
 
+/// Whether a change of a record by the caller waits for a review: its credential only drafts, and the record is no draft of
+/// its own. Kinds with a history have such changes, outside the trash.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn proposes(scope: &Scope, record: Record<'_>) -> Result<bool, ApiError> {
+    let trashed = || scope.registry.status_is(record.text(col::STATUS), |status| status.trash);
+    let possible = only_drafts(scope) && scope.registry.reviews_of(record.resource).is_some();
+    Ok(possible && !trashed() && !DraftedRecord::of(record).is_own(scope)?)
+}
+
 /// A credential that only drafts changes drafts of its own.
 ///
 /// # Errors
@@ -70,6 +83,17 @@ impl<'a> DraftedRecord<'a> {
 pub fn check_row(scope: &Scope, record: Record<'_>) -> Result<(), ApiError> {
     match only_drafts(scope) && !DraftedRecord::of(record).is_own(scope)? {
         true => Err(refusal("this is no draft of its own")),
+        false => Ok(()),
+    }
+}
+
+/// A credential that only drafts decides about no change.
+///
+/// # Errors
+/// It would.
+pub fn check_decision(scope: &Scope) -> Result<(), ApiError> {
+    match only_drafts(scope) {
+        true => Err(refusal("it proposes changes and withdraws them, and decides about none")),
         false => Ok(()),
     }
 }

@@ -4,11 +4,11 @@
 //! as a keyed hash, found by an index and never by scanning.
 
 use super::app_passwords::CredentialRow;
-use super::attempts::{AttemptLimit, AttemptOutcome, Attempts, Guess, Guesser};
+use super::attempts::{AttemptLimit, Attempts, Guesser};
 use super::audit::{self, Event};
 use super::clients::is_client_token;
 use super::credentials::CredentialError;
-use super::hashing::{HashError, Hasher, is_foreign, same_text};
+use super::hashing::same_text;
 use super::sessions::{Purpose, nonce_given, nonce_header};
 use super::throttle::Throttle;
 use super::tokens;
@@ -18,14 +18,13 @@ use crate::records::{self, Record, eq, txt};
 use crate::registry::Registry;
 use crate::registry::columns::{app_password, user};
 use crate::registry::name;
-use crate::registry::resource::Resource;
 use crate::scope::{BearerHeader, CredentialLimits, MissingCapability, Principal, Scope};
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
 use cms_base::metrics::Counter;
 use cms_declaration::AppPasswords;
 use cms_storage::Storage;
-use cms_storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
+use cms_storage::plan::{Change, DbValue, Input, Put, Target, WritePlan};
 use cms_text::base64;
 use cms_text::hex::hex;
 use cms_text::slug::title_key;
@@ -72,13 +71,6 @@ pub struct FailedLogins {
 
 /// The caller whom a credential names with the end of that, or why it is not valid.
 pub(super) type LookedUp = Result<Result<(Principal, i64), CredentialError>, ApiError>;
-
-/// Where an account password is given, and how many guesses are allowed there.
-#[derive(Clone, Copy, Debug)]
-pub struct LoginContext<'a> {
-    pub patience: AttemptLimit,
-    pub path: &'a str,
-}
 
 /// A caller as the database had it at some time, with the versions of what was read.
 #[derive(Clone)]
@@ -129,42 +121,19 @@ impl Identity {
         &self.throttle
     }
 
+    /// Guesses of secrets of accounts.
+    pub(super) fn attempts(&self) -> &Attempts {
+        &self.attempts
+    }
+
+    /// Passwords that were set.
+    pub(super) fn passwords_set(&self) -> &Attempts {
+        &self.passwords_set
+    }
+
     /// Requests for links to set a password.
     pub(super) fn link_requests(&self) -> &Attempts {
         &self.link_requests
-    }
-
-    /// The hash of a password that is to be set. Setting passwords of one account is limited as guessing them is; a new
-    /// account has an empty key.
-    ///
-    /// # Errors
-    /// The caller has set that one too often; the queue of hashes is full; a transaction is open.
-    pub async fn hash_new(
-        &self,
-        scope: &Scope,
-        hasher: &Hasher,
-        (account, password): (&str, &str),
-    ) -> Result<String, ApiError> {
-        if let Some(hash) = scope.hashes.get(password) {
-            return Ok(hash.clone());
-        }
-        let owner = scope.job_owner()?;
-        let pages = &scope.registry.declaration.pages;
-        let (limit, who) = (AttemptLimit::paused(pages.max_login_attempts, pages.retry_after), Guesser::of(scope));
-        if !account.is_empty() {
-            let counted = self.passwords_set.count_own(who, account, limit, scope.now);
-            counted.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))?;
-        }
-        hasher.hash(owner, password).await.map_err(|error| unhashed(scope, error))
-    }
-
-    /// The owner of an account has proven it otherwise than by a password, and set this one: what was guessed wrong from
-    /// there before does not count any more.
-    pub fn proven(&self, scope: &Scope, account: Record<'_>, (password, stored): (&str, &str), patience: AttemptLimit) {
-        for about in [account.text("login_key"), account.text("email_key")] {
-            let who = Guesser::Network(scope.peer.ip);
-            self.attempts.right(&Guess { who, about, secret: password, stored }, patience);
-        }
     }
 
     /// The caller of a request; anonymous unless the credentials are valid.
@@ -242,6 +211,9 @@ impl Identity {
             let nonce = nonce_given(&scope.registry.site.prefix, request, depth);
             nonce.is_some_and(|nonce| self.nonce_fits(caller, Purpose::Rest, &nonce, scope.now))
         });
+        if found.as_ref().is_some_and(|caller| caller.lacks_factor) {
+            return Err(ApiError::new(Code::SecondFactorRequired));
+        }
         let bare = request.header("authorization").is_none();
         Ok(found.unwrap_or_else(|| Principal { unheard: bare && request.peer.forwarded, ..Principal::default() }))
     }
@@ -322,56 +294,6 @@ impl Identity {
         Ok(Ok((principal, found.ends())))
     }
 
-    /// The user with this login (or e-mail address) and account password. An unknown user costs the same time.
-    /// `true`: the password had to be hashed, since it had not been proven from there a while before. A failure is
-    /// recorded, unless the credentials are too long to be checked.
-    ///
-    /// # Errors
-    /// The database cannot be read; the queue of hashes is full, or too many guesses were wrong.
-    pub async fn verify_account(
-        &self,
-        scope: &Scope,
-        hasher: &Hasher,
-        (login, password): (&str, &str),
-        LoginContext { patience, path }: LoginContext<'_>,
-    ) -> Result<Option<(Principal, bool)>, ApiError> {
-        let Some(users) = scope.registry.users() else { return Ok(None) };
-        if !readable(&scope.registry, login, password) {
-            return Ok(None);
-        }
-        let key = title_key(login);
-        let row = {
-            let named = Cond::Any(vec![eq("login_key", txt(&key)), eq("email_key", txt(&key))]);
-            let mut plan = records::plan(users, named);
-            plan.limit = Some(1);
-            scope.snapshot()?.rows(&plan)?.into_iter().next()
-        };
-        let stored = row.as_ref().map_or("", |row| Record { resource: users, row }.text("password_hash"));
-        let guess = Guess { who: Guesser::Network(scope.peer.ip), about: &key, secret: password, stored };
-        let taken = self.attempts.count_guess(&guess, patience, scope.now);
-        if taken.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))? == AttemptOutcome::Proven {
-            return Ok(row.map(|row| (principal(&scope.registry, Record { resource: users, row: &row }), false)));
-        }
-        match hasher.verify(scope.job_owner()?, password, stored).await {
-            Ok(true) => {
-                self.attempts.right(&guess, patience);
-                if let Some(row) = row.as_ref().filter(|_| is_foreign(stored)) {
-                    renew(scope, hasher, row, users, password).await;
-                }
-                Ok(row.map(|row| (principal(&scope.registry, Record { resource: users, row: &row }), true)))
-            }
-            Ok(false) => {
-                self.failed.passwords.inc();
-                record(scope, &Event { name: "login_failed", login, path, ..Event::default() }).await;
-                Ok(None)
-            }
-            Err(error) => {
-                self.attempts.uncount_guess(&guess, patience);
-                Err(unhashed(scope, error))
-            }
-        }
-    }
-
     /// Records the use of a password. Only the first use waits until it is written.
     async fn touch(&self, scope: &Scope, found: &CredentialRow) {
         if found.last_used != 0 && scope.now - found.last_used < REFRESH {
@@ -404,9 +326,14 @@ impl Identity {
 
     /// A keyed hash of a text, in hexadecimal digits.
     pub(super) fn digest(&self, text: &str) -> String {
+        hex(&self.derived(text))
+    }
+
+    /// The same in bytes: a key for one purpose.
+    pub(super) fn derived(&self, purpose: &str) -> [u8; 32] {
         let mut mac = self.key.clone();
-        mac.update(text.as_bytes());
-        hex(&mac.finalize().into_bytes())
+        mac.update(purpose.as_bytes());
+        mac.finalize().into_bytes().into()
     }
 
     /// A request that carries a nonce which is not its session's is refused, whatever it requests.
@@ -435,16 +362,6 @@ impl Identity {
     }
 }
 
-/// Why there is no hash: nothing that the caller has done.
-fn unhashed(scope: &Scope, error: HashError) -> ApiError {
-    match error {
-        HashError::Busy => {
-            ApiError::new(Code::Busy).with_message("The server checks many passwords at the moment; try again.")
-        }
-        HashError::Failed => scope.internal(&"a password could not be hashed"),
-    }
-}
-
 /// A login as the log shows it: without control characters, and not longer than people's are.
 fn shown(login: &str) -> String {
     const LONGEST: usize = 60;
@@ -453,7 +370,7 @@ fn shown(login: &str) -> String {
 
 /// Whether credentials are short enough to be checked (`site.max_login`, `site.max_password`). No login and no password
 /// contains a NUL: other programs take it for the end of a text.
-fn readable(registry: &Registry, login: &str, secret: &str) -> bool {
+pub(super) fn readable(registry: &Registry, login: &str, secret: &str) -> bool {
     let site = &registry.declaration.site;
     login.len() <= site.max_login.as_usize()
         && secret.len() <= site.max_password.as_usize()
@@ -477,19 +394,6 @@ pub async fn record(scope: &Scope, event: &Event<'_>) {
     }
 }
 
-/// Replaces a hash that another program made by one of ours, now that the password is known. A failure is logged;
-/// the next login tries again.
-async fn renew(scope: &Scope, hasher: &Hasher, row: &Row, users: &Resource, password: &str) {
-    let Ok(owner) = scope.job_owner() else { return };
-    let Ok(hash) = hasher.hash(owner, password).await else { return };
-    let record = Record { resource: users, row };
-    let target = Target::Existing { key: record.value("id").clone(), expect: record.version() };
-    let put = Put::new(users.table.clone(), target, vec![(name("password_hash"), Input::Value(txt(&hash)))]);
-    if let Err(error) = scope.storage.commit(WritePlan::new(vec![Change::Put(put)])).await {
-        tracing::warn!(request = %scope.request_id, "the hash of a password was not renewed: {error}");
-    }
-}
-
 /// A user row as the caller of a request.
 pub fn principal(registry: &Registry, record: Record<'_>) -> Principal {
     let roles = records::split_words(record.text("roles"));
@@ -503,6 +407,7 @@ pub fn principal(registry: &Registry, record: Record<'_>) -> Principal {
         client_token: None,
         limits: None,
         session: None,
+        lacks_factor: false,
         lacks: &[],
         unheard: false,
         missing: MissingCapability::default(),

@@ -13,6 +13,8 @@ mod comments;
 mod content;
 pub mod credentials;
 pub mod drafts;
+pub mod factor_proofs;
+pub mod factors;
 mod general;
 pub mod grants;
 pub mod hashing;
@@ -21,9 +23,11 @@ pub mod identity;
 pub mod links;
 mod meter;
 pub mod outbox;
+pub mod passwords;
 mod plain;
 pub mod policy;
 pub mod preview_links;
+mod seal;
 pub mod sessions;
 mod terms;
 pub mod throttle;
@@ -43,6 +47,7 @@ use crate::features::abilities::guard as abilities;
 use crate::features::application_passwords::guard as application_passwords;
 use crate::features::catalogue::guard as catalogue;
 use crate::features::preview_links::guard as preview_link_guards;
+use crate::features::reviews::guard as reviews;
 use crate::features::revisions::guard as revisions;
 use crate::features::sessions::guard as account_sessions;
 use crate::features::themes::guard as themes;
@@ -311,6 +316,7 @@ const OWN: &[BehaviourEntry<Guard>] = &[
 /// The guards of this module, and those of the features.
 const TABLES: &[&[BehaviourEntry<Guard>]] = &[
     OWN,
+    reviews::GUARDS,
     revisions::GUARDS,
     preview_link_guards::GUARDS,
     catalogue::GUARDS,

@@ -28,6 +28,8 @@ named! {
         Confirmation = "confirmation",
         /// The account has another application password.
         ApplicationPassword = "application_password",
+        /// The second factors of the account were changed.
+        SecondFactor = "second_factor",
         /// Somebody has sent a form; it goes to the addresses that the form names.
         Form = "form",
     }
@@ -45,6 +47,7 @@ impl MessageSubject {
             MessageSubject::Password => notices.password,
             MessageSubject::Email => notices.email,
             MessageSubject::ApplicationPassword => notices.application_password,
+            MessageSubject::SecondFactor => notices.second_factor,
         };
         wanted && declared.url.get().is_some()
     }

@@ -7,7 +7,7 @@
 
 use super::unlock::RecordPassword;
 use crate::records::{self, Record, all, always, any, columns, constant, eq, is_in, never, not, txt, words};
-use crate::registry::columns::{record, user};
+use crate::registry::columns::{record, review, user};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
 use crate::scope::{Principal, Scope};
@@ -357,6 +357,9 @@ pub fn has_published(scope: &Scope, user: i64) -> Result<bool, StorageError> {
 // ------------------------------------------------------------------------------------------------ rows of their own, kinds, columns
 
 fn plain(scope: &Scope, resource: &Resource, action: Action) -> Cond {
+    if scope.registry.declaration.reviews.resource.get() == Some(&resource.name) {
+        return reviews(scope, resource, action);
+    }
     let held = |action: Action| held(scope, resource, action);
     match (&resource.declared.owner, action) {
         (_, Action::Read) => constant(reads(scope, resource)),
@@ -365,6 +368,23 @@ fn plain(scope: &Scope, resource: &Resource, action: Action) -> Cond {
             any([all([held(action), owned.clone()]), all([held(action.to_others()), not(owned)])])
         }
         (_, action) => held(action),
+    }
+}
+
+/// Changes that wait for a review: those see one who may decide, and the user in whose name it was proposed. Who may publish
+/// the record decides.
+fn reviews(scope: &Scope, resource: &Resource, action: Action) -> Cond {
+    let column = |column: &str| resource.plan_column(column).unwrap_or_else(|| name(column));
+    let decidable = || {
+        let publishes = |resource: &Resource| {
+            all([held(scope, resource, Action::Publish), changeable_content(scope, resource, Action::Edit)])
+        };
+        below(&column(review::RECORD), records_of_all_kinds(scope, publishes))
+    };
+    match action {
+        Action::Read => all([constant(reads(scope, resource)), any([own(scope, &column(review::USER)), decidable()])]),
+        Action::Edit => decidable(),
+        _ => never(),
     }
 }
 

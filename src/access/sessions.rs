@@ -4,6 +4,7 @@
 //! cookie, so that the table alone authenticates nobody. The cookie alone does not authenticate API requests: every
 //! other site can make the browser send it. It knows no page.
 
+use super::factors::FactorDuty;
 use super::hashing::same_text;
 use super::identity::{Identity, principal};
 use crate::error::ApiError;
@@ -86,14 +87,23 @@ impl Identity {
         let Some((hash, user, _, seen)) = row.filter(fits) else { return Ok(None) };
         let Some(users) = scope.registry.users() else { return Ok(None) };
         let Some(user) = records::find(&*snapshot, users, &user)? else { return Ok(None) };
+        let account = Record { resource: users, row: &user };
+        let duty = FactorDuty::in_session(scope, &*snapshot, account)?;
+        let mut changes: Vec<Change> = duty.begun(account).into_iter().collect();
         if scope.now - seen >= REFRESH {
             let target = Target::Existing { key: DbValue::Text(hash), expect: None };
-            let seen = Put::new(col::TABLE, target, set([(col::SEEN, DbValue::Int(scope.now))]));
-            // Nobody waits for it.
-            drop(scope.storage.commit(WritePlan::new(vec![Change::Put(seen)])));
+            changes.push(Change::Put(Put::new(col::TABLE, target, set([(col::SEEN, DbValue::Int(scope.now))]))));
         }
-        let mut principal = principal(&scope.registry, Record { resource: users, row: &user });
+        if !changes.is_empty() {
+            // Nobody waits for it.
+            drop(scope.storage.commit(WritePlan::new(changes)));
+        }
+        let mut principal = principal(&scope.registry, account);
         principal.session = Some(key.into());
+        if duty == FactorDuty::SetUp {
+            principal.lacks_factor = true;
+            principal.capabilities = Arc::default();
+        }
         Ok(Some(principal))
     }
 

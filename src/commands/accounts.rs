@@ -5,6 +5,7 @@
 
 use super::{UserCommand, limits, print_text, services, services_or_new};
 use crate::access::audit::{self, Event};
+use crate::access::factors;
 use crate::access::outbox::{self, Message, MessageSubject};
 use crate::access::tokens;
 use crate::boot::{BootError, ConfigSource, OPERATOR_NAME, Secret, Services, wait};
@@ -14,6 +15,7 @@ use crate::families::user::end_sessions;
 use crate::mailer::{DeliveryOutcome, MailContext};
 use crate::model::Method;
 use crate::pages::SHORTEST_PASSWORD;
+use crate::records::{self, Record};
 use crate::registry::Registry;
 use crate::request::BodyParams;
 use crate::request::call::Call;
@@ -239,6 +241,30 @@ pub(super) fn user_logout(source: &ConfigSource, login: &str) -> Result<String, 
     Ok(format!("the sessions of {login} were ended\n"))
 }
 
+/// `user reset-factor`: the second factors, the recovery codes and the sessions of the user end.
+pub(super) fn user_reset_factor(source: &ConfigSource, login: &str) -> Result<String, BootError> {
+    let operator = OperatorClient::new(source)?;
+    let (scope, id) = (&operator.scope, DbValue::Int(operator.user(login)?["id"].as_i64().unwrap_or_default()));
+    let event = Event {
+        name: "second_factors_removed",
+        user: OPERATOR,
+        login: OPERATOR_NAME,
+        subject: login,
+        ..Event::default()
+    };
+    let mut changes = Vec::from(factors::ended(&id));
+    changes.push(end_sessions(&id, None));
+    changes.extend(audit::entry(scope, &event));
+    if let Some(users) = operator.registry.users()
+        && let Some(row) = records::find(&*operator.services.storage.snapshot()?, users, &id)?
+    {
+        let (account, told) = (Record { resource: users, row: &row }, json!({"change": "all were removed"}));
+        changes.extend(outbox::notification_change(scope, MessageSubject::SecondFactor, account, told));
+    }
+    wait(operator.services.storage.commit(WritePlan::new(changes))).map_err(BootError::Commit)?;
+    Ok(format!("{login} has no second factor any more; the sessions were ended\n"))
+}
+
 /// `app-password list`.
 pub(super) fn app_password_list(source: &ConfigSource, login: &str) -> Result<String, BootError> {
     let operator = OperatorClient::new(source)?;
@@ -319,6 +345,7 @@ pub(super) fn user(source: &ConfigSource, command: UserCommand) -> Result<(), Bo
         UserCommand::Role { login, roles } => print_text(user_role(source, &login, &roles)),
         UserCommand::Delete { login, reassign, .. } => print_text(user_delete(source, &login, reassign.as_deref())),
         UserCommand::Logout { login } => print_text(user_logout(source, &login)),
+        UserCommand::ResetFactor { login } => print_text(user_reset_factor(source, &login)),
         UserCommand::Invite { login } => print_text(user_invite(source, &login)),
         UserCommand::Add { login, email, role, invite: true, .. } => {
             user_add_invited(source, &login, &email, role.as_deref())

@@ -309,6 +309,8 @@ pub enum UserCommand {
     },
     /// End all sessions of a user.
     Logout { login: String },
+    /// Take the second factors and recovery codes of a user away, who has lost them, and end the user's sessions.
+    ResetFactor { login: String },
     /// Add a user; the password is asked for at a prompt, or read from the first line of the standard input.
     Add {
         login: String,

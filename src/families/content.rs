@@ -6,9 +6,11 @@
 mod derived;
 mod given;
 pub mod old;
+mod proposal;
 mod revision;
 
-pub use self::revision::RevisionContent;
+pub use self::proposal::{PendingChange, proposal};
+pub use self::revision::{HeldContent, RevisionContent};
 use super::failures::Failures;
 use super::field_values;
 use super::values::{self, stored};
@@ -407,20 +409,12 @@ pub fn autosave(
     record: Record<'_>,
     base: &RevisionContent,
 ) -> Result<Option<RevisionContent>, ApiError> {
-    let row = base.row(record);
-    let edit = &RowEdit { row: Some(&row), ..*edit };
-    let mut draft = ContentDraft { before: edit.row, ..ContentDraft::empty(edit.resource) };
     let texts = revision::TEXTS.into_iter().filter_map(|name| edit.resource.property(name));
-    let others = revision::properties(edit.scope, edit.resource);
+    let others = revision::properties(HeldContent::of_revisions(edit.scope), edit.resource);
     let others = others.filter(|property| !revision::TEXTS.contains(&&*property.name));
-    let mut gives = false;
-    for property in texts.chain(others).filter(|property| !property.readonly) {
-        gives |= edit.args.explicit(&property.name).is_some();
-        take(edit, &mut draft, property)?;
-    }
-    given::template(edit, &mut draft);
-    given::media(edit, &mut draft)?;
-    let content = base.clone().after(edit.scope, &draft, &draft.edges, &draft.meta);
+    let held: Vec<&Property> = texts.chain(others).filter(|property| !property.readonly).collect();
+    let gives = held.iter().any(|property| edit.args.explicit(&property.name).is_some());
+    let content = proposal::changed(edit, record, base, &held)?;
     Ok(gives.then_some(content))
 }
 

@@ -5,7 +5,7 @@ use super::field_values;
 use super::values::{given_meta, stored};
 use super::{Columns, RowEdit, column, text_column, text_of};
 use crate::access::outbox::{self, MessageSubject};
-use crate::access::{failure, links, policy, preview_links, sessions, tokens};
+use crate::access::{factors, failure, links, policy, preview_links, sessions, tokens};
 use crate::error::{ApiError, Code, refuse_if, status};
 use crate::records::{self, Record, eq, join_words, split_words, txt};
 pub use crate::registry::columns::user as columns;
@@ -248,6 +248,7 @@ pub fn ending(registry: &Registry, record: Record<'_>, heir: Option<i64>, left: 
     });
     changes.push(Change::RemoveWhere { table: name(app_password::TABLE), filter: eq(app_password::USER, key.clone()) });
     changes.push(end_sessions(key, None));
+    changes.extend(factors::ended(key));
     changes.push(links::ended(key));
     changes.push(preview_links::ended(key));
     changes

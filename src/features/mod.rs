@@ -24,8 +24,10 @@ pub mod oauth;
 pub mod oembed;
 pub mod preview_links;
 pub mod redirects;
+pub mod reviews;
 pub mod revisions;
 pub mod search;
+pub mod second_factors;
 pub mod seo;
 pub mod service_description;
 pub mod sessions;
@@ -66,10 +68,12 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     oembed::HANDLERS,
     preview_links::HANDLERS,
     redirects::HANDLERS,
+    reviews::HANDLERS,
     revisions::HANDLERS,
     search::HANDLERS,
     seo::HANDLERS,
     service_description::HANDLERS,
+    second_factors::HANDLERS,
     sessions::HANDLERS,
     sideload::HANDLERS,
     site_export::HANDLERS,

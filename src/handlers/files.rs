@@ -16,6 +16,8 @@ use crate::records::{self, Record, eq, int};
 use crate::registry::columns::{ID, record};
 use crate::registry::resource::{Context, Resource};
 use crate::request::BodyParams;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use cms_pictures::{Edit, PictureError};
 use cms_storage::plan::{Change, CommitError, DbValue, Name, Put, Target, WritePlan};
 use cms_text::sanitize;
@@ -25,19 +27,32 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// `file_create`: a record from a file in the body, in a form's field `file`, or at the address in `url`.
+/// The argument that holds a file as base64, and the one with its name.
+const DATA: &str = "data";
+const FILENAME: &str = "filename";
+
+/// `file_create`: a record from a file in the body, in a form's field `file`, at the address in `url`, or in `data`.
 ///
 /// # Errors
 /// No file, one whose contents contradict its name, one of a type that is not accepted.
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    let address = work.allowed.args().explicit(ADDRESS).and_then(Value::as_str);
-    let given = match address {
-        Some(address) => UploadedFile {
-            file: fetched::picture(work, address).await?,
-            named: false,
-            refusal: Code::UploadRefusedBody,
-        },
+    let text = |arg: &str| work.allowed.args().explicit(arg).and_then(Value::as_str);
+    let address = text(ADDRESS);
+    let file = match (address, text(DATA)) {
+        (Some(_), Some(_)) => {
+            let message = "Give `url` or `data`, not both.";
+            return Err(ApiError::invalid_for(DATA, Code::InvalidParam).with_message(message));
+        }
+        (Some(address), None) => Some(fetched::picture(work, address).await?),
+        (None, Some(data)) => Some(decoded(work, data, text(FILENAME).unwrap_or_default())?),
+        (None, None) if !work.endpoint.file => {
+            return Err(ApiError::new(Code::UploadNoData).with_message("Give the file as `url` or as `data`."));
+        }
+        (None, None) => None,
+    };
+    let given = match file {
+        Some(file) => UploadedFile { file, named: false, refusal: Code::UploadRefusedBody },
         None => sent(work).await?,
     };
     let media = &work.scope.registry.declaration.media;
@@ -64,7 +79,9 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         extra.insert(ALTERNATIVE.into(), json!(sanitize::sanitize_text_field(&kept.alternative)));
     }
     let brought = FileDefaults { texts, guid: kept.url, extra, changes: file::owned_by_new(&kept.keys) };
-    let bare = work.scope.registry.declaration.dialect.bare_fetched_files && work.scope.imported.is_none();
+    // Where files can be sent, too, WordPress takes no texts beside an address.
+    let bare = work.scope.registry.declaration.dialect.bare_fetched_files && work.endpoint.file;
+    let bare = bare && work.scope.imported.is_none();
     let written = match address.filter(|_| bare) {
         Some(_) => {
             let args = work.allowed.args().only(parent_of(resource));
@@ -247,6 +264,28 @@ pub(crate) struct UploadedFile {
     pub named: bool,
     /// The code for a file that is not taken; bodies and forms have their own.
     pub refusal: Code,
+}
+
+/// A file that was sent as base64.
+fn decoded(work: &Work<'_>, data: &str, name: &str) -> Result<UploadFile, ApiError> {
+    let refused = |arg: &str, why: &str| Err(ApiError::invalid_for(arg, Code::InvalidParam).with_message(why));
+    if name.is_empty() {
+        return refused(FILENAME, "Give the name of the file as `filename`, such as `harbour.jpg`.");
+    }
+    let Ok(bytes) = STANDARD.decode(data.trim()) else { return refused(DATA, "`data` is no base64.") };
+    let written = || -> Result<tempfile::TempPath, String> {
+        let mut file = file_store(work)
+            .map_err(|error| error.message().to_owned())?
+            .media
+            .files
+            .temporary()
+            .map_err(|error| error.to_string())?;
+        std::io::Write::write_all(&mut file, &bytes).map_err(|error| error.to_string())?;
+        Ok(file.into_temp_path())
+    };
+    let file = written().map_err(|error| work.scope.internal(&error))?;
+    let name = name.replace(['/', '\\'], "");
+    Ok(UploadFile { field: String::new(), name, size: bytes.len() as u64, file: Arc::new(file) })
 }
 
 /// The file in the body, checked against its digest.

@@ -1,6 +1,9 @@
 //! Single items of every family: read, and the way to each family's writes.
 
-use super::{Outcome, RenderedJson, Work, WriteRefusal, WrittenRow, auto_add, comments, originals, terms, users};
+use super::{
+    Outcome, RenderedJson, Work, WriteRefusal, WrittenRow, auto_add, comments, originals, proposals, terms, users,
+};
+use crate::access::drafts;
 use crate::access::hints::{self, Hints};
 use crate::access::policy;
 use crate::behaviours::dynamic;
@@ -288,6 +291,9 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
         })
         .await?;
         return Ok(Outcome::ok(show(work, resource, original, Context::EDIT, work.fields)?));
+    }
+    if resource.is_content() && drafts::proposes(work.scope, Record { resource, row: work.target()? })? {
+        return proposals::propose(work, resource).await;
     }
     let written = with_target(work, resource, async |row| {
         let record = Record { resource, row };

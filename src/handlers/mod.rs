@@ -17,6 +17,7 @@ pub mod lists;
 mod order;
 mod originals;
 mod outcome;
+pub mod proposals;
 mod search_words;
 mod singleton;
 mod table;
@@ -46,6 +47,7 @@ use crate::families::{self, RowEdit};
 use crate::model::Method;
 use crate::outbound::Outbound;
 use crate::records::Record;
+use crate::registry::codes::code_named;
 use crate::registry::resource::{Context, Resource};
 use crate::registry::{Endpoint, Route};
 use crate::render::View;
@@ -227,6 +229,19 @@ impl<'a> Work<'a> {
         self.dispatch.part(&scope, &call, false).await
     }
 
+    /// The error of an inner request as the response to the outer one.
+    pub fn refusal_of(&self, part: &SubResponse) -> ApiError {
+        let body = &part.body;
+        let code = body["code"].as_str().and_then(|code| code_named(&self.scope.registry.declaration, code));
+        let error = ApiError::new(code.unwrap_or(Code::Internal)).with_status(part.status);
+        let error = match body["message"].as_str() {
+            Some(message) => error.with_message(message),
+            None => error,
+        };
+        let data = body["data"].as_object().into_iter().flatten().filter(|(key, _)| *key != "status");
+        data.fold(error, |error, (key, value)| error.with(key, value.clone()))
+    }
+
     /// The sources of arguments of the request.
     pub fn sources(&self) -> ArgSources<'a> {
         ArgSources { path: self.captures, body: self.body, query: self.query }
@@ -300,12 +315,50 @@ impl<'a> Work<'a> {
     /// # Errors
     /// A refusal of the database; the caller has half of the writer's queue.
     pub async fn commit(&self, mut plan: WritePlan) -> Result<Committed, CommitError> {
-        plan.changes.extend(audited(self));
+        plan.changes.extend(self.audited());
+        self.commit_in(self.scope, plan).await
+    }
+
+    /// The same in a scope, perhaps that of a transaction, and without the entry of the audit trail that the endpoint declares.
+    ///
+    /// # Errors
+    /// As [`Work::commit`].
+    pub async fn commit_in(&self, scope: &Scope, plan: WritePlan) -> Result<Committed, CommitError> {
         // Within a transaction the writer serves this caller already.
-        let half = self.scope.registry.declaration.storage.write_queue.div_ceil(2).max(1);
-        let take = || self.shared.writes.take(self.scope.source(), half, usize::MAX);
-        let _place = (!self.scope.tentative).then(take).transpose().map_err(|_: PoolError| CommitError::Busy)?;
-        self.scope.storage.commit(self.scope.attributed(plan)).await
+        let half = scope.registry.declaration.storage.write_queue.div_ceil(2).max(1);
+        let take = || self.shared.writes.take(scope.source(), half, usize::MAX);
+        let _place = (!scope.tentative).then(take).transpose().map_err(|_: PoolError| CommitError::Busy)?;
+        scope.storage.commit(scope.attributed(plan)).await
+    }
+
+    /// The entry that the endpoint's declaration requires, when the request sets one of the arguments that it names.
+    pub fn audited(&self) -> Option<Change> {
+        let declared = self.endpoint.audit.as_ref()?;
+        let args = self.allowed.args();
+        if !declared.args.is_empty() && !declared.args.iter().any(|arg| args.explicit(arg).is_some()) {
+            return None;
+        }
+        let values = declared.values.iter().filter(|arg| !declared.args.contains(arg));
+        let changed: Vec<String> = declared
+            .args
+            .iter()
+            .chain(values)
+            .filter_map(|arg| Some((arg, args.explicit(arg)?)))
+            .map(|(arg, value)| if declared.values.contains(arg) { format!("{arg}={value}") } else { arg.clone() })
+            .collect();
+        let caller = &self.scope.principal;
+        // A text may be given as an object with what people write.
+        let subject = declared.subject.as_ref().and_then(|arg| args.explicit(arg));
+        let subject = subject.and_then(|value| value.get("raw").unwrap_or(value).as_str()).unwrap_or_default();
+        let event = audit::Event {
+            name: &declared.event,
+            user: caller.id,
+            login: &caller.login,
+            path: self.path,
+            subject,
+            changed,
+        };
+        audit::entry(self.scope, &event)
     }
 
     /// Writes changes that no rule of a family refuses.
@@ -353,34 +406,4 @@ impl TransactionScope {
     pub async fn finish(self) -> Result<(), ApiError> {
         self.transaction.finish().await.map_err(|error| families::commit_failure(&self.scope, error))
     }
-}
-
-/// The entry that an endpoint's declaration requires, when the request sets one of the arguments that it names.
-fn audited(work: &Work<'_>) -> Option<Change> {
-    let declared = work.endpoint.audit.as_ref()?;
-    let args = work.allowed.args();
-    if !declared.args.is_empty() && !declared.args.iter().any(|arg| args.explicit(arg).is_some()) {
-        return None;
-    }
-    let values = declared.values.iter().filter(|arg| !declared.args.contains(arg));
-    let changed: Vec<String> = declared
-        .args
-        .iter()
-        .chain(values)
-        .filter_map(|arg| Some((arg, args.explicit(arg)?)))
-        .map(|(arg, value)| if declared.values.contains(arg) { format!("{arg}={value}") } else { arg.clone() })
-        .collect();
-    let caller = &work.scope.principal;
-    // A text may be given as an object with what people write.
-    let subject = declared.subject.as_ref().and_then(|arg| args.explicit(arg));
-    let subject = subject.and_then(|value| value.get("raw").unwrap_or(value).as_str()).unwrap_or_default();
-    let event = audit::Event {
-        name: &declared.event,
-        user: caller.id,
-        login: &caller.login,
-        path: work.path,
-        subject,
-        changed,
-    };
-    audit::entry(work.scope, &event)
 }

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 const LONGEST: usize = 2000;
 
 /// By kind, in the order of their names.
-const TEMPLATES: [(&str, &str); 8] = [
+const TEMPLATES: [(&str, &str); 9] = [
     ("application_password", include_str!("templates/application_password.txt")),
     ("confirmation", include_str!("templates/confirmation.txt")),
     ("email", include_str!("templates/email.txt")),
@@ -16,6 +16,7 @@ const TEMPLATES: [(&str, &str); 8] = [
     ("invitation", include_str!("templates/invitation.txt")),
     ("password", include_str!("templates/password.txt")),
     ("reset", include_str!("templates/reset.txt")),
+    ("second_factor", include_str!("templates/second_factor.txt")),
     ("test", include_str!("templates/test.txt")),
 ];
 
@@ -71,7 +72,7 @@ mod tests {
     fn every_template_is_a_subject_and_a_text() {
         for (kind, _) in TEMPLATES {
             let data = json!({"site": "The \"Site\" & more", "url": "https://a.example", "login": "ada", "link": "https://a.example/?token=T",
-                "lifetime": "1 hour", "by": "admin", "ip": "192.0.2.1", "when": "2026-01-31 09:05", "name": "phone", "new": "new@a.example", "lost": "https://a.example/lost"});
+                "lifetime": "1 hour", "by": "admin", "ip": "192.0.2.1", "when": "2026-01-31 09:05", "name": "phone", "change": "added: phone", "new": "new@a.example", "lost": "https://a.example/lost"});
             let letter = render(kind, data).expect(kind);
             assert!(letter.subject.contains("The \"Site\" & more"), "{kind}: {}", letter.subject);
             assert!(

@@ -3,6 +3,7 @@
 //! A fault of a message is an error of JSON-RPC; a refusal of a tool is a result that says so.
 
 use super::{Mcp, header_text};
+use crate::access::drafts;
 use crate::engine::Engine;
 use crate::error::status;
 use crate::model::Request;
@@ -278,7 +279,7 @@ fn revision(peer: &McpHeaders, method: &str, params: &Map<String, Value>, id: &V
             return differ("Mcp-Method is missing, or is not the method of the message.");
         }
         let subject = match method {
-            "tools/call" => params.get("name"),
+            "tools/call" | "prompts/get" => params.get("name"),
             "resources/read" => params.get("uri"),
             _ => None,
         };
@@ -296,12 +297,16 @@ async fn dispatch(mcp: &Mcp, engine: &Engine, scope: &Scope, called: &McpRequest
         text(name)
             .ok_or_else(|| RpcError::new(INVALID_PARAMS, format!("The parameter `{name}` is missing, or no text.")))
     };
+    check_params(called)?;
+    let one_page = || match text("cursor") {
+        Some(_) => Err(RpcError::new(INVALID_PARAMS, "There is no such page.")),
+        None => Ok(()),
+    };
     match (called.method, called.modern) {
-        ("server/discover", true) => Ok(discovered(scope, called.http)),
-        ("initialize", false) => Ok(initialized(scope, text("protocolVersion"))),
+        ("server/discover", true) => Ok(discovered(mcp, scope, called.http)),
+        ("initialize", false) => Ok(initialized(mcp, scope, text("protocolVersion"))),
         ("ping", false) => Ok(json!({})),
-        ("tools/list", _) if text("cursor").is_some() => Err(RpcError::new(INVALID_PARAMS, "There is no such page.")),
-        ("tools/list", _) => Ok(mcp.list_tools(scope)),
+        ("tools/list", _) => one_page().map(|()| mcp.list_tools(scope)),
         ("tools/call", _) => {
             let name = needed("name")?;
             let scope = Scope { agent: client(params, scope), ..scope.clone() };
@@ -312,14 +317,50 @@ async fn dispatch(mcp: &Mcp, engine: &Engine, scope: &Scope, called: &McpRequest
             mcp.call_tool(engine, &scope, name, params.get("arguments")).await
         }
         ("resources/list", _) => mcp.list_records(engine, scope, text("cursor")).await,
-        ("resources/templates/list", _) => Ok(mcp.record_templates()),
+        ("resources/templates/list", _) => one_page().map(|()| mcp.record_templates()),
         ("resources/read", _) => mcp.read_record(engine, scope, needed("uri")?).await,
+        ("prompts/list", _) if mcp.has_prompts() => mcp.list_prompts(engine, scope, text("cursor")).await,
+        ("prompts/get", _) if mcp.has_prompts() => {
+            mcp.get_prompt(engine, scope, needed("name")?, params.get("arguments")).await
+        }
         (LISTEN, true) if called.http => {
             let message = "Changes come as events: accept text/event-stream.";
             Err(RpcError::new(INVALID_REQUEST, message))
         }
         (method, _) => Err(RpcError::new(NO_METHOD, format!("There is no method `{method}`."))),
     }
+}
+
+/// The parameters of a method, which is a text each unless [`check_params`] says otherwise; `None`: any. A client of a later
+/// revision may send more with its handshake, which it has to be able to make.
+fn parameters(method: &str) -> Option<&'static [&'static str]> {
+    Some(match method {
+        "server/discover" | "ping" => &[],
+        "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => &["cursor"],
+        "tools/call" | "prompts/get" => &["name", "arguments"],
+        "resources/read" => &["uri"],
+        LISTEN => &["notifications"],
+        _ => return None,
+    })
+}
+
+/// Refuses parameters that a method does not take: a client must not believe that they have an effect.
+///
+/// # Errors
+/// There is one, or it has another type.
+fn check_params(called: &McpRequest<'_>) -> Result<(), RpcError> {
+    let Some(known) = parameters(called.method) else { return Ok(()) };
+    let refused = |message: String| Err(RpcError::new(INVALID_PARAMS, message));
+    for (name, value) in called.params.iter().filter(|(name, _)| *name != "_meta") {
+        let shown: String = name.chars().take(LONGEST_NAME).collect();
+        if !known.contains(&name.as_str()) {
+            return refused(format!("`{}` takes no parameter `{shown}`.", called.method));
+        }
+        if !value.is_string() && !matches!(name.as_str(), "arguments" | "notifications") {
+            return refused(format!("The parameter `{shown}` is no text."));
+        }
+    }
+    Ok(())
 }
 
 /// The name that the client gives itself: in the message, else in its headers.
@@ -344,7 +385,7 @@ fn finished(mut result: Value, called: &McpRequest<'_>) -> Value {
         map.insert("_meta".into(), json!({META_SERVER: server()}));
         let fresh = match called.method {
             "server/discover" | "tools/list" | "resources/templates/list" => Some(FRESH),
-            "resources/list" | "resources/read" => Some(0),
+            "resources/list" | "resources/read" | "prompts/list" => Some(0),
             _ => None,
         };
         if let Some(fresh) = fresh {
@@ -362,29 +403,53 @@ fn server() -> Value {
 fn instructions(scope: &Scope) -> String {
     let registry = &scope.registry;
     let title = cms_text::sanitize::unescape(scope.settings.text("title"));
-    format!(
+    let mut text = format!(
         "Content of the site {title} ({}). Tools act in the name of the user {}; the site refuses what that user may not \
          do. Ask for single members with `_fields` to keep results short.",
         registry.site.url, scope.principal.login
-    )
+    );
+    if drafts::only_drafts(scope) {
+        text.push_str(" Your credential only drafts.");
+        if registry.reviews().is_some() {
+            text.push_str(
+                " A change of a record that is no draft of its own waits until a person decides: the result names the review, \
+                 whose `state` and `note` tell the outcome.",
+            );
+        }
+    }
+    let declared = registry.declaration.mcp.instructions.trim();
+    if !declared.is_empty() {
+        text.push_str("\n\n");
+        text.push_str(declared);
+    }
+    text
 }
 
-fn discovered(scope: &Scope, http: bool) -> Value {
-    let versions: Vec<&str> = std::iter::once(MODERN).chain(LEGACY).collect();
-    // Over standard input there are no subscriptions.
-    let capabilities = match http {
+/// The features of the server. `changes`: clients may subscribe to changes.
+fn capabilities(mcp: &Mcp, changes: bool) -> Value {
+    let mut all = match changes {
         true => json!({"tools": {"listChanged": true}, "resources": {"listChanged": true, "subscribe": true}}),
         false => json!({"tools": {}, "resources": {}}),
     };
+    if mcp.has_prompts() {
+        all["prompts"] = if changes { json!({"listChanged": true}) } else { json!({}) };
+    }
+    all
+}
+
+fn discovered(mcp: &Mcp, scope: &Scope, http: bool) -> Value {
+    let versions: Vec<&str> = std::iter::once(MODERN).chain(LEGACY).collect();
+    // Over standard input there are no subscriptions.
+    let capabilities = capabilities(mcp, http);
     json!({"supportedVersions": versions, "capabilities": capabilities, "instructions": instructions(scope)})
 }
 
 /// The handshake of older revisions. Nothing of it is remembered.
-fn initialized(scope: &Scope, wanted: Option<&str>) -> Value {
+fn initialized(mcp: &Mcp, scope: &Scope, wanted: Option<&str>) -> Value {
     let version = LEGACY.into_iter().find(|own| Some(*own) == wanted).unwrap_or(LEGACY[0]);
     json!({
         "protocolVersion": version,
-        "capabilities": {"tools": {}, "resources": {}},
+        "capabilities": capabilities(mcp, false),
         "serverInfo": server(),
         "instructions": instructions(scope),
     })

@@ -2,11 +2,12 @@
 //!
 //! Every tool call is a request to the route that runs abilities, and every resource a request to the route of its item, in
 //! the caller's name: permissions, validation, limits and the audit trail are those of REST. There are no sessions: each
-//! message is answered by itself, by any node. `messages` reads and dispatches them, `tools` and `records` answer, `streams`
+//! message is answered by itself, by any node. `messages` reads and dispatches them, `tools`, `records` and `prompts` answer, `streams`
 //! sends what comes bit by bit, and this file is the address: who may send what over HTTP. Revision 2026-07-28 and the older ones with a handshake are
 //! spoken, by what each request says.
 
 mod messages;
+mod prompts;
 mod records;
 mod streams;
 mod tools;
@@ -41,6 +42,8 @@ pub struct Mcp {
     offer: OnceLock<McpOffer>,
     scheme: String,
     page: usize,
+    /// Path of the collection of prompts.
+    prompts: Option<String>,
     /// Open subscriptions, by user.
     open: Arc<OwnerShares>,
     running: RunningCalls,
@@ -126,6 +129,7 @@ impl Mcp {
             origins: own.into_iter().chain(registry.declaration.cors.origins.iter().cloned()).collect(),
             scheme: registry.site.prefix.clone(),
             page: usize::from(declared.page.clamp(1, 100)),
+            prompts: declared.prompts.get().and_then(|name| registry.resource(name)).map(|of| of.path.clone()),
             open: Arc::default(),
             running: RunningCalls::default(),
             offer: OnceLock::new(),

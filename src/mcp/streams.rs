@@ -30,6 +30,10 @@ const GATHER: Duration = Duration::from_millis(200);
 /// Most addresses of one subscription.
 const MOST_WATCHED: usize = 100;
 
+/// Filters of a subscription: lists that may change, and addresses of documents.
+const LISTS: [&str; 3] = ["toolsListChanged", "promptsListChanged", "resourcesListChanged"];
+const RECORDS: &str = "resourceSubscriptions";
+
 const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 fn event(message: &Value) -> Bytes {
@@ -116,6 +120,8 @@ enum SubscriptionTopic {
     Record(String),
     /// The addresses of all documents.
     List,
+    /// The prompts.
+    Prompts,
 }
 
 struct TopicState {
@@ -150,14 +156,14 @@ pub(super) async fn listening<H: McpHost>(
     let Some(wanted) = params.get("notifications").and_then(Value::as_object) else {
         return objected(RpcError::new(INVALID_PARAMS, "The parameter `notifications` is missing, or no object."));
     };
+    if let Some(name) = wanted.iter().find(|(name, value)| !is_filter(name, value)).map(|(name, _)| name) {
+        let name: String = name.chars().take(100).collect();
+        let message = format!("`{name}` is no kind of notification, or has a value of another type.");
+        return objected(RpcError::new(INVALID_PARAMS, message));
+    }
     let flag = |name: &str| wanted.get(name) == Some(&json!(true));
-    let uris: Vec<&str> = wanted
-        .get("resourceSubscriptions")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let uris = wanted.get(RECORDS).and_then(Value::as_array).into_iter().flatten();
+    let uris: Vec<&str> = uris.filter_map(Value::as_str).collect();
     if uris.len() > MOST_WATCHED {
         let message = format!("A subscription has {MOST_WATCHED} addresses at most.");
         return objected(RpcError::new(INVALID_PARAMS, message));
@@ -176,16 +182,18 @@ pub(super) async fn listening<H: McpHost>(
     let distinct: BTreeSet<&str> = uris.iter().copied().collect();
     let subjects = distinct.into_iter().map(|uri| SubscriptionTopic::Record(uri.to_owned()));
     let mut watched = Vec::new();
-    for subject in subjects.chain(flag("resourcesListChanged").then_some(SubscriptionTopic::List)) {
+    let prompts = flag("promptsListChanged") && host.mcp().has_prompts();
+    let lists = [(flag("resourcesListChanged"), SubscriptionTopic::List), (prompts, SubscriptionTopic::Prompts)];
+    for subject in subjects.chain(lists.into_iter().filter_map(|(wanted, list)| wanted.then_some(list))) {
         watched.extend(look(&*host, scope, subject).await);
     }
     let mut agreed = Map::new();
-    for name in ["toolsListChanged", "resourcesListChanged"] {
-        agreed.extend(flag(name).then(|| (name.to_owned(), json!(true))));
+    for name in LISTS.into_iter().filter(|name| flag(name) && (prompts || *name != "promptsListChanged")) {
+        agreed.insert(name.to_owned(), json!(true));
     }
     let records: Vec<&String> = watched.iter().filter_map(|one| one.subject.uri()).collect();
     if !uris.is_empty() {
-        agreed.insert("resourceSubscriptions".into(), json!(records));
+        agreed.insert(RECORDS.into(), json!(records));
     }
     let tools = flag("toolsListChanged");
     let events = VecDeque::new();
@@ -198,11 +206,28 @@ pub(super) async fn listening<H: McpHost>(
     McpReply::Stream(event_stream_headers(), stream)
 }
 
+/// Whether a subscription has such a filter.
+fn is_filter(name: &str, value: &Value) -> bool {
+    match name {
+        RECORDS => value.as_array().is_some_and(|uris| uris.iter().all(Value::is_string)),
+        name => LISTS.contains(&name) && value.is_boolean(),
+    }
+}
+
 impl SubscriptionTopic {
     fn uri(&self) -> Option<&String> {
         match self {
             SubscriptionTopic::Record(uri) => Some(uri),
-            SubscriptionTopic::List => None,
+            SubscriptionTopic::List | SubscriptionTopic::Prompts => None,
+        }
+    }
+
+    /// The notification that it has changed.
+    fn notification(&self) -> &'static str {
+        match self {
+            SubscriptionTopic::Record(_) => "notifications/resources/updated",
+            SubscriptionTopic::List => "notifications/resources/list_changed",
+            SubscriptionTopic::Prompts => "notifications/prompts/list_changed",
         }
     }
 }
@@ -216,6 +241,7 @@ async fn look<H: McpHost>(host: &H, scope: &Scope, subject: SubscriptionTopic) -
     let text = match &subject {
         SubscriptionTopic::Record(uri) => mcp.read_record(host.engine(), &scope, uri).await.ok()?.to_string(),
         SubscriptionTopic::List => mcp.newest_records(host.engine(), &scope).await,
+        SubscriptionTopic::Prompts => mcp.newest_prompts(host.engine(), &scope).await,
     };
     Some(TopicState { subject, digest: Sha256::digest(text).into(), made_from: storage.seen() })
 }
@@ -255,8 +281,10 @@ impl<H: McpHost> Subscription<H> {
                     if self.tools {
                         self.tell("notifications/tools/list_changed", json!({}));
                     }
-                    if self.watched.iter().any(|one| one.subject == SubscriptionTopic::List) {
-                        self.tell("notifications/resources/list_changed", json!({}));
+                    for list in [SubscriptionTopic::List, SubscriptionTopic::Prompts] {
+                        if self.watched.iter().any(|one| one.subject == list) {
+                            self.tell(list.notification(), json!({}));
+                        }
                     }
                     self.end();
                 }
@@ -284,7 +312,8 @@ impl<H: McpHost> Subscription<H> {
         let Some(scope) = self.listener.scope(host.engine()).await else { return self.end() };
         for at in due {
             let subject = self.watched[at].subject.clone();
-            let (digest, uri) = (self.watched[at].digest, subject.uri().cloned());
+            let (digest, method) = (self.watched[at].digest, subject.notification());
+            let told = subject.uri().map_or_else(|| json!({}), |uri| json!({"uri": uri}));
             match look(&*host, &scope, subject).await {
                 Some(now) => self.watched[at] = now,
                 // It is gone, or not for this caller any more.
@@ -296,10 +325,7 @@ impl<H: McpHost> Subscription<H> {
             if self.watched[at].digest == digest {
                 continue;
             }
-            match uri {
-                Some(uri) => self.tell("notifications/resources/updated", json!({"uri": uri})),
-                None => self.tell("notifications/resources/list_changed", json!({})),
-            }
+            self.tell(method, told);
         }
     }
 }

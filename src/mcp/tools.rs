@@ -3,9 +3,10 @@
 use super::Mcp;
 use super::messages::{INVALID_PARAMS, RpcError};
 use crate::access::audit::Event;
-use crate::access::identity;
+use crate::access::{drafts, identity};
 use crate::engine::Engine;
 use crate::error::status;
+use crate::handlers::proposals;
 use crate::model::Method;
 use crate::openapi::schemas::{Side, modern};
 use crate::registry::abilities::{Ability, RequestTemplate};
@@ -27,6 +28,9 @@ const CALLED: &str = "tool_called";
 
 /// Longest name of a tool.
 const LONGEST: usize = 128;
+
+/// The code of an input that an ability does not take.
+const INVALID_INPUT: &str = "ability_invalid_input";
 
 const DISCOVER: &str = "discover-abilities";
 const DESCRIBE: &str = "describe-ability";
@@ -260,7 +264,7 @@ impl Mcp {
     pub(super) fn list_tools(&self, scope: &Scope) -> Value {
         let offer = self.offer();
         let shown = offer.listed.iter().filter_map(|name| match offer.tools.get(name) {
-            Some(tool) => tool.open_to(scope).then(|| tool.document.clone()),
+            Some(tool) => tool.open_to(scope).then(|| tool.shown_to(scope, tool.document.clone())),
             None => finder(name),
         });
         json!({"tools": shown.collect::<Vec<_>>()})
@@ -286,13 +290,17 @@ impl Mcp {
         if !offer.finders {
             return Err(unknown(name));
         }
+        if let Some(refused) = misplaced(name, &arguments) {
+            return Ok(said(&refused));
+        }
         let wanted = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
         let of_name = || offer.tools.values().find(|tool| tool.ability == wanted);
         let none = || said(&format!("There is no ability `{wanted}` that is a tool. Find one with {DISCOVER}."));
         match name {
             DISCOVER => Ok(done(self.found(scope, &arguments))),
             DESCRIBE => {
-                Ok(of_name().filter(|tool| tool.open_to(scope)).map_or_else(none, |tool| done(tool.described())))
+                let tool = of_name().filter(|tool| tool.open_to(scope));
+                Ok(tool.map_or_else(none, |tool| done(tool.shown_to(scope, tool.described()))))
             }
             EXECUTE => match of_name() {
                 Some(tool) => {
@@ -324,6 +332,13 @@ impl Mcp {
             true => arguments.shift_remove("input").unwrap_or_default(),
             false => Value::Object(arguments),
         };
+        let declared = tool.input.as_ref().unwrap_or(&tool.document["inputSchema"]);
+        let declared = if tool.wrapped { &declared["properties"]["input"] } else { declared };
+        if let Some(stray) = stray_member(declared, &input, "") {
+            return said(&format!(
+                "The input has a member `{stray}`, which is not taken: leave it out. ({INVALID_INPUT})"
+            ));
+        }
         let takes_none = tool.document["inputSchema"]["properties"] == json!({});
         let mut brought = Map::new();
         if !(takes_none && input == json!({})) {
@@ -339,11 +354,82 @@ impl Mcp {
         let path = format!("{}/{}/run", self.offer().abilities, tool.ability);
         let scope = &Scope { tool: true, ..scope.clone() };
         let part = send(engine, scope, tool.method, &path, brought).await;
-        if status::is_success(part.status) { done(part.body) } else { said(&refusal(&part.body)) }
+        match part.status {
+            status::ACCEPTED if drafts::only_drafts(scope) => {
+                let told = json!({"type": "text", "text": proposals::told(&part.body)});
+                let mut result = done(part.body);
+                if let Some(content) = result["content"].as_array_mut() {
+                    content.insert(0, told);
+                }
+                result
+            }
+            done_with if status::is_success(done_with) => done(part.body),
+            _ => said(&refusal(&part.body)),
+        }
     }
 }
 
+/// The first member of an argument that its schema does not name: routes would leave it out. Arguments themselves are the
+/// ability's matter.
+fn stray_member(schema: &Value, value: &Value, at: &str) -> Option<String> {
+    match value {
+        Value::Object(members) => {
+            let known = schema["properties"].as_object().filter(|known| !known.is_empty())?;
+            let open = match &schema["additionalProperties"] {
+                Value::Null | Value::Bool(false) => {
+                    ["patternProperties", "oneOf", "anyOf", "allOf"].iter().any(|word| schema.get(word).is_some())
+                }
+                _ => true,
+            };
+            members.iter().find_map(|(name, value)| {
+                let place = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+                match known.get(name) {
+                    Some(schema) => stray_member(schema, value, &place),
+                    None => (!at.is_empty() && !open).then(|| place.chars().take(200).collect()),
+                }
+            })
+        }
+        Value::Array(items) => {
+            let schema = schema.get("items").filter(|schema| schema.is_object())?;
+            items.iter().find_map(|item| stray_member(schema, item, at))
+        }
+        _ => None,
+    }
+}
+
+/// Why a tool that finds, describes or runs abilities takes no such arguments.
+fn misplaced(name: &str, arguments: &Map<String, Value>) -> Option<String> {
+    let tool = finder(name)?;
+    let schema = &tool["inputSchema"];
+    let known = schema["properties"].as_object()?;
+    for (given, value) in arguments {
+        let Some(declared) = known.get(given) else {
+            let known: Vec<&str> = known.keys().map(String::as_str).collect();
+            let given: String = given.chars().take(100).collect();
+            return Some(format!("`{name}` takes no argument `{given}`; it takes {}.", known.join(", ")));
+        };
+        let fits = if declared["type"] == "object" { value.is_object() } else { value.is_string() };
+        if !fits {
+            return Some(format!("The argument `{given}` is to be of the type {}.", declared["type"]));
+        }
+    }
+    let missing = schema["required"].as_array()?.iter().filter_map(Value::as_str);
+    let mut missing = missing.filter(|wanted| !arguments.contains_key(*wanted));
+    missing.next().map(|wanted| format!("The argument `{wanted}` is missing."))
+}
+
 impl Tool {
+    /// A description as it holds for a caller: what a credential that only drafts changes may become a review.
+    fn shown_to(&self, scope: &Scope, mut document: Value) -> Value {
+        if !self.reads
+            && drafts::only_drafts(scope)
+            && let Some(map) = document.as_object_mut()
+        {
+            map.shift_remove("outputSchema");
+        }
+        document
+    }
+
     fn described(&self) -> Value {
         let mut document = self.document.clone();
         document["name"] = json!(self.ability);
@@ -466,6 +552,15 @@ mod tests {
         let short = json!({"type": "object", "description": "How. Members: eq, ne."});
         let shown = json!({"properties": {"where": {"properties": {"date": short, "tag": {"type": "object"}}}}});
         assert_eq!(shortened(&schema), shown);
+        let nested = json!({"properties": {"title": {"properties": {"raw": {}}}, "free": {"type": "object"}, "open": {
+            "properties": {"a": {}}, "additionalProperties": true}, "list": {"items": {"properties": {"a": {}}}}}});
+        for (given, stray) in [
+            (json!({"title": {"raw": 1}, "free": {"b": 1}, "open": {"b": 1}, "other": {}}), None),
+            (json!({"title": {"row": 1}}), Some("title.row")),
+            (json!({"list": [{"a": 1}, {"b": 1}]}), Some("list.b")),
+        ] {
+            assert_eq!(stray_member(&nested, &given, "").as_deref(), stray, "{given}");
+        }
         let (schema, wrapped) = input_schema(json!({"type": "string"}).as_object().expect("an object"));
         assert!(wrapped && schema["properties"]["input"]["type"] == "string");
     }

@@ -64,6 +64,9 @@ impl DescriptionBuilder<'_> {
         let family = owner.or(resource).map(|of| of.family);
         let of_family = handler.fails_of.iter().filter(|(of, _)| Some(*of) == family).flat_map(|(_, codes)| *codes);
         codes.extend(guard.fails.iter().chain(handler.fails).chain(of_family));
+        if self.proposed(route, endpoint).is_some() {
+            codes.extend([Code::ProposalNoChanges, Code::ReviewsFull]);
+        }
         if let Some(resource) = resource.filter(|_| has_body(method)) {
             codes.extend(resource.not_empty.iter().map(|(_, code)| *code));
             codes.extend(resource.relations.iter().filter_map(|relation| relation.missing));

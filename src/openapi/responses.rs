@@ -7,12 +7,12 @@ use crate::error::{Code, status};
 use crate::model::{LINES, Method};
 use crate::registry::args::ArgRole;
 use crate::registry::resource::{Context, Resource};
-use crate::registry::vocabulary::ResponseKind;
+use crate::registry::vocabulary::{HandlerRole, ResponseKind};
 use crate::registry::{Endpoint, Route};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-impl DescriptionBuilder<'_> {
+impl<'r> DescriptionBuilder<'r> {
     pub(super) fn responses(
         &mut self,
         route: &Route,
@@ -64,6 +64,12 @@ impl DescriptionBuilder<'_> {
         }
         found["headers"] = Value::Object(self.headers(method, responds));
         let mut all = Map::from_iter([(status.to_string(), found)]);
+        if let Some(reviews) = self.proposed(route, endpoint) {
+            let shown = self.components.document(&reviews.schema, &[reviews], "Review");
+            let schema = self.components.any(&shown, &[Context::VIEW, Context::EDIT]);
+            let description = "The credential only drafts: nothing has changed, and the change waits for this review.";
+            all.insert(status::ACCEPTED.to_string(), json!({"description": description, "content": as_json(schema)}));
+        }
         if method == Method::Get {
             all.insert(
                 status::NOT_MODIFIED.to_string(),
@@ -71,6 +77,17 @@ impl DescriptionBuilder<'_> {
             );
         }
         with_errors(all, self.codes(route, endpoint, method))
+    }
+
+    /// The resource of reviews, where a request to the endpoint may become one.
+    pub(super) fn proposed(&self, route: &Route, endpoint: &Endpoint) -> Option<&'r Resource> {
+        let registry = self.registry;
+        let own = route.resource.map(|index| &registry.resources[index]);
+        match endpoint.role {
+            Some(HandlerRole::Update) if endpoint.drafts => registry.reviews_of(own?),
+            Some(HandlerRole::RunAbility) => registry.reviews(),
+            _ => None,
+        }
     }
 
     /// The schema of a response in each context, for generators of types: `anyOf` does not say which is which.

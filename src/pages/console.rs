@@ -161,6 +161,7 @@ async fn boot(visit: &PageContext<'_>) -> Value {
         "login_url": pages.login,
         "logout_url": pages.logout,
         "profile_url": pages.profile,
+        "factors_url": pages.factors,
         "explorer_url": pages.explorer.get(),
         "batch": batch(registry),
         "user": scope.principal.id,

@@ -8,9 +8,11 @@ mod authorize;
 mod connect;
 mod console;
 mod explorer;
+mod factors;
 mod first_list;
 mod home;
 mod inner;
+mod login;
 mod media;
 mod packed;
 mod profile;
@@ -22,18 +24,14 @@ mod templates;
 mod well_known;
 
 use crate::access::addresses;
-use crate::access::attempts::AttemptLimit;
 use crate::access::audit::{self, Event};
-use crate::access::identity::{self, LoginContext};
-use crate::access::outbox;
-use crate::access::sessions::{Purpose, cookie_name, removed};
+use crate::access::identity;
+use crate::access::sessions::Purpose;
 use crate::engine::Engine;
 use crate::error::{ApiError, Code, status};
-use crate::families;
 use crate::model::{Method, Payload, Reply, Request};
-use crate::records::{self, Record, eq, txt};
+use crate::records::{self, Record};
 use crate::registry::Registry;
-use crate::registry::columns::session;
 use crate::registry::languages::Languages;
 use crate::request::call::{Call, SubResponse};
 use crate::request::conditional::Preconditions;
@@ -41,7 +39,7 @@ use crate::request::{BodyParams, body_params};
 use crate::scope::{Principal, Scope};
 use cms_declaration as declaration;
 use cms_declaration::translations::Translator;
-use cms_storage::plan::{Change, DbValue, WritePlan};
+use cms_storage::plan::{Change, DbValue};
 use cms_text::sanitize::unescape;
 use minijinja::Environment;
 pub use profile::SHORTEST_PASSWORD;
@@ -86,6 +84,7 @@ enum PageKind {
     Connect,
     Lost,
     Reset,
+    Factors,
     Nonce,
     Explorer,
     /// Another address of the console.
@@ -218,6 +217,7 @@ impl Pages {
             (if self.connects { declared.connect.as_str() } else { "" }, PageKind::Connect),
             (declared.lost.as_str(), PageKind::Lost),
             (declared.reset.as_str(), PageKind::Reset),
+            (declared.factors.as_str(), PageKind::Factors),
             (declared.explorer.get().map_or("", String::as_str), PageKind::Explorer),
         ]
         .into_iter()
@@ -285,19 +285,22 @@ impl<'a> PageContext<'a> {
             (PageKind::Home, true) => {
                 self.message(status::NOT_FOUND, "Nothing here", &["There is no page at this address."])
             }
-            (PageKind::Login, false) => self.login(status::OK, None),
-            (PageKind::Login, true) => self.log_in().await,
+            (PageKind::Login, false) => login::ask(self, status::OK, None),
+            (PageKind::Login, true) => login::log_in(self).await,
             (PageKind::Nonce, false) => self.nonce(),
             (PageKind::Explorer, false) => explorer::show(self),
             (PageKind::ToConsole, false) => found(self.pages.console.as_deref().unwrap_or(HOME[0])),
-            (PageKind::Logout, true) => self.log_out().await,
+            (PageKind::Logout, true) => login::log_out(self).await,
             (PageKind::Lost, false) => reset::ask(self),
             (PageKind::Lost, true) => reset::request(self).await,
             (PageKind::Reset, false) => reset::open(self),
             (PageKind::Reset, true) => reset::set(self).await,
             _ if !self.known() => self.to_login(),
-            (PageKind::Console(_), false) => console::show(self).await,
+            (PageKind::Factors, false) => factors::show(self, status::OK, None),
+            (PageKind::Factors, true) => factors::change(self).await,
             (PageKind::Logout, false) => self.page(status::OK, "Log out", "logout.html", json!({})),
+            _ if self.scope.principal.lacks_factor => see_other(&self.pages.declared.factors),
+            (PageKind::Console(_), false) => console::show(self).await,
             (PageKind::Profile, false) => profile::show(self, profile::Notice::default()).await,
             (PageKind::Profile, true) => profile::change(self).await,
             (PageKind::Authorize, false) => authorize::ask(self),
@@ -354,120 +357,11 @@ impl<'a> PageContext<'a> {
         self.request.query.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
-    // -------------------------------------------------------------------------------------------- login
-
-    fn login(&self, status: u16, problem: Option<&str>) -> Reply {
-        let pages = &self.pages.declared;
-        let wanted = [self.field(&pages.redirect), self.parameter(&pages.redirect)];
-        let wanted = wanted.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
-        if self.known() && status == status::OK {
-            return see_other(&self.destination(wanted, &self.scope.principal));
-        }
-        let purpose = addresses::local_path(&self.scope.registry.site.url, wanted)
-            .filter(|place| [&pages.authorize, &pages.connect].iter().any(|page| place.starts_with(*page)))
-            .map(|_| "A program requests access to this site in your name. Log in first, then you decide.");
-        let lost = outbox::sends_links(&self.scope.registry).then_some(&pages.lost);
-        let set = problem.is_none() && self.parameter("done") == reset::DONE;
-        let notice = set.then_some("Your password is set. Log in with it.");
-        let data = json!({"action": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "names": pages.fields, "login": self.field(&pages.fields.login), "purpose": purpose, "problem": problem, "lost": lost, "notice": notice});
-        self.page(status, "Log in", "login.html", data)
-    }
-
-    async fn log_in(&self) -> Reply {
-        let pages = &self.pages.declared;
-        let [login, password, remember] =
-            [&pages.fields.login, &pages.fields.password, &pages.fields.remember].map(|name| self.field(name));
-        if login.is_empty() || password.is_empty() {
-            return self.login(status::UNAUTHORIZED, Some("Give your user name and your password."));
-        }
-        let patience = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);
-        let identity = self.engine.identity();
-        let occasion = LoginContext { patience, path: &self.request.path };
-        let found =
-            identity.verify_account(&self.scope, &self.engine.shared().hasher, (login, password), occasion).await;
-        let caller = match found {
-            Ok(Some((caller, _))) => caller,
-            Ok(None) => return self.login(status::UNAUTHORIZED, Some("The user name or the password is wrong.")),
-            Err(error) if error.code() == Code::TooManyRequests => {
-                let mut reply =
-                    self.login(status::TOO_MANY_REQUESTS, Some("Too many attempts. Wait a little, then try again."));
-                reply.headers.extend(error.headers());
-                return reply;
-            }
-            Err(error) => return self.failure(&error),
-        };
-        let lifetime = if remember.is_empty() { pages.session_lifetime } else { pages.remember_lifetime };
-        let remembered = (!remember.is_empty()).then(|| lifetime.seconds_signed());
-        let begun = identity.begin_session(
-            &self.scope,
-            (caller.id, self.bound_to_host()),
-            self.scope.now + lifetime.seconds_signed(),
-        );
-        let (token, mut changes) = match begun {
-            Ok(begun) => begun,
-            Err(error) => return self.failure(&error),
-        };
-        changes.extend(self.happened("login", &caller, ""));
-        if let Err(error) = self.scope.storage.commit(WritePlan::new(changes)).await {
-            return self.failure(&families::commit_failure(&self.scope, error));
-        }
-        let mut reply = see_other(&self.destination(self.field(&pages.redirect), &caller));
-        reply.headers.push(self.cookie(&token, remembered));
-        reply
-    }
-
-    async fn log_out(&self) -> Reply {
-        if let Some(key) = &self.scope.principal.session {
-            let mut changes = vec![removed(eq(session::HASH, txt(key)))];
-            changes.extend(self.happened("logout", &self.scope.principal, ""));
-            if let Err(error) = self.scope.storage.commit(WritePlan::new(changes)).await {
-                return self.failure(&families::commit_failure(&self.scope, error));
-            }
-        }
-        let mut reply = see_other(&self.pages.declared.login);
-        reply.headers.push(self.cookie("", Some(0)));
-        if self.bound_to_host() {
-            // One of before this site was served over HTTPS.
-            reply.headers.push(self.cookie_as(false, "", Some(0)));
-        }
-        reply
-    }
-
     /// The audit trail's entry of what the user did on this page.
     fn happened(&self, event: &str, who: &Principal, subject: &str) -> Option<Change> {
         let path = &self.request.path;
         let event = Event { name: event, user: who.id, login: &who.login, path, subject, ..Event::default() };
         audit::entry(&self.scope, &event)
-    }
-
-    /// Whether the session's cookie is sent over HTTPS only.
-    fn secure(&self) -> bool {
-        self.scope.peer.https || self.scope.registry.site.url.starts_with("https:")
-    }
-
-    /// Whether no other site of the domain can set the session's cookie: browsers allow that at the root of a host alone.
-    fn bound_to_host(&self) -> bool {
-        self.secure() && self.scope.registry.site.base.is_empty()
-    }
-
-    fn cookie(&self, value: &str, seconds: Option<i64>) -> (String, String) {
-        self.cookie_as(self.bound_to_host(), value, seconds)
-    }
-
-    fn cookie_as(&self, host: bool, value: &str, seconds: Option<i64>) -> (String, String) {
-        let age = seconds.map(|seconds| format!("; Max-Age={seconds}")).unwrap_or_default();
-        let site = &self.scope.registry.site;
-        let secure = if self.secure() { "; Secure" } else { "" };
-        let name = cookie_name(&site.prefix, host);
-        let path = if site.base.is_empty() { "/" } else { &site.base };
-        ("Set-Cookie".into(), format!("{name}={value}; Path={path}; HttpOnly; SameSite=Lax{age}{secure}"))
-    }
-
-    /// Where a login leads: a place on this site, otherwise the console for those who may change something, and the
-    /// profile for others.
-    fn destination(&self, wanted: &str, caller: &Principal) -> String {
-        let place = addresses::local_path(&self.scope.registry.site.url, wanted);
-        place.or_else(|| self.console_of(caller)).unwrap_or_else(|| self.pages.declared.profile.clone())
     }
 
     /// The address of the console, for a caller for whom it has something to do.
@@ -483,11 +377,15 @@ impl<'a> PageContext<'a> {
         }
         let query = if self.request.raw_query.is_empty() { "" } else { "?" };
         let origin = self.scope.registry.site.origin();
-        let here = format!("{origin}{}{query}{}", self.request.path, self.request.raw_query);
-        let kept: String =
-            url::form_urlencoded::Serializer::new(String::new()).append_pair(&pages.redirect, &here).finish();
-        let mark = if pages.login.contains('?') { '&' } else { '?' };
-        found(&format!("{}{mark}{kept}", pages.login))
+        found(&self.leading(&pages.login, &format!("{origin}{}{query}{}", self.request.path, self.request.raw_query)))
+    }
+
+    /// The address of a page from where people go on to another place.
+    fn leading(&self, page: &str, place: &str) -> String {
+        let redirect = &self.pages.declared.redirect;
+        let kept: String = url::form_urlencoded::Serializer::new(String::new()).append_pair(redirect, place).finish();
+        let mark = if page.contains('?') { '&' } else { '?' };
+        format!("{page}{mark}{kept}")
     }
 
     fn nonce(&self) -> Reply {

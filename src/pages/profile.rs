@@ -2,9 +2,11 @@
 
 use super::authorize::users_path;
 use super::replies::see_other;
-use super::{PageContext, console, said};
+use super::{PageContext, console, factors, said};
 use crate::access::attempts::AttemptLimit;
-use crate::access::identity::{LoginContext, available};
+use crate::access::factors::FactorDuty;
+use crate::access::identity::available;
+use crate::access::passwords::{KnownPassword, LoginContext};
 use crate::access::sessions::{SessionRow, removed};
 use crate::error::{ApiError, status};
 use crate::families;
@@ -48,8 +50,12 @@ pub(super) async fn show(visit: &PageContext<'_>, told: Notice) -> Reply {
         true => visit.rest(Method::Get, &format!("{item}/application-passwords"), json!({}), Value::Null).await.body,
         false => Value::Null,
     };
-    let read = || Ok::<_, ApiError>((sessions(visit, user)?, address_before(visit, user)?));
-    let (sessions, before) = match read() {
+    let read = || {
+        let row = factors::own_row(visit)?;
+        let asks = factors::asks(visit, &row)?;
+        Ok::<_, ApiError>((sessions(visit, user)?, address_before(visit, user)?, asks))
+    };
+    let (sessions, before, asks) = match read() {
         Ok(read) => read,
         Err(error) => return visit.failure(&error),
     };
@@ -59,7 +65,7 @@ pub(super) async fn show(visit: &PageContext<'_>, told: Notice) -> Reply {
         false => visit.translate("Profile of {name}").replace("{name}", found.body["name"].as_str().unwrap_or("")),
     };
     let (app_name, secret) = told.secret.unzip();
-    let data = json!({"width": "wide", "title": title, "action": address(visit, user), "own": own, "user": found.body, "before": before, "available": available, "passwords": passwords.as_array().map(|list| list.iter().map(|p| dated(visit, p)).collect::<Vec<_>>()), "sessions": sessions, "people": people(visit).await, "problem": told.problem, "notice": notice, "copies": secret.is_some(), "connects": visit.scope.registry.oauth().is_some(), "secret": secret, "app_name": app_name, "shortest": SHORTEST_PASSWORD});
+    let data = json!({"width": "wide", "title": title, "action": address(visit, user), "own": own, "user": found.body, "before": before, "available": available, "passwords": passwords.as_array().map(|list| list.iter().map(|p| dated(visit, p)).collect::<Vec<_>>()), "sessions": sessions, "people": people(visit).await, "problem": told.problem, "notice": notice, "copies": secret.is_some(), "connects": visit.scope.registry.oauth().is_some(), "secret": secret, "app_name": app_name, "asks_factor": asks, "factors": visit.pages.declared.factors, "shortest": SHORTEST_PASSWORD});
     visit.page(told.status.unwrap_or(status::OK), "", "profile.html", data)
 }
 
@@ -129,23 +135,29 @@ pub(super) fn too_short(visit: &PageContext<'_>) -> String {
 
 /// Changes a password for a caller who knows the own one.
 async fn password(visit: &PageContext<'_>, item: &str) -> Result<SubResponse, Notice> {
-    let pages = &visit.pages.declared;
     let problem =
         |status: u16, text: &str| Notice { status: Some(status), problem: Some(text.into()), ..Notice::default() };
     if visit.field("new").chars().count() < SHORTEST_PASSWORD {
         return Err(problem(status::BAD_REQUEST, &too_short(visit)));
     }
+    match knows_password(visit).await {
+        Ok(Some(known)) if known.duty == FactorDuty::Proof => {
+            factors::prove_now(visit).await.map_err(|refusal| problem(refusal.status, &refusal.problem))?
+        }
+        Ok(Some(_)) => {}
+        Ok(None) => return Err(problem(status::FORBIDDEN, "Your present password is another one.")),
+        Err(error) => return Err(problem(error.status(), error.message())),
+    }
+    Ok(visit.rest(Method::Post, item, json!({}), json!({"password": visit.field("new")})).await)
+}
+
+/// Whether the form has the logged-in user's present password.
+pub(super) async fn knows_password(visit: &PageContext<'_>) -> Result<Option<KnownPassword>, ApiError> {
+    let pages = &visit.pages.declared;
     let patience = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);
     let login = visit.scope.principal.login.clone();
-    let own = (&*login, visit.field("current"));
-    let occasion = LoginContext { patience, path: &visit.request.path };
-    let found =
-        visit.engine.identity().verify_account(&visit.scope, &visit.engine.shared().hasher, own, occasion).await;
-    match found {
-        Ok(Some(_)) => Ok(visit.rest(Method::Post, item, json!({}), json!({"password": visit.field("new")})).await),
-        Ok(None) => Err(problem(status::FORBIDDEN, "Your present password is another one.")),
-        Err(error) => Err(problem(error.status(), error.message())),
-    }
+    let (own, occasion) = ((&*login, visit.field("current")), LoginContext { patience, path: &visit.request.path });
+    visit.engine.identity().verify_account(&visit.scope, &visit.engine.shared().hasher, own, occasion).await
 }
 
 /// Ends one session, or all but the caller's own.
@@ -230,7 +242,7 @@ fn dated(visit: &PageContext<'_>, password: &Value) -> Value {
 }
 
 /// A moment in the site's time zone, to the minute, as the browser's language writes it.
-fn moment(visit: &PageContext<'_>, seconds: i64) -> String {
+pub(super) fn moment(visit: &PageContext<'_>, seconds: i64) -> String {
     let settings = &visit.scope.settings;
     let language = console::accepted(visit).unwrap_or_else(|| settings.text("language"));
     dates::format_for_language(settings.zone.utc_to_local(seconds), language)

@@ -4,10 +4,12 @@
 //! here, and accounts are looked up when it is carried out. The second writes by itself: nobody is logged in there, and the
 //! link must be used up with the change that it allows, or neither happens.
 
+use super::factors::{self, FactorRefusal};
 use super::replies::see_other;
 use super::{PageContext, profile, said_in};
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::{self, Event};
+use crate::access::factor_proofs;
 use crate::access::identity::{self, available};
 use crate::access::links::{PasswordLink, USED};
 use crate::access::malformed_password;
@@ -103,7 +105,15 @@ pub(super) async fn set(visit: &PageContext<'_>) -> Reply {
     if let Some(error) = malformed_password(&visit.scope.registry, password) {
         return form(visit, &link, token, error.status(), Some(&said_in(&error.body())));
     }
-    match write(visit, &link, password).await {
+    let changes = match proven(visit, &link).await {
+        Ok(changes) => changes,
+        Err(refusal) => {
+            let mut reply = form(visit, &link, token, refusal.status, Some(&refusal.problem));
+            reply.headers.extend(refusal.headers);
+            return reply;
+        }
+    };
+    match write(visit, &link, password, changes).await {
         Ok(()) => {
             let login = &visit.pages.declared.login;
             let mark = if login.contains('?') { '&' } else { '?' };
@@ -112,6 +122,16 @@ pub(super) async fn set(visit: &PageContext<'_>) -> Reply {
         Err(ResetFailure::Void) => void(visit),
         Err(ResetFailure::Error(error)) => visit.failure(&error),
     }
+}
+
+/// Proves the factor of the account, where it has one: who can read its mail has no more than that.
+async fn proven(visit: &PageContext<'_>, link: &PasswordLink) -> Result<Vec<Change>, FactorRefusal> {
+    if !factors::asks(visit, &link.row)? {
+        return Ok(Vec::new());
+    }
+    let users = visit.scope.registry.users().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let owner = identity::principal(&visit.scope.registry, Record { resource: users, row: &link.row });
+    Ok(factors::prove(visit, &owner).await?.changes)
 }
 
 /// Whether a token confirms an e-mail address; those that set a password have no full stop.
@@ -173,7 +193,12 @@ impl From<ApiError> for ResetFailure {
 
 /// Uses the link up, sets the password, ends every session, notes it in the audit trail and notifies the owner, in one
 /// plan.
-async fn write(visit: &PageContext<'_>, link: &PasswordLink, password: &str) -> Result<(), ResetFailure> {
+async fn write(
+    visit: &PageContext<'_>,
+    link: &PasswordLink,
+    password: &str,
+    mut changes: Vec<Change>,
+) -> Result<(), ResetFailure> {
     let users = visit.scope.registry.users().ok_or_else(|| ApiError::new(Code::Internal))?;
     let account = Record { resource: users, row: &link.row };
     let (engine, key) = (visit.engine, account.key());
@@ -182,7 +207,7 @@ async fn write(visit: &PageContext<'_>, link: &PasswordLink, password: &str) -> 
     let mut scope = visit.scope.clone();
     scope.principal = identity::principal(&scope.registry, account);
     let target = Target::Existing { key: account.value("id").clone(), expect: account.version() };
-    let mut changes = link.used(users, scope.now);
+    changes.extend(link.used(users, scope.now));
     changes.push(Change::Put(Put::new(users.table.clone(), target, Vec::new())));
     user::set_password(&mut changes, &hash);
     changes.extend(user::new_password(&scope, account, None));
@@ -197,7 +222,9 @@ async fn write(visit: &PageContext<'_>, link: &PasswordLink, password: &str) -> 
             visit.engine.identity().proven(&scope, account, (password, &hash), patience);
             Ok(())
         }
-        Err(CommitError::Refused { tag: USED, .. } | CommitError::Stale) => Err(ResetFailure::Void),
+        Err(CommitError::Refused { tag: USED | factor_proofs::USED, .. } | CommitError::Stale) => {
+            Err(ResetFailure::Void)
+        }
         Err(error) => Err(crate::families::commit_failure(&scope, error).into()),
     }
 }
@@ -219,7 +246,11 @@ fn refused(visit: &PageContext<'_>, error: &ApiError, text: &str) -> Reply {
 fn form(visit: &PageContext<'_>, link: &PasswordLink, token: &str, status: u16, problem: Option<&str>) -> Reply {
     let Some(users) = visit.scope.registry.users() else { return void(visit) };
     let login = Record { resource: users, row: &link.row }.text("login");
-    let data = json!({"action": visit.pages.declared.reset, "link": token, "login": login, "problem": problem, "shortest": SHORTEST_PASSWORD, "programs": available(&visit.scope.registry, &visit.scope.peer)});
+    let asks = match factors::asks(visit, &link.row) {
+        Ok(asks) => asks,
+        Err(error) => return visit.failure(&error),
+    };
+    let data = json!({"action": visit.pages.declared.reset, "link": token, "login": login, "asks_factor": asks, "problem": problem, "shortest": SHORTEST_PASSWORD, "programs": available(&visit.scope.registry, &visit.scope.peer)});
     with_origin(visit.page(status, "Set a password", "reset.html", data))
 }
 

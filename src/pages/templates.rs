@@ -5,7 +5,7 @@ use cms_declaration::translations::Translator;
 use cms_text::sanitize::escape;
 use minijinja::{AutoEscape, Environment, State, escape_formatter};
 
-const TEMPLATES: [(&str, &str); 15] = [
+const TEMPLATES: [(&str, &str); 22] = [
     ("base.html", include_str!("templates/base.html")),
     ("home.html", include_str!("templates/home.html")),
     ("message.html", include_str!("templates/message.html")),
@@ -17,6 +17,13 @@ const TEMPLATES: [(&str, &str); 15] = [
     ("authorize.html", include_str!("templates/authorize.html")),
     ("connect.html", include_str!("templates/connect.html")),
     ("secret.html", include_str!("templates/secret.html")),
+    ("proof.html", include_str!("templates/proof.html")),
+    ("password-or-proof.html", include_str!("templates/password-or-proof.html")),
+    ("factor.html", include_str!("templates/factor.html")),
+    ("factors.html", include_str!("templates/factors.html")),
+    ("factor-app.html", include_str!("templates/factor-app.html")),
+    ("factor-confirm.html", include_str!("templates/factor-confirm.html")),
+    ("recovery.html", include_str!("templates/recovery.html")),
     ("profile.html", include_str!("templates/profile.html")),
     ("explorer.html", include_str!("templates/explorer.html")),
     ("console.html", include_str!("templates/console.html")),

@@ -97,6 +97,8 @@ tables! {
         REGISTERED: Int = "registered",
         ROLES: Text = "roles",
         PASSWORD_HASH: Text = "password_hash",
+        /// When a second factor has to be there; 0: nobody has been seen without one that is required.
+        FACTOR_DUE: Int = "second_factor_due",
         EXTRA: Json = "extra",
     }
 
@@ -151,6 +153,24 @@ tables! {
         USER: Int = "user",
         EXPIRES: Int = "expires",
         BOUND: Text = "bound",
+    }
+
+    /// Second factors of accounts.
+    factor "second_factor" (KEY = "key") {
+        USER: Int = "user",
+        KIND: Text = "kind",
+        NAME: Text = "name",
+        /// The secret that proofs are checked with, sealed.
+        SECRET: Text = "secret",
+        CREATED: Int = "created",
+        LAST_USED: Int = "last_used",
+        /// The number of the last proof. They rise, so none is good twice.
+        PROOF: Int = "proof",
+    }
+
+    /// Recovery codes, by their digests.
+    recovery "recovery_code" (HASH = "hash") {
+        USER: Int = "user",
     }
 
     /// Credentials of programs: application passwords, and the tokens that a login has made.
@@ -345,6 +365,55 @@ pub mod delivery {
     /// All of them.
     pub const ALL: [&str; 13] =
         [WEBHOOK, MESSAGE, EVENT, TYPE, STATE, ATTEMPTS, CREATED, SENT, STATUS, ERROR, REQUEST, RESPONSE, EVENTS];
+}
+
+/// Changes that wait for a review, or were decided.
+pub mod review {
+    pub const RECORD: &str = "record";
+    /// Name of the resource of the record.
+    pub const RESOURCE: &str = "resource";
+    /// The title of the record when the change was proposed.
+    pub const TITLE: &str = "title";
+    pub const USER: &str = "user";
+    pub const CLIENT: &str = "client";
+    /// Key of the credential; empty: there was none.
+    pub const CREDENTIAL: &str = "credential";
+    pub const STATE: &str = "state";
+    pub const MEMBERS: &str = "members";
+    pub const NOTE: &str = "note";
+    pub const DECIDED_BY: &str = "decided_by";
+    pub const CREATED: &str = "created";
+    pub const CHANGED: &str = "changed";
+    pub const DECIDED: &str = "decided";
+    /// The version of the record that the change was made from.
+    pub const BASE: &str = "base";
+    /// The record as it would be, like the content of a revision.
+    pub const CONTENT: &str = "content";
+
+    /// States of a change.
+    pub mod state {
+        pub const WAITING: &str = "pending";
+        pub const PUBLISHED: &str = "published";
+        pub const WITHDRAWN: &str = "withdrawn";
+    }
+
+    /// All of them.
+    pub const ALL: [&str; 15] = [
+        RECORD, RESOURCE, TITLE, USER, CLIENT, CREDENTIAL, STATE, MEMBERS, NOTE, DECIDED_BY, CREATED, CHANGED, DECIDED,
+        BASE, CONTENT,
+    ];
+}
+
+/// Prompts: texts with places for arguments, which people choose in their assistants.
+pub mod prompt {
+    pub const NAME: &str = "name";
+    pub const TITLE: &str = "title";
+    pub const DESCRIPTION: &str = "description";
+    pub const TEXT: &str = "text";
+    pub const ARGUMENTS: &str = "arguments";
+    pub const ENABLED: &str = "enabled";
+    /// All of them.
+    pub const ALL: [&str; 6] = [NAME, TITLE, DESCRIPTION, TEXT, ARGUMENTS, ENABLED];
 }
 
 /// Redirects that editors make.

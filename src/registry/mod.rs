@@ -240,6 +240,17 @@ impl Registry {
         Some((resource, resource.declared.options.oauth.as_ref()?))
     }
 
+    /// The resource of changes that wait for a review.
+    pub fn reviews(&self) -> Option<&Resource> {
+        self.resource(self.declaration.reviews.resource.get()?)
+    }
+
+    /// The same for records of a resource, where changes of these can wait: they have authors and a history.
+    pub fn reviews_of(&self, resource: &Resource) -> Option<&Resource> {
+        let waits = resource.is_content() && ["author", "revisions"].iter().all(|feature| resource.supports(feature));
+        self.reviews().filter(|_| waits)
+    }
+
     /// Whether a token of a header can name the caller.
     pub fn takes_tokens(&self) -> bool {
         self.tokens.is_some() || self.oauth().is_some()

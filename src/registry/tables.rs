@@ -4,8 +4,8 @@
 //! its extension table `x_<kind>`.
 
 use super::columns::{
-    ID, VERSION, app_password, client, comment, file, link, old_address, outbox, presence, preview, record, session,
-    term, user,
+    ID, VERSION, app_password, client, comment, factor, file, link, old_address, outbox, presence, preview, record,
+    recovery, session, term, user,
 };
 use super::resource::PropertyKind;
 use cms_declaration::{Declaration, Family, Moment};
@@ -170,6 +170,8 @@ pub fn shared(declared: &Declaration) -> Vec<TableDef> {
     let own = [
         own(app_password::TABLE, (app_password::KEY, Text), app_password::COLUMNS, CREDENTIAL_INDEXES),
         own(client::TABLE, (client::KEY, Text), client::COLUMNS, &[("oauth_client_end", &["expires"], false)]),
+        own(factor::TABLE, (factor::KEY, Text), factor::COLUMNS, &[("second_factor_user", &["user"], false)]),
+        own(recovery::TABLE, (recovery::HASH, Text), recovery::COLUMNS, &[("recovery_code_user", &["user"], false)]),
         own(session::TABLE, (session::HASH, Text), session::COLUMNS, &[("session_user", &["user"], false)]),
         own(presence::TABLE, (presence::KEY, Text), presence::COLUMNS, PRESENCE_INDEXES),
         own(link::TABLE, (link::HASH, Text), link::COLUMNS, &[("password_link_user", &["user"], false)]),
@@ -206,7 +208,7 @@ pub fn term_count(declared: &Declaration) -> Counted {
 /// Columns that a family keeps for itself, where properties are shown under other names or not at all. A property that is
 /// called like one would meet it by accident.
 pub fn kept_columns(family: Family) -> Vec<&'static str> {
-    const KEPT: [&str; 21] = [
+    const KEPT: [&str; 22] = [
         record::KIND,
         record::STATUS_BEFORE,
         record::SLUG_BEFORE,
@@ -227,6 +229,7 @@ pub fn kept_columns(family: Family) -> Vec<&'static str> {
         user::PASSWORD_HASH,
         user::EMAIL_PENDING,
         user::EMAIL_BEFORE,
+        user::FACTOR_DUE,
         VERSION,
     ];
     family_columns(family).into_iter().filter(|column| KEPT.contains(column)).collect()

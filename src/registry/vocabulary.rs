@@ -45,6 +45,7 @@ pub enum HandlerRole {
     OAuthRevoke,
     OAuthToken,
     Robots,
+    RevokeCredential,
     RunAbility,
     SiteHealth,
     Sitemap,

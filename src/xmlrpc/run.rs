@@ -10,13 +10,15 @@ use super::wire::{self, CallLimits, MethodCall};
 use super::{CompiledStep, Param, ParamKind, RouteRequest, Rpc, RpcMethod, StepAction};
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::Event;
-use crate::access::identity::{self, LoginContext};
+use crate::access::drafts;
+use crate::access::identity;
+use crate::access::passwords::LoginContext;
 use crate::access::tokens::is_token;
 use crate::engine::Engine;
 use crate::engine::embed;
-use crate::error::{ApiError, Code, XmlRpcFault};
+use crate::error::{ApiError, Code, XmlRpcFault, status};
 use crate::families::custom_fields;
-use crate::handlers::RenderedJson;
+use crate::handlers::{RenderedJson, proposals};
 use crate::model::{Request, Upload, UploadFile};
 use crate::records::{self, eq};
 use crate::registry::Registry;
@@ -266,11 +268,14 @@ impl Session<'_> {
         let patience = AttemptLimit::paused(declared.max_login_attempts, declared.retry_after);
         let occasion = LoginContext { patience, path: &declared.path };
         let found = identity.verify_account(scope, &self.engine.shared().hasher, (login, secret), occasion).await?;
-        if let Some((caller, true)) = &found {
+        let Some(known) = found else { return Ok(None) };
+        let hashed = known.hashed;
+        let caller = known.alone()?;
+        if hashed {
             let event = Event { name: "login", user: caller.id, login, path: &declared.path, ..Event::default() };
             identity::record(scope, &event).await;
         }
-        Ok(found.map(|(caller, _)| caller))
+        Ok(Some(caller))
     }
 
     fn steps<'f>(
@@ -463,6 +468,10 @@ impl Session<'_> {
 
     async fn request(&self, scope: &Scope, call: &Call) -> Result<DocumentResult, ApiError> {
         let outcome = self.engine.dispatch(scope, call).await.result?;
+        if outcome.status == status::ACCEPTED && drafts::only_drafts(scope) {
+            // A response has no place for that.
+            return Err(ApiError::new(Code::AppPasswordLimited).with_message(proposals::told(&outcome.body)));
+        }
         let total = outcome.headers.iter().find(|(name, _)| name.ends_with("-Total"));
         Ok(DocumentResult { total: total.and_then(|(_, total)| total.parse().ok()), document: outcome.body })
     }

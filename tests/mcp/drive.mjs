@@ -49,6 +49,17 @@ async function drive(client) {
   assert.match(missing.content[0].text, /rest_post_invalid_id/);
   await assert.rejects(call('posts-delete', { id }), (error) => error.code === -32602);
 
+  const picture = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const file = await call('media-upload', { data: picture, filename: 'dot.png', alt_text: 'A dot', post: id });
+  assert.equal(file.structuredContent?.mime_type, 'image/png', JSON.stringify(file));
+
+  assert.match(client.getInstructions(), /Content of the site/);
+  const { prompts } = await client.listPrompts();
+  assert.deepEqual(prompts.map((prompt) => prompt.name), ['summarise']);
+  const prompt = await client.getPrompt({ name: 'summarise', arguments: { post: String(id) } });
+  assert.equal(prompt.messages[0].content.text, `Summarise the post ${id}.`);
+  await assert.rejects(client.getPrompt({ name: 'summarise', arguments: {} }), (error) => error.code === -32602);
+
   const { resourceTemplates } = await client.listResourceTemplates();
   assert(resourceTemplates.some((one) => one.uriTemplate.endsWith('://posts/{id}')));
   const uris = [];
@@ -65,6 +76,15 @@ async function drive(client) {
   await assert.rejects(client.readResource({ uri: 'cms://posts/999999' }), (error) => error.code === -32002);
   return names.length;
 }
+
+// What an editor has written.
+const prompt = { name: 'summarise', text: 'Summarise the post {post}.', arguments: [{ name: 'post', required: true }] };
+const written = await fetch(address.replace(/\/mcp$/, '/cms-json/server/v1/prompts'), {
+  method: 'POST',
+  headers: { Authorization: `Basic ${token(password)}`, 'Content-Type': 'application/json' },
+  body: JSON.stringify(prompt),
+});
+assert.equal(written.status, 201, await written.text());
 
 for (const authorization of [`Basic ${token(password)}`, `Bearer ${token(password)}`]) {
   const client = await connected(overHttp(authorization));

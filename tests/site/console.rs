@@ -350,14 +350,16 @@ fn callers_are_told_what_they_may_do() {
             "tags",
             "blocks",
             "pattern_categories",
+            "reviews",
             "media",
             "media_folders",
             "redirects",
-            "missing_addresses"
+            "missing_addresses",
+            "prompts"
         ]
     );
-    assert_eq!(navigation(&author), ["posts", "blocks", "media", "media_folders"]);
-    assert_eq!(navigation(&contributor), ["posts", "blocks", "media"]);
+    assert_eq!(navigation(&author), ["posts", "blocks", "reviews", "media", "media_folders"]);
+    assert_eq!(navigation(&contributor), ["posts", "blocks", "reviews", "media"]);
     assert!(navigation(&subscriber).is_empty(), "{:?}", navigation(&subscriber));
     let has = |description: &Value, name: &str, wanted: &[&str], unwanted: &[&str]| {
         let found = operations(description, name);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// A credential of an administrator that only drafts.
-fn drafting(server: &Server) -> (String, String) {
+pub(super) fn drafting(server: &Server) -> (String, String) {
     let body = json!({"name": "Assistant", "actions": ["read", "draft"]});
     let made = server.admin("POST", "/cms/v2/users/me/application-passwords", Some(&body));
     assert_eq!((made.status, &made.body["actions"]), (201, &json!(["read", "draft"])), "{}", made.text);
@@ -63,10 +63,7 @@ fn a_drafting_credential_writes_drafts_and_nothing_else() {
         ("a draft of another", "POST", "/cms/v2/posts", json!({"title": "A", "author": 2})),
         ("publishing its draft", "PUT", &draft, json!({"status": "publish"})),
         ("giving its draft away", "PUT", &draft, json!({"author": 2})),
-        ("a live record", "PUT", &live, json!({"title": "X"})),
-        ("taking a live record back", "PUT", &live, json!({"status": "draft"})),
         ("deleting a live record", "DELETE", &live, json!({})),
-        ("another's draft", "PUT", &theirs, json!({"title": "X"})),
         ("deleting another's draft", "DELETE", &theirs, json!({})),
         ("deleting for good", "DELETE", &format!("{draft}?force=true"), json!({})),
         ("a file for everybody", "POST", &media, json!({"post": 0})),
@@ -86,6 +83,13 @@ fn a_drafting_credential_writes_drafts_and_nothing_else() {
     ] {
         refused(&ask(method, route, body), about);
     }
+    let back = ask("PUT", &live, json!({"status": "draft"}));
+    assert_eq!((back.status, back.code()), (403, "rest_application_password_limited"), "{}", back.text);
+    // Changes of what is no draft of its own wait for a review.
+    for (about, route) in [("a live record", &live), ("another's draft", &theirs)] {
+        let waits = ask("PUT", route, json!({"title": "X"}));
+        assert_eq!((waits.status, &waits.body["state"]), (202, &json!("pending")), "{about}: {}", waits.text);
+    }
     let parts =
         json!({"requests": [{"method": "POST", "path": "/cms/v2/posts", "body": {"title": "X", "status": "publish"}}]});
     let batch = ask("POST", "/batch/v1", parts).text;
@@ -94,6 +98,8 @@ fn a_drafting_credential_writes_drafts_and_nothing_else() {
     let body = ("application/json", publish.to_string().into_bytes());
     let told = server.send("POST", &format!("{}/mcp", server.site), Some(&who), Some(body), &[]).text;
     assert!(told.contains("may only draft"), "{told}");
+    let waits = call_as(&server, &who, "wp.editPost", &[json!(live.rsplit('/').next()), json!({"post_title": "Y"})]);
+    assert!(waits["fault"].is_number(), "{waits}");
     let called = call_as(&server, &who, "wp.newPost", &[json!({"post_title": "X", "post_status": "publish"})]);
     assert!(called["fault"].is_number(), "{called}");
     let gone = ask("DELETE", &draft, json!({}));
@@ -151,6 +157,9 @@ fn value(dice: &mut Dice) -> Value {
         "",
         "open",
         "closed",
+        "published",
+        "withdrawn",
+        "1-1",
     ];
     match dice.below(7) {
         0 => json!(dice.below(40)),
@@ -189,6 +198,9 @@ fn body(dice: &mut Dice) -> Value {
         "force",
         "excerpt",
         "value",
+        "state",
+        "seen",
+        "note",
     ];
     let mut body = json!({"title": "X", "content": "X"});
     for _ in 0..dice.below(6) {
@@ -233,6 +245,7 @@ fn nothing_that_a_stranger_reads_changes() {
     let routes: Vec<String> = index["routes"].as_object().expect("routes").keys().cloned().collect();
     let tools = super::mcp::names(&server, &server.admin);
     let mut known = Vec::new();
+    let mut waits = 0;
     for (of, status) in
         ["posts", "pages"].iter().flat_map(|of| ["publish", "publish", "draft", "private"].map(|status| (of, status)))
     {
@@ -290,12 +303,17 @@ fn nothing_that_a_stranger_reads_changes() {
                 let (method, path) = if new { ("POST", format!("/cms/v2/{of}")) } else { (method, path) };
                 // Half of them are sound, so that there are drafts to go on with.
                 let status = *dice.of(&["draft", "draft", "pending", "publish"]);
-                let sound = json!({"title": "X", "content": "X", "status": status});
+                let mut sound = json!({"title": "X", "content": "X", "status": status});
+                if !new && dice.one_in(2) {
+                    // A change of a live record that waits.
+                    sound = json!({"title": format!("X{call}"), "excerpt": "X", "tags": [known[0]]});
+                }
                 let body = if dice.one_in(2) { &sound } else { &body };
                 server.ask(method, &path, Some(&who), Some(body))
             }
         };
         assert!(answer.status < 500 || [501, 503].contains(&answer.status), "{method} {path} {body}: {}", answer.text);
+        waits += usize::from(answer.status == 202);
         if answer.status == 201 {
             known.extend(answer.body["id"].as_i64());
             done += 1;
@@ -307,5 +325,5 @@ fn nothing_that_a_stranger_reads_changes() {
             }
         }
     }
-    assert!(done > 5, "{done} drafts");
+    assert!(done > 5 && waits > 1, "{done} drafts, {waits} changes that wait");
 }

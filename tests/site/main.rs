@@ -91,6 +91,7 @@ mod replacement;
 mod reports;
 mod resolve;
 mod response_cache;
+mod reviews;
 mod revisions;
 mod round_trips;
 #[cfg(feature = "s3")]
@@ -98,6 +99,7 @@ mod s3;
 mod safety;
 mod scenarios;
 mod scheduler;
+mod second_factor;
 mod selection;
 mod seo;
 mod server;

@@ -64,7 +64,7 @@ fn it_is_served_only_where_it_is_declared() {
     let shaken =
         asked(&server, &server.admin, "initialize", json!({"protocolVersion": "2025-06-18"}))["result"].clone();
     assert_eq!(shaken["protocolVersion"], "2025-06-18");
-    assert_eq!(shaken["capabilities"], json!({"tools": {}, "resources": {}}));
+    assert_eq!(shaken["capabilities"], json!({"tools": {}, "resources": {}, "prompts": {}}));
     let newest = asked(&server, &server.admin, "initialize", json!({"protocolVersion": "1900-01-01"}));
     assert_eq!(newest["result"]["protocolVersion"], "2025-11-25");
     assert_eq!(asked(&server, &server.admin, "ping", json!({}))["result"], json!({}));
@@ -180,9 +180,14 @@ fn many_abilities_are_reached_through_three_tools() {
         ("execute-ability", json!({"name": "pages/delete", "arguments": {"id": 1}})),
         ("execute-ability", json!({})),
         ("describe-ability", json!({"name": 5})),
+        ("discover-abilities", json!({"word": "pages"})),
+        ("execute-ability", json!({"name": "pages/list", "arguments": "none"})),
     ] {
         assert_eq!(called(&server, tool, arguments)["isError"], true, "{tool}");
     }
+    let stray = called(&server, "execute-ability", json!({"name": "pages/list", "argument": {}}));
+    let text = stray["content"][0]["text"].as_str().expect("a sentence");
+    assert_eq!(text, "`execute-ability` takes no argument `argument`; it takes name, arguments.");
 }
 
 #[test]
@@ -238,6 +243,117 @@ fn records_are_resources() {
 }
 
 #[test]
+fn what_a_tool_does_not_take_is_named() {
+    let server = server();
+    for (arguments, stray) in [
+        (json!({"title": {"raw": "A", "row": "A"}}), "title.row"),
+        (json!({"title": "A", "meta": {"none": 1}}), "meta.none"),
+    ] {
+        let refused = called(&server, "posts-create", arguments);
+        let text = refused["content"][0]["text"].as_str().expect("a text");
+        assert!(refused["isError"] == true && text.contains(&format!("`{stray}`")), "{refused}");
+    }
+}
+
+#[test]
+fn files_come_as_base64_or_from_an_address() {
+    let server = server();
+    let picture = STANDARD.encode(super::media::png(3, 2));
+    let upload = |arguments: Value| called(&server, "media-upload", arguments);
+    let made = upload(json!({"data": picture, "filename": "harbour.png", "title": "The harbour", "alt_text": "Boats"}));
+    let file = &made["structuredContent"];
+    assert_eq!(
+        (&file["title"], &file["alt_text"], &file["mime_type"]),
+        (&json!("The harbour"), &json!("Boats"), &json!("image/png")),
+        "{made}"
+    );
+    let url = file["source_url"].as_str().expect("an address").to_owned();
+    assert_eq!(server.send("GET", &url, None, None, &[]).status, 200);
+    let again = upload(json!({"url": url}));
+    assert_eq!(again["structuredContent"]["mime_type"], "image/png", "a file of this site: {again}");
+    for (arguments, code) in [
+        (json!({"url": "http://127.0.0.1:1/a.png"}), "rest_invalid_param"),
+        (json!({"url": "http://192.0.2.1/a.png"}), "rest_invalid_param"),
+        (json!({"url": url, "data": picture, "filename": "a.png"}), "rest_invalid_param"),
+        (json!({"data": picture}), "rest_invalid_param"),
+        (json!({"data": "not base64!", "filename": "a.png"}), "rest_invalid_param"),
+        (json!({"data": STANDARD.encode("<?php"), "filename": "a.php"}), "rest_upload_unsupported_type"),
+        (json!({}), "rest_upload_no_data"),
+        (json!({"data": picture, "filename": "a.png", "colour": "red"}), "ability_invalid_input"),
+    ] {
+        let refused = upload(arguments.clone());
+        let text = refused["content"][0]["text"].as_str().expect("a text");
+        let told = text.ends_with(&format!("({code})"))
+            || code == "rest_upload_unsupported_type" && text.contains("Taken are");
+        assert!(refused["isError"] == true && told, "{code}: {text}");
+    }
+    // A credential that only drafts attaches files to drafts of its own.
+    let who = super::draft_only::drafting(&server);
+    let post = server.ask("POST", "/cms/v2/posts", Some(&who), Some(&json!({"title": "Draft"}))).body["id"].clone();
+    let call = |arguments: Value| {
+        asked(&server, &who, "tools/call", json!({"name": "media-upload", "arguments": arguments}))["result"].clone()
+    };
+    let hidden = call(json!({"data": picture, "filename": "b.png", "post": post}));
+    assert_eq!(hidden["isError"], false, "{hidden}");
+    let open = call(json!({"data": picture, "filename": "c.png"}));
+    assert!(open["isError"] == true && open.to_string().contains("attached to a draft of its own"), "{open}");
+}
+
+#[test]
+fn prompts_are_what_editors_write() {
+    let server = server();
+    let editor = server.user("ed", "editor");
+    let body = json!({
+        "name": "summarise", "title": "Summarise", "description": "In the house style.",
+        "text": "Summarise the post {post} in {count} sentences. {other}",
+        "arguments": [{"name": "post", "description": "Id of the post.", "required": true}, {"name": "count"}],
+    });
+    let made = server.ask("POST", "/server/v1/prompts", Some(&editor), Some(&body));
+    assert_eq!(made.status, 201, "{}", made.text);
+    let twice = server.ask("POST", "/server/v1/prompts", Some(&editor), Some(&body));
+    assert_eq!((twice.status, twice.code()), (409, "rest_duplicate_value"), "{}", twice.text);
+    let hidden = json!({"name": "hidden", "text": "x", "enabled": false});
+    assert_eq!(server.ask("POST", "/server/v1/prompts", Some(&editor), Some(&hidden)).status, 201);
+    let author = server.user("al", "author");
+    assert_eq!(server.ask("POST", "/server/v1/prompts", Some(&author), Some(&body)).status, 403);
+    assert_eq!(server.get("/server/v1/prompts").status, 401);
+    let who = super::draft_only::drafting(&server);
+    assert_eq!(server.ask("POST", "/server/v1/prompts", Some(&who), Some(&body)).status, 403, "it only drafts");
+
+    let listed = asked(&server, &who, "prompts/list", json!({}))["result"]["prompts"].clone();
+    let expected = json!([{"name": "summarise", "title": "Summarise", "description": "In the house style.", "arguments": body["arguments"]}]);
+    assert_eq!(listed, expected);
+    let reader = server.user("re", "subscriber");
+    assert_eq!(asked(&server, &reader, "prompts/list", json!({}))["result"]["prompts"], json!([]));
+    let get = |params: Value| asked(&server, &who, "prompts/get", params);
+    let filled = get(json!({"name": "summarise", "arguments": {"post": "{count}", "count": "3"}}))["result"].clone();
+    assert_eq!(filled["messages"][0]["content"]["text"], "Summarise the post {count} in 3 sentences. {other}");
+    assert_eq!(
+        (&filled["messages"][0]["role"], &filled["description"]),
+        (&json!("user"), &json!("In the house style."))
+    );
+    for (params, words) in [
+        (json!({"name": "summarise"}), "`post` is missing"),
+        (json!({"name": "summarise", "arguments": {"post": "1", "tone": "dry"}}), "no argument `tone`"),
+        (json!({"name": "summarise", "arguments": {"post": 1}}), "`post` is no text"),
+        (json!({"name": "hidden"}), "no prompt `hidden`"),
+        (json!({}), "`name`"),
+    ] {
+        let refused = get(params)["error"].clone();
+        let told = refused["message"].as_str().is_some_and(|text| text.contains(words));
+        assert!(refused["code"] == -32602 && told, "{words}: {refused}");
+    }
+}
+
+#[test]
+fn what_the_site_tells_assistants_is_declared() {
+    let server = Server::with(&["mcp.path=/mcp", "mcp.instructions=Write in British English. Ask before you publish."]);
+    let shaken = asked(&server, &server.admin, "initialize", json!({"protocolVersion": "2025-11-25"}));
+    let text = shaken["result"]["instructions"].as_str().expect("a text");
+    assert!(text.ends_with("\n\nWrite in British English. Ask before you publish."), "{text}");
+}
+
+#[test]
 fn requests_that_say_their_revision_need_no_handshake() {
     let server = server();
     let ask = |method: &str, params: Value, name: Option<&str>| {
@@ -255,7 +371,7 @@ fn requests_that_say_their_revision_need_no_handshake() {
     assert_eq!((&info["resultType"], &info["isError"]), (&json!("complete"), &json!(false)));
     let absent = ask("resources/read", json!({"uri": "cms://posts/9"}), Some("=?base64?Y21zOi8vcG9zdHMvOQ==?="));
     assert_eq!((absent.status, &absent.body["error"]["code"]), (200, &json!(-32602)));
-    for gone in ["ping", "initialize", "prompts/list"] {
+    for gone in ["ping", "initialize", "completion/complete"] {
         let answer = ask(gone, json!({}), None);
         assert_eq!((answer.status, &answer.body["error"]["code"]), (404, &json!(-32601)), "{gone}");
     }
@@ -336,7 +452,14 @@ fn what_is_no_message_is_refused() {
         (json!({"method": "tools/call", "params": {"name": "no-tool"}}), -32602),
         (json!({"method": "tools/call", "params": {"name": "posts-list", "arguments": [1]}}), -32602),
         (json!({"method": "tools/list", "params": {"cursor": "x"}}), -32602),
+        (json!({"method": "tools/list", "params": {"page": "x"}}), -32602),
+        (json!({"method": "tools/call", "params": {"name": "posts-list", "args": {}}}), -32602),
+        (json!({"method": "resources/templates/list", "params": {"cursor": "x"}}), -32602),
         (json!({"method": "resources/read", "params": {}}), -32602),
+        (json!({"method": "resources/read", "params": {"uri": 5}}), -32602),
+        (json!({"method": "prompts/list", "params": {"cursor": "x"}}), -32602),
+        (json!({"method": "prompts/get", "params": {"name": "none"}}), -32602),
+        (json!({"method": "ping", "params": {"now": true}}), -32602),
     ] {
         let mut request = request;
         request["jsonrpc"] = json!("2.0");

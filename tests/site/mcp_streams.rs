@@ -99,7 +99,8 @@ fn a_subscription_tells_what_has_changed_as_the_caller_sees_it() {
     assert!(events.head().starts_with("http/1.1 200"), "{}", events.head);
     assert!(events.head().contains("content-type: text/event-stream\n"), "{}", events.head);
     let meta = json!({"io.modelcontextprotocol/subscriptionId": "s"});
-    let agreed = json!({"resourceSubscriptions": [uri(&one)], "resourcesListChanged": true});
+    let agreed =
+        json!({"resourceSubscriptions": [uri(&one)], "resourcesListChanged": true, "promptsListChanged": true});
     let acknowledged = events.next().expect("a message");
     assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged");
     assert_eq!(acknowledged["params"], json!({"notifications": agreed, "_meta": meta}));

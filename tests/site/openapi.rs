@@ -64,7 +64,7 @@ fn it_is_valid_and_complete() {
         }
         let (taken, others): (BTreeSet<String>, BTreeSet<String>) =
             operations(&document).into_iter().partition(|operation| {
-                ["/import", "/replace"].iter().any(|end| operation.ends_with(end))
+                ["/import", "/replace", "/upload"].iter().any(|end| operation.ends_with(end))
                     || operation.contains("/preview-links")
                     || prefix == "wp" && for_front_ends.contains(&operation.as_str())
             });

@@ -25,6 +25,8 @@ export interface Boot {
   login_url: string;
   logout_url: string;
   profile_url: string;
+  /** Where people set up their own second factors. */
+  factors_url: string;
   explorer_url: string | null;
   /** Path of the batch below the base. */
   batch: string;
@@ -50,6 +52,7 @@ const DEFAULTS: Boot = {
   login_url: "/login",
   logout_url: "/logout",
   profile_url: "/profile",
+  factors_url: "/second-factor",
   explorer_url: null,
   batch: "/batch/v1",
   user: 0,

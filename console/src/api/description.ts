@@ -41,6 +41,10 @@ export interface Site {
   noindex?: boolean;
   /** The resource with what rebuilds the site; null: there is none. */
   rebuilds?: string | null;
+  /** The resource with changes that wait for a review; null: there is none. */
+  reviews?: string | null;
+  /** Programs can connect. */
+  assistants?: boolean;
   /** Scheme and host of the front end's previews, such as "https://www.example.org"; null: there are none. */
   preview_origin?: string | null;
 }

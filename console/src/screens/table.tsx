@@ -5,7 +5,7 @@
  */
 
 import type { ComponentType, JSX } from "preact";
-import { findResource } from "../api";
+import { api, findResource } from "../api";
 import type { Resource } from "../api/description";
 import { t } from "../i18n";
 import { href, matchPath, place, places } from "../router";
@@ -34,6 +34,7 @@ interface Row {
 }
 
 const Dashboard = lazy<ScreenProps>(async () => (await import("./dashboard")).DashboardScreen);
+const Assistants = lazy<ScreenProps>(async () => (await import("./assistants")).AssistantsScreen);
 const Declarations = lazy<ScreenProps>(async () => (await import("./declarations")).DeclarationsScreen);
 
 const Account = lazy<ScreenProps>(async () => (await import("./account")).AccountScreen);
@@ -41,6 +42,7 @@ const Moderation = lazy<ResourceScreenProps>(async () => (await import("./modera
 const Item = lazy<ResourceScreenProps>(async () => (await import("./item/screens")).ItemOf);
 const ChildItem = lazy<ResourceScreenProps>(async () => (await import("./item/screens")).ChildItemOf);
 const Revisions = lazy<ResourceScreenProps>(async () => (await import("./item/screens")).RevisionsOf);
+const Review = lazy<ResourceScreenProps>(async () => (await import("./review")).ReviewScreen);
 const Singleton = lazy<ResourceScreenProps>(async () => (await import("./singleton")).SingletonScreen);
 
 const ofResource =
@@ -50,12 +52,14 @@ const ofResource =
 
 const ROWS: Row[] = [
   { pattern: "/", show: (params) => <Dashboard params={params} /> },
+  { pattern: "/assistants", show: (params) => <Assistants params={params} /> },
   { pattern: "/declarations", show: (params) => <Declarations params={params} /> },
   { pattern: "/account", show: (params) => <Account params={params} /> },
   { pattern: "/r/:resource", when: isQueue, show: ofResource(Moderation) },
   { pattern: "/r/:resource", when: (resource) => resource.key !== null && resource.parent === null, show: ofResource(ListScreen) },
   { pattern: "/r/:resource", when: (resource) => resource.key === null, show: ofResource(Singleton) },
   { pattern: "/r/:resource/new", when: (resource) => resource.key !== null && resource.parent === null, show: ofResource(Item) },
+  { pattern: "/r/:resource/:id", when: (resource) => resource.name === api().description.site.reviews, show: ofResource(Review) },
   { pattern: "/r/:resource/:id", when: (resource) => resource.key !== null && resource.parent === null, show: ofResource(Item) },
   { pattern: "/r/:resource/:id/revisions", show: ofResource(Revisions) },
   { pattern: "/r/:resource/:id/in/:child", show: ofResource(ListScreen) },

@@ -48,6 +48,9 @@ export function Navigation({ onFollow }: { onFollow?: () => void }): JSX.Element
         </div>
       ))}
       <ul class="nav-list nav-last">
+        {description.site.assistants === true && (
+          <Entry path={places.assistants()} icon="key" label={t("assistants.title")} current={current(places.assistants())} />
+        )}
         {findings.value !== null && (
           <Entry path={places.declarations()} icon="code" label={t("shell.declarations")} current={current(places.declarations())} />
         )}

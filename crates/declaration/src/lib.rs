@@ -217,6 +217,9 @@ pub struct Declaration {
     /// The Model Context Protocol.
     #[serde(default)]
     pub mcp: Mcp,
+    /// Changes that wait for a review.
+    #[serde(default)]
+    pub reviews: Reviews,
     /// Rate limits by name.
     #[serde(default)]
     pub limits: IndexMap<String, Limit>,

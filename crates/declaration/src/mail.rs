@@ -87,10 +87,12 @@ pub struct Notices {
     pub email: bool,
     /// The account has a new application password.
     pub application_password: bool,
+    /// The second factors of the account were changed.
+    pub second_factor: bool,
 }
 
 impl Default for Notices {
     fn default() -> Self {
-        Notices { password: true, email: true, application_password: true }
+        Notices { password: true, email: true, application_password: true, second_factor: true }
     }
 }

@@ -466,6 +466,27 @@ pub struct Mcp {
     pub max_subscriptions: usize,
     /// How long a subscription lasts, at most; the client subscribes again.
     pub subscription: Duration,
+    /// The text that assistants are told beside the facts of the site: the house style, what to ask before doing.
+    #[schemars(length(max = 10_000))]
+    pub instructions: String,
+    /// The resource with the prompts that editors write; `false`: there are none.
+    pub prompts: OptionalSetting<String>,
+}
+
+/// Changes of records by credentials that only draft: they wait until a person decides.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Reviews {
+    /// The resource with these changes; `false`: such credentials change nothing but drafts of their own.
+    pub resource: OptionalSetting<String>,
+    /// Changes of one user that wait at most.
+    pub most: u64,
+}
+
+impl Default for Reviews {
+    fn default() -> Self {
+        Reviews { resource: OptionalSetting::OFF, most: 100 }
+    }
 }
 
 impl Default for Mcp {
@@ -478,6 +499,8 @@ impl Default for Mcp {
             page: 50,
             max_subscriptions: 100,
             subscription: Duration::seconds_of(3600),
+            instructions: String::new(),
+            prompts: OptionalSetting::OFF,
         }
     }
 }

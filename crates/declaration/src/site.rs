@@ -291,6 +291,8 @@ pub struct Pages {
     pub lost: String,
     /// Where that link leads, with the parameter `token`.
     pub reset: String,
+    /// Where a user sets up second factors.
+    pub factors: String,
     /// Returns a fresh nonce to a session; `false`: nowhere.
     pub nonce: OptionalSetting<String>,
     /// Path of the page that shows the service's description and tries requests; `false`: nowhere.
@@ -309,7 +311,9 @@ pub struct Pages {
     pub max_body: Size,
     /// Sessions that one user may have at a time; the least recently used one ends.
     pub max_sessions: u64,
-    /// Consecutive failed logins per account and network; then logins are answered 429.
+    /// Second factors that one user may have, recovery codes apart.
+    pub max_factors: u64,
+    /// Consecutive failed logins per account and network; then logins are answered 429. Codes of second factors count likewise.
     pub max_login_attempts: u32,
     /// Wait before the next attempt is checked.
     pub retry_after: Duration,
@@ -330,6 +334,7 @@ impl Pages {
             connect: place(&self.connect),
             lost: place(&self.lost),
             reset: place(&self.reset),
+            factors: place(&self.factors),
             assets: place(&self.assets),
             nonce: offered(&self.nonce),
             explorer: offered(&self.explorer),
@@ -352,6 +357,7 @@ impl Default for Pages {
             connect: "/connect".into(),
             lost: "/lost-password".into(),
             reset: "/set-password".into(),
+            factors: "/second-factor".into(),
             nonce: OptionalSetting::on("/nonce".into()),
             explorer: OptionalSetting::on("/explorer".into()),
             assets: "/assets".into(),
@@ -361,6 +367,7 @@ impl Default for Pages {
             remember_lifetime: Duration::days(14),
             max_body: Size::kib(64),
             max_sessions: 50,
+            max_factors: 10,
             max_login_attempts: 10,
             retry_after: Duration::seconds_of(30),
         }
@@ -385,6 +392,31 @@ pub struct Role {
     /// Users that an import creates get it; at most one role. Absent: they get the default.
     #[serde(default)]
     pub imported: bool,
+    /// Whether logins by password need a second factor. Application passwords and tokens never do.
+    #[serde(default)]
+    pub second_factor: SecondFactor,
+    /// How long holders who have none may go on without, since their first login without. Then all that they may do is to set
+    /// one up. Absent: `7d`.
+    #[serde(default)]
+    pub second_factor_grace: Option<Duration>,
+}
+
+impl Role {
+    /// How long holders may go on without a second factor; `None`: as long as they want.
+    pub fn factor_grace(&self) -> Option<Duration> {
+        let grace = self.second_factor_grace.unwrap_or(Duration::days(7));
+        (self.second_factor == SecondFactor::Required).then_some(grace)
+    }
+}
+
+/// Whether the holders of a role need a second factor.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SecondFactor {
+    /// Who wants one sets it up.
+    #[default]
+    Optional,
+    Required,
 }
 
 /// The primitive capability that each [`Action`] needs. Actions on content: `create`, `edit`, `edit_others`,

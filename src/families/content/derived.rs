@@ -264,7 +264,7 @@ pub(super) fn revisions(
         return Ok(Vec::new());
     }
     let before = RevisionContent::of(scope, record)?;
-    let after = before.clone().after(scope, draft, &put.edges, &put.meta);
+    let after = before.clone().after(draft, &put.edges, &put.meta);
     let mut all = Vec::new();
     if is_saved(scope, record.text(col::STATUS)) && !scope.registry.declaration.dialect.revisions_of_texts {
         let at = record.int(col::MODIFIED_UTC).min(scope.now);

@@ -32,18 +32,23 @@ impl RevisionContent {
         Value::Object(self.0.clone()).to_string().into()
     }
 
-    /// The present content of a record.
+    /// The present content of a record, as far as revisions hold it.
     pub fn of(scope: &Scope, record: Record<'_>) -> Result<RevisionContent, ApiError> {
+        Self::held_by(HeldContent::of_revisions(scope), scope, record)
+    }
+
+    /// The present content of a record.
+    pub fn held_by(held: HeldContent, scope: &Scope, record: Record<'_>) -> Result<RevisionContent, ApiError> {
         let resource = record.resource;
         let value = |column: &Name| {
             let place = resource.columns.iter().position(|known| known == column);
             place.and_then(|place| record.row.get(place)).unwrap_or(&DbValue::Null)
         };
-        let columns = columns(scope, resource).into_iter();
+        let columns = columns(held, resource).into_iter();
         let mut map: Map<String, Value> =
             columns.map(|(column, kind)| (column.to_string(), stored(&column, kind, value(&column)))).collect();
         let snapshot = scope.snapshot()?;
-        let rels = relations(scope, resource);
+        let rels = relations(held, resource);
         if !rels.is_empty() {
             let mut edges: Map<String, Value> = rels.iter().map(|rel| (rel.to_string(), json!([]))).collect();
             for edge in snapshot.edges(&EdgePlan { rels, of: vec![record.id()], reverse: false })? {
@@ -53,7 +58,7 @@ impl RevisionContent {
             }
             map.insert(EDGES.into(), Value::Object(edges));
         }
-        if holds_meta(scope, resource) {
+        if holds_meta(held, resource) {
             let mut meta: Map<String, Value> = Map::new();
             let rows = snapshot.meta(&meta_space(resource), &[record.id()])?;
             for row in rows.iter().filter(|row| resource.declared.meta.contains_key(&*row.key)) {
@@ -67,16 +72,15 @@ impl RevisionContent {
         Ok(RevisionContent(map))
     }
 
-    /// The same after a draft, and after changes of relations and meta values.
+    /// The same after a draft, and after changes of relations and meta values, as far as it holds them.
     pub(super) fn after(
         mut self,
-        scope: &Scope,
         draft: &ContentDraft<'_>,
         edges: &[(Name, Vec<i64>)],
         meta: &[MetaChange],
     ) -> RevisionContent {
-        for (column, kind) in columns(scope, draft.resource) {
-            if let Some(value) = draft.given(&column) {
+        for (column, kind) in columns(HeldContent::Whole, draft.resource) {
+            if let Some(value) = draft.given(&column).filter(|_| self.0.contains_key(&*column)) {
                 self.0.insert(column.to_string(), stored(&column, kind, &value));
             }
         }
@@ -170,29 +174,48 @@ impl RevisionContent {
     }
 }
 
+/// The extent of a content: how much of a record it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldContent {
+    /// Its texts.
+    Texts,
+    /// Everything that a form edits, but for its place, its dates and its state.
+    Whole,
+}
+
+impl HeldContent {
+    /// The extent of revisions and autosaves.
+    pub fn of_revisions(scope: &Scope) -> HeldContent {
+        match scope.registry.declaration.dialect.revisions_of_texts {
+            true => HeldContent::Texts,
+            false => HeldContent::Whole,
+        }
+    }
+}
+
 /// Prefetches the reads that [`RevisionContent::of`] makes beside the row.
 pub(super) fn ahead(scope: &Scope, resource: &Resource, snapshot: &dyn Snapshot, id: i64) {
-    let rels = relations(scope, resource);
+    let held = HeldContent::of_revisions(scope);
+    let rels = relations(held, resource);
     if !rels.is_empty() {
         snapshot.prefetch(&[ReadRequest::Edges(&EdgePlan { rels, of: vec![id], reverse: false })]);
     }
-    if holds_meta(scope, resource) {
+    if holds_meta(held, resource) {
         snapshot.prefetch(&[ReadRequest::Meta(&meta_space(resource), &[id])]);
     }
 }
 
 /// The properties that revisions hold beside the texts.
-pub(super) fn properties<'a>(scope: &Scope, resource: &'a Resource) -> impl Iterator<Item = &'a Property> + use<'a> {
-    let texts_alone = scope.registry.declaration.dialect.revisions_of_texts;
-    resource.properties.iter().filter(move |property| !texts_alone && property.is_versioned())
+pub(super) fn properties(held: HeldContent, resource: &Resource) -> impl Iterator<Item = &Property> {
+    resource.properties.iter().filter(move |property| held == HeldContent::Whole && property.is_versioned())
 }
 
-fn columns(scope: &Scope, resource: &Resource) -> Vec<(Name, PropertyKind)> {
+fn columns(held: HeldContent, resource: &Resource) -> Vec<(Name, PropertyKind)> {
     let mut all: Vec<(Name, PropertyKind)> = TEXTS.map(|column| (column.into(), PropertyKind::Text)).into();
     if resource.properties.iter().any(|property| matches!(property.source, PropertySource::Extra)) {
         all.push((col::EXTRA.into(), PropertyKind::Text));
     }
-    for (column, kind) in properties(scope, resource).flat_map(Property::written_columns) {
+    for (column, kind) in properties(held, resource).flat_map(Property::written_columns) {
         if !all.iter().any(|(known, _)| known == column) {
             all.push((column.clone(), kind));
         }
@@ -200,17 +223,17 @@ fn columns(scope: &Scope, resource: &Resource) -> Vec<(Name, PropertyKind)> {
     all
 }
 
-fn relations(scope: &Scope, resource: &Resource) -> Vec<Name> {
+fn relations(held: HeldContent, resource: &Resource) -> Vec<Name> {
     let of = |property: &Property| match property.source {
         PropertySource::Relation(index) => Some(resource.relations[index].rel.clone()),
         _ => None,
     };
-    properties(scope, resource).filter_map(of).collect()
+    properties(held, resource).filter_map(of).collect()
 }
 
-fn holds_meta(scope: &Scope, resource: &Resource) -> bool {
+fn holds_meta(held: HeldContent, resource: &Resource) -> bool {
     !resource.declared.meta.is_empty()
-        && properties(scope, resource).any(|property| matches!(property.source, PropertySource::Meta))
+        && properties(held, resource).any(|property| matches!(property.source, PropertySource::Meta))
 }
 
 /// A column's value in JSON, the same whether it was read or is about to be written.

@@ -3,12 +3,11 @@
 pub mod guard;
 
 use self::guard::{input, named};
-use crate::access;
+use crate::access::{self, drafts};
 use crate::error::{ApiError, Code, status};
 use crate::handlers::{Handler, Outcome, TransactionScope, Work, handler};
 use crate::model::Method;
 use crate::registry::abilities::{Ability, AbilityInput, RequestTemplate};
-use crate::registry::codes::code_named;
 use crate::registry::operations::{ETAG, FIELDS};
 use crate::registry::templates::TemplateReference;
 use crate::registry::vocabulary::VIRTUAL;
@@ -49,6 +48,8 @@ pub struct AbilityResult {
     value: Value,
     /// See [`Outcome::version`].
     version: Option<i64>,
+    /// The change waits for a review, and the value is that.
+    waits: bool,
 }
 
 /// A function that makes the result of an ability from its input.
@@ -61,7 +62,7 @@ pub const ABILITIES: &[BehaviourEntry<AbilityHandler>] = &[
         |work, ability, input| {
             Box::pin(async move {
                 let value = chosen(work, ability, input, &mut |_| Value::Null);
-                Ok(AbilityResult { value, version: None })
+                Ok(AbilityResult { value, ..AbilityResult::default() })
             })
         },
         "Responds with the declared members (`result`): settings, facts of the site and fixed values.",
@@ -85,7 +86,10 @@ pub async fn run(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let ability = named(work.scope, &sources).ok_or_else(|| fail(Code::RecordInvalidId))?;
     let input = input(ability, work.allowed.method(), &sources).map_err(|(code, _)| fail(code))?;
     let behaviour = ABILITIES.get(ability.run.0).ok_or_else(|| ApiError::new(Code::Internal))?;
-    let AbilityResult { value, version } = (behaviour.run)(work, ability, &input).await?;
+    let AbilityResult { value, version, waits } = (behaviour.run)(work, ability, &input).await?;
+    if waits {
+        return Ok(Outcome { status: status::ACCEPTED, private: true, ..Outcome::ok(value) });
+    }
     if let Some(failure) = ability.output.as_ref().and_then(|schema| schema.check("output", &value).err()) {
         return Err(fail(Code::Internal).with_message(failure.message));
     }
@@ -137,8 +141,11 @@ async fn sent(work: &Work<'_>, mut scope: Scope, ability: &Ability, input: &Valu
         }
         let part = work.dispatch.part(&scope, &call, ability.declared.atomic && writes).await;
         if status::is_error(part.status) {
-            let error = refusal(work, part.status, &part.body);
+            let error = work.refusal_of(&part);
             return Err(at_step(error, ability, request, &written));
+        }
+        if part.status == status::ACCEPTED && drafts::only_drafts(&scope) {
+            return Ok(AbilityResult { value: without_links(part.body), waits: true, ..AbilityResult::default() });
         }
         written.extend(writes.then_some(request.name.as_str()));
         version = part.version;
@@ -152,14 +159,14 @@ async fn sent(work: &Work<'_>, mut scope: Scope, ability: &Ability, input: &Valu
     let last = last.map(|request| request.name.clone()).unwrap_or_default();
     if ability.declared.result.is_empty() {
         let body = known.remove(&last).unwrap_or_default();
-        return Ok(AbilityResult { value: plain(body, ability, input), version });
+        return Ok(AbilityResult { value: plain(body, ability, input), version, waits: false });
     }
     let value = chosen(work, ability, input, &mut |source| {
         let response = known.get(source.step.as_ref().unwrap_or(&last));
         let member = source.member.as_deref().unwrap_or_default().replace('.', "/");
         response.and_then(|response| response.pointer(&format!("/{member}"))).cloned().unwrap_or_default()
     });
-    Ok(AbilityResult { value, version })
+    Ok(AbilityResult { value, version, waits: false })
 }
 
 /// Whether a step is done where this decides.
@@ -235,18 +242,6 @@ fn without_links(mut body: Value) -> Value {
         _ => {}
     }
     body
-}
-
-/// The error of an inner request as the response to the outer one.
-fn refusal(work: &Work<'_>, status: u16, body: &Value) -> ApiError {
-    let code = body["code"].as_str().and_then(|code| code_named(&work.scope.registry.declaration, code));
-    let error = ApiError::new(code.unwrap_or(Code::Internal)).with_status(status);
-    let error = match body["message"].as_str() {
-        Some(message) => error.with_message(message),
-        None => error,
-    };
-    let data = body["data"].as_object().into_iter().flatten().filter(|(key, _)| *key != "status");
-    data.fold(error, |error, (key, value)| error.with(key, value.clone()))
 }
 
 /// The declared members of the result, or those of them that the input selects.

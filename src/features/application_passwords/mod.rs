@@ -15,7 +15,7 @@ use crate::registry::columns::app_password;
 use crate::registry::link::nearest;
 use crate::registry::name;
 use crate::registry::resource::PropertyKind;
-use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
+use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
 use crate::scope::CredentialLimits;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target};
 use cms_text::{sanitize, time};
@@ -53,6 +53,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         .fails(&[Code::AppPasswordNotFound, Code::CannotEditAppPassword])
         .parent(),
     handler("app_password.delete", |w| Box::pin(delete(w)), "Revokes an application password.")
+        .role(HandlerRole::RevokeCredential)
         .fails(&[Code::AppPasswordNotFound, Code::CannotDeleteAppPassword])
         .responds(ResponseKind::Deleted)
         .parent(),

@@ -69,6 +69,8 @@ fn site(work: &Work<'_>) -> Value {
         "saved_views": registry.declaration.console.saved_views.get(),
         "noindex": registry.declaration.site.noindex,
         "rebuilds": registry.declaration.console.rebuilds.get(),
+        "reviews": registry.declaration.reviews.resource.get(),
+        "assistants": registry.declaration.mcp.path.get().is_some() || registry.oauth().is_some(),
         "preview_origin": registry.site.front_preview.as_ref().map(|preview| &preview.origin),
     })
 }

@@ -1,5 +1,6 @@
 //! Requests of the console other than those to the routes of resources. Nothing here is written per resource.
 
+mod assistants;
 mod describe;
 mod fields;
 mod health;
@@ -28,6 +29,12 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         "console.declarations",
         health::declarations,
         "Responds with what is declared and where, and why the newest declarations are refused.",
+    )
+    .on(VIRTUAL),
+    sync_handler(
+        "console.assistants",
+        assistants::get,
+        "Responds with the address of the Model Context Protocol and the credentials of programs, with their last use.",
     )
     .on(VIRTUAL),
     handler(

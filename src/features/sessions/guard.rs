@@ -1,4 +1,4 @@
-//! Guards of what belongs to an account: its sessions, and the invitation to it.
+//! Guards of what belongs to an account: its sessions and second factors, and the invitation to it.
 
 use crate::access::{Decision, Guard, GuardInput, GuardRows, guard, named_user, outbox, path_user, user_resource};
 use crate::error::Code;
@@ -11,6 +11,7 @@ pub const GUARDS: &[BehaviourEntry<Guard>] = &[
     guard("account.edit", edit, "Allows the user, and callers who may edit the user.")
         .fails(&[Code::NotLoggedIn, Code::UserInvalidId])
         .parent(),
+    guard("account.other", other, "Allows callers who may edit another user.").parent(),
     guard("account.invite", invite, "Allows callers who may edit another user, where mail is on.").parent(),
 ];
 
@@ -32,6 +33,11 @@ fn invite(input: &GuardInput<'_>) -> Decision {
     {
         return Err(input.refuse(Code::Forbidden));
     }
+    other(input)
+}
+
+/// Of others alone: who acts on the own account proves on a page to be its owner.
+fn other(input: &GuardInput<'_>) -> Decision {
     let found = edit(input)?;
     let users = user_resource(input)?;
     let own = path_user(input).is_some()

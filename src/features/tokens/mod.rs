@@ -3,7 +3,8 @@
 
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::{self, Event};
-use crate::access::identity::{LoginContext, available, available_for};
+use crate::access::identity::{available, available_for};
+use crate::access::passwords::LoginContext;
 use crate::error::{ApiError, Code, status};
 use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
 use crate::records::{self, Record, eq, txt};
@@ -33,6 +34,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         Code::LoginWrongPassword,
         Code::AppPasswordsDisabled,
         Code::AppPasswordsDisabledForUser,
+        Code::SecondFactorRequired,
         Code::TooManyRequests,
     ])
     .settings(&["tokens"])
@@ -64,10 +66,10 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let pages = &scope.registry.declaration.pages;
     let patience = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);
     let (identity, occasion) = (&work.shared.identity, LoginContext { patience, path: work.path });
-    let Some((caller, _)) = identity.verify_account(scope, &work.shared.hasher, (login, password), occasion).await?
-    else {
+    let Some(known) = identity.verify_account(scope, &work.shared.hasher, (login, password), occasion).await? else {
         return Err(ApiError::new(resource.code(refusal(work, login)?)));
     };
+    let caller = known.alone().map_err(|error| ApiError::new(resource.code(error.code())))?;
     let users = scope.registry.users().ok_or_else(|| ApiError::new(Code::Internal))?;
     let row = records::find(&*scope.snapshot()?, users, &DbValue::Int(caller.id))?;
     let row = row.ok_or_else(|| ApiError::new(resource.code(Code::LoginUnknown)))?;

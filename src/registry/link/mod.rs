@@ -83,6 +83,7 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     linker.limits(&mut routes, &resources);
     linker.totals(&routes, &resources);
     linker.audit(&resources);
+    linker.assistants(&resources);
     linker.events(&resources);
     linker.console();
     linker.parts();

@@ -1,7 +1,7 @@
 //! References to resources outside routes: rendered parts of contents, menus, the audit trail.
 
 use super::super::Route;
-use super::super::columns::{delivery, missing_address, redirect, webhook};
+use super::super::columns::{delivery, missing_address, prompt, redirect, review, webhook};
 use super::super::resource::*;
 use super::super::vocabulary::{Description, names as names_of};
 use super::addresses::web_address;
@@ -226,6 +226,13 @@ impl Linker<'_> {
         let path = ["addresses", "missing"];
         let who = "addresses that are not found need";
         self.table_with(resources, &path, addresses.missing.get(), &missing_address::ALL, who);
+    }
+
+    /// The resources of changes that wait and of prompts have to be there, with what these hold.
+    pub(super) fn assistants(&mut self, resources: &[Resource]) {
+        let (reviews, prompts) = (&self.declared.reviews.resource, &self.declared.mcp.prompts);
+        self.table_with(resources, &["reviews", "resource"], reviews.get(), &review::ALL, "reviews need");
+        self.table_with(resources, &["mcp", "prompts"], prompts.get(), &prompt::ALL, "prompts need");
     }
 
     /// Resources with other events than the rest, and properties whose changes are ignored, have to be there; so

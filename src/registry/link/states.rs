@@ -4,7 +4,7 @@ use super::{ArgOrigin, Linker, extend, nearest};
 use crate::registry::args::Filter;
 use crate::registry::columns;
 use crate::registry::resource::Resource;
-use cms_declaration::{CommentStatus, Role, SchemaDoc, Status};
+use cms_declaration::{CommentStatus, Role, SchemaDoc, SecondFactor, Status};
 use serde_json::Value;
 
 /// The query behaviour that selects records by their states.
@@ -71,6 +71,25 @@ impl Linker<'_> {
             let Some(first) = marked.next() else { continue };
             for name in marked {
                 self.problem(&["roles", name, word], format!("the role `{first}` is `{word}` already"), None);
+            }
+        }
+        self.second_factors();
+    }
+
+    /// Checks that those who need a second factor can set one up.
+    fn second_factors(&mut self) {
+        let declared = self.declared;
+        for (name, role) in &declared.roles {
+            let required = role.second_factor == SecondFactor::Required;
+            if required && !declared.pages.enabled {
+                let hint = "serve the pages (pages.enabled), or leave it `optional`".to_owned();
+                let message = "nobody can set up a second factor without the pages".to_owned();
+                self.problem(&["roles", name, "second_factor"], message, Some(hint));
+            }
+            if !required && role.second_factor_grace.is_some() {
+                let hint = "set `second_factor = \"required\"`, or remove it".to_owned();
+                let message = format!("the role `{name}` needs no second factor, so there is no time of grace");
+                self.problem(&["roles", name, "second_factor_grace"], message, Some(hint));
             }
         }
     }

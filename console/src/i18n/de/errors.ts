@@ -22,6 +22,10 @@ export const errors: ErrorTexts = {
   rest_read_timeout: "Das Lesen dauert länger, als der Server erlaubt.",
   rest_storage_unavailable: "Der Server kann gerade nicht speichern.",
   rest_outcome_unknown: "Es ist nicht sicher, ob gespeichert wurde. Laden Sie neu, bevor Sie es noch einmal versuchen.",
+  rest_proposal_no_changes: "Die Änderung enthält nichts, was sich vom jetzigen Stand unterscheiden würde.",
+  rest_review_closed: "Diese Änderung wartet nicht mehr: Sie wurde veröffentlicht, zurückgegeben oder zurückgezogen.",
+  rest_review_outdated: "Der Vorschlag oder der Eintrag hat sich geändert, seit Sie ihn gelesen haben: Lesen Sie ihn noch einmal und entscheiden Sie dann.",
+  rest_too_many_reviews: "Es warten zu viele Änderungen: Über einige muss zuerst entschieden werden.",
   rest_precondition_failed: "Der Eintrag hat sich geändert, seit Sie ihn geöffnet haben.",
   rest_batch_not_allowed: "Diese Aktion lässt sich nicht mit anderen zusammenfassen.",
   parse_path_failed: "Die Adresse dieses Teils ist nicht lesbar.",
@@ -100,6 +104,8 @@ export const errors: ErrorTexts = {
   existing_user_email: "Ein anderer Benutzer hat diese E-Mail-Adresse schon.",
   rest_last_administrator: "Jemand muss diese Rolle haben: Der letzte Benutzer mit ihr behält sie.",
   rest_session_not_found: "Diese Sitzung gibt es nicht.",
+  rest_second_factor_not_found: "Diesen zweiten Faktor gibt es nicht.",
+  rest_cannot_remove_second_factor: "Das geht hier nicht. Den eigenen zweiten Faktor ändert man auf der Seite dafür, die nach dem jetzigen fragt.",
   rest_cannot_invite: "Sie dürfen diesen Benutzer nicht einladen, oder die Website verschickt keine E-Mails.",
 
   // Application passwords.
@@ -115,6 +121,7 @@ export const errors: ErrorTexts = {
   application_password_empty_name: "Ein Anwendungspasswort braucht einen Namen.",
   rest_application_password_limited: "Das verwendete Anwendungspasswort reicht dafür nicht.",
   application_passwords_disabled: "Anwendungspasswörter gibt es hier nicht.",
+  rest_second_factor_required: "Dieses Konto braucht einen zweiten Faktor, nach dem nur die Seiten der Website fragen. Programme verwenden Anwendungspasswörter.",
   application_passwords_disabled_for_user: "Für dieses Konto gibt es keine Anwendungspasswörter.",
 
   // Records.

@@ -43,6 +43,7 @@ export const people: Texts["people"] = {
   key_undo: "rückgängig",
   language: "Sprache",
   login_page: "Passwort und Anmeldung",
+  second_factor: "Zweiter Faktor",
   more: "Weitere Felder",
   move: "{name} verschieben. {where}",
   new: "Neu: {name}",

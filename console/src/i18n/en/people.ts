@@ -43,6 +43,7 @@ export const people = {
   key_undo: "undo",
   language: "Language",
   login_page: "Password and login",
+  second_factor: "Second factor",
   more: "More fields",
   move: "Move {name}. {where}",
   new: "New: {name}",

@@ -48,6 +48,9 @@ export function AccountScreen(_: ScreenProps): JSX.Element {
           <LinkButton icon="key" href={http.boot.profile_url}>
             {t("people.login_page")}
           </LinkButton>
+          <LinkButton icon="lock" href={http.boot.factors_url}>
+            {t("people.second_factor")}
+          </LinkButton>
         </section>
       )}
       <Looks />

@@ -1,0 +1,27 @@
+import type { Texts } from "../index";
+
+export const review: Texts["review"] = {
+  credential_ended: "Der Zugang des Programms ist seitdem beendet.",
+  decision: "Entscheidung",
+  done_published: "Die Änderung ist veröffentlicht.",
+  done_returned: "Die Änderung wurde zurückgegeben.",
+  no_difference: "Was sich ändern würde, sehen Sie nicht: Sie dürfen den Eintrag nicht bearbeiten, oder es gibt ihn nicht mehr.",
+  note: "Anmerkung",
+  note_help: "Wer die Änderung vorgeschlagen hat, liest sie.",
+  note_of: "Anmerkung: {note}",
+  open_record: "Eintrag öffnen",
+  present: "Jetzt",
+  proposed: "Vorgeschlagen",
+  proposed_by: "Vorgeschlagen von {client}, {when}",
+  publish: "Veröffentlichen",
+  record_changed: "Der Eintrag hat sich seit dem Vorschlag geändert. Verglichen wird mit dem jetzigen Stand.",
+  record_gone: "Den Eintrag gibt es nicht mehr. Die Änderung kann nur zurückgegeben werden.",
+  record_trashed: "Der Eintrag liegt im Papierkorb. Stellen Sie ihn wieder her, oder geben Sie die Änderung zurück.",
+  send_back: "Zurückgeben",
+  state_pending: "Wartet",
+  state_published: "Veröffentlicht",
+  state_returned: "Zurückgegeben",
+  state_withdrawn: "Zurückgezogen",
+  unnamed: "einem Programm ohne Namen",
+  user_may_not_edit: "Die Person, in deren Namen das vorgeschlagen wurde, darf den Eintrag nicht mehr bearbeiten.",
+};

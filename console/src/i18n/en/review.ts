@@ -1,0 +1,27 @@
+import type { Message } from "../index";
+
+export const review = {
+  credential_ended: "The program's access has ended since.",
+  decision: "Decision",
+  done_published: "The change is published.",
+  done_returned: "The change was sent back.",
+  no_difference: "You cannot see what would change: you may not edit the record, or it is gone.",
+  note: "Note",
+  note_help: "Whoever proposed the change reads it.",
+  note_of: "Note: {note}",
+  open_record: "Open the record",
+  present: "Now",
+  proposed: "Proposed",
+  proposed_by: "Proposed by {client}, {when}",
+  publish: "Publish",
+  record_changed: "The record has changed since this was proposed. The comparison is with the record as it is now.",
+  record_gone: "The record is gone. The change can only be sent back.",
+  record_trashed: "The record is in the trash. Restore it, or send the change back.",
+  send_back: "Send back",
+  state_pending: "Waits",
+  state_published: "Published",
+  state_returned: "Sent back",
+  state_withdrawn: "Withdrawn",
+  unnamed: "a program without a name",
+  user_may_not_edit: "The user in whose name this was proposed may not edit the record any more.",
+} satisfies Record<string, Message>;
