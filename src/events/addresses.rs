@@ -81,7 +81,7 @@ impl ChangedAddresses {
     }
 
     /// Adds the addresses that a record had before its previous one, which lead to another one now. They may be from a time when not everybody
-    /// could read it, so that only those who may edit it are told them.
+    /// could read it, so that only those who may edit it are told them. To others they lead by the previous one, which is named.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -89,7 +89,7 @@ impl ChangedAddresses {
         let (mut links, more) = older_links(scope, record, MOST)?;
         links.retain(|link| link != previous);
         let knows = policy::may(scope, Action::Edit, record)?;
-        self.all |= more || !(knows || links.is_empty());
+        self.all |= more && knows;
         self.front.extend(links.into_iter().filter(|_| knows));
         Ok(())
     }

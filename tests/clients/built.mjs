@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { editor, later } from './edits.mjs';
 
 const [site, login, password, folder, port, edits = '1000', given] = process.argv.slice(2);
@@ -36,7 +36,7 @@ async function work() {
   while (wanted) {
     wanted = false;
     counts.builds += 1;
-    const [out, before] = [join(folder, `dist-${counts.builds}`), current];
+    const [out, before] = [resolve(folder, `dist-${counts.builds}`), current];
     await build(out);
     current = out;
     if (before) rmSync(before, { recursive: true });

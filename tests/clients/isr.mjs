@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { editor, later, visit } from './edits.mjs';
 
 const [site, login, password, folder, front, secret, edits = '1000', given] = process.argv.slice(2);
@@ -16,7 +16,7 @@ const { ask, begin, edit, fresh, mark, paths } = editor(rest, login, password, s
 const TOGETHER = Number(process.env.TOGETHER ?? 20);
 /** How long after the last call a page may be old. */
 const AFTER = 2000;
-const log = join(folder, 'made.log');
+const log = resolve(folder, 'made.log');
 
 // ------------------------------------------------------------------------------------------------------------ pages
 

@@ -404,3 +404,49 @@ fn events_say_where_other_addresses_may_show_the_item() {
     made(&server, "/server/v1/redirects", json!({"from": "/old", "to": "/new"}));
     assert!(front(&events.of("redirects").1).1);
 }
+
+#[test]
+fn events_name_the_addresses_of_terms_names_and_moves_before() {
+    let server = Server::start();
+    let sea = made(&server, "/cms/v2/categories", json!({"name": "Sea"}));
+    let land = made(&server, "/cms/v2/categories", json!({"name": "Land"}));
+    let tides = made(&server, "/cms/v2/categories", json!({"name": "Tides", "parent": sea["id"]}));
+    let body = json!({"title": "Harbour", "status": "publish", "categories": [tides["id"]]});
+    let post = made(&server, "/cms/v2/posts", body);
+    let mut events = EventReader::open(&server, "", None);
+    let mut admin = EventReader::open(&server, "", Some(&server.admin));
+    // The lists of the category that it left, and of the one above.
+    change(&server, &post["id"], json!({"categories": [land["id"]]}));
+    let (_, event) = events.of("posts");
+    let lists = with_feeds(&[&tides["link"], &sea["link"], &land["link"]]);
+    assert!(front(&event).0.is_superset(&lists) && !front(&event).1, "{event}");
+    assert!(event["changed"].as_array().is_some_and(|names| names.contains(&json!("categories"))), "{event}");
+    // Records show the names of their terms and authors, drafts do so to nobody.
+    made(&server, "/cms/v2/posts", json!({"title": "Plan", "categories": [land["id"]]}));
+    made(&server, &format!("/cms/v2/categories/{}", land["id"]), json!({"name": "Shore"}));
+    let (_, event) = events.of("categories");
+    let mut shown = with_feeds(&[&land["link"]]);
+    shown.insert(post["link"].as_str().expect("a link").to_owned());
+    assert_eq!(front(&event), (shown, false), "{event}");
+    made(&server, "/cms/v2/users/1", json!({"name": "Ann"}));
+    let (_, event) = events.of("users");
+    assert!(front(&event).0.contains(post["link"].as_str().expect("a link")), "{event}");
+    // The addresses of terms below move with the one above.
+    made(&server, &format!("/cms/v2/categories/{}", sea["id"]), json!({"slug": "ocean"}));
+    assert!(front(&events.of("categories").1).1);
+    // A second move concerns the first address, too: editors learn it.
+    for slug in ["quay", "pier"] {
+        change(&server, &post["id"], json!({"slug": slug}));
+    }
+    let first = post["link"].as_str().expect("a link");
+    let second = |events: &mut EventReader| loop {
+        let (_, event) = events.of("posts");
+        if event["previous_slug"] == "quay" {
+            return front(&event);
+        }
+    };
+    let (addresses, all) = second(&mut events);
+    assert!(!addresses.contains(first) && !all, "{addresses:?}");
+    let (addresses, all) = second(&mut admin);
+    assert!(addresses.contains(first) && !all, "{addresses:?}");
+}

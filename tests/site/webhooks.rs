@@ -659,7 +659,7 @@ fn a_declared_webhook_is_told_of_the_first_change() {
     let made = post(&second, "First", "publish");
     assert_eq!(receiver.wait("/beside", 1)[0].json()["record"], made["id"]);
     drop(second);
-    // A post that falls due while the server is off is published as soon as it begins.
+    // A start publishes what fell due while the server was off.
     first.stop();
     first.sql(&format!("UPDATE record SET date_utc = 1700000000, date_local = 1700000000 WHERE id = {}", late["id"]));
     let sets: Vec<String> = settings(&[receiver.port]).into_iter().chain(declared("front")).collect();

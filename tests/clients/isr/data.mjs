@@ -19,7 +19,7 @@ export async function data(base, path, options) {
   if (found.kind === 'term') lists.term = found.rest.includes('/categories/') ? '/wp/v2/posts?categories=' : lists.term;
   const own = found.rest.replace(base, '');
   if (lists[found.kind]) found.term = await ask(own, 'name,slug,link');
-  else if (!own.includes('?') && !own.endsWith('/posts')) return { ...found, record: await ask(own, 'title,content,link,date,categories,tags') };
+  else if (!own.includes('?') && !own.endsWith('/posts')) return { ...found, record: await ask(`${own}?_embed=wp:term`, 'title,content,link,date,_links.wp:term,_embedded') };
   const list = lists[found.kind] ? `${lists[found.kind]}${found.id}` : own;
   const records = await ask(`${list}${list.includes('?') ? '&' : '?'}per_page=10&page=${found.page ?? 1}`, 'id,title,excerpt,link,categories,tags');
   return { ...found, records };

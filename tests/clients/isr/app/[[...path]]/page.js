@@ -9,8 +9,7 @@ export default async function Page({ params }) {
   const { path = [] } = await params;
   const address = `/${path.map(decodeURIComponent).join('/')}`;
   appendFileSync(process.env.MADE, `${address}\n`);
-  const terms = /^\/(category|tag)\//.test(address) ? ['terms'] : [];
-  const kept = () => ({ cache: 'force-cache', next: { tags: ['all', named(address), ...terms] } });
+  const kept = () => ({ cache: 'force-cache', next: { tags: ['all', named(address)] } });
   const shown = await data(process.env.CMS_URL, address, kept);
   return <pre>{JSON.stringify(shown)}</pre>;
 }

@@ -10,10 +10,7 @@ export async function POST(request) {
   const own = createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64');
   if (!signatures.split(' ').includes(`v1,${own}`)) return new Response(null, { status: 401 });
   const told = JSON.parse(body);
-  for (const { type, changed, addresses } of told.events ?? [told]) {
-    // The lists of terms that a record has lost are not named: of such a change, only the date of the last one is told.
-    const rest = changed.filter((name) => !name.startsWith('modified'));
-    if (type === 'updated' && rest.length === 0) revalidateTag('terms', { expire: 0 });
+  for (const { addresses } of told.events ?? [told]) {
     if (addresses.all) revalidateTag('all', { expire: 0 });
     for (const address of addresses.front) revalidateTag(named(decodeURI(new URL(address).pathname)), { expire: 0 });
   }
