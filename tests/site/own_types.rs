@@ -618,7 +618,7 @@ fn send_back(server: &Server, route: &str) -> Result<(), String> {
 }
 
 /// Routes whose documents are no rows: what the declarations list, or state that a request switches.
-const NO_ROWS: [&str; 5] = ["/plugins/", "/sidebars/", "/widgets/", "/font-families/", "/abilities/"];
+const NO_ROWS: [&str; 6] = ["/plugins/", "/sidebars/", "/widgets/", "/font-families/", "/abilities/", "/reviews/"];
 
 /// Every item whose route can update is made, poor and rich, read, and sent back.
 fn check_sent_back(prefix: &str) {
@@ -679,6 +679,10 @@ fn check_sent_back(prefix: &str) {
     let rich = json!({"name": "rich", "url": "https://www.example.org/purge", "format": "purge", "resources": ["posts"],
         "events": ["published"], "debounce": 5, "enabled": false});
     items.push(create("/server/v1/webhooks", rich));
+    items.push(create("/server/v1/prompts", json!({"name": "poor", "text": "Look."})));
+    let rich = json!({"name": "rich", "title": "R & <b>b</b>", "description": "what", "text": "Summarise {post} in <em>one</em> line.",
+        "arguments": [{"name": "post", "description": "Id", "required": true}], "enabled": false});
+    items.push(create("/server/v1/prompts", rich));
     let post = items.iter().find(|item| item.contains("/posts/")).and_then(|item| item.rsplit('/').next());
     let post: i64 = post.and_then(|id| id.parse().ok()).expect("an id");
     let left = create("users", json!({"username": "left", "email": "left@example.org", "password": "long enough"}));
