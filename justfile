@@ -41,6 +41,9 @@ openapi *parts: build
 mcp: build
     tests/mcp/run
 
+login: build
+    tests/login/run
+
 packages: build
     tests/packages/run
 

@@ -31,6 +31,7 @@
 //! | 9 | [`behaviours`] | named functions that declarations use |
 //! | 10 | [`families`] | what a row of each family is: draft to plan, states, slugs, removal, refusals; no request |
 //! | 11 | [`cache`] | rendered documents and whole responses in memory |
+//! | 11 | [`openid`] | login by identity providers: what they say, and who that is here; no page |
 //! | 12 | [`handlers`] | what endpoints do; they reach other routes only through [`handlers::Dispatcher`] |
 //! | 13 | [`features`] | what serves one route, block or part of the console: handlers with their rows; its `guard.rs` belongs to [`access`] |
 //! | 14 | [`engine`] | the order of the stages, re-entrant; embedding; root, namespaces, OPTIONS |
@@ -92,6 +93,7 @@ pub mod mailer;
 mod mcp;
 pub mod model;
 pub mod openapi;
+mod openid;
 mod outbound;
 mod pages;
 mod records;

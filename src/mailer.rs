@@ -9,6 +9,7 @@ use crate::access::attempts::AttemptLimit;
 use crate::access::identity::Identity;
 use crate::access::links;
 use crate::access::outbox::{self, Message, MessageSubject};
+use crate::access::passwords::takes_password;
 use crate::boot::{BootError, Services, wait};
 use crate::mail::{MailContent, SendError, Sender, render};
 use crate::records::{self, Record, columns, eq, ordered, txt};
@@ -244,6 +245,9 @@ impl MailContext {
         let found = snapshot.rows(&ReadPlan { limit: Some(1), ..records::plan(users, named) })?;
         let Some(row) = found.first() else { return Ok(Err("there is no such account")) };
         let account = Record { resource: users, row };
+        if !takes_password(&self.registry, account) {
+            return Ok(Err("the account does not log in with a password (roles.NAME.password_login)"));
+        }
         let to = outbox::notification_address(account);
         if to.is_empty() {
             return Ok(Err("the account has no e-mail address that its owner has confirmed"));

@@ -59,6 +59,8 @@ pub struct OutgoingRequest {
 pub struct ReceivedAnswer {
     pub status: u16,
     pub text: String,
+    /// Bytes that were read.
+    read: u64,
     headers: http::HeaderMap,
 }
 
@@ -157,6 +159,22 @@ impl Outbound {
         self.in_pool(owner, move || asker.download(wanted, into, most, asker.patience)).await
     }
 
+    /// Sends a request and reads the answer, whatever its status; one of more than so many bytes is an error. A redirect is not
+    /// followed.
+    pub async fn ask(
+        &self,
+        owner: JobOwner,
+        url: &Url,
+        request: OutgoingRequest,
+        most: u64,
+    ) -> Result<ReceivedAnswer, FetchError> {
+        self.asker.allowed(url)?;
+        let (asker, wanted) = (Arc::clone(&self.asker), url.clone());
+        let asked = self.in_pool(owner, move || asker.send(&wanted, request, asker.patience, most.saturating_add(1)));
+        let answer = asked.await?;
+        if answer.read > most { Err(FetchError::TooLarge) } else { Ok(answer) }
+    }
+
     /// Sends requests one after the other.
     pub fn sender(&self) -> OutboundSender {
         OutboundSender::new(&self.declared)
@@ -196,6 +214,26 @@ pub fn pattern(address: &str) -> Option<Regex> {
     let below = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"))?;
     let parts: Vec<String> = below.split('*').map(regex::escape).collect();
     Regex::new(&format!("^(?i:https?://{})$", parts.join(".*"))).ok()
+}
+
+/// Whether an address leads to this device.
+pub fn is_loopback(url: &Url) -> bool {
+    let here = match url.host() {
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback(),
+        _ => false,
+    };
+    url.scheme() == "http" && here
+}
+
+/// The same, where it may be said by name.
+pub fn is_device(url: &Url) -> bool {
+    is_loopback(url) || url.scheme() == "http" && url.host_str() == Some("localhost")
+}
+
+/// Whether secrets may go to an address: an encrypted one, or one of this device.
+pub fn is_safe(url: &Url) -> bool {
+    url.scheme() == "https" || is_device(url)
 }
 
 /// Sends requests over a connection that stays open between them where the receiver wants that.
@@ -327,8 +365,8 @@ impl HttpClient {
         let mut bytes = Vec::new();
         // The status counts, also where the rest of the answer does not come.
         let _ = answer.body_mut().as_reader().take(most).read_to_end(&mut bytes);
-        let text = String::from_utf8_lossy(&bytes).replace('\0', "");
-        Ok(ReceivedAnswer { status: answer.status().as_u16(), text, headers: answer.headers().clone() })
+        let (read, text) = (bytes.len() as u64, String::from_utf8_lossy(&bytes).replace('\0', ""));
+        Ok(ReceivedAnswer { status: answer.status().as_u16(), text, read, headers: answer.headers().clone() })
     }
 
     /// The response with status 200 that an address leads to, and where it was in the end.

@@ -2,7 +2,8 @@
 //!
 //! Contract: "Application passwords", the table of the authorization page; for programs that connect, RFC 8252. Pure.
 
-use url::{Host, Url};
+use crate::outbound::{is_device, is_loopback};
+use url::Url;
 
 /// Longest address that a page sends people to, in bytes.
 pub const LONGEST: usize = 8192;
@@ -17,21 +18,6 @@ const KNOWN: [&str; 3] = ["wordpress", "jetpack", "woocommerce"];
 /// full stop. Those of browsers and systems have none.
 fn is_own(scheme: &str) -> bool {
     scheme.contains('.') || KNOWN.contains(&scheme)
-}
-
-/// Whether an address leads to this device.
-fn is_loopback(url: &Url) -> bool {
-    let here = match url.host() {
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback(),
-        _ => false,
-    };
-    url.scheme() == "http" && here
-}
-
-/// Whether an address leads to a program that listens on a port of this device. Programs that connect say so by name, too.
-fn is_device(url: &Url) -> bool {
-    is_loopback(url) || url.scheme() == "http" && url.host_str() == Some("localhost")
 }
 
 /// Reads an address to which a program wants its user redirected: `https`, a scheme of its own, or a port of the user's

@@ -69,13 +69,23 @@ pub struct PendingLogin {
     pub caller: Principal,
     /// The session is to last longer.
     pub remember: bool,
+    /// The identity provider that it came from; empty: a password was right.
+    pub provider: String,
 }
 
 impl Identity {
-    /// A login that waits for the factor, as the page hands it to itself.
+    /// A login by password that waits for the factor, as the page hands it to itself.
     pub fn pending_login(&self, known: &KnownPassword, remember: bool, now: i64) -> String {
-        let ends = now + PATIENCE.seconds_signed();
-        let login = json!([known.caller.id, ends, remember, known.stored]);
+        self.waiting((known.caller.id, &known.stored), remember, "", now)
+    }
+
+    /// The same after a login by an identity provider.
+    pub fn pending_provider_login(&self, account: Record<'_>, provider: &str, now: i64) -> String {
+        self.waiting((account.id(), account.text(user::PASSWORD_HASH)), false, provider, now)
+    }
+
+    fn waiting(&self, (user, stored): (i64, &str), remember: bool, provider: &str, now: i64) -> String {
+        let login = json!([user, now + PATIENCE.seconds_signed(), remember, stored, provider]);
         self.seal("login", login.to_string().as_bytes())
     }
 
@@ -88,7 +98,11 @@ impl Identity {
         let Some(row) = records::find(&*scope.snapshot()?, users, &DbValue::Int(user))? else { return Ok(None) };
         let account = Record { resource: users, row: &row };
         let same = account.text(user::PASSWORD_HASH) == login[3];
-        let resumed = || PendingLogin { caller: principal(&scope.registry, account), remember: login[2] == true };
+        let resumed = || PendingLogin {
+            caller: principal(&scope.registry, account),
+            remember: login[2] == true,
+            provider: login[4].as_str().unwrap_or_default().to_owned(),
+        };
         Ok(same.then(resumed))
     }
 

@@ -1,6 +1,7 @@
 //! Second factors of accounts: which there are, and which accounts have to have one.
 //!
-//! Logins by password need the factor of an account that has one; application passwords and tokens never do. How a factor is
+//! Logins by password need the factor of an account that has one, those by an identity provider where that is declared;
+//! application passwords and tokens never do. How a factor is
 //! proven is [`super::factor_proofs`]'s matter.
 
 use crate::error::ApiError;
@@ -73,7 +74,7 @@ fn of_user(user: i64) -> Cond {
     eq(col::USER, DbValue::Int(user))
 }
 
-/// The duty of a login by password, beside the password.
+/// The duty of a login, beside the password or the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FactorDuty {
     /// Nothing: there is no factor, and none is required.
@@ -95,12 +96,30 @@ impl FactorDuty {
         Ok(FactorDuty::without_factor(scope, account))
     }
 
-    /// The duty of an account in a session, whose beginning has proven the factor that there was. Only accounts from which
-    /// one is required cost a look.
-    pub fn in_session(scope: &Scope, snapshot: &dyn Snapshot, account: Record<'_>) -> Result<FactorDuty, StorageError> {
+    /// The duty of an account in a session, whose beginning has proven the factor that there was; `provider` is the identity provider
+    /// that it began with. Only accounts from which one is required cost a look.
+    pub fn in_session(
+        scope: &Scope,
+        snapshot: &dyn Snapshot,
+        account: Record<'_>,
+        provider: &str,
+    ) -> Result<FactorDuty, StorageError> {
         match grace(&scope.registry, account) {
-            None => Ok(FactorDuty::None),
-            Some(_) => FactorDuty::of(scope, snapshot, account),
+            Some(_) if asks_after(&scope.registry, provider) => FactorDuty::of(scope, snapshot, account),
+            _ => Ok(FactorDuty::None),
+        }
+    }
+
+    /// The duty of an account after a login by an identity provider.
+    pub fn after_provider(
+        scope: &Scope,
+        snapshot: &dyn Snapshot,
+        account: Record<'_>,
+        provider: &str,
+    ) -> Result<FactorDuty, StorageError> {
+        match asks_after(&scope.registry, provider) {
+            true => FactorDuty::of(scope, snapshot, account),
+            false => Ok(FactorDuty::None),
         }
     }
 
@@ -120,6 +139,12 @@ impl FactorDuty {
         let set = records::set([(user::FACTOR_DUE, DbValue::Int(due))]);
         (account.int(user::FACTOR_DUE) == 0).then(|| Change::Put(Put::new(user::TABLE, target, set)))
     }
+}
+
+/// Whether a login needs the account's factor: each by password (an empty name), and those by a provider that is declared so, since a
+/// provider asks for factors of its own.
+fn asks_after(registry: &Registry, provider: &str) -> bool {
+    provider.is_empty() || registry.declaration.login.providers.get(provider).is_some_and(|own| own.second_factor)
 }
 
 /// Seconds for which an account may go on without a factor, by the strictest of its roles; `None`: none is required.

@@ -5,13 +5,15 @@ use super::audit::Event;
 use super::factors::FactorDuty;
 use super::hashing::{HashError, Hasher, is_foreign};
 use super::identity::{Identity, principal, readable, record};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::records::{self, Record, eq, txt};
-use crate::registry::name;
+use crate::registry::columns::user;
 use crate::registry::resource::Resource;
+use crate::registry::{Registry, name};
 use crate::scope::{Principal, Scope};
 use cms_storage::plan::{Change, Cond, Input, Put, Row, Target, WritePlan};
 use cms_text::slug::title_key;
+use std::sync::Arc;
 
 /// Where an account password is given, and how many guesses are allowed there.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +34,13 @@ pub struct KnownPassword {
 
 impl KnownPassword {
     /// Begins the time in which a factor has to be set up, where one is required.
+    ///
+    /// # Errors
+    /// The database cannot be read; the account does not log in with a password.
     fn of(scope: &Scope, account: Record<'_>, hashed: bool) -> Result<KnownPassword, ApiError> {
+        if !takes_password(&scope.registry, account) {
+            return Err(ApiError::new(Code::Forbidden).with_status(status::FORBIDDEN).with_message(NO_PASSWORD));
+        }
         let duty = FactorDuty::of(scope, &*scope.snapshot()?, account)?;
         if let Some(begun) = duty.begun(account) {
             // Nobody waits for it.
@@ -97,7 +105,8 @@ impl Identity {
     /// A failure is recorded, unless the credentials are too long to be checked.
     ///
     /// # Errors
-    /// The database cannot be read; the queue of hashes is full, or too many guesses were wrong.
+    /// The database cannot be read; the queue of hashes is full, or too many guesses were wrong; the password is right, and the
+    /// account does not log in with one.
     pub async fn verify_account(
         &self,
         scope: &Scope,
@@ -145,6 +154,23 @@ impl Identity {
             }
         }
     }
+}
+
+/// The refusal of a password that is right.
+const NO_PASSWORD: &str = "This account does not log in with a password, but by the login of your organisation.";
+
+/// Whether an account logs in with a password: its roles do, or it is the one for emergencies (`login.break_glass`).
+pub fn takes_password(registry: &Registry, account: Record<'_>) -> bool {
+    let declared = &registry.declaration;
+    let named = |login: &String| title_key(login) == account.text(user::LOGIN_KEY);
+    let without = |role: &Arc<str>| declared.roles.get(&**role).is_some_and(|role| !role.password_login);
+    declared.login.break_glass.get().is_some_and(named)
+        || !records::split_words(account.text(user::ROLES)).iter().any(without)
+}
+
+/// Whether an account has a password that logs in.
+pub fn has_password(registry: &Registry, account: Record<'_>) -> bool {
+    !account.text(user::PASSWORD_HASH).is_empty() && takes_password(registry, account)
 }
 
 /// Why there is no hash: nothing that the caller has done.

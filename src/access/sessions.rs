@@ -41,6 +41,16 @@ pub enum Purpose {
     Form,
 }
 
+/// By which identity provider a session began: its name and its ID token; both are empty after a password.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SessionOrigin<'a> {
+    pub provider: &'a str,
+    pub id_token: &'a str,
+}
+
+/// Longest ID token that is stored, in bytes.
+const LONGEST_ID_TOKEN: usize = 4096;
+
 impl Identity {
     /// A new session of a user that ends at `expires`: the value of the cookie ([`cookie_name`] with the same `host`), and the
     /// changes that store it. Beyond `pages.max_sessions` the least recently used one ends.
@@ -49,6 +59,7 @@ impl Identity {
         scope: &Scope,
         (user, host): (i64, bool),
         expires: i64,
+        origin: SessionOrigin<'_>,
     ) -> Result<(String, Vec<Change>), ApiError> {
         const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
         let mut rng = rand::rng();
@@ -62,6 +73,8 @@ impl Identity {
             (col::EXPIRES, DbValue::Int(expires)),
             (col::IP, txt(&ip)),
             (col::AGENT, txt(&scope.agent)),
+            (col::PROVIDER, txt(origin.provider)),
+            (col::ID_TOKEN, txt(if origin.id_token.len() > LONGEST_ID_TOKEN { "" } else { origin.id_token })),
         ]);
         let mut changes = vec![removed(ended)];
         changes.extend(superseded(scope, user)?);
@@ -73,22 +86,22 @@ impl Identity {
     pub fn session(&self, scope: &Scope, request: &Request) -> Result<Option<Principal>, ApiError> {
         // A sibling domain can set a cookie without `__Host-`, but none that opens a session which began with that.
         let own = |host: bool| {
-            let name = cookie_name(&scope.registry.site.prefix, host);
+            let name = cookie_name(&scope.registry.site.prefix, SESSION, host);
             // No cookie of another length was ever issued, so others need no lookup.
-            let found = cookies(request).find(|(own, value)| *own == name && value.len() == LENGTH);
-            found.map(|(_, token)| self.session_key(token, host))
+            cookie(request, &name, |value| value.len() == LENGTH).map(|token| self.session_key(token, host))
         };
         let Some(key) = own(true).or_else(|| own(false)) else { return Ok(None) };
         let snapshot = scope.snapshot()?;
-        let wanted = [col::HASH, col::USER, col::EXPIRES, col::SEEN];
+        let wanted = [col::HASH, col::USER, col::EXPIRES, col::SEEN, col::PROVIDER];
         let row = records::first(&*snapshot, col::TABLE, &wanted, eq(col::HASH, txt(&key)))?;
-        let fits =
-            |(hash, _, expires, _): &(Arc<str>, DbValue, i64, i64)| same_text(hash, &key) && *expires > scope.now;
-        let Some((hash, user, _, seen)) = row.filter(fits) else { return Ok(None) };
+        let fits = |(hash, _, expires, ..): &(Arc<str>, DbValue, i64, i64, Arc<str>)| {
+            same_text(hash, &key) && *expires > scope.now
+        };
+        let Some((hash, user, _, seen, provider)) = row.filter(fits) else { return Ok(None) };
         let Some(users) = scope.registry.users() else { return Ok(None) };
         let Some(user) = records::find(&*snapshot, users, &user)? else { return Ok(None) };
         let account = Record { resource: users, row: &user };
-        let duty = FactorDuty::in_session(scope, &*snapshot, account)?;
+        let duty = FactorDuty::in_session(scope, &*snapshot, account, &provider)?;
         let mut changes: Vec<Change> = duty.begun(account).into_iter().collect();
         if scope.now - seen >= REFRESH {
             let target = Target::Existing { key: DbValue::Text(hash), expect: None };
@@ -166,16 +179,34 @@ impl SessionRow {
     }
 }
 
-/// The cookie that holds a session; where nobody can read along (`host`), one that browsers take from this host alone.
-pub fn cookie_name(prefix: &str, host: bool) -> String {
-    format!("{}{prefix}{SESSION}", if host { HOST } else { "" })
+typed_row! {
+    col::TABLE;
+    /// Where a session comes from ([`SessionOrigin`]).
+    pub struct OriginRow {
+        pub provider: Arc<str>,
+        pub id_token: Arc<str>,
+        pub created: i64,
+    }
+}
+
+/// By which provider a session began; `None`: it began with a password, or has ended.
+pub fn origin(scope: &Scope, key: &str) -> Result<Option<OriginRow>, ApiError> {
+    let found = records::first_of::<OriginRow>(&*scope.snapshot()?, eq(col::HASH, txt(key)))?;
+    Ok(found.filter(|row| !row.provider.is_empty()))
+}
+
+/// The name of a cookie of this site, which ends with `what` ([`SESSION`], [`LOGIN`]); where nobody can read along (`host`), of one
+/// that browsers take from this host alone.
+pub fn cookie_name(prefix: &str, what: &str, host: bool) -> String {
+    format!("{}{prefix}{what}", if host { HOST } else { "" })
 }
 
 /// The beginning of names of such cookies: they are sent over HTTPS only, and have the path `/`.
 const HOST: &str = "__Host-";
 
-/// The part of that name after the prefix.
-const SESSION: &str = "_session";
+/// The cookie that holds a session, and the one of a browser in which a login by an identity provider has begun.
+pub const SESSION: &str = "_session";
+pub const LOGIN: &str = "_login";
 
 /// The header of requests and responses that holds a nonce of the interface.
 pub fn nonce_header(prefix: &str) -> String {
@@ -207,9 +238,11 @@ pub fn nonce_given(prefix: &str, request: &Request, max_depth: usize) -> Option<
     }
 }
 
-fn cookies(request: &Request) -> impl Iterator<Item = (&str, &str)> {
+/// The first cookie of this name with a value that fits.
+pub fn cookie<'r>(request: &'r Request, name: &str, fits: impl Fn(&str) -> bool) -> Option<&'r str> {
     let lines = request.headers.iter().filter(|(name, _)| name == "cookie");
-    lines.flat_map(|(_, line)| line.split(';')).filter_map(|pair| pair.trim().split_once('='))
+    let mut pairs = lines.flat_map(|(_, line)| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(own, value)| *own == name && fits(value)).map(|(_, value)| value)
 }
 
 #[cfg(test)]

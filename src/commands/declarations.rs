@@ -4,6 +4,7 @@ use super::{linked, present, print};
 use crate::boot::{self, BootError, ConfigSource};
 use crate::features::console::texts;
 use crate::model::Method;
+use crate::openid::provider::OpenIdProvider;
 use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Registry};
 use cms_config::Problem;
@@ -91,7 +92,7 @@ fn checked(source: &ConfigSource, data: bool) -> Result<CheckReport, BootError> 
     });
     let folder = source.config.as_deref().map(|config| config.parent().unwrap_or(Path::new("")));
     let outdated = folder.and_then(shipped::outdated).into_iter();
-    let unheld = outdated.chain(unheld).chain(unasked).chain(flat);
+    let unheld = outdated.chain(logins(&registry)).chain(unheld).chain(unasked).chain(flat);
     let warnings = unheld.chain(unindexed).chain(translations(&loaded, &registry)).collect();
     let data = match data {
         false => None,
@@ -115,6 +116,18 @@ fn checked(source: &ConfigSource, data: bool) -> Result<CheckReport, BootError> 
     };
     let (resources, routes) = (registry.resources.len(), registry.routes.len());
     Ok(CheckReport { problems: Vec::new(), resources, routes, methods, warnings, data })
+}
+
+/// Ways to log in that do not work, or that may leave nobody any.
+fn logins(registry: &Registry) -> Vec<String> {
+    let declared = &registry.declaration;
+    let providers = OpenIdProvider::declared(registry);
+    let unreadable = providers.iter().filter_map(|own| own.unreadable_secret().map(str::to_owned));
+    let without = declared.roles.iter().filter(|(_, role)| role.required && !role.password_login);
+    let locked = without.filter(|_| declared.login.break_glass.get().is_none()).map(|(role, _)| {
+        format!("nobody with the role `{role}` can log in on a day when no provider answers: name an account in login.break_glass")
+    });
+    unreadable.chain(locked).collect()
 }
 
 /// Translations of one's own files that translate nothing, and how many texts their languages lack.

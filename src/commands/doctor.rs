@@ -7,14 +7,19 @@
 use crate::access::{app_passwords, identity};
 use crate::boot::{BootError, Services, wait};
 use crate::mailer;
+use crate::openid::provider::OpenIdProvider;
+use crate::outbound::Outbound;
 use crate::records::{self, eq, txt};
-use crate::registry::columns::app_password;
+use crate::registry::columns::{app_password, user};
 use crate::registry::{Registry, name};
 use crate::scope::CredentialLimits;
+use cms_base::pool::JobOwner;
 use cms_storage::nodes::NodeFacts;
 use cms_storage::plan::{Change, WritePlan};
+use cms_text::slug::title_key;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use ureq::http::{Response, StatusCode, header};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
@@ -59,6 +64,8 @@ pub fn examine(
     let mut findings = Vec::new();
     nodes(registry, services, &mut findings)?;
     mail(registry, &mut findings);
+    providers(registry, &mut findings);
+    break_glass(registry, services, &mut findings)?;
     let visit = SiteProbe { registry, site: site.trim_end_matches('/'), agent: config.build().into() };
     let Some(root) = visit.root(&mut findings) else { return Ok(findings) };
     visit.home(&mut findings);
@@ -97,6 +104,31 @@ fn mail(registry: &Registry, findings: &mut Vec<Finding>) {
         Err(error) => Some(error.to_string()),
     };
     findings.push(Finding { what: "the mail server answers".into(), wrong });
+}
+
+/// Whether each identity provider is what it is declared to be, and answers this machine.
+fn providers(registry: &Registry, findings: &mut Vec<Finding>) {
+    let outbound = Outbound::new(&registry.declaration.outbound);
+    for provider in OpenIdProvider::declared(registry) {
+        let wrong = wait(provider.examine(&outbound, JobOwner::PROGRAM)).err();
+        let wrong = wrong.map(|why| format!("{why}; check [login.providers.{}] and [outbound]", provider.name));
+        findings.push(Finding { what: format!("people can log in with {}", provider.name), wrong });
+    }
+}
+
+/// Whether the account for emergencies could log in with a password.
+fn break_glass(registry: &Registry, services: &Services, findings: &mut Vec<Finding>) -> Result<(), BootError> {
+    let Some(login) = registry.declaration.login.break_glass.get() else { return Ok(()) };
+    let (own, snapshot) = (eq(user::LOGIN_KEY, txt(&title_key(login))), services.storage.snapshot()?);
+    let hash: Option<Arc<str>> = records::first(&*snapshot, user::TABLE, &[user::PASSWORD_HASH], own)?;
+    let wrong = match hash.as_deref() {
+        None => Some("there is no such account"),
+        Some("") => Some("it has no password; give it one with `cms-server user passwd`"),
+        Some(_) => None,
+    };
+    let what = format!("the account {login} has a password (login.break_glass)");
+    findings.push(Finding { what, wrong: wrong.map(str::to_owned) });
+    Ok(())
 }
 
 /// The certificates of a file in PEM.

@@ -9,7 +9,7 @@ use crate::access::{factors, failure, links, policy, preview_links, sessions, to
 use crate::error::{ApiError, Code, refuse_if, status};
 use crate::records::{self, Record, eq, join_words, split_words, txt};
 pub use crate::registry::columns::user as columns;
-use crate::registry::columns::{ID, app_password, comment, record, session};
+use crate::registry::columns::{ID, app_password, comment, login_identity, record, session};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
 use cms_declaration::Action;
@@ -160,8 +160,7 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     }
     if let Some(roles) = roles(edit)? {
         set.push(roles_column(roles.iter().map(|role| &**role)));
-        let lost = required_roles(&edit.scope.registry, record).filter(|role| !roles.iter().any(|r| **r == **role));
-        changes.extend(lost.map(|role| another_with(role, record.id())));
+        changes.extend(lost_roles(&edit.scope.registry, record, &roles));
     }
     if edit.args.explicit("password").is_some() {
         changes.extend(new_password(edit.scope, record, edit.scope.principal.session.as_deref()));
@@ -188,6 +187,16 @@ fn standing(scope: &Scope, record: Record<'_>, email: &str) -> Columns {
     let before = outbox::notification_address(record);
     let pending = outbox::is_pending(scope, record) && slug::title_key(email) != slug::title_key(before);
     confirmation(pending.then_some(before))
+}
+
+/// Adds an address to the columns of an account that somebody else has checked; the changes that go with it.
+pub fn checked_address(scope: &Scope, account: Record<'_>, email: &str, set: &mut Columns) -> Vec<Change> {
+    set.extend([text_column(col::EMAIL, email), text_column(col::EMAIL_KEY, &slug::title_key(email))]);
+    set.extend(confirmation(None));
+    let notice = outbox::notification_change(scope, MessageSubject::Email, account, json!({"new": email}));
+    let mut changes = vec![taken(col::EMAIL_KEY, email, account.id(), EMAIL_TAKEN)];
+    changes.extend(notice);
+    changes
 }
 
 /// The columns of an address that is confirmed, or of one whose messages go to that `before` it until then.
@@ -250,6 +259,10 @@ pub fn ending(registry: &Registry, record: Record<'_>, heir: Option<i64>, left: 
     changes.push(end_sessions(key, None));
     changes.extend(factors::ended(key));
     changes.push(links::ended(key));
+    changes.push(Change::RemoveWhere {
+        table: name(login_identity::TABLE),
+        filter: eq(login_identity::USER, key.clone()),
+    });
     changes.push(preview_links::ended(key));
     changes
 }
@@ -268,6 +281,16 @@ pub fn end_sessions(user: &DbValue, but: Option<&str>) -> Change {
     let mut filter = vec![eq(session::USER, user.clone())];
     filter.extend(but.map(|key| Cond::Compare(name(session::HASH), Op::Ne, txt(key))));
     sessions::removed(Cond::All(filter))
+}
+
+/// The conditions under which an account may have these roles alone: somebody else has each required one that it loses.
+pub fn lost_roles<'a>(
+    registry: &'a Registry,
+    account: Record<'a>,
+    roles: &'a [Arc<str>],
+) -> impl Iterator<Item = Change> {
+    let lost = required_roles(registry, account).filter(|role| !roles.iter().any(|r| **r == **role));
+    lost.map(move |role| another_with(role, account.id()))
 }
 
 /// The user's roles that are required.

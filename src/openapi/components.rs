@@ -2,7 +2,7 @@
 
 use super::schemas::{Side, has_contexts, modern, shown_in};
 use super::{blocks, examples};
-use crate::access::sessions::{cookie_name, nonce_header};
+use crate::access::sessions::{SESSION, cookie_name, nonce_header};
 use crate::error::Code;
 use crate::registry::Registry;
 use crate::registry::args::{SpellingDirection, convert_spelling};
@@ -267,7 +267,7 @@ impl<'a> Components<'a> {
             "examples": self.examples,
             "securitySchemes": {
                 "basic": {"type": "http", "scheme": "basic", "description": "A login name and an application password."},
-                "session": {"type": "apiKey", "in": "cookie", "name": cookie_name(prefix, self.registry.site.url.starts_with("https:") && self.registry.site.base.is_empty()),
+                "session": {"type": "apiKey", "in": "cookie", "name": cookie_name(prefix, SESSION, self.registry.site.url.starts_with("https:") && self.registry.site.base.is_empty()),
                     "description": "A session of the pages; needs the nonce, too."},
                 "nonce": {"type": "apiKey", "in": "header", "name": nonce_header(prefix),
                     "description": "The nonce of a session."},

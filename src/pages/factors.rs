@@ -12,6 +12,8 @@ use crate::access::factor_proofs::{NewAuthenticator, USED};
 use crate::access::factors::{FactorDuty, FactorRow, recovery_codes_left};
 use crate::access::identity;
 use crate::access::outbox::{self, MessageSubject};
+use crate::access::passwords;
+use crate::access::sessions::{self, OriginRow};
 use crate::error::{ApiError, Code, status};
 use crate::families;
 use crate::families::user::end_sessions;
@@ -24,6 +26,9 @@ use serde_json::{Value, json};
 
 /// Longest name of a factor, in characters.
 const LONGEST_NAME: usize = 100;
+
+/// Seconds after a login by an identity provider within which it stands for a password.
+const RECENT: i64 = 10 * 60;
 
 /// Why a factor was not proven, in words for people.
 pub(super) struct FactorRefusal {
@@ -86,6 +91,11 @@ pub(super) fn asks(visit: &PageContext<'_>, row: &Row) -> Result<bool, ApiError>
     Ok(FactorDuty::of(&visit.scope, &*snapshot, account)? == FactorDuty::Proof)
 }
 
+/// Whether the owner of an account logs in by an identity provider alone.
+pub(super) fn without_password(visit: &PageContext<'_>, row: &Row) -> Result<bool, ApiError> {
+    Ok(!passwords::has_password(&visit.scope.registry, account(visit, row)?))
+}
+
 /// The address of the page, from where people go on to where they wanted.
 pub(super) fn place(visit: &PageContext<'_>, wanted: &str) -> String {
     let pages = &visit.pages.declared;
@@ -107,6 +117,8 @@ struct OwnFactors {
     row: Row,
     factors: Vec<FactorRow>,
     duty: FactorDuty,
+    /// Its owner logs in by an identity provider alone.
+    without_password: bool,
 }
 
 impl OwnFactors {
@@ -115,7 +127,8 @@ impl OwnFactors {
         let account = account(visit, &row)?;
         let factors = FactorRow::of_user(&visit.scope, account.id())?;
         let duty = FactorDuty::of(&visit.scope, &*visit.scope.snapshot()?, account)?;
-        Ok(OwnFactors { row, factors, duty })
+        let without_password = without_password(visit, &row)?;
+        Ok(OwnFactors { row, factors, duty, without_password })
     }
 
     /// Whether the account has as many factors as it may have.
@@ -240,7 +253,7 @@ fn set_up(
         "" => visit.translate("Authenticator app"),
         name => name.to_owned(),
     };
-    let data = json!({"action": address(visit), "asks_factor": own.duty == FactorDuty::Proof, "setup": new.setup, "secret": new.secret, "address": new.address, "path": path, "side": side, "name": name, "problem": problem});
+    let data = json!({"action": address(visit), "asks_factor": own.duty == FactorDuty::Proof, "without_password": own.without_password, "setup": new.setup, "secret": new.secret, "address": new.address, "path": path, "side": side, "name": name, "problem": problem});
     visit.page(status, "Set up an app", "factor-app.html", data)
 }
 
@@ -252,7 +265,7 @@ fn confirm(visit: &PageContext<'_>, own: &OwnFactors, status: u16, problem: Opti
         return show(visit, status::NOT_FOUND, Some("There is no such second factor."));
     }
     let title = if act == "remove" { "Remove a second factor" } else { "New recovery codes" };
-    let data = json!({"action": address(visit), "asks_factor": own.duty == FactorDuty::Proof, "act": act, "factor": visit.field("factor"), "name": named.map(|factor| &*factor.name), "problem": problem});
+    let data = json!({"action": address(visit), "asks_factor": own.duty == FactorDuty::Proof, "without_password": own.without_password, "act": act, "factor": visit.field("factor"), "name": named.map(|factor| &*factor.name), "problem": problem});
     visit.page(status, title, "factor-confirm.html", data)
 }
 
@@ -261,6 +274,15 @@ async fn present(visit: &PageContext<'_>, own: &OwnFactors) -> Result<Vec<Change
     let caller = &visit.scope.principal;
     if own.duty == FactorDuty::Proof {
         return prove(visit, caller).await;
+    }
+    if own.without_password {
+        // The provider has asked then for what it asks.
+        let key = caller.session.as_deref().unwrap_or_default();
+        let recent = |origin: OriginRow| visit.scope.now - origin.created <= RECENT;
+        return match sessions::origin(&visit.scope, key)?.is_some_and(recent) {
+            true => Ok(Vec::new()),
+            false => Err(FactorRefusal::new(status::FORBIDDEN, "Log out and in again, then repeat it.")),
+        };
     }
     match super::profile::knows_password(visit).await? {
         Some(_) => Ok(Vec::new()),

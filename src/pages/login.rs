@@ -5,14 +5,14 @@
 
 use super::factors::{self, FactorRefusal};
 use super::replies::see_other;
-use super::{PageContext, reset};
+use super::{PageContext, provider, reset};
 use crate::access::addresses;
 use crate::access::attempts::AttemptLimit;
 use crate::access::factor_proofs::USED;
 use crate::access::factors::FactorDuty;
 use crate::access::outbox;
 use crate::access::passwords::LoginContext;
-use crate::access::sessions::{cookie_name, removed};
+use crate::access::sessions::{self, SESSION, SessionOrigin, cookie_name, removed};
 use crate::error::{Code, status};
 use crate::families;
 use crate::model::Reply;
@@ -24,8 +24,12 @@ use serde_json::json;
 
 /// The form for the password.
 pub(super) fn ask(visit: &PageContext<'_>, status: u16, problem: Option<&str>) -> Reply {
+    ask_towards(visit, status, problem, wanted(visit))
+}
+
+/// The form of a login that leads to the `wanted` address.
+pub(super) fn ask_towards(visit: &PageContext<'_>, status: u16, problem: Option<&str>, wanted: &str) -> Reply {
     let pages = &visit.pages.declared;
-    let wanted = wanted(visit);
     if visit.known() && status == status::OK {
         return see_other(&destination(visit, wanted, &visit.scope.principal));
     }
@@ -35,7 +39,7 @@ pub(super) fn ask(visit: &PageContext<'_>, status: u16, problem: Option<&str>) -
     let lost = outbox::sends_links(&visit.scope.registry).then_some(&pages.lost);
     let set = problem.is_none() && visit.parameter("done") == reset::DONE;
     let notice = set.then_some("Your password is set. Log in with it.");
-    let data = json!({"action": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "names": pages.fields, "login": visit.field(&pages.fields.login), "purpose": purpose, "problem": problem, "lost": lost, "notice": notice});
+    let data = json!({"action": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "names": pages.fields, "login": visit.field(&pages.fields.login), "purpose": purpose, "problem": problem, "lost": lost, "notice": notice, "providers": provider::buttons(visit, wanted)});
     visit.page(status, "Log in", "login.html", data)
 }
 
@@ -70,20 +74,28 @@ pub(super) async fn log_in(visit: &PageContext<'_>) -> Reply {
             reply.headers.extend(error.headers());
             return reply;
         }
+        Err(error) if error.code() == Code::Forbidden => return ask(visit, error.status(), Some(error.message())),
         Err(error) => return visit.failure(&error),
     };
     let (duty, remember) = (known.duty, !remember.is_empty());
     if duty == FactorDuty::Proof {
-        return factor(visit, &identity.pending_login(&known, remember, visit.scope.now), status::OK, None);
+        let pending = identity.pending_login(&known, remember, visit.scope.now);
+        return factor(visit, (&pending, wanted(visit)), status::OK, None);
     }
-    let reply = begin(visit, (&known.before_factor(), duty), remember, Vec::new()).await;
+    let start = SessionStart { duty, remember, origin: SessionOrigin::default(), wanted: wanted(visit) };
+    let reply = begin(visit, &known.before_factor(), &start, Vec::new()).await;
     reply.unwrap_or_else(|error| visit.failure(&families::commit_failure(&visit.scope, error)))
 }
 
 /// The form for the factor.
-fn factor(visit: &PageContext<'_>, pending: &str, status: u16, problem: Option<&str>) -> Reply {
+pub(super) fn factor(
+    visit: &PageContext<'_>,
+    (pending, wanted): (&str, &str),
+    status: u16,
+    problem: Option<&str>,
+) -> Reply {
     let pages = &visit.pages.declared;
-    let data = json!({"action": pages.login, "login_page": pages.login, "redirect_name": pages.redirect, "redirect": wanted(visit), "pending": pending, "problem": problem});
+    let data = json!({"action": pages.login, "login_page": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "pending": pending, "problem": problem});
     visit.page(status, "Second factor", "factor.html", data)
 }
 
@@ -96,7 +108,7 @@ async fn with_factor(visit: &PageContext<'_>, pending: &str) -> Reply {
     };
     let caller = &resumed.caller;
     let refused = |refusal: FactorRefusal| {
-        let mut reply = factor(visit, pending, refusal.status, Some(&refusal.problem));
+        let mut reply = factor(visit, (pending, wanted(visit)), refusal.status, Some(&refusal.problem));
         reply.headers.extend(refusal.headers);
         reply
     };
@@ -104,55 +116,78 @@ async fn with_factor(visit: &PageContext<'_>, pending: &str) -> Reply {
         Ok(changes) => changes,
         Err(refusal) => return refused(refusal),
     };
-    match begin(visit, (caller, FactorDuty::Proof), resumed.remember, changes).await {
+    let origin = SessionOrigin { provider: &resumed.provider, id_token: "" };
+    let start = SessionStart { duty: FactorDuty::Proof, remember: resumed.remember, origin, wanted: wanted(visit) };
+    match begin(visit, caller, &start, changes).await {
         Ok(reply) => reply,
         Err(CommitError::Refused { tag: USED, .. }) => refused(FactorRefusal::wrong()),
         Err(error) => visit.failure(&families::commit_failure(&visit.scope, error)),
     }
 }
 
+/// The session that a login begins.
+pub(super) struct SessionStart<'a> {
+    pub duty: FactorDuty,
+    pub remember: bool,
+    pub origin: SessionOrigin<'a>,
+    /// Address that it leads to.
+    pub wanted: &'a str,
+}
+
 /// Begins the session of a caller, with further changes.
-async fn begin(
+pub(super) async fn begin(
     visit: &PageContext<'_>,
-    (caller, duty): (&Principal, FactorDuty),
-    remember: bool,
+    caller: &Principal,
+    SessionStart { duty, remember, origin, wanted }: &SessionStart<'_>,
     mut changes: Vec<Change>,
 ) -> Result<Reply, CommitError> {
     let pages = &visit.pages.declared;
-    let lifetime = if remember { pages.remember_lifetime } else { pages.session_lifetime };
+    let lifetime = if *remember { pages.remember_lifetime } else { pages.session_lifetime };
     let expires = visit.scope.now + lifetime.seconds_signed();
-    let begun = visit.engine.identity().begin_session(&visit.scope, (caller.id, bound_to_host(visit)), expires);
+    let who = (caller.id, bound_to_host(visit));
+    let begun = visit.engine.identity().begin_session(&visit.scope, who, expires, *origin);
     let (token, begun) = match begun {
         Ok(begun) => begun,
         Err(error) => return Ok(visit.failure(&error)),
     };
     changes.extend(begun);
-    changes.extend(visit.happened("login", caller, ""));
+    changes.extend(visit.happened("login", caller, origin.provider));
     visit.scope.storage.commit(WritePlan::new(changes)).await?;
-    let wanted = wanted(visit);
     let place = match duty {
         FactorDuty::SetUp | FactorDuty::SetUpUntil(_) => factors::place(visit, wanted),
         FactorDuty::None | FactorDuty::Proof => destination(visit, wanted, caller),
     };
     let mut reply = see_other(&place);
-    reply.headers.push(cookie(visit, bound_to_host(visit), &token, remember.then(|| lifetime.seconds_signed())));
+    reply.headers.push(cookie(
+        visit,
+        (SESSION, bound_to_host(visit)),
+        &token,
+        remember.then(|| lifetime.seconds_signed()),
+    ));
     Ok(reply)
 }
 
 /// Ends the session.
 pub(super) async fn log_out(visit: &PageContext<'_>) -> Reply {
+    let mut reply = see_other(&visit.pages.declared.login);
     if let Some(key) = &visit.scope.principal.session {
+        let origin = match sessions::origin(&visit.scope, key) {
+            Ok(origin) => origin,
+            Err(error) => return visit.failure(&error),
+        };
         let mut changes = vec![removed(eq(session::HASH, txt(key)))];
         changes.extend(visit.happened("logout", &visit.scope.principal, ""));
         if let Err(error) = visit.scope.storage.commit(WritePlan::new(changes)).await {
             return visit.failure(&families::commit_failure(&visit.scope, error));
         }
+        if let Some(origin) = origin {
+            reply = provider::logged_out(visit, &origin).await.unwrap_or(reply);
+        }
     }
-    let mut reply = see_other(&visit.pages.declared.login);
-    reply.headers.push(cookie(visit, bound_to_host(visit), "", Some(0)));
+    reply.headers.push(cookie(visit, (SESSION, bound_to_host(visit)), "", Some(0)));
     if bound_to_host(visit) {
         // One of before this site was served over HTTPS.
-        reply.headers.push(cookie(visit, false, "", Some(0)));
+        reply.headers.push(cookie(visit, (SESSION, false), "", Some(0)));
     }
     reply
 }
@@ -163,15 +198,21 @@ fn secure(visit: &PageContext<'_>) -> bool {
 }
 
 /// Whether no other site of the domain can set the session's cookie: browsers allow that at the root of a host alone.
-fn bound_to_host(visit: &PageContext<'_>) -> bool {
+pub(super) fn bound_to_host(visit: &PageContext<'_>) -> bool {
     secure(visit) && visit.scope.registry.site.base.is_empty()
 }
 
-fn cookie(visit: &PageContext<'_>, host: bool, value: &str, seconds: Option<i64>) -> (String, String) {
+/// A cookie of this site ([`cookie_name`]), which scripts do not read and other sites do not send along.
+pub(super) fn cookie(
+    visit: &PageContext<'_>,
+    (what, host): (&str, bool),
+    value: &str,
+    seconds: Option<i64>,
+) -> (String, String) {
     let age = seconds.map(|seconds| format!("; Max-Age={seconds}")).unwrap_or_default();
     let site = &visit.scope.registry.site;
     let secure = if secure(visit) { "; Secure" } else { "" };
-    let name = cookie_name(&site.prefix, host);
+    let name = cookie_name(&site.prefix, what, host);
     let path = if site.base.is_empty() { "/" } else { &site.base };
     ("Set-Cookie".into(), format!("{name}={value}; Path={path}; HttpOnly; SameSite=Lax{age}{secure}"))
 }

@@ -16,6 +16,7 @@ mod login;
 mod media;
 mod packed;
 mod profile;
+mod provider;
 mod readers;
 mod reading;
 mod replies;
@@ -30,6 +31,7 @@ use crate::access::sessions::Purpose;
 use crate::engine::Engine;
 use crate::error::{ApiError, Code, status};
 use crate::model::{Method, Payload, Reply, Request};
+use crate::openid::provider::OpenIdProvider;
 use crate::records::{self, Record};
 use crate::registry::Registry;
 use crate::registry::languages::Languages;
@@ -65,6 +67,8 @@ pub struct Pages {
     well_known: well_known::WellKnown,
     /// People can connect programs.
     connects: bool,
+    /// Identity providers that people log in by.
+    providers: Vec<OpenIdProvider>,
     /// Languages of the site's contents.
     languages: Option<Languages>,
     templates: Environment<'static>,
@@ -85,6 +89,8 @@ enum PageKind {
     Lost,
     Reset,
     Factors,
+    /// Login by an identity provider.
+    Provider(provider::ProviderPath),
     Nonce,
     Explorer,
     /// Another address of the console.
@@ -125,6 +131,7 @@ impl Pages {
             readers,
             well_known,
             connects: registry.oauth().is_some(),
+            providers: OpenIdProvider::declared(registry),
             languages,
             templates,
         }
@@ -138,6 +145,7 @@ impl Pages {
             || reads && self.readers.leads()
             || self.addresses().any(|(address, _)| address.split('?').next() == Some(&*place))
             || self.asset(&place).is_some()
+            || self.provider(&place).is_some()
             || console::part(self.console.as_deref(), &place).is_some()
             || self.readers.place(path, |_| false).is_some()
     }
@@ -239,7 +247,12 @@ impl Pages {
         let below = request.path.strip_prefix(&*self.base).unwrap_or(&request.path);
         let home = || self.is_home(below).then_some(PageKind::Home);
         let console = || console::part(self.console.as_deref(), &request.path).map(PageKind::Console);
-        found.or_else(|| self.asset(&request.path)).or_else(home).or_else(console)
+        let provider = || self.provider(&request.path).map(PageKind::Provider);
+        found.or_else(|| self.asset(&request.path)).or_else(provider).or_else(home).or_else(console)
+    }
+
+    fn provider(&self, path: &str) -> Option<provider::ProviderPath> {
+        provider::part(self, path).filter(|_| self.declared.enabled)
     }
 
     fn asset(&self, path: &str) -> Option<PageKind> {
@@ -287,6 +300,8 @@ impl<'a> PageContext<'a> {
             }
             (PageKind::Login, false) => login::ask(self, status::OK, None),
             (PageKind::Login, true) => login::log_in(self).await,
+            (PageKind::Provider(provider::ProviderPath::Begin(at)), false) => provider::begin(self, at).await,
+            (PageKind::Provider(provider::ProviderPath::Back(at)), false) => provider::back(self, at).await,
             (PageKind::Nonce, false) => self.nonce(),
             (PageKind::Explorer, false) => explorer::show(self),
             (PageKind::ToConsole, false) => found(self.pages.console.as_deref().unwrap_or(HOME[0])),

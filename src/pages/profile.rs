@@ -52,10 +52,10 @@ pub(super) async fn show(visit: &PageContext<'_>, told: Notice) -> Reply {
     };
     let read = || {
         let row = factors::own_row(visit)?;
-        let asks = factors::asks(visit, &row)?;
-        Ok::<_, ApiError>((sessions(visit, user)?, address_before(visit, user)?, asks))
+        let proofs = (factors::asks(visit, &row)?, factors::without_password(visit, &row)?);
+        Ok::<_, ApiError>((sessions(visit, user)?, address_before(visit, user)?, proofs))
     };
-    let (sessions, before, asks) = match read() {
+    let (sessions, before, (asks, without_password)) = match read() {
         Ok(read) => read,
         Err(error) => return visit.failure(&error),
     };
@@ -65,7 +65,7 @@ pub(super) async fn show(visit: &PageContext<'_>, told: Notice) -> Reply {
         false => visit.translate("Profile of {name}").replace("{name}", found.body["name"].as_str().unwrap_or("")),
     };
     let (app_name, secret) = told.secret.unzip();
-    let data = json!({"width": "wide", "title": title, "action": address(visit, user), "own": own, "user": found.body, "before": before, "available": available, "passwords": passwords.as_array().map(|list| list.iter().map(|p| dated(visit, p)).collect::<Vec<_>>()), "sessions": sessions, "people": people(visit).await, "problem": told.problem, "notice": notice, "copies": secret.is_some(), "connects": visit.scope.registry.oauth().is_some(), "secret": secret, "app_name": app_name, "asks_factor": asks, "factors": visit.pages.declared.factors, "shortest": SHORTEST_PASSWORD});
+    let data = json!({"width": "wide", "title": title, "action": address(visit, user), "own": own, "user": found.body, "before": before, "available": available, "passwords": passwords.as_array().map(|list| list.iter().map(|p| dated(visit, p)).collect::<Vec<_>>()), "sessions": sessions, "people": people(visit).await, "problem": told.problem, "notice": notice, "copies": secret.is_some(), "connects": visit.scope.registry.oauth().is_some(), "secret": secret, "app_name": app_name, "asks_factor": asks, "without_password": without_password, "factors": visit.pages.declared.factors, "shortest": SHORTEST_PASSWORD});
     visit.page(told.status.unwrap_or(status::OK), "", "profile.html", data)
 }
 

@@ -136,6 +136,24 @@ tables! {
         EXPIRES: Int = "expires",
         IP: Text = "ip",
         AGENT: Text = "agent",
+        /// The identity provider that it began with; empty: with a password.
+        PROVIDER: Text = "provider",
+        /// The ID token of that login, for the logout there; empty where it is long.
+        ID_TOKEN: Text = "id_token",
+    }
+
+    /// People at identity providers, by digests of issuer and subject, and their accounts here.
+    login_identity "login_identity" (KEY = "key") {
+        USER: Int = "user",
+        ISSUER: Text = "issuer",
+        SUBJECT: Text = "subject",
+        CREATED: Int = "created",
+        SEEN: Int = "seen",
+    }
+
+    /// Logins by identity providers that have succeeded, until no answer can belong to them any more.
+    login_state "login_state" (ID = "id") {
+        EXPIRES: Int = "expires",
     }
 
     /// Records that windows of the console have open; the key is that of the user's window.

@@ -4,8 +4,8 @@
 //! its extension table `x_<kind>`.
 
 use super::columns::{
-    ID, VERSION, app_password, client, comment, factor, file, link, old_address, outbox, presence, preview, record,
-    recovery, session, term, user,
+    ID, VERSION, app_password, client, comment, factor, file, link, login_identity, login_state, old_address, outbox,
+    presence, preview, record, recovery, session, term, user,
 };
 use super::resource::PropertyKind;
 use cms_declaration::{Declaration, Family, Moment};
@@ -173,6 +173,13 @@ pub fn shared(declared: &Declaration) -> Vec<TableDef> {
         own(factor::TABLE, (factor::KEY, Text), factor::COLUMNS, &[("second_factor_user", &["user"], false)]),
         own(recovery::TABLE, (recovery::HASH, Text), recovery::COLUMNS, &[("recovery_code_user", &["user"], false)]),
         own(session::TABLE, (session::HASH, Text), session::COLUMNS, &[("session_user", &["user"], false)]),
+        own(
+            login_identity::TABLE,
+            (login_identity::KEY, Text),
+            login_identity::COLUMNS,
+            &[("login_identity_user", &["user"], false)],
+        ),
+        own(login_state::TABLE, (login_state::ID, Text), login_state::COLUMNS, &[]),
         own(presence::TABLE, (presence::KEY, Text), presence::COLUMNS, PRESENCE_INDEXES),
         own(link::TABLE, (link::HASH, Text), link::COLUMNS, &[("password_link_user", &["user"], false)]),
         own(preview::TABLE, (preview::ID, Text), preview::COLUMNS, PREVIEW_INDEXES),
@@ -339,8 +346,10 @@ fn storage_type(kind: PropertyKind) -> ColumnType {
 
 /// A table of the program's own. Secrets in it are hashed with a key, so that the table alone authenticates nobody.
 fn own(table_name: &str, key: (&str, ColumnType), columns: &[(&str, ColumnType)], indexes: Indexes) -> TableDef {
-    // Passwords are older than tokens; a file without a record is on its way in or out.
-    const LATER: [&str; 6] = [
+    // Passwords are older than tokens, and sessions older than providers; a file without a record is on its way in or out.
+    const LATER: [&str; 8] = [
+        session::PROVIDER,
+        session::ID_TOKEN,
         app_password::ACTIONS,
         app_password::TOKEN,
         app_password::CONNECTED,

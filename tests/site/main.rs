@@ -57,6 +57,7 @@ mod limits;
 mod link_preview;
 mod lists;
 mod live_import;
+mod login;
 mod mail;
 mod mcp;
 mod mcp_streams;

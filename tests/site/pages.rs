@@ -44,8 +44,11 @@ impl<'s> Browser<'s> {
         });
         let url = if path.starts_with('/') { format!("{}{path}", self.server.site) } else { path.to_owned() };
         let answer = self.server.send(method, &url, None, body, &headers);
-        if let Some(set) = answer.header("set-cookie") {
-            self.cookie = set.split(';').next().unwrap_or("").to_owned();
+        let set = answer.headers.iter().filter(|(name, _)| name == "set-cookie");
+        for pair in set.filter_map(|(_, set)| set.split(';').next()) {
+            let name = pair.split_once('=').map_or(pair, |(name, _)| name);
+            let others = self.cookie.split("; ").filter(|own| !own.is_empty() && own.split('=').next() != Some(name));
+            self.cookie = others.chain([pair]).collect::<Vec<_>>().join("; ");
         }
         answer
     }

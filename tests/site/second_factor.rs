@@ -16,7 +16,7 @@ fn now() -> i64 {
 }
 
 /// The code of a secret, so many steps from now.
-fn code(secret: &str, steps: i64) -> String {
+pub fn code(secret: &str, steps: i64) -> String {
     let secret = Secret::try_from_base32(secret).expect("base 32");
     let at = u64::try_from(now() + steps * STEP).expect("a time");
     Builder::new().with_secret(secret).build().expect("a secret").generate(at).to_string()
@@ -38,7 +38,7 @@ fn codes_of(page: &Answer) -> Vec<String> {
 }
 
 /// Sets an app up in a session: its secret and the recovery codes.
-fn set_up(server: &Server, browser: &mut Browser<'_>, password: &str) -> (String, Vec<String>) {
+pub fn set_up(server: &Server, browser: &mut Browser<'_>, password: &str) -> (String, Vec<String>) {
     let page = browser.submit("/second-factor", "/second-factor", &[("act", "begin")]);
     assert_eq!(page.status, 200, "{}", page.text);
     let (secret, setup, token) = (secret_of(&page), field(&page, "setup"), field(&page, "token"));
@@ -82,7 +82,7 @@ fn events(server: &Server) -> Vec<String> {
 }
 
 /// The response of XML-RPC to a login and an account password.
-fn fault(server: &Server, who: &(String, String)) -> String {
+pub fn fault(server: &Server, who: &(String, String)) -> String {
     xmlrpc::post(server, &xmlrpc::body("wp.getProfile", &[json!(1), json!(who.0), json!(who.1)])).text
 }
 

@@ -1,6 +1,6 @@
 //! Addresses of the site: which parameters name what, and what old addresses lead to.
 
-use crate::units::OptionalSetting;
+use crate::units::{OptionalSetting, yes};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,10 +62,6 @@ pub struct AddressParameter {
     /// Such an address leads to that of the item. Otherwise it is one more address of it.
     #[serde(default = "yes")]
     pub leads: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// The meaning of a parameter's value.

@@ -1,5 +1,6 @@
 //! Groups of fields: values that records, terms, users and comments keep as meta values, and where each group applies.
 
+use crate::units::yes;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -274,8 +275,4 @@ pub enum Lines {
     Breaks,
     /// As paragraphs.
     Paragraphs,
-}
-
-fn yes() -> bool {
-    true
 }

@@ -14,6 +14,7 @@ mod console;
 mod discoverability;
 mod events;
 mod fields;
+mod login;
 mod mail;
 mod media;
 mod options;
@@ -35,6 +36,7 @@ pub use console::*;
 pub use discoverability::*;
 pub use events::*;
 pub use fields::*;
+pub use login::*;
 pub use mail::*;
 pub use media::*;
 pub use options::*;
@@ -113,6 +115,9 @@ pub struct Declaration {
     /// E-mail that the server sends.
     #[serde(default)]
     pub mail: Mail,
+    /// Login by identity providers.
+    #[serde(default)]
+    pub login: Login,
     /// Values of the settings resource on an empty database, by property.
     #[serde(default)]
     pub settings: Map<String, Value>,

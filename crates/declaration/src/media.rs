@@ -1,7 +1,6 @@
 //! Uploaded files and pictures.
 
-use super::resource::yes;
-use crate::units::{Duration, OptionalSetting, Size};
+use crate::units::{Duration, OptionalSetting, Size, yes};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@ use super::options::{HandlerOptions, Listing};
 use super::route::{CacheControl, SchemaDoc};
 use super::seo::SeoTemplates;
 use super::site::Moderation;
-use crate::units::{Duration, OptionalSetting};
+use crate::units::{Duration, OptionalSetting, yes};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -503,9 +503,4 @@ pub struct Meta {
     /// Documents show the value as a member of their own, not in `meta`; the empty value where they show no `meta`.
     #[serde(default)]
     pub beside: bool,
-}
-
-/// The default of switches that are on.
-pub(super) fn yes() -> bool {
-    true
 }

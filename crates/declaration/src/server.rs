@@ -1,7 +1,6 @@
 //! How the program serves: listener, storage, caches, limits, requests to other sites.
 
-use super::resource::yes;
-use crate::units::{Duration, OptionalSetting, Size};
+use crate::units::{Duration, OptionalSetting, Size, yes};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use schemars::{Schema, SchemaGenerator, json_schema};

@@ -1,7 +1,7 @@
 //! The site itself: address, people, states of records, pages for people, themes.
 
 use super::action::Action;
-use crate::units::{Duration, OptionalSetting, Size};
+use crate::units::{Duration, OptionalSetting, Size, yes};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -287,6 +287,8 @@ pub struct Pages {
     pub authorize: String,
     /// Where a user connects a program that asks by OAuth, where a resource declares how (`options.oauth`).
     pub connect: String,
+    /// Where people log in by an identity provider (`[login]`): the provider's name follows.
+    pub provider: String,
     /// Where a person whose password is lost requests a link to set a new one (`[mail]`).
     pub lost: String,
     /// Where that link leads, with the parameter `token`.
@@ -332,6 +334,7 @@ impl Pages {
             profile: place(&self.profile),
             authorize: place(&self.authorize),
             connect: place(&self.connect),
+            provider: place(&self.provider),
             lost: place(&self.lost),
             reset: place(&self.reset),
             factors: place(&self.factors),
@@ -355,6 +358,7 @@ impl Default for Pages {
             profile: "/profile".into(),
             authorize: "/authorize".into(),
             connect: "/connect".into(),
+            provider: "/login-with".into(),
             lost: "/lost-password".into(),
             reset: "/set-password".into(),
             factors: "/second-factor".into(),
@@ -392,6 +396,10 @@ pub struct Role {
     /// Users that an import creates get it; at most one role. Absent: they get the default.
     #[serde(default)]
     pub imported: bool,
+    /// Holders log in with a password; otherwise by an identity provider alone (`[login]`). Application passwords and connected
+    /// programs are not concerned.
+    #[serde(default = "yes")]
+    pub password_login: bool,
     /// Whether logins by password need a second factor. Application passwords and tokens never do.
     #[serde(default)]
     pub second_factor: SecondFactor,

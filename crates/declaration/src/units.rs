@@ -9,6 +9,11 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 
+/// The default of settings that are on.
+pub(crate) fn yes() -> bool {
+    true
+}
+
 /// Units of sizes, smallest first, with their bytes.
 const SIZES: [(&str, u64); 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
 

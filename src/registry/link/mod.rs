@@ -13,6 +13,7 @@ mod filter;
 mod layout;
 mod limits;
 mod links;
+mod login;
 mod names;
 pub mod parts;
 mod plausible;
@@ -195,6 +196,7 @@ impl<'a> Linker<'a> {
         self.networks();
         self.media();
         self.mail();
+        self.logins();
         self.addresses();
         self.actions();
         self.fields();

@@ -190,6 +190,9 @@ fn pages(declared: &Declaration) -> Vec<([&'static str; 2], &String)> {
         (["pages", "logout"], Some(&pages.logout)),
         (["pages", "profile"], Some(&pages.profile)),
         (["pages", "authorize"], Some(&pages.authorize)),
+        (["pages", "connect"], Some(&pages.connect)),
+        (["pages", "provider"], Some(&pages.provider)),
+        (["pages", "factors"], Some(&pages.factors)),
         (["pages", "lost"], Some(&pages.lost)),
         (["pages", "reset"], Some(&pages.reset)),
         (["pages", "nonce"], pages.nonce.get()),
@@ -199,8 +202,9 @@ fn pages(declared: &Declaration) -> Vec<([&'static str; 2], &String)> {
 }
 
 /// Addresses that something is below.
-pub(super) fn folders(declared: &Declaration) -> [String; 3] {
-    [format!("/{}-json", declared.site.prefix), declared.pages.assets.clone(), declared.media.path.clone()]
+pub(super) fn folders(declared: &Declaration) -> [String; 4] {
+    let (pages, media) = (&declared.pages, &declared.media);
+    [format!("/{}-json", declared.site.prefix), pages.assets.clone(), pages.provider.clone(), media.path.clone()]
 }
 
 fn is_below(path: &str, folder: &str) -> bool {
