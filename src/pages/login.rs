@@ -5,7 +5,7 @@
 
 use super::factors::{self, FactorRefusal};
 use super::replies::see_other;
-use super::{PageContext, reset};
+use super::{PageContext, passkeys, reset};
 use crate::access::addresses;
 use crate::access::attempts::AttemptLimit;
 use crate::access::factor_proofs::USED;
@@ -35,7 +35,7 @@ pub(super) fn ask(visit: &PageContext<'_>, status: u16, problem: Option<&str>) -
     let lost = outbox::sends_links(&visit.scope.registry).then_some(&pages.lost);
     let set = problem.is_none() && visit.parameter("done") == reset::DONE;
     let notice = set.then_some("Your password is set. Log in with it.");
-    let data = json!({"action": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "names": pages.fields, "login": visit.field(&pages.fields.login), "purpose": purpose, "problem": problem, "lost": lost, "notice": notice});
+    let data = json!({"action": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "names": pages.fields, "login": visit.field(&pages.fields.login), "purpose": purpose, "problem": problem, "lost": lost, "notice": notice, "passkey": passkeys::login_request(visit)});
     visit.page(status, "Log in", "login.html", data)
 }
 
@@ -45,12 +45,15 @@ fn wanted<'v>(visit: &'v PageContext<'_>) -> &'v str {
     [visit.field(redirect), visit.parameter(redirect)].into_iter().find(|text| !text.is_empty()).unwrap_or_default()
 }
 
-/// Takes the password, or the factor of a login whose password was right.
+/// Takes the password, a passkey alone, or the factor of a login whose password was right.
 pub(super) async fn log_in(visit: &PageContext<'_>) -> Reply {
     let pages = &visit.pages.declared;
     let pending = visit.field("pending");
     if !pending.is_empty() {
         return with_factor(visit, pending).await;
+    }
+    if !visit.field(passkeys::FIELD).is_empty() {
+        return passkeys::log_in(visit).await;
     }
     let [login, password, remember] =
         [&pages.fields.login, &pages.fields.password, &pages.fields.remember].map(|name| visit.field(name));
@@ -74,16 +77,21 @@ pub(super) async fn log_in(visit: &PageContext<'_>) -> Reply {
     };
     let (duty, remember) = (known.duty, !remember.is_empty());
     if duty == FactorDuty::Proof {
-        return factor(visit, &identity.pending_login(&known, remember, visit.scope.now), status::OK, None);
+        let pending = identity.pending_login(&known, remember, visit.scope.now);
+        return factor(visit, (&known.before_factor(), &pending), status::OK, None);
     }
     let reply = begin(visit, (&known.before_factor(), duty), remember, Vec::new()).await;
     reply.unwrap_or_else(|error| visit.failure(&families::commit_failure(&visit.scope, error)))
 }
 
 /// The form for the factor.
-fn factor(visit: &PageContext<'_>, pending: &str, status: u16, problem: Option<&str>) -> Reply {
+fn factor(visit: &PageContext<'_>, (caller, pending): (&Principal, &str), status: u16, problem: Option<&str>) -> Reply {
     let pages = &visit.pages.declared;
-    let data = json!({"action": pages.login, "login_page": pages.login, "redirect_name": pages.redirect, "redirect": wanted(visit), "pending": pending, "problem": problem});
+    let passkey = match passkeys::request_of(visit, caller, pending) {
+        Ok(passkey) => passkey,
+        Err(error) => return visit.failure(&error),
+    };
+    let data = json!({"action": pages.login, "login_page": pages.login, "redirect_name": pages.redirect, "redirect": wanted(visit), "pending": pending, "passkey": passkey, "problem": problem});
     visit.page(status, "Second factor", "factor.html", data)
 }
 
@@ -96,7 +104,7 @@ async fn with_factor(visit: &PageContext<'_>, pending: &str) -> Reply {
     };
     let caller = &resumed.caller;
     let refused = |refusal: FactorRefusal| {
-        let mut reply = factor(visit, pending, refusal.status, Some(&refusal.problem));
+        let mut reply = factor(visit, (caller, pending), refusal.status, Some(&refusal.problem));
         reply.headers.extend(refusal.headers);
         reply
     };
@@ -112,7 +120,7 @@ async fn with_factor(visit: &PageContext<'_>, pending: &str) -> Reply {
 }
 
 /// Begins the session of a caller, with further changes.
-async fn begin(
+pub(super) async fn begin(
     visit: &PageContext<'_>,
     (caller, duty): (&Principal, FactorDuty),
     remember: bool,
