@@ -150,7 +150,7 @@ impl OwnFactors {
         }
     }
 
-    /// What a form of the page asks the browser for, where it asks for a factor and there is a passkey.
+    /// The options with which the browser uses a passkey in a form of the page; `None`: the account has none.
     fn passkey(&self, visit: &PageContext<'_>) -> Option<String> {
         let caller = &visit.scope.principal;
         passkeys::request(visit, caller, &self.factors, caller.session.as_deref().unwrap_or_default())

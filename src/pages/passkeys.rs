@@ -23,7 +23,7 @@ use serde_json::json;
 /// The field with the browser's response.
 pub(super) const FIELD: &str = "passkey";
 
-/// What a site says whose address browsers make no passkeys for.
+/// The hint of a site for whose address browsers make no passkeys.
 const NO_ADDRESS: &str =
     "Passkeys need a site whose address has a name and begins with https:. The operator sets it (site.url).";
 
@@ -32,8 +32,8 @@ pub(super) fn unavailable(visit: &PageContext<'_>) -> Option<&'static str> {
     (!passkeys::has_passkeys(&visit.scope.registry.site)).then_some(NO_ADDRESS)
 }
 
-/// What the form asks the browser for, as JSON, where the account has passkeys. The proof is bound to what the form
-/// has beside it: see [`bound`].
+/// The options with which the browser uses a passkey in a form, as JSON; `None`: the account has none. The proof is bound to
+/// what the form has beside it: see [`bound`].
 pub(super) fn request(visit: &PageContext<'_>, account: &Principal, own: &[FactorRow], bound: &str) -> Option<String> {
     let used_as = PasskeyUse::SecondFactor(account, bound);
     visit.engine.identity().passkey_request(&visit.scope, used_as, own).map(|options| options.to_string())
@@ -54,7 +54,7 @@ pub(super) fn login_request(visit: &PageContext<'_>) -> Option<String> {
     options.map(|options| options.to_string())
 }
 
-/// What the proof in a form is bound to: a login whose password was right, a link from the mail, or the session.
+/// The secret to which the proof in a form is bound: a login whose password was right, a link from the mail, or the session.
 fn bound<'v>(visit: &'v PageContext<'_>) -> &'v str {
     let beside = [visit.field("pending"), visit.field("link")].into_iter().find(|text| !text.is_empty());
     beside.or(visit.scope.principal.session.as_deref()).unwrap_or_default()

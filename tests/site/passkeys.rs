@@ -83,7 +83,7 @@ struct Authenticator {
     flags: u8,
 }
 
-/// What a browser signs and hands over, before that: attacks change it.
+/// A browser's response before it is signed: attacks change it.
 struct Response {
     ceremony: &'static str,
     challenge: String,
@@ -192,7 +192,7 @@ impl Authenticator {
     }
 }
 
-/// What a page asks the browser for.
+/// The options that a page has for the browser.
 fn options(page: &Answer) -> Value {
     let (_, rest) = page.text.split_once("data-options=\"").unwrap_or_else(|| panic!("no options in {}", page.text));
     let text = rest.split('"').next().expect("an end").replace("&quot;", "\"").replace("&amp;", "&");
@@ -218,7 +218,7 @@ fn register(browser: &mut Browser<'_>, authenticator: &mut Authenticator, passwo
     codes.map(|rest| rest.split_once('<').expect("an end").0.to_owned()).collect()
 }
 
-/// What the login page asks the browser for.
+/// Those of the login page.
 fn login_options(server: &Server) -> Value {
     options(&Browser::new(server).get("/login"))
 }
@@ -396,7 +396,7 @@ fn what_is_wrong_with_a_passkey_keeps_it_out() {
         assert_eq!(refusal(&server).1, format!("reason={reason}"), "{index}");
     }
 
-    // What was signed is changed afterwards, or another key has signed it.
+    // Data are changed after they were signed, or another key has signed them.
     let forged = |used: &str, member: &str, bytes: &[u8]| {
         let mut used: Value = serde_json::from_str(used).expect("JSON");
         used["response"][member] = json!(base64(bytes));
