@@ -478,7 +478,8 @@ fn declared_values(scope: &Scope, record: Record<'_>) -> Vec<(String, String)> {
         let text = match from.kind {
             ImportFormat::Text => as_stored(&plain(stored)),
             ImportFormat::Words => {
-                let words = records::text(stored).split_whitespace().map(Value::from).collect();
+                // No word at all is an empty one, as WordPress stores it.
+                let words = records::text(stored).split(' ').map(Value::from).collect();
                 php::serialize(&Value::Array(words))
             }
             ImportFormat::Record | ImportFormat::Referenced => records::int(stored).to_string(),

@@ -208,10 +208,16 @@ impl<W: io::Write> WxrWriter<W> {
         self.close(name)
     }
 
-    /// A text in CDATA sections: more than one where it has the mark that ends one.
+    /// A text in CDATA sections: more than one where it has the mark that ends one. Carriage returns are references beside
+    /// them: as characters, whoever reads XML takes them for a part of line ends.
     fn cdata(&mut self, text: &str) -> io::Result<()> {
-        let text = writable(text);
-        BytesCData::escaped(&text).try_for_each(|section| self.event(Event::CData(section)))
+        for (place, text) in writable(text).split('\r').enumerate() {
+            if place > 0 {
+                self.event(Event::Text(BytesText::from_escaped("&#13;")))?;
+            }
+            BytesCData::escaped(text).try_for_each(|section| self.event(Event::CData(section)))?;
+        }
+        Ok(())
     }
 
     fn text(&mut self, name: &str, text: &str) -> io::Result<()> {
