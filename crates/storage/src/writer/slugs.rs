@@ -228,13 +228,13 @@ pub fn held(conn: &dyn Connection, owner: Owner) -> Result<Option<(Arc<str>, Arc
     Ok(row.and_then(|row| text_at(&row, 0).zip(text_at(&row, 1))))
 }
 
-/// Base and number of `base-n`, written as suffixes are.
+/// Base and number of `base-n`, written as suffixes are; every number has one after it.
 fn split(slug: &str) -> Option<(&str, i64)> {
     let (base, digits) = slug.rsplit_once('-')?;
     if base.is_empty() || digits.starts_with('0') || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    digits.parse().ok().filter(|n| *n >= 2).map(|n| (base, n))
+    digits.parse().ok().filter(|n| (2..i64::MAX).contains(n)).map(|n| (base, n))
 }
 
 /// A longer number shortens the base, so numbers are looked through by their length.
