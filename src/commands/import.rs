@@ -2,15 +2,20 @@
 
 use super::accounts::{OperatorClient, secret_line};
 use super::{ImportArgs, linked, opened, services_or_new};
-use crate::boot::{self, BootError, ConfigSource, Services};
+use crate::boot::{self, BootError, ConfigSource, Services, wait};
+use crate::families::text_column;
 use crate::import::items::ExportSummary;
 use crate::import::live::{self, LiveSite};
 use crate::import::propose;
 use crate::import::remote::RemoteSite;
 use crate::import::source::ExportSource;
-use crate::import::{self, ImportReport, RedirectOutcome, SiteImport, attachments, fetch, progress_bar};
+use crate::import::{
+    self, ImportReport, RedirectOutcome, SiteImport, WidgetOutcome, addresses, attachments, fetch, progress_bar,
+};
 use crate::model::Method;
+use crate::records::txt;
 use crate::registry::Registry;
+use cms_storage::plan::{Change, Put, Target, WritePlan};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -40,12 +45,18 @@ pub(super) fn run(source: &ConfigSource, args: &ImportArgs) -> Result<(), BootEr
     }
     let content = ExportSource::open(&file, args.table_prefix.as_deref(), &progress)?;
     let user = args.user.as_deref().filter(|_| live.is_none());
-    let options =
-        SiteImport { user, dry_run: args.dry_run, renew: live.as_ref().is_some_and(|live| live.since().is_some()) };
+    let options = SiteImport {
+        user,
+        dry_run: args.dry_run,
+        renew: live.as_ref().is_some_and(|live| live.since().is_some()),
+        revisions: args.revisions,
+        mends: args.mend_encoding,
+    };
     if args.dry_run {
         let (_folder, registry, services) = rehearsal(source)?;
         let (mut report, summary) = import::import(&registry, &services, &content, options, &progress)?;
         summary.redirects.iter().for_each(|_| report.redirect(RedirectOutcome::Made));
+        summary.widgets.iter().for_each(|_| report.widget(WidgetOutcome::Made));
         say!("{report}\nnothing was written");
         return Ok(());
     }
@@ -59,6 +70,7 @@ pub(super) fn run(source: &ConfigSource, args: &ImportArgs) -> Result<(), BootEr
     }
     let operator = OperatorClient::over(Arc::new(registry), services)?;
     make_redirects(&operator, &summary, &mut report)?;
+    make_widgets(&operator, &summary, &mut report)?;
     say!("{report}");
     if let Some(live) = live {
         live.imported()?;
@@ -68,7 +80,13 @@ pub(super) fn run(source: &ConfigSource, args: &ImportArgs) -> Result<(), BootEr
             let progress = progress_bar();
             say!("{}", fetch::fetch(&operator.registry, &operator.services, folder, &progress)?);
         }
-        say!("{}", attachments::bring(&operator.registry, &operator.services, folder)?);
+        let brought = attachments::bring(&operator.registry, &operator.services, folder)?;
+        say!("{brought}");
+        if !args.keep_addresses {
+            let (registry, services) = (&operator.registry, &operator.services);
+            let sites = [summary.base_url.as_str(), summary.site_url.as_str()];
+            say!("{}", addresses::rewrite(registry, services, &sites, &brought.other_names)?);
+        }
     }
     Ok(())
 }
@@ -143,6 +161,50 @@ fn make_redirects(
         report.redirect(match operator.ask(Method::Post, &resource.path, json!({}), body) {
             Ok(_) => RedirectOutcome::Made,
             Err(error) => RedirectOutcome::Refused(format!("{from}: {error}")),
+        });
+    }
+    Ok(())
+}
+
+/// Makes the widgets of a source by the route that makes them, so that their types decide on their settings.
+fn make_widgets(
+    operator: &OperatorClient,
+    summary: &ExportSummary,
+    report: &mut ImportReport,
+) -> Result<(), BootError> {
+    let registry = &operator.registry;
+    let found = registry.resources.iter().find_map(|own| Some((own, own.declared.options.widgets.as_ref()?)));
+    if summary.widgets.is_empty() {
+        return Ok(());
+    }
+    let Some((resource, options)) = found else {
+        let count = summary.widgets.len();
+        report.widget(WidgetOutcome::Refused(format!("all {count}: no resource here has widgets")));
+        return Ok(());
+    };
+    let here = operator.ask(Method::Get, &resource.path, json!({"_fields": "id"}), Value::Null)?;
+    let here: HashSet<&str> = here.as_array().into_iter().flatten().filter_map(|row| row["id"].as_str()).collect();
+    let is_declared = |area: &str| registry.resource(&options.places).is_some_and(|own| own.entry(area).is_some());
+    // Each comes before those that are there.
+    for widget in summary.widgets.iter().rev() {
+        let id = &widget.id;
+        if here.contains(id.as_str()) {
+            report.widget(WidgetOutcome::Known);
+            continue;
+        }
+        let area = widget.area.as_ref().unwrap_or(&options.unused);
+        let body = json!({"id": id, "sidebar": area, "instance": {"raw": widget.settings}});
+        report.widget(match operator.ask(Method::Post, &resource.path, json!({}), body) {
+            Ok(_) if is_declared(area) => WidgetOutcome::Made,
+            Ok(_) => {
+                // It is shown there once the area is declared.
+                let target = Target::Existing { key: txt(id), expect: None };
+                let put = Put::new(resource.table.clone(), target, vec![text_column("sidebar", area)]);
+                let plan = WritePlan::new(vec![Change::Put(put)]);
+                wait(operator.services.storage.commit(plan)).map_err(BootError::Commit)?;
+                WidgetOutcome::Hidden(area.clone())
+            }
+            Err(error) => WidgetOutcome::Refused(format!("{id}: {error}")),
         });
     }
     Ok(())

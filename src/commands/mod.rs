@@ -244,6 +244,12 @@ pub struct ImportArgs {
     /// Read everything, print the report, and write nothing.
     #[arg(long, conflicts_with = "attachments")]
     dry_run: bool,
+    /// Import versions and autosaves of records, too.
+    #[arg(long)]
+    revisions: bool,
+    /// Mend texts that were encoded twice, such as "fÃ¼r" for "für". The report counts them in any case.
+    #[arg(long)]
+    mend_encoding: bool,
     /// The beginning of the names of the site's tables, where a dump has several sites.
     #[arg(long, value_name = "PREFIX")]
     table_prefix: Option<String>,
@@ -253,16 +259,16 @@ pub struct ImportArgs {
     /// Download the files that this folder does not have from where they are, before it is read.
     #[arg(long, requires = "attachments")]
     fetch: bool,
-    /// Login of the account that gets the records whose author the file does not list; default: the first
-    /// administrator. With an address: the account there that reads the site, an administrator's.
+    /// Leave the addresses of files in texts as they are, which else become those that the files have here (site.url).
+    #[arg(long, requires = "attachments")]
+    keep_addresses: bool,
+    /// Login of the account that gets records of authors that the file does not list. With an address: who reads the site there.
     #[arg(long, value_name = "LOGIN")]
     user: Option<String>,
-    /// A file with the application password of that account; without it, it is asked for at a prompt or read from the
-    /// standard input.
+    /// A file with the application password of that account, which is asked for or read from the standard input otherwise.
     #[arg(long, value_name = "FILE", requires = "user")]
     password_file: Option<PathBuf>,
-    /// The file that the content of an address is read into; default: HOST.sql. An import that was ended goes on with it, and
-    /// a later one reads what has changed since.
+    /// The file that an address is read into; default: HOST.sql. A later import goes on with it, or reads what has changed.
     #[arg(long, value_name = "FILE", requires = "user")]
     into: Option<PathBuf>,
     /// Milliseconds between two requests to an address. The site may ask for more (Retry-After).

@@ -7,7 +7,7 @@ use super::column;
 use crate::behaviours::files::address;
 use crate::files::kinds::{self, FileKind};
 use crate::files::{Files, FilesError, names};
-use crate::records::{always, columns, eq, txt};
+use crate::records::{always, columns, eq, is_in, txt};
 use crate::registry::columns::file as col;
 use crate::registry::columns::{ID, record};
 use crate::registry::{Registry, name};
@@ -164,6 +164,12 @@ pub fn any_recognised(given: &str, file: &Path, media: &Media) -> Option<(String
 /// The owner of files that are being swept away.
 const DOOMED: i64 = -1;
 
+/// The owner of a file that an import has begun to bring: a run that was ended leaves the name to the next one.
+const IMPORTED: i64 = -2;
+
+/// The owner of any other file that no record has yet.
+const NOBODY: i64 = 0;
+
 /// The keys of a record's files.
 pub fn of_record(snapshot: &dyn Snapshot, record: i64) -> Result<Vec<String>, StorageError> {
     snapshot.rows_as(&columns(col::TABLE, &[col::KEY], eq(col::RECORD, DbValue::Int(record))))
@@ -180,7 +186,7 @@ pub fn owned_by(keys: &[String], record: &DbValue) -> Vec<Change> {
 }
 
 fn owned(key: &str, record: Input) -> [Change; 2] {
-    let pending = Cond::All(vec![eq(col::KEY, txt(key)), eq(col::RECORD, DbValue::Int(0))]);
+    let pending = Cond::All(vec![eq(col::KEY, txt(key)), is_in(col::RECORD, [NOBODY, IMPORTED])]);
     let target = Target::Existing { key: txt(key), expect: None };
     let put = Put::new(col::TABLE, target, vec![(name(col::RECORD), record)]);
     [Change::Require { plan: columns(col::TABLE, &[col::KEY], pending), found: true, tag: SWEPT }, Change::Put(put)]
@@ -225,6 +231,16 @@ pub fn doomed(snapshot: &dyn Snapshot, most: u64) -> Result<Vec<String>, Storage
     snapshot.rows_as(&plan)
 }
 
+/// The files that records have among these.
+pub fn among<'k>(
+    snapshot: &dyn Snapshot,
+    keys: impl Iterator<Item = &'k String>,
+) -> Result<HashSet<String>, StorageError> {
+    let owned = Cond::Compare(name(col::RECORD), Op::Gt, DbValue::Int(NOBODY));
+    let among = Cond::In(name(col::KEY), keys.map(|key| txt(key)).collect());
+    snapshot.rows_as(&columns(col::TABLE, &[col::KEY], Cond::All(vec![among, owned])))
+}
+
 /// How many files belong to no record yet, or are to be deleted.
 pub fn waiting(snapshot: &dyn Snapshot) -> Result<u64, StorageError> {
     let nobodys = Cond::Compare(name(col::RECORD), Op::Le, DbValue::Int(0));
@@ -253,7 +269,7 @@ impl FileStore<'_> {
         let copy = if prepared.is_none() { self.without_place(source.path).await? } else { None };
         let files = &self.media.files;
         let (key, base) = match &source.kept {
-            Some(kept) if self.claims(&kept.key).await? => (kept.key.clone(), stem(&kept.key).to_owned()),
+            Some(kept) if self.claims_imported(&kept.key).await? => (kept.key.clone(), stem(&kept.key).to_owned()),
             _ => self.claim(folder, base, &kind.extension).await?,
         };
         let mut keys = vec![key.clone()];
@@ -331,7 +347,7 @@ impl FileStore<'_> {
             None => None,
         };
         let copy = if cleaned.is_none() { self.without_place(file).await? } else { None };
-        if !self.claims(key).await? {
+        if !self.claims_imported(key).await? {
             return Ok(false);
         }
         match cleaned {
@@ -342,8 +358,22 @@ impl FileStore<'_> {
     }
 
     /// Claims this name, if it is free. A file that exists without a claim belongs to somebody else.
-    async fn claims(&self, key: &str) -> Result<bool, StoreError> {
-        Ok(self.media.files.stat(key).await?.is_none() && self.claimed(&[key.to_owned()]).await?)
+    async fn claims(&self, key: &str, owner: i64) -> Result<bool, StoreError> {
+        Ok(self.media.files.stat(key).await?.is_none() && self.claimed(&[key.to_owned()], owner).await?)
+    }
+
+    /// Claims the name that a file of an import has, also where an earlier run was ended before a record had it.
+    async fn claims_imported(&self, key: &str) -> Result<bool, StoreError> {
+        if self.claims(key, IMPORTED).await? {
+            return Ok(true);
+        }
+        let filter = Cond::All(vec![eq(col::KEY, txt(key)), eq(col::RECORD, DbValue::Int(IMPORTED))]);
+        let set = vec![(name(col::AT), DbValue::Int(self.now))];
+        let again = Change::UpdateWhere { table: name(col::TABLE), filter, set };
+        match self.storage.commit(WritePlan::new(vec![again])).await {
+            Ok(done) => Ok(done.touched > 0),
+            Err(error) => Err(unclaimable(error)),
+        }
     }
 
     /// Width and height of a picture that is not decoded.
@@ -384,7 +414,7 @@ impl FileStore<'_> {
         let mut wanted: Vec<String> = named.iter().map(|(key, _)| key.clone()).collect();
         wanted.sort();
         wanted.dedup();
-        let all_at_once = !wanted.is_empty() && self.claimed(&wanted).await?;
+        let all_at_once = !wanted.is_empty() && self.claimed(&wanted, NOBODY).await?;
         let mut sizes = Map::new();
         let mut done: Vec<String> = Vec::new();
         for (mut key, made) in named {
@@ -446,7 +476,7 @@ impl FileStore<'_> {
         let taken = self.taken(names.iter().map(key)).map_err(|error| StoreError::Failed(error.to_string()))?;
         for own in names {
             let key = key(&own);
-            if !taken.contains(&key) && self.claims(&key).await? {
+            if !taken.contains(&key) && self.claims(&key, NOBODY).await? {
                 return Ok((key, own));
             }
         }
@@ -460,17 +490,23 @@ impl FileStore<'_> {
     }
 
     /// Claims these keys, all or none; false when one of them is taken.
-    async fn claimed(&self, keys: &[String]) -> Result<bool, StoreError> {
+    async fn claimed(&self, keys: &[String], owner: i64) -> Result<bool, StoreError> {
         let claims = keys.iter().map(|key| {
-            let set = vec![column(col::RECORD, DbValue::Int(0)), column(col::AT, DbValue::Int(self.now))];
+            let set = vec![column(col::RECORD, DbValue::Int(owner)), column(col::AT, DbValue::Int(self.now))];
             Change::Put(Put::new(col::TABLE, Target::Keyed(txt(key)), set))
         });
         match self.storage.commit(WritePlan::new(claims.collect())).await {
             Ok(_) => Ok(true),
             Err(CommitError::Refused { tag: "key_taken" | "duplicate", .. }) => Ok(false),
-            Err(CommitError::Busy) => Err(StoreError::Busy),
-            Err(error) => Err(StoreError::Failed(format!("a name cannot be claimed: {error}"))),
+            Err(error) => Err(unclaimable(error)),
         }
+    }
+}
+
+fn unclaimable(error: CommitError) -> StoreError {
+    match error {
+        CommitError::Busy => StoreError::Busy,
+        error => StoreError::Failed(format!("a name cannot be claimed: {error}")),
     }
 }
 

@@ -21,6 +21,7 @@ use cms_text::php;
 use cms_text::time::CivilDateTime;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -74,6 +75,8 @@ pub struct AttachmentReport {
     renamed: FileNames,
     /// Names of files that were not taken, and why.
     refused: FileNames,
+    /// Files that have another name here, by the name that they had.
+    pub(crate) other_names: HashMap<String, String>,
 }
 
 impl fmt::Display for AttachmentReport {
@@ -152,7 +155,7 @@ pub(super) fn each_file(
 /// The database cannot be read, or the visit fails.
 pub(super) fn each_content(
     storage: &dyn Storage,
-    mut visit: impl FnMut(i64, Vec<String>) -> Result<(), BootError>,
+    mut visit: impl FnMut(i64, BTreeSet<String>) -> Result<(), BootError>,
 ) -> Result<(), BootError> {
     let mut last = 0;
     loop {
@@ -167,8 +170,12 @@ pub(super) fn each_content(
         let meta = snapshot.meta(&name("content"), &ids)?;
         drop(snapshot);
         for (id, content, excerpt) in &rows {
-            let own = meta.iter().filter(|value| value.id == *id).map(|value| &*value.json);
-            visit(*id, [&**content, &**excerpt].into_iter().chain(own).flat_map(named_files).collect())?;
+            let mut files: BTreeSet<String> = [&**content, &**excerpt].into_iter().flat_map(named_files).collect();
+            for own in meta.iter().filter(|value| value.id == *id) {
+                let mut value: Value = serde_json::from_str(&own.json).unwrap_or_default();
+                php::each_text(&mut value, &mut |text| files.extend(named_files(text)));
+            }
+            visit(*id, files)?;
         }
     }
 }
@@ -188,6 +195,9 @@ impl AttachmentImport<'_> {
             return Ok(());
         };
         let key = here.clone().unwrap_or_else(|| key_of(first, record));
+        if key != *first {
+            self.report.other_names.insert(first.clone(), key.clone());
+        }
         if !is_key(&key) {
             self.report.refused.add(format!("{key}: it cannot be the name of a file here"));
             return Ok(());
@@ -217,6 +227,7 @@ impl AttachmentImport<'_> {
             Ok(kept) => {
                 if kept.file != key {
                     self.report.renamed.add(format!("{key} is {}", kept.file));
+                    self.report.other_names.insert(first.clone(), kept.file.clone());
                 }
                 self.commit(of_record(record, extra, kept, &keys))?;
                 self.report.files += 1;
@@ -247,6 +258,8 @@ impl AttachmentImport<'_> {
         names.extend(self.uploads.copies_of(found));
         names.sort();
         names.dedup();
+        // Details may list the file itself as one of its sizes.
+        names.retain(|own| beside(found, own) != found);
         let mut keys = Vec::new();
         for own in names {
             let Some((_, path)) = self.uploads.file(&beside(found, &own)) else { continue };

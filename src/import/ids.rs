@@ -1,6 +1,7 @@
 //! Ids of an export: they stay where they are free, and are replaced where they are taken.
 
 use super::ImportReport;
+use super::items::GREATEST;
 use crate::boot::BootError;
 use crate::records::{self, columns, is_in};
 use cms_storage::plan::Cond;
@@ -13,6 +14,12 @@ pub(super) struct ExportIds {
     pub comments: Vec<i64>,
     pub terms: Vec<i64>,
     pub users: Vec<i64>,
+}
+
+/// Whether an id can stay the one of the file. A larger one leaves no room for those that come later, and programs that read
+/// JSON take it for another one.
+pub(super) fn may_stay(id: i64) -> bool {
+    (1..=GREATEST).contains(&id)
 }
 
 /// Decides the id of everything before anything is written: the file's own where it is free, else the next free one.
@@ -28,7 +35,7 @@ pub(super) fn assign_ids(
     let taken: HashSet<i64> = snapshot.rows_as(&columns(table, &["id"], is_in("id", ids.iter().copied())))?;
     let newest = records::ordered(columns(table, &["id"], Cond::All(Vec::new())), "id", true);
     let newest = records::first_by(snapshot, newest)?.unwrap_or(0);
-    let mut next = newest.max(ids.iter().copied().max().unwrap_or(0)) + 1;
+    let mut next = newest.max(ids.iter().copied().filter(|id| may_stay(*id)).max().unwrap_or(0)) + 1;
     let mut placed = HashMap::new();
     let mut given: HashMap<i64, u32> = HashMap::new();
     for id in ids {
@@ -36,7 +43,7 @@ pub(super) fn assign_ids(
         let nth = given.entry(*id).and_modify(|n| *n += 1).or_insert(0);
         if let Some(before) = known.get(&source_key(key, *id, *nth)) {
             placed.insert((*id, *nth), *before);
-        } else if taken.contains(id) || *id <= 0 || *nth > 0 {
+        } else if taken.contains(id) || !may_stay(*id) || *nth > 0 {
             placed.insert((*id, *nth), next);
             // Users and terms that are here already are matched by name later; only real changes of ids are reported.
             if *id > 0 && (table == "record" || table == "comment") {

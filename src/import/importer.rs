@@ -1,6 +1,6 @@
 //! An import on its way: items taken one by one, committed in batches.
 
-use super::ids::{ExportIds, IdMap, assign_ids};
+use super::ids::{ExportIds, IdMap, assign_ids, may_stay};
 use super::items::{ExportItem, ExportSummary};
 use super::{BATCH, ImportReport, SiteImport};
 use crate::boot::{BootError, Services, wait};
@@ -9,7 +9,7 @@ use crate::records::{self, always, columns, eq, select, txt};
 use crate::registry::columns::user;
 use crate::registry::{Registry, name};
 use crate::scope::Settings;
-use cms_storage::plan::{Change, DbValue, Put, SlugClaim, Target, WritePlan};
+use cms_storage::plan::{Change, Cond, DbValue, Put, SlugClaim, Target, WritePlan};
 use cms_storage::typed_row;
 use cms_text::slug;
 use std::collections::{HashMap, HashSet};
@@ -52,6 +52,8 @@ pub(super) struct Importer<'a> {
     /// UTC seconds.
     pub now: i64,
     pub next_term: i64,
+    /// The site was empty when the import began, perhaps in a run that was ended.
+    pub fills: bool,
     pub pending: Vec<Change>,
     /// Nothing is committed.
     pub dry_run: bool,
@@ -95,6 +97,7 @@ impl<'a> Importer<'a> {
         settings: Settings,
         ids: &ExportIds,
         options: SiteImport<'_>,
+        was_empty: bool,
     ) -> Result<Importer<'a>, BootError> {
         let storage = &*services.storage;
         let mut report = ImportReport::default();
@@ -120,9 +123,10 @@ impl<'a> Importer<'a> {
             snapshot.rows_as(&columns("term", &["taxonomy", "slug", "id"], always()))?;
         let slug = |(taxonomy, slug, id)| ((taxonomy, slug), id);
         let slugs: HashMap<(String, String), i64> = slugs.into_iter().map(slug).collect();
-        let highest = terms.moved.values().chain(slugs.values()).chain(&ids.terms).copied().max().unwrap_or(0);
+        let own = ids.terms.iter().filter(|id| may_stay(**id));
+        let highest = terms.moved.values().chain(slugs.values()).chain(own).copied().max().unwrap_or(0);
         drop(snapshot);
-        Ok(Importer {
+        let mut importer = Importer {
             registry,
             services,
             source,
@@ -144,11 +148,23 @@ impl<'a> Importer<'a> {
             unnamed: Vec::new(),
             now: services.clock.now(),
             next_term: highest + 1,
+            fills: false,
             pending: Vec::new(),
             dry_run: options.dry_run,
             renew: options.renew,
             report,
-        })
+        };
+        importer.begin_settings(was_empty);
+        Ok(importer)
+    }
+
+    /// The settings of an empty site are taken when all items are there, perhaps in a later run.
+    fn begin_settings(&mut self, was_empty: bool) {
+        let waits = self.waits(EMPTY);
+        self.fills = was_empty || waits;
+        if was_empty && !waits {
+            self.remember_as(EMPTY, WAITING, 0);
+        }
     }
 
     pub(super) fn take(&mut self, item: ExportItem) -> Result<(), BootError> {
@@ -164,11 +180,11 @@ impl<'a> Importer<'a> {
         self.flush_full()
     }
 
-    fn flush_full(&mut self) -> Result<(), BootError> {
+    pub(super) fn flush_full(&mut self) -> Result<(), BootError> {
         if self.pending.len() >= BATCH { self.flush() } else { Ok(()) }
     }
 
-    fn flush(&mut self) -> Result<(), BootError> {
+    pub(super) fn flush(&mut self) -> Result<(), BootError> {
         let changes = std::mem::take(&mut self.pending);
         if changes.is_empty() || self.dry_run {
             return Ok(());
@@ -188,10 +204,13 @@ impl<'a> Importer<'a> {
     /// Commits whatever waits for all items.
     pub(super) fn finish(&mut self) -> Result<(), BootError> {
         for (taxonomy, child, parent) in std::mem::take(&mut self.parents) {
-            let Some(parent) = self.slugs.get(&(taxonomy, parent)).copied() else { continue };
-            let target = Target::Existing { key: DbValue::Int(child), expect: None };
-            let set = vec![column(term::columns::PARENT, DbValue::Int(parent))];
-            self.pending.push(Change::Put(Put::new(term::columns::TABLE, target, set)));
+            if let Some(parent) = self.slugs.get(&(taxonomy, parent)).copied() {
+                let target = Target::Existing { key: DbValue::Int(child), expect: None };
+                let set = vec![column(term::columns::PARENT, DbValue::Int(parent))];
+                self.pending.push(Change::Put(Put::new(term::columns::TABLE, target, set)));
+            }
+            self.settle(&parent_key(child));
+            self.flush_full()?;
         }
         self.speak();
         self.flush()?;
@@ -207,9 +226,21 @@ impl<'a> Importer<'a> {
             };
             self.pending
                 .push(Change::Put(Put { slug: Some(claim), ..Put::new(content::columns::TABLE, target, Vec::new()) }));
+            self.settle(&slug_key(id));
             self.flush_full()?;
         }
         self.flush()
+    }
+
+    /// Whether an earlier run was ended before what waits under this key was done.
+    pub(super) fn waits(&self, key: &str) -> bool {
+        self.known.contains_key(key)
+    }
+
+    /// Forgets what has waited under this key.
+    pub(super) fn settle(&mut self, key: &str) {
+        let filter = Cond::All(vec![eq("source", txt(&self.source)), eq("source_key", txt(key))]);
+        self.pending.push(Change::RemoveWhere { table: name("origin"), filter });
     }
 
     /// Remembers what a source key became; false when an earlier run brought it.
@@ -226,6 +257,22 @@ impl<'a> Importer<'a> {
         self.fresh.insert(key);
         true
     }
+}
+
+/// The table under which `origin` keeps what waits for all items: a run that was ended leaves it to the next one.
+pub(super) const WAITING: &str = "waiting";
+
+/// The key of the site's settings.
+pub(super) const EMPTY: &str = "empty";
+
+/// The key of a term that gets its parent.
+pub(super) fn parent_key(term: i64) -> String {
+    format!("parent:{term}")
+}
+
+/// The key of a record that gets a slug.
+pub(super) fn slug_key(record: i64) -> String {
+    format!("slug:{record}")
 }
 
 /// The slug that the file gives a row, where it has to be unique; one entry for each put.

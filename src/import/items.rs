@@ -3,12 +3,36 @@
 //! A reader yields one item at a time, authors and terms before the records that name them. It knows neither what a record
 //! becomes nor where it is stored.
 
+use super::encoding::TextEncodings;
 use cms_storage::StorageError;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// A summary stores each pair of kind and status and each taxonomy, so a file may not invent any number of them.
 const MOST_NAMES: usize = 4096;
+
+/// The greatest whole number that every client reads as it is.
+pub(super) const GREATEST: i64 = (1 << 53) - 1;
+
+/// The type of records that are versions or autosaves of others.
+pub(super) const VERSION: &str = "revision";
+
+/// The items that a reading passes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SourcePart {
+    /// All but versions of records.
+    #[default]
+    Items,
+    Versions,
+}
+
+impl SourcePart {
+    /// Whether records of a type belong to it.
+    pub(super) fn has(self, kind: &str) -> bool {
+        (kind == VERSION) == (self == SourcePart::Versions)
+    }
+}
 
 /// One thing that an export holds, in file order.
 #[derive(Clone, Debug, PartialEq)]
@@ -165,9 +189,28 @@ pub struct ExportSummary {
     pub settings: BTreeMap<String, ImportedSetting>,
     /// Redirects of the site: members by name.
     pub redirects: Vec<BTreeMap<String, String>>,
+    /// In the order of their areas.
+    pub widgets: Vec<ImportedWidget>,
+    /// Names of the areas of widgets.
+    pub areas: Vec<String>,
+    /// Versions and autosaves of records, where they were not asked for.
+    pub versions: u64,
+    pub encodings: TextEncodings,
     /// Parts of the file that are not items and stay out, with the reason, counted.
     pub left_out: BTreeMap<String, u64>,
     pub warnings: Warnings,
+}
+
+/// A widget in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportedWidget {
+    /// Its type and its number: `text-2`.
+    pub id: String,
+    /// `None`: it is not shown.
+    pub area: Option<String>,
+    pub settings: Value,
+    /// Settings that are a record or a term.
+    pub(super) references: Vec<(String, ImportedSetting)>,
 }
 
 /// The value of a setting in a file.

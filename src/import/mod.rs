@@ -5,9 +5,11 @@
 //! origin of every row is stored, so that a second run imports nothing twice. Parts of the file that the site does not
 //! take as they are, are in the report.
 
+pub mod addresses;
 pub mod attachments;
 mod dates;
 mod dump;
+mod encoding;
 pub mod fetch;
 pub mod filing;
 mod ids;
@@ -24,13 +26,14 @@ mod site;
 pub mod source;
 mod terms;
 mod uploads;
+mod versions;
 pub mod wxr;
 mod xml;
 
 use self::ids::ExportIds;
 use self::importer::Importer;
-use self::items::{ExportItem, ExportSummary, ReadError};
-pub use self::report::{ImportReport, RedirectOutcome};
+use self::items::{ExportItem, ExportSummary, ReadError, SourcePart};
+pub use self::report::{ImportReport, RedirectOutcome, WidgetOutcome};
 use self::source::ExportSource;
 use crate::boot::{BootError, Services};
 use crate::registry::Registry;
@@ -52,6 +55,10 @@ pub struct SiteImport<'o> {
     pub dry_run: bool,
     /// Records that an earlier run brought become what the source has now.
     pub renew: bool,
+    /// Versions and autosaves of records come in, too.
+    pub revisions: bool,
+    /// Texts that were encoded twice are mended.
+    pub mends: bool,
 }
 
 /// A bar on a terminal that shows how far an import is.
@@ -76,14 +83,17 @@ pub fn import(
 ) -> Result<(ImportReport, ExportSummary), BootError> {
     let was_empty = !services.has_records()?;
     let filed = if options.dry_run { 0 } else { filing::carry_out(registry, &*services.storage)? };
-    let done = run(registry, services, source, options, progress);
+    let done = run(registry, services, source, options, was_empty, progress);
     progress.finish_and_clear();
-    let (mut importer, summary) = done?;
+    let (mut importer, mut summary) = done?;
     importer.report.filed = filed;
-    site::take(&mut importer, &summary, was_empty)?;
+    site::take(&mut importer, &summary)?;
+    site::refer(&importer, &mut summary.widgets);
     let mut report = importer.report;
     report.left_out.clone_from(&summary.left_out);
     report.warnings.clone_from(&summary.warnings);
+    report.encodings.clone_from(&summary.encodings);
+    report.other_versions = if options.revisions { 0 } else { summary.versions };
     Ok((report, summary))
 }
 
@@ -93,7 +103,7 @@ pub fn import(
 /// The database refuses.
 pub fn demo(registry: &Registry, services: &Services) -> Result<ImportReport, BootError> {
     let (source, options) = (ExportSource::Text(DEMO), SiteImport::default());
-    run(registry, services, &source, options, &ProgressBar::hidden()).map(|(importer, _)| importer.report)
+    run(registry, services, &source, options, false, &ProgressBar::hidden()).map(|(importer, _)| importer.report)
 }
 
 fn run<'a>(
@@ -101,30 +111,42 @@ fn run<'a>(
     services: &'a Services,
     source: &ExportSource,
     options: SiteImport<'_>,
+    was_empty: bool,
     progress: &ProgressBar,
 ) -> Result<(Importer<'a>, ExportSummary), BootError> {
     let length = source.length()?;
     progress.set_length(length * 2);
     progress.set_message("checking ");
-    let (summary, ids) = survey(source, |n| progress.set_position(n))?;
+    let (summary, ids) = survey(source, options.mends, |n| progress.set_position(n))?;
     progress.set_message("importing");
     let settings = read_settings(registry, &*services.storage)?;
-    let mut importer = Importer::new(registry, services, &summary, settings, &ids, options)?;
-    let done = source.read(|n| progress.set_position(length + n), |item| importer.take(item));
-    match done {
-        Ok(_) => {
-            importer.finish()?;
-            Ok((importer, summary))
-        }
-        Err(ReadError::File(error)) => Err(BootError::Other(format!("{source}, {error}; the file changed meanwhile"))),
-        Err(ReadError::Sink(error)) => Err(error),
+    let mut importer = Importer::new(registry, services, &summary, settings, &ids, options, was_empty)?;
+    let changed = |error| match error {
+        ReadError::File(error) => BootError::Other(format!("{source}, {error}; the file changed meanwhile")),
+        ReadError::Sink(error) => error,
+    };
+    let done = |n| progress.set_position(length + n);
+    source.read(SourcePart::Items, options.mends, done, |item| importer.take(item)).map_err(changed)?;
+    importer.finish()?;
+    if options.revisions && summary.versions > 0 {
+        let version = |item| match item {
+            ExportItem::Record(version) => importer.version(&version),
+            ExportItem::Author(_) | ExportItem::Term(_) => Ok(()),
+        };
+        source.read(SourcePart::Versions, options.mends, done, version).map_err(changed)?;
+        importer.flush()?;
     }
+    Ok((importer, summary))
 }
 
 /// The first pass: everything is read, nothing is written.
-fn survey(source: &ExportSource, progress: impl FnMut(u64)) -> Result<(ExportSummary, ExportIds), BootError> {
+fn survey(
+    source: &ExportSource,
+    mends: bool,
+    progress: impl FnMut(u64),
+) -> Result<(ExportSummary, ExportIds), BootError> {
     let mut ids = ExportIds::default();
-    let done = source.read(progress, |item| {
+    let done = source.read(SourcePart::Items, mends, progress, |item| {
         match item {
             ExportItem::Author(author) => ids.users.push(author.id.unwrap_or(0)),
             ExportItem::Term(term) => ids.terms.push(term.id.unwrap_or(0)),

@@ -1,6 +1,6 @@
 //! Records of an export, with their terms, meta values and comments.
 
-use super::importer::Importer;
+use super::importer::{Importer, WAITING, slug_key};
 use super::items::{Comment, ExportRecord, TermRef};
 use crate::boot::BootError;
 use crate::families::{Columns, column, comment, content, text_column};
@@ -25,23 +25,26 @@ impl<'a> Importer<'a> {
     pub(super) fn record(&mut self, record: ExportRecord) -> Result<(), BootError> {
         let (id, key) = self.records.take("record", record.id);
         let renewed = self.renew && self.known.contains_key(&key) && !self.fresh.contains(&key) && self.is_here(id)?;
-        if !renewed && !self.remember(key, "record", id) {
-            return Ok(());
-        }
         let kind = self.kind(&record.kind);
         let resource = self.registry.resource_of_kind(&kind);
+        let scope = match resource {
+            Some(resource) => content::slug_scope(resource, self.records.target(record.parent)),
+            None => kind.as_str().into(),
+        };
+        if !renewed && !self.remember(key, "record", id) {
+            if self.waits(&slug_key(id)) {
+                self.name_later(&record, scope, id);
+            }
+            return Ok(());
+        }
         let mut change = self.put(&record, &kind, id);
         let unnamed = record.slug.is_empty() && self.registry.status_is(&record.status, |status| status.claims_slug);
         let claims = self.registry.status_is(&record.status, |status| status.claims_slug || status.trash);
-        let parent = self.records.target(record.parent);
-        let scope = match resource {
-            Some(resource) => content::slug_scope(resource, parent),
-            None => kind.as_str().into(),
-        };
         if unnamed {
-            let wish = slug::sanitize_title(&record.title);
-            let wish = if wish.is_empty() { SlugClaim::ID } else { &wish };
-            self.unnamed.push((id, scope.clone(), wish.into()));
+            if !renewed {
+                self.remember_as(&slug_key(id), WAITING, id);
+            }
+            self.name_later(&record, scope.clone(), id);
         }
         let moved = self.old_addresses(&record, resource, &scope, id);
         change.slug = Some(SlugClaim {
@@ -81,8 +84,15 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
+    /// A record gets a slug when all others have theirs.
+    fn name_later(&mut self, record: &ExportRecord, scope: Arc<str>, id: i64) {
+        let wish = slug::sanitize_title(&record.title);
+        let wish = if wish.is_empty() { SlugClaim::ID } else { &wish };
+        self.unnamed.push((id, scope, wish.into()));
+    }
+
     /// Whether a record is still here.
-    fn is_here(&self, id: i64) -> Result<bool, BootError> {
+    pub(super) fn is_here(&self, id: i64) -> Result<bool, BootError> {
         let row: Option<i64> = records::first_by(
             &*self.services.storage.snapshot()?,
             columns(content::columns::TABLE, &["id"], eq("id", DbValue::Int(id))),
@@ -184,7 +194,7 @@ impl<'a> Importer<'a> {
         content::put(kind, Target::Keyed(DbValue::Int(id)), &record.status, dates, self.columns(record))
     }
 
-    fn dates(&self, record: &ExportRecord) -> content::Dates {
+    pub(super) fn dates(&self, record: &ExportRecord) -> content::Dates {
         let (local, utc) = self.pair(record.date_local, record.date_utc);
         let (modified_local, modified_utc) = match (record.modified_local, record.modified_utc) {
             (None, None) => (local, utc),
@@ -195,11 +205,15 @@ impl<'a> Importer<'a> {
         content::Dates { local, utc, floats, modified_local, modified_utc }
     }
 
+    /// The account of an author.
+    pub(super) fn author_of(&self, login: &str) -> i64 {
+        let authors = self.authors.as_ref().unwrap_or(&self.logins);
+        authors.get(&slug::title_key(login)).copied().unwrap_or(self.importing)
+    }
+
     /// The columns that the export contains, except kind, state and dates.
     fn columns(&self, record: &ExportRecord) -> Columns {
         let meta = |key: &str| record.meta.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
-        let authors = self.authors.as_ref().unwrap_or(&self.logins);
-        let author = authors.get(&slug::title_key(&record.author_login)).copied().unwrap_or(self.importing);
         let picture = meta("_thumbnail_id").and_then(|id| id.parse::<i64>().ok()).unwrap_or(0);
         let template = meta("_wp_page_template").filter(|t| *t != "default").unwrap_or("");
         let format = record.terms.iter().find(|t| t.taxonomy == "post_format");
@@ -217,7 +231,7 @@ impl<'a> Importer<'a> {
             ),
             text_column(content::columns::PING_STATUS, if record.ping_status == "open" { "open" } else { "closed" }),
             text_column(content::columns::MIME, self.media_type(record.attachment_url.as_deref().unwrap_or(""))),
-            column(content::columns::AUTHOR, DbValue::Int(author)),
+            column(content::columns::AUTHOR, DbValue::Int(self.author_of(&record.author_login))),
             column(content::columns::PARENT, DbValue::Int(self.records.target(record.parent))),
             column(content::columns::MENU_ORDER, DbValue::Int(record.menu_order)),
             column(content::columns::STICKY, DbValue::Int(i64::from(record.sticky))),
@@ -370,7 +384,7 @@ const OWN_KEYS: [&str; 8] = [
 ];
 
 /// The host of an address.
-fn host(url: &str) -> &str {
+pub(super) fn host(url: &str) -> &str {
     let behind = url.split_once("//").map_or(url, |(_, behind)| behind);
     behind.split(['/', '?', '#']).next().unwrap_or_default()
 }

@@ -1,5 +1,7 @@
 //! The report of an import, for people: imported items, items that differ from the file, and items that are not shown.
 
+use super::encoding::TextEncodings;
+use super::ids::may_stay;
 use super::items::Warnings;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,6 +10,17 @@ use std::fmt;
 pub enum RedirectOutcome {
     Made,
     /// One from the same address is here already.
+    Known,
+    /// With the reason.
+    Refused(String),
+}
+
+/// The outcome of importing a widget.
+pub enum WidgetOutcome {
+    Made,
+    /// Its area, which nothing declares.
+    Hidden(String),
+    /// It is here already.
     Known,
     /// With the reason.
     Refused(String),
@@ -83,6 +96,10 @@ pub struct ImportReport {
     pub(super) comments: u64,
     pub(super) redirects: u64,
     pub(super) refused_redirects: ReportSentences,
+    pub(super) widgets: u64,
+    pub(super) refused_widgets: ReportSentences,
+    /// Widgets of areas that nothing declares, by area.
+    pub(super) hidden_widgets: BTreeMap<String, u64>,
     /// Things that an earlier run brought already, or that were here before.
     pub(super) known: u64,
     /// Records that an earlier run brought, and that are as in the source again.
@@ -106,7 +123,17 @@ pub struct ImportReport {
     pub(super) elsewhere: BTreeMap<String, u64>,
     /// Parts of the file that are not items, with the reason.
     pub(super) left_out: BTreeMap<String, u64>,
+    /// Versions and autosaves that came in, those of records that did not, and those that were not asked for.
+    pub(super) versions: u64,
+    pub(super) lost_versions: u64,
+    pub(super) other_versions: u64,
+    pub(super) encodings: TextEncodings,
     pub(super) warnings: Warnings,
+}
+
+/// Versions that were not asked for.
+pub(super) fn versions_line(count: u64) -> String {
+    format!("{count} versions and autosaves of records: --revisions brings them")
 }
 
 impl ImportReport {
@@ -146,9 +173,28 @@ impl ImportReport {
         }
     }
 
+    /// Counts a widget.
+    pub fn widget(&mut self, outcome: WidgetOutcome) {
+        match outcome {
+            WidgetOutcome::Made => self.widgets += 1,
+            WidgetOutcome::Hidden(area) => {
+                self.widgets += 1;
+                *self.hidden_widgets.entry(area).or_default() += 1;
+            }
+            WidgetOutcome::Known => self.known += 1,
+            WidgetOutcome::Refused(why) => {
+                self.refused_widgets.add(|| format!("widget that is not imported: {why}"));
+            }
+        }
+    }
+
     /// An id of the file that became another one.
     pub(super) fn moved(&mut self, space: &'static str, from: i64, to: i64) {
-        self.moved.entry(space).or_default().change(&from, &to);
+        let moved = self.moved.entry(space).or_default();
+        match may_stay(from) {
+            true => moved.change(&from, &to),
+            false => moved.add(|| format!("{from} is too large for programs that read JSON, and became {to}")),
+        }
     }
 
     fn counts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -167,6 +213,8 @@ impl ImportReport {
             (self.passwords, "accounts have the passwords that they had"),
             (self.no_passwords, "accounts have no password that can be verified here: their owners set one"),
             (self.redirects, "redirects"),
+            (self.widgets, "widgets"),
+            (self.versions, "versions and autosaves of records"),
         ];
         for (n, what) in further.into_iter().filter(|(n, _)| *n > 0) {
             write!(f, "\n{n:>8} {what}")?;
@@ -176,6 +224,9 @@ impl ImportReport {
         }
         for (taxonomy, n) in &self.hidden_terms {
             write!(f, "\n{n:>8} terms of {taxonomy}: stored, no resource shows them")?;
+        }
+        for (area, n) in &self.hidden_widgets {
+            write!(f, "\n{n:>8} widgets of the area {area}, which nothing declares: unused until it is declared")?;
         }
         for (taxonomy, n) in &self.filings {
             write!(
@@ -221,9 +272,17 @@ impl fmt::Display for ImportReport {
         self.accounts.lines(f, "accounts")?;
         self.settings.lines(f, "settings")?;
         self.refused_redirects.lines(f, "redirects that are not imported")?;
+        self.refused_widgets.lines(f, "widgets that are not imported")?;
         for (what, n) in &self.left_out {
             write!(f, "\n{n:>8} left out: {what}")?;
         }
+        if self.lost_versions > 0 {
+            write!(f, "\n{:>8} left out: versions of records that are left out or not there", self.lost_versions)?;
+        }
+        if self.other_versions > 0 {
+            write!(f, "\nleft out: {}", versions_line(self.other_versions))?;
+        }
+        self.encodings.lines().try_for_each(|line| write!(f, "\n{line}"))?;
         self.warnings.lines().try_for_each(|line| write!(f, "\n{line}"))
     }
 }

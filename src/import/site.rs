@@ -1,15 +1,15 @@
 //! The site that an import comes from: title, description, language, and the settings that a database has.
 
-use super::importer::Importer;
-use super::items::{ExportSummary, ImportedSetting};
-use crate::boot::{BootError, wait};
+use super::importer::{EMPTY, Importer};
+use super::items::{ExportSummary, ImportedSetting, ImportedWidget};
+use crate::boot::BootError;
 use crate::model::Method;
 use crate::registry::args::Arg;
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
 use crate::request::route;
 use crate::scope::{read_settings, stored_settings};
-use cms_storage::plan::{Change, WritePlan};
+use cms_storage::plan::Change;
 use cms_text::sanitize::sanitize_text_field;
 use cms_text::time::Zone;
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 ///
 /// # Errors
 /// The database cannot be read, or refuses.
-pub(super) fn take(importer: &mut Importer<'_>, summary: &ExportSummary, was_empty: bool) -> Result<(), BootError> {
+pub(super) fn take(importer: &mut Importer<'_>, summary: &ExportSummary) -> Result<(), BootError> {
     let (registry, services) = (importer.registry, importer.services);
     let storage = &*services.storage;
     let present = read_settings(registry, storage)?;
@@ -34,21 +34,36 @@ pub(super) fn take(importer: &mut Importer<'_>, summary: &ExportSummary, was_emp
         let value = argument.schema.accept(&key, shown.clone()).ok();
         let value = value.filter(|value| key != ZONE || value.as_str().is_some_and(|zone| Zone::parse(zone).is_some()));
         let here = present.values.get(&key).cloned().unwrap_or_default();
+        let fills = importer.fills;
         let report = &mut importer.report.settings;
         match value {
             Some(value) if value == here => {}
-            Some(value) if was_empty && !own.contains_key(&key) => {
+            Some(value) if fills && !own.contains_key(&key) => {
                 report.add(|| format!("the {key} of the site is {} now", text(&value)));
                 members.insert(key, value);
             }
             _ => report.add(|| format!("the {key} of the site stays {}; the file has {}", text(&here), text(&shown))),
         }
     }
-    if members.is_empty() || importer.dry_run {
-        return Ok(());
+    if !members.is_empty() {
+        importer.pending.push(Change::SettingMembers { key: name("settings"), members });
     }
-    let change = Change::SettingMembers { key: name("settings"), members };
-    wait(storage.commit(WritePlan::new(vec![change]))).map(|_| ()).map_err(BootError::Commit)
+    if importer.fills {
+        importer.settle(EMPTY);
+    }
+    importer.flush()
+}
+
+/// Gives the settings of widgets that name records and terms the ids that those have here.
+pub(super) fn refer(importer: &Importer<'_>, widgets: &mut [ImportedWidget]) {
+    for widget in widgets {
+        for (member, reference) in std::mem::take(&mut widget.references) {
+            let here = shown(importer, reference).unwrap_or_else(|| json!(0));
+            if let Some(settings) = widget.settings.as_object_mut() {
+                settings.insert(member, here);
+            }
+        }
+    }
 }
 
 /// The setting that dates follow.

@@ -1,7 +1,8 @@
 //! A source of an import: a WordPress export, or a dump of a database. Both hold the same items.
 
 use super::dump::{self, DumpLimits, SqlDump};
-use super::items::{ExportItem, ExportSummary, ReadError};
+use super::encoding::TextEncodings;
+use super::items::{ExportItem, ExportSummary, ReadError, SourcePart};
 use super::wxr::{self, WxrLimits};
 use crate::boot::BootError;
 use crate::request::BYTE_ORDER_MARK;
@@ -18,7 +19,7 @@ const BUFFER: usize = 1 << 18;
 const START: u64 = 4096;
 
 /// The first bytes of an archive.
-const ZIP: &[u8] = b"PK\x03\x04";
+pub(super) const ZIP: &[u8] = b"PK\x03\x04";
 
 /// Words and signs that dumps begin with.
 const SQL: [&str; 16] = [
@@ -85,24 +86,45 @@ impl ExportSource {
         }
     }
 
-    /// Passes each item on as soon as it is complete.
+    /// Passes each item of a part on as soon as it is complete; `mends`: texts that were encoded twice are mended.
     ///
     /// # Errors
     /// The source is at fault, or the sink refuses.
     pub fn read<E>(
         &self,
+        part: SourcePart,
+        mends: bool,
         progress: impl FnMut(u64),
-        each: impl FnMut(ExportItem) -> Result<(), E>,
+        mut each: impl FnMut(ExportItem) -> Result<(), E>,
     ) -> Result<ExportSummary, ReadError<E>> {
         let limits = WxrLimits::default();
-        match self {
+        let (mut encodings, mut versions) = (TextEncodings::new(mends), 0);
+        let each = |mut item: ExportItem| {
+            let belongs = match &item {
+                ExportItem::Record(record) => part.has(&record.kind),
+                ExportItem::Author(_) | ExportItem::Term(_) => part == SourcePart::Items,
+            };
+            if !belongs {
+                versions += 1;
+                return Ok(());
+            }
+            encodings.item(&mut item);
+            each(item)
+        };
+        let mut summary = match self {
             ExportSource::Wxr(file) => match File::open(file) {
                 Ok(file) => wxr::read(BufReader::with_capacity(BUFFER, file), &limits, progress, each),
                 Err(error) => Err(ReadError::unread(&error)),
             },
-            ExportSource::Dump(dump) => dump.read(progress, each),
+            ExportSource::Dump(dump) => dump.read(part, progress, each),
             ExportSource::Text(text) => wxr::read(Cursor::new(text), &limits, progress, each),
+        }?;
+        encodings.site(&mut summary);
+        summary.encodings = encodings;
+        if part == SourcePart::Items {
+            summary.versions += versions;
         }
+        Ok(summary)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Users and terms of an export.
 
-use super::importer::Importer;
+use super::importer::{Importer, WAITING, parent_key};
 use super::items::{AccountDetails, Author, Term, TermRef};
 use super::records::neutral;
 use crate::access::hashing;
@@ -155,6 +155,9 @@ impl<'a> Importer<'a> {
         let here = self.slugs.get(&(kind.clone(), slug.clone())).copied().filter(|_| !slug.is_empty());
         if let Some(id) = here {
             self.terms.take("term", number);
+            if self.waits(&parent_key(id)) {
+                self.parents.push((kind.clone(), id, term.parent_slug));
+            }
             if number > 0 && number != id {
                 self.report.moved("term", number, id);
             }
@@ -186,6 +189,7 @@ impl<'a> Importer<'a> {
         let put = term::put(&name(&kind), Target::Keyed(DbValue::Int(id)), &term.name, &slug, set);
         self.pending.push(Change::Put(Put { meta: super::records::meta(&term.meta), ..put }));
         if !term.parent_slug.is_empty() {
+            self.remember_as(&parent_key(id), WAITING, id);
             self.parents.push((kind.clone(), id, term.parent_slug));
         }
         self.slugs.insert((kind.clone(), slug), id);

@@ -74,32 +74,33 @@ fn is_mark(mark: &str) -> bool {
 /// Files in folders of uploads that texts name: the part of each address behind `/uploads/`, in every form in which it
 /// may be the name of a file. JSON texts escape slashes.
 pub(super) fn named_files(text: &str) -> BTreeSet<String> {
+    let names = uploads(text).flat_map(|(_, behind)| names(&text[behind..]));
+    names.take(MOST_NAMES).map(|(name, _)| name).collect()
+}
+
+/// The places where a text names a folder of uploads: where the slash before its name is, and what is behind it.
+pub(super) fn uploads(text: &str) -> impl Iterator<Item = (usize, usize)> {
     const MARKS: [&str; 2] = ["/uploads/", "\\/uploads\\/"];
-    let mut found = BTreeSet::new();
-    for mark in MARKS {
-        for (at, _) in text.match_indices(mark) {
-            let rest = &text[at + mark.len()..];
-            let mut most = rest.len().min(LONGEST);
-            while !rest.is_char_boundary(most) {
-                most -= 1;
-            }
-            let rest = &rest[..most];
-            // Blanks may be part of a name, or what ends it.
-            let quoted = rest.split(['"', '<', '>', '\n', '\r', '\t', '|']).next().unwrap_or_default();
-            let single = quoted.split(['\'', ')']).next().unwrap_or_default();
-            let plain = single.split([' ', ',', '?', '#', '&']).next().unwrap_or_default();
-            for name in [quoted, single, plain] {
-                let name = name.trim_end_matches('\\').replace("\\/", "/");
-                let decoded = percent_decode_str(&name).decode_utf8_lossy().into_owned();
-                for name in [decoded, name] {
-                    if name.contains('.') && found.len() < MOST_NAMES {
-                        found.insert(name);
-                    }
-                }
-            }
-        }
+    MARKS.into_iter().flat_map(|mark| text.match_indices(mark).map(move |(at, _)| (at, at + mark.len())))
+}
+
+/// Every name of a file that may be at the beginning of a text, with its bytes there.
+pub(super) fn names(rest: &str) -> Vec<(String, usize)> {
+    let mut most = rest.len().min(LONGEST);
+    while !rest.is_char_boundary(most) {
+        most -= 1;
     }
-    found
+    let rest = &rest[..most];
+    // Blanks may be part of a name, or what ends it.
+    let quoted = rest.split(['"', '<', '>', '\n', '\r', '\t', '|']).next().unwrap_or_default();
+    let single = quoted.split(['\'', ')']).next().unwrap_or_default();
+    let plain = single.split([' ', ',', '?', '#', '&']).next().unwrap_or_default();
+    let forms = [quoted, single, plain].into_iter().flat_map(|name| {
+        let written = name.trim_end_matches('\\');
+        let name = written.replace("\\/", "/");
+        [(percent_decode_str(&name).decode_utf8_lossy().into_owned(), written.len()), (name, written.len())]
+    });
+    forms.filter(|(name, _)| name.contains('.')).collect()
 }
 
 #[cfg(test)]

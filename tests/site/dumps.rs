@@ -9,12 +9,12 @@ use std::process::Output;
 const SITE: &str = include_str!("../../fixtures/site.sql");
 
 /// The rows that stand before the last line of the site.
-fn with(rows: &str) -> String {
+pub fn with(rows: &str) -> String {
     let (before, end) = SITE.rsplit_once("-- Dump completed").expect("the end");
     format!("{before}{rows}-- Dump completed{end}")
 }
 
-fn imported(server: &Server, file: &str, content: &[u8], more: &[&str]) -> Output {
+pub fn imported(server: &Server, file: &str, content: &[u8], more: &[&str]) -> Output {
     let file = server.path(file);
     fs::write(&file, content).expect("a file");
     let mut args = server.args();
@@ -37,7 +37,7 @@ fn refusal(server: &Server, dump: &str, more: &[&str]) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn counts(server: &Server) -> Vec<String> {
+pub fn counts(server: &Server) -> Vec<String> {
     server.sql("SELECT (SELECT count(*) FROM record), (SELECT count(*) FROM \"user\"), (SELECT count(*) FROM comment)")
 }
 
@@ -67,7 +67,7 @@ fn a_dump_becomes_the_site() {
         "       2 redirects",
         "       1 left out: redirects: they are regular expressions, or have conditions",
         "redirect that is not imported: no path:",
-        "       1 left out: records of the type revision",
+        "left out: 1 versions and autosaves of records: --revisions brings them",
         "       2 left out: rows of the table wp_links",
         "the title of the site is The & harbour now",
         "the timezone of the site is UTC+2 now",
@@ -226,4 +226,134 @@ fn declarations_are_proposed_for_a_dump() {
     assert!(left_out.contains(&"2 rows of the table wp_links: nothing here is like it"), "{left_out:?}");
     let declared = fs::read_to_string(path("site.toml")).expect("a file");
     assert!(declared.contains("boat") && declared.contains("length"), "{declared}");
+}
+
+#[test]
+fn versions_come_in_where_they_are_asked_for() {
+    let versions = "INSERT INTO `wp_posts` (ID,post_author,post_parent,post_type,post_status,post_name,post_title,post_content,\
+        post_date,post_date_gmt,post_modified,post_modified_gmt) VALUES \
+        (41,2,11,'revision','inherit','11-revision-v1','First','One','2024-01-02 04:00:00','2024-01-02 03:00:00','2024-01-02 04:00:00','2024-01-02 03:00:00'),\
+        (42,1,11,'revision','inherit','11-revision-v1','Second','Two','2024-01-03 04:00:00','2024-01-03 03:00:00','2024-01-03 04:00:00','2024-01-03 03:00:00'),\
+        (43,1,11,'revision','inherit','11-autosave-v1','Third','Three','2024-01-04 04:00:00','2024-01-04 03:00:00','2024-01-04 04:00:00','2024-01-04 03:00:00'),\
+        (44,1,999,'revision','inherit','999-revision-v1','Lost','','2024-01-04 04:00:00','2024-01-04 03:00:00','2024-01-04 04:00:00','2024-01-04 03:00:00');\n";
+    let server = Server::with(&["site.prefix=wp"]);
+    let report = import(&server, &with(versions), &[]);
+    assert!(report.contains("left out: 5 versions and autosaves of records: --revisions brings them"), "{report}");
+    // A later run adds them, and a third one nothing.
+    let report = import(&server, &with(versions), &["--revisions"]);
+    assert!(report.contains("4 versions and autosaves of records"), "{report}");
+    assert!(report.contains("1 left out: versions of records that are left out or not there"), "{report}");
+    import(&server, &with(versions), &["--revisions"]);
+    let fields = "_fields=title.raw,content.raw,author,date_gmt,slug&context=edit";
+    let listed = server.admin("GET", &format!("/wp/v2/posts/11/revisions?{fields}"), None).body;
+    let told: Vec<(&Value, &Value)> =
+        listed.as_array().expect("a list").iter().map(|own| (&own["title"]["raw"], &own["date_gmt"])).collect();
+    for pair in [("Third", "2024-01-04T03:00:00"), ("Second", "2024-01-03T03:00:00"), ("First", "2024-01-02T03:00:00")]
+    {
+        assert!(told.contains(&(&json!(pair.0), &json!(pair.1))), "{listed}");
+    }
+    let at = |title: &str| told.iter().position(|(own, _)| **own == json!(title));
+    assert!(at("Third") < at("Second") && at("Second") < at("First"), "the newest first: {listed}");
+    let bo = server.admin("GET", "/wp/v2/users?slug=bo", None).body[0]["id"].clone();
+    assert_eq!(listed[at("First").expect("it is there")]["author"], bo, "{listed}");
+}
+
+#[test]
+fn texts_that_were_encoded_twice_are_told_and_mended() {
+    let rows = "INSERT INTO `wp_posts` (ID,post_type,post_status,post_title,post_name,post_content) VALUES \
+        (61,'post','publish','GrÃ¼ÃŸe','gr','fÃ¼r und für'),(62,'post','publish','VÝŠKA Grüße','vy','It isnâ€™t');\n\
+        INSERT INTO `wp_postmeta` VALUES (60,61,'list','a:1:{i:0;s:6:\"fÃ¼r\";}');\n";
+    for (more, told, title, content, list) in [
+        (&[][..], "3 texts were encoded twice: --mend-encoding mends them", "GrÃ¼ÃŸe", "It isnâ€™t", "s:6:\"fÃ¼r\""),
+        (&["--mend-encoding"], "3 texts were encoded twice: they are mended", "Grüße", "It isn’t", "s:4:\"für\""),
+    ] {
+        let server = Server::with(&["site.prefix=wp"]);
+        let report = import(&server, &with(rows), more);
+        assert!(report.contains(told) && report.contains("the record 61: GrÃ¼ÃŸe was Grüße"), "{report}");
+        assert!(report.contains("1 texts may have been encoded twice, at least in parts: they stay"), "{report}");
+        let raw = |id: i64| server.admin("GET", &format!("/wp/v2/posts/{id}?context=edit"), None).body;
+        assert_eq!((&raw(61)["title"]["raw"], &raw(62)["content"]["raw"]), (&json!(title), &json!(content)));
+        assert_eq!(
+            (&raw(61)["content"]["raw"], &raw(62)["title"]["raw"]),
+            (&json!("fÃ¼r und für"), &json!("VÝŠKA Grüße"))
+        );
+        let stored = server.sql("SELECT json FROM meta WHERE id = 61");
+        assert!(stored[0].contains(&list.replace('"', "\\\"")), "{stored:?}");
+    }
+}
+
+#[test]
+fn widgets_come_with_their_areas() {
+    let rows = "INSERT INTO `wp_options` VALUES (50,'sidebars_widgets','a:4:{s:19:\"wp_inactive_widgets\";a:0:{}s:9:\"sidebar-1\";\
+        a:3:{i:0;s:6:\"text-2\";i:1;s:8:\"search-3\";i:2;s:8:\"plugin-1\";}s:6:\"footer\";a:1:{i:0;s:6:\"text-5\";}\
+        s:13:\"array_version\";i:3;}','yes'),\
+        (51,'widget_text','a:3:{i:2;a:2:{s:5:\"title\";s:3:\"One\";s:4:\"text\";s:1:\"a\";}i:5;a:1:{s:5:\"title\";s:4:\"Five\";}\
+        s:12:\"_multiwidget\";i:1;}','yes'),(52,'widget_search','a:2:{i:3;a:1:{s:5:\"title\";s:0:\"\";}s:12:\"_multiwidget\";i:1;}','yes'),\
+        (53,'widget_plugin','a:2:{i:1;a:0:{}i:9;a:0:{}}','yes');\n";
+    let folder = tempfile::TempDir::new().expect("a folder");
+    stdout(&["init", folder.path().to_str().expect("a path")], "");
+    let path = |file: &str| folder.path().join(file).to_str().expect("a path").to_owned();
+    fs::write(path("site.sql"), with(rows)).expect("a file");
+    let told = stdout(&["import", &path("site.sql"), "--propose", &path("")], "");
+    assert!(told.contains("2 areas of widgets"), "{told}");
+    let areas = |server: &Server, area: &str| {
+        server.admin("GET", &format!("/wp/v2/sidebars/{area}"), None).body["widgets"].clone()
+    };
+    let server = Server::over(folder, &["site.prefix=wp"]);
+    let report = import(&server, &with(rows), &[]);
+    assert!(report.contains("3 widgets\n") && report.contains("1 left out: widgets that no area has"), "{report}");
+    assert!(report.contains("widget that is not imported: plugin-1:"), "{report}");
+    assert_eq!(
+        (areas(&server, "sidebar-1"), areas(&server, "footer")),
+        (json!(["text-2", "search-3"]), json!(["text-5"]))
+    );
+    let shown = server.admin("GET", "/wp/v2/widgets/text-2?context=edit", None).body;
+    assert_eq!(shown["instance"]["raw"]["title"], "One", "{shown}");
+    import(&server, &with(rows), &[]);
+    assert_eq!(areas(&server, "sidebar-1"), json!(["text-2", "search-3"]), "nothing comes twice");
+
+    // Without declarations they wait among the unused ones.
+    let server = Server::with(&["site.prefix=wp"]);
+    let report = import(&server, &with(rows), &[]);
+    assert!(report.contains("2 widgets of the area sidebar-1, which nothing declares"), "{report}");
+    let unused = areas(&server, "wp_inactive_widgets");
+    assert_eq!(unused.as_array().map(Vec::len), Some(3), "{unused}");
+}
+
+#[test]
+fn odd_rows_of_a_dump_leave_a_site_that_responds() {
+    let rows = "INSERT INTO `wp_posts` (ID,post_type,post_status,post_title,post_name,post_parent) VALUES \
+        (71,'page','publish','A','a',72),(72,'page','publish','B','b',71),(73,'page','publish','C','c',73),\
+        (9007199254740993,'post','publish','Large','large',0),(9223372036854775807,'post','publish','Largest','largest',0);\n\
+        INSERT INTO `wp_terms` VALUES (81,'X','x',0),(82,'Y','y',0);\n\
+        INSERT INTO `wp_term_taxonomy` VALUES (81,81,'category','',82,0),(82,82,'category','',81,0);\n\
+        INSERT INTO `wp_comments` (comment_ID,comment_post_ID,comment_parent,comment_content,comment_approved) VALUES \
+        (91,11,92,'One','1'),(92,11,91,'Two','1');\n\
+        INSERT INTO `wp_postmeta` VALUES (70,71,'thing','O:7:\"PDO_Bad\":2:{s:1:\"a\";i:1;s:1:\"b\";R:2;}'),\
+        (71,72,'thing','O:7:\"PDO_Bad\":1:{s:1:\"a\";i:1;}');\n";
+    let server = Server::with(&["site.prefix=wp"]);
+    let declared = "[resources.pages.meta]\nthing.schema = { type = \"object\", additionalProperties = true }\n";
+    fs::write(server.path("site.toml"), declared).expect("a file");
+    let report = import(&server, &with(rows), &[]);
+    assert!(
+        report.contains("1 values of the meta key thing do not fit its declaration: kept, shown as null"),
+        "{report}"
+    );
+    let server = server.restart_with(&["site.prefix=wp"]);
+    for list in ["pages", "posts", "categories", "comments"] {
+        let shown = server.admin("GET", &format!("/wp/v2/{list}?per_page=100&_embed=1&context=edit"), None);
+        assert_eq!(shown.status, 200, "{list}: {}", shown.text);
+    }
+    let meta = |id: i64| server.get(&format!("/wp/v2/pages/{id}")).body["meta"]["thing"].clone();
+    assert_eq!((meta(71), meta(72)), (Value::Null, json!({"a": 1})), "references stay texts, objects are data");
+    let large = server.get("/wp/v2/posts?slug=large,largest&_fields=id,title.rendered").body;
+    assert!(large.as_array().is_some_and(|list| list.len() == 2), "{large}");
+    // Each of them can be left again.
+    let file = server.path("left.xml").display().to_string();
+    let mut args = server.args();
+    args.retain(|arg| *arg != "serve");
+    args.extend(["export", "--wxr", &file]);
+    stdout(&args, "");
+    let made = server.admin("POST", "/wp/v2/posts", Some(&json!({"title": "Next", "status": "publish"})));
+    assert_eq!(made.status, 201, "{}", made.text);
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::fs;
 
 /// An export: authors and terms, then items.
-fn export(head: &str, items: &str) -> String {
+pub fn export(head: &str, items: &str) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rss version=\"2.0\"><channel><title>The &amp; harbour</title>\n\
          <description>News from the quay</description><language>de-DE</language>\n\
@@ -18,7 +18,7 @@ fn export(head: &str, items: &str) -> String {
 }
 
 /// A published item of a type.
-fn item(id: i64, kind: &str, more: &str) -> String {
+pub fn item(id: i64, kind: &str, more: &str) -> String {
     format!(
         "<item><title>Title {id}</title><wp:post_id>{id}</wp:post_id><wp:post_date>2020-01-02 03:04:05</wp:post_date>\
          <wp:post_date_gmt>2020-01-02 03:04:05</wp:post_date_gmt><wp:post_type>{kind}</wp:post_type>\
@@ -27,13 +27,13 @@ fn item(id: i64, kind: &str, more: &str) -> String {
 }
 
 /// The item without one of its elements.
-fn without(item: &str, element: &str) -> String {
+pub fn without(item: &str, element: &str) -> String {
     let (before, rest) = item.split_once(&format!("<{element}>")).expect("the element");
     let (_, after) = rest.split_once(&format!("</{element}>")).expect("its end");
     format!("{before}{after}")
 }
 
-fn meta(element: &str, key: &str, value: &str) -> String {
+pub fn meta(element: &str, key: &str, value: &str) -> String {
     format!("<{element}><wp:meta_key>{key}</wp:meta_key><wp:meta_value><![CDATA[{value}]]></wp:meta_value></{element}>")
 }
 
@@ -489,6 +489,8 @@ fn files_keep_their_names_and_their_copies() {
         "{sizes}"
     );
     assert_eq!(sizes["thumbnail"]["width"], 150, "what is missing is made");
+    let text = server.admin("GET", "/wp/v2/posts/890?context=edit", None).body["content"]["raw"].clone();
+    assert_eq!(text, "<img src=\"http://127.0.0.1:0/wp-content/uploads/2020/01/loose.jpg\">");
     // A file that is added to the folder later comes later.
     jpeg("plain-88x59.jpg", 88, 59);
     let again = import(&server, &export("", &items), &["--attachments", folder.to_str().expect("a path")]);
@@ -498,6 +500,52 @@ fn files_keep_their_names_and_their_copies() {
     assert_eq!(gone.status, 200, "{}", gone.text);
     let url = json!(format!("{}/wp-content/uploads/2020/01/plain-99x66.jpg", server.site));
     assert_eq!(fetch(&server, &url, &[]).status, 404);
+}
+
+#[test]
+fn addresses_of_files_that_are_here_are_rewritten() {
+    let server = wp();
+    let folder = server.path("uploads");
+    fs::create_dir_all(folder.join("2020")).expect("a folder");
+    fs::write(folder.join("2020/a b.jpg"), encoded(&halves(20, 20), ImageFormat::Jpeg)).expect("written");
+    let old = "http://old.example/wp-content/uploads/2020";
+    let block = "{\"url\":\"http:\\/\\/old.example\\/wp-content\\/uploads\\/2020\\/a%20b.jpg\"}";
+    let content = format!(
+        "<!-- wp:x {block} --><img src=\"{old}/a%20b.jpg\"><a href=\"https://www.old.example/wp-content/uploads/2020/a b.jpg\">\
+         <img src=\"{old}/gone.jpg\"><img src=\"http://other.example/uploads/2020/a%20b.jpg\">"
+    );
+    let list = format!("a:1:{{i:0;s:{}:\"{old}/a b.jpg\";}}", old.len() + 8);
+    let more = format!(
+        "<content:encoded><![CDATA[{content}]]></content:encoded><excerpt:encoded>{old}/a%20b.jpg</excerpt:encoded>{}{}",
+        meta("wp:postmeta", "list", &list),
+        meta("wp:postmeta", "data", block)
+    );
+    let text = export("", &item(896, "post", &more));
+    let folder = folder.to_str().expect("a path");
+    let raw = |server: &Server| {
+        let shown = server.admin("GET", "/wp/v2/posts/896?context=edit", None).body;
+        let values = server.sql("SELECT json FROM meta WHERE id = 896 ORDER BY key");
+        (shown["content"]["raw"].clone(), shown["excerpt"]["raw"].clone(), values)
+    };
+    import(&server, &text, &["--attachments", folder, "--keep-addresses"]);
+    assert_eq!(raw(&server).0, json!(content));
+    let report = import(&server, &text, &["--attachments", folder]);
+    assert!(report.contains("6 addresses in 1 records lead to the files here"), "{report}");
+    assert!(report.contains("1 addresses of files are still at other.example"), "{report}");
+    assert!(report.contains("still elsewhere: 2020/gone.jpg at old.example"), "{report}");
+    // The address that the declarations give the site.
+    let new = "http://127.0.0.1:0/wp-content/uploads/2020";
+    let (content, excerpt, values) = raw(&server);
+    let content = content.as_str().expect("a text");
+    let escaped = new.replace('/', "\\/");
+    assert!(content.starts_with(&format!("<!-- wp:x {{\"url\":\"{escaped}\\/a%20b.jpg\"}} -->")), "{content}");
+    assert_eq!(content.matches(new).count(), 2, "{content}");
+    assert_eq!(excerpt, json!(format!("{new}/a%20b.jpg")));
+    let list = format!("a:1:{{i:0;s:{}:\"{new}/a b.jpg\";}}", new.len() + 8);
+    assert_eq!(values[1], json!(list).to_string());
+    assert!(values[0].contains("a%20b.jpg") && !values[0].contains("old.example"), "{values:?}");
+    let again = import(&server, &text, &["--attachments", folder]);
+    assert!(again.contains("0 addresses in 0 records"), "{again}");
 }
 
 #[test]
@@ -600,7 +648,7 @@ fn declarations_are_proposed_for_what_a_file_has() {
     for line in [
         "meta key _oembed_* of book: a column has it, or WordPress keeps it for itself (2 values)",
         "meta key mixed of book: its values are texts, and lists or objects (2 records)",
-        "type revision: it belongs to WordPress itself (1 records)",
+        "1 versions and autosaves of records: --revisions brings them",
     ] {
         assert!(left_out.contains(line), "{line}: {left_out}");
     }

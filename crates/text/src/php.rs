@@ -10,14 +10,17 @@ const DEEPEST: usize = 64;
 /// The value of a serialised text; `None` when the text is nothing of the kind. An array whose keys count from 0 is a
 /// list, any other one an object, as are the objects of PHP.
 pub fn unserialize(text: &str) -> Option<Value> {
-    // The cheapest way to tell a plain text.
-    let serialised = matches!(text.as_bytes(), [b'a' | b'b' | b'd' | b'i' | b's' | b'O', b':', ..] | b"N;");
-    if !serialised {
+    if !is_serialised(text) {
         return None;
     }
     let mut reader = Reader { rest: text };
     let value = reader.value(0)?;
     reader.rest.trim_end().is_empty().then_some(value)
+}
+
+/// The cheapest way to tell a plain text.
+fn is_serialised(text: &str) -> bool {
+    matches!(text.as_bytes(), [b'a' | b'b' | b'd' | b'i' | b's' | b'O', b':', ..] | b"N;")
 }
 
 /// The texts of a serialised list; what is nothing of the kind holds none.
@@ -90,6 +93,54 @@ impl<'t> Reader<'t> {
         Some(if counts_on { Value::Array(map.into_iter().map(|(_, value)| value).collect()) } else { map.into() })
     }
 
+    /// Writes a value as it is, but for its texts.
+    fn copy(&mut self, to: &mut String, change: &mut dyn FnMut(&mut String), depth: usize) -> Option<()> {
+        if depth > DEEPEST {
+            return None;
+        }
+        if self.skip("N;").is_some() {
+            to.push_str("N;");
+            return Some(());
+        }
+        let (kind, rest) = self.rest.split_once(':')?;
+        self.rest = rest;
+        match kind {
+            "s" => {
+                let mut text = self.quoted()?.to_owned();
+                self.skip(";")?;
+                // Plugins serialise what is serialised already.
+                change_nested(&mut text, change, depth + 1);
+                to.push_str(&format!("s:{}:\"{text}\";", text.len()));
+            }
+            "a" => {
+                to.push_str("a:");
+                self.copy_members(to, change, depth)?;
+            }
+            "O" => {
+                let class = self.quoted()?;
+                self.skip(":")?;
+                to.push_str(&format!("O:{}:\"{class}\":", class.len()));
+                self.copy_members(to, change, depth)?;
+            }
+            "b" | "i" | "d" | "r" | "R" => to.push_str(&format!("{kind}:{};", self.until(';')?)),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn copy_members(&mut self, to: &mut String, change: &mut dyn FnMut(&mut String), depth: usize) -> Option<()> {
+        let count: usize = self.until(':')?.parse().ok()?;
+        self.skip("{")?;
+        to.push_str(&format!("{count}:{{"));
+        for _ in 0..count {
+            self.copy(to, &mut |_| {}, depth + 1)?;
+            self.copy(to, change, depth + 1)?;
+        }
+        self.skip("}")?;
+        to.push('}');
+        Some(())
+    }
+
     /// The text behind its length in bytes: `3:"one"`. A line end that lost its carriage return on the way is counted with it.
     fn quoted(&mut self) -> Option<&'t str> {
         let length: usize = self.until(':')?.parse().ok()?;
@@ -139,6 +190,32 @@ pub fn serialize(value: &Value) -> String {
             let key = |key: &str| if is_number(key) { format!("i:{key};") } else { text(key) };
             entries(map.len(), map.iter().map(|(own, value)| key(own) + &serialize(value)).collect())
         }
+    }
+}
+
+/// Changes a text; of a value that PHP has serialised, the texts in it, whose lengths follow. What else is in that stays as it is
+/// written: objects, references, names of members.
+pub fn change_texts(text: &mut String, change: &mut dyn FnMut(&mut String)) {
+    change_nested(text, change, 0);
+}
+
+fn change_nested(text: &mut String, change: &mut dyn FnMut(&mut String), depth: usize) {
+    let mut reader = Reader { rest: text };
+    let mut written = String::with_capacity(text.len());
+    let whole = is_serialised(text) && reader.copy(&mut written, change, depth).is_some();
+    match whole && reader.rest.trim_end().is_empty() {
+        true => *text = written,
+        false => change(text),
+    }
+}
+
+/// Visits the texts of a value; names of members are none.
+pub fn each_text(value: &mut Value, visit: &mut impl FnMut(&mut String)) {
+    match value {
+        Value::String(text) => visit(text),
+        Value::Array(list) => list.iter_mut().for_each(|value| each_text(value, visit)),
+        Value::Object(map) => map.values_mut().for_each(|value| each_text(value, visit)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -214,6 +291,28 @@ mod tests {
         #[test]
         fn nothing_breaks_it(text in "[abidsNO:;{}\"0-9\\nä]{0,80}") {
             let _ = unserialize(&text);
+        }
+    }
+
+    #[test]
+    fn texts_inside_change_and_the_rest_stays() {
+        for (text, expected) in [
+            ("one a", "one b"),
+            ("s:1:\"a\";", "s:1:\"b\";"),
+            (
+                "a:2:{s:1:\"a\";s:2:\"aa\";i:5;a:1:{i:0;s:4:\"a é\";}}",
+                "a:2:{s:1:\"a\";s:2:\"bb\";i:5;a:1:{i:0;s:4:\"b é\";}}",
+            ),
+            (
+                "O:3:\"Aca\":3:{s:1:\"p\";s:1:\"a\";s:1:\"q\";R:2;s:1:\"r\";d:0.10;}",
+                "O:3:\"Aca\":3:{s:1:\"p\";s:1:\"b\";s:1:\"q\";R:2;s:1:\"r\";d:0.10;}",
+            ),
+            ("a:1:{i:0;s:9:\"a\";}", "b:1:{i:0;s:9:\"b\";}"),
+            ("a:1:{i:0;s:18:\"a:1:{i:0;s:1:\"a\";}\";}", "a:1:{i:0;s:18:\"a:1:{i:0;s:1:\"b\";}\";}"),
+        ] {
+            let mut changed = text.to_owned();
+            change_texts(&mut changed, &mut |text| *text = text.replace('a', "b"));
+            assert_eq!(changed, expected, "{text}");
         }
     }
 }

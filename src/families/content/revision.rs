@@ -27,6 +27,12 @@ impl RevisionContent {
         RevisionContent(serde_json::from_str(text).unwrap_or_default())
     }
 
+    /// Of these texts alone.
+    pub fn of_texts(title: &str, content: &str, excerpt: &str) -> RevisionContent {
+        let texts = TEXTS.into_iter().zip([title, content, excerpt]);
+        RevisionContent(texts.map(|(column, text)| (column.to_owned(), json!(text))).collect())
+    }
+
     /// As it is stored.
     pub fn json(&self) -> Arc<str> {
         Value::Object(self.0.clone()).to_string().into()

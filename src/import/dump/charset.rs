@@ -46,7 +46,7 @@ impl DumpCharset {
             (Ok(text), DumpCharset::Latin1) if !is_ascii => (text, TextFidelity::Utf8InLatin1),
             (Ok(text), _) => (text, TextFidelity::Exact),
             (Err(error), DumpCharset::Latin1) => {
-                (error.as_bytes().iter().map(|byte| windows_1252(*byte)).collect(), TextFidelity::Exact)
+                (error.as_bytes().iter().map(|byte| windows_1252::letter(*byte)).collect(), TextFidelity::Exact)
             }
             (Err(error), DumpCharset::Utf8) => {
                 (String::from_utf8_lossy(error.as_bytes()).into_owned(), TextFidelity::Replaced)
@@ -55,15 +55,24 @@ impl DumpCharset {
     }
 }
 
-/// The characters of Windows-1252 from 0x80 to 0x9f; MySQL keeps the five that are none as they are.
-const WINDOWS_1252: [char; 32] = [
-    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’',
-    '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
-];
+/// The characters of Windows-1252.
+pub(in crate::import) mod windows_1252 {
+    /// Those from 0x80 to 0x9f; MySQL keeps the five that are none as they are.
+    const OWN: [char; 32] = [
+        '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘',
+        '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+    ];
 
-fn windows_1252(byte: u8) -> char {
-    let own = byte.checked_sub(0x80).and_then(|place| WINDOWS_1252.get(usize::from(place)));
-    own.copied().unwrap_or(char::from(byte))
+    pub fn letter(byte: u8) -> char {
+        let own = byte.checked_sub(0x80).and_then(|place| OWN.get(usize::from(place)));
+        own.copied().unwrap_or(char::from(byte))
+    }
+
+    /// The byte of a character, also of one that Latin 1 has in place of it.
+    pub fn byte(letter: char) -> Option<u8> {
+        let own = || OWN.iter().position(|own| *own == letter).and_then(|place| u8::try_from(place + 0x80).ok());
+        u8::try_from(letter).ok().or_else(own)
+    }
 }
 
 #[cfg(test)]

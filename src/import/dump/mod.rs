@@ -13,13 +13,16 @@ mod site;
 mod stage;
 mod statements;
 mod tables;
+mod widgets;
 
+pub(super) use self::charset::windows_1252;
 use self::records::{ItemReader, RowValues};
 use self::site::DumpSite;
 pub use self::stage::DumpLimits;
 use self::stage::StagedTables;
 use self::tables::DumpVocabulary;
-use super::items::{ExportItem, ExportSummary, FileFault, ReadError};
+use super::items::{ExportItem, ExportSummary, FileFault, ReadError, SourcePart};
+use crate::import::source::ZIP;
 use crate::request::BYTE_ORDER_MARK;
 use cms_storage::{StagedRead, StagedValue};
 use flate2::bufread::MultiGzDecoder;
@@ -74,18 +77,21 @@ impl SqlDump {
         Ok(length)
     }
 
-    /// Passes each item on, authors and terms first. `progress` gets the rows so far.
+    /// Passes each item of a part on, authors and terms first. `progress` gets the rows so far.
     ///
     /// # Errors
     /// The temporary file cannot be read, or the sink refuses.
     pub fn read<E>(
         &self,
+        part: SourcePart,
         progress: impl FnMut(u64),
         each: impl FnMut(ExportItem) -> Result<(), E>,
     ) -> Result<ExportSummary, ReadError<E>> {
-        let mut reader = ItemReader::new(self, progress, each);
-        reader.accounts()?;
-        reader.terms()?;
+        let mut reader = ItemReader::new(self, part, progress, each);
+        if part == SourcePart::Items {
+            reader.accounts()?;
+            reader.terms()?;
+        }
         reader.records()?;
         Ok(reader.finish()?)
     }
@@ -136,6 +142,9 @@ fn unpacked(input: impl Read + 'static, length: u64) -> io::Result<BufReader<Box
         let hint = "make it with --result-file=site.sql instead of >, or save it as UTF-8";
         return Err(io::Error::other(format!("the dump is in UTF-16 ({hint})")));
     }
+    if packed && [ZIP, PACKED, b"<"].iter().any(|other| begins.starts_with(other)) {
+        return Err(io::Error::other("no dump is in the packed file: unpack it, and name the file that is in it"));
+    }
     let mark = if begins.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     input.consume(mark);
     Ok(input)
@@ -180,6 +189,7 @@ mod tests {
     fn items(dump: &SqlDump) -> (Vec<ExportItem>, ExportSummary) {
         let (mut items, mut last) = (Vec::new(), 0);
         let summary = dump.read(
+            SourcePart::Items,
             |rows| last = rows,
             |item| {
                 items.push(item);
@@ -254,7 +264,6 @@ mod tests {
                 "1 options: WordPress makes them again when they are gone",
                 "1 options: no setting here has them",
                 "1 records in the state auto-draft: nobody has saved them",
-                "1 records of the type revision: versions and autosaves are not taken",
                 "1 rights that single accounts have beside their roles",
                 "2 rows of the table wp_links: nothing here is like it",
                 "1 terms of category: they have no name",

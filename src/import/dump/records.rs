@@ -2,7 +2,9 @@
 
 use super::SqlDump;
 use crate::import::dates::{DateZone, moment};
-use crate::import::items::{Comment, ExportItem, ExportRecord, ExportSummary, FileFault, ReadError, Term, TermRef};
+use crate::import::items::{
+    Comment, ExportItem, ExportRecord, ExportSummary, FileFault, ReadError, SourcePart, Term, TermRef, VERSION,
+};
 use crate::import::names::reason;
 use cms_storage::{StagedRead, StagedValue};
 use std::collections::HashMap;
@@ -56,6 +58,7 @@ const COMMENT: [&str; 13] = [
 /// A reading on its way: where items go, and the account of them.
 pub(super) struct ItemReader<'d, P, F> {
     pub dump: &'d SqlDump,
+    part: SourcePart,
     pub summary: ExportSummary,
     progress: P,
     each: F,
@@ -97,9 +100,10 @@ impl RowValues {
 }
 
 impl<'d, E, P: FnMut(u64), F: FnMut(ExportItem) -> Result<(), E>> ItemReader<'d, P, F> {
-    pub(super) fn new(dump: &'d SqlDump, progress: P, each: F) -> Self {
+    pub(super) fn new(dump: &'d SqlDump, part: SourcePart, progress: P, each: F) -> Self {
         ItemReader {
             dump,
+            part,
             summary: dump.site.summary.clone(),
             progress,
             each,
@@ -172,6 +176,10 @@ impl<'d, E, P: FnMut(u64), F: FnMut(ExportItem) -> Result<(), E>> ItemReader<'d,
         let left_out = &dump.vocabulary.left_out;
         let (id, author, parent, menu_order) = (row.int(), row.int(), row.int(), row.int());
         let (kind, status) = (row.word(), row.word());
+        if !self.part.has(&kind) {
+            self.summary.versions += u64::from(kind == VERSION);
+            return Ok(None);
+        }
         if let Some((_, why)) = reason(&left_out.kinds, &kind) {
             self.summary.leave_out(format!("records of the type {kind}: {why}"), 1);
             return Ok(None);
@@ -207,6 +215,9 @@ impl<'d, E, P: FnMut(u64), F: FnMut(ExportItem) -> Result<(), E>> ItemReader<'d,
         record.date_utc = self.date(&row.word(), DateZone::Utc, of);
         record.modified_local = self.date(&row.word(), DateZone::Local, of);
         record.modified_utc = self.date(&row.word(), DateZone::Utc, of);
+        if self.part == SourcePart::Versions {
+            return Ok(Some(record));
+        }
         record.meta = dump.meta("postmeta", ("post_id", id))?;
         record.terms = dump.terms_of(id)?;
         record.comments = self.comments(id)?;

@@ -3,6 +3,7 @@
 use super::records::RowValues;
 use super::stage::StagedTables;
 use super::tables::{DumpVocabulary, OptionKind};
+use super::widgets;
 use crate::import::items::{ExportSummary, FileFault, ImportedSetting};
 use crate::import::names::reason;
 use cms_storage::{StagedRead, StagedValue};
@@ -47,7 +48,7 @@ impl DumpSite {
         let accounts = shared.map(|(own, _)| own).max_by_key(|own| own.len()).unwrap_or(&prefix).clone();
         let options = DumpOptions { staged, table: format!("{prefix}options"), prefix: &prefix };
         let mut summary = options.summary(vocabulary)?;
-        options.leave_out(vocabulary, &mut summary)?;
+        options.others(vocabulary, &mut summary)?;
         others(staged, vocabulary, (&prefix, &accounts), &mut summary)?;
         let sticky = match php::unserialize(&options.text("sticky_posts")?) {
             Some(Value::Array(ids)) => ids.iter().filter_map(number).collect(),
@@ -99,12 +100,12 @@ fn prefix_of(tables: &BTreeSet<(String, String)>, wanted: Option<&str>) -> Resul
     }
 }
 
-fn number(value: &Value) -> Option<i64> {
+pub(super) fn number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }
 
 /// The options of a site.
-struct DumpOptions<'d> {
+pub(super) struct DumpOptions<'d> {
     staged: &'d StagedTables,
     table: String,
     prefix: &'d str,
@@ -116,7 +117,7 @@ impl DumpOptions<'_> {
     }
 
     /// The text of an option; empty where it is not there.
-    fn text(&self, name: &str) -> Result<String, FileFault> {
+    pub(super) fn text(&self, name: &str) -> Result<String, FileFault> {
         if !self.is_there() {
             return Ok(String::new());
         }
@@ -153,8 +154,7 @@ impl DumpOptions<'_> {
             let id = text.parse().ok().filter(|id| *id > 0);
             let setting = match target.kind {
                 OptionKind::Text => (!text.is_empty()).then_some(ImportedSetting::Text(text)),
-                OptionKind::Record => id.map(ImportedSetting::Record),
-                OptionKind::Term => id.map(ImportedSetting::Term),
+                kind => id.and_then(|id| kind.of(id)),
             };
             summary.settings.extend(setting.map(|setting| (target.to.clone(), setting)));
         }
@@ -169,23 +169,30 @@ impl DumpOptions<'_> {
         Ok(summary)
     }
 
-    /// Counts the options that become nothing.
-    fn leave_out(&self, vocabulary: &DumpVocabulary, summary: &mut ExportSummary) -> Result<(), FileFault> {
+    /// Counts the options that become nothing, and takes the widgets.
+    fn others(&self, vocabulary: &DumpVocabulary, summary: &mut ExportSummary) -> Result<(), FileFault> {
         if !self.is_there() {
             return Ok(());
         }
         let roles = format!("{}user_roles", self.prefix);
+        let mut widgets = Vec::new();
         let read = StagedRead { table: &self.table, columns: &["option_name"], of: None, order: "option_name" };
         self.staged.file.each(&read, |row| {
             let name = RowValues::of(row).text();
-            let is_own = OWN_OPTIONS.contains(&name.as_str()) || name == roles;
+            if let Some(kind) = name.strip_prefix(widgets::OPTION) {
+                widgets.push(kind.to_owned());
+                return Ok(());
+            }
+            let is_own = [roles.as_str(), widgets::AREAS].contains(&name.as_str());
+            let is_own = is_own || OWN_OPTIONS.contains(&name.as_str());
             if !is_own && !vocabulary.settings.contains_key(&name) {
                 let why = reason(&vocabulary.left_out.options, &name);
                 let why = why.map_or("no setting here has them", |(_, why)| why);
                 summary.leave_out(format!("options: {why}"), 1);
             }
             Ok::<(), FileFault>(())
-        })
+        })?;
+        self.widgets(&widgets, vocabulary, summary)
     }
 }
 

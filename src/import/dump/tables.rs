@@ -1,5 +1,6 @@
 //! The tables that are read, and the parts of their content that stay out: `tables.json`.
 
+use crate::import::items::ImportedSetting;
 use crate::import::names::NamesWithReason;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -11,6 +12,8 @@ pub(super) struct DumpVocabulary {
     pub tables: BTreeMap<String, TableLayout>,
     /// Settings by the names of options.
     pub settings: BTreeMap<String, OptionTarget>,
+    /// Settings of widgets that name a record or a term.
+    pub widget_references: BTreeMap<String, OptionKind>,
     pub left_out: DumpExclusions,
 }
 
@@ -48,6 +51,17 @@ pub(super) enum OptionKind {
     Record,
     /// The id of a term.
     Term,
+}
+
+impl OptionKind {
+    /// The value that an id is; `None`: an id means nothing.
+    pub(super) fn of(self, id: i64) -> Option<ImportedSetting> {
+        match self {
+            OptionKind::Text => None,
+            OptionKind::Record => Some(ImportedSetting::Record(id)),
+            OptionKind::Term => Some(ImportedSetting::Term(id)),
+        }
+    }
 }
 
 /// Names that stay out.

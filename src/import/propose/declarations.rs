@@ -1,5 +1,6 @@
 //! A proposal as declarations: the text of `site.toml`, and the schema files that it names.
 
+use super::site_export::title;
 use super::toml_text::{comment, key, members, value};
 use super::{Proposal, ProposeReport, ProposedGroup, ProposedMeta, ProposedTaxonomy, ProposedType};
 use crate::import::records::neutral;
@@ -41,6 +42,8 @@ pub fn written(declared: &Declaration, proposal: Proposal, source: &str) -> (Vec
     site.push_str(&writer.of_existing(&taxonomies));
     site.push_str(&hidden_names("types", hidden.iter().map(|one| one.kind.as_str())));
     site.push_str(&hidden_names("taxonomies", concealed.iter().map(|one| one.kind.as_str())));
+    let (areas, count) = areas(declared, &proposal.areas);
+    site.push_str(&areas);
     let (values, known) = writer.values(&proposal);
     site.push_str(&values);
     let mut names = HashSet::new();
@@ -63,6 +66,7 @@ pub fn written(declared: &Declaration, proposal: Proposal, source: &str) -> (Vec
         ("types".to_owned(), writer.types),
         ("taxonomies".to_owned(), writer.taxonomies),
         ("meta keys".to_owned(), writer.meta),
+        ("areas of widgets".to_owned(), count),
         ("field groups".to_owned(), proposal.groups.len() as u64),
         ("fields".to_owned(), report.fields.values().sum()),
     ];
@@ -110,6 +114,34 @@ fn field_group(name: &str, group: &ProposedGroup) -> String {
         text.push_str(&format!("{} = {}\n", key(path), value(&Value::Object(field.clone()))));
     }
     text
+}
+
+/// The areas of widgets that nothing declares yet, and how many they are.
+fn areas(declared: &Declaration, names: &[String]) -> (String, u64) {
+    let mut found = declared.resources.values().filter_map(|own| own.options.widgets.as_ref());
+    let Some((places, of)) = found.find_map(|own| Some((&own.places, declared.resources.get(&own.places)?))) else {
+        return (String::new(), 0);
+    };
+    let is_known = |name: &str| of.options.entries.iter().any(|entry| entry["id"] == *name);
+    let entries: Vec<String> = names
+        .iter()
+        .filter(|name| !is_known(name))
+        .map(|name| {
+            let entry = json!({"id": name, "name": title(name), "description": "", "class": "", "status": "active",
+                "widgets": [], "before_widget": "<section id=\"%1$s\" class=\"widget %2$s\">", "after_widget": "</section>",
+                "before_title": "<h2>", "after_title": "</h2>"});
+            format!("  {},\n", value(&entry))
+        })
+        .collect();
+    if entries.is_empty() {
+        return (String::new(), 0);
+    }
+    let text = format!(
+        "\n# Areas that have widgets. The theme gave them names and markup, which the file does not say.\n\
+         [resources.{places}.options]\n\"+entries\" = [\n{}]\n",
+        entries.concat()
+    );
+    (text, entries.len() as u64)
 }
 
 struct DeclarationWriter<'d> {

@@ -31,6 +31,8 @@ pub struct Proposal {
     pub taxonomies: Vec<ProposedTaxonomy>,
     pub groups: Vec<ProposedGroup>,
     pub meta: Vec<ProposedMeta>,
+    /// Names of the areas that have widgets.
+    pub areas: Vec<String>,
     /// Each part that stays out, and why.
     pub left_out: Vec<String>,
 }

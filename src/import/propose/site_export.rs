@@ -3,9 +3,10 @@
 
 use super::field_groups;
 use super::{Proposal, ProposedMeta, ProposedTaxonomy, ProposedType};
-use crate::import::items::{ExportItem, ExportRecord, ReadError};
+use crate::import::items::{ExportItem, ExportRecord, GREATEST, ReadError, SourcePart};
 use crate::import::names::{NamesWithReason, reason};
 use crate::import::records::neutral;
+use crate::import::report::versions_line;
 use crate::import::source::ExportSource;
 use cms_declaration::Declaration;
 use cms_text::php;
@@ -21,9 +22,6 @@ const MOST_FIELDS: usize = 20_000;
 
 /// Fields inside one another.
 const DEEPEST: usize = 16;
-
-/// The greatest whole number that every client reads as it is.
-const GREATEST: u64 = 1 << 53;
 
 /// Names that are left out: `internal.json`. A `*` stands for whatever is there.
 #[derive(Deserialize)]
@@ -45,10 +43,13 @@ pub fn read(declared: &Declaration, source: &ExportSource) -> Result<Proposal, S
         survey.take(item);
         Ok::<(), std::convert::Infallible>(())
     };
-    match source.read(|_| {}, take) {
+    match source.read(SourcePart::Items, false, |_| {}, take) {
         Ok(summary) => {
             let mut proposal = survey.proposal(declared, &internal);
+            proposal.areas = summary.areas;
             proposal.left_out.extend(summary.left_out.iter().map(|(what, count)| format!("{count} {what}")));
+            proposal.left_out.extend((summary.versions > 0).then(|| versions_line(summary.versions)));
+            proposal.left_out.extend(summary.encodings.lines());
             proposal.left_out.extend(summary.warnings.lines());
             Ok(proposal)
         }
@@ -105,7 +106,7 @@ impl GuessedType {
         if text.is_empty() {
             return None;
         }
-        let integer = text.parse::<i64>().ok().filter(|number| number.unsigned_abs() <= GREATEST);
+        let integer = text.parse::<i64>().ok().filter(|number| number.unsigned_abs() <= GREATEST.unsigned_abs());
         if integer.is_some_and(|number| number.to_string() == text) {
             return Some(GuessedType::Integer);
         }
@@ -357,7 +358,7 @@ fn content_type(kind: &str, facts: &KindFacts, internal: &InternalNames) -> Prop
 }
 
 /// `book_review` as `Book review`.
-fn title(kind: &str) -> String {
+pub(super) fn title(kind: &str) -> String {
     let words = kind.replace(['_', '-'], " ");
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
@@ -440,6 +441,6 @@ mod tests {
         {
             assert_eq!(reason(&internal.meta, key).is_some(), known, "{key}");
         }
-        assert!(reason(&internal.kinds, "revision").is_some() && reason(&internal.kinds, "book").is_none());
+        assert!(reason(&internal.kinds, "custom_css").is_some() && reason(&internal.kinds, "book").is_none());
     }
 }
