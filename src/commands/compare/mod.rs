@@ -191,10 +191,11 @@ impl SiteComparison {
         Ok(())
     }
 
-    /// Compares two documents, with the same word for the address of their sites.
+    /// Compares two documents, with the same word for the address of their sites. Texts that have moved lead to the old one
+    /// until that has the address of this one.
     fn compare(&mut self, place: &str, of: &str, old: Value, here: Value) {
         let [from, own] = &self.addresses;
-        let pair = (&without_address(old, from), &without_address(here, own));
+        let pair = (&without_address(old, from), &without_address(without_address(here, own), from));
         self.differences.compare(place, of, &self.ignored, pair);
     }
 

@@ -1,8 +1,10 @@
 //! Rows of tables from the documents of a site: `live.json` says which member becomes which column.
 
 use cms_text::php;
+use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The rows of a table that a document has.
@@ -93,7 +95,8 @@ impl LiveRowShape {
 
     fn read(&self, column: &str, value: &Value) -> Option<String> {
         if self.below.as_deref() == Some(column) {
-            return value.as_str()?.split_once("/uploads/").map(|(_, file)| file.to_owned());
+            let (_, file) = value.as_str()?.split_once("/uploads/")?;
+            return Some(percent_decode_str(file).decode_utf8().map_or_else(|_| file.to_owned(), Cow::into_owned));
         }
         if self.flags.as_deref() == Some(column) {
             let words = value.as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -137,7 +140,7 @@ mod tests {
         let terms = ["tags".to_owned(), "menus".to_owned()];
         let facts = DocumentFacts { kind: "post", terms: &terms, words: &words };
         let document = json!({"id": 7, "title": {"raw": "A"}, "status": "hold", "tags": [1, 2], "menus": 3, "none": null,
-            "meta": {"a": 5, "b": ["x"], "c": ""}, "roles": ["editor"], "url": "https://a.example/wp-content/uploads/2024/b.jpg"});
+            "meta": {"a": 5, "b": ["x"], "c": ""}, "roles": ["editor"], "url": "https://a.example/wp-content/uploads/2024/b%20b.jpg"});
         for (shape, expected) in [
             (
                 json!({"table": "t", "columns": {"a": "/id", "b": "/title/raw", "c": "=x", "d": "@kind", "e": "/none"}}),
@@ -151,7 +154,7 @@ mod tests {
                 "k=a v=5, k=b v=a:1:{i:0;s:1:\"x\";}",
             ),
             (json!({"table": "t", "columns": {"r": "/roles"}, "flags": "r"}), "r=a:1:{s:6:\"editor\";b:1;}"),
-            (json!({"table": "t", "columns": {"f": "/url"}, "below": "f"}), "f=2024/b.jpg"),
+            (json!({"table": "t", "columns": {"f": "/url"}, "below": "f"}), "f=2024/b b.jpg"),
         ] {
             let parsed: LiveRowShape = serde_json::from_value(shape.clone()).expect("a shape");
             let rows = parsed.rows(&document, facts).into_iter().map(|row| {
