@@ -5,7 +5,8 @@ use super::items::GREATEST;
 use crate::boot::BootError;
 use crate::records::{self, columns, is_in};
 use cms_storage::plan::Cond;
-use std::collections::{HashMap, HashSet};
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Ids that the file holds.
 #[derive(Default)]
@@ -59,7 +60,7 @@ pub(super) fn assign_ids(
         placed.entry((id, nth)).or_insert(*row);
         given.entry(id).and_modify(|last| *last = nth.max(*last)).or_insert(nth);
     }
-    Ok(IdMap { moved: placed, given, seen: HashMap::new() })
+    Ok(IdMap { moved: placed, given, seen: HashMap::new(), lost: RefCell::default() })
 }
 
 /// The source key of something that came from a file.
@@ -84,15 +85,27 @@ pub(super) struct IdMap {
     given: HashMap<i64, u32>,
     /// How often each id came by so far.
     seen: HashMap<i64, u32>,
+    /// Ids that the file points to and does not have.
+    lost: RefCell<BTreeSet<i64>>,
 }
 
 impl IdMap {
     /// The id here of the thing that the file points to: of those with the id the one that was read last, or the last
     /// of the file where it comes later. 0 is nothing: an id that no import brought may be that of another thing here.
     pub(super) fn target(&self, id: i64) -> i64 {
-        let Some(last) = self.given.get(&id).filter(|_| id > 0) else { return 0 };
+        let Some(last) = self.given.get(&id).filter(|_| id > 0) else {
+            if id > 0 {
+                self.lost.borrow_mut().insert(id);
+            }
+            return 0;
+        };
         let nth = *self.seen.get(&id).unwrap_or(last);
         self.moved.get(&(id, nth)).copied().unwrap_or(id)
+    }
+
+    /// The ids that something points to and that no import brought, so far.
+    pub(super) fn take_lost(&self) -> BTreeSet<i64> {
+        self.lost.take()
     }
 
     /// The id of the next thing with this id, and what it is remembered by.

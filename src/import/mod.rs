@@ -89,7 +89,9 @@ pub fn import(
     importer.report.filed = filed;
     site::take(&mut importer, &summary)?;
     site::refer(&importer, &mut summary.widgets);
+    let lost = [("records", importer.records.take_lost()), ("comments", importer.comments.take_lost())];
     let mut report = importer.report;
+    report.lost = lost;
     report.left_out.clone_from(&summary.left_out);
     report.warnings.clone_from(&summary.warnings);
     report.encodings.clone_from(&summary.encodings);

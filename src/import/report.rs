@@ -3,7 +3,7 @@
 use super::encoding::TextEncodings;
 use super::ids::may_stay;
 use super::items::Warnings;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// The outcome of importing a redirect.
@@ -123,6 +123,8 @@ pub struct ImportReport {
     pub(super) elsewhere: BTreeMap<String, u64>,
     /// Parts of the file that are not items, with the reason.
     pub(super) left_out: BTreeMap<String, u64>,
+    /// Ids that the source points to and does not have, of records and of comments.
+    pub(super) lost: [(&'static str, BTreeSet<i64>); 2],
     /// Versions and autosaves that came in, those of records that did not, and those that were not asked for.
     pub(super) versions: u64,
     pub(super) lost_versions: u64,
@@ -275,6 +277,16 @@ impl fmt::Display for ImportReport {
         self.refused_widgets.lines(f, "widgets that are not imported")?;
         for (what, n) in &self.left_out {
             write!(f, "\n{n:>8} left out: {what}")?;
+        }
+        for (what, lost) in self.lost.iter().filter(|(_, lost)| !lost.is_empty()) {
+            let listed: Vec<String> = lost.iter().take(LISTED).map(i64::to_string).collect();
+            let more = if lost.len() > LISTED { ", …" } else { "" };
+            let listed = listed.join(", ");
+            write!(
+                f,
+                "\n{:>8} {what} are not there, and what pointed to them points to nothing: {listed}{more}",
+                lost.len()
+            )?;
         }
         if self.lost_versions > 0 {
             write!(f, "\n{:>8} left out: versions of records that are left out or not there", self.lost_versions)?;

@@ -110,6 +110,11 @@ fn sources() -> Vec<(&'static str, Vec<u8>, SourceOutcome)> {
             Taken(&["       3 page publish"]),
         ),
         (
+            "gone.xml",
+            export(&[child(801, 806), child(802, 807)]).into(),
+            Taken(&["       2 records are not there, and what pointed to them points to nothing: 806, 807"]),
+        ),
+        (
             "large-ids.xml",
             export(&[item((1 << 53) + 1, "post", ""), item(i64::MAX, "post", ""), child(803, i64::MAX)]).into(),
             Taken(&[
