@@ -11,16 +11,18 @@ use crate::access::tokens;
 use crate::boot::{BootError, ConfigSource, OPERATOR_NAME, Secret, Services, wait};
 use crate::engine::Engine;
 use crate::error::status;
-use crate::families::user::end_sessions;
+use crate::families::user::{end_identities, end_sessions};
 use crate::mailer::{DeliveryOutcome, MailContext};
 use crate::model::Method;
 use crate::pages::SHORTEST_PASSWORD;
-use crate::records::{self, Record};
+use crate::records::{self, Record, eq};
 use crate::registry::Registry;
+use crate::registry::columns::login_identity;
 use crate::request::BodyParams;
 use crate::request::call::Call;
 use crate::scope::{Principal, Scope};
-use cms_storage::plan::{DbValue, WritePlan};
+use cms_storage::FromRow as _;
+use cms_storage::plan::{Change, DbValue, WritePlan};
 use cms_text::slug::title_key;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -109,6 +111,17 @@ impl OperatorClient {
     fn user_path(&self, login: &str) -> Result<String, BootError> {
         Ok(format!("{}/{}", self.users_path()?, self.user(login)?["id"]))
     }
+
+    fn user_id(&self, login: &str) -> Result<DbValue, BootError> {
+        Ok(DbValue::Int(self.user(login)?["id"].as_i64().unwrap_or_default()))
+    }
+
+    /// Commits changes about a user that no route makes, with their entry in the audit trail.
+    fn commit(&self, event: &'static str, login: &str, mut changes: Vec<Change>) -> Result<(), BootError> {
+        let event = Event { name: event, user: OPERATOR, login: OPERATOR_NAME, subject: login, ..Event::default() };
+        changes.extend(audit::entry(&self.scope, &event));
+        wait(self.services.storage.commit(WritePlan::new(changes))).map(drop).map_err(BootError::Commit)
+    }
 }
 
 fn members(value: Value) -> serde_json::Map<String, Value> {
@@ -179,11 +192,8 @@ pub(super) fn user_passwd(source: &ConfigSource, login: &str) -> Result<String, 
 pub(super) fn user_invite(source: &ConfigSource, login: &str) -> Result<String, BootError> {
     let operator = OperatorClient::new(source)?;
     let user = operator.user(login)?;
-    let event =
-        Event { name: "user_invited", user: OPERATOR, login: OPERATOR_NAME, subject: login, ..Event::default() };
-    let changes: Vec<_> = audit::entry(&operator.scope, &event).into_iter().collect();
     let said = invite(&operator.registry, &operator.services, user["id"].as_i64().unwrap_or_default())?;
-    wait(operator.services.storage.commit(WritePlan::new(changes))).map_err(BootError::Commit)?;
+    operator.commit("user_invited", login, Vec::new())?;
     Ok(format!("{login}: {said}\n"))
 }
 
@@ -232,36 +242,45 @@ pub(super) fn user_delete(source: &ConfigSource, login: &str, heir: Option<&str>
 /// `user logout`: every session and every token of the user ends.
 pub(super) fn user_logout(source: &ConfigSource, login: &str) -> Result<String, BootError> {
     let operator = OperatorClient::new(source)?;
-    let user = operator.user(login)?;
-    let id = user["id"].as_i64().unwrap_or_default();
-    let event = Event { name: "logout", user: OPERATOR, login: OPERATOR_NAME, subject: login, ..Event::default() };
-    let mut changes = vec![end_sessions(&DbValue::Int(id), None), tokens::ended(&DbValue::Int(id))];
-    changes.extend(audit::entry(&operator.scope, &event));
-    wait(operator.services.storage.commit(WritePlan::new(changes))).map_err(BootError::Commit)?;
+    let id = operator.user_id(login)?;
+    operator.commit("logout", login, vec![end_sessions(&id, None), tokens::ended(&id)])?;
     Ok(format!("the sessions of {login} were ended\n"))
+}
+
+/// `user unlink`: nobody at an identity provider has the account any more; its sessions end.
+pub(super) fn user_unlink(source: &ConfigSource, login: &str) -> Result<String, BootError> {
+    let operator = OperatorClient::new(source)?;
+    let id = operator.user_id(login)?;
+    let own = records::columns(
+        login_identity::TABLE,
+        &[login_identity::ISSUER, login_identity::SUBJECT],
+        eq(login_identity::USER, id.clone()),
+    );
+    let linked = operator.services.storage.snapshot()?.rows(&own)?;
+    if linked.is_empty() {
+        return Err(BootError::Other(format!("{login} is nobody at an identity provider")));
+    }
+    operator.commit("account_unlinked", login, vec![end_identities(&id), end_sessions(&id, None)])?;
+    let line = |row| {
+        let (issuer, subject) = <(Arc<str>, Arc<str>)>::from_row(row);
+        format!("{login} is not {} at {issuer} any more; the sessions were ended\n", cell(&json!(*subject)))
+    };
+    Ok(linked.into_iter().map(line).collect())
 }
 
 /// `user reset-factor`: the second factors, the recovery codes and the sessions of the user end.
 pub(super) fn user_reset_factor(source: &ConfigSource, login: &str) -> Result<String, BootError> {
     let operator = OperatorClient::new(source)?;
-    let (scope, id) = (&operator.scope, DbValue::Int(operator.user(login)?["id"].as_i64().unwrap_or_default()));
-    let event = Event {
-        name: "second_factors_removed",
-        user: OPERATOR,
-        login: OPERATOR_NAME,
-        subject: login,
-        ..Event::default()
-    };
+    let id = operator.user_id(login)?;
     let mut changes = Vec::from(factors::ended(&id));
     changes.push(end_sessions(&id, None));
-    changes.extend(audit::entry(scope, &event));
     if let Some(users) = operator.registry.users()
         && let Some(row) = records::find(&*operator.services.storage.snapshot()?, users, &id)?
     {
         let (account, told) = (Record { resource: users, row: &row }, json!({"change": "all were removed"}));
-        changes.extend(outbox::notification_change(scope, MessageSubject::SecondFactor, account, told));
+        changes.extend(outbox::notification_change(&operator.scope, MessageSubject::SecondFactor, account, told));
     }
-    wait(operator.services.storage.commit(WritePlan::new(changes))).map_err(BootError::Commit)?;
+    operator.commit("second_factors_removed", login, changes)?;
     Ok(format!("{login} has no second factor any more; the sessions were ended\n"))
 }
 
@@ -345,6 +364,7 @@ pub(super) fn user(source: &ConfigSource, command: UserCommand) -> Result<(), Bo
         UserCommand::Role { login, roles } => print_text(user_role(source, &login, &roles)),
         UserCommand::Delete { login, reassign, .. } => print_text(user_delete(source, &login, reassign.as_deref())),
         UserCommand::Logout { login } => print_text(user_logout(source, &login)),
+        UserCommand::Unlink { login } => print_text(user_unlink(source, &login)),
         UserCommand::ResetFactor { login } => print_text(user_reset_factor(source, &login)),
         UserCommand::Invite { login } => print_text(user_invite(source, &login)),
         UserCommand::Add { login, email, role, invite: true, .. } => {

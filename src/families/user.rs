@@ -259,10 +259,7 @@ pub fn ending(registry: &Registry, record: Record<'_>, heir: Option<i64>, left: 
     changes.push(end_sessions(key, None));
     changes.extend(factors::ended(key));
     changes.push(links::ended(key));
-    changes.push(Change::RemoveWhere {
-        table: name(login_identity::TABLE),
-        filter: eq(login_identity::USER, key.clone()),
-    });
+    changes.push(end_identities(key));
     changes.push(preview_links::ended(key));
     changes
 }
@@ -281,6 +278,11 @@ pub fn end_sessions(user: &DbValue, but: Option<&str>) -> Change {
     let mut filter = vec![eq(session::USER, user.clone())];
     filter.extend(but.map(|key| Cond::Compare(name(session::HASH), Op::Ne, txt(key))));
     sessions::removed(Cond::All(filter))
+}
+
+/// The change that parts an account from the people at identity providers whose it is.
+pub fn end_identities(user: &DbValue) -> Change {
+    Change::RemoveWhere { table: name(login_identity::TABLE), filter: eq(login_identity::USER, user.clone()) }
 }
 
 /// The conditions under which an account may have these roles alone: somebody else has each required one that it loses.

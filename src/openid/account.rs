@@ -195,7 +195,6 @@ impl AccountDecision<'_> {
             (login_identity::ISSUER, txt(&self.provider.declared.issuer)),
             (login_identity::SUBJECT, txt(&self.person.subject)),
             (login_identity::CREATED, DbValue::Int(self.scope.now)),
-            (login_identity::SEEN, DbValue::Int(self.scope.now)),
         ]);
         columns.push((name(login_identity::USER), user));
         Change::Put(Put::new(login_identity::TABLE, Target::Keyed(txt(&self.key())), columns))

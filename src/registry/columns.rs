@@ -148,7 +148,6 @@ tables! {
         ISSUER: Text = "issuer",
         SUBJECT: Text = "subject",
         CREATED: Int = "created",
-        SEEN: Int = "seen",
     }
 
     /// Logins by identity providers that have succeeded, until no answer can belong to them any more.

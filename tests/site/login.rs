@@ -636,6 +636,37 @@ fn a_login_leads_to_a_place_on_the_site_alone() {
 }
 
 #[test]
+fn a_login_goes_on_below_a_path_and_behind_a_proxy() {
+    let provider = Provider::start();
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    let host = format!("http://127.0.0.1:{port}");
+    let own = [format!("server.listen=127.0.0.1:{port}"), format!("site.url={host}/blog")];
+    let server = Server::over(with_profiles(&[], &declared(&provider, GROUPS)), &own.each_ref().map(String::as_str));
+    let mut browser = Browser::new(&server);
+    let page = browser.get(&format!("{host}/blog/login"));
+    assert!(page.text.contains("class=\"button\" href=\"/blog/login-with/idp\""), "{}", page.text);
+    let asked = browser.get(&format!("{host}/blog/login-with/idp?redirect=/blog/profile"));
+    assert!(asked.header("set-cookie").is_some_and(|cookie| cookie.contains("; Path=/blog;")), "{}", asked.text);
+    let back = provider.consent(&location(&asked));
+    assert!(back.starts_with(&format!("{host}/blog/login-with/idp/back?")), "{back}");
+    assert_eq!(location(&browser.get(&back)), "/blog/profile");
+    // Over HTTPS no other site of the domain can set the cookie.
+    let server =
+        Server::over(with_profiles(&[], &declared(&provider, GROUPS)), &["server.trusted_proxies=[\"127.0.0.1\"]"]);
+    let https: &[(&str, &str)] = &[("x-forwarded-proto", "https"), ("x-forwarded-for", "192.0.2.7")];
+    let mut browser = Browser::new(&server);
+    let asked = browser.send("GET", "/login-with/idp", None, https);
+    let cookie = asked.header("set-cookie").expect("a cookie").to_owned();
+    assert!(cookie.starts_with("__Host-cms_login=") && cookie.contains("; Secure"), "{cookie}");
+    let back = provider.consent(&location(&asked));
+    assert_eq!(Browser::new(&server).send("GET", &back, None, https).status, 400);
+    let plain = browser.cookie.replace("__Host-", "");
+    let mut sibling = Browser { server: &server, cookie: plain };
+    assert_eq!(sibling.send("GET", &back, None, https).status, 400, "a sibling's cookie does not count");
+    assert_eq!(browser.send("GET", &back, None, https).status, 303);
+}
+
+#[test]
 fn the_answer_of_one_provider_is_nothing_to_another() {
     let (honest, evil) = (Provider::start(), Provider::start());
     let second = format!(
@@ -739,6 +770,16 @@ fn accounts_are_taken_by_a_checked_address_alone_and_only_as_declared() {
     // The provider gives the address to another person.
     person("another", &email, true);
     assert_eq!(log_in(&provider, &mut Browser::new(&server)).status, 403);
+    // Unless the operator parts the account from the person before.
+    let mut unlink = server.args();
+    unlink.extend(["user", "unlink", "eva"]);
+    let done = run(&unlink, "");
+    let said = String::from_utf8(done.stdout).expect("text");
+    assert_eq!(said, format!("eva is not eva-there at {} any more; the sessions were ended\n", provider.issuer()));
+    assert_eq!(who(&mut browser), None);
+    assert!(!run(&unlink, "").status.success(), "there is nobody left");
+    assert_eq!(log_in(&provider, &mut browser).status, 303);
+    assert_eq!(who(&mut browser).as_deref(), Some("eva"));
     // Somebody has written another one's address into an own account, and waits for that one to log in.
     server.user("mallory", "author");
     let set = "UPDATE \"user\" SET email_pending = 1, email = 'v@example.org', email_key = 'v@example.org' WHERE login = 'mallory'";

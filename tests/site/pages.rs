@@ -9,8 +9,8 @@ const APP: &str = "12345678-1234-4234-8234-1234567890ab";
 
 /// A browser without scripts: it stores a cookie and sends forms.
 pub struct Browser<'s> {
-    server: &'s Server,
-    cookie: String,
+    pub server: &'s Server,
+    pub cookie: String,
 }
 
 impl<'s> Browser<'s> {
