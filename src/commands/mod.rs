@@ -172,8 +172,7 @@ pub enum Command {
     /// Add to the declarations.
     #[command(subcommand)]
     New(NewCommand),
-    /// Import a WordPress export (WXR), a dump of its database (SQL, also packed by gzip) or a WordPress that runs, or propose
-    /// declarations for one.
+    /// Import a WordPress export (WXR), a dump of its database (SQL, .gz) or one that runs, or propose declarations for it.
     Import(ImportArgs),
     /// Export the site as WXR, which WordPress and `import` read: all records with terms, values and comments. The server may
     /// run meanwhile. Uploaded files are not copied
@@ -191,8 +190,7 @@ pub enum Command {
         #[arg(long, value_name = "MB")]
         part_size: Option<u64>,
     },
-    /// Send the same GETs to a site elsewhere and to this one, and print what differs: before a moved site is switched over.
-    /// The server may run meanwhile.
+    /// Send the same GETs to a site elsewhere and to this one, also while it runs, and print what differs.
     Compare(compare::CompareArgs),
     /// Check the running site from outside: whether proxies pass on what clients send.
     Doctor {
@@ -234,8 +232,7 @@ pub struct ImportArgs {
     /// The file, or the address of a site that runs: https://old.example.org.
     #[arg(value_name = "FILE|ADDRESS")]
     file: PathBuf,
-    /// Import nothing; write `site.toml` and schema files for the content of the file into this folder. Files that are there
-    /// stay. Reads WordPress exports, dumps, and what Advanced Custom Fields has exported as JSON.
+    /// Import nothing; write declarations for the content of the file into this folder. JSON of Advanced Custom Fields is read, too.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["attachments", "dry_run"])]
     propose: Option<PathBuf>,
     /// Print the report of `--propose` as JSON.
