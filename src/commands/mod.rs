@@ -28,6 +28,7 @@ mod new;
 mod openapi;
 pub mod reference;
 mod reload;
+mod roles;
 mod serve;
 
 pub use declarations::route_table;
@@ -215,6 +216,12 @@ pub enum Command {
     /// Manage application passwords.
     #[command(subcommand)]
     AppPassword(AppPasswordCommand),
+    /// Print the roles in force: those of the declarations, and what is stored over them.
+    Roles {
+        /// Print those that are stored as TOML, for the files.
+        #[arg(long)]
+        toml: bool,
+    },
     /// E-mail.
     #[command(subcommand)]
     Mail(MailCommand),
@@ -403,6 +410,7 @@ pub fn main() -> ExitCode {
             export(&source, &wxr, types, since.as_deref(), part_size)
         }
         Some(Command::User(command)) => accounts::user(&source, command),
+        Some(Command::Roles { toml }) => print_text(roles::roles(&source, toml)),
         Some(Command::Mail(MailCommand::Test { address })) => print_text(accounts::mail_test(&source, &address)),
         Some(Command::Audit { last }) => print_text(accounts::audit_trail(&source, last.into())),
         Some(Command::Status) => print_text(accounts::status(&source)),
