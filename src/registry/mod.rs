@@ -190,7 +190,7 @@ pub struct Endpoint {
 pub struct Registry {
     pub declaration: Arc<Declaration>,
     pub site: Site,
-    /// Roles as declared; those in force are [`crate::scope::Settings::roles`].
+    /// Roles as declared; those in force are made from them ([`roles::Roles::of`]).
     pub declared_roles: IndexMap<String, Role>,
     /// Every capability that the declarations name.
     pub capabilities: BTreeSet<Arc<str>>,

@@ -38,7 +38,7 @@ async function load(resource: Resource, slug: string | null, signal: AbortSignal
 export function RoleScreen({ resource, id }: ResourceScreenProps): JSX.Element {
   const loaded = useLoad((signal) => load(resource, id, signal), [resource, id]);
   const opened = loaded.data;
-  const title = opened?.role?.name ?? (id === null ? t("roles.new") : resource.singular);
+  const title = opened?.role?.name ?? (id === null ? t("role.new") : resource.singular);
   return (
     <Page title={title} crumbs={[{ label: resource.label, path: places.list(resource.name) }]}>
       {loaded.error !== null && <Failed error={loaded.error} onRetry={loaded.reload} />}
@@ -65,7 +65,7 @@ function Form({ resource, opened, onChanged }: { resource: Resource; opened: Ope
       if (role === null) await api().adapter.create(resource, { slug, ...values });
       else await api().adapter.update(resource, role.slug, values, { ifMatch: etag });
       touched(resource.name);
-      toast.done(t("roles.saved", { name }));
+      toast.done(t("role.saved", { name }));
       if (role === null) navigate(places.item(resource.name, slug), { force: true });
       else onChanged();
     } catch (error) {
@@ -94,20 +94,20 @@ function Form({ resource, opened, onChanged }: { resource: Resource; opened: Ope
         void save();
       }}
     >
-      {role !== null && <p class="soft">{t(`roles.${role.locked ? "locked" : role.origin}` satisfies Key)}</p>}
-      {!writes && role?.locked === false && <p class="notice">{t("roles.beyond")}</p>}
+      {role !== null && <p class="soft">{t(`role.${role.locked ? "locked" : role.origin}` satisfies Key)}</p>}
+      {!writes && role?.locked === false && <p class="notice">{t("role.beyond")}</p>}
       {role === null && (
-        <Field label={t("roles.slug")} help={t("roles.slug_help")} required>
+        <Field label={t("role.slug")} help={t("role.slug_help")} required>
           {(ids) => <input {...ids} class="input" required pattern="[a-z0-9][a-z0-9_\-]{0,39}" value={slug} onInput={(event) => setSlug(event.currentTarget.value)} />}
         </Field>
       )}
-      <Field label={t("roles.name")} required>
+      <Field label={t("role.name")} required>
         {(ids) => <input {...ids} class="input" required maxLength={60} disabled={!writes} value={name} onInput={(event) => setName(event.currentTarget.value)} />}
       </Field>
-      <h2>{t("roles.actions")}</h2>
-      <p class="soft">{t("roles.actions_help")}</p>
+      <h2>{t("role.actions")}</h2>
+      <p class="soft">{t("role.actions_help")}</p>
       <Switches rows={rows} actions={actions} box={box} />
-      <h2>{t("roles.others")}</h2>
+      <h2>{t("role.others")}</h2>
       <ul class="stack">
         {others.map((capability) => (
           <li key={capability}>
@@ -121,12 +121,12 @@ function Form({ resource, opened, onChanged }: { resource: Resource; opened: Ope
       <div class="row">
         {writes && (
           <Button kind="primary" icon="check" type="submit" busy={busy}>
-            {t("roles.save")}
+            {t("role.save")}
           </Button>
         )}
         {role !== null && resource.operations["create"] !== undefined && (
           <LinkButton icon="copy" href={`${href(places.create(resource.name))}?${COPY}=${role.slug}`}>
-            {t("roles.copy")}
+            {t("role.copy")}
           </LinkButton>
         )}
       </div>
@@ -141,7 +141,7 @@ function Switches({ rows, actions, box }: { rows: Row[]; actions: string[]; box:
       <table class="table">
         <thead>
           <tr>
-            <th scope="col">{t("roles.resources")}</th>
+            <th scope="col">{t("role.resources")}</th>
             {actions.map((action) => (
               <th key={action} scope="col">
                 {actionLabel(action)}
@@ -171,12 +171,12 @@ function Removal({ resource, role, roles, onChanged }: { resource: Resource; rol
   const [to, setTo] = useState("");
   const stored = role.origin === "stored";
   const remove = async (): Promise<void> => {
-    const text = t(stored ? "roles.delete_text" : "roles.reset_text");
-    if (!(await confirmed({ title: t(stored ? "roles.delete_question" : "roles.reset_question", { name: role.name }), text, action: t(stored ? "roles.delete" : "roles.reset"), danger: true }))) return;
+    const text = t(stored ? "role.delete_text" : "role.reset_text");
+    if (!(await confirmed({ title: t(stored ? "role.delete_question" : "role.reset_question", { name: role.name }), text, action: t(stored ? "role.delete" : "role.reset"), danger: true }))) return;
     try {
       await api().adapter.remove(resource, role.slug, stored && to !== "" ? { query: { reassign: to } } : {});
       touched(resource.name);
-      toast.done(t(stored ? "roles.deleted" : "roles.was_reset", { name: role.name }));
+      toast.done(t(stored ? "role.deleted" : "role.was_reset", { name: role.name }));
       if (stored) navigate(places.list(resource.name), { force: true });
       else onChanged();
     } catch (error) {
@@ -184,19 +184,19 @@ function Removal({ resource, role, roles, onChanged }: { resource: Resource; rol
     }
   };
   return (
-    <section class="record-panel row" aria-label={t(stored ? "roles.delete" : "roles.reset")}>
+    <section class="record-panel row" aria-label={t(stored ? "role.delete" : "role.reset")}>
       {stored && (
-        <select class="select select-small" aria-label={t("roles.reassign")} value={to} onChange={(event) => setTo(event.currentTarget.value)}>
-          <option value="">{t("roles.no_users")}</option>
+        <select class="select select-small" aria-label={t("role.reassign")} value={to} onChange={(event) => setTo(event.currentTarget.value)}>
+          <option value="">{t("role.no_users")}</option>
           {others.map((other) => (
             <option key={other.slug} value={other.slug}>
-              {t("roles.reassign_to", { name: other.name })}
+              {t("role.reassign_to", { name: other.name })}
             </option>
           ))}
         </select>
       )}
       <Button kind="danger" onClick={() => void remove()}>
-        {t(stored ? "roles.delete" : "roles.reset")}
+        {t(stored ? "role.delete" : "role.reset")}
       </Button>
     </section>
   );
@@ -209,5 +209,5 @@ const ACTIONS = [
 
 function actionLabel(action: string): string {
   const known = ACTIONS.find((one) => one === action);
-  return known === undefined ? humanName(action) : t(`roles.action_${known}` satisfies Key);
+  return known === undefined ? humanName(action) : t(`role.action_${known}` satisfies Key);
 }

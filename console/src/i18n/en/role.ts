@@ -1,6 +1,6 @@
 import type { Message } from "../index";
 
-export const roles = {
+export const role = {
   action_assign: "assign",
   action_create: "create",
   action_delete: "delete",

@@ -1,6 +1,6 @@
 import type { Texts } from "../index";
 
-export const roles: Texts["roles"] = {
+export const role: Texts["role"] = {
   action_assign: "zuordnen",
   action_create: "anlegen",
   action_delete: "löschen",
