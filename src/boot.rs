@@ -11,7 +11,7 @@ use crate::features::addresses::templates;
 use crate::files::Files;
 use crate::records::{self, txt};
 use crate::registry::{Registry, link, name};
-use crate::scope::CredentialLimits;
+use crate::scope::{CredentialLimits, read_settings};
 use crate::xmlrpc::Rpc;
 use cms_base::clock::{Clock, SystemClock};
 use cms_base::pool::{JobOwner, Pool};
@@ -394,8 +394,9 @@ impl Services {
         if login.is_empty() || !slug::valid_login(login) {
             return Err(BootError::Other(format!("`{login}` cannot be a login")));
         }
-        if !registry.roles.contains_key(role) {
-            let known: Vec<&str> = registry.roles.keys().map(String::as_str).collect();
+        let roles = read_settings(registry, &*self.storage)?.roles;
+        if !roles.contains(role) {
+            let known: Vec<&str> = roles.names().collect();
             return Err(BootError::Other(format!("there is no role `{role}`; there are {}", known.join(", "))));
         }
         let site = &registry.declaration.site;

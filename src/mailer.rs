@@ -245,7 +245,8 @@ impl MailContext {
         let found = snapshot.rows(&ReadPlan { limit: Some(1), ..records::plan(users, named) })?;
         let Some(row) = found.first() else { return Ok(Err("there is no such account")) };
         let account = Record { resource: users, row };
-        if !takes_password(&self.registry, account) {
+        let roles = read_settings(&self.registry, &*self.storage)?.roles;
+        if !takes_password(&self.registry, &roles, account) {
             return Ok(Err("the account does not log in with a password (roles.NAME.password_login)"));
         }
         let to = outbox::notification_address(account);

@@ -6,6 +6,7 @@
 use crate::error::{ApiError, Code};
 use crate::model::{Method, Peer};
 use crate::registry::resource::Resource;
+use crate::registry::roles::{Roles, StoredRoles};
 use crate::registry::{Endpoint, Registry, Route, name};
 use cms_base::network;
 use cms_base::pool::JobOwner;
@@ -159,6 +160,8 @@ impl Principal {
 pub struct Settings {
     pub values: Map<String, Value>,
     pub zone: Zone,
+    /// The roles in force.
+    pub roles: Roles,
     /// The version that they were read at.
     pub version: u64,
 }
@@ -368,13 +371,29 @@ pub fn read_settings(registry: &Registry, storage: &dyn Storage) -> Result<Setti
     for value in values.values_mut().filter(|value| *value == "{site}") {
         *value = Value::String(registry.site.url.clone());
     }
-    values.extend(stored_settings(&*storage.snapshot()?)?);
+    let (stored, roles) = {
+        let snapshot = storage.snapshot()?;
+        (stored_settings(&*snapshot)?, Roles::of(registry, &stored_roles(&*snapshot)?))
+    };
+    values.extend(stored);
     let zone = values.get("timezone").and_then(Value::as_str).and_then(Zone::parse).unwrap_or_else(Zone::utc);
-    Ok(Settings { values, zone, version })
+    Ok(Settings { values, zone, roles, version })
 }
 
 /// The settings that were set explicitly.
 pub fn stored_settings(snapshot: &dyn Snapshot) -> Result<Map<String, Value>, StorageError> {
     let stored = snapshot.setting(&name("settings"))?;
     Ok(stored.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+}
+
+/// The key of the roles among the settings: a change of them is one of the settings, which every cache and every node follows.
+pub const STORED_ROLES: &str = "roles";
+
+/// The roles that were stored.
+pub fn stored_roles(snapshot: &dyn Snapshot) -> Result<StoredRoles, StorageError> {
+    let stored = snapshot.setting(&name(STORED_ROLES))?;
+    stored.map_or(Ok(StoredRoles::new()), |json| {
+        serde_json::from_str(&json)
+            .map_err(|error| StorageError::Failed(format!("the stored roles are not readable: {error}")))
+    })
 }

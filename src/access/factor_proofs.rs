@@ -99,7 +99,7 @@ impl Identity {
         let account = Record { resource: users, row: &row };
         let same = account.text(user::PASSWORD_HASH) == login[3];
         let resumed = || PendingLogin {
-            caller: principal(&scope.registry, account),
+            caller: principal(&scope.settings, account),
             remember: login[2] == true,
             provider: login[4].as_str().unwrap_or_default().to_owned(),
         };

@@ -107,7 +107,7 @@ impl FactorDuty {
         account: Record<'_>,
         provider: &str,
     ) -> Result<FactorDuty, StorageError> {
-        match grace(&scope.registry, account) {
+        match grace(scope, account) {
             Some(_) if asks_after(&scope.registry, provider) => FactorDuty::of(scope, snapshot, account),
             _ => Ok(FactorDuty::None),
         }
@@ -127,7 +127,7 @@ impl FactorDuty {
     }
 
     fn without_factor(scope: &Scope, account: Record<'_>) -> FactorDuty {
-        let Some(grace) = grace(&scope.registry, account) else { return FactorDuty::None };
+        let Some(grace) = grace(scope, account) else { return FactorDuty::None };
         match account.int(user::FACTOR_DUE) {
             0 if grace > 0 => FactorDuty::SetUpUntil(scope.now.saturating_add(grace)),
             due if due > scope.now => FactorDuty::SetUpUntil(due),
@@ -151,8 +151,8 @@ fn asks_after(registry: &Registry, provider: &str) -> bool {
 }
 
 /// Seconds for which an account may go on without a factor, by the strictest of its roles; `None`: none is required.
-fn grace(registry: &Registry, account: Record<'_>) -> Option<i64> {
-    let roles = &registry.declaration.roles;
+fn grace(scope: &Scope, account: Record<'_>) -> Option<i64> {
+    let roles = &scope.settings.roles;
     let held = account.text(user::ROLES).split_whitespace().filter_map(|role| roles.get(role));
-    held.filter_map(|role| role.factor_grace()).map(|grace| grace.seconds_signed()).min()
+    held.filter_map(|role| role.factor_grace).min()
 }

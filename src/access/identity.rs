@@ -18,7 +18,7 @@ use crate::records::{self, Record, eq, txt};
 use crate::registry::Registry;
 use crate::registry::columns::{app_password, user};
 use crate::registry::name;
-use crate::scope::{BearerHeader, CredentialLimits, MissingCapability, Principal, Scope};
+use crate::scope::{BearerHeader, CredentialLimits, MissingCapability, Principal, Scope, Settings};
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
 use cms_base::metrics::Counter;
@@ -76,7 +76,7 @@ pub(super) type LookedUp = Result<Result<(Principal, i64), CredentialError>, Api
 #[derive(Clone)]
 struct CachedPrincipal {
     principal: Principal,
-    versions: [u64; 2],
+    versions: [u64; 3],
     at: i64,
     /// When the password stops working; 0: never.
     expires: i64,
@@ -86,9 +86,10 @@ fn ended(expires: i64, now: i64) -> bool {
     expires != 0 && expires <= now
 }
 
-/// Versions of the tables that credentials are looked up in.
-fn versions(storage: &dyn Storage) -> [u64; 2] {
-    ["app_password", "user"].map(|table| storage.scope_version(&name(table)))
+/// Versions of what callers are made from: the tables that credentials are looked up in, and the roles of this request.
+fn versions(scope: &Scope) -> [u64; 3] {
+    let [passwords, users] = ["app_password", "user"].map(|table| scope.storage.scope_version(&name(table)));
+    [passwords, users, scope.settings.version]
 }
 
 impl Identity {
@@ -241,7 +242,7 @@ impl Identity {
     ) -> Result<Result<Principal, CredentialError>, ApiError> {
         let key: Arc<str> = self.digest(&format!("{}|{credentials}", scope.registry.fingerprint)).into();
         // Before anything is read, so that nothing older is filed under them.
-        let versions = versions(&*scope.storage);
+        let versions = versions(scope);
         let still = |found: &CachedPrincipal| {
             let recent = scope.now - found.at <= MOMENT && !ended(found.expires, scope.now);
             recent && found.versions == versions
@@ -284,7 +285,7 @@ impl Identity {
         if !available_for(&scope.registry, record) {
             return Ok(Err(CredentialError::UserExcluded));
         }
-        let mut principal = principal(&scope.registry, record);
+        let mut principal = principal(&scope.settings, record);
         principal.app_password = Some(found.uuid.clone());
         let limits = found.limits();
         // A connected program makes no credentials, which would outlive the connection.
@@ -395,12 +396,12 @@ pub async fn record(scope: &Scope, event: &Event<'_>) {
 }
 
 /// A user row as the caller of a request.
-pub fn principal(registry: &Registry, record: Record<'_>) -> Principal {
+pub fn principal(settings: &Settings, record: Record<'_>) -> Principal {
     let roles = records::split_words(record.text("roles"));
     Principal {
         id: record.id(),
         login: record.text("login").into(),
-        capabilities: Arc::new(registry.capabilities(&roles)),
+        capabilities: Arc::new(settings.roles.capabilities(&roles)),
         roles,
         app_password: None,
         bearer: BearerHeader::default(),

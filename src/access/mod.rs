@@ -51,6 +51,7 @@ use crate::features::catalogue::guard as catalogue;
 use crate::features::preview_links::guard as preview_link_guards;
 use crate::features::reviews::guard as reviews;
 use crate::features::revisions::guard as revisions;
+use crate::features::roles::guard as roles;
 use crate::features::sessions::guard as account_sessions;
 use crate::features::themes::guard as themes;
 use crate::features::view_config::guard as view_config;
@@ -320,6 +321,7 @@ const TABLES: &[&[BehaviourEntry<Guard>]] = &[
     OWN,
     reviews::GUARDS,
     revisions::GUARDS,
+    roles::GUARDS,
     preview_link_guards::GUARDS,
     catalogue::GUARDS,
     themes::GUARDS,

@@ -170,13 +170,13 @@ impl Identity {
         let passkey = self.stored_passkey(&row).ok_or(PasskeyFault::Credential)?;
         let users = scope.registry.users().ok_or(PasskeyFault::Credential)?;
         let account = records::find(&*snapshot, users, &DbValue::Int(row.user))?.ok_or(PasskeyFault::Credential)?;
-        let owner = principal(&scope.registry, Record { resource: users, row: &account });
+        let owner = principal(&scope.settings, Record { resource: users, row: &account });
         let refused = |fault: PasskeyFault| PasskeyError::Refused(fault, Some(owner.clone().into()));
         if matches!(used_as, PasskeyUse::SecondFactor(account, _) if account.id != owner.id) {
             return Err(PasskeyFault::Credential.into());
         }
         let record = Record { resource: users, row: &account };
-        if matches!(used_as, PasskeyUse::Login) && !takes_password(&scope.registry, record) {
+        if matches!(used_as, PasskeyUse::Login) && !takes_password(&scope.registry, &scope.settings.roles, record) {
             return Err(refused(PasskeyFault::Account));
         }
         let (login, handle) = (matches!(used_as, PasskeyUse::Login), self.user_handle(owner.id));

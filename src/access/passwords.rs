@@ -9,6 +9,7 @@ use crate::error::{ApiError, Code, status};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::columns::user;
 use crate::registry::resource::Resource;
+use crate::registry::roles::Roles;
 use crate::registry::{Registry, name};
 use crate::scope::{Principal, Scope};
 use cms_storage::plan::{Change, Cond, Input, Put, Row, Target, WritePlan};
@@ -38,7 +39,7 @@ impl KnownPassword {
     /// # Errors
     /// The database cannot be read; the account does not log in with a password.
     fn of(scope: &Scope, account: Record<'_>, hashed: bool) -> Result<KnownPassword, ApiError> {
-        if !takes_password(&scope.registry, account) {
+        if !takes_password(&scope.registry, &scope.settings.roles, account) {
             return Err(ApiError::new(Code::Forbidden).with_status(status::FORBIDDEN).with_message(NO_PASSWORD));
         }
         let duty = FactorDuty::of(scope, &*scope.snapshot()?, account)?;
@@ -47,7 +48,7 @@ impl KnownPassword {
             drop(scope.storage.commit(WritePlan::new(vec![begun])));
         }
         let stored = account.text("password_hash").to_owned();
-        Ok(KnownPassword { caller: principal(&scope.registry, account), stored, hashed, duty })
+        Ok(KnownPassword { caller: principal(&scope.settings, account), stored, hashed, duty })
     }
 
     /// The account, where nothing else asks for its second factor.
@@ -160,17 +161,16 @@ impl Identity {
 const NO_PASSWORD: &str = "This account does not log in with a password, but by the login of your organisation.";
 
 /// Whether an account logs in with a password: its roles do, or it is the one for emergencies (`login.break_glass`).
-pub fn takes_password(registry: &Registry, account: Record<'_>) -> bool {
-    let declared = &registry.declaration;
+pub fn takes_password(registry: &Registry, roles: &Roles, account: Record<'_>) -> bool {
+    let break_glass = &registry.declaration.login.break_glass;
     let named = |login: &String| title_key(login) == account.text(user::LOGIN_KEY);
-    let without = |role: &Arc<str>| declared.roles.get(&**role).is_some_and(|role| !role.password_login);
-    declared.login.break_glass.get().is_some_and(named)
-        || !records::split_words(account.text(user::ROLES)).iter().any(without)
+    let without = |role: &Arc<str>| roles.get(role).is_some_and(|role| !role.password_login);
+    break_glass.get().is_some_and(named) || !records::split_words(account.text(user::ROLES)).iter().any(without)
 }
 
 /// Whether an account has a password that logs in.
-pub fn has_password(registry: &Registry, account: Record<'_>) -> bool {
-    !account.text(user::PASSWORD_HASH).is_empty() && takes_password(registry, account)
+pub fn has_password(scope: &Scope, account: Record<'_>) -> bool {
+    !account.text(user::PASSWORD_HASH).is_empty() && takes_password(&scope.registry, &scope.settings.roles, account)
 }
 
 /// Why there is no hash: nothing that the caller has done.

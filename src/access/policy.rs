@@ -300,20 +300,24 @@ fn users(scope: &Scope, resource: &Resource, action: Action) -> Cond {
 
 /// Users whose roles allow nothing that the caller may not do.
 fn users_within_rights(scope: &Scope) -> Cond {
-    let more = scope.registry.roles.keys().filter(|role| missing_capability(scope, [role.as_str()]).is_some());
+    let more = scope.settings.roles.names().filter(|role| missing_capability(scope, [*role]).is_some());
     not(any(more.map(|role| Cond::HasWord(name("roles"), name(role)))))
 }
 
-/// The first capability of these roles, in the order of declaration, that the caller lacks. A user with a `required` role
-/// lacks none: such users manage all roles, also those that allow what they may not do.
+/// The first capability of these roles, in their order, that the caller lacks.
 fn missing_capability<'s, 'r>(scope: &'s Scope, roles: impl IntoIterator<Item = &'r str>) -> Option<&'s str> {
-    let (caller, declared) = (&scope.principal, &scope.registry.declaration.roles);
-    if caller.roles.iter().any(|role| declared.get(&**role).is_some_and(|role| role.required)) {
+    let roles = roles.into_iter().filter_map(|role| scope.settings.roles.get(role));
+    missing_of(scope, roles.flat_map(|role| &role.capabilities).map(|capability| &**capability))
+}
+
+/// The first of these capabilities that the caller lacks, and so may neither give nor take. A user with a `required` role
+/// lacks none: such users manage all roles, also those that allow what they may not do.
+pub fn missing_of<'c>(scope: &Scope, mut capabilities: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+    let (caller, roles) = (&scope.principal, &scope.settings.roles);
+    if caller.roles.iter().any(|role| roles.get(role).is_some_and(|role| role.required)) {
         return None;
     }
-    let mut needed =
-        roles.into_iter().filter_map(|role| scope.registry.roles.get(role)).flat_map(|role| &role.capabilities);
-    needed.find(|capability| !caller.has(capability)).map(|capability| &**capability)
+    capabilities.find(|capability| !caller.has(capability))
 }
 
 /// Whether the caller has all that these roles allow; a refusal names the first capability that is missing.

@@ -82,7 +82,7 @@ impl Identity {
         let row = records::find(&*snapshot, resource, &DbValue::Int(id))?;
         let Some((user, row)) = user.zip(row) else { return Ok(None) };
         let maker = Record { resource: users, row: &user };
-        let scope = Scope { principal: principal(&scope.registry, maker), ..scope.clone() };
+        let scope = Scope { principal: principal(&scope.settings, maker), ..scope.clone() };
         let record = Record { resource, row: &row };
         let shown = policy::may(&scope, Action::Edit, record)? && !is_trashed(&scope, record);
         Ok(shown.then(|| PreviewLink { user: maker.id(), row: row.clone() }))

@@ -111,7 +111,7 @@ impl Identity {
             // Nobody waits for it.
             drop(scope.storage.commit(WritePlan::new(changes)));
         }
-        let mut principal = principal(&scope.registry, account);
+        let mut principal = principal(&scope.settings, account);
         principal.session = Some(key.into());
         if duty == FactorDuty::SetUp {
             principal.lacks_factor = true;

@@ -396,9 +396,9 @@ fn user_capabilities(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
 }
 
 fn with_capability(asked: &QueryContext<'_>, any_of: &[&str]) -> Cond {
-    let roles = asked.scope.registry.roles.iter();
+    let roles = asked.scope.settings.roles.iter();
     let able = roles.filter(|(_, role)| any_of.iter().any(|c| role.capabilities.contains(*c)));
-    has_one_of("roles", able.map(|(name, _)| name.as_str()))
+    has_one_of("roles", able.map(|(name, _)| name))
 }
 
 /// `authors`: users who may write.

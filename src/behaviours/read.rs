@@ -403,7 +403,7 @@ fn given_id(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
 /// The capabilities of the roles in a column, the roles' own names included.
 fn capabilities(item: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     let roles = records::split_words(text(value));
-    let all = item.scope.registry.capabilities(&roles);
+    let all = item.scope.settings.roles.capabilities(&roles);
     let mut names: Vec<&str> = all.iter().map(|c| &**c).chain(roles.iter().map(|r| &**r)).collect();
     names.sort_unstable();
     Some(Value::Object(names.into_iter().map(|n| (n.to_owned(), Value::Bool(true))).collect()))

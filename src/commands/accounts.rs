@@ -10,7 +10,7 @@ use crate::access::outbox::{self, Message, MessageSubject};
 use crate::access::tokens;
 use crate::boot::{BootError, ConfigSource, OPERATOR_NAME, Secret, Services, wait};
 use crate::engine::Engine;
-use crate::error::status;
+use crate::error::{ApiError, status};
 use crate::families::user::{end_identities, end_sessions};
 use crate::mailer::{DeliveryOutcome, MailContext};
 use crate::model::Method;
@@ -54,14 +54,15 @@ impl OperatorClient {
     pub(super) fn over(registry: Arc<Registry>, services: Services) -> Result<OperatorClient, BootError> {
         let engine = services.engine(registry.clone())?;
         let role: Arc<str> = registry.required_role().unwrap_or_default().into();
-        let principal = Principal {
+        let failed = |error: ApiError| BootError::Other(error.message().to_owned());
+        let mut scope = engine.scope_of(Principal::default()).map_err(failed)?;
+        scope.principal = Principal {
             id: OPERATOR,
             login: OPERATOR_NAME.into(),
-            capabilities: Arc::new(registry.capabilities(std::slice::from_ref(&role))),
+            capabilities: Arc::new(scope.settings.roles.capabilities(std::slice::from_ref(&role))),
             roles: vec![role],
             ..Principal::default()
         };
-        let scope = engine.scope_of(principal).map_err(|error| BootError::Other(error.message().to_owned()))?;
         Ok(OperatorClient { registry, services, engine, scope })
     }
 
@@ -132,7 +133,7 @@ fn members(value: Value) -> serde_json::Map<String, Value> {
 }
 
 /// Columns of text, each as wide as its widest cell.
-fn table(rows: &[Vec<String>]) -> String {
+pub(super) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();

@@ -7,6 +7,7 @@ use crate::model::Method;
 use crate::openid::provider::OpenIdProvider;
 use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Registry};
+use crate::scope::read_settings;
 use cms_config::Problem;
 use cms_config::check::nearest;
 use cms_config::load::{LoadedDeclaration, load};
@@ -93,7 +94,7 @@ fn checked(source: &ConfigSource, data: bool) -> Result<CheckReport, BootError> 
     let folder = source.config.as_deref().map(|config| config.parent().unwrap_or(Path::new("")));
     let outdated = folder.and_then(shipped::outdated).into_iter();
     let unheld = outdated.chain(logins(&registry)).chain(unheld).chain(unasked).chain(flat);
-    let warnings = unheld.chain(unindexed).chain(translations(&loaded, &registry)).collect();
+    let mut warnings: Vec<String> = unheld.chain(unindexed).chain(translations(&loaded, &registry)).collect();
     let data = match data {
         false => None,
         true => {
@@ -104,6 +105,7 @@ fn checked(source: &ConfigSource, data: bool) -> Result<CheckReport, BootError> 
             // Where the tables do not follow the declarations yet, the plan says what becomes of the values.
             if found.is_empty() && changes.is_empty() {
                 found.extend(place.contradictions(&registry.layout)?);
+                warnings.extend(read_settings(&registry, &*boot::open_briefly(&registry, false)?)?.roles.left_out);
             }
             Some(CheckedData {
                 database: place.shown(),

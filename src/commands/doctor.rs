@@ -4,8 +4,9 @@
 //! It creates an application password for itself, which can only read and expires, and deletes it again. It changes
 //! nothing else.
 
+use super::{linked, present};
 use crate::access::{app_passwords, identity};
-use crate::boot::{BootError, Services, wait};
+use crate::boot::{self, BootError, ConfigSource, Services, wait};
 use crate::mailer;
 use crate::openid::provider::OpenIdProvider;
 use crate::outbound::Outbound;
@@ -18,6 +19,7 @@ use cms_storage::nodes::NodeFacts;
 use cms_storage::plan::{Change, WritePlan};
 use cms_text::slug::title_key;
 use serde_json::{Value, json};
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,6 +43,30 @@ pub struct Finding {
     pub what: String,
     /// The problem, and its remedy.
     pub wrong: Option<String>,
+}
+
+/// See [`super::Command::Doctor`].
+pub(super) fn doctor(source: &ConfigSource, url: Option<String>, authority: Option<&Path>) -> Result<(), BootError> {
+    // A check changes nothing: neither tables nor their rows.
+    let registry = linked(source)?;
+    present(&registry)?;
+    let services = Services::start(boot::open_briefly(&registry, false)?, &registry)?;
+    let site = url.unwrap_or_else(|| registry.site.url.clone());
+    let findings = examine(&registry, &services, &site, authority)?;
+    for finding in &findings {
+        match &finding.wrong {
+            None => {
+                say!("good   {}", finding.what);
+            }
+            Some(wrong) => {
+                say!("WRONG  {}: {wrong}", finding.what);
+            }
+        }
+    }
+    match findings.iter().filter(|finding| finding.wrong.is_some()).count() {
+        0 => Ok(()),
+        some => Err(BootError::Other(format!("{some} of {} checks failed", findings.len()))),
+    }
 }
 
 /// All findings about the site at this address; checks that depend on a failed one are left out.

@@ -29,7 +29,7 @@ pub(super) fn mcp(
         let found = records::plan(users, eq("login_key", txt(&title_key(login))));
         let rows = scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&found)?)).map_err(failed)?;
         let row = rows.first().ok_or_else(|| BootError::Other(format!("there is no user `{login}`")))?;
-        identity::principal(&registry, Record { resource: users, row })
+        identity::principal(&scope.settings, Record { resource: users, row })
     };
     caller.limits = (limits != CredentialLimits::default()).then(|| Arc::new(limits));
     let mcp = Mcp::new(registry.clone());

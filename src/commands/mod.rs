@@ -28,6 +28,7 @@ mod new;
 mod openapi;
 pub mod reference;
 mod reload;
+mod roles;
 mod serve;
 
 pub use declarations::route_table;
@@ -213,6 +214,12 @@ pub enum Command {
     /// Manage application passwords.
     #[command(subcommand)]
     AppPassword(AppPasswordCommand),
+    /// Print the roles in force: those of the declarations, and what is stored over them.
+    Roles {
+        /// Print those that are stored as TOML, for the files.
+        #[arg(long)]
+        toml: bool,
+    },
     /// E-mail.
     #[command(subcommand)]
     Mail(MailCommand),
@@ -384,7 +391,7 @@ pub fn main() -> ExitCode {
         Some(Command::Restore { file, verify: true }) => backups::verify(&source, &file),
         Some(Command::Restore { file, verify: false }) => backups::restore(&source, &file),
         Some(Command::Copy { from, to }) => backups::copy(&source, from.as_deref(), &to),
-        Some(Command::Doctor { url, ca }) => doctor(&source, url, ca.as_deref()),
+        Some(Command::Doctor { url, ca }) => doctor::doctor(&source, url, ca.as_deref()),
         Some(Command::Health) => health::health(&source),
         Some(Command::Routes { json }) => declarations::routes(&source, json),
         Some(Command::Openapi { yaml, namespace }) => openapi::openapi(&source, yaml, namespace.as_deref()),
@@ -406,6 +413,7 @@ pub fn main() -> ExitCode {
             export(&source, &wxr, types, since.as_deref(), part_size)
         }
         Some(Command::User(command)) => accounts::user(&source, command),
+        Some(Command::Roles { toml }) => print_text(roles::roles(&source, toml)),
         Some(Command::Mail(MailCommand::Test { address })) => print_text(accounts::mail_test(&source, &address)),
         Some(Command::Audit { last }) => print_text(accounts::audit_trail(&source, last.into())),
         Some(Command::Status) => print_text(accounts::status(&source)),
@@ -561,29 +569,6 @@ fn export(
 /// Prints the text of a command.
 fn print_text(text: Result<String, BootError>) -> Result<(), BootError> {
     text.map(|text| print(text.as_bytes()))
-}
-
-fn doctor(source: &ConfigSource, url: Option<String>, authority: Option<&Path>) -> Result<(), BootError> {
-    // A check changes nothing: neither tables nor their rows.
-    let registry = linked(source)?;
-    present(&registry)?;
-    let services = Services::start(boot::open_briefly(&registry, false)?, &registry)?;
-    let site = url.unwrap_or_else(|| registry.site.url.clone());
-    let findings = doctor::examine(&registry, &services, &site, authority)?;
-    for finding in &findings {
-        match &finding.wrong {
-            None => {
-                say!("good   {}", finding.what);
-            }
-            Some(wrong) => {
-                say!("WRONG  {}: {wrong}", finding.what);
-            }
-        }
-    }
-    match findings.iter().filter(|finding| finding.wrong.is_some()).count() {
-        0 => Ok(()),
-        some => Err(BootError::Other(format!("{some} of {} checks failed", findings.len()))),
-    }
 }
 
 /// The limits of a credential: whether it only reads, whether it only drafts, and what it reaches.

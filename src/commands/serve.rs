@@ -21,6 +21,7 @@ use crate::model::{EventQuery, Payload, Reply, Request, StopSignal};
 use crate::pages::Pages;
 use crate::registry::Registry;
 use crate::scheduler::Scheduler;
+use crate::scope::read_settings;
 use crate::webhooks::{self, WebhookContext, WebhookSender};
 use crate::xmlrpc::Rpc;
 use cms_base::metrics::Reading;
@@ -417,6 +418,9 @@ pub(super) fn site(
         noindex: registry.declaration.site.noindex,
     };
     announce(services, &registry, facts.server.node.get().map_or("", String::as_str));
+    for left_out in read_settings(&registry, &*services.storage)?.roles.left_out {
+        tracing::warn!("{left_out}");
+    }
     let calls = calls.map(|calls| (registry.declaration.xmlrpc.path.clone(), calls));
     let (pages, mcp) = (Pages::new(&registry), Mcp::new(registry.clone()));
     let engine = services.engine(registry)?;

@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::error::ApiError;
 use crate::model::{Request, StopReason, StopSignal};
 use crate::registry::name;
-use crate::scope::{Principal, Scope};
+use crate::scope::{Principal, SETTINGS, Scope};
 use cms_base::pool::OwnerPlace;
 use cms_storage::{Storage, StorageError};
 use std::time::{Duration, Instant};
@@ -24,14 +24,18 @@ pub trait EventHost: 'static {
     fn hub(&self) -> &EventHub;
 }
 
-/// The rows that decide who a caller is, as they were at a moment.
+/// The rows that decide who a caller is, and the settings, which have the roles, as they were at a moment.
 #[derive(Clone, Copy, PartialEq)]
-pub struct CallerVersions([u64; 3]);
+pub struct CallerVersions([u64; 3], u64);
 
 impl CallerVersions {
-    /// Read before the caller is identified, so that what is written meanwhile has the caller looked up again.
-    pub fn of(storage: &dyn Storage) -> CallerVersions {
-        CallerVersions(CALLERS.map(|table| storage.scope_version(&name(table))))
+    /// Read before the caller is identified in the scope, so that what is written meanwhile has the caller looked up again.
+    pub fn of(scope: &Scope) -> CallerVersions {
+        CallerVersions::at(&*scope.storage, scope.settings.version)
+    }
+
+    fn at(storage: &dyn Storage, settings: u64) -> CallerVersions {
+        CallerVersions(CALLERS.map(|table| storage.scope_version(&name(table))), settings)
     }
 }
 
@@ -106,7 +110,8 @@ impl EventListener {
     /// Whether the caller may have lost rights since the last look, or was not looked up for long.
     pub fn may_have_changed(&self) -> bool {
         let has_credentials = ["authorization", "cookie"].iter().any(|name| self.request.header(name).is_some());
-        let changed = || CallerVersions::of(self.receiver.storage()) != self.versions;
+        let storage = self.receiver.storage();
+        let changed = || CallerVersions::at(storage, storage.scope_version(&SETTINGS)) != self.versions;
         has_credentials && (self.known.elapsed() >= self.heartbeat || changed())
     }
 
@@ -114,7 +119,7 @@ impl EventListener {
     pub async fn scope(&mut self, engine: &Engine) -> Option<Scope> {
         let scope = engine.anonymous(&self.request).ok()?;
         if self.may_have_changed() {
-            let versions = CallerVersions::of(&*scope.storage);
+            let versions = CallerVersions::of(&scope);
             // In a box: most streams are idle.
             let caller = Box::pin(engine.identity().authenticate(&scope, &self.request)).await.ok()?;
             if (caller.id, &caller.app_password) != (self.caller.id, &self.caller.app_password) {

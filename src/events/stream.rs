@@ -36,7 +36,7 @@ pub async fn serve<H: EventHost>(
     endings: StopSignal,
 ) -> Result<OpenedStream, ApiError> {
     let scope = host.engine().anonymous(&request)?;
-    let versions = CallerVersions::of(&*scope.storage);
+    let versions = CallerVersions::of(&scope);
     let caller = host.engine().identity().authenticate(&scope, &request).await?;
     let scope = Scope { principal: caller, ..scope };
     let declared = &scope.registry.declaration.events;
@@ -134,7 +134,7 @@ impl<H: EventHost> EventSubscriber<H> {
     async fn write(&mut self, scope: &Scope, entries: &[Arc<FeedEntry>], text: &mut String) -> Option<()> {
         let mut decided = 0;
         // Callers with the same rights are told the same.
-        let rights = rights(&scope.principal);
+        let rights = rights(&scope.principal, scope.settings.version);
         for entry in entries {
             if decided >= AT_ONCE {
                 break;
@@ -169,7 +169,8 @@ impl<H: EventHost> EventSubscriber<H> {
     }
 }
 
-/// Names the rights of a caller: whoever has the same name is told the same.
-pub fn rights(caller: &Principal) -> Arc<str> {
-    format!("{} {:?} {:?}", caller.id, caller.app_password, caller.roles).into()
+/// Names the rights of a caller under settings of a version: whoever has the same name is told the same.
+pub fn rights(caller: &Principal, settings: u64) -> Arc<str> {
+    let settings = if caller.is_logged_in() { settings } else { 0 };
+    format!("{} {:?} {:?} {settings}", caller.id, caller.app_password, caller.roles).into()
 }

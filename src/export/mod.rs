@@ -21,7 +21,7 @@ use crate::model::{Method, SiteExportQuery};
 use crate::records::{always, plan};
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
-use crate::scope::{Principal, Scope};
+use crate::scope::{Principal, Scope, stored_roles};
 use cms_storage::Snapshot;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -98,6 +98,7 @@ fn write_all(
         }
     }
     report.rows = rows(scope, &*snapshot).map_err(failed)?;
+    report.roles = stored_roles(&*snapshot)?.len() as u64;
     Ok(())
 }
 

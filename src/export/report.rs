@@ -23,6 +23,8 @@ pub struct ExportReport {
     pub accounts: u64,
     /// Rows of other resources, by name: the format has no place for them.
     pub rows: BTreeMap<String, u64>,
+    /// Roles that are stored: the format has no place for them.
+    pub roles: u64,
 }
 
 impl fmt::Display for ExportReport {
@@ -47,6 +49,9 @@ impl fmt::Display for ExportReport {
         }
         for (resource, count) in &self.rows {
             write!(f, "\nnot in the file: {count} rows of {resource}; `Accept: application/x-ndjson` reads them")?;
+        }
+        if self.roles > 0 {
+            write!(f, "\nnot in the file: {} stored roles; `cms-server roles --toml` prints them", self.roles)?;
         }
         Ok(())
     }

@@ -393,7 +393,7 @@ fn trusted(edit: &RowEdit<'_>, author: i64, post: i64) -> Result<bool, ApiError>
     }
     let roles = records::first::<String>(&*snapshot, user::TABLE, &[user::ROLES], eq(ID, DbValue::Int(author)))?;
     let roles = records::split_words(&roles.unwrap_or_default());
-    Ok(edit.scope.registry.capabilities(&roles).contains(edit.resource.capability(Action::Moderate)))
+    Ok(edit.scope.settings.roles.capabilities(&roles).contains(edit.resource.capability(Action::Moderate)))
 }
 
 fn links(markup: &str) -> usize {

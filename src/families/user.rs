@@ -369,8 +369,7 @@ fn roles(edit: &RowEdit<'_>) -> Result<Option<Vec<Arc<str>>>, ApiError> {
         Value::Array(list) => list.iter().map(|v| v.as_str().map_or_else(|| v.to_string().into(), Arc::from)).collect(),
         _ => split_words(given.as_str().unwrap_or("")),
     };
-    let registry = &edit.scope.registry;
-    refuse_if(wanted.iter().any(|role| !registry.roles.contains_key(&**role)), Code::UserInvalidRole)?;
+    refuse_if(wanted.iter().any(|role| !edit.scope.settings.roles.contains(role)), Code::UserInvalidRole)?;
     let Some(record) = edit.record() else { return Ok(Some(wanted)) };
     may_have(edit.scope, record, &wanted)?;
     Ok(Some(wanted))
@@ -380,7 +379,7 @@ fn roles(edit: &RowEdit<'_>) -> Result<Option<Vec<Arc<str>>>, ApiError> {
 fn may_have(scope: &Scope, record: Record<'_>, wanted: &[Arc<str>]) -> Result<(), ApiError> {
     let caller = &scope.principal;
     let edits = record.resource.capability(Action::Edit);
-    if record.id() == caller.id && caller.can(edits) && !scope.registry.capabilities(wanted).contains(edits) {
+    if record.id() == caller.id && caller.can(edits) && !scope.settings.roles.capabilities(wanted).contains(edits) {
         // Nobody takes the keys from themselves.
         return Err(ApiError::new(Code::UserInvalidRole).with_status(status::FORBIDDEN));
     }

@@ -26,6 +26,7 @@ pub mod preview_links;
 pub mod redirects;
 pub mod reviews;
 pub mod revisions;
+pub mod roles;
 pub mod search;
 pub mod second_factors;
 pub mod seo;
@@ -70,6 +71,7 @@ const TABLES: &[&[BehaviourEntry<Handler>]] = &[
     redirects::HANDLERS,
     reviews::HANDLERS,
     revisions::HANDLERS,
+    roles::HANDLERS,
     search::HANDLERS,
     seo::HANDLERS,
     service_description::HANDLERS,

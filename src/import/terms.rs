@@ -70,7 +70,7 @@ impl<'a> Importer<'a> {
     /// The parts of a new account that a database has. Roles that nothing here declares give no rights.
     fn account_columns(&mut self, account: &AccountDetails, set: &mut Columns) {
         let (declared, unknown): (Vec<&str>, Vec<&str>) =
-            account.roles.iter().map(String::as_str).partition(|role| self.registry.roles.contains_key(*role));
+            account.roles.iter().map(String::as_str).partition(|role| self.settings.roles.contains(role));
         for role in unknown {
             *self.report.roles.entry(role.to_owned()).or_default() += 1;
         }

@@ -247,7 +247,7 @@ async fn caller(engine: &Engine, request: &mut Request) -> Result<(Scope, Caller
         }
     }
     let scope = engine.anonymous(request).map_err(|error| failed(&error))?;
-    let versions = CallerVersions::of(&*scope.storage);
+    let versions = CallerVersions::of(&scope);
     let caller = engine.identity().authenticate(&scope, request).await.map_err(|error| failed(&error))?;
     if caller.app_password.is_none() {
         return Err(failed(&ApiError::new(Code::NotLoggedIn)));

@@ -231,7 +231,7 @@ impl AccountDecision<'_> {
                 changed.push("email=taken".to_owned());
             } else {
                 let mut own = self.scope.clone();
-                own.principal = principal(&own.registry, account);
+                own.principal = principal(&own.settings, account);
                 changes.extend(user::checked_address(&own, account, email, &mut columns));
                 changed.push("email".to_owned());
             }

@@ -100,7 +100,7 @@ pub(super) fn asks(visit: &PageContext<'_>, row: &Row) -> Result<bool, ApiError>
 
 /// Whether the owner of an account logs in by an identity provider alone.
 pub(super) fn without_password(visit: &PageContext<'_>, row: &Row) -> Result<bool, ApiError> {
-    Ok(!passwords::has_password(&visit.scope.registry, account(visit, row)?))
+    Ok(!passwords::has_password(&visit.scope, account(visit, row)?))
 }
 
 /// The address of the page, from where people go on to where they wanted.

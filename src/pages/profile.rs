@@ -258,7 +258,7 @@ async fn people(visit: &PageContext<'_>) -> Option<Vec<Value>> {
     let person = |user: &Value| {
         let id = user["id"].as_i64().unwrap_or(0);
         let roles = user["roles"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let declared = &visit.scope.registry.roles;
+        let declared = &visit.scope.settings.roles;
         let roles: Vec<&str> = roles.map(|role| declared.get(role).map_or(role, |known| &known.name)).collect();
         json!({"link": address(visit, id), "name": user["name"], "roles": roles.join(", ")})
     };

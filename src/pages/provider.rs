@@ -183,7 +183,7 @@ async fn finished(
         let account = Record { resource: users, row: &row };
         let duty = FactorDuty::after_provider(scope, &*snapshot, account, &provider.name)?;
         let pending = visit.engine.identity().pending_provider_login(account, &provider.name, scope.now);
-        Ok((principal(&scope.registry, account), duty, duty.begun(account), pending))
+        Ok((principal(&scope.settings, account), duty, duty.begun(account), pending))
     };
     let (caller, duty, begun, pending) = match found() {
         Ok(found) => found,

@@ -135,7 +135,7 @@ async fn proven(visit: &PageContext<'_>, link: &PasswordLink) -> Result<Vec<Chan
 
 fn owner(visit: &PageContext<'_>, link: &PasswordLink) -> Result<Principal, ApiError> {
     let users = visit.scope.registry.users().ok_or_else(|| ApiError::new(Code::Internal))?;
-    Ok(identity::principal(&visit.scope.registry, Record { resource: users, row: &link.row }))
+    Ok(identity::principal(&visit.scope.settings, Record { resource: users, row: &link.row }))
 }
 
 /// Whether a token confirms an e-mail address; those that set a password have no full stop.
@@ -209,7 +209,7 @@ async fn write(
     let hash = engine.identity().hash_new(&visit.scope, &engine.shared().hasher, (&key, password)).await?;
     // From here on it is the owner who acts.
     let mut scope = visit.scope.clone();
-    scope.principal = identity::principal(&scope.registry, account);
+    scope.principal = identity::principal(&scope.settings, account);
     let target = Target::Existing { key: account.value("id").clone(), expect: account.version() };
     changes.extend(link.used(users, scope.now));
     changes.push(Change::Put(Put::new(users.table.clone(), target, Vec::new())));

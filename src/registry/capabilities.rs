@@ -1,11 +1,12 @@
 //! Capabilities as the declarations name them: what actions, endpoints and links ask for, and which roles give it.
 
-use super::{Registry, Role, Route};
+use super::{Registry, Route};
 use crate::registry::resource::Resource;
+use crate::registry::roles::Role;
 use cms_config::check::nearest;
 use cms_declaration::{CapabilityMap, Declaration};
 use indexmap::IndexMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// In the list of a role it stands for every capability that the declarations name.
@@ -14,13 +15,13 @@ pub const ALL: &str = "*";
 /// The capability that nobody has, on purpose.
 pub const NOBODY: &str = "do_not_allow";
 
-/// Gives roles with [`ALL`] every capability that the declarations name.
-pub fn expand_roles(
-    mut roles: IndexMap<String, Role>,
+/// Every capability that the declarations name.
+pub fn named(
+    roles: &IndexMap<String, Role>,
     declared: &Declaration,
     resources: &[Resource],
     routes: &[Route],
-) -> IndexMap<String, Role> {
+) -> BTreeSet<Arc<str>> {
     let mut named: BTreeSet<Arc<str>> = declared
         .capabilities
         .values()
@@ -30,6 +31,11 @@ pub fn expand_roles(
     named.extend(asked_for(resources, routes).map(|(name, _)| Arc::from(name)));
     named.extend(roles.values().flat_map(|role| role.capabilities.iter().cloned()));
     named.retain(|name| ![ALL, NOBODY, ""].contains(&&**name));
+    named
+}
+
+/// Gives roles with [`ALL`] every capability that the declarations name.
+pub fn expand_roles(mut roles: IndexMap<String, Role>, named: &BTreeSet<Arc<str>>) -> IndexMap<String, Role> {
     for role in roles.values_mut().filter(|role| role.capabilities.iter().any(|name| **name == *ALL)) {
         role.capabilities = named.iter().cloned().collect();
     }
@@ -57,10 +63,20 @@ fn asked_for<'r>(resources: &'r [Resource], routes: &'r [Route]) -> impl Iterato
 }
 
 impl Registry {
+    /// The capabilities that something asks for, each with the places that ask.
+    pub fn capability_uses(&self) -> BTreeMap<&str, BTreeSet<String>> {
+        let mut uses: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        for (name, place) in asked_for(&self.resources, &self.routes) {
+            uses.entry(name).or_default().insert(place);
+        }
+        uses
+    }
+
     /// Capabilities that something asks for and no role gives, each with the first place that asks: everybody is refused
     /// there, administrators too.
     pub fn unassigned_capabilities(&self) -> Vec<(String, String)> {
-        let held = |name: &str| self.roles.values().any(|role| role.capabilities.iter().any(|own| **own == *name));
+        let held =
+            |name: &str| self.declared_roles.values().any(|role| role.capabilities.iter().any(|own| **own == *name));
         let mut found: Vec<(String, String)> = asked_for(&self.resources, &self.routes)
             .filter(|(name, _)| !name.is_empty() && *name != NOBODY && !held(name))
             .map(|(name, place)| (name.to_owned(), place))
@@ -118,7 +134,7 @@ mod tests {
         let sets = ["capabilities.post.create=create_books", "roles.administrator.capabilities=[\"*\"]"];
         let registry = registry(&sets);
         assert_eq!(registry.unassigned_capabilities(), Vec::new());
-        let has = |name: &str| registry.capabilities(&["administrator".into()]).contains(name);
+        let has = |name: &str| registry.declared_roles["administrator"].capabilities.contains(name);
         assert!(has("create_books") && has("edit_others_posts") && has("manage_options") && has("read"));
         assert!(!has("*") && !has("do_not_allow"));
     }

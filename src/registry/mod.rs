@@ -20,6 +20,7 @@ pub mod meta;
 pub mod operations;
 pub mod path_template;
 pub mod resource;
+pub mod roles;
 pub mod seo;
 mod statuses;
 pub mod tables;
@@ -40,13 +41,14 @@ use cms_text::block_source::BlockType;
 use cms_text::block_styles::BlockStyles;
 use cms_text::site_links::SiteLinks;
 use fields::GroupFields;
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 use languages::Languages;
 use path_template::PathTemplate;
 use resource::Resource;
+use roles::Role;
 use seo::SiteSeo;
 use serde_json::{Map, Value};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use vocabulary::HandlerRole;
 
@@ -96,14 +98,6 @@ impl Site {
     pub fn rest_place(&self) -> String {
         format!("{}{}", self.base, self.rest_path)
     }
-}
-
-/// A role as declared.
-#[derive(Clone, Debug)]
-pub struct Role {
-    pub name: String,
-    /// In the order of declaration.
-    pub capabilities: IndexSet<Arc<str>>,
 }
 
 /// A route: its path and its endpoints.
@@ -196,7 +190,10 @@ pub struct Endpoint {
 pub struct Registry {
     pub declaration: Arc<Declaration>,
     pub site: Site,
-    pub roles: IndexMap<String, Role>,
+    /// Roles as declared; those in force are made from them ([`roles::Roles::of`]).
+    pub declared_roles: IndexMap<String, Role>,
+    /// Every capability that the declarations name.
+    pub capabilities: BTreeSet<Arc<str>>,
     pub namespaces: Vec<String>,
     pub resources: Vec<Resource>,
     /// Groups of fields, in the order in which documents show them.
@@ -332,17 +329,6 @@ impl Registry {
     /// A declared status.
     pub fn status(&self, name: &str) -> Option<&declaration::Status> {
         self.declaration.statuses.get(name)
-    }
-
-    /// The capabilities that a user with these roles has.
-    pub fn capabilities(&self, roles: &[Arc<str>]) -> HashSet<Arc<str>> {
-        let mut all = HashSet::new();
-        for role in roles {
-            if let Some(role) = self.roles.get(&**role) {
-                all.extend(role.capabilities.iter().cloned());
-            }
-        }
-        all
     }
 
     /// Address of a route below the REST base.

@@ -60,7 +60,7 @@ impl WebhookContext {
     /// The context over an engine, whose routes say what may be told, and the hub that reads the feed.
     pub fn new(engine: Arc<Engine>, hub: Arc<EventHub>, services: &Services) -> WebhookContext {
         let outbound = Outbound::new(&engine.registry().declaration.outbound);
-        let rights = [rights(&Principal::default()), "private webhook".into()];
+        let rights = [rights(&Principal::default(), 0), "private webhook".into()];
         WebhookContext {
             engine,
             hub,

@@ -374,13 +374,10 @@ impl Run<'_> {
         let told = match receiver.told(entry.seq, rights) {
             Some(told) => told,
             None => {
-                let mut caller = Principal::default();
-                if hook.private {
-                    let role = registry.required_role().and_then(|role| registry.roles.get(role));
-                    caller.capabilities =
-                        Arc::new(role.into_iter().flat_map(|role| role.capabilities.iter().cloned()).collect());
+                let mut scope = self.context.engine.scope_of(Principal::default()).map_err(failed)?;
+                if let Some(role) = registry.required_role().filter(|_| hook.private) {
+                    scope.principal.capabilities = Arc::new(scope.settings.roles.capabilities(&[role.into()]));
                 }
-                let scope = self.context.engine.scope_of(caller).map_err(failed)?;
                 let told = wait(tell(&self.context.engine, &scope, entry)).map_err(failed)?;
                 let told = told.map(Arc::new);
                 receiver.note(entry.seq, rights, told.clone());

@@ -32,7 +32,6 @@ pub fn globals<'m>(registry: &Registry, methods: impl Iterator<Item = &'m String
         .and(&Arc::from("types"), Value::from_pairs(types))
         .and(&Arc::from("taxonomies"), terms)
         .and(&Arc::from("routes"), Value::from_pairs(routes))
-        .and(&Arc::from("roles"), registry.roles.keys().map(|name| Value::from(name.as_str())).collect())
         .and(&Arc::from("sizes"), from_json(&json!(registry.declaration.media.sizes)))
         .and(&Arc::from("theme"), theme(registry))
         .and(&Arc::from("methods"), methods.map(|name| Value::from(name.as_str())).collect())

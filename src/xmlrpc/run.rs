@@ -209,6 +209,7 @@ impl Session<'_> {
             ("me", globals::caller(&scope.principal)),
             ("title", Value::from(self.engine.site_title())),
             ("settings", from_json(&serde_json::Value::Object(scope.settings.values.clone()))),
+            ("roles", scope.settings.roles.names().map(Value::from).collect()),
             ("now", Value::from(scope.now)),
         ] {
             names = names.and(&Arc::from(name), value);

@@ -97,6 +97,7 @@ mod resolve;
 mod response_cache;
 mod reviews;
 mod revisions;
+mod roles;
 mod round_trips;
 #[cfg(feature = "s3")]
 mod s3;

@@ -69,7 +69,7 @@ impl<'s> Browser<'s> {
         self.post(action, &form)
     }
 
-    fn rest(&mut self, method: &str, route: &str, headers: &[(&str, &str)]) -> Answer {
+    pub fn rest(&mut self, method: &str, route: &str, headers: &[(&str, &str)]) -> Answer {
         let url = format!("{}{route}", self.server.rest);
         self.send(method, &url, None, headers)
     }

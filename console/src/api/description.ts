@@ -41,6 +41,8 @@ export interface Site {
   noindex?: boolean;
   /** The resource with what rebuilds the site; null: there is none. */
   rebuilds?: string | null;
+  /** The resource with the roles; null: there is none. */
+  roles?: string | null;
   /** The resource with changes that wait for a review; null: there is none. */
   reviews?: string | null;
   /** Programs can connect. */

@@ -43,12 +43,15 @@ const Item = lazy<ResourceScreenProps>(async () => (await import("./item/screens
 const ChildItem = lazy<ResourceScreenProps>(async () => (await import("./item/screens")).ChildItemOf);
 const Revisions = lazy<ResourceScreenProps>(async () => (await import("./item/screens")).RevisionsOf);
 const Review = lazy<ResourceScreenProps>(async () => (await import("./review")).ReviewScreen);
+const Role = lazy<ResourceScreenProps>(async () => (await import("./role")).RoleScreen);
 const Singleton = lazy<ResourceScreenProps>(async () => (await import("./singleton")).SingletonScreen);
 
 const ofResource =
   (Shown: ComponentType<ResourceScreenProps>): Row["show"] =>
   (params, resource) =>
     resource === undefined ? null : <Shown key={`${resource.name}/${params["id"] ?? ""}`} params={params} resource={resource} id={params["id"] ?? null} />;
+
+const isRoles = (resource: Resource): boolean => resource.name === api().description.site.roles;
 
 const ROWS: Row[] = [
   { pattern: "/", show: (params) => <Dashboard params={params} /> },
@@ -58,6 +61,8 @@ const ROWS: Row[] = [
   { pattern: "/r/:resource", when: isQueue, show: ofResource(Moderation) },
   { pattern: "/r/:resource", when: (resource) => resource.key !== null && resource.parent === null, show: ofResource(ListScreen) },
   { pattern: "/r/:resource", when: (resource) => resource.key === null, show: ofResource(Singleton) },
+  { pattern: "/r/:resource/new", when: isRoles, show: ofResource(Role) },
+  { pattern: "/r/:resource/:id", when: isRoles, show: ofResource(Role) },
   { pattern: "/r/:resource/new", when: (resource) => resource.key !== null && resource.parent === null, show: ofResource(Item) },
   { pattern: "/r/:resource/:id", when: (resource) => resource.name === api().description.site.reviews, show: ofResource(Review) },
   { pattern: "/r/:resource/:id", when: (resource) => resource.key !== null && resource.parent === null, show: ofResource(Item) },

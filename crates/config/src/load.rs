@@ -12,7 +12,7 @@ use super::layers;
 use super::prefix;
 use super::read::{MOST_PROBLEMS, Reader};
 use super::schema_files::{EntryFiles, entry_files, schema_files};
-use super::settings::settings;
+use super::settings::{COMMAND_LINE, ENVIRONMENT, settings};
 use super::shipped;
 use super::source::Origin;
 use super::taxonomies;
@@ -102,6 +102,11 @@ impl LoadedDeclaration {
     /// Whether a shipped file gives the value at a path, and not one of the user's.
     pub fn is_shipped(&self, path: &[&str]) -> bool {
         shipped::is_shipped(self.sources.name(self.root.locate(path).source))
+    }
+
+    /// Whether the environment or the command line gives the value at a path, and no file.
+    pub fn is_given_at_start(&self, path: &[&str]) -> bool {
+        [COMMAND_LINE, ENVIRONMENT].contains(&self.sources.name(self.root.locate(path).source))
     }
 
     /// Whether a resource has the value at a path from the one that it extends.

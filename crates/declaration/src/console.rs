@@ -20,6 +20,8 @@ pub struct Console {
     pub saved_views: OptionalSetting<String>,
     /// The resource with what rebuilds the site, for which there are buttons; `false`: none.
     pub rebuilds: OptionalSetting<String>,
+    /// The resource with the roles, which have a page of their own; `false`: none.
+    pub roles: OptionalSetting<String>,
 }
 
 impl Default for Console {
@@ -30,6 +32,7 @@ impl Default for Console {
             redirects: Vec::new(),
             saved_views: OptionalSetting::OFF,
             rebuilds: OptionalSetting::OFF,
+            roles: OptionalSetting::OFF,
         }
     }
 }

@@ -50,6 +50,8 @@ pub struct Site {
     pub max_audit_anonymous: u64,
     /// Entries after which an older one about what happens often (contents that are published or deleted) is removed.
     pub max_audit_frequent: u64,
+    /// Roles that can be stored: new ones, and changes of declared ones.
+    pub max_stored_roles: u64,
     /// Cost of bcrypt for account passwords.
     #[schemars(extend("x-restart" = true))]
     pub bcrypt_cost: u32,
@@ -78,6 +80,7 @@ impl Default for Site {
             max_application_passwords: 100,
             max_audit_anonymous: 10_000,
             max_audit_frequent: 100_000,
+            max_stored_roles: 100,
             bcrypt_cost: 10,
             jsonp: true,
         }
@@ -396,6 +399,10 @@ pub struct Role {
     /// Users that an import creates get it; at most one role. Absent: they get the default.
     #[serde(default)]
     pub imported: bool,
+    /// The role is as it is declared: nobody changes it in the console. A `required` role keeps what is declared anyway, and one
+    /// that the environment or the command line sets is locked.
+    #[serde(default)]
+    pub locked: bool,
     /// Holders log in with a password; otherwise by an identity provider alone (`[login]`). Application passwords and connected
     /// programs are not concerned.
     #[serde(default = "yes")]

@@ -144,7 +144,7 @@ pub(super) fn user(scope: &Scope, record: Record<'_>, whole: bool) -> Value {
     let roles = split_words(told(user_col::ROLES));
     let held =
         |names: &mut dyn Iterator<Item = &str>| names.map(|name| (name.to_owned(), json!(true))).collect::<Map<_, _>>();
-    let capabilities = scope.registry.capabilities(&roles);
+    let capabilities = scope.settings.roles.capabilities(&roles);
     json!({
         "data": {
             "ID": record.id().to_string(),

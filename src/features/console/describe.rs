@@ -69,6 +69,7 @@ fn site(work: &Work<'_>) -> Value {
         "saved_views": registry.declaration.console.saved_views.get(),
         "noindex": registry.declaration.site.noindex,
         "rebuilds": registry.declaration.console.rebuilds.get(),
+        "roles": registry.declaration.console.roles.get(),
         "reviews": registry.declaration.reviews.resource.get(),
         "assistants": registry.declaration.mcp.path.get().is_some() || registry.oauth().is_some(),
         "preview_origin": registry.site.front_preview.as_ref().map(|preview| &preview.origin),
@@ -167,7 +168,7 @@ impl<'r> ConsoleResource<'r> {
         let (resource, declared) = (self.resource, &self.resource.declared);
         let taxonomies: Vec<&String> =
             declared.taxonomies.iter().filter(|name| listed.contains(name.as_str())).collect();
-        let mut document = texts::document(registry, resource);
+        let mut document = texts::document(registry, &work.scope.settings.roles, resource);
         let more = json!({
             "api_name": resource.api_name,
             "group": self.group,

@@ -5,13 +5,14 @@ use crate::registry::Registry;
 use crate::registry::args::{ArgRole, Filter};
 use crate::registry::criteria::Criteria;
 use crate::registry::resource::{Link, LinkTarget, Property, PropertyKind, PropertySource, Resource};
+use crate::registry::roles::Roles;
 use crate::registry::views::{self, humanize_name};
 use cms_declaration::{FieldView, LabelSource};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 /// The hints of all properties that have some, by name; `a.b` for what is nested.
-pub fn hints(registry: &Registry, resource: &Resource) -> Map<String, Value> {
+pub fn hints(registry: &Registry, roles: &Roles, resource: &Resource) -> Map<String, Value> {
     let list = views::endpoint(registry, resource, "list").map(|(_, endpoint)| &endpoint.args);
     let criteria = list.and_then(|args| match &args.role(ArgRole::Where)?.filter {
         Some(Filter::Where(criteria)) => Some(criteria),
@@ -19,7 +20,7 @@ pub fn hints(registry: &Registry, resource: &Resource) -> Map<String, Value> {
     });
     let sorts = list.and_then(|args| args.role(ArgRole::Orderby).or(args.role(ArgRole::OrderKeys)));
     let keys = sorts.map(|_| views::sort_keys(resource)).unwrap_or_default();
-    let facts = FieldContext { registry, resource, criteria, keys };
+    let facts = FieldContext { registry, roles, resource, criteria, keys };
     let mut hints = Map::new();
     facts.gather(&resource.properties, "", &resource.schema, &mut hints);
     // Declared fields that are no properties of documents, such as an argument of its own.
@@ -47,6 +48,7 @@ fn entry_labels(resource: &Resource) -> IndexMap<&str, &str> {
 
 struct FieldContext<'r> {
     registry: &'r Registry,
+    roles: &'r Roles,
     resource: &'r Resource,
     criteria: Option<&'r Criteria>,
     keys: IndexMap<&'r str, &'r str>,
@@ -158,9 +160,7 @@ impl FieldContext<'_> {
         let declared = &self.registry.declaration;
         let of = |resource: &Resource| (resource.api_name.clone(), super::describe::label(resource));
         match from {
-            LabelSource::Roles => {
-                self.registry.roles.iter().map(|(name, role)| (name.clone(), role.name.clone())).collect()
-            }
+            LabelSource::Roles => self.roles.iter().map(|(name, role)| (name.to_owned(), role.name.clone())).collect(),
             LabelSource::Statuses => {
                 declared.statuses.iter().map(|(name, own)| (name.clone(), own.label.clone())).collect()
             }

@@ -7,6 +7,8 @@ mod health;
 mod presence;
 pub mod texts;
 
+pub use self::describe::label;
+
 use crate::error::Code;
 use crate::handlers::{Handler, handler, sync_handler};
 use crate::registry::vocabulary::VIRTUAL;

@@ -8,6 +8,7 @@ use crate::behaviours::dynamic::phrases;
 use crate::model::Method;
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
+use crate::registry::roles::{Roles, StoredRoles};
 use crate::registry::views::{self, humanize_name};
 use cms_declaration::translations::Translator;
 use indexmap::IndexMap;
@@ -42,7 +43,9 @@ pub fn all(registry: &Registry, shown: bool) -> BTreeSet<String> {
                 !endpoint.methods.contains(&Method::Get) || describe::operation_name(route, endpoint) == Some("list")
             })
     };
-    let documents: Vec<Value> = registry.resources.iter().filter(is_shown).map(|one| document(registry, one)).collect();
+    let roles = Roles::of(registry, &StoredRoles::new());
+    let shown = registry.resources.iter().filter(is_shown);
+    let documents: Vec<Value> = shown.map(|one| document(registry, &roles, one)).collect();
     let groups = registry.declaration.view_groups.iter();
     let groups: Vec<Value> = groups.map(|(name, group)| json!({"name": name, "label": group.label})).collect();
     let mut description = json!({"groups": groups, "resources": documents, "states": describe::states(registry)});
@@ -63,7 +66,7 @@ fn of(registry: &Registry, description: &mut Value) -> BTreeSet<String> {
 }
 
 /// The members of a resource's description that follow from the declarations alone.
-pub fn document(registry: &Registry, resource: &Resource) -> Value {
+pub fn document(registry: &Registry, roles: &Roles, resource: &Resource) -> Value {
     let declared = &resource.declared;
     let title = resource.schema["title"].as_str().unwrap_or(&resource.name);
     let labels = declared.labels.iter().filter(|(key, _)| LABELS.contains(&key.as_str()));
@@ -73,7 +76,7 @@ pub fn document(registry: &Registry, resource: &Resource) -> Value {
         "singular": declared.labels.get("singular_name").cloned().unwrap_or_else(|| humanize_name(title)),
         "description": declared.listing.description.clone().unwrap_or_default(),
         "labels": labels.collect::<IndexMap<_, _>>(),
-        "fields": fields::hints(registry, resource),
+        "fields": fields::hints(registry, roles, resource),
         "view": views::view(registry, resource),
     })
 }

@@ -127,7 +127,7 @@ fn notices(
 fn proposer_may_edit(scope: &Scope, review: Record<'_>, record: Record<'_>) -> Result<bool, ApiError> {
     let Some(users) = scope.registry.users() else { return Ok(false) };
     let Some(user) = records::find(&*scope.snapshot()?, users, review.value(col::USER))? else { return Ok(false) };
-    let principal = principal(&scope.registry, Record { resource: users, row: &user });
+    let principal = principal(&scope.settings, Record { resource: users, row: &user });
     Ok(policy::may(&Scope { principal, ..scope.clone() }, Action::Edit, record)?)
 }
 

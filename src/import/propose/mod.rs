@@ -6,7 +6,7 @@
 mod declarations;
 mod field_groups;
 mod site_export;
-mod toml_text;
+pub mod toml_text;
 
 use crate::boot::BootError;
 use crate::import::source::{self, ExportSource};

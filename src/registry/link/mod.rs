@@ -99,6 +99,7 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     linker.translations();
     let (block_types, problems) = (linker.block_types(&resources), linker.problems);
     let Some(site) = site.filter(|_| problems.is_empty()) else { return Err(Problem::sorted(problems)) };
+    let capabilities = capabilities::named(&roles, &loaded.declaration, &resources, &routes);
     let item_routes = resources.iter().map(|resource| item_route(resource, &routes)).collect();
     Ok(Registry {
         item_routes,
@@ -108,7 +109,8 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
         languages: Languages::declared(&resources),
         declaration: Arc::clone(&loaded.declaration),
         site,
-        roles: capabilities::expand_roles(roles, &loaded.declaration, &resources, &routes),
+        declared_roles: capabilities::expand_roles(roles, &capabilities),
+        capabilities,
         namespaces: listed_namespaces(&loaded.declaration),
         resources,
         field_groups,

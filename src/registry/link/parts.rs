@@ -211,8 +211,9 @@ impl Linker<'_> {
     /// The resources that the console has parts of its own for have to be there.
     pub(super) fn console(&mut self) {
         let console = &self.declared.console;
-        for (key, wanted) in [("saved_views", console.saved_views.get()), ("rebuilds", console.rebuilds.get())] {
-            let Some(wanted) = wanted else { continue };
+        let named = [("saved_views", &console.saved_views), ("rebuilds", &console.rebuilds), ("roles", &console.roles)];
+        for (key, wanted) in named {
+            let Some(wanted) = wanted.get() else { continue };
             self.resource_named(&["console", key], wanted);
         }
     }

@@ -1,10 +1,11 @@
 //! The site, the networks that it trusts, media, roles and timed transitions.
 
-use super::super::{Role, Site};
+use super::super::Site;
 use super::{Linker, extend};
 use crate::error::Code;
 use crate::mail;
 use crate::outbound::pattern;
+use crate::registry::roles::{Role, RoleOrigin};
 use cms_base::network::Network;
 use cms_declaration::FileType;
 use cms_pictures::format_of;
@@ -158,9 +159,15 @@ impl Linker<'_> {
     }
 
     pub(super) fn roles(&mut self) -> IndexMap<String, Role> {
+        let given = |role: &str| {
+            ["name", "capabilities"].iter().any(|key| self.loaded.is_given_at_start(&["roles", role, key]))
+        };
         let roles = self.declared.roles.iter().map(|(key, role)| {
             let capabilities = role.capabilities.iter().map(|c| Arc::from(c.as_str())).collect();
-            (key.clone(), Role { name: role.name.clone(), capabilities })
+            let (name, locked) = (role.name.clone(), role.locked || given(key));
+            let factor_grace = role.factor_grace().map(|grace| grace.seconds_signed());
+            let (required, origin, password_login) = (role.required, RoleOrigin::Declared, role.password_login);
+            (key.clone(), Role { name, capabilities, locked, required, origin, factor_grace, password_login })
         });
         roles.collect()
     }

@@ -6,5 +6,6 @@ export { forms } from "./forms";
 export { lists } from "./lists";
 export { people } from "./people";
 export { review } from "./review";
+export { role } from "./role";
 export { shell } from "./shell";
 export { ui } from "./ui";
