@@ -30,6 +30,12 @@ const PASSWORD: &str = "an account password";
 /// The steps of a user in a browser on a site.
 type Walk = fn(&Browser, &Server);
 
+/// A site whose address has a name, as passkeys need it.
+fn named_site() -> Server {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
+    Server::with(&[&format!("server.listen=127.0.0.1:{port}"), &format!("site.url=http://localhost:{port}")])
+}
+
 fn main() {
     let Some(driver) = Driver::start() else {
         left_out::left_out("there is no chromedriver");
@@ -52,6 +58,10 @@ fn main() {
             walk(&browser, &site);
             println!("walk {name}, {width} pixels wide ... ok");
         }
+    }
+    for width in [1280, 390] {
+        passkeys_log_people_in(&driver.browser(width, 780), &named_site());
+        println!("walk passkeys log people in, {width} pixels wide ... ok");
     }
 }
 
@@ -196,6 +206,81 @@ fn the_explorer_tries_a_request(browser: &Browser, site: &Server) {
     browser.until(|| Some(browser.text(".live-responses-table")).filter(|text| text.contains("posts_per_page")));
 }
 
+fn passkeys_log_people_in(browser: &Browser, site: &Server) {
+    let headed = |title: &str| browser.until(|| Some(browser.text("h1")).filter(|text| text == title));
+    let log_out = || {
+        browser.open(&format!("{}/logout", site.site));
+        browser.click("main button");
+        headed("Log in");
+    };
+    // One that checks who holds it, as phones do.
+    let phone = browser.authenticator(true);
+    browser.open(&format!("{}/second-factor", site.site));
+    log_in(browser);
+    headed("Second factor");
+    browser.fits();
+    browser.click("form:has([value=passkey]) button");
+    headed("Add a passkey");
+    browser.fill("#current", PASSWORD);
+    browser.click("button.main");
+    browser.until(|| Some(browser.text("[data-passkey=create]")).filter(|text| text == "Make the passkey"));
+    browser.fits();
+    browser.picture("passkey");
+    browser.fill("#name", "Phone");
+    browser.click("[data-passkey=create]");
+    headed("Your recovery codes");
+    let code = browser.text(".codes code");
+    assert_eq!(site.sql("SELECT kind, name FROM second_factor"), ["passkey|Phone"]);
+
+    // With nothing else.
+    log_out();
+    browser.fits();
+    browser.picture("login-passkey");
+    browser.click("[data-passkey=get]");
+    browser.until(|| Some(browser.text("h1")).filter(|text| text != "Log in"));
+    // After the password.
+    log_out();
+    log_in(browser);
+    assert_eq!(browser.text("h1"), "Second factor");
+    browser.fits();
+    browser.picture("factor-passkey");
+    browser.click("[data-passkey=get]");
+    browser.until(|| Some(browser.text("h1")).filter(|text| text != "Second factor"));
+
+    // A key that checks nobody logs nobody in with nothing else, and the page says what to do.
+    browser.open(&format!("{}/second-factor", site.site));
+    browser.click("form:has([value=passkey]) button");
+    headed("Add a passkey");
+    browser.click("[data-passkey=get]");
+    browser.until(|| Some(()).filter(|()| browser.text("[data-passkey=create]") == "Make the passkey"));
+    browser.remove_authenticator(&phone);
+    browser.authenticator(false);
+    browser.fill("#name", "Key");
+    browser.click("[data-passkey=create]");
+    browser.until(|| Some(browser.text("[role=status]")).filter(|text| text.contains("is set up")));
+    assert!(browser.text("main").contains("Key"));
+    browser.click("form:has([value=remove]) button");
+    headed("Remove a second factor");
+    browser.click("[data-passkey=get]");
+    browser.until(|| Some(browser.text("[role=status]")).filter(|text| text.contains("was removed")));
+    assert_eq!(site.sql("SELECT name FROM second_factor"), ["Key"]);
+    log_out();
+    browser.click("[data-passkey=get]");
+    browser.until(|| Some(browser.text("form [role=alert]")).filter(|text| text.contains("used no passkey")));
+    log_in(browser);
+    assert_eq!(browser.text("h1"), "Second factor");
+    browser.click("[data-passkey=get]");
+    browser.until(|| Some(browser.text("h1")).filter(|text| text != "Second factor"));
+
+    browser.open(&format!("{}/second-factor", site.site));
+    browser.click("form:has([value=remove]) button");
+    headed("Remove a second factor");
+    browser.fill("#code", &code);
+    browser.click("button.main");
+    browser.until(|| Some(browser.text("[role=status]")).filter(|text| text.contains("was removed")));
+    assert_eq!(site.sql("SELECT COUNT(*) FROM second_factor"), ["0"]);
+}
+
 fn log_in(browser: &Browser) {
     assert_eq!(browser.text("h1"), "Log in");
     browser.fits();
@@ -241,7 +326,7 @@ impl Driver {
             "--disable-background-networking".into(),
             "--disable-component-update".into(),
             "--disable-sync".into(),
-            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1".into(),
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost".into(),
         ];
         let metrics = json!({"width": width, "height": height, "pixelRatio": 1.0, "touch": false, "mobile": false});
         let options = json!({"args": args, "mobileEmulation": {"deviceMetrics": metrics}});
@@ -308,6 +393,21 @@ impl Browser<'_> {
             .flat_map(|key| [json!({"type": "keyDown", "value": key}), json!({"type": "keyUp", "value": key})])
             .collect();
         self.post("actions", &json!({"actions": [{"type": "key", "id": "keys", "actions": presses}]}));
+    }
+
+    /// An authenticator in software, which says yes to everything: one that checks who holds it and keeps passkeys, or a
+    /// key that does neither.
+    fn authenticator(&self, verifies: bool) -> String {
+        let wanted = json!({
+            "protocol": "ctap2", "transport": if verifies { "internal" } else { "usb" }, "hasResidentKey": verifies,
+            "hasUserVerification": verifies, "isUserConsenting": true, "isUserVerified": verifies,
+        });
+        let made = self.post("webauthn/authenticator", &wanted);
+        made.as_str().unwrap_or_else(|| panic!("no authenticator: {made}")).to_owned()
+    }
+
+    fn remove_authenticator(&self, id: &str) {
+        let _ = agent().delete(&format!("{}/webauthn/authenticator/{id}", self.base)).call();
     }
 
     fn run(&self, script: &str) -> Value {

@@ -38,7 +38,7 @@ const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LONGEST: usize = 64;
 
 /// How long a login waits for the factor, and a new app for its first code.
-const PATIENCE: Duration = Duration::seconds_of(15 * 60);
+pub(super) const PATIENCE: Duration = Duration::seconds_of(15 * 60);
 
 /// Guesses about one account from everywhere, as a multiple of those from one network; and how much longer the pause is then.
 const EVERYWHERE: (i64, i64) = (5, 10);
@@ -146,13 +146,19 @@ impl Identity {
     pub fn add_authenticator(&self, scope: &Scope, setup: &str, title: &str, code: &str) -> Option<Vec<Change>> {
         let secret = self.setup_secret(scope, setup)?;
         let step = step_of(&secret, &plain(code), scope.now)?;
-        let mut id = self.digest(&format!("factor|{}", self.digest(&totp_rs::Secret::from(secret).to_base32())));
-        id.truncate(LONGEST / 2);
+        let id = self.factor_id(&totp_rs::Secret::from(secret).to_base32());
         Some(self.stored(scope, (FactorKind::Totp, &id, title), &secret, step))
     }
 
+    /// The identifier of the factor with this secret, or with this public name.
+    pub(super) fn factor_id(&self, text: &str) -> String {
+        let mut id = self.digest(&format!("factor|{}", self.digest(text)));
+        id.truncate(LONGEST / 2);
+        id
+    }
+
     /// The changes that store a new factor of the caller.
-    fn stored(
+    pub(super) fn stored(
         &self,
         scope: &Scope,
         (kind, id, title): (FactorKind, &str, &str),
@@ -236,7 +242,7 @@ impl Identity {
             let secret = self.unseal(&secret_of(user, &factor.id), &factor.secret).unwrap_or_default();
             let step = step_of(&secret, code, scope.now).filter(|step| *step > factor.proof);
             if let Some(step) = step.filter(|_| *factor.kind == *FactorKind::Totp.as_str()) {
-                let changes = used(&factor, step, scope.now);
+                let changes = used(&factor, step, scope.now, None);
                 return Ok(Some(ProvenFactor { changes, recovery: false }));
             }
         }
@@ -244,12 +250,14 @@ impl Identity {
     }
 }
 
-/// The changes that use a proof of a factor up.
-fn used(factor: &FactorRow, proof: i64, now: i64) -> Vec<Change> {
+/// The changes that use a proof of a factor up, and store a new secret where it has one after that.
+pub(super) fn used(factor: &FactorRow, proof: i64, now: i64, secret: Option<&str>) -> Vec<Change> {
     let before = Cond::Compare(name(col::PROOF), Op::Lt, DbValue::Int(proof));
-    let plan = columns(col::TABLE, &[col::KEY], Cond::All(vec![eq(col::KEY, txt(&factor.id)), before]));
+    let same = eq(col::SECRET, txt(&factor.secret));
+    let plan = columns(col::TABLE, &[col::KEY], Cond::All(vec![eq(col::KEY, txt(&factor.id)), before, same]));
     let target = Target::Existing { key: txt(&factor.id), expect: None };
-    let set = records::set([(col::PROOF, DbValue::Int(proof)), (col::LAST_USED, DbValue::Int(now))]);
+    let mut set = records::set([(col::PROOF, DbValue::Int(proof)), (col::LAST_USED, DbValue::Int(now))]);
+    set.extend(secret.map(|secret| records::set([(col::SECRET, txt(secret))])).into_iter().flatten());
     vec![Change::Require { plan, found: true, tag: USED }, Change::Put(Put::new(col::TABLE, target, set))]
 }
 
@@ -259,7 +267,7 @@ fn setup_of(user: i64) -> String {
 }
 
 /// The purpose of a factor's sealed secret.
-fn secret_of(user: i64, id: &str) -> String {
+pub(super) fn secret_of(user: i64, id: &str) -> String {
     format!("second factor|{user}|{id}")
 }
 

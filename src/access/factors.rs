@@ -19,6 +19,8 @@ named! {
     pub enum FactorKind {
         /// Codes of an app, which change with time (RFC 6238).
         Totp = "totp",
+        /// A key of a device or a password manager (Web Authentication).
+        Passkey = "passkey",
     }
 }
 
@@ -27,6 +29,7 @@ typed_row! {
     /// A factor of an account.
     pub struct FactorRow {
         pub id: Arc<str> = col::KEY,
+        pub(super) user: i64,
         pub kind: Arc<str>,
         pub name: Arc<str>,
         pub(super) secret: Arc<str>,

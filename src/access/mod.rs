@@ -23,6 +23,7 @@ pub mod identity;
 pub mod links;
 mod meter;
 pub mod outbox;
+pub mod passkeys;
 pub mod passwords;
 mod plain;
 pub mod policy;
@@ -34,6 +35,7 @@ pub mod throttle;
 pub mod tokens;
 pub mod unlock;
 mod users;
+mod webauthn;
 
 pub use self::users::{malformed_account, malformed_password, named_user, names_caller, path_user, user_resource};
 

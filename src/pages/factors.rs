@@ -4,7 +4,7 @@
 //! trail and reported to the account's address.
 
 use super::replies::see_other;
-use super::{PageContext, login};
+use super::{PageContext, login, passkeys};
 use crate::access::addresses;
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::Event;
@@ -43,7 +43,7 @@ impl FactorRefusal {
         FactorRefusal::new(status::FORBIDDEN, "The code is wrong, or it was used before.")
     }
 
-    fn new(status: u16, problem: &str) -> FactorRefusal {
+    pub(super) fn new(status: u16, problem: &str) -> FactorRefusal {
         FactorRefusal { status, problem: problem.to_owned(), headers: Vec::new() }
     }
 }
@@ -61,6 +61,9 @@ impl From<ApiError> for FactorRefusal {
 /// Proves the factor of an account by what the form has: the changes that use the proof up. A failure is recorded, as is the use
 /// of a recovery code.
 pub(super) async fn prove(visit: &PageContext<'_>, account: &Principal) -> Result<Vec<Change>, FactorRefusal> {
+    if !visit.field(passkeys::FIELD).is_empty() {
+        return passkeys::prove(visit, account).await;
+    }
     let pages = &visit.pages.declared;
     let limit = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);
     let code = visit.field("code");
@@ -78,6 +81,10 @@ pub(super) async fn prove(visit: &PageContext<'_>, account: &Principal) -> Resul
 /// Proves the factor of the logged-in user, and uses the proof up.
 pub(super) async fn prove_now(visit: &PageContext<'_>) -> Result<(), FactorRefusal> {
     let changes = prove(visit, &visit.scope.principal).await?;
+    use_up(visit, changes).await
+}
+
+async fn use_up(visit: &PageContext<'_>, changes: Vec<Change>) -> Result<(), FactorRefusal> {
     match visit.scope.storage.commit(WritePlan::new(changes)).await {
         Ok(_) => Ok(()),
         Err(CommitError::Refused { tag: USED, .. }) => Err(FactorRefusal::wrong()),
@@ -113,9 +120,9 @@ pub(super) fn own_row(visit: &PageContext<'_>) -> Result<Row, ApiError> {
 }
 
 /// The account that the page works on, and its factors.
-struct OwnFactors {
+pub(super) struct OwnFactors {
     row: Row,
-    factors: Vec<FactorRow>,
+    pub(super) factors: Vec<FactorRow>,
     duty: FactorDuty,
     /// Its owner logs in by an identity provider alone.
     without_password: bool,
@@ -134,6 +141,19 @@ impl OwnFactors {
     /// Whether the account has as many factors as it may have.
     fn is_full(&self, visit: &PageContext<'_>) -> bool {
         self.factors.len() as u64 >= visit.pages.declared.max_factors
+    }
+
+    pub(super) fn refuse_full(&self, visit: &PageContext<'_>) -> Result<(), FactorRefusal> {
+        match self.is_full(visit) {
+            true => Err(FactorRefusal::new(status::BAD_REQUEST, FULL)),
+            false => Ok(()),
+        }
+    }
+
+    /// The options with which the browser uses a passkey in a form of the page; `None`: the account has none.
+    fn passkey(&self, visit: &PageContext<'_>) -> Option<String> {
+        let caller = &visit.scope.principal;
+        passkeys::request(visit, caller, &self.factors, caller.session.as_deref().unwrap_or_default())
     }
 }
 
@@ -176,11 +196,12 @@ fn shown(visit: &PageContext<'_>) -> Result<Value, ApiError> {
         "next": (own.duty != FactorDuty::SetUp).then_some(place),
         "notice": done(visit.parameter("done")),
         "full": own.is_full(visit),
+        "no_passkeys": passkeys::unavailable(visit),
     }))
 }
 
 /// The page with the place to go on to.
-fn address(visit: &PageContext<'_>) -> String {
+pub(super) fn address(visit: &PageContext<'_>) -> String {
     place(visit, visit.parameter(&visit.pages.declared.redirect))
 }
 
@@ -198,11 +219,16 @@ pub(super) async fn change(visit: &PageContext<'_>) -> Reply {
         Ok(own) => own,
         Err(error) => return visit.failure(&error),
     };
-    let asked = visit.form.contains_key("code") || visit.form.contains_key("current");
+    let asked = ["code", "current", passkeys::FIELD].iter().any(|field| visit.form.contains_key(*field));
     let done = match (visit.field("act"), asked) {
         ("begin", _) => return begin(visit, &own),
         ("add", _) => add(visit, &own).await,
-        ("remove" | "recovery", false) => return confirm(visit, &own, status::OK, None),
+        ("made", _) => passkeys::add(visit, &own).await,
+        ("passkey", _) if passkeys::unavailable(visit).is_some() => {
+            return show(visit, status::BAD_REQUEST, passkeys::unavailable(visit));
+        }
+        ("remove" | "recovery" | "passkey", false) => return confirm(visit, &own, status::OK, None),
+        ("passkey", true) => begin_passkey(visit, &own).await,
         ("remove", true) => remove(visit, &own).await,
         ("recovery", true) => recovery(visit, &own).await,
         _ => return show(visit, status::OK, None),
@@ -214,6 +240,7 @@ pub(super) async fn change(visit: &PageContext<'_>) -> Reply {
                 Ok(Some(new)) => set_up(visit, &own, &new, status, problem),
                 _ => show(visit, status, problem),
             },
+            "made" => passkeys::set_up(visit, &own, status, problem),
             _ => confirm(visit, &own, status, problem),
         };
         reply.headers.extend(refusal.headers);
@@ -223,8 +250,8 @@ pub(super) async fn change(visit: &PageContext<'_>) -> Reply {
 
 /// The page on which a new app is set up.
 fn begin(visit: &PageContext<'_>, own: &OwnFactors) -> Reply {
-    if own.is_full(visit) {
-        return show(visit, status::BAD_REQUEST, Some(FULL));
+    if let Err(refusal) = own.refuse_full(visit) {
+        return show(visit, refusal.status, Some(&refusal.problem));
     }
     let caller = &visit.scope.principal;
     match visit.engine.identity().new_authenticator(&visit.scope, &visit.site_name(), &caller.login) {
@@ -249,11 +276,8 @@ fn set_up(
     problem: Option<&str>,
 ) -> Reply {
     let (path, side) = &new.squares;
-    let name = match visit.field("name") {
-        "" => visit.translate("Authenticator app"),
-        name => name.to_owned(),
-    };
-    let data = json!({"action": address(visit), "asks_factor": own.duty == FactorDuty::Proof, "without_password": own.without_password, "setup": new.setup, "secret": new.secret, "address": new.address, "path": path, "side": side, "name": name, "problem": problem});
+    let name = title(visit, "Authenticator app");
+    let data = json!({"action": address(visit), "asks_factor": own.duty == FactorDuty::Proof, "passkey": own.passkey(visit), "without_password": own.without_password, "setup": new.setup, "secret": new.secret, "address": new.address, "path": path, "side": side, "name": name, "problem": problem});
     visit.page(status, "Set up an app", "factor-app.html", data)
 }
 
@@ -264,8 +288,12 @@ fn confirm(visit: &PageContext<'_>, own: &OwnFactors, status: u16, problem: Opti
     if act == "remove" && named.is_none() {
         return show(visit, status::NOT_FOUND, Some("There is no such second factor."));
     }
-    let title = if act == "remove" { "Remove a second factor" } else { "New recovery codes" };
-    let data = json!({"action": address(visit), "asks_factor": own.duty == FactorDuty::Proof, "without_password": own.without_password, "act": act, "factor": visit.field("factor"), "name": named.map(|factor| &*factor.name), "problem": problem});
+    let title = match act {
+        "remove" => "Remove a second factor",
+        "passkey" => "Add a passkey",
+        _ => "New recovery codes",
+    };
+    let data = json!({"action": address(visit), "asks_factor": own.duty == FactorDuty::Proof, "passkey": own.passkey(visit), "without_password": own.without_password, "act": act, "factor": visit.field("factor"), "name": named.map(|factor| &*factor.name), "problem": problem});
     visit.page(status, title, "factor-confirm.html", data)
 }
 
@@ -292,11 +320,8 @@ async fn present(visit: &PageContext<'_>, own: &OwnFactors) -> Result<Vec<Change
 
 /// Adds the app whose first code is right.
 async fn add(visit: &PageContext<'_>, own: &OwnFactors) -> Result<Reply, FactorRefusal> {
-    if own.is_full(visit) {
-        return Err(FactorRefusal::new(status::BAD_REQUEST, FULL));
-    }
-    let title: String = sanitize::text_field(visit.field("name"), false).chars().take(LONGEST_NAME).collect();
-    let title = if title.is_empty() { visit.translate("Authenticator app") } else { title };
+    own.refuse_full(visit)?;
+    let title = title(visit, "Authenticator app");
     let added =
         visit.engine.identity().add_authenticator(&visit.scope, visit.field("setup"), &title, visit.field("first"));
     let added = added.ok_or_else(|| {
@@ -305,6 +330,30 @@ async fn add(visit: &PageContext<'_>, own: &OwnFactors) -> Result<Reply, FactorR
     })?;
     let mut changes = present(visit, own).await?;
     changes.extend(added);
+    finish(visit, own, &title, changes).await
+}
+
+/// The name that the form gives a new factor.
+pub(super) fn title(visit: &PageContext<'_>, otherwise: &str) -> String {
+    let title: String = sanitize::text_field(visit.field("name"), false).chars().take(LONGEST_NAME).collect();
+    if title.is_empty() { visit.translate(otherwise) } else { title }
+}
+
+/// The page on which a passkey is made, for who has proven to be the owner.
+async fn begin_passkey(visit: &PageContext<'_>, own: &OwnFactors) -> Result<Reply, FactorRefusal> {
+    own.refuse_full(visit)?;
+    let changes = present(visit, own).await?;
+    use_up(visit, changes).await?;
+    Ok(passkeys::set_up(visit, own, status::OK, None))
+}
+
+/// Commits a factor that was added, with recovery codes where it is the first one.
+pub(super) async fn finish(
+    visit: &PageContext<'_>,
+    own: &OwnFactors,
+    title: &str,
+    mut changes: Vec<Change>,
+) -> Result<Reply, FactorRefusal> {
     let codes = match own.factors.is_empty() {
         true => {
             let (codes, made) = visit.engine.identity().new_recovery_codes(visit.scope.principal.id);
@@ -315,7 +364,7 @@ async fn add(visit: &PageContext<'_>, own: &OwnFactors) -> Result<Reply, FactorR
     };
     // A session that began without the factor would go on without.
     changes.push(end_sessions(&DbValue::Int(visit.scope.principal.id), visit.scope.principal.session.as_deref()));
-    commit(visit, own, ("second_factor_added", &title, format!("added: {title}")), changes).await?;
+    commit(visit, own, ("second_factor_added", title, format!("added: {title}")), changes).await?;
     Ok(if codes.is_empty() { see_other(&with_done(visit, "add")) } else { codes_page(visit, &codes) })
 }
 

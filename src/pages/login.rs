@@ -5,7 +5,7 @@
 
 use super::factors::{self, FactorRefusal};
 use super::replies::see_other;
-use super::{PageContext, provider, reset};
+use super::{PageContext, passkeys, provider, reset};
 use crate::access::addresses;
 use crate::access::attempts::AttemptLimit;
 use crate::access::factor_proofs::USED;
@@ -39,22 +39,25 @@ pub(super) fn ask_towards(visit: &PageContext<'_>, status: u16, problem: Option<
     let lost = outbox::sends_links(&visit.scope.registry).then_some(&pages.lost);
     let set = problem.is_none() && visit.parameter("done") == reset::DONE;
     let notice = set.then_some("Your password is set. Log in with it.");
-    let data = json!({"action": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "names": pages.fields, "login": visit.field(&pages.fields.login), "purpose": purpose, "problem": problem, "lost": lost, "notice": notice, "providers": provider::buttons(visit, wanted)});
+    let data = json!({"action": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "names": pages.fields, "login": visit.field(&pages.fields.login), "purpose": purpose, "problem": problem, "lost": lost, "notice": notice, "providers": provider::buttons(visit, wanted), "passkey": passkeys::login_request(visit)});
     visit.page(status, "Log in", "login.html", data)
 }
 
 /// Where the login is to lead, as the address or the form says.
-fn wanted<'v>(visit: &'v PageContext<'_>) -> &'v str {
+pub(super) fn wanted<'v>(visit: &'v PageContext<'_>) -> &'v str {
     let redirect = &visit.pages.declared.redirect;
     [visit.field(redirect), visit.parameter(redirect)].into_iter().find(|text| !text.is_empty()).unwrap_or_default()
 }
 
-/// Takes the password, or the factor of a login whose password was right.
+/// Takes the password, a passkey alone, or the factor of a login whose password was right.
 pub(super) async fn log_in(visit: &PageContext<'_>) -> Reply {
     let pages = &visit.pages.declared;
     let pending = visit.field("pending");
     if !pending.is_empty() {
         return with_factor(visit, pending).await;
+    }
+    if !visit.field(passkeys::FIELD).is_empty() {
+        return passkeys::log_in(visit).await;
     }
     let [login, password, remember] =
         [&pages.fields.login, &pages.fields.password, &pages.fields.remember].map(|name| visit.field(name));
@@ -80,7 +83,7 @@ pub(super) async fn log_in(visit: &PageContext<'_>) -> Reply {
     let (duty, remember) = (known.duty, !remember.is_empty());
     if duty == FactorDuty::Proof {
         let pending = identity.pending_login(&known, remember, visit.scope.now);
-        return factor(visit, (&pending, wanted(visit)), status::OK, None);
+        return factor(visit, (&known.before_factor(), &pending, wanted(visit)), status::OK, None);
     }
     let start = SessionStart { duty, remember, origin: SessionOrigin::default(), wanted: wanted(visit) };
     let reply = begin(visit, &known.before_factor(), &start, Vec::new()).await;
@@ -90,12 +93,16 @@ pub(super) async fn log_in(visit: &PageContext<'_>) -> Reply {
 /// The form for the factor.
 pub(super) fn factor(
     visit: &PageContext<'_>,
-    (pending, wanted): (&str, &str),
+    (caller, pending, wanted): (&Principal, &str, &str),
     status: u16,
     problem: Option<&str>,
 ) -> Reply {
     let pages = &visit.pages.declared;
-    let data = json!({"action": pages.login, "login_page": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "pending": pending, "problem": problem});
+    let passkey = match passkeys::request_of(visit, caller, pending) {
+        Ok(passkey) => passkey,
+        Err(error) => return visit.failure(&error),
+    };
+    let data = json!({"action": pages.login, "login_page": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "pending": pending, "passkey": passkey, "problem": problem});
     visit.page(status, "Second factor", "factor.html", data)
 }
 
@@ -108,7 +115,7 @@ async fn with_factor(visit: &PageContext<'_>, pending: &str) -> Reply {
     };
     let caller = &resumed.caller;
     let refused = |refusal: FactorRefusal| {
-        let mut reply = factor(visit, (pending, wanted(visit)), refusal.status, Some(&refusal.problem));
+        let mut reply = factor(visit, (caller, pending, wanted(visit)), refusal.status, Some(&refusal.problem));
         reply.headers.extend(refusal.headers);
         reply
     };

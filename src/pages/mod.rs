@@ -2,7 +2,7 @@
 //!
 //! Contract: "Authentication" 2, 7; "Application passwords" (the authorization page). A page changes data by
 //! a request to the API in the name of the logged-in user, so that permissions, checks and errors are those of REST.
-//! Every form carries a nonce of its session; nothing needs a script. Addresses and names of fields are declared.
+//! Every form carries a nonce of its session; nothing but passkeys needs a script. Addresses and names of fields are declared.
 
 mod authorize;
 mod connect;
@@ -15,6 +15,7 @@ mod inner;
 mod login;
 mod media;
 mod packed;
+mod passkeys;
 mod profile;
 mod provider;
 mod readers;

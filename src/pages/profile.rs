@@ -2,7 +2,7 @@
 
 use super::authorize::users_path;
 use super::replies::see_other;
-use super::{PageContext, console, factors, said};
+use super::{PageContext, console, factors, passkeys, said};
 use crate::access::attempts::AttemptLimit;
 use crate::access::factors::FactorDuty;
 use crate::access::identity::available;
@@ -53,9 +53,11 @@ pub(super) async fn show(visit: &PageContext<'_>, told: Notice) -> Reply {
     let read = || {
         let row = factors::own_row(visit)?;
         let proofs = (factors::asks(visit, &row)?, factors::without_password(visit, &row)?);
-        Ok::<_, ApiError>((sessions(visit, user)?, address_before(visit, user)?, proofs))
+        let caller = &visit.scope.principal;
+        let passkey = passkeys::request_of(visit, caller, caller.session.as_deref().unwrap_or_default())?;
+        Ok::<_, ApiError>((sessions(visit, user)?, address_before(visit, user)?, proofs, passkey))
     };
-    let (sessions, before, (asks, without_password)) = match read() {
+    let (sessions, before, (asks, without_password), passkey) = match read() {
         Ok(read) => read,
         Err(error) => return visit.failure(&error),
     };
@@ -65,7 +67,7 @@ pub(super) async fn show(visit: &PageContext<'_>, told: Notice) -> Reply {
         false => visit.translate("Profile of {name}").replace("{name}", found.body["name"].as_str().unwrap_or("")),
     };
     let (app_name, secret) = told.secret.unzip();
-    let data = json!({"width": "wide", "title": title, "action": address(visit, user), "own": own, "user": found.body, "before": before, "available": available, "passwords": passwords.as_array().map(|list| list.iter().map(|p| dated(visit, p)).collect::<Vec<_>>()), "sessions": sessions, "people": people(visit).await, "problem": told.problem, "notice": notice, "copies": secret.is_some(), "connects": visit.scope.registry.oauth().is_some(), "secret": secret, "app_name": app_name, "asks_factor": asks, "without_password": without_password, "factors": visit.pages.declared.factors, "shortest": SHORTEST_PASSWORD});
+    let data = json!({"width": "wide", "title": title, "action": address(visit, user), "own": own, "user": found.body, "before": before, "available": available, "passwords": passwords.as_array().map(|list| list.iter().map(|p| dated(visit, p)).collect::<Vec<_>>()), "sessions": sessions, "people": people(visit).await, "problem": told.problem, "notice": notice, "copies": secret.is_some(), "connects": visit.scope.registry.oauth().is_some(), "secret": secret, "app_name": app_name, "asks_factor": asks, "passkey": passkey, "without_password": without_password, "factors": visit.pages.declared.factors, "shortest": SHORTEST_PASSWORD});
     visit.page(told.status.unwrap_or(status::OK), "", "profile.html", data)
 }
 

@@ -192,7 +192,7 @@ async fn finished(
     let mut changes = login.used(scope.now);
     if duty == FactorDuty::Proof {
         scope.storage.commit(WritePlan::new(changes)).await?;
-        return Ok(login::factor(visit, (&pending, wanted), status::OK, None));
+        return Ok(login::factor(visit, (&caller, &pending, wanted), status::OK, None));
     }
     changes.extend(begun);
     let origin = SessionOrigin { provider: &provider.name, id_token: &person.id_token };

@@ -6,7 +6,7 @@
 
 use super::factors::{self, FactorRefusal};
 use super::replies::see_other;
-use super::{PageContext, profile, said_in};
+use super::{PageContext, passkeys, profile, said_in};
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::{self, Event};
 use crate::access::factor_proofs;
@@ -19,6 +19,7 @@ use crate::families::user;
 use crate::model::Reply;
 use crate::pages::SHORTEST_PASSWORD;
 use crate::records::Record;
+use crate::scope::Principal;
 use cms_storage::plan::{Change, CommitError, Put, Target, WritePlan};
 use cms_text::slug::title_key;
 use serde_json::json;
@@ -129,9 +130,12 @@ async fn proven(visit: &PageContext<'_>, link: &PasswordLink) -> Result<Vec<Chan
     if !factors::asks(visit, &link.row)? {
         return Ok(Vec::new());
     }
+    factors::prove(visit, &owner(visit, link)?).await
+}
+
+fn owner(visit: &PageContext<'_>, link: &PasswordLink) -> Result<Principal, ApiError> {
     let users = visit.scope.registry.users().ok_or_else(|| ApiError::new(Code::Internal))?;
-    let owner = identity::principal(&visit.scope.registry, Record { resource: users, row: &link.row });
-    factors::prove(visit, &owner).await
+    Ok(identity::principal(&visit.scope.registry, Record { resource: users, row: &link.row }))
 }
 
 /// Whether a token confirms an e-mail address; those that set a password have no full stop.
@@ -246,11 +250,12 @@ fn refused(visit: &PageContext<'_>, error: &ApiError, text: &str) -> Reply {
 fn form(visit: &PageContext<'_>, link: &PasswordLink, token: &str, status: u16, problem: Option<&str>) -> Reply {
     let Some(users) = visit.scope.registry.users() else { return void(visit) };
     let login = Record { resource: users, row: &link.row }.text("login");
-    let asks = match factors::asks(visit, &link.row) {
-        Ok(asks) => asks,
+    let proof = || Ok((factors::asks(visit, &link.row)?, passkeys::request_of(visit, &owner(visit, link)?, token)?));
+    let (asks, passkey) = match proof() {
+        Ok(proof) => proof,
         Err(error) => return visit.failure(&error),
     };
-    let data = json!({"action": visit.pages.declared.reset, "link": token, "login": login, "asks_factor": asks, "problem": problem, "shortest": SHORTEST_PASSWORD, "programs": available(&visit.scope.registry, &visit.scope.peer)});
+    let data = json!({"action": visit.pages.declared.reset, "link": token, "login": login, "asks_factor": asks, "passkey": passkey, "problem": problem, "shortest": SHORTEST_PASSWORD, "programs": available(&visit.scope.registry, &visit.scope.peer)});
     with_origin(visit.page(status, "Set a password", "reset.html", data))
 }
 

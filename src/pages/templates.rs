@@ -5,7 +5,7 @@ use cms_declaration::translations::Translator;
 use cms_text::sanitize::escape;
 use minijinja::{AutoEscape, Environment, State, escape_formatter};
 
-const TEMPLATES: [(&str, &str); 22] = [
+const TEMPLATES: [(&str, &str); 24] = [
     ("base.html", include_str!("templates/base.html")),
     ("home.html", include_str!("templates/home.html")),
     ("message.html", include_str!("templates/message.html")),
@@ -22,6 +22,8 @@ const TEMPLATES: [(&str, &str); 22] = [
     ("factor.html", include_str!("templates/factor.html")),
     ("factors.html", include_str!("templates/factors.html")),
     ("factor-app.html", include_str!("templates/factor-app.html")),
+    ("passkey.html", include_str!("templates/passkey.html")),
+    ("factor-passkey.html", include_str!("templates/factor-passkey.html")),
     ("factor-confirm.html", include_str!("templates/factor-confirm.html")),
     ("recovery.html", include_str!("templates/recovery.html")),
     ("profile.html", include_str!("templates/profile.html")),
@@ -31,11 +33,12 @@ const TEMPLATES: [(&str, &str); 22] = [
 ];
 
 /// Files by their names, with their media types.
-pub(super) const ASSETS: [(&str, &str, &str); 5] = [
+pub(super) const ASSETS: [(&str, &str, &str); 6] = [
     ("favicon.svg", "image/svg+xml", include_str!("templates/favicon.svg")),
     ("style.css", "text/css; charset=UTF-8", include_str!("templates/style.css")),
     ("reader.css", "text/css; charset=UTF-8", include_str!("templates/reader.css")),
     ("copy.js", "text/javascript; charset=UTF-8", include_str!("templates/copy.js")),
+    ("passkey.js", "text/javascript; charset=UTF-8", include_str!("templates/passkey.js")),
     ("explorer.js", "text/javascript; charset=UTF-8", include_str!("explorer/explorer.js")),
 ];
 

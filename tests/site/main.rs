@@ -79,6 +79,7 @@ mod own_types;
 mod own_values;
 mod pages;
 mod parity;
+mod passkeys;
 mod permissions;
 mod pictures;
 mod presence;
