@@ -100,6 +100,7 @@ const NOT_SENT: &[(&str, &str)] = &[
     ("webhook-deliveries.redeliver*", "nothing was delivered yet"),
     ("rebuilds.run*", "nothing rebuilds the site"),
     ("media.upload.*", "what a picture shows follows from its file; sent alone below"),
+    ("roles.update*", "the first role is the one that keeps all that is declared"),
     ("reviews.update*", "no change waits: programs that only draft propose them"),
 ];
 

@@ -101,8 +101,9 @@ fn damage_is_an_error_and_not_the_end() {
         .expect("no log");
     let sound = std::fs::read(&path).expect("the file");
     let mut damaged = sound.clone();
-    let half = damaged.len() / 2;
-    damaged[half..].fill(0xA5);
+    // The records are behind what a start reads.
+    let records = damaged.len() * 3 / 4;
+    damaged[records..].fill(0xA5);
     std::fs::write(&path, &damaged).expect("the file");
 
     server.kill_and_restart();

@@ -679,6 +679,9 @@ fn check_sent_back(prefix: &str) {
     let rich = json!({"name": "rich", "url": "https://www.example.org/purge", "format": "purge", "resources": ["posts"],
         "events": ["published"], "debounce": 5, "enabled": false});
     items.push(create("/server/v1/webhooks", rich));
+    let role = json!({"slug": "proof", "name": "Proof & <b>b</b>", "capabilities": ["read", "edit_posts"]});
+    assert_eq!(server.admin("POST", "/server/v1/roles", Some(&role)).status, 201);
+    items.push("/server/v1/roles/proof".into());
     items.push(create("/server/v1/prompts", json!({"name": "poor", "text": "Look."})));
     let rich = json!({"name": "rich", "title": "R & <b>b</b>", "description": "what", "text": "Summarise {post} in <em>one</em> line.",
         "arguments": [{"name": "post", "description": "Id", "required": true}], "enabled": false});
