@@ -69,6 +69,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
     .item(),
     handler("file.create", |w| Box::pin(files::create(w)), "Stores the file in the body and creates its record.")
         .fails(&[
+            Code::CannotAssignTerm,
             Code::CannotCreate,
             Code::CannotEdit,
             Code::FetchStatus,
